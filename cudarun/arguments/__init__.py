@@ -1,0 +1,4 @@
+"""Typed kernel arguments: grammar, types, initialisers, packing, binding and checks.
+
+Pure: neither a driver nor click is imported here.
+"""

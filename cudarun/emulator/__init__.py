@@ -1,0 +1,1 @@
+"""An emulated CUDA device: the driver API over an interpreter of PTX."""

@@ -1,0 +1,1 @@
+"""The instruction set as tables that read like the PTX ISA manual."""

@@ -1,0 +1,164 @@
+"""Every error a user can cause, and the exit code each one ends the process with.
+
+::
+
+    CudarunError
+    ├── CheckFailed     1   the kernel ran and the answer is wrong
+    ├── RequestError    2   the request is unusable: an option, an argument, a file
+    │   └── ArgumentSyntaxError   … with the text and the column where it went wrong
+    ├── NoDevice        3   no usable driver or device
+    ├── ImageRefused    4   the image does not parse, link or load here
+    ├── DeviceFailed    5   the launch was refused, or the kernel faulted
+    ├── OutOfTime       6   --timeout passed
+    └── WorkerDied      7   the worker process ended without an answer
+
+An error crosses from the worker to its parent by pickle, so it holds plain data only. Nothing but
+``cli`` turns one into text on stderr and a process status.
+"""
+
+from __future__ import annotations
+
+from enum import IntEnum
+from typing import Any, ClassVar
+
+
+class ExitCode(IntEnum):
+    """The process status of every command; of several results the largest one counts."""
+
+    OK = 0
+    CHECK_FAILED = 1
+    UNUSABLE_REQUEST = 2
+    NO_DEVICE = 3
+    IMAGE_REFUSED = 4
+    DEVICE_FAILED = 5
+    OUT_OF_TIME = 6
+    WORKER_DIED = 7
+    INTERRUPTED = 130
+
+
+class CudarunError(Exception):
+    """The base of all errors that are shown to the user as one message.
+
+    Args:
+        message: What was being done and what happened, ``operation: what happened``.
+        hint: What the user can do about it.
+        cuda: The driver's result, as ``(name, number)``.
+        log: A JIT log, a fault report or a driver log, in full.
+        context: Where it happened: ``file``, ``kernel``, ``argument``, ``device``.
+    """
+
+    exit_code: ClassVar[ExitCode] = ExitCode.WORKER_DIED
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        hint: str | None = None,
+        cuda: tuple[str, int] | None = None,
+        log: str | None = None,
+        **context: str | None,
+    ) -> None:
+        super().__init__(message)
+        self.message = message
+        self.hint = hint
+        self.cuda = cuda
+        self.log = log
+        self.context = {key: value for key, value in context.items() if value is not None}
+
+    def __str__(self) -> str:
+        if self.cuda is None:
+            return self.message
+        name, number = self.cuda
+        return f"{self.message} ({name}, {number})"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (_rebuild, (type(self), self.__dict__.copy()))
+
+    def at(self, **context: str | None) -> CudarunError:
+        """Add where it happened, unless a place nearer to the cause already said so."""
+        for key, value in context.items():
+            if value is not None:
+                self.context.setdefault(key, value)
+        return self
+
+    def as_dict(self) -> dict[str, Any]:
+        """The error as it stands in a JSON document."""
+        record: dict[str, Any] = {
+            "kind": type(self).__name__,
+            "exit_code": int(self.exit_code),
+            "message": self.message,
+        }
+        if self.cuda is not None:
+            record["cuda"] = {"name": self.cuda[0], "number": self.cuda[1]}
+        if self.hint is not None:
+            record["hint"] = self.hint
+        if self.log:
+            record["log"] = self.log
+        return record | self.context
+
+
+def _rebuild(cls: type[CudarunError], state: dict[str, Any]) -> CudarunError:
+    error = cls.__new__(cls)
+    error.__dict__.update(state)
+    error.args = (state["message"],)
+    return error
+
+
+class CheckFailed(CudarunError):
+    """A check did not hold: the kernel ran and the answer is wrong."""
+
+    exit_code = ExitCode.CHECK_FAILED
+
+
+class RequestError(CudarunError):
+    """The request cannot be carried out as written: bad text, unreadable file, misfit argument."""
+
+    exit_code = ExitCode.UNUSABLE_REQUEST
+
+
+class ArgumentSyntaxError(RequestError):
+    """Text in one of our small languages does not parse.
+
+    Args:
+        message: What is wrong.
+        text: The whole text.
+        column: 0-based index into ``text`` where it went wrong.
+    """
+
+    def __init__(self, message: str, text: str, column: int, *, hint: str | None = None) -> None:
+        super().__init__(message, hint=hint)
+        self.text = text
+        self.column = column
+
+    def __str__(self) -> str:
+        return f"{self.message}\n  {self.text}\n  {' ' * self.column}^"
+
+
+class NoDevice(CudarunError):
+    """There is no usable driver, or no such device."""
+
+    exit_code = ExitCode.NO_DEVICE
+
+
+class ImageRefused(CudarunError):
+    """The image is not one, does not parse, link or load on this device, or holds no such code."""
+
+    exit_code = ExitCode.IMAGE_REFUSED
+
+
+class DeviceFailed(CudarunError):
+    """The device refused the launch or failed in it."""
+
+    exit_code = ExitCode.DEVICE_FAILED
+
+
+class OutOfTime(CudarunError):
+    """The time limit passed and the worker was killed."""
+
+    exit_code = ExitCode.OUT_OF_TIME
+
+
+class WorkerDied(CudarunError):
+    """The worker process ended without an answer, or met an error of our own making."""
+
+    exit_code = ExitCode.WORKER_DIED

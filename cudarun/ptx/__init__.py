@@ -1,0 +1,1 @@
+"""The PTX language: text to a syntax tree with positions. Pure; knows nothing of devices."""

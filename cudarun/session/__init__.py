@@ -1,0 +1,1 @@
+"""The core: everything that speaks to a driver."""

@@ -1,0 +1,29 @@
+// The Mandelbrot set as a grey image: each pixel is the number of steps of z = z*z + c before |z|
+// passes 2, at most `limit`.
+//
+// Neighbouring threads leave the loop after different numbers of steps: this is what divergence
+// looks like. `centre` arrives as a CUDA vector type by value.
+
+extern "C" __global__ void mandelbrot(unsigned char* image, int width, int height,
+                                      float2 centre, float pixel, int limit) {
+    int column = blockIdx.x * blockDim.x + threadIdx.x;
+    int row = blockIdx.y * blockDim.y + threadIdx.y;
+    if (column >= width || row >= height) {
+        return;
+    }
+
+    // Pixel centres lie evenly round `centre`, so an image about the real axis is symmetric.
+    float c_re = centre.x + pixel * (column - 0.5f * (width - 1));
+    float c_im = centre.y + pixel * (row - 0.5f * (height - 1));
+
+    float re = 0.0f;
+    float im = 0.0f;
+    int steps = 0;
+    while (steps < limit && re * re + im * im <= 4.0f) {
+        float next_re = re * re - im * im + c_re;
+        im = 2.0f * re * im + c_im;
+        re = next_re;
+        ++steps;
+    }
+    image[row * width + column] = steps;
+}

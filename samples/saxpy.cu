@@ -1,0 +1,11 @@
+// y = a*x + y, the "hello world" of CUDA: one thread per element.
+//
+// The grid is made of whole blocks, so it usually has a few threads more than there are elements.
+// The guard `i < n` keeps those from touching memory that is not theirs.
+
+extern "C" __global__ void saxpy(float a, const float* x, float* y, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) {
+        y[i] = a * x[i] + y[i];  // the compiler fuses this into one multiply-add, rounded once
+    }
+}

@@ -1,0 +1,67 @@
+"""Launching: a kernel over a grid, batch after batch of blocks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from cudarun.emulator.memory import DeviceHeap, Memory
+from cudarun.emulator.program import KernelCode, Program
+
+DEFAULT_STACK = 1024
+DEFAULT_PRINTF_FIFO = 8650752
+
+
+@dataclass(frozen=True, slots=True)
+class LaunchConfig:
+    """How a kernel is launched; sizes in bytes.
+
+    ``parameters`` is the whole parameter buffer, ``stack_limit`` is ``CU_LIMIT_STACK_SIZE``,
+    ``printf_fifo`` is ``CU_LIMIT_PRINTF_FIFO_SIZE``.
+    """
+
+    grid: tuple[int, int, int]
+    block: tuple[int, int, int]
+    parameters: bytes
+    dynamic_shared: int = 0
+    cooperative: bool = False
+    cluster: tuple[int, int, int] = (1, 1, 1)
+    stack_limit: int = DEFAULT_STACK
+    printf_fifo: int = DEFAULT_PRINTF_FIFO
+    heap: DeviceHeap | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class DeviceTraits:
+    """What a kernel can ask about the device it runs on."""
+
+    ordinal: int = 0
+    multiprocessors: int = 132
+    threads_per_multiprocessor: int = 2048
+
+
+def execute(
+    program: Program,
+    kernel: KernelCode,
+    config: LaunchConfig,
+    *,
+    memories: Sequence[Memory],
+    symbols: Mapping[str, int],
+    printf: Callable[[bytes], None],
+    device: DeviceTraits = DeviceTraits(),  # noqa: B008 - frozen
+) -> None:
+    """Run a kernel to its end.
+
+    Args:
+        program: The module the kernel belongs to.
+        kernel: One of ``program.kernels``.
+        config: Grid, block and the rest; already validated.
+        memories: Where global addresses can lie: the device's memory and the managed one.
+        symbols: The address of every variable of the program in this context.
+        printf: Takes what the kernel printed when the kernel has ended, also by a fault.
+        device: The device it runs on.
+
+    Raises:
+        DeviceFault: The kernel did what ends a kernel on hardware.
+    """
+    raise NotImplementedError("under construction")

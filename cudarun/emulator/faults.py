@@ -1,0 +1,21 @@
+"""What a kernel can die of, with the driver's result and a report to read."""
+
+from __future__ import annotations
+
+from cuda.bindings import driver as cuda
+
+
+class DeviceFault(Exception):
+    """The launch ended in a fault; it stays with the context.
+
+    Attributes:
+        result: The number of the driver's result, ``700`` for an illegal address.
+        name: Its name, ``CUDA_ERROR_ILLEGAL_ADDRESS``.
+        report: What happened where, in several lines.
+    """
+
+    def __init__(self, result: int, report: str) -> None:
+        super().__init__(report)
+        self.result = int(result)
+        self.name = cuda.CUresult(result).name
+        self.report = report

@@ -1,0 +1,237 @@
+"""The memory of an emulated device: one arena, the allocations in it, and what became of others.
+
+An arena is a reservation of address space that the operating system fills with zero pages as
+they are touched, seen as numpy arrays. Device addresses are numbers of our own (``base`` and up),
+never host addresses. Between two allocations lies a gap, and bounds are the exact sizes asked for,
+so an access one byte outside is caught. Addresses are not used again before the arena is used
+up, so a freed pointer is recognised as such.
+"""
+
+from __future__ import annotations
+
+import mmap
+import threading
+from bisect import bisect_right
+from collections import deque
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+Array = npt.NDArray[Any]
+
+_MAP_NORESERVE = 0x4000
+_GAP = 256
+_PAGE = mmap.PAGESIZE
+_FREED_REMEMBERED = 4096
+
+
+class OutOfMemory(Exception):
+    """There is no room for the allocation (CUDA_ERROR_OUT_OF_MEMORY)."""
+
+
+class InvalidAddress(Exception):
+    """A host access that does not lie inside one live allocation."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Allocation:
+    """One live allocation.
+
+    Attributes:
+        base: Its first device address.
+        size: Bytes, exactly as asked for.
+        label: What it is, in words for a report: ``cuMemAlloc``, ``variable counter``.
+        bytes: Its memory, a uint8 view of the arena.
+    """
+
+    base: int
+    size: int
+    label: str
+    bytes: Array = field(repr=False)
+    _views: dict[np.dtype[Any], Array] = field(default_factory=dict, repr=False)
+
+    @property
+    def end(self) -> int:
+        """The first address after it."""
+        return self.base + self.size
+
+    def view(self, dtype: np.dtype[Any]) -> Array:
+        """The memory as an array of ``dtype``; a tail smaller than one item is left off."""
+        view = self._views.get(dtype)
+        if view is None:
+            whole = self.size // dtype.itemsize * dtype.itemsize
+            view = self._views[dtype] = self.bytes[:whole].view(dtype)
+        return view
+
+
+@dataclass(frozen=True, slots=True)
+class Freed:
+    """A range that was an allocation once."""
+
+    base: int
+    size: int
+    label: str
+
+
+class Memory:
+    """Device memory, or the one memory that holds managed and host-mapped allocations.
+
+    Args:
+        base: The device address where it begins; a multiple of 2 MiB, not 0.
+        capacity: How many bytes can be allocated at one time.
+    """
+
+    def __init__(self, base: int, capacity: int) -> None:
+        self.base = base
+        self.capacity = capacity
+        self.used = 0
+        self._reserved = _round_up(2 * capacity + (1 << 24), _PAGE)
+        flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | _MAP_NORESERVE
+        self._map = mmap.mmap(-1, self._reserved, flags=flags)
+        self._arena = np.frombuffer(self._map, dtype=np.uint8)
+        self._live: list[Allocation] = []  # by base
+        self._freed: deque[Freed] = deque(maxlen=_FREED_REMEMBERED)
+        self._top = base
+        self._lock = threading.Lock()
+
+    def allocate(self, size: int, *, alignment: int = 512, label: str = "cuMemAlloc") -> int:
+        """Reserve ``size`` bytes (at least one) and return the address; the memory reads as zero.
+
+        Raises:
+            OutOfMemory: The capacity is used up.
+        """
+        with self._lock:
+            if size <= 0:
+                raise ValueError(f"an allocation of {size} bytes")
+            if self.used + size > self.capacity:
+                raise OutOfMemory(f"{size} bytes asked for, {self.capacity - self.used} free")
+            address = self._place(size, max(alignment, 16))
+            start = address - self.base
+            allocation = Allocation(address, size, label, self._arena[start : start + size])
+            self._live.insert(bisect_right(self._live, address, key=_base), allocation)
+            self.used += size
+            return address
+
+    def _place(self, size: int, alignment: int) -> int:
+        address = _round_up(self._top, alignment)
+        if address + size + _GAP <= self.base + self._reserved:
+            self._top = address + size + _GAP
+            return address
+        previous_end = self.base
+        for allocation in self._live:
+            address = _round_up(previous_end + _GAP, alignment)
+            if address + size + _GAP <= allocation.base:
+                return self._clear(address, size)
+            previous_end = allocation.end
+        address = _round_up(previous_end + _GAP, alignment)
+        if address + size + _GAP <= self.base + self._reserved:
+            return self._clear(address, size)
+        raise OutOfMemory(f"no gap of {size} bytes is left")
+
+    def _clear(self, address: int, size: int) -> int:
+        """Take a range that was in use before: zeroed, and no longer remembered as freed."""
+        self._arena[address - self.base : address - self.base + size] = 0
+        kept = [f for f in self._freed if f.base + f.size <= address or f.base >= address + size]
+        self._freed = deque(kept, maxlen=_FREED_REMEMBERED)
+        return address
+
+    def free(self, address: int) -> bool:
+        """End the allocation that starts at ``address``; ``False`` where none does."""
+        with self._lock:
+            index = bisect_right(self._live, address, key=_base) - 1
+            if index < 0 or self._live[index].base != address:
+                return False
+            allocation = self._live.pop(index)
+            self.used -= allocation.size
+            self._freed.append(Freed(allocation.base, allocation.size, allocation.label))
+            first = _round_up(address - self.base, _PAGE)
+            last = (address - self.base + allocation.size) // _PAGE * _PAGE
+            if last > first:
+                self._map.madvise(mmap.MADV_DONTNEED, first, last - first)
+            return True
+
+    def find(self, address: int) -> Allocation | None:
+        """The live allocation that holds ``address``."""
+        index = bisect_right(self._live, address, key=_base) - 1
+        if index >= 0:
+            allocation = self._live[index]
+            if address < allocation.end:
+                return allocation
+        return None
+
+    def allocations(self) -> tuple[Allocation, ...]:
+        """All live allocations by address."""
+        return tuple(self._live)
+
+    def find_freed(self, address: int) -> Freed | None:
+        """The latest freed range that held ``address``."""
+        for freed in reversed(self._freed):
+            if freed.base <= address < freed.base + freed.size:
+                return freed
+        return None
+
+    def neighbours(self, address: int) -> tuple[Allocation | None, Allocation | None]:
+        """The live allocations before and after an address that is in none."""
+        index = bisect_right(self._live, address, key=_base)
+        before = self._live[index - 1] if index else None
+        after = self._live[index] if index < len(self._live) else None
+        return before, after
+
+    def bytes_at(self, address: int, size: int) -> Array:
+        """The bytes from ``address``, a view to read and write.
+
+        Raises:
+            InvalidAddress: They do not lie inside one live allocation.
+        """
+        allocation = self.find(address)
+        if allocation is None or address + size > allocation.end:
+            raise InvalidAddress(f"{size} bytes at {address:#x}")
+        start = address - allocation.base
+        return allocation.bytes[start : start + size]
+
+
+class DeviceHeap:
+    """What ``malloc`` and ``free`` in a kernel draw from; lives as long as the context.
+
+    Args:
+        memory: Where the blocks are placed.
+        size: ``CU_LIMIT_MALLOC_HEAP_SIZE``.
+    """
+
+    def __init__(self, memory: Memory, size: int) -> None:
+        self.memory = memory
+        self.size = size
+        self._blocks: dict[int, int] = {}
+        self._used = 0
+
+    def allocate(self, size: int) -> int:
+        """An address, 16-byte aligned; 0 where the heap is used up or ``size`` is 0."""
+        if size == 0 or self._used + size > self.size:
+            return 0
+        try:
+            address = self.memory.allocate(size, alignment=16, label="malloc in a kernel")
+        except OutOfMemory:
+            return 0
+        self._blocks[address] = size
+        self._used += size
+        return address
+
+    def free(self, address: int) -> bool:
+        """Give a block back; ``False`` where ``address`` is none (null is fine)."""
+        if address == 0:
+            return True
+        size = self._blocks.pop(address, None)
+        if size is None:
+            return False
+        self._used -= size
+        return self.memory.free(address)
+
+
+def _base(allocation: Allocation) -> int:
+    return allocation.base
+
+
+def _round_up(value: int, multiple: int) -> int:
+    return -(-value // multiple) * multiple

@@ -1,0 +1,101 @@
+"""A compiled module: its kernels and variables, ready to be placed in a context and launched."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from cudarun.ptx import tree
+
+
+@dataclass(frozen=True, slots=True)
+class KernelCode:
+    """One ``.entry``, decoded.
+
+    Attributes:
+        name: Its name in the PTX text.
+        parameters: Offset and size in bytes of each parameter, in order.
+        parameter_bytes: The size of the whole parameter buffer.
+        static_shared: Bytes of ``.shared`` variables it can reach, dynamic ones not counted.
+        local_bytes: Bytes of local memory of its own frame, per thread.
+        registers: An estimate of ``CU_FUNC_ATTRIBUTE_NUM_REGS``.
+        const_bytes: Bytes of ``.const`` variables in its module.
+        max_threads: The most threads per block it can be launched with.
+        required_block: What ``.reqntid`` demands.
+        ptx_version: ``.version`` as in ``CU_FUNC_ATTRIBUTE_PTX_VERSION``: 80 for 8.0.
+    """
+
+    name: str
+    parameters: tuple[tuple[int, int], ...]
+    parameter_bytes: int
+    static_shared: int
+    local_bytes: int
+    registers: int
+    const_bytes: int
+    max_threads: int
+    required_block: tuple[int, int, int] | None
+    ptx_version: int
+
+
+@dataclass(frozen=True, slots=True)
+class Relocation:
+    """A place in a variable's initial bytes that takes the address of a symbol.
+
+    ``width`` bytes at ``offset`` take ``address(symbol) + addend``; with a ``mask`` one byte of it,
+    the one that the mask (``0xFF``, ``0xFF00``, …) selects.
+    """
+
+    offset: int
+    symbol: str
+    addend: int
+    width: int
+    mask: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class VariableCode:
+    """One module-scope ``.global`` or ``.const`` variable.
+
+    Attributes:
+        name: Its name in the PTX text.
+        space: ``"global"`` or ``"const"``.
+        size: Bytes; 0 for an unsized ``.extern`` array.
+        alignment: Bytes.
+        managed: Whether it has ``.attribute(.managed)``.
+        initial: Its first contents, ``size`` bytes.
+        relocations: Places in ``initial`` to be filled with addresses.
+        linkage: ``"extern"``, ``"visible"``, ``"weak"``, ``"common"`` or none.
+    """
+
+    name: str
+    space: str
+    size: int
+    alignment: int
+    managed: bool
+    initial: bytes
+    relocations: tuple[Relocation, ...]
+    linkage: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """All code and variables of one module.
+
+    Attributes:
+        kernels: Its entries by name.
+        variables: Its ``.global`` and ``.const`` variables by name.
+        functions: The code address of each function, for pointers to functions in initial values.
+    """
+
+    kernels: dict[str, KernelCode]
+    variables: dict[str, VariableCode]
+    functions: dict[str, int] = field(default_factory=dict)
+
+
+def compile_module(module: tree.Module) -> Program:
+    """Decode every function of a module.
+
+    Raises:
+        PtxError: With a diagnostic for every instruction, modifier or directive that is not
+            implemented, and every operand that does not fit its instruction.
+    """
+    raise NotImplementedError("under construction")

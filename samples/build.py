@@ -21,8 +21,8 @@ from pathlib import Path
 SAMPLES = Path(__file__).parent
 NVRTC_VERSION = (12, 0)
 
-# From C++11 on NVRTC 12.0 includes <nv/target> in every program and emits its constants, forty lines
-# that no sample needs.
+# From C++11 on NVRTC 12.0 includes <nv/target> in every program and emits its constants: forty
+# lines that no sample needs.
 OPTIONS = ["--gpu-architecture=compute_75", "--std=c++03", "-lineinfo"]
 
 _SUCCESS = 0
@@ -36,6 +36,7 @@ class Nvrtc:
         self._library.nvrtcGetErrorString.restype = ctypes.c_char_p
 
     def version(self) -> tuple[int, int]:
+        """Major and minor version of the library."""
         major, minor = ctypes.c_int(), ctypes.c_int()
         self._call("nvrtcVersion", ctypes.byref(major), ctypes.byref(minor))
         return major.value, minor.value
@@ -105,6 +106,7 @@ def _loadable(name: str) -> str | None:
 
 
 def main() -> int:
+    """Build or check what the command line names; 1 when something failed, 3 without NVRTC."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--nvrtc", metavar="PATH", help="libnvrtc.so.12, or the folder it is in")
     parser.add_argument("--check", action="store_true", help="compare only, write nothing")

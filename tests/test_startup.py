@@ -1,0 +1,37 @@
+"""``--help`` starts quickly because it imports nothing heavy."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+from command_tree import contexts
+
+HEAVY = {"numpy", "rich", "cuda", "elftools", "ml_dtypes"}
+
+PATHS = [context.command_path.split()[1:] for context in contexts()]
+
+
+def imported(*arguments: str) -> set[str]:
+    """Top-level packages that a run of ``cudarun`` imports."""
+    done = subprocess.run(
+        [sys.executable, "-X", "importtime", "-m", "cudarun", *arguments],
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert done.returncode == 0, done.stderr
+    lines = (line for line in done.stderr.splitlines() if line.startswith("import time:"))
+    return {line.rpartition("|")[2].strip().partition(".")[0] for line in lines}
+
+
+@pytest.mark.parametrize("path", PATHS, ids=lambda path: " ".join(["cudarun", *path]))
+def test_help_imports_nothing_heavy(path: list[str]) -> None:
+    found = imported(*path, "--help")
+    assert "click" in found
+    assert not found & HEAVY
+
+
+def test_version_imports_nothing_heavy() -> None:
+    assert not imported("--version") & HEAVY

@@ -1,0 +1,136 @@
+"""Check that the documents are true: links, shown commands, the command reference, help texts.
+
+``python tools/check_docs.py`` prints every fault as ``file:line: what`` and exits with 1 when there
+is one. `tests/test_docs.py` runs the same checks.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+import generate_cli_docs
+from command_tree import contexts, find
+from console_blocks import commands
+
+ROOT = Path(__file__).resolve().parent.parent
+
+_LINK = re.compile(r"\[[^\]]*\]\((?P<target>[^)\s]+)\)")
+_HEADING = re.compile(r"^#+\s+(?P<title>.*)$", re.MULTILINE)
+_FENCED = re.compile(r"^\s*```.*?^\s*```", re.MULTILINE | re.DOTALL)
+_SHELL_OPERATORS = {"|", "||", "&&", ";", ">", ">>", "<", "&"}
+
+
+def documents() -> list[Path]:
+    """Every Markdown file that is part of the project."""
+    folders = [ROOT, *(ROOT / name for name in ("docs", "samples", "benchmarks", "tests"))]
+    return sorted(path for folder in folders for path in folder.glob("*.md"))
+
+
+def broken_links() -> Iterator[str]:
+    """Relative links that lead nowhere: no such file, or no such heading in it."""
+    for path in documents():
+        # Code is not text with links in it; blanks keep the line numbers.
+        text = _FENCED.sub(lambda m: "\n" * m[0].count("\n"), path.read_text())
+        for match in _LINK.finditer(text):
+            target, _, anchor = match["target"].partition("#")
+            if re.match(r"[a-z]+:", target):
+                continue
+            file = (path.parent / target).resolve() if target else path
+            if not file.exists():
+                yield f"{_where(path, text, match.start())}: no such file: {target}"
+            elif anchor and file.suffix == ".md" and anchor not in _anchors(file):
+                yield f"{_where(path, text, match.start())}: no such heading: {match['target']}"
+
+
+def _where(path: Path, text: str, position: int) -> str:
+    return f"{path.relative_to(ROOT)}:{text.count(chr(10), 0, position) + 1}"
+
+
+def _anchors(path: Path) -> set[str]:
+    """The anchors that a Markdown file's headings get on code-hosting sites."""
+    text = _FENCED.sub("", path.read_text())
+    titles = (match["title"].lower() for match in _HEADING.finditer(text))
+    return {re.sub(r"[^\w\- ]", "", title).strip().replace(" ", "-") for title in titles}
+
+
+def unusable_commands() -> Iterator[str]:
+    """Shown ``cudarun`` commands that name a command or an option there is not."""
+    for path in documents():
+        for command in commands(path.read_text()):
+            where = f"{path.relative_to(ROOT)}:{command.line}"
+            for words in invocations(command.text):
+                fault = _fault(words)
+                if fault:
+                    yield f"{where}: {fault}"
+
+
+def invocations(text: str) -> Iterator[list[str]]:
+    """The words after ``cudarun`` for each time that a shell command runs it."""
+    lexer = shlex.shlex(text, posix=True, punctuation_chars="|&;<>")
+    lexer.whitespace_split = True
+    lexer.commenters = "#"
+    words: list[str] = []
+    for word in [*lexer, ";"]:
+        if word in _SHELL_OPERATORS:
+            program = _without_environment(words)
+            if program and Path(program[0]).name == "cudarun":
+                yield program[1:]
+            words = []
+        else:
+            words.append(word)
+
+
+def _without_environment(words: list[str]) -> list[str]:
+    """Drop what stands before the program's name: ``NAME=VALUE`` and ``time``."""
+    for index, word in enumerate(words):
+        if not re.match(r"^\w+=", word) and word not in {"time", "exec"}:
+            return words[index:]
+    return []
+
+
+def _fault(words: list[str]) -> str | None:
+    """Why click would refuse the words, whatever the values; None when it would not."""
+    context, rest = find(words)
+    if isinstance(context.command, click.Group) and rest and not rest[0].startswith("-"):
+        return f"{context.command_path} has no command {rest[0]!r}"
+    try:
+        context.command.make_parser(context).parse_args(args=rest)
+    except click.UsageError as error:
+        return f"{context.command_path}: {error.format_message()}"
+    return None
+
+
+def stale_reference() -> Iterator[str]:
+    """The command reference, when it is not what ``--help`` says."""
+    target = generate_cli_docs.TARGET
+    if not target.exists() or target.read_text() != generate_cli_docs.reference():
+        yield f"{target.relative_to(ROOT)}:1: stale; run python tools/generate_cli_docs.py"
+
+
+def missing_help() -> Iterator[str]:
+    """Commands and options without a help text."""
+    for context in contexts():
+        if not context.command.help:
+            yield f"{context.command_path}: no help text"
+        for parameter in context.command.params:
+            if isinstance(parameter, click.Option) and not parameter.help:
+                yield f"{context.command_path} {parameter.opts[0]}: no help text"
+
+
+CHECKS = (broken_links, unusable_commands, stale_reference, missing_help)
+
+
+def main() -> int:
+    """Run all checks; 1 when there is a fault."""
+    faults = [fault for check in CHECKS for fault in check()]
+    print("\n".join(faults) if faults else f"{len(documents())} documents, no faults")
+    return 1 if faults else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -23,7 +23,11 @@ class Position:
 
 @dataclass(frozen=True, slots=True)
 class Register:
-    """A register or special register, ``%r1`` or ``%tid.x``; ``%`` is part of the name."""
+    """A register or special register, ``%r1`` or ``%tid.x``; ``%`` is part of the name.
+
+    So is what selects a part of it: ``.x`` of ``%tid.x`` or a vector, ``.b0`` of a video operand.
+    A name without ``%`` is a register where a ``.reg`` in an enclosing scope declares it.
+    """
 
     name: str
 
@@ -57,6 +61,17 @@ class Address:
 
     base: Register | Symbol | None
     offset: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class TupleAddress:
+    """Several operands in one pair of brackets, ``[tensorMap, {%r1, %r2}]``, ``[tex, smp, {…}]``.
+
+    ``address`` is the object accessed; ``rest`` what follows it: a sampler, the coordinates.
+    """
+
+    address: Address
+    rest: tuple[Operand, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +110,17 @@ class Sink:
 
 
 Operand = (
-    Register | Integer | Float | Symbol | Address | SymbolOffset | Vector | Pair | Negated | Sink
+    Register
+    | Integer
+    | Float
+    | Symbol
+    | Address
+    | TupleAddress
+    | SymbolOffset
+    | Vector
+    | Pair
+    | Negated
+    | Sink
 )
 
 
@@ -140,7 +165,11 @@ class Variable:
 
 @dataclass(frozen=True, slots=True)
 class Instruction:
-    """``@!%p1 add.rn.f32 %f1, %f2, %f3;`` — ``modifiers`` are the dotted words after the opcode."""
+    """``@!%p1 add.rn.f32 %f1, %f2, %f3;`` — ``modifiers`` are the dotted words after the opcode.
+
+    The operands of a ``call`` are always ``results, callee, arguments``, each list a Vector that
+    may be empty; behind them, where it is indirect, stands the name of its prototype or targets.
+    """
 
     opcode: str
     modifiers: tuple[str, ...]

@@ -1,0 +1,214 @@
+"""Constants and constant expressions: PTX ISA manual, section 4.5.
+
+Integers have 64 bits and are signed or unsigned by C's usual conversions, but ``%`` takes its
+operands as unsigned, ``~`` gives an unsigned result, and ``?:`` leaves the chosen operand as it is.
+Floats are doubles; they and integers do not mix. The tests hold all this against values that ptxas
+computed.
+"""
+
+from __future__ import annotations
+
+import operator
+import struct
+from collections.abc import Callable
+
+from cudarun.ptx.cursor import Cursor
+from cudarun.ptx.lexer import TokenKind
+from cudarun.ptx.tree import Float, Integer
+
+WARP_SIZE = 32
+"""The value of the predefined constant ``WARP_SZ``."""
+
+_BITS = 64
+_MASK = (1 << _BITS) - 1
+_SIGN = 1 << (_BITS - 1)
+
+_PRECEDENCE = {
+    "||": 1,
+    "&&": 2,
+    "|": 3,
+    "^": 4,
+    "&": 5,
+    **dict.fromkeys(("==", "!="), 6),
+    **dict.fromkeys(("<", ">", "<=", ">="), 7),
+    **dict.fromkeys(("<<", ">>"), 8),
+    **dict.fromkeys(("+", "-"), 9),
+    **dict.fromkeys(("*", "/", "%"), 10),
+}
+
+_COMPARISONS: dict[str, Callable[[float, float], bool]] = {
+    "<": operator.lt,
+    ">": operator.gt,
+    "<=": operator.le,
+    ">=": operator.ge,
+    "==": operator.eq,
+    "!=": operator.ne,
+}
+_INTEGER_ARITHMETIC: dict[str, Callable[[int, int], int]] = {
+    "+": operator.add,
+    "-": operator.sub,
+    "*": operator.mul,
+    "&": operator.and_,
+    "^": operator.xor,
+    "|": operator.or_,
+}
+_FLOAT_ARITHMETIC: dict[str, Callable[[float, float], float]] = {
+    "+": operator.add,
+    "-": operator.sub,
+    "*": operator.mul,
+}
+
+_MIXED = "Constant expression type mismatch"
+_NOT_INTEGER = "Integer constant expression expected"
+_BY_ZERO = "Constant expression has division by zero"
+
+
+def constant(cursor: Cursor) -> Integer | Float:
+    """A constant expression, evaluated.
+
+    Raises:
+        PtxError: Where none stands, integers and floats are mixed, or a divisor is zero.
+    """
+    if cursor.token.kind is TokenKind.FLOAT_BITS:  # stands alone: no operator applies to it
+        return _float_of_bits(cursor.advance().text)
+    value = _conditional(cursor)
+    return _double(value) if isinstance(value, float) else value
+
+
+def starts_constant(cursor: Cursor) -> bool:
+    """Whether the next token can begin a constant expression."""
+    kind, text, _ = cursor.token
+    if kind in (TokenKind.INTEGER, TokenKind.FLOAT, TokenKind.FLOAT_BITS):
+        return True
+    return text in ("(", "-", "+", "!", "~", "WARP_SZ")
+
+
+def integer(text: str) -> Integer:
+    """The value of an integer literal: decimal, ``0x``, ``0b`` or octal, with or without ``U``."""
+    digits = text.removesuffix("U")
+    match digits[:2].lower():
+        case "0x":
+            value = int(digits, 16)
+        case "0b":
+            value = int(digits, 2)
+        case _:
+            value = int(digits, 8 if digits[0] == "0" else 10)
+    return _wrap(value, unsigned=digits != text or value >= _SIGN)
+
+
+# An integer is a tree.Integer, a float a Python float, until the whole is evaluated.
+_Value = Integer | float
+
+
+def _conditional(cursor: Cursor) -> _Value:
+    condition = _binary(cursor, 1)
+    if not cursor.accept("?"):
+        return condition
+    chosen = _conditional(cursor)
+    cursor.expect(":")
+    other = _conditional(cursor)
+    return chosen if _as_integer(cursor, condition).value else other
+
+
+def _binary(cursor: Cursor, weakest: int) -> _Value:
+    left = _unary(cursor)
+    while (precedence := _PRECEDENCE.get(cursor.token.text, 0)) >= weakest:
+        sign = cursor.advance().text
+        right = _binary(cursor, precedence + 1)
+        left = _apply(cursor, sign, left, right)
+    return left
+
+
+def _unary(cursor: Cursor) -> _Value:
+    if cursor.accept("+"):
+        return _unary(cursor)
+    if cursor.accept("-"):
+        value = _unary(cursor)
+        return -value if isinstance(value, float) else _wrap(-value.value, value.unsigned)
+    if cursor.accept("!"):
+        return Integer(int(not _as_integer(cursor, _unary(cursor)).value))
+    if cursor.accept("~"):
+        return _wrap(~_as_integer(cursor, _unary(cursor)).value, unsigned=True)
+    if cursor.accept("("):
+        return _parenthesised(cursor)
+    if cursor.accept("WARP_SZ"):
+        return Integer(WARP_SIZE)
+    if cursor.token.kind is TokenKind.FLOAT:
+        return float(cursor.advance().text)
+    return integer(cursor.take(TokenKind.INTEGER))
+
+
+def _parenthesised(cursor: Cursor) -> _Value:
+    if cursor.token.kind is TokenKind.MODIFIER:
+        if not cursor.at(".s64", ".u64"):
+            raise cursor.refusal("Unsupported cast operation", severity="error")
+        unsigned = cursor.advance().text == ".u64"
+        cursor.expect(")")
+        return _wrap(_as_integer(cursor, _unary(cursor)).value, unsigned)
+    value = _conditional(cursor)
+    cursor.expect(")")
+    return value
+
+
+def _apply(cursor: Cursor, sign: str, left: _Value, right: _Value) -> _Value:
+    if isinstance(left, float) and isinstance(right, float):
+        return _apply_to_floats(cursor, sign, left, right)
+    if isinstance(left, float) or isinstance(right, float):
+        raise cursor.refusal(_MIXED, severity="error")
+    return _apply_to_integers(cursor, sign, left, right)
+
+
+def _apply_to_floats(cursor: Cursor, sign: str, left: float, right: float) -> _Value:
+    if sign in _COMPARISONS:
+        return Integer(int(_COMPARISONS[sign](left, right)))
+    if sign in _FLOAT_ARITHMETIC:
+        return _FLOAT_ARITHMETIC[sign](left, right)
+    if sign != "/":
+        raise cursor.refusal(_NOT_INTEGER, severity="error")
+    if right == 0:
+        raise cursor.refusal(_BY_ZERO)
+    return left / right
+
+
+def _apply_to_integers(cursor: Cursor, sign: str, left: Integer, right: Integer) -> Integer:
+    if sign in ("<<", ">>"):
+        count = right.value % _BITS
+        shifted = left.value << count if sign == "<<" else left.value >> count
+        return _wrap(shifted, left.unsigned)
+    if sign == "&&":
+        return Integer(int(bool(left.value and right.value)))
+    if sign == "||":
+        return Integer(int(bool(left.value or right.value)))
+    unsigned = left.unsigned or right.unsigned or sign == "%"
+    a, b = _wrap(left.value, unsigned).value, _wrap(right.value, unsigned).value
+    if sign in _COMPARISONS:
+        return Integer(int(_COMPARISONS[sign](a, b)))
+    if sign in _INTEGER_ARITHMETIC:
+        return _wrap(_INTEGER_ARITHMETIC[sign](a, b), unsigned)
+    if b == 0:
+        raise cursor.refusal(_BY_ZERO)
+    if sign == "%":
+        return _wrap(a % b, unsigned)
+    quotient = abs(a) // abs(b)  # towards zero, as C divides
+    return _wrap(quotient if (a < 0) == (b < 0) else -quotient, unsigned)
+
+
+def _as_integer(cursor: Cursor, value: _Value) -> Integer:
+    if isinstance(value, float):
+        raise cursor.refusal(_NOT_INTEGER, severity="error")
+    return value
+
+
+def _wrap(value: int, unsigned: bool) -> Integer:
+    value &= _MASK
+    if not unsigned and value & _SIGN:
+        value -= 1 << _BITS
+    return Integer(value, unsigned)
+
+
+def _double(value: float) -> Float:
+    return Float(int.from_bytes(struct.pack("<d", value), "little"), 64)
+
+
+def _float_of_bits(text: str) -> Float:
+    return Float(int(text[2:], 16), 32 if text[1] in "fF" else 64)

@@ -1,0 +1,65 @@
+"""A place in a sequence of tokens, and the few questions a parser asks there."""
+
+from __future__ import annotations
+
+from cudarun.ptx.errors import Diagnostic, PtxError, Severity
+from cudarun.ptx.lexer import Lines, Token, TokenKind, tokenize
+from cudarun.ptx.tree import Position
+
+
+class Cursor:
+    """Walks the tokens of a text; ``token`` is the next one, not yet taken."""
+
+    def __init__(self, text: str) -> None:
+        self._tokens = tokenize(text)
+        self._lines = Lines(text)
+        self._next = 0
+        self.token = self._tokens[0]
+
+    def position(self) -> Position:
+        """Where the next token begins."""
+        return self._lines.position(self.token.offset)
+
+    def following(self) -> Token:
+        """The token after the next one."""
+        return self._tokens[min(self._next + 1, len(self._tokens) - 1)]
+
+    def advance(self) -> Token:
+        """Take the next token; the end of the text is never passed."""
+        taken = self.token
+        if taken.kind is not TokenKind.END:
+            self._next += 1
+            self.token = self._tokens[self._next]
+        return taken
+
+    def at(self, *texts: str) -> bool:
+        """Whether the next token is one of these."""
+        return self.token.text in texts
+
+    def accept(self, text: str) -> bool:
+        """Take the next token if it is this one; say whether it was."""
+        if self.token.text != text:
+            return False
+        self.advance()
+        return True
+
+    def expect(self, text: str) -> None:
+        """Take the next token, which has to be this one."""
+        if not self.accept(text):
+            raise self.syntax_error()
+
+    def take(self, kind: TokenKind) -> str:
+        """Take the next token, which has to be of this kind; give its text."""
+        if self.token.kind is not kind:
+            raise self.syntax_error()
+        return self.advance().text
+
+    def syntax_error(self) -> PtxError:
+        """The next token cannot stand here."""
+        return self.refusal(f"Parsing error near '{self.token.text}': syntax error")
+
+    def refusal(
+        self, message: str, at: Position | None = None, severity: Severity = "fatal"
+    ) -> PtxError:
+        """The error that ends the parse; ``at`` the next token unless told otherwise."""
+        return PtxError([Diagnostic(at or self.position(), message, severity)])

@@ -1,0 +1,105 @@
+"""PTX text to tokens: PTX ISA manual, chapter 4, and the lexical part of chapter 6.
+
+One regular expression does it. Dotted words (``.f32``, ``.shared::cluster``) are single tokens, so
+``add.rn.f32`` is three. Spaces, comments and form feeds separate tokens and are dropped.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from enum import Enum, auto
+from typing import NamedTuple
+
+from cudarun.ptx.errors import Diagnostic, PtxError
+from cudarun.ptx.tree import Position
+
+
+class TokenKind(Enum):
+    """What a token is."""
+
+    NAME = auto()  # opcode, register, symbol, label, or the sink _
+    MODIFIER = auto()  # a dotted word: directive, type, state space, instruction modifier
+    INTEGER = auto()
+    FLOAT = auto()  # decimal: 1.5, .5, 1e-3
+    FLOAT_BITS = auto()  # 0f3F800000, 0d3FF0000000000000
+    STRING = auto()
+    PUNCTUATION = auto()
+    END = auto()  # of the text
+
+
+class Token(NamedTuple):
+    """A token: its text as written and where that begins, in characters from the text's start."""
+
+    kind: TokenKind
+    text: str
+    offset: int
+
+
+_TOKEN = re.compile(
+    r"""
+    (?: \s+ | //[^\n]* | /\*[\s\S]*?\*/ )*+
+    (?:
+        (?P<FLOAT_BITS>  (?: 0[fF][0-9a-fA-F]{8} | 0[dD][0-9a-fA-F]{16} ) (?![\w$]) )
+      | (?P<FLOAT>       (?: \d+\.\d*(?:[eE][+-]?\d+)? | \.\d+(?:[eE][+-]?\d+)? | \d+[eE][+-]?\d+ )
+                         (?![\w$]) )
+      | (?P<MODIFIER>    \.[\w$]+ (?: ::\w+ )* )
+      | (?P<NAME>        [A-Za-z_$][\w$]* | %[\w$]+ )
+      | (?P<INTEGER>     0[xX][0-9a-fA-F]+U? | 0[bB][01]+U? | 0[0-7]*U? | [1-9]\d*U? )
+      | (?P<STRING>      "[^"\n]*" )
+      | (?P<END>         \Z )
+      | (?P<UNFINISHED>  /\* )
+      | (?P<PUNCTUATION> << | >> | <= | >= | == | != | && | \|\| | [-@!~+*/%&|^<>=?:,;()[\]{}] )
+      | (?P<OTHER>       [\s\S] )
+    )
+    """,
+    re.VERBOSE | re.ASCII,
+)
+_NON_ASCII = re.compile(r"[^\x00-\x7f]")
+
+
+class Lines:
+    """The lines of a text, to turn an offset into a position. Only a line feed ends a line."""
+
+    def __init__(self, text: str) -> None:
+        self._starts = [0, *(match.end() for match in re.finditer("\n", text))]
+
+    def position(self, offset: int) -> Position:
+        """The line and column, both from 1, of the character at ``offset``."""
+        line = bisect_right(self._starts, offset)
+        return Position(line, offset - self._starts[line - 1] + 1)
+
+
+def tokenize(text: str) -> list[Token]:
+    """All tokens of ``text``, the last one an ``END``.
+
+    Raises:
+        PtxError: At a character that begins no token, in an unfinished comment, and at any
+            character outside ASCII, which ptxas does not take even in a comment.
+    """
+    foreign = _NON_ASCII.search(text)
+    if foreign is not None:
+        position = Lines(text).position(foreign.start())
+        message = f"Unexpected non-ASCII character encountered on line {position.line}"
+        raise PtxError([Diagnostic(position, message, "fatal")])
+    kinds = TokenKind.__members__
+    tokens = []
+    for match in _TOKEN.finditer(text):
+        name = match.lastgroup
+        assert name is not None  # one of the groups always takes part
+        kind = kinds.get(name)
+        if kind is None:
+            raise _unreadable(text, match)
+        tokens.append(Token(kind, match[name], match.start(name)))
+        if kind is TokenKind.END:
+            break
+    return tokens
+
+
+def _unreadable(text: str, match: re.Match[str]) -> PtxError:
+    if match.lastgroup == "UNFINISHED":
+        message = "Parsing error near '': unexpected EOF while scanning"
+    else:
+        message = f"Parsing error near '{match['OTHER']}': syntax error"
+    position = Lines(text).position(match.start(match.lastgroup or 0))
+    return PtxError([Diagnostic(position, message, "fatal")])

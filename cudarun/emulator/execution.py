@@ -48,7 +48,7 @@ def execute(
     memories: Sequence[Memory],
     symbols: Mapping[str, int],
     printf: Callable[[bytes], None],
-    device: DeviceTraits = DeviceTraits(),  # noqa: B008 - frozen
+    device: DeviceTraits = DeviceTraits(),
 ) -> None:
     """Run a kernel to its end.
 

@@ -228,6 +228,11 @@ class DeviceHeap:
         self._used -= size
         return self.memory.free(address)
 
+    def release(self) -> None:
+        """Give all blocks back; the context ends."""
+        for address in tuple(self._blocks):
+            self.free(address)
+
 
 def _base(allocation: Allocation) -> int:
     return allocation.base

@@ -1,0 +1,97 @@
+"""The command line's root: the lazy command table, and the one place errors become exit codes."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+
+import click
+
+from cudarun import __version__
+from cudarun.errors import CudarunError, ExitCode
+from cudarun.report.errors import show_error
+
+# Name to its one-line help, so that `cudarun --help` imports no command.
+COMMANDS = {
+    "devices": "List GPUs and emulated devices.",
+    "launch": "Launch a kernel with typed arguments and check the result.",
+}
+
+
+class _LazyGroup(click.Group):
+    """Imports a command's module when the command is named, not before."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return sorted(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in COMMANDS:
+            return None
+        module = importlib.import_module(f"cudarun.commands.{cmd_name}")
+        command: click.Command = module.command
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl(sorted(COMMANDS.items()))
+
+
+def _print_version(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
+    if wanted and not ctx.resilient_parsing:
+        from cudarun.session.versions import version_lines
+
+        click.echo("\n".join([f"cudarun {__version__}", *version_lines()]))
+        ctx.exit()
+
+
+@click.group(
+    cls=_LazyGroup,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)
+@click.option(
+    "--version",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=_print_version,
+    help="Show the versions of cudarun, the CUDA bindings and the driver.",
+)
+def cudarun() -> None:
+    r"""Load, link and launch CUDA kernels from a terminal, on GPUs or on the emulated device cpu.
+
+    \b
+    Exit codes: 0 all held · 1 a check failed · 2 unusable request · 3 no device
+    4 image refused · 5 device failed · 6 out of time · 7 worker died · 130 Ctrl-C
+    """
+
+
+def main(args: list[str] | None = None) -> int:
+    """Run the command line.
+
+    Args:
+        args: Arguments without the program name; those of the process by default.
+
+    Returns:
+        The exit code.
+    """
+    given = sys.argv[1:] if args is None else args
+    # A context that outlives the command's own, so that errors are shown in the colours asked for.
+    outer = click.Context(cudarun, color=False if os.environ.get("NO_COLOR") else None)
+    with outer.scope(cleanup=False):
+        try:
+            code = cudarun.main(given, "cudarun", standalone_mode=False, parent=outer)
+            return int(code or ExitCode.OK)
+        except (click.exceptions.Abort, KeyboardInterrupt):
+            click.echo(err=True)  # ends the line that shows ^C
+            return ExitCode.INTERRUPTED
+        except click.ClickException as error:
+            error.show()
+            return ExitCode.UNUSABLE_REQUEST
+        except CudarunError as error:
+            show_error(error)
+            return error.exit_code
+        except BrokenPipeError:
+            # The reader of our output has gone (`| head`); Python must not complain at exit too.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            return ExitCode.OK

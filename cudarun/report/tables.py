@@ -1,0 +1,184 @@
+"""Reports as people read them: the only module that imports rich."""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Sequence
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from cudarun.report.errors import show_error
+from cudarun.report.types import (
+    BufferResult,
+    CheckResult,
+    DeviceInfo,
+    DevicesReport,
+    LaunchPlan,
+    LaunchReport,
+    LaunchResult,
+)
+
+_PIPED_WIDTH = 200  # a pipe has no width; wide enough that no row is folded
+
+
+def console(color: bool | None) -> Console:
+    """Stdout, with or without colour; ``None`` decides by whether it is a terminal."""
+    return Console(
+        width=None if sys.stdout.isatty() else _PIPED_WIDTH,
+        force_terminal=True if color else None,
+        no_color=None if color is None else not color,
+        highlight=False,
+        soft_wrap=False,
+    )
+
+
+def show_devices(report: DevicesReport, out: Console) -> None:
+    """A row per device, and who can reach whose memory where there are several."""
+    table = _table("device", "name", "cc", "SMs", "memory", "PCI", "driver", "PTX")
+    for device in report.devices:
+        table.add_row(
+            device.label,
+            device.name,
+            _version(device.compute_capability),
+            str(device.multiprocessors),
+            _memory(device),
+            device.pci_bus_id,
+            _version(device.driver_version),
+            _version(device.ptx_version) if device.ptx_version else "?",
+        )
+    out.print(table)
+    for device in report.devices:
+        out.print(f"{device.label}: {device.uuid}", soft_wrap=True)
+    if len(report.devices) > 1:
+        out.print(_peers(report.devices))
+
+
+def show_launch(report: LaunchReport, out: Console, *, quiet: bool) -> None:
+    """What each device answered; errors go to stderr, in their place among the others."""
+    for outcome in report.outcomes:
+        if outcome.result is not None:
+            _show_result(outcome.result, out, quiet=quiet)
+        if outcome.error is not None:
+            out.file.flush()
+            show_error(outcome.error)
+
+
+def show_plan(plan: LaunchPlan, out: Console) -> None:
+    """The parameter buffer that a launch would pass, value by value."""
+    out.print(_headline(plan), soft_wrap=True)
+    table = _table("offset", "size", "align", "padding", "name", "type", "value")
+    for row in plan.parameters:
+        table.add_row(
+            str(row.offset), str(row.size), str(row.alignment), str(row.padding or ""),
+            Text(row.name), Text(row.type), Text(row.value),
+        )  # fmt: skip
+    out.print(table)
+    out.print(f"{plan.parameter_bytes} bytes of parameters")
+
+
+def _headline(launch: LaunchPlan | LaunchResult) -> Text:
+    line = Text(launch.demangled, style="bold")
+    geometry = f"  grid {_extent(launch.grid)}  block {_extent(launch.block)}"
+    shared = f"  shared {launch.shared_bytes} B" if launch.shared_bytes else ""
+    return Text.assemble(line, geometry, shared)
+
+
+def _show_result(result: LaunchResult, out: Console, *, quiet: bool) -> None:
+    if not quiet:
+        line = _headline(result)
+        line.append(f"  on {result.device.label} ({result.device.name})")
+        line.append(f"  {result.milliseconds:.3f} ms")
+        out.print(line, soft_wrap=True)
+    for printed in result.prints:
+        out.print(Text(f"{printed.expression} = {printed.text}"), soft_wrap=True)
+    for saved in result.saved:
+        out.print(Text(f"saved {saved.name} to {saved.path}, {saved.nbytes} bytes"), soft_wrap=True)
+    for buffer in result.buffers:
+        _show_buffer(buffer, out)
+    for check in result.checks:
+        _show_check(check, out)
+
+
+def _show_buffer(buffer: BufferResult, out: Console) -> None:
+    if buffer.never_written:
+        count = math.prod(buffer.shape)
+        out.print(
+            Text("note ", style="yellow")
+            + Text(f"{buffer.name}: {buffer.never_written} of {count} elements were never written"),
+            soft_wrap=True,
+        )
+    if buffer.guard_damage is not None:
+        where = (
+            f"{-buffer.guard_damage} bytes before its start"
+            if buffer.guard_damage < 0
+            else f"{buffer.guard_damage - buffer.nbytes} bytes past its end"
+        )
+        out.print(
+            Text("FAILED ", style="red bold") + Text(f"{buffer.name}: memory was written {where}"),
+            soft_wrap=True,
+        )
+
+
+def _show_check(check: CheckResult, out: Console) -> None:
+    mark = Text("held ", style="green") if check.held else Text("FAILED ", style="red bold")
+    line = mark + Text(check.expression)
+    if check.rtol or check.atol:
+        line.append(f"  (rtol {check.rtol:g}, atol {check.atol:g})", style="dim")
+    out.print(line, soft_wrap=True)
+    if check.held or not check.elements:
+        return
+    errors = [
+        f"largest {kind} error {value:g}"
+        for kind, value in (("absolute", check.max_abs_error), ("relative", check.max_rel_error))
+        if value is not None
+    ]
+    found = f"  {check.mismatches} of {check.elements} differ"
+    out.print(Text("; ".join((found, *errors))), soft_wrap=True)
+    for mismatch in check.first:
+        index = f"[{', '.join(map(str, mismatch.index))}]" if mismatch.index else "value"
+        out.print(Text(f"  {index}: {mismatch.left} against {mismatch.right}"), soft_wrap=True)
+
+
+def _peers(devices: Sequence[DeviceInfo]) -> Table:
+    table = _table("peer access", *(device.label for device in devices))
+    for device in devices:
+        table.add_row(
+            device.label,
+            *(_reach(device, other) for other in devices),
+        )
+    return table
+
+
+def _reach(device: DeviceInfo, other: DeviceInfo) -> str:
+    if device.label == other.label:
+        return "-"
+    return "yes" if other.index in device.peers else "no"
+
+
+def _table(*columns: str) -> Table:
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for column in columns:
+        table.add_column(column, overflow="fold")
+    return table
+
+
+def _memory(device: DeviceInfo) -> str:
+    total = f"{device.memory_total / 2**30:.1f} GiB"
+    if device.memory_free is None:
+        return total
+    return f"{device.memory_free / 2**30:.1f} of {total} free"
+
+
+def _version(version: tuple[int, int]) -> str:
+    return f"{version[0]}.{version[1]}"
+
+
+def _extent(extent: tuple[int, int, int]) -> str:
+    """``256×1×1`` without the trailing ones: ``256``."""
+    numbers = [*extent]
+    while len(numbers) > 1 and numbers[-1] == 1:
+        numbers.pop()
+    return "×".join(map(str, numbers))

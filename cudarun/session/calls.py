@@ -1,0 +1,128 @@
+"""The choke point: every driver call is made here, checked here and traced here.
+
+A driver function returns a tuple whose first item is a ``CUresult``. Through `Driver` the same
+function returns the values alone and raises when the result is not ``CUDA_SUCCESS``::
+
+    address = driver.cuMemAlloc(1024)
+    # where a failure is an answer:
+    result, *values = driver.attempt("cuKernelGetParamInfo", kernel, 0)
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable
+from typing import Any
+
+from cudarun.errors import CudarunError, DeviceFailed, ImageRefused, NoDevice
+from cudarun.session.drivers import DriverChoice
+
+# CUDA driver API, enum CUresult: which failures are not the device's.
+_NO_DEVICE = frozenset({3, 34, 36, 46, 100, 101, 102, 802, 803, 804})
+_IMAGE_REFUSED = frozenset({200, 209, 218, 220, 221, 222, 223, 224, 225, 226, 300, 301, 302, 303})
+_LOG_BYTES = 25600  # cuLogsDumpToMemory: the driver keeps no more
+
+
+class Driver:
+    """One driver API, each call checked and traced; enums and handle types pass through.
+
+    Args:
+        choice: The driver to speak to.
+        trace: Print every call on stderr as it returns.
+    """
+
+    def __init__(self, choice: DriverChoice, *, trace: bool = False) -> None:
+        self.module = choice.module
+        self.guard_bytes = choice.guard_bytes
+        self.version = 0  # cuDriverGetVersion, e.g. 13000; known once the session has initialised
+        self._call = self._traced if trace else _untraced
+
+    def __getattr__(self, name: str) -> Any:
+        member = getattr(self.module, name)
+        if not _is_function(name):
+            return member
+
+        def checked(*args: Any) -> Any:
+            result, *values = self.attempt(name, *args)
+            if result != 0:
+                raise self.failure(name, result)
+            return values[0] if len(values) == 1 else tuple(values) if values else None
+
+        setattr(self, name, checked)  # found without __getattr__ the next time
+        return checked
+
+    def attempt(self, name: str, *args: Any) -> tuple[Any, ...]:
+        """Make one call; return its ``CUresult`` and values, unchecked.
+
+        Raises:
+            NoDevice: There is no driver library to call.
+        """
+        try:
+            answer: tuple[Any, ...] = self._call(name, getattr(self.module, name), args)
+            return answer
+        except RuntimeError as error:
+            # The bindings raise this, not a CUresult, when libcuda cannot be opened.
+            if type(error).__name__ != "DynamicLibNotFoundError":
+                raise
+            raise NoDevice(
+                "no CUDA driver: libcuda.so.1 was not found",
+                hint="install the NVIDIA driver, or run on the emulated device with -d cpu",
+            ) from error
+
+    def failure(self, name: str, result: Any) -> CudarunError:
+        """The exception for a result that is not success, with the driver's own log."""
+        number = int(result)
+        kind = DeviceFailed
+        if number in _NO_DEVICE:
+            kind = NoDevice  # type: ignore[assignment]
+        elif number in _IMAGE_REFUSED:
+            kind = ImageRefused  # type: ignore[assignment]
+        status, text = self.module.cuGetErrorString(result)
+        words = text.decode() if int(status) == 0 else "unknown error"
+        return kind(f"{name}: {words}", cuda=(result.name, number), log=self._log() or None)
+
+    def _log(self) -> str:
+        """What the driver has logged (CUDA 12.9 and later); empty where it keeps no log."""
+        if self.version < 12090 or not hasattr(self.module, "cuLogsDumpToMemory"):
+            return ""
+        buffer = bytearray(_LOG_BYTES)
+        result, *_ = self.module.cuLogsDumpToMemory(None, buffer, len(buffer), 0)
+        return buffer.split(b"\0", 1)[0].decode(errors="replace").strip() if result == 0 else ""
+
+    def _traced(self, name: str, function: Callable[..., Any], args: tuple[Any, ...]) -> Any:
+        started = time.perf_counter()
+        answer = function(*args)
+        microseconds = (time.perf_counter() - started) * 1e6
+        shown = ", ".join(map(_shown, args))
+        values = " ".join(map(_shown, answer[1:]))
+        line = f"{name}({shown}) = {answer[0].name} {values}".rstrip()
+        print(f"{line} <{microseconds:.1f} µs>", file=sys.stderr, flush=True)
+        return answer
+
+
+def _untraced(name: str, function: Callable[..., Any], args: tuple[Any, ...]) -> Any:
+    return function(*args)
+
+
+def _is_function(name: str) -> bool:
+    return name.startswith("cu") and name[2:3].isupper()
+
+
+def _shown(value: Any) -> str:
+    """A value as ``--trace`` shows it: long data by its size, handles and addresses in hex."""
+    if isinstance(value, bytes) and len(value) <= 64:
+        return repr(value.rstrip(b"\0").decode(errors="replace"))
+    if isinstance(value, bytes | bytearray | memoryview):
+        return f"<{len(value)} bytes>"
+    if isinstance(value, bool | str | float) or value is None:
+        return str(value)
+    if hasattr(value, "name") and hasattr(value, "value"):
+        return str(value.name)
+    if isinstance(value, list | tuple):
+        return f"[{', '.join(map(_shown, value))}]"
+    try:
+        number = int(value)
+    except (TypeError, ValueError):
+        return f"<{type(value).__name__}>"
+    return hex(number) if number > 0xFFFF else str(number)

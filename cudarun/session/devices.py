@@ -1,0 +1,143 @@
+"""Devices: from what a request calls them to the driver's handles and descriptions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from cudarun.errors import NoDevice, RequestError
+from cudarun.report.types import DeviceInfo
+from cudarun.session.calls import Driver
+from cudarun.session.selection import DriverName, Selector
+
+# PTX ISA manual, release notes: the newest PTX each CUDA version takes.
+_PTX_OF_CUDA = {
+    (12, 0): (8, 0), (12, 1): (8, 1), (12, 2): (8, 2), (12, 3): (8, 3), (12, 4): (8, 4),
+    (12, 5): (8, 5), (12, 6): (8, 5), (12, 7): (8, 6), (12, 8): (8, 7), (12, 9): (8, 8),
+    (13, 0): (9, 0), (13, 1): (9, 1), (13, 2): (9, 2),
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Device:
+    """One device of an initialised driver."""
+
+    label: str
+    index: int
+    handle: Any
+
+
+def driver_of(selectors: Sequence[Selector]) -> DriverName:
+    """The one driver that all of them belong to.
+
+    Raises:
+        RequestError: They name devices of both drivers, which no one process can serve.
+    """
+    names = {selector.driver for selector in selectors}
+    if len(names) != 1:
+        raise RequestError("--together: GPUs and the emulated device have no common driver")
+    return names.pop()
+
+
+def resolve(driver: Driver, selectors: Sequence[Selector]) -> list[Device]:
+    """The devices that the selectors mean, in order, each once.
+
+    Raises:
+        NoDevice: One of them does not exist here.
+        RequestError: The start of a UUID fits several.
+    """
+    count = driver.cuDeviceGetCount()
+    found = [index for selector in selectors for index in _indices(driver, selector, count)]
+    name = driver_of(selectors)
+    return [
+        Device(str(Selector(name, "index", str(index))), index, driver.cuDeviceGet(index))
+        for index in dict.fromkeys(found)
+    ]
+
+
+def _indices(driver: Driver, selector: Selector, count: int) -> list[int]:
+    everything = range(count)
+    if selector.by == "all":
+        found = list(everything)
+    elif selector.by == "index":
+        found = [index for index in everything if index == int(selector.value)]
+    elif selector.by == "pci":
+        found = [index for index in everything if _same_bus(_pci(driver, index), selector.value)]
+    else:
+        found = [index for index in everything if _uuid_starts(driver, index, selector.value)]
+        if len(found) > 1:
+            raise RequestError(f"--device: {selector} is the start of {len(found)} UUIDs")
+    if not found:
+        raise NoDevice(
+            f"no device {selector}: the driver shows {count}",
+            hint="'cudarun devices' lists them; CUDA_VISIBLE_DEVICES may hide some"
+            if selector.driver == "cuda"
+            else "CUDARUN_CPU_DEVICES sets how many emulated devices there are",
+        )
+    return found
+
+
+def describe(driver: Driver, device: Device, count: int) -> DeviceInfo:
+    """What the driver says of a device; ``memory_free`` only where a context is current on it."""
+    attribute = driver.CUdevice_attribute
+    major, minor, processors = (
+        driver.cuDeviceGetAttribute(
+            getattr(attribute, f"CU_DEVICE_ATTRIBUTE_{name}"), device.handle
+        )
+        for name in (
+            "COMPUTE_CAPABILITY_MAJOR",
+            "COMPUTE_CAPABILITY_MINOR",
+            "MULTIPROCESSOR_COUNT",
+        )
+    )
+    status, *memory = driver.attempt("cuMemGetInfo")
+    cuda = (driver.version // 1000, driver.version % 1000 // 10)
+    return DeviceInfo(
+        label=device.label,
+        index=device.index,
+        name=_text(driver.cuDeviceGetName(256, device.handle)),
+        uuid=_uuid(driver, device.index),
+        pci_bus_id=_pci(driver, device.index),
+        compute_capability=(major, minor),
+        multiprocessors=processors,
+        memory_free=memory[0] if status == 0 else None,
+        memory_total=driver.cuDeviceTotalMem(device.handle),
+        driver_version=cuda,
+        ptx_version=_PTX_OF_CUDA.get(cuda),
+        peers=tuple(
+            other
+            for other in range(count)
+            if other != device.index
+            and driver.cuDeviceCanAccessPeer(device.handle, driver.cuDeviceGet(other))
+        ),
+    )
+
+
+def _uuid(driver: Driver, index: int) -> str:
+    raw = bytes(driver.cuDeviceGetUuid(driver.cuDeviceGet(index)).bytes).hex()
+    return f"GPU-{raw[:8]}-{raw[8:12]}-{raw[12:16]}-{raw[16:20]}-{raw[20:]}"
+
+
+def _uuid_starts(driver: Driver, index: int, start: str) -> bool:
+    wanted = start.lower().removeprefix("gpu-")
+    return _uuid(driver, index).lower().removeprefix("gpu-").startswith(wanted)
+
+
+def _pci(driver: Driver, index: int) -> str:
+    return _text(driver.cuDeviceGetPCIBusId(64, driver.cuDeviceGet(index)))
+
+
+def _same_bus(full: str, given: str) -> bool:
+    """Compare bus ids; the domain and the function may be left out or shortened."""
+    return _bus(full) == _bus(given)
+
+
+def _bus(text: str) -> tuple[int, int, int, int]:
+    address, _, function = text.partition(".")
+    *domain, bus, slot = address.split(":")
+    return (int(domain[0], 16) if domain else 0, int(bus, 16), int(slot, 16), int(function or 0))
+
+
+def _text(raw: bytes) -> str:
+    return raw.split(b"\0", 1)[0].decode(errors="replace")

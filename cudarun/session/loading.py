@@ -1,0 +1,176 @@
+"""Images as libraries (``cuLibrary*``): loaded once, their kernels launched in any context."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from cudarun.errors import ImageRefused, RequestError
+from cudarun.images.demangle import base_name, demangle, parameter_types
+from cudarun.images.facts import ImageFacts, KernelFacts
+from cudarun.parameters import Parameter
+from cudarun.session.calls import Driver
+from cudarun.session.requests import Image
+
+_LOG_BYTES = 1 << 16
+PARAM_INFO_SINCE = 12040  # cuKernelGetParamInfo, cuLibraryEnumerateKernels
+
+
+@dataclass(frozen=True, slots=True)
+class Kernel:
+    """A kernel of a library: a ``CUkernel``, good in every context."""
+
+    name: str
+    handle: Any
+    parameters: tuple[Parameter, ...]
+
+    @property
+    def demangled(self) -> str:
+        """The C++ signature, or the name itself."""
+        return demangle(self.name)
+
+
+class Library:
+    """A loaded image.
+
+    Loading is lazy: the driver may accept a broken image and refuse its kernels only when they are
+    asked for, so every failure here carries the JIT's log from the load.
+
+    Args:
+        driver: The driver, initialised.
+        image: The image; PTX is terminated here.
+        facts: What the file itself says, where that could be read; it names the parameters and,
+            before CUDA 12.4, is the only one to know them.
+
+    Raises:
+        ImageRefused: The driver does not take the image.
+    """
+
+    def __init__(self, driver: Driver, image: Image, facts: ImageFacts | None) -> None:
+        self.driver = driver
+        self.image = image
+        self.facts = facts
+        self._error_log = bytearray(_LOG_BYTES)
+        option = driver.CUjit_option
+        options = {
+            option.CU_JIT_ERROR_LOG_BUFFER: self._error_log,
+            option.CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES: len(self._error_log),
+        }
+        self.handle = self._ask(
+            "cuLibraryLoadData", image.data + b"\0", [*options], [*options.values()],
+            len(options), [], [], 0,
+        )  # fmt: skip
+
+    def kernel(self, wanted: str | None) -> Kernel:
+        """The kernel of that name: mangled, demangled, or the bare function name.
+
+        Raises:
+            RequestError: None or several fit; the candidates are listed.
+            ImageRefused: The driver refuses the image now that code is needed.
+        """
+        name = select_kernel(self._names(), wanted, self.image.origin)
+        handle = self._ask("cuLibraryGetKernel", self.handle, name.encode())
+        return Kernel(name, handle, self._parameters(name, handle))
+
+    def _names(self) -> list[str]:
+        if self.driver.version < PARAM_INFO_SINCE:
+            return [kernel.name for kernel in self.facts.kernels] if self.facts else []
+        count = self._ask("cuLibraryGetKernelCount", self.handle)
+        kernels = self._ask("cuLibraryEnumerateKernels", count, self.handle) if count else []
+        return [self.driver.cuKernelGetName(kernel).decode() for kernel in kernels]
+
+    def _parameters(self, name: str, handle: Any) -> tuple[Parameter, ...]:
+        told = _facts_of(self.facts, name)
+        if self.driver.version < PARAM_INFO_SINCE:
+            if told is None:
+                raise ImageRefused(
+                    f"{self.image.origin}: the parameters of {name} are not known",
+                    hint="drivers before CUDA 12.4 do not tell them, and nor does this file",
+                )
+            return told.parameters
+        layout: list[Parameter] = []
+        while True:
+            result, *where = self.driver.attempt("cuKernelGetParamInfo", handle, len(layout))
+            if result == self.driver.CUresult.CUDA_ERROR_INVALID_VALUE:  # past the last one
+                break
+            if result != 0:
+                raise self.driver.failure("cuKernelGetParamInfo", result)
+            layout.append(Parameter(len(layout), *where))
+        return _named(layout, told, parameter_types(demangle(name)))
+
+    def _ask(self, name: str, *args: Any) -> Any:
+        try:
+            return getattr(self.driver, name)(*args)
+        except ImageRefused as error:
+            log = self._error_log.split(b"\0", 1)[0].decode(errors="replace").strip()
+            error.log = "\n".join(filter(None, (log, error.log))) or None
+            error.message = f"{self.image.origin}: {error.message}"
+            raise
+
+
+def _facts_of(facts: ImageFacts | None, name: str) -> KernelFacts | None:
+    kernels = facts.kernels if facts else ()
+    return next((kernel for kernel in kernels if kernel.name == name), None)
+
+
+def _named(
+    layout: Sequence[Parameter], told: KernelFacts | None, types: Sequence[str] | None
+) -> tuple[Parameter, ...]:
+    """The driver's layout with the names and types that the image or the mangled name has."""
+    if told is not None and len(told.parameters) == len(layout):
+        return tuple(
+            replace(known, name=fact.name, type=fact.type, alignment=fact.alignment)
+            for known, fact in zip(layout, told.parameters, strict=True)
+        )
+    if types is not None and len(types) == len(layout):
+        return tuple(replace(p, type=t) for p, t in zip(layout, types, strict=True))
+    return tuple(layout)
+
+
+def select_kernel(names: Iterable[str], wanted: str | None, origin: str) -> str:
+    """The one mangled name that ``wanted`` means, or the only one there is.
+
+    Raises:
+        RequestError: There is none, or more than one fits.
+        ImageRefused: The image has no kernel at all.
+    """
+    names = sorted(names)
+    if not names:
+        raise ImageRefused(f"{origin}: the image holds no kernel")
+    if wanted is None:
+        if len(names) == 1:
+            return names[0]
+        raise RequestError(
+            f"{origin} holds {len(names)} kernels; choose one with --kernel",
+            hint=_listed(names),
+        )
+    if wanted in names:
+        return wanted
+    fitting = [name for name in names if wanted in _spellings(name)]
+    if len(fitting) == 1:
+        return fitting[0]
+    if fitting:
+        raise RequestError(
+            f"--kernel: '{wanted}' fits {len(fitting)} kernels of {origin}", hint=_listed(fitting)
+        )
+    spellings = {spelling: name for name in names for spelling in (name, *_spellings(name))}
+    close = difflib.get_close_matches(wanted, spellings, n=1)
+    meant = f"did you mean '{close[0]}'?\n" if close else ""
+    raise RequestError(f"--kernel: {origin} has no kernel '{wanted}'", hint=meant + _listed(names))
+
+
+def _spellings(name: str) -> set[str]:
+    """Every way to write a kernel's name beside the mangled one."""
+    signature = demangle(name)
+    if signature == name:
+        return {name}
+    bare = base_name(signature)
+    return {signature, signature.replace(" ", ""), bare, bare.rpartition("::")[2]}
+
+
+def _listed(names: Iterable[str]) -> str:
+    return "it has:\n" + "\n".join(
+        f"  {name}" if demangle(name) == name else f"  {demangle(name)}  ({name})" for name in names
+    )

@@ -1,0 +1,80 @@
+"""Device buffers: allocated between guard zones, filled or poisoned, verified, copied back."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from cudarun.errors import DeviceFailed
+from cudarun.session.calls import Driver
+
+POISON = 0xA5  # what memory that nobody initialised holds
+_GUARD = 0x5A  # what the guard zones hold
+
+
+class DeviceBuffer:
+    """Device memory of ``nbytes`` between two guard zones.
+
+    Args:
+        driver: The driver; the context that is to own the memory must be current.
+        name: What messages call it.
+        nbytes: Size; zero is allowed and still has an address of its own.
+
+    Raises:
+        DeviceFailed: Out of device memory.
+    """
+
+    def __init__(self, driver: Driver, name: str, nbytes: int) -> None:
+        self.driver = driver
+        self.nbytes = nbytes
+        guard = driver.guard_bytes
+        try:
+            self._start = int(driver.cuMemAlloc(max(1, nbytes + 2 * guard)))
+        except DeviceFailed as error:
+            free, total = driver.cuMemGetInfo()
+            error.hint = f"the device has {free} of {total} bytes free"
+            error.message = f"buffer '{name}' of {nbytes} bytes: {error.message}"
+            raise
+        self.address = self._start + guard
+        if guard:
+            driver.cuMemsetD8(self._start, _GUARD, guard)
+            driver.cuMemsetD8(self.address + nbytes, _GUARD, guard)
+
+    def poison(self) -> None:
+        """Fill with a pattern that shows which elements were never written."""
+        if self.nbytes:
+            self.driver.cuMemsetD8(self.address, POISON, self.nbytes)
+
+    def upload(self, data: npt.NDArray[Any]) -> None:
+        """Copy a C-contiguous array of exactly ``nbytes`` to the device."""
+        if self.nbytes:
+            self.driver.cuMemcpyHtoD(self.address, data.ctypes.data, self.nbytes)
+
+    def download(self, dtype: np.dtype[Any], shape: tuple[int, ...]) -> npt.NDArray[Any]:
+        """Copy the buffer into a new host array."""
+        data = np.empty(shape, dtype)
+        if self.nbytes:
+            self.driver.cuMemcpyDtoH(data.ctypes.data, self.address, self.nbytes)
+        return data
+
+    def guard_damage(self) -> int | None:
+        """Where a guard zone was written: bytes from the buffer's start; ``None`` when intact."""
+        guard = self.driver.guard_bytes
+        zone = np.empty(guard, np.uint8)
+        for start in (-guard, self.nbytes) if guard else ():
+            self.driver.cuMemcpyDtoH(zone.ctypes.data, self.address + start, guard)
+            damaged = np.flatnonzero(zone != _GUARD)
+            if damaged.size:
+                # The byte nearest to the buffer tells most about how far the kernel strayed.
+                return start + int(damaged[-1] if start < 0 else damaged[0])
+        return None
+
+
+def never_written(data: npt.NDArray[Any]) -> int:
+    """How many elements still hold the poison pattern in every byte."""
+    if not data.size:
+        return 0
+    rows = data.reshape(-1).view(np.uint8).reshape(data.size, data.itemsize)
+    return int(np.count_nonzero((rows == POISON).all(axis=1)))

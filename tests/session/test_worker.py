@@ -1,0 +1,165 @@
+"""The supervisor against real child processes: values, errors, crashes, hangs, bugs, leftovers."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+from pathlib import Path
+from typing import NoReturn
+
+import pytest
+
+from cudarun.errors import DeviceFailed, OutOfTime, WorkerDied
+from cudarun.session.worker import supervise
+
+
+def _exists(pid: int) -> bool:
+    """Whether a process is there and not a zombie."""
+    try:
+        status = Path(f"/proc/{pid}/stat").read_text()
+    except FileNotFoundError:
+        return False
+    return status.rpartition(")")[2].split()[0] != "Z"
+
+
+def _gone(pid: int, patience: float = 5.0) -> bool:
+    deadline = time.monotonic() + patience
+    while _exists(pid):
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(0.01)
+    return True
+
+
+def test_values_come_back_in_order_from_processes_of_their_own() -> None:
+    outcomes = supervise([lambda i=i: (i, os.getpid()) for i in range(3)])
+    assert [outcome.unwrap()[0] for outcome in outcomes] == [0, 1, 2]
+    assert len({outcome.unwrap()[1] for outcome in outcomes} | {os.getpid()}) == 4
+
+
+def test_a_large_answer_arrives_whole() -> None:
+    [outcome] = supervise([lambda: b"x" * (5 << 20)])
+    assert outcome.unwrap() == b"x" * (5 << 20)
+
+
+def test_an_error_keeps_everything_it_knows() -> None:
+    def fail() -> NoReturn:
+        raise DeviceFailed(
+            "cuFoo: broken", cuda=("CUDA_ERROR_X", 9), hint="mend it", log="l", device="0"
+        )
+
+    [outcome] = supervise([fail])
+    with pytest.raises(DeviceFailed, match=r"cuFoo: broken \(CUDA_ERROR_X, 9\)") as caught:
+        outcome.unwrap()
+    assert caught.value.as_dict() == {
+        "kind": "DeviceFailed",
+        "exit_code": 5,
+        "message": "cuFoo: broken",
+        "cuda": {"name": "CUDA_ERROR_X", "number": 9},
+        "hint": "mend it",
+        "log": "l",
+        "device": "0",
+    }
+
+
+def test_a_bug_of_ours_is_told_with_its_traceback() -> None:
+    def bug() -> NoReturn:
+        raise KeyError("oops")
+
+    [outcome] = supervise([bug])
+    assert isinstance(outcome.error, WorkerDied)
+    assert outcome.error.message == "internal error: KeyError: 'oops'"
+    assert "Traceback" in (outcome.error.log or "")
+
+
+def test_a_killed_worker_names_the_signal_and_leaves_the_others_alone() -> None:
+    outcomes = supervise([lambda: os.kill(os.getpid(), signal.SIGKILL), lambda: 5])
+    assert str(outcomes[0].error) == "the worker process was killed by signal 9 (SIGKILL)"
+    assert outcomes[1].unwrap() == 5
+
+
+def test_a_crash_of_native_code_is_a_report() -> None:
+    [outcome] = supervise([lambda: ctypes.string_at(0)])
+    assert str(outcome.error) == "the worker process was killed by signal 11 (SIGSEGV)"
+
+
+def test_a_worker_that_leaves_without_an_answer() -> None:
+    [outcome] = supervise([lambda: os._exit(3)])
+    assert str(outcome.error) == "the worker process ended with status 3 and no answer"
+
+
+def test_a_hang_ends_with_the_time_limit_and_its_process() -> None:
+    read, write = os.pipe()
+
+    def hang() -> None:
+        os.write(write, str(os.getpid()).encode())
+        while True:
+            pass
+
+    outcomes = supervise([hang, lambda: "done"], timeout=0.5)
+    assert isinstance(outcomes[0].error, OutOfTime)
+    assert str(outcomes[0].error) == "no result within 0.5 s; the worker was killed"
+    assert outcomes[1].unwrap() == "done"
+    assert _gone(int(os.read(read, 32)))
+
+
+@pytest.mark.parametrize("layer", ["python", "c"])
+def test_captured_output_comes_with_the_outcome(layer: str) -> None:
+    def speak() -> None:
+        if layer == "python":
+            print("hello from the worker")
+        else:
+            ctypes.CDLL(None).printf(b"hello from the worker\n")
+
+    [outcome] = supervise([speak], capture=True)
+    assert outcome.output == "hello from the worker\n"
+
+
+def test_output_before_a_crash_is_kept() -> None:
+    def speak_and_die() -> None:
+        os.write(1, b"last words\n")
+        os.kill(os.getpid(), signal.SIGKILL)
+
+    [outcome] = supervise([speak_and_die], capture=True)
+    assert outcome.output == "last words\n"
+
+
+def test_meanwhile_runs_here() -> None:
+    seen: list[int] = []
+    supervise([lambda: None], meanwhile=lambda: seen.append(os.getpid()))
+    assert seen == [os.getpid()]
+
+
+_PARENT = """
+    import os, sys, time
+    from cudarun.session.worker import supervise
+
+    def work():
+        print(os.getpid(), flush=True)
+        while True:
+            time.sleep(1)
+
+    try:
+        supervise([work])
+    except KeyboardInterrupt:
+        sys.exit(130)
+"""
+
+
+@pytest.mark.parametrize(
+    ("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, -15), (signal.SIGKILL, -9)]
+)
+def test_no_worker_outlives_its_parent(number: int, status: int) -> None:
+    with subprocess.Popen(
+        [sys.executable, "-c", textwrap.dedent(_PARENT)], stdout=subprocess.PIPE, text=True
+    ) as parent:
+        assert parent.stdout is not None
+        worker = int(parent.stdout.readline())
+        parent.send_signal(number)
+        assert parent.wait(timeout=10) == status
+        assert _gone(worker)

@@ -58,7 +58,7 @@ def _print_version(ctx: click.Context, _: click.Parameter, wanted: bool) -> None
     help="Show the versions of cudarun, the CUDA bindings and the driver.",
 )
 def cudarun() -> None:
-    r"""Load, link and launch CUDA kernels from a terminal, on GPUs or on the emulated device cpu.
+    """Load, link and launch CUDA kernels from a terminal, on GPUs or on the emulated device cpu.
 
     \b
     Exit codes: 0 all held · 1 a check failed · 2 unusable request · 3 no device

@@ -16,7 +16,7 @@ from cudarun.session.inventory import list_devices
 @device_options(default="all")
 @output_options
 def command(as_json: bool, quiet: bool, **values: Any) -> int:
-    r"""List GPUs, or emulated devices with -d cpu:all.
+    """List GPUs, or emulated devices with -d cpu:all.
 
     \b
     cudarun devices

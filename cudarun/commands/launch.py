@@ -105,7 +105,7 @@ _DEFAULT_BLOCK = 256  # threads per block where only --threads is given
 @context_options
 @output_options
 def command(as_json: bool, quiet: bool, dry_run: bool, **values: Any) -> int:
-    r"""Launch a kernel of IMAGE (PTX, cubin or fatbin; - is stdin) with typed arguments.
+    """Launch a kernel of IMAGE (PTX, cubin or fatbin; - is stdin) with typed arguments.
 
     An ARG is [NAME=]VALUE, in the order of the kernel's parameters: f32:2.5 a scalar,
     f32[n]:iota a buffer, {f32:1, float4:1,2,3,4} a struct, @x.npy a file, &counter a variable.

@@ -196,7 +196,7 @@ def _child(task: Callable[[], Any], answer: int, parent: int, stdout: BinaryIO |
         os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
         if stdout is not None:
             os.dup2(stdout.fileno(), 1)
-            sys.stdout = open(1, "w", closefd=False)
+            sys.stdout = os.fdopen(1, "w", closefd=False)
         result = _run(task)
         sys.stdout.flush()
         _flush_c_streams()

@@ -16,7 +16,7 @@ DriverName = Literal["cuda", "cpu"]
 
 ALL = "all"
 _PCI = re.compile(r"(?:[0-9a-f]{4,8}:)?[0-9a-f]{2}:[0-9a-f]{2}(?:\.[0-7])?", re.IGNORECASE)
-_UUID = re.compile(r"(?:GPU-|MIG-)?[0-9a-f-]{2,}", re.IGNORECASE)
+_UUID = re.compile(r"(?:GPU-|MIG-)?[0-9a-f][0-9a-f-]+", re.IGNORECASE)
 _FORMS = "an index, 'all', a GPU UUID, a PCI bus id, 'cpu', 'cpu:N' or 'cpu:all'"
 
 

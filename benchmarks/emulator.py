@@ -1,0 +1,339 @@
+"""The emulated device: how long kernels take on ``-d cpu``, beside Oclgrind where it is installed.
+
+Usage: ``python benchmarks/emulator.py [--repeat N] [--no-oclgrind] [NAME…]``. Needs no GPU;
+Oclgrind is Debian's package ``oclgrind``.
+
+A figure is the time of the whole process less that of the same command with a kernel of the same
+parameters and an empty body: start-up, compiling and filling buffers drop out on both sides, and
+what is left is the execution of the kernel. Before anything is timed both answers are compared
+with numpy's. Oclgrind runs the same kernels from ``kernels.cl``, with the same data, grid and
+block, on all cores.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import median
+
+import numpy as np
+from timing import ROOT, Failed, cudarun_command, interleaved
+
+HERE = Path(__file__).resolve().parent
+
+N = 1 << 20
+SIDE = 256  # of the matrices and of the image
+
+
+@dataclass(frozen=True, slots=True)
+class Argument:
+    """One kernel argument, in the words of every party.
+
+    Attributes:
+        name: The parameter's name.
+        value: The array of a buffer, or a scalar.
+        parameter: The PTX parameter's declaration, with ``{}`` for its name.
+        text: What ``cudarun launch`` is given.
+        output: Whether this is the buffer that holds the answer.
+    """
+
+    name: str
+    value: np.ndarray
+    parameter: str
+    text: str
+    output: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One kernel of the samples with its launch and its right answer."""
+
+    name: str
+    image: str
+    threads: tuple[int, int]
+    block: tuple[int, int]
+    arguments: tuple[Argument, ...]
+    answer: np.ndarray
+
+    @property
+    def output(self) -> Argument:
+        """The argument that holds the answer."""
+        return next(argument for argument in self.arguments if argument.output)
+
+
+def scalar(name: str, kind: str, value: float) -> Argument:
+    """An ``i32`` or ``f32`` by value."""
+    array = np.array(value, {"i32": np.int32, "f32": np.float32}[kind])
+    parameter = {"i32": ".param .u32 {}", "f32": ".param .f32 {}"}[kind]
+    return Argument(name, array, parameter, f"{name}={kind}:{value}")
+
+
+def buffer(name: str, array: np.ndarray, folder: Path, *, output: bool = False) -> Argument:
+    """A buffer whose initial content goes to ``cudarun`` as a ``.npy`` file."""
+    handle, path = tempfile.mkstemp(".npy", f"{name}-", folder)
+    with os.fdopen(handle, "wb") as file:
+        np.save(file, array)
+    return Argument(name, array, ".param .u64 {}", f"{name}=@{path}", output)
+
+
+def cases(folder: Path) -> list[Case]:
+    """Everything that is timed; ``folder`` takes the data files."""
+    random = np.random.default_rng(1)
+    return [
+        _saxpy(folder),
+        *(_matmul(f"matmul_{kind}", random, folder) for kind in ("naive", "tiled")),
+        _reduce(folder),
+        _histogram(random, folder),
+        _mandelbrot(folder),
+    ]
+
+
+def _saxpy(folder: Path) -> Case:
+    x = np.arange(N, dtype=np.float32)
+    y = np.ones(N, np.float32)
+    arguments = (
+        scalar("a", "f32", 2),
+        buffer("x", x, folder),
+        buffer("y", y, folder, output=True),
+        scalar("n", "i32", N),
+    )
+    return Case("saxpy", "saxpy.ptx", (N, 1), (256, 1), arguments, 2 * x + y)
+
+
+def _matmul(name: str, random: np.random.Generator, folder: Path) -> Case:
+    a, b = (random.random((SIDE, SIDE), np.float32) for _ in range(2))
+    arguments = (
+        buffer("a", a, folder),
+        buffer("b", b, folder),
+        buffer("c", np.zeros_like(a), folder, output=True),
+        *(scalar(size, "i32", SIDE) for size in ("m", "n", "k")),
+    )
+    return Case(name, "matmul.ptx", (SIDE, SIDE), (16, 16), arguments, a @ b)
+
+
+def _reduce(folder: Path) -> Case:
+    x = np.arange(N, dtype=np.float32)
+    arguments = (
+        buffer("x", x, folder),
+        buffer("total", np.zeros(1, np.float32), folder, output=True),
+        scalar("n", "i32", N),
+    )
+    return Case("reduce", "reduce.ptx", (64 * 256, 1), (256, 1), arguments, x.sum(keepdims=True))
+
+
+def _histogram(random: np.random.Generator, folder: Path) -> Case:
+    data = random.integers(0, 256, N, np.uint8)
+    arguments = (
+        buffer("data", data, folder),
+        buffer("bins", np.zeros(256, np.uint32), folder, output=True),
+        scalar("n", "i32", N),
+    )
+    answer = np.bincount(data, minlength=256)
+    return Case("histogram", "histogram.ptx", (64 * 256, 1), (256, 1), arguments, answer)
+
+
+def _mandelbrot(folder: Path) -> Case:
+    limit, pixel = 50, np.float32(0.0125)
+    centre = np.array([-0.75, 0], np.float32)
+    offsets = pixel * (np.arange(SIDE, dtype=np.float32) - np.float32(0.5 * (SIDE - 1)))
+    c = (centre[0] + offsets)[None, :] + 1j * (centre[1] + offsets)[:, None]
+    z, steps = np.zeros_like(c), np.zeros(c.shape, np.uint8)
+    for _ in range(limit):
+        inside = np.abs(z) <= 2
+        steps += inside
+        z = np.where(inside, z * z + c, z)
+    arguments = (
+        buffer("image", np.zeros((SIDE, SIDE), np.uint8), folder, output=True),
+        scalar("width", "i32", SIDE),
+        scalar("height", "i32", SIDE),
+        Argument("centre", centre, ".param .align 8 .b8 {}[8]", "centre=float2:-0.75,0"),
+        scalar("pixel", "f32", float(pixel)),
+        scalar("limit", "i32", limit),
+    )
+    return Case("mandelbrot", "mandelbrot.ptx", (SIDE, SIDE), (16, 16), arguments, steps)
+
+
+def agrees(case: Case, got: np.ndarray) -> bool:
+    """Whether an answer is right; the edge of the image is chaotic, so 1 % of it may differ."""
+    got = got.reshape(case.answer.shape)
+    if case.name == "mandelbrot":
+        return bool(np.mean(got != case.answer) < 0.01)
+    return bool(np.allclose(got, case.answer, rtol=1e-4))
+
+
+# --- cudarun -------------------------------------------------------------------------------------
+
+
+def our_command(case: Case, image: Path) -> list[str]:
+    """The launch of a case's kernel out of ``image``."""
+    return [
+        *cudarun_command(),
+        *("launch", os.fspath(image), "-d", "cpu", "-k", case.name),
+        *("--threads", _pair(case.threads), "--block", _pair(case.block)),
+        *(argument.text for argument in case.arguments),
+    ]
+
+
+def _pair(extent: Sequence[int]) -> str:
+    return ",".join(map(str, extent))
+
+
+def empty_image(case: Case, folder: Path) -> Path:
+    """A PTX file whose kernel has the case's name and parameters, and does nothing."""
+    names = (f"p{index}" for index in range(len(case.arguments)))
+    parameters = ", ".join(
+        argument.parameter.format(name)
+        for argument, name in zip(case.arguments, names, strict=False)
+    )
+    path = folder / f"{case.name}-empty.ptx"
+    path.write_text(
+        ".version 8.0\n.target sm_75\n.address_size 64\n"
+        f".visible .entry {case.name}({parameters})\n{{\n\tret;\n}}\n"
+    )
+    return path
+
+
+def verify_ours(case: Case, folder: Path) -> None:
+    """Run a case once and compare its answer with numpy's.
+
+    Raises:
+        Failed: It does not run, or the answer is wrong.
+    """
+    target = folder / f"{case.name}-ours.npy"
+    command = our_command(case, ROOT / "samples" / case.image)
+    output = _output_of([*command, "--save", f"{case.output.name}={target}"])
+    if not agrees(case, np.load(target)):
+        raise Failed(f"cudarun, {case.name}: the answer is wrong\n{output}")
+
+
+# --- Oclgrind ------------------------------------------------------------------------------------
+
+
+def their_command(
+    case: Case, folder: Path, *, empty: bool = False, dump: bool = False
+) -> list[str]:
+    """A run of ``oclgrind-kernel`` on the case's kernel, or on one with an empty body."""
+    source = (HERE / "kernels.cl").read_text()
+    suffix = "empty" if empty else "dump" if dump else "run"
+    kernels = folder / f"{case.name}-{suffix}.cl"
+    kernels.write_text(_emptied(source, case.name) if empty else source)
+
+    # The grid is whole blocks, as it is for CUDA.
+    extent = [-(-t // b) * b for t, b in zip(case.threads, case.block, strict=True)]
+    lines = [os.fspath(kernels), case.name, f"{extent[0]} {extent[1]} 1"]
+    lines += [f"{case.block[0]} {case.block[1]} 1", ""]
+    for argument in case.arguments:
+        lines += _their_argument(argument, dump=dump and argument.output)
+    simulation = folder / f"{case.name}-{suffix}.sim"
+    simulation.write_text("\n".join(lines) + "\n")
+    return ["oclgrind-kernel", os.fspath(simulation)]
+
+
+def _their_argument(argument: Argument, *, dump: bool) -> list[str]:
+    """An argument of a simulation file: a header, and the values unless the header implies them."""
+    flat = argument.value.ravel()
+    kind = {"uint8": "uchar", "uint32": "uint", "int32": "int", "float32": "float"}[str(flat.dtype)]
+    words = [f"size={flat.nbytes}", kind, *(["dump"] if dump else [])]
+    values: list[str] = []
+    if flat.size > 1 and np.all(flat == flat[0]):
+        words.append(f"fill={flat[0]}")
+    elif flat.size > 2 and np.array_equal(flat, np.arange(flat.size)):
+        words.append(f"range=0:1:{flat.size - 1}")
+    else:
+        values = [" ".join(map(str, flat.tolist()))]
+    return [f"<{' '.join(words)}>", *values]
+
+
+def _emptied(source: str, kernel: str) -> str:
+    """The source with one kernel's body taken out."""
+    head = re.search(rf"kernel void {kernel}\([^)]*\) ", source)
+    assert head is not None, f"kernels.cl has no {kernel}"
+    end = source.index("\n}\n", head.end())
+    return source[: head.end()] + "{" + source[end:]
+
+
+def verify_theirs(case: Case, folder: Path) -> None:
+    """Run a case once under Oclgrind and compare its answer with numpy's.
+
+    Raises:
+        Failed: It does not run, or the answer is wrong.
+    """
+    output = _output_of(their_command(case, folder, dump=True))
+    values = re.findall(r"^\s+\S+\[\d+\] = (\S+)$", output, re.MULTILINE)
+    if len(values) != case.answer.size or not agrees(case, np.array(values, np.float64)):
+        raise Failed(f"oclgrind, {case.name}: the answer is wrong\n{output[:2000]}")
+
+
+# --- measuring -----------------------------------------------------------------------------------
+
+
+def _output_of(command: Sequence[str]) -> str:
+    done = subprocess.run(
+        command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+    )
+    if done.returncode != 0:
+        raise Failed(f"{' '.join(command)}: exit status {done.returncode}\n{done.stdout[:2000]}")
+    return done.stdout
+
+
+def measure(case: Case, folder: Path, repeat: int, *, oclgrind: bool) -> dict[str, float]:
+    """Seconds that the kernel takes, by party, and of our whole process."""
+    commands = {
+        "ours": our_command(case, ROOT / "samples" / case.image),
+        "ours, empty": our_command(case, empty_image(case, folder)),
+    }
+    if oclgrind:
+        commands["theirs"] = their_command(case, folder)
+        commands["theirs, empty"] = their_command(case, folder, empty=True)
+    times = {name: median(t) for name, t in interleaved(commands, repeat).items()}
+    kernel = {
+        party: times[party] - times[f"{party}, empty"]
+        for party in ("ours", "theirs")
+        if party in times
+    }
+    return {**kernel, "whole": times["ours"]}
+
+
+def main() -> int:
+    """Verify and time every case, and print a line for each; 1 when one of them fails."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--repeat", type=int, default=5, help="rounds counted; default: 5")
+    parser.add_argument("--no-oclgrind", action="store_true", help="leave Oclgrind out")
+    parser.add_argument("name", nargs="*", help="kernels to time; default: all")
+    options = parser.parse_args()
+
+    oclgrind = not options.no_oclgrind and shutil.which("oclgrind-kernel") is not None
+    print(f"kernel time on {os.cpu_count()} cores, medians of {options.repeat} interleaved runs")
+    print("                 cudarun   whole process" + ("   oclgrind   ratio" if oclgrind else ""))
+    with tempfile.TemporaryDirectory(prefix="cudarun-benchmark-") as name:
+        folder = Path(name)
+        for case in cases(folder):
+            if options.name and case.name not in options.name:
+                continue
+            try:
+                verify_ours(case, folder)
+                if oclgrind:
+                    verify_theirs(case, folder)
+                seconds = measure(case, folder, options.repeat, oclgrind=oclgrind)
+            except Failed as failed:
+                print(failed, file=sys.stderr)
+                return 1
+            line = f"{case.name:<14} {seconds['ours']:7.3f} s {seconds['whole']:13.3f} s"
+            if oclgrind:
+                line += f" {seconds['theirs']:8.3f} s {seconds['theirs'] / seconds['ours']:6.1f}"
+            print(line, flush=True)
+    if not oclgrind:
+        print("Oclgrind not compared (apt-get install oclgrind)")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from cudarun.errors import ImageRefused, RequestError
-from cudarun.images.demangle import base_name, demangle, parameter_types
+from cudarun.images.demangle import demangle, parameter_types, spellings
 from cudarun.images.facts import ImageFacts, KernelFacts
 from cudarun.parameters import Parameter
 from cudarun.session.calls import Driver
@@ -73,6 +73,24 @@ class Library:
         name = select_kernel(self._names(), wanted, self.image.origin)
         handle = self._ask("cuLibraryGetKernel", self.handle, name.encode())
         return Kernel(name, handle, self._parameters(name, handle))
+
+    def symbol(self, name: str) -> int:
+        """The address of a variable of the image in the current context.
+
+        Raises:
+            RequestError: The image has no such variable.
+        """
+        for call in ("cuLibraryGetManaged", "cuLibraryGetGlobal"):
+            result, *found = self.driver.attempt(call, self.handle, name.encode())
+            if result == 0:
+                return int(found[0])
+            if result != self.driver.CUresult.CUDA_ERROR_NOT_FOUND:
+                raise self.driver.failure(call, result)
+        known = [variable.name for variable in self.facts.variables] if self.facts else []
+        raise RequestError(
+            f"&{name}: {self.image.origin} has no such variable",
+            hint=f"it has {', '.join(known)}" if known else None,
+        )
 
     def _names(self) -> list[str]:
         if self.driver.version < PARAM_INFO_SINCE:
@@ -148,29 +166,25 @@ def select_kernel(names: Iterable[str], wanted: str | None, origin: str) -> str:
         )
     if wanted in names:
         return wanted
-    fitting = [name for name in names if wanted in _spellings(name)]
+    fitting = [name for name in names if _squeezed(wanted) in map(_squeezed, spellings(name))]
     if len(fitting) == 1:
         return fitting[0]
     if fitting:
         raise RequestError(
             f"--kernel: '{wanted}' fits {len(fitting)} kernels of {origin}", hint=_listed(fitting)
         )
-    spellings = {spelling: name for name in names for spelling in (name, *_spellings(name))}
-    close = difflib.get_close_matches(wanted, spellings, n=1)
-    meant = f"did you mean '{close[0]}'?\n" if close else ""
+    every = [spelling for name in names for spelling in spellings(name)]
+    close = difflib.get_close_matches(wanted, every, n=1)
+    meant = f"did you mean '{close[0]}'? " if close else ""
     raise RequestError(f"--kernel: {origin} has no kernel '{wanted}'", hint=meant + _listed(names))
 
 
-def _spellings(name: str) -> set[str]:
-    """Every way to write a kernel's name beside the mangled one."""
-    signature = demangle(name)
-    if signature == name:
-        return {name}
-    bare = base_name(signature)
-    return {signature, signature.replace(" ", ""), bare, bare.rpartition("::")[2]}
+def _squeezed(name: str) -> str:
+    return name.replace(" ", "")
 
 
 def _listed(names: Iterable[str]) -> str:
-    return "it has:\n" + "\n".join(
+    lines = [
         f"  {name}" if demangle(name) == name else f"  {demangle(name)}  ({name})" for name in names
-    )
+    ]
+    return "\n".join(["it has", *lines])

@@ -1,0 +1,71 @@
+"""Static libraries: the Unix ``ar`` format, in GNU's and BSD's spelling of long names."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from cudarun.errors import ImageRefused
+from cudarun.images.identify import ARCHIVE_MAGIC
+
+_HEADER_BYTES = 60
+_HEADER_END = b"`\n"
+_INDEXES = ("/", "/SYM64/", "__.SYMDEF", "__.SYMDEF SORTED")  # of symbols, for linkers
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """A file in an archive."""
+
+    name: str
+    data: bytes
+
+
+def read_members(data: bytes, origin: str) -> tuple[Member, ...]:
+    """The files in an archive, in order.
+
+    Raises:
+        ImageRefused: It is broken or ends too early.
+    """
+    try:
+        return tuple(_members(data))
+    except ValueError as error:
+        raise ImageRefused(f"{origin}: not an archive: {error}") from error
+
+
+def _members(data: bytes) -> Iterator[Member]:
+    long_names = b""
+    at = len(ARCHIVE_MAGIC)
+    while at < len(data):
+        header = data[at : at + _HEADER_BYTES]
+        if len(header) < _HEADER_BYTES or not header.endswith(_HEADER_END):
+            raise ValueError("a member's header is malformed")
+        name = header[:16].decode("latin-1").rstrip()
+        size = _number(header[48:58])
+        start = at + _HEADER_BYTES
+        if start + size > len(data):
+            raise ValueError("a member lies past the end of the file")
+        content = data[start : start + size]
+        at = start + size + size % 2
+        if name == "//":
+            long_names = content
+        elif name.startswith("#1/"):  # BSD: the name stands before the content
+            length = _number(name[3:].encode("latin-1"))
+            name = content[:length].rstrip(b"\0").decode("latin-1")
+            if name not in _INDEXES:
+                yield Member(name, content[length:])
+        elif name not in _INDEXES:
+            yield Member(_long_name(name, long_names), content)
+
+
+def _number(digits: bytes) -> int:
+    if not digits.strip().isdigit():
+        raise ValueError("a member's header is malformed")
+    return int(digits)
+
+
+def _long_name(name: str, long_names: bytes) -> str:
+    """GNU: ``name/``, or ``/offset`` into the table of long names."""
+    if name.startswith("/") and name[1:].isdigit():
+        name = long_names[int(name[1:]) :].partition(b"\n")[0].decode("latin-1")
+    return name.removesuffix("/")

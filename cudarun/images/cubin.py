@@ -1,0 +1,186 @@
+"""What a cubin holds: NVIDIA's machine code in an ELF file.
+
+The format is not documented. What is used here was established by compiling kernels with ptxas 12.4
+and 13.0 for sm_75 to sm_120 and comparing with what was put in and with what ``ptxas -v`` said of
+it; the tests hold it against files that those wrote.
+
+- ``e_machine`` is 190. In the older ABI (``EI_OSABI`` 51) the low byte of ``e_flags`` is the
+  architecture and bit 11 the suffix ``a``; in that of CUDA 13 (65) bits 8 to 15 are the
+  architecture, and record 9 of ``.nv.compat`` is 1 for the suffix ``a``. No sign of the suffix
+  ``f`` was found.
+- A kernel is a function symbol with bit 0x10 in ``st_other``; its code is in ``.text.<kernel>``. A
+  managed variable is an object symbol with bit 0x04. Variables lie in ``.nv.global`` (zero),
+  ``.nv.global.init`` and ``.nv.constant3``.
+- ``.nv.info`` (on the module) and ``.nv.info.<kernel>`` are sequences of records: a format byte, an
+  attribute byte, and a half word that is the value or, in format 4, the size of what follows.
+- ``.nv.shared.<kernel>`` is the static shared memory. Linked code for sm_90 and later has 1024
+  bytes more there, which the driver reserves in every block.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from enum import IntEnum
+from math import prod
+
+from cudarun.errors import ImageRefused
+from cudarun.images.demangle import demangle, parameter_types
+from cudarun.images.elf import Elf, Symbol, read_elf
+from cudarun.images.facts import Extent, ImageFacts, KernelFacts, VariableFacts
+from cudarun.images.identify import ImageKind
+from cudarun.parameters import Parameter
+
+_OLD_OS_ABI = 51
+_ENTRY = 0x10  # st_other of a kernel
+_MANAGED = 0x04  # st_other of a managed variable
+_RESERVED_SHARED_BYTES = 1024
+_FIRST_WITH_RESERVED_SHARED = 90
+_SPACES = {".nv.global": "global", ".nv.global.init": "global", ".nv.constant3": "const"}
+
+
+class Attribute(IntEnum):
+    """The records of ``.nv.info`` read here (``EIATTR_…`` in cuobjdump's words)."""
+
+    MAX_THREADS = 0x05  # x, y, z
+    REQNTID = 0x10  # x, y, z
+    FRAME_SIZE = 0x11  # symbol index, bytes
+    KPARAM_INFO = 0x17  # index, ordinal and offset, then the size in bits 18 to 31
+    REGCOUNT = 0x2F  # symbol index, registers
+    CTA_PER_CLUSTER = 0x3D  # x, y, z
+    KPARAM_INFO_V2 = 0x45  # the same where sizes need more bits: index, ordinal and offset, size
+
+
+_SIZED = 4  # the format whose half word is the size of the value that follows
+_COMPAT_SUFFIX = 9
+
+
+@dataclass(slots=True)
+class _KernelInfo:
+    """The records of one kernel."""
+
+    parameters: list[tuple[int, int, int]] = field(default_factory=list)  # ordinal, offset, size
+    max_threads: Extent | None = None
+    required_block: Extent | None = None
+    required_cluster: Extent | None = None
+
+
+def read_cubin(data: bytes, origin: str) -> ImageFacts:
+    """The facts of a cubin; parameter types come from the kernel's mangled name.
+
+    Raises:
+        ImageRefused: It is broken.
+    """
+    elf = read_elf(data, origin, ImageKind.CUBIN)
+    try:
+        return _facts(elf)
+    except struct.error as error:
+        raise ImageRefused(f"{origin}: not a cubin: a record of .nv.info is cut off") from error
+
+
+def _facts(elf: Elf) -> ImageFacts:
+    architecture, suffix = _architecture(elf)
+    registers = _by_symbol(elf, Attribute.REGCOUNT)
+    frames = _by_symbol(elf, Attribute.FRAME_SIZE)
+    constants = elf.section(".nv.constant3")
+    kernels = []
+    for index, symbol in enumerate(elf.symbols):
+        if symbol.type != "STT_FUNC" or not symbol.other & _ENTRY:
+            continue
+        info = _kernel_info(elf, symbol.name)
+        kernels.append(
+            KernelFacts(
+                name=symbol.name,
+                parameters=_parameters(symbol.name, info),
+                registers=registers.get(index),
+                shared_bytes=_shared_bytes(elf, symbol.name, architecture),
+                local_bytes=frames.get(index),
+                const_bytes=constants.size if constants else 0,
+                max_threads=prod(info.max_threads) if info.max_threads else None,
+                required_block=info.required_block,
+                required_cluster=info.required_cluster,
+            )
+        )
+    return ImageFacts(
+        kind=ImageKind.CUBIN,
+        kernels=tuple(kernels),
+        variables=tuple(_variables(elf.symbols)),
+        targets=(f"sm_{architecture}{suffix}",),
+    )
+
+
+def _architecture(elf: Elf) -> tuple[int, str]:
+    if elf.os_abi == _OLD_OS_ABI:
+        return elf.flags & 0xFF, "a" if elf.flags & 0x800 else ""
+    compat = dict(_records(elf, ".nv.compat"))
+    return elf.flags >> 8 & 0xFF, "a" if compat.get(_COMPAT_SUFFIX) == b"\x01\x00" else ""
+
+
+def _records(elf: Elf, section_name: str) -> Iterator[tuple[int, bytes]]:
+    """The records of a section: attribute and value, the latter two bytes unless it has a size."""
+    section = elf.section(section_name)
+    data = section.data if section else b""
+    at = 0
+    while at < len(data):
+        layout, attribute, half = struct.unpack_from("<BBH", data, at)
+        at += 4
+        if layout == _SIZED:
+            yield attribute, data[at : at + half]
+            at += half
+        else:
+            yield attribute, data[at - 2 : at]
+
+
+def _by_symbol(elf: Elf, wanted: Attribute) -> dict[int, int]:
+    """A number told of functions, by the index of their symbol."""
+    records = _records(elf, ".nv.info")
+    return dict(struct.unpack("<II", value) for kind, value in records if kind == wanted)
+
+
+def _kernel_info(elf: Elf, name: str) -> _KernelInfo:
+    info = _KernelInfo()
+    for attribute, value in _records(elf, f".nv.info.{name}"):
+        match attribute:
+            case Attribute.KPARAM_INFO:
+                _, ordinal, offset, packed = struct.unpack("<IHHI", value)
+                info.parameters.append((ordinal, offset, packed >> 18))
+            case Attribute.KPARAM_INFO_V2:
+                _, ordinal, offset, size = struct.unpack("<IHHI", value)
+                info.parameters.append((ordinal, offset, size))
+            case Attribute.MAX_THREADS:
+                info.max_threads = struct.unpack("<III", value)
+            case Attribute.REQNTID:
+                info.required_block = struct.unpack("<III", value)
+            case Attribute.CTA_PER_CLUSTER:
+                info.required_cluster = struct.unpack("<III", value)
+    return info
+
+
+def _parameters(name: str, info: _KernelInfo) -> tuple[Parameter, ...]:
+    layout = sorted(info.parameters)
+    types: tuple[str | None, ...] | None = parameter_types(demangle(name))
+    if types is None or len(types) != len(layout):
+        types = (None,) * len(layout)
+    return tuple(
+        Parameter(ordinal, offset, size, type=type_)
+        for (ordinal, offset, size), type_ in zip(layout, types, strict=True)
+    )
+
+
+def _shared_bytes(elf: Elf, name: str, architecture: int) -> int:
+    section = elf.section(f".nv.shared.{name}")
+    if section is None:
+        return 0
+    if elf.is_relocatable or architecture < _FIRST_WITH_RESERVED_SHARED:
+        return section.size
+    return max(0, section.size - _RESERVED_SHARED_BYTES)
+
+
+def _variables(symbols: tuple[Symbol, ...]) -> Iterator[VariableFacts]:
+    for symbol in symbols:
+        space = _SPACES.get(symbol.section or "")
+        is_section = symbol.type == "STT_SECTION"
+        if space is None or is_section or not symbol.name or symbol.name.startswith("$"):
+            continue
+        yield VariableFacts(symbol.name, space, symbol.size, managed=bool(symbol.other & _MANAGED))

@@ -1,0 +1,130 @@
+"""C++ names of kernels and variables: from the mangled one to the signature, and its pieces."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Iterator
+from functools import cache, lru_cache
+from itertools import pairwise
+
+_LONGEST = 8192  # the demangler's result can grow much faster than the name; longer is no name
+_OPENING, _CLOSING = "<([{", ">)]}"
+_ANONYMOUS = "(anonymous namespace)"
+
+
+@lru_cache(maxsize=4096)
+def demangle(name: str) -> str:
+    """The C++ spelling of a mangled name: ``void ns::scale<float>(float*, int)``.
+
+    The name itself where it is not a mangled one (``extern "C"``), where it does not demangle, and
+    where this machine has no C++ runtime to ask (``abi::__cxa_demangle``).
+    """
+    library = _cxx_runtime()
+    if library is None or not name.startswith("_Z") or len(name) > _LONGEST:
+        return name
+    status = ctypes.c_int()
+    text = library.__cxa_demangle(name.encode(), None, None, ctypes.byref(status))
+    if not text:
+        return name
+    try:
+        return ctypes.string_at(text).decode(errors="replace")
+    finally:
+        library.free(text)
+
+
+def base_name(signature: str) -> str:
+    """The function's name in a demangled signature, without result, template and parameters.
+
+    ``void ns::scale<float>(float*, int)`` is ``ns::scale``; a name that is no signature stays.
+    """
+    return _without_template(qualified_name(signature))
+
+
+def qualified_name(signature: str) -> str:
+    """The same with its template arguments: ``ns::scale<float>``."""
+    head = signature[: _parameter_list(signature)]
+    return head[_after_last(head, " ") :]
+
+
+def spellings(name: str) -> tuple[str, ...]:
+    """Every way a person may write the function of this (mangled) name, the most exact first.
+
+    The name; the signature with and without its result; then ``ns::scale<float>``,
+    ``scale<float>``, ``ns::scale``, ``scale``. Spaces mean nothing in them: compare without.
+    """
+    signature = demangle(name)
+    qualified = qualified_name(signature)
+    base = _without_template(qualified)
+    without_result = signature[signature.index(qualified) :]
+    short = (qualified, _unqualified(qualified), base, _unqualified(base))
+    return tuple(dict.fromkeys((name, signature, without_result, *short)))
+
+
+def parameter_types(signature: str) -> tuple[str, ...] | None:
+    """The C++ parameter types of a demangled signature, or ``None`` if it has no parameter list."""
+    start = _parameter_list(signature)
+    inside, closed, _ = signature[start + 1 :].rpartition(")")
+    if not closed:
+        return None
+    if inside.strip() in ("", "void"):
+        return ()
+    commas = [-1, *_top_level(inside, ","), len(inside)]
+    return tuple(inside[a + 1 : b].strip() for a, b in pairwise(commas))
+
+
+def _parameter_list(signature: str) -> int:
+    """Where the parenthesis before the parameters stands; the length if there is none."""
+    for index in _top_level(signature, "("):
+        if (
+            not signature.startswith(_ANONYMOUS, index)
+            and signature[index - 8 : index] != "operator"
+        ):
+            return index
+    return len(signature)
+
+
+def _without_template(qualified: str) -> str:
+    if not qualified.endswith(">"):
+        return qualified
+    return qualified[: _after_last(qualified, "<") - 1]
+
+
+def _unqualified(qualified: str) -> str:
+    return qualified[_after_last(qualified, ":") :]
+
+
+def _after_last(text: str, character: str) -> int:
+    return max(_top_level(text, character), default=-1) + 1
+
+
+def _top_level(text: str, wanted: str) -> Iterator[int]:
+    """Where ``wanted`` stands outside all brackets; the ``>`` of an arrow closes none."""
+    depth = 0
+    for index, character in enumerate(text):
+        if character == wanted and depth == 0:
+            yield index
+        if character in _OPENING:
+            depth += 1
+        elif character in _CLOSING and text[index - 1 : index] != "-":
+            depth -= 1
+
+
+@cache
+def _cxx_runtime() -> ctypes.CDLL | None:
+    """The C++ runtime library, or ``None`` where there is none."""
+    for name in ("libstdc++.so.6", "libc++abi.so.1"):
+        try:
+            library = ctypes.CDLL(name)
+        except OSError:
+            continue
+        library.__cxa_demangle.restype = ctypes.c_void_p
+        library.__cxa_demangle.argtypes = (
+            ctypes.c_char_p,
+            ctypes.c_void_p,
+            ctypes.c_void_p,
+            ctypes.c_void_p,
+        )
+        library.free.argtypes = (ctypes.c_void_p,)
+        library.free.restype = None
+        return library
+    return None

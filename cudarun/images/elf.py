@@ -1,0 +1,147 @@
+"""ELF files as pyelftools reads them, with every way they can be broken told in one line.
+
+Only 64-bit little-endian ones, and only what lies inside the file: no table and no section is
+believed that ends past it.
+"""
+
+from __future__ import annotations
+
+import io
+import struct
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from elftools.common.exceptions import ELFError
+from elftools.elf.elffile import ELFFile
+from elftools.elf.sections import SymbolTableSection
+
+from cudarun.errors import ImageRefused
+from cudarun.images.identify import ImageKind
+
+_HEADER_BYTES = 64
+_SECTION_HEADER_BYTES = 64
+_64_BIT_LITTLE_ENDIAN = b"\x02\x01"
+_OS_ABI_OFFSET = 7  # in the header
+_OTHER_OFFSET = 5  # of st_other in a symbol
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A section. ``data`` is empty where it takes no room in the file (``SHT_NOBITS``)."""
+
+    name: str
+    size: int
+    data: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Symbol:
+    """A symbol. ``section`` is the name of the one it lies in; ``other`` all of ``st_other``.
+
+    pyelftools knows only the bits of ``st_other`` that ELF defines; NVIDIA uses more of them.
+    """
+
+    name: str
+    type: str  # "STT_FUNC", …
+    other: int
+    size: int
+    section: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Elf:
+    """An ELF file: the header's fields that matter here, sections and symbols by index."""
+
+    os_abi: int
+    is_relocatable: bool
+    flags: int
+    sections: tuple[Section, ...]
+    symbols: tuple[Symbol, ...]
+
+    def section(self, name: str) -> Section | None:
+        """The first section of that name."""
+        return next((section for section in self.sections if section.name == name), None)
+
+
+def read_elf(data: bytes, origin: str, kind: ImageKind) -> Elf:
+    """Read an ELF file.
+
+    Raises:
+        ImageRefused: It is broken, or not a 64-bit little-endian one: ``broken.cubin: not a cubin:
+            the section table lies past the end of the file``.
+    """
+    with _told_in_one_line(origin, kind):
+        _check_header(data)
+        file = ELFFile(io.BytesIO(data))
+        sections = tuple(_sections(file, data))
+        symbols = tuple(_symbols(file, data, sections)) if kind is ImageKind.CUBIN else ()
+        header = file.header
+        return Elf(
+            os_abi=data[_OS_ABI_OFFSET],  # which pyelftools turns into a name where it knows one
+            is_relocatable=header["e_type"] == "ET_REL",
+            flags=header["e_flags"],
+            sections=sections,
+            symbols=symbols,
+        )
+
+
+class _Broken(Exception):
+    """What is wrong with the file."""
+
+
+@contextmanager
+def _told_in_one_line(origin: str, kind: ImageKind) -> Iterator[None]:
+    try:
+        yield
+    except _Broken as error:
+        raise ImageRefused(f"{origin}: not a {kind.value}: {error}") from None
+    except (ELFError, OverflowError) as error:  # the latter from a seek beyond all files
+        raise ImageRefused(f"{origin}: not a {kind.value}: the ELF file is malformed") from error
+
+
+def _check_header(data: bytes) -> None:
+    if len(data) < _HEADER_BYTES:
+        raise _Broken("the file ends inside the ELF header")
+    if data[4:6] != _64_BIT_LITTLE_ENDIAN:
+        raise _Broken("it is not 64-bit little-endian ELF")
+    (table,) = struct.unpack_from("<Q", data, 0x28)
+    entry_size, count, names = struct.unpack_from("<HHH", data, 0x3A)
+    if not table or not count:
+        raise _Broken("it has no sections")
+    if entry_size != _SECTION_HEADER_BYTES:
+        raise _Broken("the section headers have an unknown size")
+    if table + count * entry_size > len(data):
+        raise _Broken("the section table lies past the end of the file")
+    if names >= count:
+        raise _Broken("it has no section names")
+
+
+def _sections(file: ELFFile, data: bytes) -> Iterator[Section]:
+    for section in file.iter_sections():
+        size = section["sh_size"]
+        if section["sh_type"] in ("SHT_NOBITS", "SHT_NULL"):
+            yield Section(section.name, size, b"")
+            continue
+        start = section["sh_offset"]
+        if start + size > len(data):
+            raise _Broken(f"section {section.name!r} lies past the end of the file")
+        yield Section(section.name, size, data[start : start + size])
+
+
+def _symbols(file: ELFFile, data: bytes, sections: tuple[Section, ...]) -> Iterator[Symbol]:
+    for table in file.iter_sections():
+        if not isinstance(table, SymbolTableSection):
+            continue
+        start, entry_size = table["sh_offset"], table["sh_entsize"]
+        for index, symbol in enumerate(table.iter_symbols()):
+            entry = symbol.entry
+            home = entry["st_shndx"]  # an index, or a name such as SHN_UNDEF
+            is_here = isinstance(home, int) and home < len(sections)
+            yield Symbol(
+                name=symbol.name,
+                type=entry["st_info"]["type"],
+                other=data[start + index * entry_size + _OTHER_OFFSET],
+                size=entry["st_size"],
+                section=sections[home].name if is_here else None,
+            )

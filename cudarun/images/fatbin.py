@@ -1,0 +1,192 @@
+"""Fatbins: one file with the code of several targets, as PTX, machine code or LTO-IR.
+
+The format is not documented; this was established on what nvcc 13.0 and its ``fatbinary`` write. A
+container is a header of 16 bytes (magic, version 1, size of the header, bytes that follow) and
+entries. An entry is a header and then its content::
+
+    offset  0  u16 kind: 1 PTX, 2 cubin, 8 LTO-IR
+            4  u32 bytes of this header
+            8  u64 bytes of the content as stored, padding included
+           16  u32 the same without padding, where it is compressed
+           28  u32 architecture, 90 for sm_90
+           40  u64 flags: 0x2000 compressed with LZ4, 0x8000 with Zstandard, 0x10000 scrambled,
+                   0x100000 suffix a, 0x200000 suffix f
+           56  u64 bytes once decompressed
+
+Several containers may follow one another, as in the ``.nv_fatbin`` section of a linked program.
+"""
+
+from __future__ import annotations
+
+import importlib
+import re
+import struct
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+from cudarun.errors import ImageRefused
+from cudarun.images.identify import FATBIN_MAGIC, FATBIN_WRAPPER_MAGIC, ImageKind
+
+_CONTAINER = struct.Struct("<4sHHQ")
+_ENTRY = struct.Struct("<HHIQIIHHIIIQQQ")
+_WRAPPER_BYTES = 24
+
+Compression = Literal["lz4", "zstd"]
+
+_KINDS = {1: ImageKind.PTX, 2: ImageKind.CUBIN, 8: ImageKind.LTO_IR}
+_COMPRESSIONS: dict[int, Compression] = {0x2000: "lz4", 0x8000: "zstd"}
+_SCRAMBLED = 0x1_0000
+_SUFFIXES = {0x10_0000: "a", 0x20_0000: "f"}
+
+_LARGEST = 1 << 30  # bytes that an entry is believed to have, decompressed
+_PADDING = re.compile(rb"\0*")
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """The code for one target.
+
+    Attributes:
+        kind: PTX, cubin or LTO-IR; ``UNKNOWN`` for what no known tool writes.
+        target: ``"sm_90"``; of PTX and LTO-IR ``"compute_90"``.
+        stored: The content as it lies in the file.
+        size: Bytes of the content, decompressed.
+        compression: How it is compressed, if it is.
+        is_scrambled: Whether it is in a form that only NVIDIA's tools read; LTO-IR is.
+    """
+
+    kind: ImageKind
+    target: str
+    stored: bytes
+    size: int
+    compression: Compression | None = None
+    is_scrambled: bool = False
+
+    def content(self, origin: str) -> bytes:
+        """The image itself, decompressed.
+
+        Raises:
+            ImageRefused: It is compressed and the library for that is not installed, or it is
+                scrambled, or it does not decompress.
+        """
+        if self.is_scrambled:
+            raise ImageRefused(f"{origin}: the {self.kind.value} for {self.target} is scrambled")
+        if self.compression is None:
+            return self.stored
+        try:
+            return _DECOMPRESSORS[self.compression](self.stored, self.size)
+        except ImportError as error:
+            raise ImageRefused(
+                f"{origin}: the {self.kind.value} for {self.target} is compressed",
+                hint=f"pip install {error.name}, or build it with nvcc --no-compress",
+            ) from None
+        except _Broken as error:
+            raise ImageRefused(
+                f"{origin}: the {self.kind.value} for {self.target} does not decompress: {error}"
+            ) from error
+
+
+def read_entries(data: bytes, origin: str) -> tuple[Entry, ...]:
+    """The entries of all the containers in ``data``, in order.
+
+    Raises:
+        ImageRefused: It is none, it is broken, or it ends too early.
+    """
+    if data.startswith(FATBIN_WRAPPER_MAGIC):  # a dump of the wrapper with the container behind it
+        data = data[_WRAPPER_BYTES:]
+    if not data.startswith(FATBIN_MAGIC):
+        raise ImageRefused(f"{origin}: not a fatbin: there is no container behind its wrapper")
+    try:
+        return tuple(_entries(data))
+    except struct.error:
+        problem = "the file ends inside a header"
+    except _Broken as error:
+        problem = str(error)
+    raise ImageRefused(f"{origin}: not a fatbin: {problem}")
+
+
+class _Broken(Exception):
+    """What is wrong with the container."""
+
+
+def _entries(data: bytes) -> Iterator[Entry]:
+    at = 0
+    while data.startswith(FATBIN_MAGIC, at):
+        _, version, header_bytes, size = _CONTAINER.unpack_from(data, at)
+        if version != 1:
+            raise _Broken(f"version {version} of the container is not known")
+        at += header_bytes
+        end = at + size
+        if header_bytes < _CONTAINER.size or end > len(data):
+            raise _Broken("the container lies past the end of the file")
+        while at < end:
+            entry, length = _entry(data, at, end)
+            yield entry
+            at += length
+        padding = _PADDING.match(data, at)
+        at = padding.end() if padding else at
+
+
+def _entry(data: bytes, at: int, end: int) -> tuple[Entry, int]:
+    """The entry at ``at``, and the bytes it takes."""
+    (
+        kind_number,
+        _,
+        header_bytes,
+        stored,
+        compressed,
+        _,
+        _,
+        _,
+        architecture,
+        _,
+        _,
+        flags,
+        _,
+        size,
+    ) = _ENTRY.unpack_from(data, at)
+    start = at + header_bytes
+    if header_bytes < _ENTRY.size or start + stored > end:
+        raise _Broken("an entry lies past the end of its container")
+    kind = _KINDS.get(kind_number, ImageKind.UNKNOWN)
+    compression = next((word for bit, word in _COMPRESSIONS.items() if flags & bit), None)
+    if compression and (compressed > stored or size > _LARGEST):
+        raise _Broken("an entry has impossible sizes")
+    suffix = next((letter for bit, letter in _SUFFIXES.items() if flags & bit), "")
+    family = "sm" if kind is ImageKind.CUBIN else "compute"
+    entry = Entry(
+        kind=kind,
+        target=f"{family}_{architecture}{suffix}",
+        stored=data[start : start + (compressed if compression else stored)],
+        size=size if compression else stored,
+        compression=compression,
+        is_scrambled=bool(flags & _SCRAMBLED),
+    )
+    return entry, header_bytes + stored
+
+
+# Neither library is a requirement: machine code, which is most of what fatbins hold, is stored
+# plainly unless nvcc was asked to compress it.
+
+
+def _from_lz4(stored: bytes, size: int) -> bytes:
+    lz4 = importlib.import_module("lz4.block")
+    try:
+        return bytes(lz4.decompress(stored, uncompressed_size=size))
+    except lz4.LZ4BlockError as error:
+        raise _Broken(str(error)) from error
+
+
+def _from_zstd(stored: bytes, size: int) -> bytes:
+    zstandard = importlib.import_module("zstandard")
+    try:
+        return bytes(zstandard.ZstdDecompressor().decompress(stored, max_output_size=size))
+    except zstandard.ZstdError as error:
+        raise _Broken(str(error)) from error
+
+
+_DECOMPRESSORS: dict[Compression, Callable[[bytes, int], bytes]] = {
+    "lz4": _from_lz4,
+    "zstd": _from_zstd,
+}

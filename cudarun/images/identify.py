@@ -1,0 +1,78 @@
+"""What kind of image some bytes are, told by their content and never by a file's name."""
+
+from __future__ import annotations
+
+import re
+from enum import Enum
+
+EM_CUDA = 190
+"""The machine number of NVIDIA's GPUs in an ELF header."""
+
+ELF_MAGIC = b"\x7fELF"
+FATBIN_MAGIC = b"\x50\xed\x55\xba"
+"""``0xBA55ED50``, little-endian: a fatbin container."""
+FATBIN_WRAPPER_MAGIC = b"\xb1\x43\x62\x46"
+"""``0x466243b1``: the ``__fatBinC_Wrapper_t`` through which host code finds a container."""
+ARCHIVE_MAGIC = b"!<arch>\n"
+LTO_IR_MAGIC = b"\xed\x43\x4e\x7f"
+
+
+class ImageKind(Enum):
+    """The kinds; the value is how a message calls it."""
+
+    PTX = "PTX"
+    CUBIN = "cubin"
+    FATBIN = "fatbin"
+    HOST_OBJECT = "host object"  # or executable, or shared library: ELF for a CPU
+    ARCHIVE = "archive"
+    LTO_IR = "LTO-IR"
+    CUDA_SOURCE = "CUDA source"
+    EMPTY = "empty"
+    UNKNOWN = "unknown"
+
+
+_MAGIC = {
+    FATBIN_MAGIC: ImageKind.FATBIN,
+    FATBIN_WRAPPER_MAGIC: ImageKind.FATBIN,
+    ARCHIVE_MAGIC: ImageKind.ARCHIVE,
+    LTO_IR_MAGIC: ImageKind.LTO_IR,
+}
+
+# The first word of a PTX text. It has to be .version; the others make a text that lacks it broken
+# PTX, which the parser can tell, rather than nothing known.
+_PTX = re.compile(
+    rb"(?:\xef\xbb\xbf)?+"
+    rb"(?: \s+ | //[^\n]* | /\*[\s\S]*?\*/ )*+"
+    rb"\. (?: version | target | address_size | visible | entry | func )\b",
+    re.VERBOSE,
+)
+_CUDA_SOURCE = re.compile(r"\b__global__\b")
+
+
+def identify(data: bytes) -> ImageKind:
+    """The kind of image that ``data`` is.
+
+    A magic number decides, then the words that a PTX text begins with. CUDA source has nothing to
+    tell it by; it is the guess for text that has the word ``__global__`` in it.
+    """
+    if not data:
+        return ImageKind.EMPTY
+    if data.startswith(ELF_MAGIC):
+        machine = int.from_bytes(data[18:20], "little")
+        return ImageKind.CUBIN if machine == EM_CUDA else ImageKind.HOST_OBJECT
+    for magic, kind in _MAGIC.items():
+        if data.startswith(magic):
+            return kind
+    if _PTX.match(data):
+        return ImageKind.PTX
+    return ImageKind.CUDA_SOURCE if _is_cuda_source(data) else ImageKind.UNKNOWN
+
+
+def _is_cuda_source(data: bytes) -> bool:
+    if b"\0" in data:
+        return False
+    try:
+        text = data.decode()
+    except UnicodeDecodeError:
+        return False
+    return _CUDA_SOURCE.search(text) is not None

@@ -1,0 +1,121 @@
+"""What a PTX text holds: its kernels with their parameter layout, and its variables."""
+
+from __future__ import annotations
+
+import re
+from math import prod
+
+from cudarun.images.demangle import demangle, parameter_types
+from cudarun.images.facts import Extent, ImageFacts, KernelFacts, VariableFacts
+from cudarun.images.identify import ImageKind
+from cudarun.parameters import Parameter
+from cudarun.ptx.errors import PtxError
+from cudarun.ptx.parser import TYPE_BYTES, parse
+from cudarun.ptx.tree import Function, Module, Variable
+
+# String literals and the file names of assert(): variables that nobody named.
+_UNNAMED = re.compile(r"\$|__unnamed_|__PRETTY_FUNCTION__|__func__")
+
+
+def read_ptx(data: bytes, origin: str) -> ImageFacts:
+    """The facts of a PTX text.
+
+    Raises:
+        PtxError: It does not parse.
+    """
+    try:
+        return ptx_facts(parse(data.decode("latin-1")))  # the parser complains of what is not ASCII
+    except PtxError as error:
+        raise PtxError(error.diagnostics, hint=error.hint, file=origin) from None
+
+
+def ptx_facts(module: Module) -> ImageFacts:
+    """The facts of a parsed module."""
+    return ImageFacts(
+        kind=ImageKind.PTX,
+        kernels=tuple(_kernel(f) for f in module.functions if f.is_entry and f.body is not None),
+        variables=tuple(_variable(v) for v in module.variables if _is_addressable(v)),
+        targets=module.targets[:1],  # what follows are options: debug, texmode_independent
+        ptx_version=module.version,
+    )
+
+
+def layout(function: Function) -> tuple[Parameter, ...]:
+    """The parameters of a kernel at their offsets, each aligned as its type or ``.align`` says."""
+    types = parameter_types(demangle(function.name))
+    if types is None or len(types) != len(function.parameters):
+        types = tuple(map(_type_text, function.parameters))
+    parameters = []
+    end = 0
+    for index, declared in enumerate(function.parameters):
+        alignment = _alignment(declared)
+        offset = -(-end // alignment) * alignment
+        size = _size(declared)
+        own_name = None if declared.name == f"{function.name}_param_{index}" else declared.name
+        parameters.append(Parameter(index, offset, size, alignment, types[index], own_name))
+        end = offset + size
+    return tuple(parameters)
+
+
+def _kernel(function: Function) -> KernelFacts:
+    threads = function.directives.get("maxntid")
+    return KernelFacts(
+        name=function.name,
+        parameters=layout(function),
+        max_threads=prod(threads) if threads else None,
+        required_block=_extent(function, "reqntid"),
+        required_cluster=_extent(function, "reqnctapercluster"),
+    )
+
+
+def _extent(function: Function, directive: str) -> Extent | None:
+    given = function.directives.get(directive)
+    if not given:
+        return None
+    x, y, z = (*given, 1, 1)[:3]
+    return x, y, z
+
+
+def _is_addressable(variable: Variable) -> bool:
+    return (
+        variable.space in ("global", "const")
+        and variable.linkage != "extern"
+        and _UNNAMED.match(variable.name) is None
+    )
+
+
+def _variable(variable: Variable) -> VariableFacts:
+    is_bytes = variable.type == "b8" and variable.dimensions
+    return VariableFacts(
+        name=variable.name,
+        space=variable.space,
+        size=_size(variable),
+        alignment=_alignment(variable),
+        managed="managed" in variable.attributes,
+        type=None if is_bytes else _type_text(variable),
+    )
+
+
+def _element_bytes(variable: Variable) -> int:
+    return TYPE_BYTES[variable.type] * variable.vector
+
+
+def _alignment(variable: Variable) -> int:
+    return variable.alignment or _element_bytes(variable)
+
+
+def _size(variable: Variable) -> int:
+    """Bytes; an array without an extent has that of its initialiser."""
+    extents = list(variable.dimensions)
+    if extents and extents[0] is None:
+        row = prod(extent for extent in extents[1:] if extent is not None) * variable.vector
+        extents[0] = len(variable.initial or ()) // row
+    return _element_bytes(variable) * prod(extent for extent in extents if extent is not None)
+
+
+def _type_text(variable: Variable) -> str:
+    """``u32``, ``v4.f32``, ``b8[24]``, ``u64.ptr``."""
+    vector = f"v{variable.vector}." if variable.vector > 1 else ""
+    pointer = ".ptr" if variable.pointer is not None else ""
+    extents = "".join(f"[{'' if extent is None else extent}]" for extent in variable.dimensions)
+    return f"{vector}{variable.type}{pointer}{extents}"

@@ -1,0 +1,125 @@
+"""The front door: the facts of any image, from its bytes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import TypeVar
+
+from cudarun.errors import ImageRefused
+from cudarun.images.archive import read_members
+from cudarun.images.facts import ImageFacts, KernelFacts, Part, VariableFacts
+from cudarun.images.fatbin import Entry, read_entries
+from cudarun.images.identify import ImageKind, identify
+from cudarun.images.ptx_facts import read_ptx
+
+# Where a host object keeps fatbins: finished code, and code that is still to be linked (-rdc=true).
+_FATBIN_SECTIONS = (".nv_fatbin", "__nv_relfatbin")
+_CONTAINERS = (ImageKind.FATBIN, ImageKind.HOST_OBJECT, ImageKind.ARCHIVE)
+
+_Fact = TypeVar("_Fact", KernelFacts, VariableFacts)
+
+
+def read_image(data: bytes, origin: str) -> ImageFacts:
+    """What an image holds.
+
+    Args:
+        data: The whole file.
+        origin: Its name in messages.
+
+    Raises:
+        ImageRefused: It is no image, it is broken, or there is nothing in it that can be read;
+            PtxError where the PTX does not parse.
+    """
+    kind = identify(data)
+    if kind is ImageKind.PTX:
+        return read_ptx(data, origin)
+    if kind is ImageKind.CUBIN:
+        from cudarun.images.cubin import read_cubin  # imports pyelftools, which PTX needs not
+
+        return read_cubin(data, origin)
+    if kind in _CONTAINERS:
+        return _read_container(kind, image_entries(data, origin), origin)
+    raise _not_readable(kind, origin)
+
+
+def image_entries(data: bytes, origin: str) -> tuple[Entry, ...]:
+    """The code inside a fatbin, a host object or an archive of those, one entry to a target.
+
+    Raises:
+        ImageRefused: It is none of these, or broken.
+    """
+    return tuple(_entries(data, origin))
+
+
+def _entries(data: bytes, origin: str) -> Iterator[Entry]:
+    kind = identify(data)
+    if kind is ImageKind.FATBIN:
+        yield from read_entries(data, origin)
+    elif kind is ImageKind.HOST_OBJECT:
+        from cudarun.images.elf import read_elf
+
+        for section in read_elf(data, origin, kind).sections:
+            if section.name in _FATBIN_SECTIONS and section.data:
+                yield from read_entries(section.data, origin)
+    elif kind is ImageKind.ARCHIVE:
+        for member in read_members(data, origin):
+            if identify(member.data) in _CONTAINERS:
+                yield from _entries(member.data, f"{origin}({member.name})")
+    else:
+        raise _not_readable(kind, origin)
+
+
+def _read_container(kind: ImageKind, entries: tuple[Entry, ...], origin: str) -> ImageFacts:
+    if not entries:
+        raise ImageRefused(f"{origin}: the {kind.value} holds no device code")
+    parts = []
+    refusals = []
+    for entry in entries:
+        try:
+            facts = read_image(entry.content(origin), origin)
+        except ImageRefused as error:
+            refusals.append(error)
+            parts.append(Part(entry.kind, entry.target, entry.size, unread=error.message))
+        else:
+            parts.append(Part(entry.kind, entry.target, entry.size, facts))
+    if len(refusals) == len(entries):
+        raise refusals[0]
+    read = [part.facts for part in parts if part.facts is not None]
+    return ImageFacts(
+        kind=kind,
+        kernels=_first_of_each(kernel for facts in read for kernel in facts.kernels),
+        variables=_first_of_each(variable for facts in read for variable in facts.variables),
+        targets=tuple(dict.fromkeys(part.target for part in parts)),
+        ptx_version=next((facts.ptx_version for facts in read if facts.ptx_version), None),
+        parts=tuple(parts),
+    )
+
+
+def _first_of_each(facts: Iterable[_Fact]) -> tuple[_Fact, ...]:
+    named: dict[str, _Fact] = {}
+    for fact in facts:
+        named.setdefault(fact.name, fact)
+    return tuple(named.values())
+
+
+def _not_readable(kind: ImageKind, origin: str) -> ImageRefused:
+    match kind:
+        case ImageKind.EMPTY:
+            return ImageRefused(f"{origin}: the file is empty")
+        case ImageKind.CUDA_SOURCE:
+            return ImageRefused(
+                f"{origin}: CUDA source holds no code before it is compiled",
+                hint="compile it first: nvcc -ptx, or NVRTC",
+            )
+        case ImageKind.LTO_IR:
+            return ImageRefused(
+                f"{origin}: LTO-IR holds no code before it is linked",
+                hint="link it first: cudarun link",
+            )
+        case ImageKind.UNKNOWN:
+            return ImageRefused(
+                f"{origin}: not an image",
+                hint="an image is PTX text, a cubin, a fatbin, or a host object or archive "
+                "that holds one",
+            )
+    return ImageRefused(f"{origin}: a {kind.value} holds no other images")

@@ -1,0 +1,87 @@
+"""What is common to all driver calls: the lock, the state they need, and how they answer.
+
+There are three kinds, by what a fault of an earlier kernel does to them (see `host.machine`):
+
+- `query` only reads what no fault can change: it never fails for one;
+- `enqueue` gives work to a stream: until the fault is known it succeeds and nothing happens;
+- `call` is all others: it is the one that makes the fault known.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+from cuda.bindings.driver import CUresult
+
+from cudarun.emulator.host.machine import machine
+from cudarun.emulator.host.refusal import Refusal
+from cudarun.emulator.memory import InvalidAddress, OutOfMemory
+
+Answer = tuple[Any, ...]
+Body = Callable[..., Any]
+
+CALLS: dict[str, Callable[..., Answer]] = {}
+"""Every driver call there is, by name."""
+
+
+def query(outputs: int = 0, *, before_init: bool = False) -> Callable[[Body], Body]:
+    """A call that a fault does not touch; ``before_init`` ones work without ``cuInit`` too.
+
+    ``outputs`` is how many values follow the result, here and in the other two.
+    """
+    return _driver_call(outputs, None, waits=False, before_init=before_init)
+
+
+def enqueue(outputs: int = 0) -> Callable[[Body], Body]:
+    """A call that gives work to a stream."""
+    return _driver_call(outputs, False, waits=False, before_init=False)
+
+
+def call(outputs: int = 0, *, waits: bool = False) -> Callable[[Body], Body]:
+    """Any other call; one that ``waits`` returns when the current device is done."""
+    return _driver_call(outputs, True, waits=waits, before_init=False)
+
+
+def _driver_call(
+    outputs: int, synchronises: bool | None, *, waits: bool, before_init: bool
+) -> Callable[[Body], Body]:
+    def decorate(body: Body) -> Body:
+        name = body.__name__
+
+        def carried_out(*args: Any, **kwargs: Any) -> Any:
+            if not before_init and not machine.initialised:
+                raise Refusal("NOT_INITIALIZED")
+            if waits:
+                machine.wait()
+            if synchronises is not None:
+                machine.check_fault(name, synchronises=synchronises)
+            return body(*args, **kwargs)
+
+        @functools.wraps(body)
+        def answer(*args: Any, **kwargs: Any) -> Answer:
+            with machine.lock:
+                try:
+                    value = carried_out(*args, **kwargs)
+                except Refusal as refusal:
+                    return _refused(name, refusal, outputs)
+                except OutOfMemory as error:
+                    return _refused(name, Refusal("OUT_OF_MEMORY", str(error)), outputs)
+                except InvalidAddress as error:
+                    words = f"{error} are not inside one allocation"
+                    return _refused(name, Refusal("INVALID_VALUE", words), outputs)
+            if outputs == 0:
+                return (CUresult.CUDA_SUCCESS,)
+            return (CUresult.CUDA_SUCCESS, *(value if outputs > 1 else (value,)))
+
+        CALLS[name] = answer
+        return answer
+
+    return decorate
+
+
+def _refused(name: str, refusal: Refusal, outputs: int) -> Answer:
+    if refusal.words:
+        machine.log.write(name, refusal.words)
+    return (refusal.result, *[None] * outputs)

@@ -1,0 +1,102 @@
+"""Launches and occupancy: driver API, sections 6.22 and 6.24."""
+# ruff: noqa: N802, N803 - the names are CUDA's
+
+from __future__ import annotations
+
+import ctypes
+from typing import Any
+
+from cudarun.emulator.api.calls import call, enqueue
+from cudarun.emulator.api.modules import function_of
+from cudarun.emulator.host.handles import handle_value
+from cudarun.emulator.host.launches import Geometry, geometry_of, launch
+from cudarun.emulator.host.machine import machine
+from cudarun.emulator.host.occupancy import best_block, blocks_per_multiprocessor
+from cudarun.emulator.host.refusal import Refusal
+
+
+@enqueue()
+def cuLaunchKernel(
+    f: Any,
+    gridDimX: int,
+    gridDimY: int,
+    gridDimZ: int,
+    blockDimX: int,
+    blockDimY: int,
+    blockDimZ: int,
+    sharedMemBytes: int,
+    hStream: Any,
+    kernelParams: Any,
+    extra: Any,
+) -> None:
+    """Launch a function, or a kernel in the stream's context."""
+    grid, block = (gridDimX, gridDimY, gridDimZ), (blockDimX, blockDimY, blockDimZ)
+    launch(machine, f, Geometry(grid, block, sharedMemBytes), hStream, kernelParams, extra)
+
+
+@enqueue()
+def cuLaunchKernelEx(config: Any, f: Any, kernelParams: Any, extra: Any) -> None:
+    """Launch with attributes: cooperatively, in clusters."""
+    if config is None:
+        raise Refusal("INVALID_VALUE", "the launch configuration is null")
+    launch(machine, f, geometry_of(config), config.hStream, kernelParams, extra)
+
+
+@enqueue()
+def cuLaunchCooperativeKernel(
+    f: Any,
+    gridDimX: int,
+    gridDimY: int,
+    gridDimZ: int,
+    blockDimX: int,
+    blockDimY: int,
+    blockDimZ: int,
+    sharedMemBytes: int,
+    hStream: Any,
+    kernelParams: Any,
+) -> None:
+    """Launch with all blocks resident, so that they can wait for each other."""
+    grid, block = (gridDimX, gridDimY, gridDimZ), (blockDimX, blockDimY, blockDimZ)
+    geometry = Geometry(grid, block, sharedMemBytes, cooperative=True)
+    launch(machine, f, geometry, hStream, kernelParams, None)
+
+
+@enqueue()
+def cuLaunchHostFunc(hStream: Any, fn: Any, userData: Any) -> None:
+    """Call a function of the host, a C function pointer, in the order of a stream."""
+    if machine.ready(machine.stream(hStream).context.device):
+        ctypes.CFUNCTYPE(None, ctypes.c_void_p)(handle_value(fn))(handle_value(userData))
+
+
+@call(1)
+def cuOccupancyMaxActiveBlocksPerMultiprocessor(
+    func: Any, blockSize: int, dynamicSMemSize: int
+) -> int:
+    """How many blocks of a kernel are resident on a multiprocessor at one time."""
+    return _resident(func, blockSize, dynamicSMemSize)
+
+
+@call(1)
+def cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
+    func: Any, blockSize: int, dynamicSMemSize: int, flags: int
+) -> int:
+    """`cuOccupancyMaxActiveBlocksPerMultiprocessor`; the flags are for caches."""
+    return _resident(func, blockSize, dynamicSMemSize)
+
+
+def _resident(func: Any, threads: int, dynamic_shared: int) -> int:
+    if threads <= 0:
+        raise Refusal("INVALID_VALUE", f"a block of {threads} threads")
+    return blocks_per_multiprocessor(function_of(func).code, threads, dynamic_shared)
+
+
+@call(2)
+def cuOccupancyMaxPotentialBlockSize(
+    func: Any, blockSizeToDynamicSMemSize: Any, dynamicSMemSize: int, blockSizeLimit: int
+) -> tuple[int, int]:
+    """The smallest grid and the block size that fill the device best."""
+    address = handle_value(blockSizeToDynamicSMemSize)
+    if address:
+        needed = ctypes.CFUNCTYPE(ctypes.c_size_t, ctypes.c_int)(address)
+        return best_block(function_of(func).code, needed, blockSizeLimit)
+    return best_block(function_of(func).code, lambda threads: dynamicSMemSize, blockSizeLimit)

@@ -1,0 +1,173 @@
+"""Libraries and kernels: driver API, section 6.14."""
+# ruff: noqa: N802, N803 - the names are CUDA's
+
+from __future__ import annotations
+
+from typing import Any
+
+from cuda.bindings.driver import CUdeviceptr, CUfunction, CUkernel, CUlibrary, CUmodule
+
+from cudarun.emulator.api.calls import call
+from cudarun.emulator.api.contexts import cache_preference
+from cudarun.emulator.api.modules import Options
+from cudarun.emulator.host.addresses import c_string
+from cudarun.emulator.host.handles import handle_value
+from cudarun.emulator.host.images import image_bytes, image_file
+from cudarun.emulator.host.jit import Compiled, JitOptions, compile_image
+from cudarun.emulator.host.machine import machine
+from cudarun.emulator.host.modules import Attributes, Kernel, Library, loads_eagerly, parameter
+from cudarun.emulator.host.refusal import Refusal
+
+# What lazy loading finds out only when a kernel is asked for.
+_FOUND_OUT_LATE = ("CUDA_ERROR_INVALID_PTX", "CUDA_ERROR_UNSUPPORTED_PTX_VERSION")
+
+
+def _library(handle: Any) -> Library:
+    return machine.handles.get(handle_value(handle), Library)
+
+
+def _kernel(handle: Any) -> Kernel:
+    return machine.handles.get(handle_value(handle), Kernel)
+
+
+@call(1)
+def cuLibraryLoadData(
+    code: Any,
+    jitOptions: Options,
+    jitOptionsValues: Options,
+    numJitOptions: int,
+    libraryOptions: Options,
+    libraryOptionValues: Options,
+    numLibraryOptions: int,
+) -> Any:
+    """Load an image for all contexts; loading lazily, PTX that does not compile is accepted."""
+    return _load(image_bytes(code), JitOptions(numJitOptions, jitOptions, jitOptionsValues))
+
+
+@call(1)
+def cuLibraryLoadFromFile(
+    fileName: bytes,
+    jitOptions: Options,
+    jitOptionsValues: Options,
+    numJitOptions: int,
+    libraryOptions: Options,
+    libraryOptionValues: Options,
+    numLibraryOptions: int,
+) -> Any:
+    """Load a file for all contexts."""
+    image = image_file(c_string(fileName))
+    return _load(image, JitOptions(numJitOptions, jitOptions, jitOptionsValues))
+
+
+def _load(image: bytes, options: JitOptions) -> Any:
+    compiled: Compiled | Refusal
+    try:
+        compiled = compile_image(image, options)
+    except Refusal as refusal:
+        if loads_eagerly() or refusal.result.name not in _FOUND_OUT_LATE:
+            raise
+        compiled = refusal
+    return CUlibrary(Library(compiled, machine.handles, machine.host_memory).handle)
+
+
+@call(waits=True)
+def cuLibraryUnload(library: Any) -> None:
+    """Take a library out of every context."""
+    _library(library).unload()
+
+
+@call(1)
+def cuLibraryGetKernel(library: Any, name: bytes) -> Any:
+    """A kernel of a library by name; here PTX that does not compile is reported."""
+    return CUkernel(_library(library).kernel(c_string(name)).handle)
+
+
+@call(1)
+def cuLibraryGetKernelCount(lib: Any) -> int:
+    """How many kernels a library has."""
+    return len(_library(lib).kernels())
+
+
+@call(1)
+def cuLibraryEnumerateKernels(numKernels: int, lib: Any) -> list[Any]:
+    """The first ``numKernels`` kernels of a library; null handles where there are fewer."""
+    kernels = list(_library(lib).kernels().values())[:numKernels]
+    missing = [CUkernel(0)] * (numKernels - len(kernels))
+    return [CUkernel(kernel.handle) for kernel in kernels] + missing
+
+
+@call(1)
+def cuLibraryGetModule(library: Any) -> Any:
+    """What stands for the library in the current context."""
+    return CUmodule(_library(library).module(machine.current()).handle)
+
+
+@call(2)
+def cuLibraryGetGlobal(library: Any, name: bytes) -> tuple[Any, int]:
+    """Address and size of a variable in the current context."""
+    module = _library(library).module(machine.current())
+    address, size = module.variable(c_string(name))
+    return CUdeviceptr(address), size
+
+
+@call(2)
+def cuLibraryGetManaged(library: Any, name: bytes) -> tuple[Any, int]:
+    """Address and size of a managed variable, the same in every context."""
+    address, size = _library(library).managed_variable(c_string(name))
+    return CUdeviceptr(address), size
+
+
+# --- kernels -------------------------------------------------------------------------------------
+
+
+@call(1)
+def cuKernelGetFunction(kernel: Any) -> Any:
+    """What stands for a kernel in the current context."""
+    return CUfunction(_kernel(kernel).function(machine.current()).handle)
+
+
+@call(1)
+def cuKernelGetLibrary(kernel: Any) -> Any:
+    """The library of a kernel."""
+    return CUlibrary(_kernel(kernel).library.handle)
+
+
+@call(1)
+def cuKernelGetName(hfunc: Any) -> bytes:
+    """The kernel's name in the PTX text."""
+    return _kernel(hfunc).code.name.encode()
+
+
+@call(1)
+def cuKernelGetAttribute(attrib: Any, kernel: Any, dev: Any) -> int:
+    """The value of a ``CUfunction_attribute`` on a device."""
+    return _attributes(kernel, dev).get(attrib)
+
+
+@call()
+def cuKernelSetAttribute(attrib: Any, val: int, kernel: Any, dev: Any) -> None:
+    """Change an attribute on a device; what ``cuFuncSetAttribute`` has set stays above it."""
+    _attributes(kernel, dev).set(attrib, val)
+
+
+@call()
+def cuKernelSetCacheConfig(kernel: Any, config: Any, dev: Any) -> None:
+    """Prefer L1 cache or shared memory for a kernel; here it changes nothing."""
+    _attributes(kernel, dev)
+    cache_preference(config)
+
+
+def _attributes(kernel: Any, dev: Any) -> Attributes:
+    return _kernel(kernel).attributes(machine.device(dev).ordinal)
+
+
+@call(2)
+def cuKernelGetParamInfo(kernel: Any, paramIndex: int) -> tuple[int, int]:
+    """Offset and size of a parameter in the parameter buffer."""
+    return parameter(_kernel(kernel).code, paramIndex)
+
+
+@call(1)
+def cuKernelGetParamCount(kernel: Any) -> int:
+    """How many parameters a kernel has."""
+    return len(_kernel(kernel).code.parameters)

@@ -1,0 +1,137 @@
+"""Linking: driver API, section 6.12 (module management)."""
+# ruff: noqa: N802, N803 - the names are CUDA's
+
+from __future__ import annotations
+
+import ctypes
+import itertools
+from typing import Any
+
+from cuda.bindings.driver import CUjitInputType, CUlinkState
+
+from cudarun.emulator.api.calls import call
+from cudarun.emulator.api.modules import Options
+from cudarun.emulator.host.addresses import address_of, c_string
+from cudarun.emulator.host.contexts import Context
+from cudarun.emulator.host.handles import handle_value
+from cudarun.emulator.host.images import NotLoadable, image_file, ptx_text
+from cudarun.emulator.host.jit import JitOptions, jit_refusal
+from cudarun.emulator.host.linking import Input, Linker, LinkError
+from cudarun.emulator.host.machine import machine
+from cudarun.emulator.host.refusal import Refusal
+from cudarun.ptx.errors import PtxError
+
+# What can hold PTX. An image that cuLinkComplete has made counts as a cubin.
+_INPUTS = (
+    CUjitInputType.CU_JIT_INPUT_CUBIN,
+    CUjitInputType.CU_JIT_INPUT_PTX,
+    CUjitInputType.CU_JIT_INPUT_FATBINARY,
+)
+
+
+class _LinkState:
+    """A link under way; what it has made lives as long."""
+
+    def __init__(self, context: Context, options: JitOptions) -> None:
+        self.options = options
+        self.linker = Linker()
+        self.numbers = itertools.count(1)
+        self.image: ctypes.Array[ctypes.c_char] | None = None
+        self._context = context
+        self.handle = context.handles.add(self)
+        context.own(self.handle, self.destroy)
+
+    def destroy(self) -> None:
+        """Make the handle invalid."""
+        self._context.disown(self.handle)
+        self._context.handles.remove(self.handle)
+
+    def add(self, kind: Any, image: bytes, name: str) -> None:
+        """Take an input; the error log says why it is refused."""
+        if kind not in _INPUTS:
+            raise Refusal("NOT_SUPPORTED", f"the emulated device does not link {kind.name}")
+        number = next(self.numbers)
+        try:
+            given = Input(name or f"input file {number}", ptx_text(image))
+            self.linker.add(given)
+        except NotLoadable as refusal:
+            self.options.append("error", refusal.words)
+            raise
+        except PtxError as error:
+            self.options.append("error", error.log or "")
+            raise jit_refusal(error) from None
+        except LinkError as error:
+            self.options.append("error", str(error))
+            raise Refusal("INVALID_SOURCE", str(error)) from None
+
+    def complete(self) -> tuple[int, int]:
+        """Address and size of the linked image."""
+        try:
+            text = self.linker.complete().encode("latin-1")
+        except LinkError as error:
+            self.options.append("error", str(error))
+            raise Refusal("INVALID_SOURCE", str(error)) from None
+        except PtxError as error:
+            self.options.append("error", error.log or "")
+            raise jit_refusal(error) from None
+        self.image = ctypes.create_string_buffer(text)
+        return ctypes.addressof(self.image), len(text)
+
+
+def _state(handle: Any) -> _LinkState:
+    return machine.handles.get(handle_value(handle), _LinkState)
+
+
+@call(1)
+def cuLinkCreate(numOptions: int, options: Options, optionValues: Options) -> Any:
+    """Begin a link."""
+    jit_options = JitOptions(numOptions, options, optionValues)
+    return CUlinkState(_LinkState(machine.current(), jit_options).handle)
+
+
+@call()
+def cuLinkAddData(
+    state: Any,
+    typename: Any,
+    data: Any,
+    size: int,
+    name: bytes | None,
+    numOptions: int,
+    options: Options,
+    optionValues: Options,
+) -> None:
+    """Add an input from memory, ``size`` bytes."""
+    link = _state(state)
+    JitOptions(numOptions, options, optionValues).check_of_one_input()
+    address = address_of(data)
+    if address == 0 or size == 0:
+        raise Refusal("INVALID_VALUE", "the input is empty")
+    link.add(typename, ctypes.string_at(address, size), c_string(name) if name else "")
+
+
+@call()
+def cuLinkAddFile(
+    state: Any,
+    typename: Any,
+    path: bytes,
+    numOptions: int,
+    options: Options,
+    optionValues: Options,
+) -> None:
+    """Add an input from a file."""
+    link = _state(state)
+    JitOptions(numOptions, options, optionValues).check_of_one_input()
+    file = c_string(path)
+    link.add(typename, image_file(file), file)
+
+
+@call(2)
+def cuLinkComplete(state: Any) -> tuple[int, int]:
+    """Finish a link: address and size of the image, which lives as long as the link state."""
+    return _state(state).complete()
+
+
+@call()
+def cuLinkDestroy(state: Any) -> None:
+    """End a link; its image is gone."""
+    _state(state).destroy()

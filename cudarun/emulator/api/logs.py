@@ -1,0 +1,72 @@
+"""The driver's log: driver API, section 6.36. Faults of kernels are reported here."""
+# ruff: noqa: N802, N803 - the names are CUDA's
+
+from __future__ import annotations
+
+import ctypes
+from typing import Any
+
+from cuda.bindings.driver import CUlogIterator
+
+from cudarun.emulator.api.calls import query
+from cudarun.emulator.host.addresses import address_of, c_string, host_bytes
+from cudarun.emulator.host.log import CAPACITY
+from cudarun.emulator.host.machine import machine
+from cudarun.emulator.host.refusal import Refusal
+
+
+@query(1, before_init=True)
+def cuLogsCurrent(flags: int) -> Any:
+    """An iterator to the place where the next message will be."""
+    _check(flags)
+    return CUlogIterator(machine.log.next)
+
+
+@query(2, before_init=True)
+def cuLogsDumpToMemory(iterator: Any, buffer: Any, size: int, flags: int) -> tuple[Any, int]:
+    """Write the messages since ``iterator`` (all for ``None``) and a NUL to ``buffer``.
+
+    Returns:
+        The iterator, moved to the end, and the bytes written without the NUL.
+    """
+    _check(flags)
+    if buffer is None or size == 0:
+        raise Refusal("INVALID_VALUE", "buffer cannot be NULL")
+    text = machine.log.since(_start(iterator), min(size - 1, CAPACITY))
+    if text is None:
+        raise Refusal("INVALID_VALUE")
+    host_bytes(address_of(buffer), len(text) + 1)[:] = memoryview(text + b"\0")
+    return _advanced(iterator), len(text)
+
+
+@query(1, before_init=True)
+def cuLogsDumpToFile(iterator: Any, pathToFile: bytes, flags: int) -> Any:
+    """Write the messages since ``iterator`` (all for ``None``) to a file.
+
+    Returns:
+        The iterator, moved to the end.
+    """
+    _check(flags)
+    text = machine.log.since(_start(iterator))
+    try:
+        with open(c_string(pathToFile), "wb") as file:
+            file.write(text or b"")
+    except OSError as error:
+        raise Refusal("INVALID_VALUE", f"{error.filename}: {error.strerror}") from None
+    return _advanced(iterator)
+
+
+def _check(flags: int) -> None:
+    if flags != 0:
+        raise Refusal("INVALID_VALUE", "flags must be 0")
+
+
+def _start(iterator: Any) -> int:
+    return 0 if iterator is None else int(iterator)
+
+
+def _advanced(iterator: Any) -> Any:
+    """The same iterator object, as the bindings return it, pointing past the newest message."""
+    if iterator is not None:
+        ctypes.c_uint.from_address(iterator.getPtr()).value = machine.log.next
+    return iterator

@@ -1,0 +1,376 @@
+"""Memory and unified addressing: driver API, sections 6.13, 6.16 and 6.17."""
+# ruff: noqa: N802, N803 - the names are CUDA's
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from cuda.bindings.driver import CUdeviceptr
+
+from cudarun.emulator.api.calls import call, enqueue
+from cudarun.emulator.host.addresses import Bytes, address_of, host_bytes
+from cudarun.emulator.host.buffers import (
+    DEVICE_KINDS,
+    Buffer,
+    Kind,
+    attribute_of_nothing,
+    bytes_anywhere,
+    fill,
+)
+from cudarun.emulator.host.handles import handle_value
+from cudarun.emulator.host.machine import machine
+from cudarun.emulator.host.refusal import Refusal
+
+_PITCH = 512
+_ATTACH_FLAGS = (1, 2)  # CU_MEM_ATTACH_GLOBAL, CU_MEM_ATTACH_HOST
+_HOST_ALLOC_FLAGS = 7
+_HOST_REGISTER_FLAGS = 15
+
+
+def _allocated(size: int, kind: Kind, flags: int = 0) -> Buffer:
+    """A new buffer of the current context."""
+    context = machine.current()
+    if size == 0:
+        raise Refusal("INVALID_VALUE", "an allocation of 0 bytes")
+    memory = context.device.memory if kind is Kind.DEVICE else machine.host_memory
+    address = memory.allocate(size, label=kind.value)
+    return machine.buffers.add(Buffer(address, size, kind, context, memory, flags))
+
+
+# --- allocation ----------------------------------------------------------------------------------
+
+
+@call(1)
+def cuMemAlloc(bytesize: int) -> Any:
+    """Device memory; its contents are not defined, here they are zeros."""
+    return CUdeviceptr(_allocated(bytesize, Kind.DEVICE).address)
+
+
+@call(1)
+def cuMemAllocAsync(bytesize: int, hStream: Any) -> Any:
+    """Device memory, in the order of a stream."""
+    machine.stream(hStream)
+    return CUdeviceptr(_allocated(bytesize, Kind.DEVICE).address)
+
+
+@call(2)
+def cuMemAllocPitch(WidthInBytes: int, Height: int, ElementSizeBytes: int) -> tuple[Any, int]:
+    """Device memory for rows, and how far apart they are to begin."""
+    if ElementSizeBytes not in (4, 8, 16):
+        raise Refusal("INVALID_VALUE", f"an element of {ElementSizeBytes} bytes")
+    pitch = -(-WidthInBytes // _PITCH) * _PITCH
+    return CUdeviceptr(_allocated(pitch * Height, Kind.DEVICE).address), pitch
+
+
+@call(1)
+def cuMemAllocManaged(bytesize: int, flags: int) -> Any:
+    """Memory with one address for the host and every device."""
+    if flags not in _ATTACH_FLAGS:
+        raise Refusal("INVALID_VALUE", f"{flags:#x} is not one of CUmemAttach_flags")
+    return CUdeviceptr(_allocated(bytesize, Kind.MANAGED, flags).address)
+
+
+@call(waits=True)
+def cuMemFree(dptr: Any) -> None:
+    """Give device or managed memory back; null is fine."""
+    machine.current()
+    address = handle_value(dptr)
+    if address:
+        machine.buffers.release(address, *DEVICE_KINDS)
+
+
+@call()
+def cuMemFreeAsync(dptr: Any, hStream: Any) -> None:
+    """Give device memory back, in the order of a stream."""
+    machine.ready(machine.stream(hStream).context.device)
+    machine.buffers.release(handle_value(dptr), Kind.DEVICE)
+
+
+@call(1)
+def cuMemAllocHost(bytesize: int) -> int:
+    """Page-locked host memory, which kernels reach at the same address."""
+    return _allocated(bytesize, Kind.PAGE_LOCKED).address
+
+
+@call(1)
+def cuMemHostAlloc(bytesize: int, Flags: int) -> int:
+    """Page-locked host memory, which kernels reach at the same address."""
+    if Flags & ~_HOST_ALLOC_FLAGS:
+        raise Refusal("INVALID_VALUE", f"{Flags:#x} is no combination of CU_MEMHOSTALLOC flags")
+    return _allocated(bytesize, Kind.PAGE_LOCKED, Flags).address
+
+
+@call(waits=True)
+def cuMemFreeHost(p: Any) -> None:
+    """Give page-locked host memory back."""
+    machine.current()
+    machine.buffers.release(address_of(p), Kind.PAGE_LOCKED)
+
+
+@call()
+def cuMemHostRegister(p: Any, bytesize: int, Flags: int) -> None:
+    """Let kernels reach host memory of the program's own."""
+    context, address = machine.current(), address_of(p)
+    if bytesize == 0 or address == 0 or Flags & ~_HOST_REGISTER_FLAGS:
+        raise Refusal("INVALID_VALUE", "no memory, or unknown CU_MEMHOSTREGISTER flags")
+    if machine.buffers.find(address) or machine.buffers.find(address + bytesize - 1):
+        raise Refusal("HOST_MEMORY_ALREADY_REGISTERED", f"some of the range at {address:#x} is")
+    memory, kind = machine.host_memory, Kind.REGISTERED
+    memory.adopt(address, bytesize, label=kind.value)
+    machine.buffers.add(Buffer(address, bytesize, kind, context, memory, Flags))
+
+
+@call(waits=True)
+def cuMemHostUnregister(p: Any) -> None:
+    """Undo `cuMemHostRegister`."""
+    machine.current()
+    address, refusal = address_of(p), "HOST_MEMORY_NOT_REGISTERED"
+    machine.buffers.release(address, Kind.REGISTERED, refusal=refusal)
+
+
+@call(1)
+def cuMemHostGetDevicePointer(p: Any, Flags: int) -> Any:
+    """The address at which kernels reach page-locked memory: the same."""
+    machine.current()
+    address = address_of(p)
+    if Flags != 0:
+        raise Refusal("INVALID_VALUE", "Flags must be 0")
+    _page_locked(address)
+    return CUdeviceptr(address)
+
+
+@call(1)
+def cuMemHostGetFlags(p: Any) -> int:
+    """The flags that page-locked memory was made with."""
+    machine.current()
+    return _page_locked(address_of(p)).flags
+
+
+def _page_locked(address: int) -> Buffer:
+    buffer = machine.buffers.find(address)
+    if buffer is None or buffer.on_device:
+        raise Refusal("INVALID_VALUE", f"{address:#x} is not in page-locked memory")
+    return buffer
+
+
+@call(2)
+def cuMemGetInfo() -> tuple[int, int]:
+    """Free and total bytes of the current device."""
+    memory = machine.current().device.memory
+    return memory.capacity - memory.used, memory.capacity
+
+
+@call(2)
+def cuMemGetAddressRange(dptr: Any) -> tuple[Any, int]:
+    """Base and size of the allocation that an address is in."""
+    machine.current()
+    address = handle_value(dptr)
+    memory = machine.memory_at(address)
+    allocation = memory.find(address) if memory else None
+    if allocation is None:
+        raise Refusal("NOT_FOUND", f"{address:#x} is in no allocation")
+    return CUdeviceptr(allocation.base), allocation.size
+
+
+# --- copies --------------------------------------------------------------------------------------
+
+
+def _device_bytes(pointer: Any, size: int) -> Bytes:
+    """Memory that is the device's to reach."""
+    address = handle_value(pointer)
+    memory = machine.memory_at(address)
+    if memory is None and size:
+        raise Refusal("INVALID_VALUE", f"{address:#x} is not an address of the device")
+    return bytes_anywhere(memory, address, size)
+
+
+def _any_bytes(pointer: Any, size: int) -> Bytes:
+    """Memory of a device or the host, which the address tells."""
+    address = address_of(pointer)
+    return bytes_anywhere(machine.memory_at(address), address, size)
+
+
+def _host_bytes(data: Any, size: int) -> Bytes:
+    address = address_of(data)
+    if address == 0 and size:
+        raise Refusal("INVALID_VALUE", "the host pointer is null")
+    return host_bytes(address, size)
+
+
+def _copy(target: Bytes, source: Bytes) -> None:
+    machine.current()
+    target[:] = source
+
+
+def _copy_in_stream(target: Bytes, source: Bytes, stream: Any) -> None:
+    if machine.ready(machine.stream(stream).context.device):
+        target[:] = source
+
+
+@call(waits=True)
+def cuMemcpyHtoD(dstDevice: Any, srcHost: Any, ByteCount: int) -> None:
+    """Copy from the host to a device."""
+    _copy(_device_bytes(dstDevice, ByteCount), _host_bytes(srcHost, ByteCount))
+
+
+@call(waits=True)
+def cuMemcpyDtoH(dstHost: Any, srcDevice: Any, ByteCount: int) -> None:
+    """Copy from a device to the host."""
+    _copy(_host_bytes(dstHost, ByteCount), _device_bytes(srcDevice, ByteCount))
+
+
+@call(waits=True)
+def cuMemcpyDtoD(dstDevice: Any, srcDevice: Any, ByteCount: int) -> None:
+    """Copy from device memory to device memory, of another device too."""
+    _copy(_device_bytes(dstDevice, ByteCount), _device_bytes(srcDevice, ByteCount))
+
+
+@call(waits=True)
+def cuMemcpy(dst: Any, src: Any, ByteCount: int) -> None:
+    """Copy between any two addresses."""
+    _copy(_any_bytes(dst, ByteCount), _any_bytes(src, ByteCount))
+
+
+@call(waits=True)
+def cuMemcpyPeer(
+    dstDevice: Any, dstContext: Any, srcDevice: Any, srcContext: Any, ByteCount: int
+) -> None:
+    """Copy from a context's memory to another's."""
+    machine.context(dstContext), machine.context(srcContext)
+    _copy(_device_bytes(dstDevice, ByteCount), _device_bytes(srcDevice, ByteCount))
+
+
+@enqueue()
+def cuMemcpyHtoDAsync(dstDevice: Any, srcHost: Any, ByteCount: int, hStream: Any) -> None:
+    """Copy from the host to a device, in a stream."""
+    target, source = _device_bytes(dstDevice, ByteCount), _host_bytes(srcHost, ByteCount)
+    _copy_in_stream(target, source, hStream)
+
+
+@enqueue()
+def cuMemcpyDtoHAsync(dstHost: Any, srcDevice: Any, ByteCount: int, hStream: Any) -> None:
+    """Copy from a device to the host, in a stream."""
+    target, source = _host_bytes(dstHost, ByteCount), _device_bytes(srcDevice, ByteCount)
+    _copy_in_stream(target, source, hStream)
+
+
+@enqueue()
+def cuMemcpyDtoDAsync(dstDevice: Any, srcDevice: Any, ByteCount: int, hStream: Any) -> None:
+    """Copy from device memory to device memory, in a stream."""
+    target, source = _device_bytes(dstDevice, ByteCount), _device_bytes(srcDevice, ByteCount)
+    _copy_in_stream(target, source, hStream)
+
+
+@enqueue()
+def cuMemcpyAsync(dst: Any, src: Any, ByteCount: int, hStream: Any) -> None:
+    """Copy between any two addresses, in a stream."""
+    _copy_in_stream(_any_bytes(dst, ByteCount), _any_bytes(src, ByteCount), hStream)
+
+
+# --- fills ---------------------------------------------------------------------------------------
+
+
+def _fill(pointer: Any, value: int, count: int, width: int) -> None:
+    machine.current()
+    _check_alignment(pointer, width)
+    fill(_device_bytes(pointer, count * width), value, width)
+
+
+def _fill_in_stream(pointer: Any, value: int, count: int, width: int, stream: Any) -> None:
+    _check_alignment(pointer, width)
+    view = _device_bytes(pointer, count * width)
+    if machine.ready(machine.stream(stream).context.device):
+        fill(view, value, width)
+
+
+def _check_alignment(pointer: Any, width: int) -> None:
+    if handle_value(pointer) % width:
+        raise Refusal("INVALID_VALUE", f"the address is no multiple of {width}")
+
+
+@call(waits=True)
+def cuMemsetD8(dstDevice: Any, uc: int, N: int) -> None:
+    """Set ``N`` bytes."""
+    _fill(dstDevice, uc, N, 1)
+
+
+@call(waits=True)
+def cuMemsetD16(dstDevice: Any, us: int, N: int) -> None:
+    """Set ``N`` items of 2 bytes."""
+    _fill(dstDevice, us, N, 2)
+
+
+@call(waits=True)
+def cuMemsetD32(dstDevice: Any, ui: int, N: int) -> None:
+    """Set ``N`` items of 4 bytes."""
+    _fill(dstDevice, ui, N, 4)
+
+
+@enqueue()
+def cuMemsetD8Async(dstDevice: Any, uc: int, N: int, hStream: Any) -> None:
+    """Set ``N`` bytes, in a stream."""
+    _fill_in_stream(dstDevice, uc, N, 1, hStream)
+
+
+@enqueue()
+def cuMemsetD16Async(dstDevice: Any, us: int, N: int, hStream: Any) -> None:
+    """Set ``N`` items of 2 bytes, in a stream."""
+    _fill_in_stream(dstDevice, us, N, 2, hStream)
+
+
+@enqueue()
+def cuMemsetD32Async(dstDevice: Any, ui: int, N: int, hStream: Any) -> None:
+    """Set ``N`` items of 4 bytes, in a stream."""
+    _fill_in_stream(dstDevice, ui, N, 4, hStream)
+
+
+# --- unified addressing --------------------------------------------------------------------------
+
+
+@call(1)
+def cuPointerGetAttribute(attribute: Any, ptr: Any) -> Any:
+    """What the driver knows of an address."""
+    address = handle_value(ptr)
+    buffer = machine.buffers.find(address)
+    if buffer is None:
+        raise Refusal("INVALID_VALUE", f"{address:#x} is not known to CUDA")
+    return buffer.attribute(attribute, address)
+
+
+@call(1)
+def cuPointerGetAttributes(numAttributes: int, attributes: Sequence[Any], ptr: Any) -> list[Any]:
+    """Several attributes of an address; zeros where the driver does not know it."""
+    if len(attributes) < numAttributes:
+        raise RuntimeError(f"List is too small: {len(attributes)} < {numAttributes}")
+    address = handle_value(ptr)
+    buffer = machine.buffers.find(address)
+    if buffer is None:
+        return [attribute_of_nothing(attribute) for attribute in attributes[:numAttributes]]
+    return [buffer.attribute(attribute, address) for attribute in attributes[:numAttributes]]
+
+
+@enqueue()
+def cuMemPrefetchAsync(devPtr: Any, count: int, location: Any, *flags_and_stream: Any) -> None:
+    """Move managed memory near to where it is used: it is there already."""
+    _managed(devPtr, count)
+
+
+@call()
+def cuMemAdvise(devPtr: Any, count: int, advice: Any, location: Any) -> None:
+    """Take advice on managed memory: it changes nothing here."""
+    _managed(devPtr, count)
+
+
+@enqueue()
+def cuStreamAttachMemAsync(hStream: Any, dptr: Any, length: int, flags: int) -> None:
+    """Tie managed memory to a stream: it changes nothing here."""
+    machine.stream(hStream)
+    _managed(dptr, length)
+
+
+def _managed(pointer: Any, count: int) -> None:
+    address = handle_value(pointer)
+    if machine.host_memory.find(address) is None:
+        raise Refusal("INVALID_VALUE", f"{address:#x} is not in managed memory")
+    machine.host_memory.bytes_at(address, count)

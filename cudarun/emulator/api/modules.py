@@ -1,0 +1,173 @@
+"""Modules and functions: driver API, sections 6.12 and 6.22 (execution control)."""
+# ruff: noqa: N802, N803 - the names are CUDA's
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from cuda.bindings.driver import (
+    CUdeviceptr,
+    CUfunction,
+    CUfunctionLoadingState,
+    CUmodule,
+    CUmoduleLoadingMode,
+)
+
+from cudarun.emulator.api.calls import call, query
+from cudarun.emulator.api.contexts import cache_preference
+from cudarun.emulator.host.addresses import c_string
+from cudarun.emulator.host.handles import handle_value
+from cudarun.emulator.host.images import image_bytes, image_file
+from cudarun.emulator.host.jit import JitOptions, compile_image
+from cudarun.emulator.host.machine import machine
+from cudarun.emulator.host.modules import Function, Kernel, Module, loads_eagerly, parameter
+
+Options = Sequence[Any] | None
+
+
+def _module(handle: Any) -> Module:
+    return machine.handles.get(handle_value(handle), Module)
+
+
+def function_of(handle: Any) -> Function:
+    """The function behind a ``CUfunction``; a ``CUkernel`` means its one in the current context."""
+    value = handle_value(handle)
+    kernel = machine.handles.find(value, Kernel)
+    if kernel is not None:
+        return kernel.function(machine.current())
+    return machine.handles.get(value, Function)
+
+
+# --- modules -------------------------------------------------------------------------------------
+
+
+@call(1)
+def cuModuleLoadData(image: Any) -> Any:
+    """Load an image into the current context."""
+    return _load(image_bytes(image), JitOptions(0, None, None))
+
+
+@call(1)
+def cuModuleLoadDataEx(image: Any, numOptions: int, options: Options, optionValues: Options) -> Any:
+    """Load an image into the current context, with options for its compilation."""
+    return _load(image_bytes(image), JitOptions(numOptions, options, optionValues))
+
+
+@call(1)
+def cuModuleLoadFatBinary(fatCubin: Any) -> Any:
+    """Load a fat binary into the current context."""
+    return _load(image_bytes(fatCubin), JitOptions(0, None, None))
+
+
+@call(1)
+def cuModuleLoad(fname: bytes) -> Any:
+    """Load a file into the current context."""
+    machine.current()
+    return _load(image_file(c_string(fname)), JitOptions(0, None, None))
+
+
+def _load(image: bytes, options: JitOptions) -> Any:
+    context = machine.current()
+    module = Module(context, compile_image(image, options), machine.host_memory)
+    return CUmodule(module.handle)
+
+
+@call(waits=True)
+def cuModuleUnload(hmod: Any) -> None:
+    """Take a module out of its context."""
+    _module(hmod).unload()
+
+
+@query(1)
+def cuModuleGetLoadingMode() -> Any:
+    """Lazy, unless ``CUDA_MODULE_LOADING`` is ``EAGER``."""
+    if loads_eagerly():
+        return CUmoduleLoadingMode.CU_MODULE_EAGER_LOADING
+    return CUmoduleLoadingMode.CU_MODULE_LAZY_LOADING
+
+
+@call(1)
+def cuModuleGetFunction(hmod: Any, name: bytes) -> Any:
+    """A kernel of a module by name."""
+    return CUfunction(_module(hmod).function(c_string(name)).handle)
+
+
+@call(1)
+def cuModuleGetFunctionCount(mod: Any) -> int:
+    """How many kernels a module has."""
+    return len(_module(mod).functions)
+
+
+@call(1)
+def cuModuleEnumerateFunctions(numFunctions: int, mod: Any) -> list[Any]:
+    """The first ``numFunctions`` kernels of a module; null handles where there are fewer."""
+    functions = list(_module(mod).functions.values())[:numFunctions]
+    missing = [CUfunction(0)] * (numFunctions - len(functions))
+    return [CUfunction(function.handle) for function in functions] + missing
+
+
+@call(2)
+def cuModuleGetGlobal(hmod: Any, name: bytes) -> tuple[Any, int]:
+    """Address and size of a variable of a module."""
+    address, size = _module(hmod).variable(c_string(name))
+    return CUdeviceptr(address), size
+
+
+# --- functions -----------------------------------------------------------------------------------
+
+
+@call(1)
+def cuFuncGetAttribute(attrib: Any, hfunc: Any) -> int:
+    """The value of a ``CUfunction_attribute``."""
+    return function_of(hfunc).attributes.get(attrib)
+
+
+@call()
+def cuFuncSetAttribute(hfunc: Any, attrib: Any, value: int) -> None:
+    """Change an attribute that can be changed."""
+    function_of(hfunc).attributes.set(attrib, value)
+
+
+@call()
+def cuFuncSetCacheConfig(hfunc: Any, config: Any) -> None:
+    """Prefer L1 cache or shared memory for a function; here it changes nothing."""
+    function_of(hfunc)
+    cache_preference(config)
+
+
+@call(1)
+def cuFuncGetModule(hfunc: Any) -> Any:
+    """The module of a function."""
+    return CUmodule(function_of(hfunc).module.handle)
+
+
+@call(1)
+def cuFuncGetName(hfunc: Any) -> bytes:
+    """The function's name in the PTX text."""
+    return function_of(hfunc).code.name.encode()
+
+
+@call(2)
+def cuFuncGetParamInfo(func: Any, paramIndex: int) -> tuple[int, int]:
+    """Offset and size of a parameter in the parameter buffer."""
+    return parameter(function_of(func).code, paramIndex)
+
+
+@call(1)
+def cuFuncGetParamCount(func: Any) -> int:
+    """How many parameters a function has."""
+    return len(function_of(func).code.parameters)
+
+
+@call(1)
+def cuFuncIsLoaded(function: Any) -> Any:
+    """Whether lazy loading has come to this function yet."""
+    loaded = function_of(function).loaded
+    return CUfunctionLoadingState(int(loaded))
+
+
+@call()
+def cuFuncLoad(function: Any) -> None:
+    """Load a function now."""
+    function_of(function).loaded = True

@@ -1,0 +1,46 @@
+"""The CUDA driver API on emulated devices, in the form of ``cuda.bindings.driver``.
+
+Use this module wherever a program uses that one::
+
+    from cudarun.emulator import driver as cuda
+
+    (result,) = cuda.cuInit(0)
+
+The functions have the same names, parameters and tuples; enums, handle types and structures are
+the bindings' own. A call that the emulator has not is an ``AttributeError`` that names it. The
+environment variable ``CUDARUN_CPU_DEVICES`` says how many devices there are.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from cuda.bindings import driver as _bindings
+
+from cudarun.emulator.api import (  # noqa: F401 - each chapter adds its calls
+    contexts,
+    devices,
+    launching,
+    libraries,
+    linking,
+    logs,
+    memory,
+    modules,
+    streams,
+)
+from cudarun.emulator.api.calls import CALLS
+
+globals().update(CALLS)
+
+
+def __getattr__(name: str) -> Any:
+    """An enum, type or constant of the bindings."""
+    member = getattr(_bindings, name, None)
+    if member is None or (name.startswith("cu") and name[2:3].isupper()):
+        raise AttributeError(f"cudarun.emulator.driver has no {name}", name=name)
+    return member
+
+
+def __dir__() -> list[str]:
+    types = (name for name in dir(_bindings) if name.startswith(("CU", "cuuint")))
+    return sorted({*CALLS, *types})

@@ -1,0 +1,71 @@
+"""Host memory as a driver call names it: an address, or an object that holds bytes."""
+
+from __future__ import annotations
+
+import ctypes
+from typing import Any, SupportsInt
+
+import numpy as np
+import numpy.typing as npt
+
+Bytes = npt.NDArray[np.uint8]
+
+
+def address_of(data: Any) -> int:
+    """The host address of ``data``: an address as a number, ``None`` (0), or a buffer.
+
+    Raises:
+        TypeError: It is none of these, or a buffer with holes.
+    """
+    if data is None:
+        return 0
+    if isinstance(data, np.ndarray):
+        return _contiguous(data).ctypes.data
+    if isinstance(data, SupportsInt):
+        return int(data)
+    try:
+        view = memoryview(data)
+    except TypeError:
+        raise TypeError(
+            f"Provided argument is of type {type(data)} but expected None, an address "
+            "or an object with the buffer protocol"
+        ) from None
+    return _contiguous(np.asarray(view)).ctypes.data
+
+
+def _contiguous(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    if not array.flags.forc:
+        raise TypeError("the buffer is not contiguous")
+    return array
+
+
+def host_bytes(address: int, size: int) -> Bytes:
+    """The host memory at ``address``, to read and write."""
+    if size == 0:
+        return np.empty(0, np.uint8)
+    return np.ctypeslib.as_array((ctypes.c_uint8 * size).from_address(address))
+
+
+def read_pointers(address: int, count: int) -> tuple[int, ...]:
+    """``count`` pointers that lie one after the other at a host address; null is 0."""
+    return tuple((ctypes.c_uint64 * count).from_address(address)) if count else ()
+
+
+def c_string(text: Any) -> str:
+    """A ``const char *`` argument: bytes, as the bindings demand.
+
+    Raises:
+        TypeError: It is not bytes.
+    """
+    if not isinstance(text, bytes | bytearray):
+        raise TypeError(f"expected bytes, {type(text).__name__} found")
+    return bytes(text).split(b"\0", 1)[0].decode("utf-8", "surrogateescape")
+
+
+def padded_name(text: str, length: int) -> bytes:
+    """A string as the bindings return one from a ``char *`` of ``length``: NUL, then spaces.
+
+    Text that does not fit is cut, its NUL kept.
+    """
+    cut = text.encode()[: max(length - 1, 0)]
+    return (cut + b"\0").ljust(length)[:length]

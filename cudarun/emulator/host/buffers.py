@@ -1,0 +1,157 @@
+"""What a program has allocated or registered, and copies and fills of it.
+
+Driver API, sections 6.13 (memory) and 6.17 (unified addressing). Where the bytes are is the
+business of `emulator.memory`; here is what the driver knows about them.
+"""
+
+from __future__ import annotations
+
+import itertools
+from bisect import bisect_right, insort
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Any
+
+from cuda.bindings.driver import CUcontext, CUdeviceptr, CUmemorytype
+from cuda.bindings.driver import CUpointer_attribute as Attribute
+
+from cudarun.emulator.host.addresses import Bytes, host_bytes
+from cudarun.emulator.host.contexts import Context
+from cudarun.emulator.host.refusal import Refusal
+from cudarun.emulator.memory import Memory
+
+
+class Kind(Enum):
+    """How a buffer came to be, which says how it goes."""
+
+    DEVICE = "cuMemAlloc"
+    MANAGED = "cuMemAllocManaged"
+    PAGE_LOCKED = "cuMemAllocHost"
+    REGISTERED = "cuMemHostRegister"
+
+
+DEVICE_KINDS = (Kind.DEVICE, Kind.MANAGED)  # what cuMemFree takes
+
+
+@dataclass(eq=False)
+class Buffer:
+    """One allocation or registration of a program; ``flags`` as it was made with."""
+
+    address: int
+    size: int
+    kind: Kind
+    context: Context
+    memory: Memory
+    flags: int = 0
+    number: int = field(default_factory=itertools.count(1).__next__)
+
+    @property
+    def on_device(self) -> bool:
+        """Whether the driver calls it device memory."""
+        return self.kind in DEVICE_KINDS
+
+    @property
+    def on_host(self) -> bool:
+        """Whether the host can follow its address."""
+        return self.kind is not Kind.DEVICE
+
+    def attribute(self, attribute: Any, address: int) -> Any:
+        """A ``CUpointer_attribute`` of an address in it, as the bindings return it.
+
+        Raises:
+            Refusal: The attribute is not known, or the memory has none such.
+        """
+        number = int(attribute)
+        answer = self._attributes(address).get(number)
+        if answer is None:
+            raise Refusal("INVALID_VALUE", f"pointer attribute {number} of {self.kind.value}")
+        return answer
+
+    def _attributes(self, address: int) -> dict[int, Any]:
+        kind = CUmemorytype.CU_MEMORYTYPE_DEVICE if self.on_device else CUmemorytype(1)
+        values: dict[Any, Any] = {
+            Attribute.CU_POINTER_ATTRIBUTE_CONTEXT: CUcontext(self.context.handle),
+            Attribute.CU_POINTER_ATTRIBUTE_MEMORY_TYPE: int(kind),
+            Attribute.CU_POINTER_ATTRIBUTE_DEVICE_POINTER: CUdeviceptr(address),
+            Attribute.CU_POINTER_ATTRIBUTE_HOST_POINTER: address if self.on_host else None,
+            Attribute.CU_POINTER_ATTRIBUTE_SYNC_MEMOPS: False,
+            Attribute.CU_POINTER_ATTRIBUTE_BUFFER_ID: self.number,
+            Attribute.CU_POINTER_ATTRIBUTE_IS_MANAGED: self.kind is Kind.MANAGED,
+            Attribute.CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL: self.context.device.ordinal,
+            Attribute.CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE: False,
+            Attribute.CU_POINTER_ATTRIBUTE_RANGE_START_ADDR: CUdeviceptr(self.address),
+            Attribute.CU_POINTER_ATTRIBUTE_RANGE_SIZE: self.size,
+            Attribute.CU_POINTER_ATTRIBUTE_MAPPED: True,
+            Attribute.CU_POINTER_ATTRIBUTE_ALLOWED_HANDLE_TYPES: 0,
+            Attribute.CU_POINTER_ATTRIBUTE_IS_GPU_DIRECT_RDMA_CAPABLE: 0,
+            Attribute.CU_POINTER_ATTRIBUTE_ACCESS_FLAGS: 3 if self.on_device else 0,
+        }
+        return {int(key): value for key, value in values.items()}
+
+
+def attribute_of_nothing(attribute: Any) -> Any:
+    """What ``cuPointerGetAttributes`` says of memory that CUDA does not know."""
+    if int(attribute) == Attribute.CU_POINTER_ATTRIBUTE_CONTEXT:
+        return CUcontext(0)
+    if int(attribute) in (
+        Attribute.CU_POINTER_ATTRIBUTE_DEVICE_POINTER,
+        Attribute.CU_POINTER_ATTRIBUTE_RANGE_START_ADDR,
+    ):
+        return CUdeviceptr(0)
+    if int(attribute) == Attribute.CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL:
+        return -2  # CU_DEVICE_INVALID
+    return 0
+
+
+class Buffers:
+    """All buffers of the process, by address."""
+
+    def __init__(self) -> None:
+        self._by_address: dict[int, Buffer] = {}
+        self._addresses: list[int] = []
+
+    def add(self, buffer: Buffer) -> Buffer:
+        """Take note of a buffer; it goes with its context."""
+        self._by_address[buffer.address] = buffer
+        insort(self._addresses, buffer.address)
+        buffer.context.own(buffer.address, lambda: self._end(buffer))
+        return buffer
+
+    def find(self, address: int) -> Buffer | None:
+        """The buffer that holds an address."""
+        index = bisect_right(self._addresses, address) - 1
+        if index < 0:
+            return None
+        buffer = self._by_address[self._addresses[index]]
+        return buffer if address < buffer.address + buffer.size else None
+
+    def release(self, address: int, *kinds: Kind, refusal: str = "INVALID_VALUE") -> None:
+        """End the buffer that starts at ``address`` and is one of ``kinds``.
+
+        Raises:
+            Refusal: There is none such.
+        """
+        buffer = self._by_address.get(address)
+        if buffer is None or buffer.kind not in kinds:
+            calls = " or ".join(kind.value for kind in kinds)
+            raise Refusal(refusal, f"nothing from {calls} starts at {address:#x}")
+        buffer.context.disown(address)
+        self._end(buffer)
+
+    def _end(self, buffer: Buffer) -> None:
+        del self._by_address[buffer.address]
+        self._addresses.remove(buffer.address)
+        buffer.memory.free(buffer.address)
+
+
+def fill(view: Bytes, value: int, width: int) -> None:
+    """Set memory to ``width``-byte items of ``value``, which is cut to that width."""
+    item = (value & (1 << 8 * width) - 1).to_bytes(width, "little")
+    view.view(f"<u{width}")[:] = int.from_bytes(item, "little")
+
+
+def bytes_anywhere(memory: Memory | None, address: int, size: int) -> Bytes:
+    """The bytes at an address of a device or, where no memory of ours has it, of the host."""
+    if memory is None:
+        return host_bytes(address, size)
+    return memory.bytes_at(address, size)

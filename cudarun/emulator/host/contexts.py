@@ -1,0 +1,235 @@
+"""Contexts: what they own, their limits, and the stack of them that every thread has.
+
+Driver API, sections 6.7 (primary contexts) and 6.8 (contexts).
+"""
+
+from __future__ import annotations
+
+import itertools
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from cuda.bindings.driver import CUctx_flags, CUfunc_cache, CUlimit
+
+from cudarun.emulator.host.handles import HandleTable
+from cudarun.emulator.host.refusal import Refusal
+from cudarun.emulator.memory import DeviceHeap
+
+if TYPE_CHECKING:
+    from cudarun.emulator.host.devices import Device
+
+API_VERSION = 3020  # what cuCtxGetApiVersion has answered since CUDA 3.2
+STREAM_PRIORITIES = (0, -5)  # least and greatest
+_SCHEDULING = int(CUctx_flags.CU_CTX_SCHED_MASK)
+
+_DEFAULT_LIMITS: dict[Any, int] = {
+    CUlimit.CU_LIMIT_STACK_SIZE: 1024,
+    CUlimit.CU_LIMIT_PRINTF_FIFO_SIZE: 8650752,
+    CUlimit.CU_LIMIT_MALLOC_HEAP_SIZE: 8388608,
+    CUlimit.CU_LIMIT_DEV_RUNTIME_PENDING_LAUNCH_COUNT: 2048,
+    CUlimit.CU_LIMIT_MAX_L2_FETCH_GRANULARITY: 64,
+    CUlimit.CU_LIMIT_PERSISTING_L2_CACHE_SIZE: 11796480,
+}
+_LARGEST: dict[Any, int] = {
+    CUlimit.CU_LIMIT_STACK_SIZE: 512 << 10,  # the local memory a thread can have
+    CUlimit.CU_LIMIT_MAX_L2_FETCH_GRANULARITY: 128,
+    CUlimit.CU_LIMIT_PERSISTING_L2_CACHE_SIZE: 11796480,
+}
+# A kernel that has used these sizes has made them unchangeable.
+_FIXED_BY_A_LAUNCH = (CUlimit.CU_LIMIT_PRINTF_FIFO_SIZE, CUlimit.CU_LIMIT_MALLOC_HEAP_SIZE)
+
+
+def checked_flags(flags: int) -> int:
+    """The flags, where they may be given.
+
+    Raises:
+        Refusal: Unknown bits, or more than one way of waiting.
+    """
+    if flags & ~int(CUctx_flags.CU_CTX_FLAGS_MASK) or flags & _SCHEDULING not in (0, 1, 2, 4):
+        raise Refusal("INVALID_VALUE", f"{flags:#x} is no combination of CUctx_flags")
+    return flags
+
+
+class Limits:
+    """The resource limits of one context (``cuCtxSetLimit``), in bytes or counts."""
+
+    def __init__(self) -> None:
+        self._values = dict(_DEFAULT_LIMITS)
+
+    def get(self, limit: Any) -> int:
+        """The value of a limit; `Refusal` where the device has none such."""
+        value: int = self._values[self._known(limit)]
+        return value
+
+    def set(self, limit: Any, value: int, *, launched: bool) -> None:
+        """Change a limit; ``launched`` says that a kernel has run in the context already."""
+        limit = self._known(limit)
+        if launched and limit in _FIXED_BY_A_LAUNCH:
+            raise Refusal("INVALID_VALUE", f"{limit.name} can be set before the first launch only")
+        largest = _LARGEST.get(limit)
+        if limit == CUlimit.CU_LIMIT_STACK_SIZE and value > _LARGEST[limit]:
+            raise Refusal("INVALID_VALUE", f"a stack of {value} bytes is more than {largest}")
+        self._values[limit] = value if largest is None else min(value, largest)
+
+    def reset(self) -> None:
+        """Back to the defaults."""
+        self._values = dict(_DEFAULT_LIMITS)
+
+    def _known(self, limit: Any) -> Any:
+        if int(limit) not in set(map(int, CUlimit)) - {int(CUlimit.CU_LIMIT_MAX)}:
+            raise Refusal("INVALID_VALUE", f"{int(limit)} is not a CUlimit")
+        limit = CUlimit(int(limit))
+        if limit not in self._values:
+            raise Refusal("UNSUPPORTED_LIMIT", f"{limit.name} does not exist on this device")
+        return limit
+
+
+@dataclass(eq=False)
+class Context:
+    """One context and all that dies with it.
+
+    Attributes:
+        on_destroy: What gives back each thing that the context owns, by its handle or address.
+        libraries: The module that stands for each loaded library in this context.
+        peers: The contexts whose memory kernels here may reach.
+        uses: The usage count of ``cuCtxAttach`` and ``cuCtxDetach``.
+    """
+
+    device: Device
+    handles: HandleTable
+    flags: int
+    is_primary: bool = False
+    alive: bool = True
+    uses: int = 1
+    launched: bool = False
+    limits: Limits = field(default_factory=Limits)
+    cache_config: Any = CUfunc_cache.CU_FUNC_CACHE_PREFER_NONE
+    on_destroy: dict[int, Callable[[], object]] = field(default_factory=dict)
+    libraries: dict[int, Any] = field(default_factory=dict)
+    peers: list[Context] = field(default_factory=list)
+    id: int = field(default_factory=itertools.count(1).__next__)
+
+    def __post_init__(self) -> None:
+        self.handle = self.handles.add(self)
+        self._heap: DeviceHeap | None = None
+
+    def own(self, key: int, end: Callable[[], object]) -> None:
+        """``end()`` gives the thing back when the context is destroyed."""
+        self.on_destroy[key] = end
+
+    def disown(self, key: int) -> None:
+        """The thing was given back before."""
+        self.on_destroy.pop(key, None)
+
+    def heap(self) -> DeviceHeap:
+        """What ``malloc`` in a kernel draws from; it outlives the launch."""
+        if self._heap is None:
+            size = self.limits.get(CUlimit.CU_LIMIT_MALLOC_HEAP_SIZE)
+            self._heap = DeviceHeap(self.device.memory, size)
+        return self._heap
+
+    def clear(self) -> None:
+        """Give back everything the context owns; it stays alive (``cuDevicePrimaryCtxReset``)."""
+        for end in reversed(list(self.on_destroy.values())):
+            end()
+        self.on_destroy.clear()
+        self.libraries.clear()
+        self.peers.clear()
+        if self._heap is not None:
+            self._heap.release()
+            self._heap = None
+        self.limits.reset()
+        self.cache_config = CUfunc_cache.CU_FUNC_CACHE_PREFER_NONE
+        self.launched = False
+
+    def destroy(self) -> None:
+        """Give back everything and make the handle invalid."""
+        self.clear()
+        self.alive = False
+        self.handles.remove(self.handle)
+
+
+class PrimaryContext:
+    """The one context of a device that the whole process shares, and who holds it.
+
+    Its handle is the same however often it comes and goes.
+    """
+
+    def __init__(self, device: Device, handles: HandleTable) -> None:
+        self.flags = 0
+        self.holders = 0
+        self._context = Context(device, handles, flags=0, is_primary=True, alive=False)
+
+    @property
+    def active(self) -> bool:
+        """Whether anyone holds it."""
+        return self.holders > 0
+
+    def retain(self) -> Context:
+        """Make it active where it is not, and count one more holder."""
+        if not self.active:
+            self._context.alive = True
+            self._context.flags = self.flags
+        self.holders += 1
+        return self._context
+
+    def release(self) -> None:
+        """Count one holder less; with the last one everything in it goes."""
+        if not self.active:
+            raise Refusal("INVALID_CONTEXT", "the primary context is not retained")
+        self.holders -= 1
+        if not self.active:
+            self._context.clear()
+            self._context.alive = False
+
+    def reset(self) -> None:
+        """Give back everything in it; its holders stay."""
+        self._context.clear()
+
+    def set_flags(self, flags: int) -> None:
+        """The flags it has, or will have once it is retained."""
+        self.flags = self._context.flags = flags
+
+
+class ContextStack(threading.local):
+    """The contexts pushed by the calling thread; the last one is current."""
+
+    def __init__(self) -> None:
+        self._stack: list[Context] = []
+
+    @property
+    def top(self) -> Context | None:
+        """The current context, destroyed or not."""
+        return self._stack[-1] if self._stack else None
+
+    def current(self) -> Context:
+        """The current context.
+
+        Raises:
+            Refusal: There is none, or it has been destroyed.
+        """
+        context = self.top
+        if context is None:
+            raise Refusal("INVALID_CONTEXT", "no context is current to this thread")
+        if not context.alive:
+            raise Refusal("CONTEXT_IS_DESTROYED", "the current context has been destroyed")
+        return context
+
+    def push(self, context: Context) -> None:
+        """Make ``context`` current."""
+        self._stack.append(context)
+
+    def pop(self) -> Context:
+        """End the current context's being current."""
+        if not self._stack:
+            raise Refusal("INVALID_CONTEXT", "no context is current to this thread")
+        return self._stack.pop()
+
+    def set(self, context: Context | None) -> None:
+        """Replace the current context; ``None`` pops it."""
+        if self._stack:
+            self._stack.pop()
+        if context is not None:
+            self._stack.append(context)

@@ -1,0 +1,144 @@
+"""The emulated devices: what they call themselves, their attributes, their memory.
+
+The look is that of compute capability 9.0; an attribute of a feature that the emulator has not
+is 0, so that a program which asks before it uses does the right thing.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from typing import Any
+
+from cuda.bindings.driver import CUdevice_attribute
+
+from cudarun.emulator.execution import DeviceTraits
+from cudarun.emulator.host.contexts import PrimaryContext
+from cudarun.emulator.host.handles import HandleTable
+from cudarun.emulator.host.refusal import Refusal
+from cudarun.emulator.memory import Memory
+
+COUNT_VARIABLE = "CUDARUN_CPU_DEVICES"
+MOST_DEVICES = 31  # each has 2 TiB of addresses below the host's own
+CAPABILITY = (9, 0)
+NAME = "cudarun emulated device"
+
+_ADDRESSES = 1 << 41
+_MOST_MEMORY = 1 << 39
+_GRAIN = 2 << 20
+_PREFIX = "CU_DEVICE_ATTRIBUTE_"
+_NEWEST_ATTRIBUTE = 148  # CUDA 13.0 knows none above
+
+_ATTRIBUTES = {
+    # programming guide, technical specifications per compute capability
+    "MAX_THREADS_PER_BLOCK": 1024,
+    "MAX_BLOCK_DIM_X": 1024,
+    "MAX_BLOCK_DIM_Y": 1024,
+    "MAX_BLOCK_DIM_Z": 64,
+    "MAX_GRID_DIM_X": (1 << 31) - 1,
+    "MAX_GRID_DIM_Y": 65535,
+    "MAX_GRID_DIM_Z": 65535,
+    "MAX_SHARED_MEMORY_PER_BLOCK": 48 << 10,
+    "MAX_SHARED_MEMORY_PER_BLOCK_OPTIN": 227 << 10,
+    "MAX_SHARED_MEMORY_PER_MULTIPROCESSOR": 228 << 10,
+    "RESERVED_SHARED_MEMORY_PER_BLOCK": 1 << 10,
+    "TOTAL_CONSTANT_MEMORY": 64 << 10,
+    "WARP_SIZE": 32,
+    "MAX_REGISTERS_PER_BLOCK": 65536,
+    "MAX_REGISTERS_PER_MULTIPROCESSOR": 65536,
+    "MAX_THREADS_PER_MULTIPROCESSOR": DeviceTraits().threads_per_multiprocessor,
+    "MAX_BLOCKS_PER_MULTIPROCESSOR": 32,
+    "MULTIPROCESSOR_COUNT": DeviceTraits().multiprocessors,
+    "COMPUTE_CAPABILITY_MAJOR": CAPABILITY[0],
+    "COMPUTE_CAPABILITY_MINOR": CAPABILITY[1],
+    "MAX_PITCH": (1 << 31) - 1,
+    "TEXTURE_ALIGNMENT": 512,
+    "TEXTURE_PITCH_ALIGNMENT": 32,
+    "SURFACE_ALIGNMENT": 512,
+    "MAX_PERSISTING_L2_CACHE_SIZE": 11796480,
+    "MAX_ACCESS_POLICY_WINDOW_SIZE": 128 << 20,
+    "L2_CACHE_SIZE": 50 << 20,
+    # figures of speed, which an emulated device has not: small, and never 0 for who divides by them
+    "CLOCK_RATE": 1_000_000,
+    "MEMORY_CLOCK_RATE": 1_000_000,
+    "GLOBAL_MEMORY_BUS_WIDTH": 64,
+    "SINGLE_TO_DOUBLE_PRECISION_PERF_RATIO": 2,
+    "ASYNC_ENGINE_COUNT": 1,
+    # features
+    "GPU_OVERLAP": 1,
+    "CAN_MAP_HOST_MEMORY": 1,
+    "CONCURRENT_KERNELS": 1,
+    "UNIFIED_ADDRESSING": 1,
+    "STREAM_PRIORITIES_SUPPORTED": 1,
+    "GLOBAL_L1_CACHE_SUPPORTED": 1,
+    "LOCAL_L1_CACHE_SUPPORTED": 1,
+    "MANAGED_MEMORY": 1,
+    "CONCURRENT_MANAGED_ACCESS": 1,
+    "COMPUTE_PREEMPTION_SUPPORTED": 1,
+    "CAN_USE_HOST_POINTER_FOR_REGISTERED_MEM": 1,
+    "HOST_REGISTER_SUPPORTED": 1,
+    "COOPERATIVE_LAUNCH": 1,
+    "CLUSTER_LAUNCH": 1,
+    "MEMORY_POOLS_SUPPORTED": 1,
+    "MEM_SYNC_DOMAIN_COUNT": 1,
+}
+
+
+class Device:
+    """One emulated device.
+
+    Attributes:
+        busy: A kernel of it is running, in whatever thread; guarded by the machine's lock.
+    """
+
+    def __init__(self, ordinal: int, capacity: int, handles: HandleTable) -> None:
+        self.ordinal = ordinal
+        self.memory = Memory(_ADDRESSES * (ordinal + 1), capacity)
+        self.traits = DeviceTraits(ordinal=ordinal)
+        self.primary = PrimaryContext(self, handles)
+        self.busy = False
+        self.pci = (0, 0xE0 + ordinal, 0)  # domain, bus, device: buses that a PC seldom uses
+
+    @property
+    def pci_bus_id(self) -> str:
+        """``domain:bus:device.function``."""
+        return "{:04X}:{:02X}:{:02X}.0".format(*self.pci)
+
+    @property
+    def uuid(self) -> bytes:
+        """16 bytes, the same in every process."""
+        return hashlib.sha256(f"{NAME} {self.ordinal}".encode()).digest()[:16]
+
+    def attribute(self, attribute: Any) -> int:
+        """The value of a ``CUdevice_attribute``.
+
+        Raises:
+            Refusal: There is no such attribute in CUDA 13.0.
+        """
+        number = int(attribute)
+        if not 1 <= number <= _NEWEST_ATTRIBUTE:
+            raise Refusal("INVALID_VALUE", f"{number} is not a CUdevice_attribute")
+        name = CUdevice_attribute(number).name.removeprefix(_PREFIX)
+        domain, bus, device = self.pci
+        place = {"PCI_DOMAIN_ID": domain, "PCI_BUS_ID": bus, "PCI_DEVICE_ID": device}
+        return place.get(name, _ATTRIBUTES.get(name, 0))
+
+
+def attribute_value(name: str) -> int:
+    """The value that every emulated device has for the attribute ``name``."""
+    return _ATTRIBUTES[name]
+
+
+def make_devices(handles: HandleTable) -> tuple[Device, ...]:
+    """The devices that the environment asks for.
+
+    Raises:
+        Refusal: It asks for none, or for no number.
+    """
+    text = os.environ.get(COUNT_VARIABLE) or "1"
+    if not text.isdecimal() or not 1 <= int(text) <= MOST_DEVICES:
+        raise Refusal("NO_DEVICE", f"{COUNT_VARIABLE}={text}: not a count from 1 to {MOST_DEVICES}")
+    count = int(text)
+    physical = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    capacity = min(physical // (2 * count), _MOST_MEMORY) // _GRAIN * _GRAIN
+    return tuple(Device(ordinal, capacity, handles) for ordinal in range(count))

@@ -1,0 +1,103 @@
+"""What the driver is given to load, and the PTX text in it.
+
+PTX text is this device's machine code. A fat binary is searched for it; a cubin has none.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import struct
+from typing import Any
+
+from cudarun.emulator.host.addresses import address_of
+from cudarun.emulator.host.devices import CAPABILITY
+from cudarun.emulator.host.refusal import Refusal
+
+_ELF = b"\x7fELF"
+_FATBIN = b"\x50\xed\x55\xba"
+_FATBIN_HEADER = struct.Struct("<4sHHQ")  # magic, version, bytes of header, bytes of entries
+# kind, version, bytes of header, bytes of payload, compressed bytes or 0, …, compute capability
+_FATBIN_ENTRY = struct.Struct("<HHIQI8xI")
+_KIND_PTX = 1
+
+
+class NotLoadable(Refusal):
+    """An image that holds no code for this device; ``words`` belong into the JIT log as well."""
+
+
+def image_bytes(code: Any) -> bytes:
+    """The bytes of an image: a buffer, or the host address of one, which tells its own length.
+
+    Raises:
+        Refusal: It is null.
+    """
+    if isinstance(code, bytes | bytearray | memoryview):
+        return bytes(code)
+    address = address_of(code)
+    if address == 0:
+        raise Refusal("INVALID_VALUE", "the image is a null pointer")
+    magic = ctypes.string_at(address, 4)
+    if magic == _FATBIN:
+        header = ctypes.string_at(address, _FATBIN_HEADER.size)
+        _, _, header_bytes, entry_bytes = _FATBIN_HEADER.unpack(header)
+        return ctypes.string_at(address, header_bytes + entry_bytes)
+    return magic if magic == _ELF else ctypes.string_at(address)
+
+
+def image_file(name: str) -> bytes:
+    """The bytes of an image in a file.
+
+    Raises:
+        Refusal: It cannot be read.
+    """
+    try:
+        with open(name, "rb") as file:
+            return file.read()
+    except OSError as error:
+        raise Refusal("FILE_NOT_FOUND", f"{name}: {error.strerror}") from None
+
+
+def ptx_text(image: bytes) -> str:
+    """The PTX in an image.
+
+    Raises:
+        NotLoadable: It is a cubin, or a fat binary without PTX that can be used here.
+        Refusal: It is no image.
+    """
+    if image.startswith(_ELF):
+        raise NotLoadable(
+            "NO_BINARY_FOR_GPU",
+            "a cubin holds machine code of a GPU; the emulated device runs PTX",
+        )
+    if image.startswith(_FATBIN):
+        image = _ptx_of_fatbin(image)
+    text = image.split(b"\0", 1)[0]
+    if b".version" not in text:
+        raise Refusal("INVALID_IMAGE", "the image is neither PTX nor a fat binary nor a cubin")
+    return text.decode("latin-1")  # what is not ASCII, the parser refuses
+
+
+def _ptx_of_fatbin(image: bytes) -> bytes:
+    """The PTX for the newest architecture that is not newer than this device."""
+    _, _, position, _ = _FATBIN_HEADER.unpack_from(image)
+    newest = 10 * CAPABILITY[0] + CAPABILITY[1]
+    best: tuple[int, bytes] | None = None
+    compressed = False
+    while position + _FATBIN_ENTRY.size <= len(image):
+        kind, _, header, size, packed, capability = _FATBIN_ENTRY.unpack_from(image, position)
+        payload = image[position + header : position + header + size]
+        position += header + size
+        if kind != _KIND_PTX or capability > newest:
+            continue
+        if packed:
+            compressed = True
+        elif best is None or capability > best[0]:
+            best = (capability, payload)
+    if best is not None:
+        return best[1]
+    raise NotLoadable(
+        "NO_BINARY_FOR_GPU",
+        "the PTX in the fat binary is compressed, which the emulated device does not read"
+        if compressed
+        else f"the fat binary holds no PTX for compute capability {newest / 10} or older",
+    )

@@ -1,0 +1,184 @@
+"""The just-in-time compiler: its options, its logs, and PTX to a program.
+
+Driver API, ``CUjit_option``; the logs are ptxas's. One text is compiled once in a process, as
+the driver's compute cache does across them.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from cuda.bindings.driver import CUjit_option
+
+from cudarun.emulator.host.addresses import address_of, host_bytes
+from cudarun.emulator.host.devices import CAPABILITY
+from cudarun.emulator.host.images import NotLoadable, ptx_text
+from cudarun.emulator.host.refusal import Refusal
+from cudarun.emulator.program import Program, compile_module
+from cudarun.ptx import tree
+from cudarun.ptx.errors import Diagnostic, PtxError
+from cudarun.ptx.parser import parse
+
+NEWEST_PTX = (9, 0)
+
+_VERSION = re.compile(r"^[ \t]*\.version[ \t]+(\d+)\.(\d+)", re.MULTILINE)
+_TARGET = re.compile(r"(?:sm|compute)_(\d+)[af]?")
+_BUFFERS = {
+    "info": (CUjit_option.CU_JIT_INFO_LOG_BUFFER, CUjit_option.CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES),
+    "error": (
+        CUjit_option.CU_JIT_ERROR_LOG_BUFFER,
+        CUjit_option.CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES,
+    ),
+}
+# What cuLinkAddData refuses: it belongs to the whole link.
+_OF_THE_WHOLE = frozenset(
+    {option for pair in _BUFFERS.values() for option in pair}
+    | {
+        CUjit_option.CU_JIT_WALL_TIME,
+        CUjit_option.CU_JIT_TARGET,
+        CUjit_option.CU_JIT_TARGET_FROM_CUCONTEXT,
+    }
+)
+
+
+class JitOptions:
+    """The options of one compilation or link, and the caller's log buffers.
+
+    ``values`` are kept alive as long as this is, for a log may be written later.
+    """
+
+    def __init__(
+        self, count: int, options: Sequence[Any] | None, values: Sequence[Any] | None
+    ) -> None:
+        options, values = options or (), values or ()
+        if min(len(options), len(values)) < count:
+            raise RuntimeError(f"List is too small: {min(len(options), len(values))} < {count}")
+        self._values = dict(zip(options[:count], values[:count], strict=True))
+        self._logs = {"info": "", "error": ""}
+        for log in self._logs:
+            self._write(log)
+
+    @property
+    def verbose(self) -> bool:
+        """Whether the information log is wanted in full."""
+        return bool(self._values.get(CUjit_option.CU_JIT_LOG_VERBOSE))
+
+    def check_of_one_input(self) -> None:
+        """Raise `Refusal` where an option is not for one input of a link."""
+        for option in self._values:
+            if option in _OF_THE_WHOLE:
+                raise Refusal("INVALID_VALUE", f"{option.name} belongs to cuLinkCreate")
+
+    def append(self, log: str, text: str) -> None:
+        """Add lines to the ``info`` or the ``error`` log, in the caller's buffer."""
+        if text:
+            self._logs[log] += text if text.endswith("\n") else text + "\n"
+            self._write(log)
+
+    def _write(self, log: str) -> None:
+        """NUL-terminate what fits; without a buffer or a size nothing is written."""
+        buffer, size = (self._values.get(option) for option in _BUFFERS[log])
+        if buffer is None or not size:
+            return
+        text = self._logs[log].encode("latin-1", "replace")[: int(size) - 1] + b"\0"
+        host_bytes(address_of(buffer), len(text))[:] = memoryview(text)
+
+
+@dataclass(frozen=True, slots=True)
+class Compiled:
+    """A program, and the architecture its PTX was written for (``90`` for ``sm_90a``)."""
+
+    program: Program
+    architecture: int
+
+
+def compile_image(image: bytes, options: JitOptions) -> Compiled:
+    """Compile the PTX in an image; the logs go where ``options`` says.
+
+    Raises:
+        Refusal: With the result of the load.
+    """
+    try:
+        text = ptx_text(image)
+        compiled = compile_text(text)
+    except NotLoadable as refusal:
+        options.append("error", refusal.words)
+        raise
+    except PtxError as error:
+        options.append("error", error.log or "")
+        raise jit_refusal(error) from None
+    if options.verbose:
+        options.append("info", _information(compiled.program))
+    return compiled
+
+
+@functools.lru_cache(maxsize=16)
+def compile_text(text: str) -> Compiled:
+    """Parse and compile one PTX text. Raises `PtxError`."""
+    module = parse_supported(text)
+    return Compiled(compile_module(module), architecture(module))
+
+
+def parse_supported(text: str) -> tree.Module:
+    """Parse PTX that this driver is new enough for. Raises `PtxError`."""
+    match = _VERSION.search(text)
+    if match is not None:
+        version = int(match[1]), int(match[2])
+        if version > NEWEST_PTX:
+            line = text.count("\n", 0, match.start(1)) + 1
+            raise PtxTooNew(version, tree.Position(line, 1))
+    module = parse(text)
+    newest = 10 * CAPABILITY[0] + CAPABILITY[1]
+    if architecture(module) > newest:
+        raise PtxError([Diagnostic(tree.Position(1, 1), _TOO_NEW_A_TARGET, "fatal")])
+    return module
+
+
+_TOO_NEW_A_TARGET = "SM version specified by .target is higher than default SM version assumed"
+
+
+class PtxTooNew(PtxError):
+    """The text's ``.version`` is newer than the driver's compiler."""
+
+    def __init__(self, version: tuple[int, int], position: tree.Position) -> None:
+        given, newest = (f"{major}.{minor}" for major, minor in (version, NEWEST_PTX))
+        message = f"Unsupported .version {given}; current version is '{newest}'"
+        super().__init__([Diagnostic(position, message, "fatal")])
+
+
+def jit_refusal(error: PtxError) -> Refusal:
+    """The result of a compilation that failed."""
+    result = "UNSUPPORTED_PTX_VERSION" if isinstance(error, PtxTooNew) else "INVALID_PTX"
+    return Refusal(result, error.log or "")
+
+
+def architecture(module: tree.Module) -> int:
+    """The number in the module's ``.target``."""
+    for target in module.targets:
+        match = _TARGET.fullmatch(target)
+        if match is not None:
+            return int(match[1])
+    raise PtxError([Diagnostic(tree.Position(1, 1), "Missing .target architecture", "fatal")])
+
+
+def _information(program: Program) -> str:
+    """What ``ptxas --verbose`` says of a program."""
+    used = {"global": 0, "const": 0}
+    for variable in program.variables.values():
+        used[variable.space] += variable.size
+    lines = [f"ptxas info    : {used['global']} bytes gmem, {used['const']} bytes cmem[3]"]
+    target = f"sm_{CAPABILITY[0]}{CAPABILITY[1]}"
+    for kernel in program.kernels.values():
+        lines += [
+            f"ptxas info    : Compiling entry function '{kernel.name}' for '{target}'",
+            f"ptxas info    : Function properties for {kernel.name}",
+            f"    {kernel.local_bytes} bytes stack frame, 0 bytes spill stores, "
+            "0 bytes spill loads",
+            f"ptxas info    : Used {kernel.registers} registers, "
+            f"{kernel.static_shared} bytes smem, {kernel.parameter_bytes} bytes cmem[0]",
+        ]
+    return "\n".join(lines)

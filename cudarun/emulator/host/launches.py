@@ -1,0 +1,213 @@
+"""Launching: what the driver checks before a kernel may start, and starting it.
+
+Driver API, section 6.22 (execution control).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import prod
+from typing import Any
+
+from cuda.bindings.driver import CUfunction_attribute as FunctionAttribute
+from cuda.bindings.driver import CUlaunchAttributeID as LaunchAttribute
+from cuda.bindings.driver import CUlimit
+
+from cudarun.emulator.execution import LaunchConfig, execute
+from cudarun.emulator.host.devices import attribute_value
+from cudarun.emulator.host.handles import handle_value
+from cudarun.emulator.host.machine import Machine
+from cudarun.emulator.host.modules import Function, Kernel
+from cudarun.emulator.host.occupancy import registers_per_block, resident_blocks
+from cudarun.emulator.host.parameters import pack_parameters
+from cudarun.emulator.host.refusal import Refusal
+from cudarun.emulator.host.streams import Stream
+
+Extent = tuple[int, int, int]
+
+_MOST_THREADS = attribute_value("MAX_THREADS_PER_BLOCK")
+_MOST_REGISTERS = attribute_value("MAX_REGISTERS_PER_BLOCK")
+_BLOCK = tuple(attribute_value(f"MAX_BLOCK_DIM_{axis}") for axis in "XYZ")
+_GRID = tuple(attribute_value(f"MAX_GRID_DIM_{axis}") for axis in "XYZ")
+_PORTABLE_CLUSTER = 8
+_LARGEST_CLUSTER = 16
+
+# Launch attributes that change no result and no order here.
+_WITHOUT_EFFECT = frozenset(
+    {
+        LaunchAttribute.CU_LAUNCH_ATTRIBUTE_IGNORE,
+        LaunchAttribute.CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW,
+        LaunchAttribute.CU_LAUNCH_ATTRIBUTE_SYNCHRONIZATION_POLICY,
+        LaunchAttribute.CU_LAUNCH_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE,
+        LaunchAttribute.CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION,
+        LaunchAttribute.CU_LAUNCH_ATTRIBUTE_PRIORITY,
+        LaunchAttribute.CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN_MAP,
+        LaunchAttribute.CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN,
+        LaunchAttribute.CU_LAUNCH_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT,
+    }
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Geometry:
+    """Grid, block and what else a launch says besides its kernel and parameters."""
+
+    grid: Extent
+    block: Extent
+    dynamic_shared: int
+    cooperative: bool = False
+    cluster: Extent | None = None
+
+    @property
+    def threads(self) -> int:
+        """Threads per block."""
+        return prod(self.block)
+
+
+def geometry_of(config: Any) -> Geometry:
+    """What a ``CUlaunchConfig`` says.
+
+    Raises:
+        Refusal: It has an attribute that the emulator does not know.
+    """
+    cooperative, cluster = False, None
+    for attribute in (config.attrs or ())[: config.numAttrs]:
+        identity, value = attribute.id, attribute.value
+        if identity == LaunchAttribute.CU_LAUNCH_ATTRIBUTE_COOPERATIVE:
+            cooperative = bool(value.cooperative)
+        elif identity == LaunchAttribute.CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION:
+            extent = value.clusterDim
+            cluster = (extent.x, extent.y, extent.z)
+        elif identity not in _WITHOUT_EFFECT:
+            raise Refusal("NOT_SUPPORTED", f"{identity.name} is not known to the emulated device")
+    return Geometry(
+        grid=(config.gridDimX, config.gridDimY, config.gridDimZ),
+        block=(config.blockDimX, config.blockDimY, config.blockDimZ),
+        dynamic_shared=config.sharedMemBytes,
+        cooperative=cooperative,
+        cluster=cluster,
+    )
+
+
+def launch(
+    machine: Machine, f: Any, geometry: Geometry, stream: Any, kernel_params: Any, extra: Any
+) -> None:
+    """Check a launch and carry it out.
+
+    Args:
+        machine: The driver's state.
+        f: A ``CUfunction``, or a ``CUkernel``: then it is the one in the stream's context.
+        geometry: Grid, block and so on.
+        stream: A ``CUstream``.
+        kernel_params: As `pack_parameters` takes them.
+        extra: As `pack_parameters` takes it.
+
+    Raises:
+        Refusal: The driver would not start it.
+    """
+    function = _function(machine, f, machine.stream(stream))
+    check(function, geometry)
+    cluster = geometry.cluster or function.attributes.required_cluster() or (1, 1, 1)
+    context = function.module.context
+    device = context.device
+    config = LaunchConfig(
+        grid=geometry.grid,
+        block=geometry.block,
+        parameters=pack_parameters(function.code, kernel_params, extra),
+        dynamic_shared=geometry.dynamic_shared,
+        cooperative=geometry.cooperative,
+        cluster=cluster,
+        stack_limit=context.limits.get(CUlimit.CU_LIMIT_STACK_SIZE),
+        printf_fifo=context.limits.get(CUlimit.CU_LIMIT_PRINTF_FIFO_SIZE),
+        heap=context.heap(),
+    )
+    memories = [device.memory, machine.host_memory]
+    memories += [peer.device.memory for peer in context.peers]
+    function.loaded = context.launched = True
+
+    def work() -> None:
+        execute(
+            function.module.program,
+            function.code,
+            config,
+            memories=memories,
+            symbols=function.module.symbols,
+            printf=machine.printed,
+            device=device.traits,
+        )
+
+    machine.run(device, work)
+
+
+def _function(machine: Machine, f: Any, stream: Stream) -> Function:
+    value = handle_value(f)
+    if value == 0:
+        raise Refusal("INVALID_HANDLE", "the function is null")
+    kernel = machine.handles.find(value, Kernel)
+    if kernel is not None:
+        return kernel.function(stream.context)
+    function = machine.handles.get(value, Function)
+    if function.module.context is not stream.context:
+        raise Refusal("INVALID_HANDLE", "the function and the stream are of different contexts")
+    return function
+
+
+def check(function: Function, geometry: Geometry) -> None:
+    """Raise `Refusal` where the driver does not accept the geometry for this kernel."""
+    _check_extents(geometry)
+    _check_block(function, geometry)
+    most = function.attributes.get(
+        FunctionAttribute.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
+    )
+    if geometry.dynamic_shared > most:
+        raise Refusal(
+            "INVALID_VALUE",
+            f"{geometry.dynamic_shared} bytes of dynamic shared memory: {most} are allowed for "
+            f"{function.code.name} (CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES)",
+        )
+    cluster = geometry.cluster or function.attributes.required_cluster()
+    if cluster is not None:
+        _check_cluster(function, geometry.grid, cluster)
+    if geometry.cooperative:
+        resident = resident_blocks(function.code, geometry.threads, geometry.dynamic_shared)
+        if prod(geometry.grid) > resident:
+            raise Refusal(
+                "COOPERATIVE_LAUNCH_TOO_LARGE",
+                f"{prod(geometry.grid)} blocks, of which {resident} fit on the device",
+            )
+
+
+def _check_extents(geometry: Geometry) -> None:
+    for name, extent, most in (("grid", geometry.grid, _GRID), ("block", geometry.block, _BLOCK)):
+        if any(not 1 <= value <= limit for value, limit in zip(extent, most, strict=True)):
+            raise Refusal("INVALID_VALUE", f"a {name} of {extent}: each from 1 to {most}")
+    if geometry.threads > _MOST_THREADS:
+        raise Refusal(
+            "INVALID_VALUE", f"{geometry.threads} threads per block: at most {_MOST_THREADS}"
+        )
+
+
+def _check_block(function: Function, geometry: Geometry) -> None:
+    code, threads = function.code, geometry.threads
+    if code.required_block is not None and geometry.block != code.required_block:
+        raise Refusal("INVALID_VALUE", f"{code.name} requires a block of {code.required_block}")
+    if threads > code.max_threads:
+        raise Refusal(
+            "INVALID_VALUE", f"{threads} threads per block: {code.name} takes {code.max_threads}"
+        )
+    if registers_per_block(code, threads) > _MOST_REGISTERS:
+        raise Refusal(
+            "LAUNCH_OUT_OF_RESOURCES",
+            f"{threads} threads of {code.registers} registers: a block has {_MOST_REGISTERS}",
+        )
+
+
+def _check_cluster(function: Function, grid: Extent, cluster: Extent) -> None:
+    free = function.attributes.get(
+        FunctionAttribute.CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED
+    )
+    most = _LARGEST_CLUSTER if free else _PORTABLE_CLUSTER
+    if not 1 <= prod(cluster) <= most:
+        raise Refusal("INVALID_CLUSTER_SIZE", f"a cluster of {cluster}: at most {most} blocks")
+    if any(blocks % width for blocks, width in zip(grid, cluster, strict=True)):
+        raise Refusal("INVALID_VALUE", f"a grid of {grid} is no multiple of the cluster {cluster}")

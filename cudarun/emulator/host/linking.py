@@ -1,0 +1,284 @@
+"""The linker: several PTX texts to one, as ``cuLinkComplete`` returns it.
+
+The device's machine code is PTX, so what the linker makes is PTX: one header, then all declarations
+of functions, all variables and all functions. Declarations that an input resolves name the
+definition's linkage, of weak symbols one is kept, and a local name that two inputs use is made
+different. Complaints are in the words of nvlink. Driver API, section 6.12.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from math import prod
+
+from cudarun.emulator.host.jit import compile_text, parse_supported
+from cudarun.ptx import tree
+from cudarun.ptx.lexer import Token, TokenKind, tokenize
+
+# What the device itself provides (PTX interoperability, system calls).
+SYSTEM_CALLS = frozenset({"vprintf", "malloc", "free", "__assertfail"})
+
+_HEADER = frozenset({".version", ".target", ".address_size"})
+_OTHER_ITEMS = frozenset({".file", ".section", ".alias"})
+_NUMBERED_BY_FILE = frozenset({".file", ".loc", "inlined_at"})
+_WEAK = frozenset({"weak", "common"})
+
+
+class LinkError(Exception):
+    """Symbols that do not go together; the message is nvlink's, a line for each."""
+
+
+@dataclass(frozen=True, slots=True)
+class Symbol:
+    """A function or variable that an input declares.
+
+    Attributes:
+        linkage: ``"local"`` where the text gives none; an entry is visible anyway.
+        size: Bytes of a variable, for the largest of the ``.common`` ones wins.
+    """
+
+    name: str
+    linkage: str
+    is_function: bool
+    defined: bool
+    size: int = 0
+
+    @property
+    def is_local(self) -> bool:
+        """Whether other inputs do not see it."""
+        return self.linkage == "local"
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """A statement at module level: its text, its tokens, what it declares."""
+
+    text: str
+    tokens: tuple[Token, ...]  # offsets from the start of ``text``
+    symbols: tuple[Symbol, ...]
+
+    @property
+    def opening(self) -> str:
+        """Its first word."""
+        return self.tokens[0].text
+
+
+class Input:
+    """One PTX text of a link.
+
+    Raises:
+        PtxError: It does not parse, or is too new.
+    """
+
+    def __init__(self, name: str, text: str) -> None:
+        self.name = name
+        self.module = parse_supported(text)
+        self.items = tuple(_items(text, self.module))
+        self._uses = Counter(t.text for t in tokenize(text) if t.kind is TokenKind.NAME)
+        if not any(self.wanted()):
+            compile_text(text)  # its errors, with its own line numbers
+
+    def symbols(self) -> Iterator[Symbol]:
+        """Everything it declares."""
+        for item in self.items:
+            yield from item.symbols
+
+    def wanted(self) -> Iterator[Symbol]:
+        """What it uses and leaves to other inputs."""
+        own = {symbol.name for symbol in self.symbols() if symbol.defined}
+        for symbol in self.symbols():
+            used = self._uses[symbol.name] > 1  # more often than in its declaration
+            if used and symbol.name not in own | SYSTEM_CALLS:
+                yield symbol
+
+
+def _items(text: str, module: tree.Module) -> Iterator[Item]:
+    """The statements at module level, in order; what stands before the first is left out."""
+    declared = _declared(text, module)
+    tokens = tokenize(text)[:-1]
+    starts, depth = [], 0
+    for index, token in enumerate(tokens):
+        if depth == 0 and (token.offset in declared or token.text in _HEADER | _OTHER_ITEMS):
+            starts.append(index)
+        if token.kind is TokenKind.PUNCTUATION:
+            depth += (token.text in "{(") - (token.text in "})")
+    for start, end in zip(starts, [*starts[1:], len(tokens)], strict=True):
+        first = tokens[start].offset
+        last = tokens[end].offset if end < len(tokens) else len(text)
+        yield Item(
+            text=text[first:last],
+            tokens=tuple(t._replace(offset=t.offset - first) for t in tokens[start:end]),
+            symbols=tuple(declared.get(first, ())),
+        )
+
+
+def _declared(text: str, module: tree.Module) -> dict[int, list[Symbol]]:
+    """The symbols of the statement that begins at each offset of the text."""
+    line_starts = [0, *(match.end() for match in re.finditer("\n", text))]
+    declared: dict[int, list[Symbol]] = {}
+
+    def offset_of(position: tree.Position) -> int:
+        return line_starts[position.line - 1] + position.column - 1
+
+    for function in module.functions:
+        linkage = function.linkage or ("visible" if function.is_entry else "local")
+        symbol = Symbol(function.name, linkage, True, function.body is not None)
+        declared.setdefault(offset_of(function.position), []).append(symbol)
+    statement = 0
+    for variable in module.variables:
+        offset = offset_of(variable.position)
+        if text[offset] == ".":  # else it is a further name in the same statement
+            statement = offset
+        declared.setdefault(statement, []).append(_variable_symbol(variable))
+    return declared
+
+
+def _variable_symbol(variable: tree.Variable) -> Symbol:
+    # An unsized .extern .shared array is the block's dynamic shared memory: nobody else's.
+    dynamic = variable.linkage == "extern" and variable.space == "shared"
+    size = prod(extent or 0 for extent in variable.dimensions)
+    defined = dynamic or variable.linkage != "extern"
+    linkage = "local" if dynamic else variable.linkage or "local"
+    return Symbol(variable.name, linkage, False, defined, size)
+
+
+class Linker:
+    """The inputs so far, and who defines what."""
+
+    def __init__(self) -> None:
+        self._inputs: list[Input] = []
+        self._definitions: dict[str, tuple[Input, Symbol]] = {}
+
+    def add(self, given: Input) -> None:
+        """Take one more input.
+
+        Raises:
+            LinkError: It defines what another one has defined; it is then not taken.
+        """
+        new: dict[str, tuple[Input, Symbol]] = {}
+        errors = []
+        for symbol in given.symbols():
+            if not symbol.defined or symbol.is_local:
+                continue
+            other = self._definitions.get(symbol.name)
+            if other is None or _overrides(symbol, other[1]):
+                new[symbol.name] = (given, symbol)
+            elif symbol.linkage not in _WEAK:
+                errors.append(
+                    f"error   : Multiple definition of '{symbol.name}' in '{given.name}', "
+                    f"first defined in '{other[0].name}'"
+                )
+        if errors:
+            raise LinkError("\n".join(errors))
+        self._inputs.append(given)
+        self._definitions |= new
+
+    def complete(self) -> str:
+        """The PTX text of all inputs together.
+
+        Raises:
+            LinkError: A symbol is defined nowhere.
+            PtxError: The whole does not compile.
+        """
+        undefined = dict.fromkeys(
+            f"error   : Undefined reference to '{symbol.name}' in '{given.name}'"
+            for given in self._inputs
+            for symbol in given.wanted()
+            if symbol.name not in self._definitions
+        )
+        if undefined or not self._inputs:
+            raise LinkError("\n".join(undefined) or "error   : No input files")
+        text = "".join(self._lines())
+        compile_text(text)
+        return text
+
+    def _lines(self) -> Iterator[str]:
+        names = ", ".join(given.name for given in self._inputs)
+        version = max(given.module.version for given in self._inputs)
+        first = self._inputs[0].module
+        yield f"// linked by cudarun from {' '.join(names.split())}\n"
+        yield f".version {version[0]}.{version[1]}\n"
+        yield f".target {', '.join(first.targets)}\n"
+        yield f".address_size {first.address_size}\n\n"
+        files, declarations, variables, rest = self._sorted_items()
+        for group in (files, declarations, variables, rest):
+            for text in group:
+                yield text.rstrip() + "\n\n"
+
+    def _sorted_items(self) -> tuple[list[str], list[str], list[str], list[str]]:
+        """Files, declarations of functions, variables, functions with all else."""
+        files: list[str] = []
+        declarations: dict[str, str] = {}
+        variables: list[str] = []
+        rest: list[str] = []
+        renames = self._renames()
+        file_offset = 0
+        for given, renamed in zip(self._inputs, renames, strict=True):
+            for item in given.items:
+                if item.opening in _HEADER or item.opening == ".section":
+                    continue
+                symbol = item.symbols[0] if item.symbols else None
+                text = _rewritten(item, renamed, file_offset, self._linkage(symbol))
+                if item.opening == ".file":
+                    files.append(text)
+                elif symbol is None:
+                    rest.append(text)
+                elif not symbol.defined:
+                    if symbol.is_function:
+                        declarations.setdefault(renamed.get(symbol.name, symbol.name), text)
+                elif self._is_kept(given, item.symbols):
+                    (rest if symbol.is_function else variables).append(text)
+            file_offset += max(given.module.files, default=0)
+        return files, list(declarations.values()), variables, rest
+
+    def _linkage(self, symbol: Symbol | None) -> str:
+        """What a declaration must say in place of ``.extern``, now that the definition is here."""
+        if symbol is None or symbol.defined or symbol.name not in self._definitions:
+            return "extern"
+        return self._definitions[symbol.name][1].linkage
+
+    def _is_kept(self, given: Input, symbols: Iterable[Symbol]) -> bool:
+        """Whether these definitions are the ones that count."""
+        return any(
+            symbol.is_local or self._definitions[symbol.name] == (given, symbol)
+            for symbol in symbols
+        )
+
+    def _renames(self) -> list[dict[str, str]]:
+        """For each input, its local names that another input uses too, with new ones."""
+        taken = set(self._definitions)
+        renames = []
+        for number, given in enumerate(self._inputs, start=1):
+            local = {symbol.name for symbol in given.symbols() if symbol.is_local}
+            renames.append({name: f"{name}${number}" for name in sorted(local & taken)})
+            taken |= local
+        return renames
+
+
+def _overrides(symbol: Symbol, other: Symbol) -> bool:
+    """Whether a further definition takes the place of another one."""
+    if other.linkage not in _WEAK:
+        return False
+    if symbol.linkage == "common" and other.linkage == "common":
+        return symbol.size > other.size
+    return symbol.linkage not in _WEAK
+
+
+def _rewritten(item: Item, renamed: Mapping[str, str], file_offset: int, linkage: str) -> str:
+    """The text of an item with its local names, file numbers and linkage changed."""
+    pieces, end, before = [], 0, ""
+    for token in item.tokens:
+        new = token.text
+        if token.kind is TokenKind.NAME:
+            new = renamed.get(token.text, token.text)
+        elif token.kind is TokenKind.INTEGER and before in _NUMBERED_BY_FILE:
+            new = str(int(token.text) + file_offset)
+        elif token.text == ".extern" and token.offset == 0:
+            new = f".{linkage}"
+        pieces += [item.text[end : token.offset], new]
+        end = token.offset + len(token.text)
+        before = token.text
+    return "".join([*pieces, item.text[end:]])

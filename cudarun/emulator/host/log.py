@@ -1,0 +1,75 @@
+"""The driver's log: what ``cuLogs*`` reads and ``CUDA_LOG_FILE`` shows (driver API, section 6.36).
+
+One entry is one or more lines in the driver's format
+``[time][thread][CUDA][E][entry point] message``.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+import time
+from collections import deque
+from dataclasses import dataclass
+
+CAPACITY = 25600  # bytes; "The maximum size of the buffer is 25600 bytes"
+_TRUNCATED = "[CUDA][W] the oldest messages are left out: there was no room for them\n"
+
+
+@dataclass(frozen=True, slots=True)
+class _Entry:
+    number: int
+    text: str
+
+
+class DriverLog:
+    """The newest messages, up to `CAPACITY` bytes; an iterator is the number of an entry."""
+
+    def __init__(self) -> None:
+        self._entries: deque[_Entry] = deque()
+        self._size = 0
+        self.next = 0  # the number that the next entry gets
+
+    def write(self, call: str, message: str) -> None:
+        """Append a message about ``call``, and show it where ``CUDA_LOG_FILE`` says."""
+        now = time.time()
+        clock = time.strftime("%H:%M:%S", time.localtime(now)) + f".{int(now * 1000) % 1000:03d}"
+        text = f"[{clock}][{threading.get_native_id()}][CUDA][E][{call}] {message.rstrip()}\n"
+        self._entries.append(_Entry(self.next, text))
+        self._size += len(text)
+        self.next += 1
+        while self._size > CAPACITY and len(self._entries) > 1:
+            self._size -= len(self._entries.popleft().text)
+        _show(text)
+
+    def since(self, number: int, limit: int = CAPACITY) -> bytes | None:
+        """The messages from ``number`` on in at most ``limit`` bytes, the newest ones kept.
+
+        ``None`` where not even the newest message fits.
+        """
+        wanted = [entry.text.encode() for entry in self._entries if entry.number >= number]
+        lost = bool(self._entries) and number < self._entries[0].number
+        if not lost and sum(map(len, wanted)) <= limit:
+            return b"".join(wanted)
+        room = limit - len(_TRUNCATED)
+        kept: list[bytes] = []
+        for text in reversed(wanted):
+            if room < len(text):
+                break
+            room -= len(text)
+            kept.append(text)
+        if not kept:
+            return None
+        return b"".join([_TRUNCATED.encode(), *reversed(kept)])
+
+
+def _show(text: str) -> None:
+    target = os.environ.get("CUDA_LOG_FILE")
+    if not target:
+        return
+    if target in ("stdout", "stderr"):
+        getattr(sys, target).write(text)
+        return
+    with open(target, "a", encoding="utf-8") as file:
+        file.write(text)

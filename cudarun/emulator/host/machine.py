@@ -1,0 +1,167 @@
+"""All state of the emulated driver in this process, behind one lock.
+
+A launch runs its kernel to the end before it returns, but as on hardware nobody is told of a
+fault until something synchronises; from then on it is every call's answer until the process ends.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from cuda.bindings.driver import CUresult
+
+from cudarun.emulator.faults import DeviceFault
+from cudarun.emulator.host.buffers import Buffers
+from cudarun.emulator.host.contexts import Context, ContextStack
+from cudarun.emulator.host.devices import Device, make_devices
+from cudarun.emulator.host.handles import HandleTable, handle_value
+from cudarun.emulator.host.hostmemory import HostMemory
+from cudarun.emulator.host.log import DriverLog
+from cudarun.emulator.host.refusal import Refusal
+from cudarun.emulator.host.streams import DEFAULT_STREAMS, Stream
+from cudarun.emulator.memory import Memory
+
+_STDOUT = 1
+
+
+@dataclass
+class Fault:
+    """What ended a kernel. ``known`` once a call has returned it."""
+
+    result: Any
+    report: str
+    known: bool = False
+
+
+class Machine:
+    """The devices and everything a program has made on them."""
+
+    def __init__(self) -> None:
+        self.lock = threading.Condition(threading.RLock())
+        self.reset()
+
+    def reset(self) -> None:
+        """Forget everything, as a new process would. For tests; no program can do this."""
+        self.handles = HandleTable()
+        self.log = DriverLog()
+        self.host_memory = HostMemory()
+        self.buffers = Buffers()
+        self.stack = ContextStack()
+        self.devices: tuple[Device, ...] = ()
+        self.fault: Fault | None = None
+        self._printed = b""
+
+    # --- devices and contexts --------------------------------------------------------------------
+
+    @property
+    def initialised(self) -> bool:
+        """Whether ``cuInit`` has succeeded."""
+        return bool(self.devices)
+
+    def initialise(self) -> None:
+        """Make the devices, once."""
+        if not self.initialised:
+            self.devices = make_devices(self.handles)
+
+    def device(self, handle: Any) -> Device:
+        """The device that a ``CUdevice`` names."""
+        ordinal = handle_value(handle)
+        if not 0 <= ordinal < len(self.devices):
+            raise Refusal("INVALID_DEVICE", f"there is no device {ordinal}")
+        return self.devices[ordinal]
+
+    def current(self) -> Context:
+        """The calling thread's current context; `Refusal` where there is none."""
+        return self.stack.current()
+
+    def context(self, handle: Any) -> Context:
+        """The context behind a handle, which may be a primary one that is not active."""
+        return self.handles.get(handle_value(handle), Context, "INVALID_CONTEXT")
+
+    def stream(self, handle: Any) -> Stream:
+        """The stream behind a handle; a default one is the current context's."""
+        value = handle_value(handle)
+        if value in DEFAULT_STREAMS:
+            return Stream(self.current())
+        return self.handles.get(value, Stream)
+
+    # --- memory ----------------------------------------------------------------------------------
+
+    def memory_at(self, address: int) -> Memory | None:
+        """The memory that has a live allocation at ``address``: a device's, or the host's."""
+        for device in self.devices:
+            if device.memory.find(address) is not None:
+                return device.memory
+        return self.host_memory if self.host_memory.find(address) is not None else None
+
+    # --- running ---------------------------------------------------------------------------------
+
+    def ready(self, device: Device) -> bool:
+        """Wait until a device has nothing to do. After a fault it will not do anything more."""
+        self.lock.wait_for(lambda: not device.busy)
+        return self.fault is None
+
+    def run(self, device: Device, work: Callable[[], None]) -> None:
+        """Run a kernel on a device, one at a time, other threads' calls meanwhile let through."""
+        if not self.ready(device):
+            return
+        device.busy = True
+        try:
+            with self._unlocked():
+                work()
+        except DeviceFault as fault:
+            if self.fault is None:
+                self.fault = Fault(CUresult(fault.result), fault.report)
+        finally:
+            device.busy = False
+            self.lock.notify_all()
+
+    @contextmanager
+    def _unlocked(self) -> Iterator[None]:
+        self.lock.release()
+        try:
+            yield
+        finally:
+            self.lock.acquire()
+
+    def wait(self) -> None:
+        """Wait until the current context's device has nothing more to do; show what was printed."""
+        context = self.stack.top
+        if context is not None:
+            self.ready(context.device)
+        self.show_printed()
+
+    def printed(self, text: bytes) -> None:
+        """Keep what a kernel printed until something synchronises."""
+        with self.lock:
+            self._printed += text
+
+    def show_printed(self) -> None:
+        """Write what kernels printed to the process's standard output, as the driver does."""
+        text, self._printed = self._printed, b""
+        while text:
+            text = text[os.write(_STDOUT, text) :]
+
+    def check_fault(self, call: str, *, synchronises: bool) -> None:
+        """Raise `Refusal` where a fault is known, or becomes so because ``call`` synchronises."""
+        if self.fault is None or not (self.fault.known or synchronises):
+            return
+        if not self.fault.known:
+            self.fault.known = True
+            self.log.write(call, self.fault.report)
+        raise Faulted(self.fault.result)
+
+
+class Faulted(Refusal):
+    """The process is lost to a fault of an earlier launch."""
+
+    def __init__(self, result: Any) -> None:
+        super().__init__(result.name.removeprefix("CUDA_ERROR_"))
+
+
+machine = Machine()

@@ -1,0 +1,373 @@
+"""Code in memory: modules and their functions, libraries and their kernels.
+
+Driver API, sections 6.12 (modules) and 6.14 (libraries). A library is no context's: it becomes a
+module in each context at its first use there. A kernel likewise becomes a function.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from cuda.bindings.driver import CUfunction_attribute as Attribute
+
+from cudarun.emulator.host.contexts import Context
+from cudarun.emulator.host.devices import CAPABILITY, attribute_value
+from cudarun.emulator.host.handles import HandleTable
+from cudarun.emulator.host.hostmemory import HostMemory
+from cudarun.emulator.host.jit import Compiled
+from cudarun.emulator.host.refusal import Refusal
+from cudarun.emulator.memory import Memory
+from cudarun.emulator.program import KernelCode, Program, VariableCode
+
+_DEFAULT_SHARED = attribute_value("MAX_SHARED_MEMORY_PER_BLOCK")
+_MOST_SHARED = attribute_value("MAX_SHARED_MEMORY_PER_BLOCK_OPTIN")
+_NEWEST_ATTRIBUTE = int(Attribute.CU_FUNC_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE)
+_CLUSTER = (
+    Attribute.CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH,
+    Attribute.CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_HEIGHT,
+    Attribute.CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_DEPTH,
+)
+_SETTABLE = {
+    Attribute.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
+    Attribute.CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT,
+    Attribute.CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED,
+    Attribute.CU_FUNC_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE,
+    *_CLUSTER,
+}
+
+
+def loads_eagerly() -> bool:
+    """Whether the environment asks for it (``CUDA_MODULE_LOADING``); lazy is the default."""
+    return os.environ.get("CUDA_MODULE_LOADING", "").upper() == "EAGER"
+
+
+class Attributes:
+    """The ``CUfunction_attribute`` values of a kernel, with those that a program has set.
+
+    Args:
+        code: The kernel.
+        architecture: What its PTX was written for, ``80`` for ``sm_80``.
+        beneath: Values set on something that this is an instance of; they can change.
+    """
+
+    def __init__(
+        self, code: KernelCode, architecture: int, beneath: Attributes | None = None
+    ) -> None:
+        self._set: dict[Any, int] = {}
+        self._beneath = beneath
+        self._own = {
+            Attribute.CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK: code.max_threads,
+            Attribute.CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES: code.static_shared,
+            Attribute.CU_FUNC_ATTRIBUTE_CONST_SIZE_BYTES: code.const_bytes,
+            Attribute.CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES: code.local_bytes,
+            Attribute.CU_FUNC_ATTRIBUTE_NUM_REGS: code.registers,
+            Attribute.CU_FUNC_ATTRIBUTE_PTX_VERSION: architecture,
+            Attribute.CU_FUNC_ATTRIBUTE_BINARY_VERSION: 10 * CAPABILITY[0] + CAPABILITY[1],
+            Attribute.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES: max(
+                _DEFAULT_SHARED - code.static_shared, 0
+            ),
+            Attribute.CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT: -1,
+        }
+        self._static_shared = code.static_shared
+
+    def get(self, attribute: Any) -> int:
+        """A value; `Refusal` where there is no such attribute."""
+        attribute = _known(attribute)
+        if attribute in self._set:
+            return self._set[attribute]
+        if self._beneath is not None:
+            return self._beneath.get(attribute)
+        return self._own.get(attribute, 0)
+
+    def set(self, attribute: Any, value: int) -> None:
+        """Change a value.
+
+        Raises:
+            Refusal: It is read-only, or the value is out of range.
+        """
+        attribute = _known(attribute)
+        if attribute not in _SETTABLE:
+            raise Refusal("INVALID_VALUE", f"{attribute.name} cannot be set")
+        if attribute == Attribute.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES:
+            most = _MOST_SHARED - self._static_shared
+            if not 0 <= value <= most:
+                raise Refusal(
+                    "INVALID_VALUE", f"{value} bytes of dynamic shared memory: at most {most}"
+                )
+        if attribute == Attribute.CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT and (
+            not -1 <= value <= 100
+        ):
+            raise Refusal("INVALID_VALUE", f"a carveout of {value} percent")
+        if attribute in _CLUSTER and value < 0:
+            raise Refusal("INVALID_VALUE", f"a cluster of {value} blocks")
+        self._set[attribute] = value
+
+    def required_cluster(self) -> tuple[int, int, int] | None:
+        """The cluster every launch must have, where one was set."""
+        width, height, depth = (self.get(attribute) for attribute in _CLUSTER)
+        return (width, height, depth) if width and height and depth else None
+
+
+def _known(attribute: Any) -> Any:
+    if not 0 <= int(attribute) <= _NEWEST_ATTRIBUTE:
+        raise Refusal("INVALID_VALUE", f"{int(attribute)} is not a CUfunction_attribute")
+    return Attribute(int(attribute))
+
+
+def parameter(code: KernelCode, index: int) -> tuple[int, int]:
+    """Offset and size of a kernel's parameter; `Refusal` past the last one."""
+    if not 0 <= index < len(code.parameters):
+        raise Refusal("INVALID_VALUE", f"{code.name} has {len(code.parameters)} parameters")
+    return code.parameters[index]
+
+
+@dataclass(eq=False)
+class Function:
+    """A kernel in one context (``CUfunction``)."""
+
+    module: Module
+    code: KernelCode
+    attributes: Attributes
+    kernel: Kernel | None = None
+    loaded: bool = field(default_factory=loads_eagerly)
+
+    def __post_init__(self) -> None:
+        self.handle = self.module.context.handles.add(self)
+
+
+class Module:
+    """A program placed in a context: its variables have addresses there (``CUmodule``).
+
+    Args:
+        context: Where it is.
+        compiled: What it is.
+        host_memory: Where managed variables go.
+        library: What it is an instance of; the managed variables are then the library's.
+    """
+
+    def __init__(
+        self,
+        context: Context,
+        compiled: Compiled,
+        host_memory: HostMemory,
+        *,
+        library: Library | None = None,
+    ) -> None:
+        self.context = context
+        self.compiled = compiled
+        self.library = library
+        memory = context.device.memory
+        self._variables = Variables(compiled.program, memory, host_memory, library)
+        self.functions = {
+            name: Function(self, code, self._attributes(name, code), self._kernel(name))
+            for name, code in compiled.program.kernels.items()
+        }
+        self.handle = context.handles.add(self)
+        context.own(self.handle, self._end)
+
+    def _kernel(self, name: str) -> Kernel | None:
+        return self.library.kernels()[name] if self.library else None
+
+    def _attributes(self, name: str, code: KernelCode) -> Attributes:
+        kernel = self._kernel(name)
+        beneath = kernel.attributes(self.context.device.ordinal) if kernel else None
+        return Attributes(code, self.compiled.architecture, beneath)
+
+    @property
+    def program(self) -> Program:
+        """Its code."""
+        return self.compiled.program
+
+    @property
+    def symbols(self) -> Mapping[str, int]:
+        """The address of every variable."""
+        return self._variables.addresses
+
+    def function(self, name: str) -> Function:
+        """A kernel by name; `Refusal` where there is none."""
+        if name not in self.functions:
+            raise Refusal("NOT_FOUND", f"the module has no kernel '{name}'")
+        return self.functions[name]
+
+    def variable(self, name: str) -> tuple[int, int]:
+        """Address and size of a variable by name; `Refusal` where there is none."""
+        return self._variables.find(name)
+
+    def unload(self) -> None:
+        """Give back its variables and make its handles invalid."""
+        self.context.disown(self.handle)
+        self._end()
+
+    def _end(self) -> None:
+        for function in self.functions.values():
+            self.context.handles.remove(function.handle)
+        self.context.handles.remove(self.handle)
+        self._variables.release()
+
+
+class Variables:
+    """The variables of a program, placed and filled."""
+
+    def __init__(
+        self,
+        program: Program,
+        memory: Memory,
+        host_memory: HostMemory,
+        library: Library | None = None,
+    ) -> None:
+        self._program = program
+        self._placed: list[tuple[Memory, int]] = []
+        self.addresses = dict(library.managed) if library else {}
+        new = [
+            variable
+            for variable in program.variables.values()
+            if variable.name not in self.addresses
+        ]
+        for variable in new:
+            self._place(variable, host_memory if variable.managed else memory)
+        for variable in new:
+            self._fill(variable, host_memory if variable.managed else memory)
+
+    def _place(self, variable: VariableCode, memory: Memory) -> None:
+        address = memory.allocate(
+            max(variable.size, 1),
+            alignment=variable.alignment,
+            label=f"variable {variable.name}",
+        )
+        self._placed.append((memory, address))
+        self.addresses[variable.name] = address
+
+    def _fill(self, variable: VariableCode, memory: Memory) -> None:
+        contents = bytearray(variable.initial)
+        for place in variable.relocations:
+            value = self._target(place.symbol) + place.addend
+            if place.mask is not None:
+                shift = (place.mask & -place.mask).bit_length() - 1
+                value = (value & place.mask) >> shift
+            value &= (1 << 8 * place.width) - 1
+            contents[place.offset : place.offset + place.width] = value.to_bytes(
+                place.width, "little"
+            )
+        memory.bytes_at(self.addresses[variable.name], len(contents))[:] = memoryview(contents)
+
+    def _target(self, symbol: str) -> int:
+        for addresses in (self._program.functions, self.addresses):
+            if symbol in addresses:
+                return addresses[symbol]
+        raise Refusal("INVALID_IMAGE", f"'{symbol}', used in an initial value, has no address here")
+
+    def find(self, name: str) -> tuple[int, int]:
+        """Address and size by name; `Refusal` where there is none."""
+        variable = self._program.variables.get(name)
+        if variable is None:
+            raise Refusal("NOT_FOUND", f"there is no variable '{name}'")
+        return self.addresses[name], variable.size
+
+    def release(self) -> None:
+        """Give the memory back."""
+        for memory, address in self._placed:
+            memory.free(address)
+        self._placed.clear()
+
+
+class Kernel:
+    """A kernel of a library, in no context yet (``CUkernel``)."""
+
+    def __init__(self, library: Library, code: KernelCode, handles: HandleTable) -> None:
+        self.library = library
+        self.code = code
+        self.handle = handles.add(self)
+        self._attributes: dict[int, Attributes] = {}
+
+    def attributes(self, ordinal: int) -> Attributes:
+        """Its attributes on a device; set there, they hold in all contexts of it."""
+        if ordinal not in self._attributes:
+            architecture = self.library.compiled().architecture
+            self._attributes[ordinal] = Attributes(self.code, architecture)
+        return self._attributes[ordinal]
+
+    def function(self, context: Context) -> Function:
+        """Itself in a context."""
+        return self.library.module(context).functions[self.code.name]
+
+
+class Library:
+    """Code loaded once for all contexts (``CUlibrary``).
+
+    Args:
+        compiled: The code, or the refusal that using it must meet: loading lazily, the driver
+            accepts an image that does not compile.
+    """
+
+    def __init__(
+        self, compiled: Compiled | Refusal, handles: HandleTable, host_memory: HostMemory
+    ) -> None:
+        self._compiled = compiled
+        self._handles = handles
+        self._host_memory = host_memory
+        self._kernels: dict[str, Kernel] = {}
+        self._modules: list[Module] = []
+        self._managed = Variables(_managed_part(compiled), host_memory, host_memory)
+        if isinstance(compiled, Compiled):
+            self._kernels = {
+                name: Kernel(self, code, handles) for name, code in compiled.program.kernels.items()
+            }
+        self.handle = handles.add(self)
+
+    def compiled(self) -> Compiled:
+        """The code; `Refusal` where it did not compile."""
+        if isinstance(self._compiled, Refusal):
+            raise self._compiled
+        return self._compiled
+
+    @property
+    def managed(self) -> Mapping[str, int]:
+        """The addresses of its managed variables, the same in every context."""
+        return self._managed.addresses
+
+    def kernels(self) -> dict[str, Kernel]:
+        """Its kernels by name; `Refusal` where it did not compile."""
+        self.compiled()
+        return self._kernels
+
+    def kernel(self, name: str) -> Kernel:
+        """A kernel by name; `Refusal` where there is none."""
+        kernel = self.kernels().get(name)
+        if kernel is None:
+            raise Refusal("NOT_FOUND", f"the library has no kernel '{name}'")
+        return kernel
+
+    def managed_variable(self, name: str) -> tuple[int, int]:
+        """Address and size of a managed variable by name; `Refusal` where there is none."""
+        self.compiled()
+        return self._managed.find(name)
+
+    def module(self, context: Context) -> Module:
+        """Itself in a context."""
+        module = context.libraries.get(self.handle)
+        if module is None:
+            module = Module(context, self.compiled(), self._host_memory, library=self)
+            context.libraries[self.handle] = module
+            self._modules.append(module)
+        return module
+
+    def unload(self) -> None:
+        """Take it out of every context and make its handles invalid."""
+        for module in self._modules:
+            if module.context.libraries.pop(self.handle, None) is module:
+                module.unload()
+        for kernel in self._kernels.values():
+            self._handles.remove(kernel.handle)
+        self._handles.remove(self.handle)
+        self._managed.release()
+
+
+def _managed_part(compiled: Compiled | Refusal) -> Program:
+    if isinstance(compiled, Refusal):
+        return Program({}, {})
+    program = compiled.program
+    managed = {name: code for name, code in program.variables.items() if code.managed}
+    return Program({}, managed, program.functions)

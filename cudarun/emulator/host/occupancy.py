@@ -1,0 +1,68 @@
+"""How many blocks of a kernel a multiprocessor holds: driver API, section 6.24.
+
+The arithmetic is that of the programming guide for compute capability 9.0; registers are what the
+emulator estimates.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from cudarun.emulator.host.devices import attribute_value
+from cudarun.emulator.program import KernelCode
+
+_WARP = attribute_value("WARP_SIZE")
+_THREADS = attribute_value("MAX_THREADS_PER_MULTIPROCESSOR")
+_BLOCKS = attribute_value("MAX_BLOCKS_PER_MULTIPROCESSOR")
+_REGISTERS = attribute_value("MAX_REGISTERS_PER_MULTIPROCESSOR")
+_SHARED = attribute_value("MAX_SHARED_MEMORY_PER_MULTIPROCESSOR")
+_RESERVED_SHARED = attribute_value("RESERVED_SHARED_MEMORY_PER_BLOCK")
+_MULTIPROCESSORS = attribute_value("MULTIPROCESSOR_COUNT")
+_REGISTER_UNIT = 256  # registers are given to a warp in such pieces
+_SHARED_UNIT = 128
+
+
+def registers_per_block(code: KernelCode, threads: int) -> int:
+    """How many registers a block takes."""
+    warps = -(-threads // _WARP)
+    return warps * _round_up(code.registers * _WARP, _REGISTER_UNIT)
+
+
+def blocks_per_multiprocessor(code: KernelCode, threads: int, dynamic_shared: int) -> int:
+    """How many blocks are resident at one time; 0 where not even one fits."""
+    if threads > code.max_threads:
+        return 0
+    warps = -(-threads // _WARP)
+    shared = _round_up(code.static_shared + dynamic_shared + _RESERVED_SHARED, _SHARED_UNIT)
+    return min(
+        _BLOCKS,
+        _THREADS // (warps * _WARP),
+        _REGISTERS // max(registers_per_block(code, threads), 1),
+        _SHARED // shared,
+    )
+
+
+def best_block(
+    code: KernelCode, dynamic_shared: Callable[[int], int], limit: int
+) -> tuple[int, int]:
+    """The smallest grid that fills the device, and the block size with the most threads resident.
+
+    Args:
+        code: The kernel.
+        dynamic_shared: Bytes of dynamic shared memory that a block of so many threads needs.
+        limit: The largest block wanted, or 0.
+    """
+    largest = min(code.max_threads, limit or code.max_threads)
+    sizes = range(largest // _WARP * _WARP, 0, -_WARP) or (largest,)
+    blocks = {size: blocks_per_multiprocessor(code, size, dynamic_shared(size)) for size in sizes}
+    best = max(sizes, key=lambda size: (blocks[size] * size, size))
+    return blocks[best] * _MULTIPROCESSORS, best
+
+
+def resident_blocks(code: KernelCode, threads: int, dynamic_shared: int) -> int:
+    """How many blocks the whole device holds at one time."""
+    return _MULTIPROCESSORS * blocks_per_multiprocessor(code, threads, dynamic_shared)
+
+
+def _round_up(value: int, multiple: int) -> int:
+    return -(-value // multiple) * multiple

@@ -55,6 +55,9 @@ def test_a_good_link_passes(project: Path, text: str) -> None:
         ("cudarun launch x.ptx --blok 3", "--blok"),
         ("X=1 .venv/bin/cudarun launch --nothing | head", "--nothing"),
         ("cudarun --verison", "--verison"),
+        ("cudarun launch x.ptx --block 1,2,3,4", "4 dimensions"),
+        ("cudarun launch x.ptx 'x=f32[n'", "f32[n"),
+        ("cudarun launch x.ptx --check 'x =='", "x =="),
     ],
 )
 def test_an_unusable_command_is_found(project: Path, command: str, fault: str) -> None:

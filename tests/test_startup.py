@@ -30,8 +30,8 @@ def imported(*arguments: str) -> set[str]:
 def test_help_imports_nothing_heavy(path: list[str]) -> None:
     found = imported(*path, "--help")
     assert "click" in found
-    assert not found & HEAVY
+    assert found & HEAVY == set()
 
 
 def test_version_imports_nothing_heavy() -> None:
-    assert not imported("--version") & HEAVY
+    assert imported("--version") & HEAVY == set()

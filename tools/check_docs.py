@@ -17,6 +17,10 @@ import generate_cli_docs
 from command_tree import contexts, find
 from console_blocks import commands
 
+from cudarun.arguments.expressions import parse_expression
+from cudarun.arguments.grammar import parse_argument
+from cudarun.errors import CudarunError
+
 ROOT = Path(__file__).resolve().parent.parent
 
 _LINK = re.compile(r"\[[^\]]*\]\((?P<target>[^)\s]+)\)")
@@ -59,7 +63,7 @@ def _anchors(path: Path) -> set[str]:
 
 
 def unusable_commands() -> Iterator[str]:
-    """Shown ``cudarun`` commands that name a command or an option there is not."""
+    """Shown ``cudarun`` commands that would be refused before any file or device is looked at."""
     for path in documents():
         for command in commands(path.read_text()):
             where = f"{path.relative_to(ROOT)}:{command.line}"
@@ -94,15 +98,37 @@ def _without_environment(words: list[str]) -> list[str]:
 
 
 def _fault(words: list[str]) -> str | None:
-    """Why click would refuse the words, whatever the values; None when it would not."""
+    """Why the words would be refused, whatever the files hold; None when they would not be."""
     context, rest = find(words)
     if isinstance(context.command, click.Group) and rest and not rest[0].startswith("-"):
         return f"{context.command_path} has no command {rest[0]!r}"
     try:
-        context.command.make_parser(context).parse_args(args=rest)
+        values, _, _ = context.command.make_parser(context).parse_args(args=rest)
+        for parameter in context.command.params:
+            given = values.get(parameter.name)
+            if isinstance(given, str | list | tuple):  # what is not given has a marker of click's
+                _parse_language(parameter.name, parameter.type_cast_value(context, given))
     except click.UsageError as error:
         return f"{context.command_path}: {error.format_message()}"
+    except CudarunError as error:
+        return f"{context.command_path}: {error}"
     return None
+
+
+def _parse_language(name: str, value: object) -> None:
+    """Parse what is written in one of the project's own small languages.
+
+    Raises:
+        ArgumentSyntaxError: It does not parse.
+    """
+    parsers = {
+        "arguments": parse_argument,
+        "checks": parse_expression,
+        "prints": parse_expression,
+    }
+    if name in parsers:
+        for text in value:  # type: ignore[attr-defined]
+            parsers[name](text)
 
 
 def stale_reference() -> Iterator[str]:

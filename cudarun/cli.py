@@ -9,7 +9,7 @@ import sys
 import click
 
 from cudarun import __version__
-from cudarun.errors import CudarunError, ExitCode
+from cudarun.errors import CudarunError, ExitCode, RequestError
 from cudarun.report.errors import show_error
 
 # Name to its one-line help, so that `cudarun --help` imports no command.
@@ -86,7 +86,7 @@ def main(args: list[str] | None = None) -> int:
             click.echo(err=True)  # ends the line that shows ^C
             return ExitCode.INTERRUPTED
         except click.ClickException as error:
-            error.show()
+            show_error(_in_our_words(error))
             return ExitCode.UNUSABLE_REQUEST
         except CudarunError as error:
             show_error(error)
@@ -95,3 +95,11 @@ def main(args: list[str] | None = None) -> int:
             # The reader of our output has gone (`| head`); Python must not complain at exit too.
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             return ExitCode.OK
+
+
+def _in_our_words(error: click.ClickException) -> RequestError:
+    """Click's own refusals, in the form that all others have."""
+    context = error.ctx if isinstance(error, click.UsageError) else None
+    hint = f"'{context.command_path} --help' shows how it is used" if context else None
+    message = error.format_message()
+    return RequestError(message[:1].lower() + message[1:].rstrip("."), hint=hint)

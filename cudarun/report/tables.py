@@ -72,7 +72,7 @@ def show_plan(plan: LaunchPlan, out: Console) -> None:
     table = _table("offset", "size", "align", "padding", "name", "type", "value")
     for row in plan.parameters:
         table.add_row(
-            str(row.offset), str(row.size), str(row.alignment), str(row.padding or ""),
+            str(row.offset), str(row.size), str(row.alignment), str(row.padding_before or ""),
             Text(row.name), Text(row.type), Text(row.value),
         )  # fmt: skip
     out.print(table)

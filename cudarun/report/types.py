@@ -73,6 +73,29 @@ class DevicesReport:
 
 
 @dataclass(frozen=True, slots=True)
+class LayoutRow:
+    """A line of the layout table: a parameter, or below it a member of a struct.
+
+    Attributes:
+        name: ``s``, or ``s.n`` for a member.
+        type: As in the argument grammar; pointers as in C.
+        offset: Bytes from the start of the parameter buffer.
+        size: Bytes.
+        alignment: Bytes.
+        padding_before: Unused bytes before it.
+        value: What it holds, as text.
+    """
+
+    name: str
+    type: str
+    offset: int
+    size: int
+    alignment: int
+    padding_before: int
+    value: str
+
+
+@dataclass(frozen=True, slots=True)
 class BufferResult:
     """One device buffer after the launch.
 
@@ -126,7 +149,7 @@ class LaunchResult:
     grid: tuple[int, int, int]
     block: tuple[int, int, int]
     shared_bytes: int
-    parameters: tuple[ParameterRow, ...]
+    parameters: tuple[LayoutRow, ...]
     buffers: tuple[BufferResult, ...]
     checks: tuple[CheckResult, ...]
     prints: tuple[Printed, ...]
@@ -142,19 +165,6 @@ class LaunchResult:
 
 
 @dataclass(frozen=True, slots=True)
-class ParameterRow:
-    """One line of a parameter table: where a value lies and what it is."""
-
-    name: str
-    type: str
-    offset: int
-    size: int
-    alignment: int
-    padding: int
-    value: str
-
-
-@dataclass(frozen=True, slots=True)
 class LaunchPlan:
     """What ``--dry-run`` shows: the launch as it would be made."""
 
@@ -164,7 +174,7 @@ class LaunchPlan:
     grid: tuple[int, int, int]
     block: tuple[int, int, int]
     shared_bytes: int
-    parameters: tuple[ParameterRow, ...]
+    parameters: tuple[LayoutRow, ...]
     parameter_bytes: int
 
 

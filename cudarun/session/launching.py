@@ -62,5 +62,5 @@ def plan(request: LaunchRequest) -> LaunchPlan:
         block=request.geometry.block,
         shared_bytes=request.geometry.shared_bytes,
         parameters=binding.rows,
-        parameter_bytes=binding.nbytes,
+        parameter_bytes=binding.size,
     )

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from cudarun.errors import ImageRefused, RequestError
+from cudarun.errors import CudarunError, ImageRefused, RequestError
 from cudarun.images.demangle import demangle, parameter_types, spellings
 from cudarun.images.facts import ImageFacts, KernelFacts
 from cudarun.parameters import Parameter
@@ -70,7 +70,10 @@ class Library:
             RequestError: None or several fit; the candidates are listed.
             ImageRefused: The driver refuses the image now that code is needed.
         """
-        name = select_kernel(self._names(), wanted, self.image.origin)
+        names = self._names()
+        if not names:
+            self._refuse_if_broken()
+        name = select_kernel(names, wanted, self.image.origin)
         handle = self._ask("cuLibraryGetKernel", self.handle, name.encode())
         return Kernel(name, handle, self._parameters(name, handle))
 
@@ -99,6 +102,15 @@ class Library:
         kernels = self._ask("cuLibraryEnumerateKernels", count, self.handle) if count else []
         return [self.driver.cuKernelGetName(kernel).decode() for kernel in kernels]
 
+    def _refuse_if_broken(self) -> None:
+        """Raise the driver's error for an image that it loaded without looking at its code.
+
+        Such an image counts no kernels; asking for one, by any name, tells why.
+        """
+        result, *_ = self.driver.attempt("cuLibraryGetKernel", self.handle, b"-")
+        if result not in (0, self.driver.CUresult.CUDA_ERROR_NOT_FOUND):
+            raise self._refused(self.driver.failure("cuLibraryGetKernel", result))
+
     def _parameters(self, name: str, handle: Any) -> tuple[Parameter, ...]:
         told = _facts_of(self.facts, name)
         if self.driver.version < PARAM_INFO_SINCE:
@@ -122,10 +134,13 @@ class Library:
         try:
             return getattr(self.driver, name)(*args)
         except ImageRefused as error:
-            log = self._error_log.split(b"\0", 1)[0].decode(errors="replace").strip()
-            error.log = "\n".join(filter(None, (log, error.log))) or None
-            error.message = f"{self.image.origin}: {error.message}"
-            raise
+            raise self._refused(error) from None
+
+    def _refused(self, error: CudarunError) -> CudarunError:
+        log = self._error_log.split(b"\0", 1)[0].decode(errors="replace").strip()
+        error.log = "\n".join(filter(None, (log, error.log))) or None
+        error.message = f"{self.image.origin}: {error.message}"
+        return error
 
 
 def _facts_of(facts: ImageFacts | None, name: str) -> KernelFacts | None:

@@ -6,11 +6,12 @@ import ctypes
 import time
 from typing import Any
 
-from cudarun.arguments.binding import Binding, BufferSpec, bind
+from cudarun.arguments.binding import Binding, bind
 from cudarun.arguments.checks import run_check
 from cudarun.arguments.expressions import Expression, evaluate
 from cudarun.arguments.initializers import fill, seeded
-from cudarun.errors import CudarunError, DeviceFailed
+from cudarun.arguments.packing import BufferSpec
+from cudarun.errors import CudarunError, DeviceFailed, RequestError
 from cudarun.report.types import BufferResult, LaunchResult, Printed
 from cudarun.session.calls import Driver
 from cudarun.session.contexts import enter_context
@@ -48,7 +49,7 @@ def run_on(
     kernel = library.kernel(request.kernel)
     try:
         binding = bind(request.arguments, kernel.parameters, kernel=kernel.demangled)
-        _validate_names(request, binding)
+        _check_names(request, binding)
         buffers = {
             spec.name: DeviceBuffer(driver, spec.name, spec.nbytes) for spec in binding.buffers
         }
@@ -85,6 +86,23 @@ def run_on(
         prints=tuple(_printed(expression, values, old) for expression in request.prints),
         milliseconds=milliseconds,
     )
+
+
+def _check_names(request: LaunchRequest, binding: Binding) -> None:
+    """Refuse, before anything is launched, a name that no argument has.
+
+    Raises:
+        RequestError: In a check, a print or a save.
+    """
+    buffers = [spec.name for spec in binding.buffers]
+    for expression in (*request.checks, *request.prints):
+        expression.check_names([*buffers, *binding.scalars])
+    for request_to_save in request.saves:
+        if request_to_save.name not in buffers:
+            raise RequestError(
+                f"--save: there is no buffer '{request_to_save.name}'",
+                hint=f"there are {', '.join(buffers)}" if buffers else "no argument is a buffer",
+            )
 
 
 def _fill(binding: Binding, buffers: dict[str, DeviceBuffer], request: LaunchRequest) -> Values:

@@ -1,6 +1,6 @@
 """What is common to all driver calls: the lock, the state they need, and how they answer.
 
-There are three kinds, by what a fault of an earlier kernel does to them (see `host.machine`):
+There are three kinds, by what a fault of an earlier kernel does to them (see `host.process`):
 
 - `query` only reads what no fault can change: it never fails for one;
 - `enqueue` gives work to a stream: until the fault is known it succeeds and nothing happens;
@@ -15,7 +15,7 @@ from typing import Any
 
 from cuda.bindings.driver import CUresult
 
-from cudarun.emulator.host.machine import machine
+from cudarun.emulator.host.process import process
 from cudarun.emulator.host.refusal import Refusal
 from cudarun.emulator.memory import InvalidAddress, OutOfMemory
 
@@ -51,17 +51,17 @@ def _driver_call(
         name = body.__name__
 
         def carried_out(*args: Any, **kwargs: Any) -> Any:
-            if not before_init and not machine.initialised:
+            if not before_init and not process.initialised:
                 raise Refusal("NOT_INITIALIZED")
             if waits:
-                machine.wait()
+                process.wait()
             if synchronises is not None:
-                machine.check_fault(name, synchronises=synchronises)
+                process.check_fault(name, synchronises=synchronises)
             return body(*args, **kwargs)
 
         @functools.wraps(body)
         def answer(*args: Any, **kwargs: Any) -> Answer:
-            with machine.lock:
+            with process.lock:
                 try:
                     value = carried_out(*args, **kwargs)
                 except Refusal as refusal:
@@ -83,5 +83,5 @@ def _driver_call(
 
 def _refused(name: str, refusal: Refusal, outputs: int) -> Answer:
     if refusal.words:
-        machine.log.write(name, refusal.words)
+        process.log.write(name, refusal.words)
     return (refusal.result, *[None] * outputs)

@@ -15,7 +15,7 @@ from cudarun.emulator.host.contexts import (
     checked_flags,
 )
 from cudarun.emulator.host.handles import handle_value
-from cudarun.emulator.host.machine import machine
+from cudarun.emulator.host.process import process
 from cudarun.emulator.host.refusal import Refusal
 
 # --- primary contexts ----------------------------------------------------------------------------
@@ -24,34 +24,34 @@ from cudarun.emulator.host.refusal import Refusal
 @call(1)
 def cuDevicePrimaryCtxRetain(dev: Any) -> Any:
     """The device's primary context, held once more; it is not made current."""
-    return CUcontext(machine.device(dev).primary.retain().handle)
+    return CUcontext(process.device(dev).primary.retain().handle)
 
 
 @call(waits=True)
 def cuDevicePrimaryCtxRelease(dev: Any) -> None:
     """Hold the primary context once less; with the last holder all that is in it goes."""
-    machine.device(dev).primary.release()
+    process.device(dev).primary.release()
 
 
 @query()
 def cuDevicePrimaryCtxReset(dev: Any) -> None:
     """Empty the primary context. After a fault it answers success and changes nothing."""
-    primary = machine.device(dev).primary
-    if machine.fault is None:
+    primary = process.device(dev).primary
+    if process.fault is None:
         primary.reset()
 
 
 @query(2)
 def cuDevicePrimaryCtxGetState(dev: Any) -> tuple[int, int]:
     """The primary context's flags, and whether it is active."""
-    primary = machine.device(dev).primary
+    primary = process.device(dev).primary
     return primary.flags, int(primary.active)
 
 
 @call()
 def cuDevicePrimaryCtxSetFlags(dev: Any, flags: int) -> None:
     """Set the primary context's flags, active or not."""
-    machine.device(dev).primary.set_flags(checked_flags(flags))
+    process.device(dev).primary.set_flags(checked_flags(flags))
 
 
 # --- contexts ------------------------------------------------------------------------------------
@@ -64,66 +64,66 @@ def cuCtxCreate(ctxCreateParams: Any, flags: Any, dev: Any = None) -> Any:
     parameters, flag_bits, device = given
     if parameters is not None:
         raise Refusal("NOT_SUPPORTED", "no CUctxCreateParams are supported: give None")
-    context = Context(machine.device(device), machine.handles, checked_flags(int(flag_bits)))
-    machine.stack.push(context)
+    context = Context(process.device(device), process.handles, checked_flags(int(flag_bits)))
+    process.stack.push(context)
     return CUcontext(context.handle)
 
 
 @call(waits=True)
 def cuCtxDestroy(ctx: Any) -> None:
     """Destroy a context with all it owns; pop it where it is current to this thread."""
-    _destroy(machine.context(ctx))
+    _destroy(process.context(ctx))
 
 
 def _destroy(context: Context) -> None:
     if context.is_primary:
         raise Refusal("INVALID_CONTEXT", "a primary context is released, not destroyed")
-    if machine.stack.top is context:
-        machine.stack.pop()
+    if process.stack.top is context:
+        process.stack.pop()
     context.destroy()
 
 
 @query()
 def cuCtxPushCurrent(ctx: Any) -> None:
     """Make a context current to this thread, above the one that is."""
-    machine.stack.push(machine.context(ctx))
+    process.stack.push(process.context(ctx))
 
 
 @query(1)
 def cuCtxPopCurrent() -> Any:
     """Pop the current context of this thread and return it."""
-    return CUcontext(machine.stack.pop().handle)
+    return CUcontext(process.stack.pop().handle)
 
 
 @query()
 def cuCtxSetCurrent(ctx: Any) -> None:
     """Replace the current context of this thread; null pops it."""
-    machine.stack.set(machine.context(ctx) if handle_value(ctx) else None)
+    process.stack.set(process.context(ctx) if handle_value(ctx) else None)
 
 
 @query(1)
 def cuCtxGetCurrent() -> Any:
     """The current context of this thread; null where there is none."""
-    context = machine.stack.top
+    context = process.stack.top
     return CUcontext(context.handle if context else 0)
 
 
 @query(1)
 def cuCtxGetDevice() -> Any:
     """The device of the current context."""
-    return CUdevice(machine.current().device.ordinal)
+    return CUdevice(process.current().device.ordinal)
 
 
 @query(1)
 def cuCtxGetFlags() -> int:
     """The flags of the current context."""
-    return machine.current().flags
+    return process.current().flags
 
 
 @call()
 def cuCtxSetFlags(flags: int) -> None:
     """Set the flags of the current context; how it maps host memory stays."""
-    context = machine.current()
+    context = process.current()
     kept = context.flags & int(CUctx_flags.CU_CTX_MAP_HOST)
     context.flags = checked_flags(flags) | kept
 
@@ -143,8 +143,8 @@ def cuCtxGetId(ctx: Any) -> int:
 
 def _given_or_current(ctx: Any) -> Context:
     if not handle_value(ctx):
-        return machine.current()
-    context = machine.context(ctx)
+        return process.current()
+    context = process.context(ctx)
     if not context.alive:
         raise Refusal("CONTEXT_IS_DESTROYED", "the context is not active")
     return context
@@ -153,7 +153,7 @@ def _given_or_current(ctx: Any) -> Context:
 @call(waits=True)
 def cuCtxSynchronize() -> None:
     """Wait for all work of the current context."""
-    machine.current()
+    process.current()
 
 
 @call(1)
@@ -161,7 +161,7 @@ def cuCtxAttach(flags: int) -> Any:
     """Count one more use of the current context (deprecated)."""
     if flags != 0:
         raise Refusal("INVALID_VALUE", "flags must be 0")
-    context = machine.current()
+    context = process.current()
     context.uses += 1
     return CUcontext(context.handle)
 
@@ -169,8 +169,8 @@ def cuCtxAttach(flags: int) -> Any:
 @call(waits=True)
 def cuCtxDetach(ctx: Any) -> None:
     """Count one use less of the current context; with the last it is destroyed (deprecated)."""
-    context = machine.context(ctx)
-    if context is not machine.current():
+    context = process.context(ctx)
+    if context is not process.current():
         raise Refusal("INVALID_CONTEXT", "the context is not the current one")
     context.uses -= 1
     if context.uses == 0:
@@ -183,26 +183,26 @@ def cuCtxDetach(ctx: Any) -> None:
 @call(1)
 def cuCtxGetLimit(limit: Any) -> int:
     """A resource limit of the current context."""
-    return machine.current().limits.get(limit)
+    return process.current().limits.get(limit)
 
 
 @call()
 def cuCtxSetLimit(limit: Any, value: int) -> None:
     """Change a resource limit of the current context."""
-    context = machine.current()
+    context = process.current()
     context.limits.set(limit, value, launched=context.launched)
 
 
 @call(1)
 def cuCtxGetCacheConfig() -> Any:
     """Which of L1 cache and shared memory the current context prefers."""
-    return machine.current().cache_config
+    return process.current().cache_config
 
 
 @call()
 def cuCtxSetCacheConfig(config: Any) -> None:
     """Prefer L1 cache or shared memory in the current context; here it changes nothing."""
-    machine.current().cache_config = cache_preference(config)
+    process.current().cache_config = cache_preference(config)
 
 
 def cache_preference(config: Any) -> Any:
@@ -215,14 +215,14 @@ def cache_preference(config: Any) -> Any:
 @call(2)
 def cuCtxGetStreamPriorityRange() -> tuple[int, int]:
     """The least and the greatest priority; greater is a lower number."""
-    machine.current()
+    process.current()
     return STREAM_PRIORITIES
 
 
 @call()
 def cuCtxResetPersistingL2Cache() -> None:
     """There is no cache to reset."""
-    machine.current()
+    process.current()
 
 
 # --- peers ---------------------------------------------------------------------------------------
@@ -231,7 +231,7 @@ def cuCtxResetPersistingL2Cache() -> None:
 @call()
 def cuCtxEnablePeerAccess(peerContext: Any, Flags: int) -> None:
     """Let kernels of the current context reach the memory of another device's context."""
-    context, peer = machine.current(), machine.context(peerContext)
+    context, peer = process.current(), process.context(peerContext)
     if Flags != 0:
         raise Refusal("INVALID_VALUE", "Flags must be 0")
     if peer.device is context.device:
@@ -244,7 +244,7 @@ def cuCtxEnablePeerAccess(peerContext: Any, Flags: int) -> None:
 @call()
 def cuCtxDisablePeerAccess(peerContext: Any) -> None:
     """Undo `cuCtxEnablePeerAccess`."""
-    context, peer = machine.current(), machine.context(peerContext)
+    context, peer = process.current(), process.context(peerContext)
     if peer not in context.peers:
         raise Refusal("PEER_ACCESS_NOT_ENABLED")
     context.peers.remove(peer)

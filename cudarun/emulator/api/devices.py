@@ -11,7 +11,7 @@ from cuda.bindings.driver import CUdevice, CUresult, CUuuid
 from cudarun.emulator.api.calls import query
 from cudarun.emulator.host.addresses import c_string, padded_name
 from cudarun.emulator.host.devices import CAPABILITY, NAME
-from cudarun.emulator.host.machine import machine
+from cudarun.emulator.host.process import process
 from cudarun.emulator.host.refusal import Refusal
 from cudarun.emulator.host.results import DESCRIPTIONS
 
@@ -25,7 +25,7 @@ def cuInit(Flags: int) -> None:
     """Make the emulated devices; ``CUDARUN_CPU_DEVICES`` says how many."""
     if Flags != 0:
         raise Refusal("INVALID_VALUE", "Flags must be 0")
-    machine.initialise()
+    process.initialise()
 
 
 @query(1, before_init=True)
@@ -56,19 +56,19 @@ def _known_result(error: Any) -> Any:
 @query(1)
 def cuDeviceGet(ordinal: int) -> Any:
     """The device with an index."""
-    return CUdevice(machine.device(ordinal).ordinal)
+    return CUdevice(process.device(ordinal).ordinal)
 
 
 @query(1)
 def cuDeviceGetCount() -> int:
     """How many emulated devices there are."""
-    return len(machine.devices)
+    return len(process.devices)
 
 
 @query(1)
 def cuDeviceGetName(length: int, dev: Any) -> bytes:
     """The device's name in ``length`` bytes: a NUL after it, then spaces, as the bindings do."""
-    machine.device(dev)
+    process.device(dev)
     return padded_name(NAME, length)
 
 
@@ -76,40 +76,40 @@ def cuDeviceGetName(length: int, dev: Any) -> bytes:
 def cuDeviceGetUuid(dev: Any) -> Any:
     """16 bytes that name the device, the same in every process."""
     uuid = CUuuid()
-    ctypes.memmove(uuid.getPtr(), machine.device(dev).uuid, 16)
+    ctypes.memmove(uuid.getPtr(), process.device(dev).uuid, 16)
     return uuid
 
 
 @query(1)
 def cuDeviceTotalMem(dev: Any) -> int:
     """How many bytes the device can allocate."""
-    return machine.device(dev).memory.capacity
+    return process.device(dev).memory.capacity
 
 
 @query(1)
 def cuDeviceGetAttribute(attrib: Any, dev: Any) -> int:
     """The value of a ``CUdevice_attribute``."""
-    return machine.device(dev).attribute(attrib)
+    return process.device(dev).attribute(attrib)
 
 
 @query(2)
 def cuDeviceComputeCapability(dev: Any) -> tuple[int, int]:
     """Major and minor."""
-    machine.device(dev)
+    process.device(dev)
     return CAPABILITY
 
 
 @query(1)
 def cuDeviceGetPCIBusId(length: int, dev: Any) -> bytes:
     """``domain:bus:device.function`` in ``length`` bytes."""
-    return padded_name(machine.device(dev).pci_bus_id, length)
+    return padded_name(process.device(dev).pci_bus_id, length)
 
 
 @query(1)
 def cuDeviceGetByPCIBusId(pciBusId: bytes) -> Any:
     """The device at a PCI address; the domain and the function may be left out."""
     wanted = c_string(pciBusId).upper()
-    for device in machine.devices:
+    for device in process.devices:
         full = device.pci_bus_id
         short = full.partition(":")[2]
         if wanted in (full, short, full.removesuffix(".0"), short.removesuffix(".0")):
@@ -120,13 +120,13 @@ def cuDeviceGetByPCIBusId(pciBusId: bytes) -> Any:
 @query(1)
 def cuDeviceCanAccessPeer(dev: Any, peerDev: Any) -> int:
     """Every emulated device reaches every other's memory."""
-    return int(machine.device(dev) is not machine.device(peerDev))
+    return int(process.device(dev) is not process.device(peerDev))
 
 
 @query(1)
 def cuDeviceGetP2PAttribute(attrib: Any, srcDevice: Any, dstDevice: Any) -> int:
     """What the link between two different devices can do."""
-    if machine.device(srcDevice) is machine.device(dstDevice):
+    if process.device(srcDevice) is process.device(dstDevice):
         raise Refusal("INVALID_DEVICE", "the two devices are the same")
     if int(attrib) not in _P2P_ATTRIBUTES:
         raise Refusal("INVALID_VALUE", f"{int(attrib)} is not a CUdevice_P2PAttribute")

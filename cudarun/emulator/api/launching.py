@@ -10,8 +10,8 @@ from cudarun.emulator.api.calls import call, enqueue
 from cudarun.emulator.api.modules import function_of
 from cudarun.emulator.host.handles import handle_value
 from cudarun.emulator.host.launches import Geometry, geometry_of, launch
-from cudarun.emulator.host.machine import machine
 from cudarun.emulator.host.occupancy import best_block, blocks_per_multiprocessor
+from cudarun.emulator.host.process import process
 from cudarun.emulator.host.refusal import Refusal
 
 
@@ -31,7 +31,7 @@ def cuLaunchKernel(
 ) -> None:
     """Launch a function, or a kernel in the stream's context."""
     grid, block = (gridDimX, gridDimY, gridDimZ), (blockDimX, blockDimY, blockDimZ)
-    launch(machine, f, Geometry(grid, block, sharedMemBytes), hStream, kernelParams, extra)
+    launch(process, f, Geometry(grid, block, sharedMemBytes), hStream, kernelParams, extra)
 
 
 @enqueue()
@@ -39,7 +39,7 @@ def cuLaunchKernelEx(config: Any, f: Any, kernelParams: Any, extra: Any) -> None
     """Launch with attributes: cooperatively, in clusters."""
     if config is None:
         raise Refusal("INVALID_VALUE", "the launch configuration is null")
-    launch(machine, f, geometry_of(config), config.hStream, kernelParams, extra)
+    launch(process, f, geometry_of(config), config.hStream, kernelParams, extra)
 
 
 @enqueue()
@@ -58,13 +58,13 @@ def cuLaunchCooperativeKernel(
     """Launch with all blocks resident, so that they can wait for each other."""
     grid, block = (gridDimX, gridDimY, gridDimZ), (blockDimX, blockDimY, blockDimZ)
     geometry = Geometry(grid, block, sharedMemBytes, cooperative=True)
-    launch(machine, f, geometry, hStream, kernelParams, None)
+    launch(process, f, geometry, hStream, kernelParams, None)
 
 
 @enqueue()
 def cuLaunchHostFunc(hStream: Any, fn: Any, userData: Any) -> None:
     """Call a function of the host, a C function pointer, in the order of a stream."""
-    if machine.ready(machine.stream(hStream).context.device):
+    if process.ready(process.stream(hStream).context.device):
         ctypes.CFUNCTYPE(None, ctypes.c_void_p)(handle_value(fn))(handle_value(userData))
 
 

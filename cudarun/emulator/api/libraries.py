@@ -14,8 +14,8 @@ from cudarun.emulator.host.addresses import c_string
 from cudarun.emulator.host.handles import handle_value
 from cudarun.emulator.host.images import image_bytes, image_file
 from cudarun.emulator.host.jit import Compiled, JitOptions, compile_image
-from cudarun.emulator.host.machine import machine
 from cudarun.emulator.host.modules import Attributes, Kernel, Library, loads_eagerly, parameter
+from cudarun.emulator.host.process import process
 from cudarun.emulator.host.refusal import Refusal
 
 # What lazy loading finds out only when a kernel is asked for.
@@ -23,11 +23,11 @@ _FOUND_OUT_LATE = ("CUDA_ERROR_INVALID_PTX", "CUDA_ERROR_UNSUPPORTED_PTX_VERSION
 
 
 def _library(handle: Any) -> Library:
-    return machine.handles.get(handle_value(handle), Library)
+    return process.handles.get(handle_value(handle), Library)
 
 
 def _kernel(handle: Any) -> Kernel:
-    return machine.handles.get(handle_value(handle), Kernel)
+    return process.handles.get(handle_value(handle), Kernel)
 
 
 @call(1)
@@ -67,7 +67,7 @@ def _load(image: bytes, options: JitOptions) -> Any:
         if loads_eagerly() or refusal.result.name not in _FOUND_OUT_LATE:
             raise
         compiled = refusal
-    return CUlibrary(Library(compiled, machine.handles, machine.host_memory).handle)
+    return CUlibrary(Library(compiled, process.handles, process.host_memory).handle)
 
 
 @call(waits=True)
@@ -99,13 +99,13 @@ def cuLibraryEnumerateKernels(numKernels: int, lib: Any) -> list[Any]:
 @call(1)
 def cuLibraryGetModule(library: Any) -> Any:
     """What stands for the library in the current context."""
-    return CUmodule(_library(library).module(machine.current()).handle)
+    return CUmodule(_library(library).module(process.current()).handle)
 
 
 @call(2)
 def cuLibraryGetGlobal(library: Any, name: bytes) -> tuple[Any, int]:
     """Address and size of a variable in the current context."""
-    module = _library(library).module(machine.current())
+    module = _library(library).module(process.current())
     address, size = module.variable(c_string(name))
     return CUdeviceptr(address), size
 
@@ -123,7 +123,7 @@ def cuLibraryGetManaged(library: Any, name: bytes) -> tuple[Any, int]:
 @call(1)
 def cuKernelGetFunction(kernel: Any) -> Any:
     """What stands for a kernel in the current context."""
-    return CUfunction(_kernel(kernel).function(machine.current()).handle)
+    return CUfunction(_kernel(kernel).function(process.current()).handle)
 
 
 @call(1)
@@ -158,7 +158,7 @@ def cuKernelSetCacheConfig(kernel: Any, config: Any, dev: Any) -> None:
 
 
 def _attributes(kernel: Any, dev: Any) -> Attributes:
-    return _kernel(kernel).attributes(machine.device(dev).ordinal)
+    return _kernel(kernel).attributes(process.device(dev).ordinal)
 
 
 @call(2)

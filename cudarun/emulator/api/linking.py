@@ -17,7 +17,7 @@ from cudarun.emulator.host.handles import handle_value
 from cudarun.emulator.host.images import NotLoadable, image_file, ptx_text
 from cudarun.emulator.host.jit import JitOptions, jit_refusal
 from cudarun.emulator.host.linking import Input, Linker, LinkError
-from cudarun.emulator.host.machine import machine
+from cudarun.emulator.host.process import process
 from cudarun.emulator.host.refusal import Refusal
 from cudarun.ptx.errors import PtxError
 
@@ -79,14 +79,14 @@ class _LinkState:
 
 
 def _state(handle: Any) -> _LinkState:
-    return machine.handles.get(handle_value(handle), _LinkState)
+    return process.handles.get(handle_value(handle), _LinkState)
 
 
 @call(1)
 def cuLinkCreate(numOptions: int, options: Options, optionValues: Options) -> Any:
     """Begin a link."""
     jit_options = JitOptions(numOptions, options, optionValues)
-    return CUlinkState(_LinkState(machine.current(), jit_options).handle)
+    return CUlinkState(_LinkState(process.current(), jit_options).handle)
 
 
 @call()

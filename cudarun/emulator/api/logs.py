@@ -11,7 +11,7 @@ from cuda.bindings.driver import CUlogIterator
 from cudarun.emulator.api.calls import query
 from cudarun.emulator.host.addresses import address_of, c_string, host_bytes
 from cudarun.emulator.host.log import CAPACITY
-from cudarun.emulator.host.machine import machine
+from cudarun.emulator.host.process import process
 from cudarun.emulator.host.refusal import Refusal
 
 
@@ -19,7 +19,7 @@ from cudarun.emulator.host.refusal import Refusal
 def cuLogsCurrent(flags: int) -> Any:
     """An iterator to the place where the next message will be."""
     _check(flags)
-    return CUlogIterator(machine.log.next)
+    return CUlogIterator(process.log.next)
 
 
 @query(2, before_init=True)
@@ -32,7 +32,7 @@ def cuLogsDumpToMemory(iterator: Any, buffer: Any, size: int, flags: int) -> tup
     _check(flags)
     if buffer is None or size == 0:
         raise Refusal("INVALID_VALUE", "buffer cannot be NULL")
-    text = machine.log.since(_start(iterator), min(size - 1, CAPACITY))
+    text = process.log.since(_start(iterator), min(size - 1, CAPACITY))
     if text is None:
         raise Refusal("INVALID_VALUE")
     host_bytes(address_of(buffer), len(text) + 1)[:] = memoryview(text + b"\0")
@@ -47,7 +47,7 @@ def cuLogsDumpToFile(iterator: Any, pathToFile: bytes, flags: int) -> Any:
         The iterator, moved to the end.
     """
     _check(flags)
-    text = machine.log.since(_start(iterator))
+    text = process.log.since(_start(iterator))
     try:
         with open(c_string(pathToFile), "wb") as file:
             file.write(text or b"")
@@ -68,5 +68,5 @@ def _start(iterator: Any) -> int:
 def _advanced(iterator: Any) -> Any:
     """The same iterator object, as the bindings return it, pointing past the newest message."""
     if iterator is not None:
-        ctypes.c_uint.from_address(iterator.getPtr()).value = machine.log.next
+        ctypes.c_uint.from_address(iterator.getPtr()).value = process.log.next
     return iterator

@@ -19,7 +19,7 @@ from cudarun.emulator.host.buffers import (
     fill,
 )
 from cudarun.emulator.host.handles import handle_value
-from cudarun.emulator.host.machine import machine
+from cudarun.emulator.host.process import process
 from cudarun.emulator.host.refusal import Refusal
 
 _PITCH = 512
@@ -30,12 +30,12 @@ _HOST_REGISTER_FLAGS = 15
 
 def _allocated(size: int, kind: Kind, flags: int = 0) -> Buffer:
     """A new buffer of the current context."""
-    context = machine.current()
+    context = process.current()
     if size == 0:
         raise Refusal("INVALID_VALUE", "an allocation of 0 bytes")
-    memory = context.device.memory if kind is Kind.DEVICE else machine.host_memory
+    memory = context.device.memory if kind is Kind.DEVICE else process.host_memory
     address = memory.allocate(size, label=kind.value)
-    return machine.buffers.add(Buffer(address, size, kind, context, memory, flags))
+    return process.buffers.add(Buffer(address, size, kind, context, memory, flags))
 
 
 # --- allocation ----------------------------------------------------------------------------------
@@ -50,7 +50,7 @@ def cuMemAlloc(bytesize: int) -> Any:
 @call(1)
 def cuMemAllocAsync(bytesize: int, hStream: Any) -> Any:
     """Device memory, in the order of a stream."""
-    machine.stream(hStream)
+    process.stream(hStream)
     return CUdeviceptr(_allocated(bytesize, Kind.DEVICE).address)
 
 
@@ -74,17 +74,17 @@ def cuMemAllocManaged(bytesize: int, flags: int) -> Any:
 @call(waits=True)
 def cuMemFree(dptr: Any) -> None:
     """Give device or managed memory back; null is fine."""
-    machine.current()
+    process.current()
     address = handle_value(dptr)
     if address:
-        machine.buffers.release(address, *DEVICE_KINDS)
+        process.buffers.release(address, *DEVICE_KINDS)
 
 
 @call()
 def cuMemFreeAsync(dptr: Any, hStream: Any) -> None:
     """Give device memory back, in the order of a stream."""
-    machine.ready(machine.stream(hStream).context.device)
-    machine.buffers.release(handle_value(dptr), Kind.DEVICE)
+    process.ready(process.stream(hStream).context.device)
+    process.buffers.release(handle_value(dptr), Kind.DEVICE)
 
 
 @call(1)
@@ -104,35 +104,35 @@ def cuMemHostAlloc(bytesize: int, Flags: int) -> int:
 @call(waits=True)
 def cuMemFreeHost(p: Any) -> None:
     """Give page-locked host memory back."""
-    machine.current()
-    machine.buffers.release(address_of(p), Kind.PAGE_LOCKED)
+    process.current()
+    process.buffers.release(address_of(p), Kind.PAGE_LOCKED)
 
 
 @call()
 def cuMemHostRegister(p: Any, bytesize: int, Flags: int) -> None:
     """Let kernels reach host memory of the program's own."""
-    context, address = machine.current(), address_of(p)
+    context, address = process.current(), address_of(p)
     if bytesize == 0 or address == 0 or Flags & ~_HOST_REGISTER_FLAGS:
         raise Refusal("INVALID_VALUE", "no memory, or unknown CU_MEMHOSTREGISTER flags")
-    if machine.buffers.find(address) or machine.buffers.find(address + bytesize - 1):
+    if process.buffers.find(address) or process.buffers.find(address + bytesize - 1):
         raise Refusal("HOST_MEMORY_ALREADY_REGISTERED", f"some of the range at {address:#x} is")
-    memory, kind = machine.host_memory, Kind.REGISTERED
+    memory, kind = process.host_memory, Kind.REGISTERED
     memory.adopt(address, bytesize, label=kind.value)
-    machine.buffers.add(Buffer(address, bytesize, kind, context, memory, Flags))
+    process.buffers.add(Buffer(address, bytesize, kind, context, memory, Flags))
 
 
 @call(waits=True)
 def cuMemHostUnregister(p: Any) -> None:
     """Undo `cuMemHostRegister`."""
-    machine.current()
+    process.current()
     address, refusal = address_of(p), "HOST_MEMORY_NOT_REGISTERED"
-    machine.buffers.release(address, Kind.REGISTERED, refusal=refusal)
+    process.buffers.release(address, Kind.REGISTERED, refusal=refusal)
 
 
 @call(1)
 def cuMemHostGetDevicePointer(p: Any, Flags: int) -> Any:
     """The address at which kernels reach page-locked memory: the same."""
-    machine.current()
+    process.current()
     address = address_of(p)
     if Flags != 0:
         raise Refusal("INVALID_VALUE", "Flags must be 0")
@@ -143,12 +143,12 @@ def cuMemHostGetDevicePointer(p: Any, Flags: int) -> Any:
 @call(1)
 def cuMemHostGetFlags(p: Any) -> int:
     """The flags that page-locked memory was made with."""
-    machine.current()
+    process.current()
     return _page_locked(address_of(p)).flags
 
 
 def _page_locked(address: int) -> Buffer:
-    buffer = machine.buffers.find(address)
+    buffer = process.buffers.find(address)
     if buffer is None or buffer.on_device:
         raise Refusal("INVALID_VALUE", f"{address:#x} is not in page-locked memory")
     return buffer
@@ -157,16 +157,16 @@ def _page_locked(address: int) -> Buffer:
 @call(2)
 def cuMemGetInfo() -> tuple[int, int]:
     """Free and total bytes of the current device."""
-    memory = machine.current().device.memory
+    memory = process.current().device.memory
     return memory.capacity - memory.used, memory.capacity
 
 
 @call(2)
 def cuMemGetAddressRange(dptr: Any) -> tuple[Any, int]:
     """Base and size of the allocation that an address is in."""
-    machine.current()
+    process.current()
     address = handle_value(dptr)
-    memory = machine.memory_at(address)
+    memory = process.memory_at(address)
     allocation = memory.find(address) if memory else None
     if allocation is None:
         raise Refusal("NOT_FOUND", f"{address:#x} is in no allocation")
@@ -179,7 +179,7 @@ def cuMemGetAddressRange(dptr: Any) -> tuple[Any, int]:
 def _device_bytes(pointer: Any, size: int) -> Bytes:
     """Memory that is the device's to reach."""
     address = handle_value(pointer)
-    memory = machine.memory_at(address)
+    memory = process.memory_at(address)
     if memory is None and size:
         raise Refusal("INVALID_VALUE", f"{address:#x} is not an address of the device")
     return bytes_anywhere(memory, address, size)
@@ -188,7 +188,7 @@ def _device_bytes(pointer: Any, size: int) -> Bytes:
 def _any_bytes(pointer: Any, size: int) -> Bytes:
     """Memory of a device or the host, which the address tells."""
     address = address_of(pointer)
-    return bytes_anywhere(machine.memory_at(address), address, size)
+    return bytes_anywhere(process.memory_at(address), address, size)
 
 
 def _host_bytes(data: Any, size: int) -> Bytes:
@@ -199,12 +199,12 @@ def _host_bytes(data: Any, size: int) -> Bytes:
 
 
 def _copy(target: Bytes, source: Bytes) -> None:
-    machine.current()
+    process.current()
     target[:] = source
 
 
 def _copy_in_stream(target: Bytes, source: Bytes, stream: Any) -> None:
-    if machine.ready(machine.stream(stream).context.device):
+    if process.ready(process.stream(stream).context.device):
         target[:] = source
 
 
@@ -237,7 +237,7 @@ def cuMemcpyPeer(
     dstDevice: Any, dstContext: Any, srcDevice: Any, srcContext: Any, ByteCount: int
 ) -> None:
     """Copy from a context's memory to another's."""
-    machine.context(dstContext), machine.context(srcContext)
+    process.context(dstContext), process.context(srcContext)
     _copy(_device_bytes(dstDevice, ByteCount), _device_bytes(srcDevice, ByteCount))
 
 
@@ -272,7 +272,7 @@ def cuMemcpyAsync(dst: Any, src: Any, ByteCount: int, hStream: Any) -> None:
 
 
 def _fill(pointer: Any, value: int, count: int, width: int) -> None:
-    machine.current()
+    process.current()
     _check_alignment(pointer, width)
     fill(_device_bytes(pointer, count * width), value, width)
 
@@ -280,7 +280,7 @@ def _fill(pointer: Any, value: int, count: int, width: int) -> None:
 def _fill_in_stream(pointer: Any, value: int, count: int, width: int, stream: Any) -> None:
     _check_alignment(pointer, width)
     view = _device_bytes(pointer, count * width)
-    if machine.ready(machine.stream(stream).context.device):
+    if process.ready(process.stream(stream).context.device):
         fill(view, value, width)
 
 
@@ -332,7 +332,7 @@ def cuMemsetD32Async(dstDevice: Any, ui: int, N: int, hStream: Any) -> None:
 def cuPointerGetAttribute(attribute: Any, ptr: Any) -> Any:
     """What the driver knows of an address."""
     address = handle_value(ptr)
-    buffer = machine.buffers.find(address)
+    buffer = process.buffers.find(address)
     if buffer is None:
         raise Refusal("INVALID_VALUE", f"{address:#x} is not known to CUDA")
     return buffer.attribute(attribute, address)
@@ -344,7 +344,7 @@ def cuPointerGetAttributes(numAttributes: int, attributes: Sequence[Any], ptr: A
     if len(attributes) < numAttributes:
         raise RuntimeError(f"List is too small: {len(attributes)} < {numAttributes}")
     address = handle_value(ptr)
-    buffer = machine.buffers.find(address)
+    buffer = process.buffers.find(address)
     if buffer is None:
         return [attribute_of_nothing(attribute) for attribute in attributes[:numAttributes]]
     return [buffer.attribute(attribute, address) for attribute in attributes[:numAttributes]]
@@ -365,12 +365,12 @@ def cuMemAdvise(devPtr: Any, count: int, advice: Any, location: Any) -> None:
 @enqueue()
 def cuStreamAttachMemAsync(hStream: Any, dptr: Any, length: int, flags: int) -> None:
     """Tie managed memory to a stream: it changes nothing here."""
-    machine.stream(hStream)
+    process.stream(hStream)
     _managed(dptr, length)
 
 
 def _managed(pointer: Any, count: int) -> None:
     address = handle_value(pointer)
-    if machine.host_memory.find(address) is None:
+    if process.host_memory.find(address) is None:
         raise Refusal("INVALID_VALUE", f"{address:#x} is not in managed memory")
-    machine.host_memory.bytes_at(address, count)
+    process.host_memory.bytes_at(address, count)

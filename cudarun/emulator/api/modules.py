@@ -20,23 +20,23 @@ from cudarun.emulator.host.addresses import c_string
 from cudarun.emulator.host.handles import handle_value
 from cudarun.emulator.host.images import image_bytes, image_file
 from cudarun.emulator.host.jit import JitOptions, compile_image
-from cudarun.emulator.host.machine import machine
 from cudarun.emulator.host.modules import Function, Kernel, Module, loads_eagerly, parameter
+from cudarun.emulator.host.process import process
 
 Options = Sequence[Any] | None
 
 
 def _module(handle: Any) -> Module:
-    return machine.handles.get(handle_value(handle), Module)
+    return process.handles.get(handle_value(handle), Module)
 
 
 def function_of(handle: Any) -> Function:
     """The function behind a ``CUfunction``; a ``CUkernel`` means its one in the current context."""
     value = handle_value(handle)
-    kernel = machine.handles.find(value, Kernel)
+    kernel = process.handles.find(value, Kernel)
     if kernel is not None:
-        return kernel.function(machine.current())
-    return machine.handles.get(value, Function)
+        return kernel.function(process.current())
+    return process.handles.get(value, Function)
 
 
 # --- modules -------------------------------------------------------------------------------------
@@ -63,13 +63,13 @@ def cuModuleLoadFatBinary(fatCubin: Any) -> Any:
 @call(1)
 def cuModuleLoad(fname: bytes) -> Any:
     """Load a file into the current context."""
-    machine.current()
+    process.current()
     return _load(image_file(c_string(fname)), JitOptions(0, None, None))
 
 
 def _load(image: bytes, options: JitOptions) -> Any:
-    context = machine.current()
-    module = Module(context, compile_image(image, options), machine.host_memory)
+    context = process.current()
+    module = Module(context, compile_image(image, options), process.host_memory)
     return CUmodule(module.handle)
 
 

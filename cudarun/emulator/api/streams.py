@@ -9,13 +9,13 @@ from cuda.bindings.driver import CUcontext, CUdevice, CUevent, CUstream
 
 from cudarun.emulator.api.calls import call, enqueue
 from cudarun.emulator.host.handles import handle_value
-from cudarun.emulator.host.machine import machine
+from cudarun.emulator.host.process import process
 from cudarun.emulator.host.refusal import Refusal
 from cudarun.emulator.host.streams import Event, Stream, create_event, create_stream
 
 
 def _event(handle: Any) -> Event:
-    return machine.handles.get(handle_value(handle), Event)
+    return process.handles.get(handle_value(handle), Event)
 
 
 # --- streams -------------------------------------------------------------------------------------
@@ -24,37 +24,37 @@ def _event(handle: Any) -> Event:
 @call(1)
 def cuStreamCreate(Flags: int) -> Any:
     """A new stream of the current context."""
-    return CUstream(create_stream(machine.current(), Flags, 0).handle)
+    return CUstream(create_stream(process.current(), Flags, 0).handle)
 
 
 @call(1)
 def cuStreamCreateWithPriority(flags: int, priority: int) -> Any:
     """A new stream with a priority, brought into the range there is."""
-    return CUstream(create_stream(machine.current(), flags, priority).handle)
+    return CUstream(create_stream(process.current(), flags, priority).handle)
 
 
 @call(waits=True)
 def cuStreamDestroy(hStream: Any) -> None:
     """Destroy a stream; a default one cannot be."""
-    machine.handles.get(handle_value(hStream), Stream).destroy()
+    process.handles.get(handle_value(hStream), Stream).destroy()
 
 
 @call(waits=True)
 def cuStreamSynchronize(hStream: Any) -> None:
     """Wait for all work of a stream."""
-    machine.stream(hStream)
+    process.stream(hStream)
 
 
 @call(waits=True)
 def cuStreamQuery(hStream: Any) -> None:
     """Whether all work of a stream is done: it always is."""
-    machine.stream(hStream)
+    process.stream(hStream)
 
 
 @enqueue()
 def cuStreamWaitEvent(hStream: Any, hEvent: Any, Flags: int) -> None:
     """Let a stream wait for an event, which has happened already."""
-    machine.stream(hStream)
+    process.stream(hStream)
     _event(hEvent)
     if Flags not in (0, 1):  # CU_EVENT_WAIT_EXTERNAL
         raise Refusal("INVALID_VALUE", f"{Flags:#x} is no combination of CUevent_wait_flags")
@@ -63,25 +63,25 @@ def cuStreamWaitEvent(hStream: Any, hEvent: Any, Flags: int) -> None:
 @call(1)
 def cuStreamGetPriority(hStream: Any) -> int:
     """A stream's priority."""
-    return machine.stream(hStream).priority
+    return process.stream(hStream).priority
 
 
 @call(1)
 def cuStreamGetFlags(hStream: Any) -> int:
     """A stream's flags."""
-    return machine.stream(hStream).flags
+    return process.stream(hStream).flags
 
 
 @call(1)
 def cuStreamGetCtx(hStream: Any) -> Any:
     """A stream's context."""
-    return CUcontext(machine.stream(hStream).context.handle)
+    return CUcontext(process.stream(hStream).context.handle)
 
 
 @call(1)
 def cuStreamGetDevice(hStream: Any) -> Any:
     """A stream's device."""
-    return CUdevice(machine.stream(hStream).context.device.ordinal)
+    return CUdevice(process.stream(hStream).context.device.ordinal)
 
 
 # --- events --------------------------------------------------------------------------------------
@@ -90,7 +90,7 @@ def cuStreamGetDevice(hStream: Any) -> Any:
 @call(1)
 def cuEventCreate(Flags: int) -> Any:
     """A new event of the current context."""
-    return CUevent(create_event(machine.current(), Flags).handle)
+    return CUevent(create_event(process.current(), Flags).handle)
 
 
 @call()
@@ -102,19 +102,19 @@ def cuEventDestroy(hEvent: Any) -> None:
 @enqueue()
 def cuEventRecord(hEvent: Any, hStream: Any) -> None:
     """Record the moment when a stream has done all that it was given."""
-    _record(_event(hEvent), machine.stream(hStream))
+    _record(_event(hEvent), process.stream(hStream))
 
 
 @enqueue()
 def cuEventRecordWithFlags(hEvent: Any, hStream: Any, flags: int) -> None:
     """`cuEventRecord`; its flags are for graphs."""
-    _record(_event(hEvent), machine.stream(hStream))
+    _record(_event(hEvent), process.stream(hStream))
 
 
 def _record(event: Event, stream: Stream) -> None:
     if event.context is not stream.context:
         raise Refusal("INVALID_HANDLE", "the event and the stream are of different contexts")
-    machine.ready(stream.context.device)
+    process.ready(stream.context.device)
     event.record()
 
 

@@ -1,7 +1,7 @@
 """The host side of the emulated device: what a CUDA driver keeps in memory between two calls.
 
-``machine`` holds everything (devices, handles, the fault, the log) behind one lock; ``contexts``,
-``modules``, ``linking``, ``allocations``, ``streams`` and ``launches`` hold one kind of object
+``process`` holds everything (devices, handles, the fault, the log) behind one lock; ``contexts``,
+``modules``, ``linking``, ``buffers``, ``streams`` and ``launches`` hold one kind of object
 each and raise `Refusal` with the ``CUresult`` a call must return. The calls themselves, one
 function each in CUDA's own names, are in ``cudarun.emulator.api``.
 """

@@ -88,7 +88,7 @@ class Device:
     """One emulated device.
 
     Attributes:
-        busy: A kernel of it is running, in whatever thread; guarded by the machine's lock.
+        busy: A kernel of it is running, in whatever thread; guarded by the process's lock.
     """
 
     def __init__(self, ordinal: int, capacity: int, handles: HandleTable) -> None:

@@ -16,10 +16,10 @@ from cuda.bindings.driver import CUlimit
 from cudarun.emulator.execution import LaunchConfig, execute
 from cudarun.emulator.host.devices import attribute_value
 from cudarun.emulator.host.handles import handle_value
-from cudarun.emulator.host.machine import Machine
 from cudarun.emulator.host.modules import Function, Kernel
 from cudarun.emulator.host.occupancy import registers_per_block, resident_blocks
 from cudarun.emulator.host.parameters import pack_parameters
+from cudarun.emulator.host.process import Process
 from cudarun.emulator.host.refusal import Refusal
 from cudarun.emulator.host.streams import Stream
 
@@ -90,12 +90,12 @@ def geometry_of(config: Any) -> Geometry:
 
 
 def launch(
-    machine: Machine, f: Any, geometry: Geometry, stream: Any, kernel_params: Any, extra: Any
+    process: Process, f: Any, geometry: Geometry, stream: Any, kernel_params: Any, extra: Any
 ) -> None:
     """Check a launch and carry it out.
 
     Args:
-        machine: The driver's state.
+        process: The driver's state.
         f: A ``CUfunction``, or a ``CUkernel``: then it is the one in the stream's context.
         geometry: Grid, block and so on.
         stream: A ``CUstream``.
@@ -105,7 +105,7 @@ def launch(
     Raises:
         Refusal: The driver would not start it.
     """
-    function = _function(machine, f, machine.stream(stream))
+    function = _function(process, f, process.stream(stream))
     check(function, geometry)
     cluster = geometry.cluster or function.attributes.required_cluster() or (1, 1, 1)
     context = function.module.context
@@ -121,7 +121,7 @@ def launch(
         printf_fifo=context.limits.get(CUlimit.CU_LIMIT_PRINTF_FIFO_SIZE),
         heap=context.heap(),
     )
-    memories = [device.memory, machine.host_memory]
+    memories = [device.memory, process.host_memory]
     memories += [peer.device.memory for peer in context.peers]
     function.loaded = context.launched = True
 
@@ -132,21 +132,21 @@ def launch(
             config,
             memories=memories,
             symbols=function.module.symbols,
-            printf=machine.printed,
+            printf=process.printed,
             device=device.traits,
         )
 
-    machine.run(device, work)
+    process.run(device, work)
 
 
-def _function(machine: Machine, f: Any, stream: Stream) -> Function:
+def _function(process: Process, f: Any, stream: Stream) -> Function:
     value = handle_value(f)
     if value == 0:
         raise Refusal("INVALID_HANDLE", "the function is null")
-    kernel = machine.handles.find(value, Kernel)
+    kernel = process.handles.find(value, Kernel)
     if kernel is not None:
         return kernel.function(stream.context)
-    function = machine.handles.get(value, Function)
+    function = process.handles.get(value, Function)
     if function.module.context is not stream.context:
         raise Refusal("INVALID_HANDLE", "the function and the stream are of different contexts")
     return function

@@ -38,7 +38,7 @@ class Fault:
     known: bool = False
 
 
-class Machine:
+class Process:
     """The devices and everything a program has made on them."""
 
     def __init__(self) -> None:
@@ -164,4 +164,4 @@ class Faulted(Refusal):
         super().__init__(result.name.removeprefix("CUDA_ERROR_"))
 
 
-machine = Machine()
+process = Process()

@@ -48,8 +48,8 @@ def build_cubins(folder: Path, nvcc: str, architecture: str) -> None:
 
     def build(source: Path) -> None:
         target = folder / f"{source.stem}.cubin"
-        command = [nvcc, "-cubin", f"-arch={architecture}", "-lineinfo", "-o", target, source]
-        subprocess.run(command, check=True)
+        command = [nvcc, "-cubin", f"-arch={architecture}", "-lineinfo", "-o", str(target)]
+        subprocess.run([*command, str(source)], check=True)
 
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         list(pool.map(build, sorted((ROOT / "samples").glob("*.cu"))))

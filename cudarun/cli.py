@@ -85,6 +85,9 @@ def main(args: list[str] | None = None) -> int:
         except (click.exceptions.Abort, KeyboardInterrupt):
             click.echo(err=True)  # ends the line that shows ^C
             return ExitCode.INTERRUPTED
+        except click.exceptions.NoArgsIsHelpError as error:
+            error.show()
+            return ExitCode.UNUSABLE_REQUEST
         except click.ClickException as error:
             show_error(_in_our_words(error))
             return ExitCode.UNUSABLE_REQUEST

@@ -21,6 +21,7 @@ from cudarun.session.drivers import DriverChoice
 # CUDA driver API, enum CUresult: which failures are not the device's.
 _NO_DEVICE = frozenset({3, 34, 36, 46, 100, 101, 102, 802, 803, 804})
 _IMAGE_REFUSED = frozenset({200, 209, 218, 220, 221, 222, 223, 224, 225, 226, 300, 301, 302, 303})
+_NAME_BYTES = 256
 _LOG_BYTES = 25600  # cuLogsDumpToMemory: the driver keeps no more
 
 
@@ -114,8 +115,8 @@ def _is_function(name: str) -> bool:
 
 def _shown(value: Any) -> str:
     """A value as ``--trace`` shows it: long data by its size, handles and addresses in hex."""
-    if isinstance(value, bytes) and len(value) <= 64:
-        return repr(value.rstrip(b"\0").decode(errors="replace"))
+    if isinstance(value, bytes) and len(value) <= _NAME_BYTES:  # a C string in its buffer
+        return repr(value.split(b"\0", 1)[0].decode(errors="replace"))
     if isinstance(value, bytes | bytearray | memoryview):
         return f"<{len(value)} bytes>"
     if isinstance(value, bool | str | float) or value is None:

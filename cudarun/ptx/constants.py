@@ -13,6 +13,7 @@ import struct
 from collections.abc import Callable
 
 from cudarun.ptx.cursor import Cursor
+from cudarun.ptx.errors import Severity
 from cudarun.ptx.lexer import TokenKind
 from cudarun.ptx.tree import Float, Integer
 
@@ -58,9 +59,22 @@ _FLOAT_ARITHMETIC: dict[str, Callable[[float, float], float]] = {
     "*": operator.mul,
 }
 
-_MIXED = "Constant expression type mismatch"
-_NOT_INTEGER = "Integer constant expression expected"
-_BY_ZERO = "Constant expression has division by zero"
+
+class _Unusable(Exception):
+    """The expression has the right form and no value."""
+
+    severity: Severity = "error"
+
+
+class _DivisionByZero(_Unusable):
+    severity: Severity = "fatal"
+
+    def __init__(self) -> None:
+        super().__init__("Constant expression has division by zero")
+
+
+def _not_integer() -> _Unusable:
+    return _Unusable("Integer constant expression expected")
 
 
 def constant(cursor: Cursor) -> Integer | Float:
@@ -71,7 +85,11 @@ def constant(cursor: Cursor) -> Integer | Float:
     """
     if cursor.token.kind is TokenKind.FLOAT_BITS:  # stands alone: no operator applies to it
         return _float_of_bits(cursor.advance().text)
-    value = _conditional(cursor)
+    start = cursor.token
+    try:
+        value = _conditional(cursor)
+    except _Unusable as error:
+        raise cursor.refusal(str(error), start, error.severity) from None
     return _double(value) if isinstance(value, float) else value
 
 
@@ -104,10 +122,10 @@ def _conditional(cursor: Cursor) -> _Value:
     condition = _binary(cursor, 1)
     if not cursor.accept("?"):
         return condition
-    chosen = _conditional(cursor)
+    chosen = _as_integer(_conditional(cursor))
     cursor.expect(":")
-    other = _conditional(cursor)
-    return chosen if _as_integer(cursor, condition).value else other
+    other = _as_integer(_conditional(cursor))
+    return chosen if _as_integer(condition).value else other
 
 
 def _binary(cursor: Cursor, weakest: int) -> _Value:
@@ -115,7 +133,7 @@ def _binary(cursor: Cursor, weakest: int) -> _Value:
     while (precedence := _PRECEDENCE.get(cursor.token.text, 0)) >= weakest:
         sign = cursor.advance().text
         right = _binary(cursor, precedence + 1)
-        left = _apply(cursor, sign, left, right)
+        left = _apply(sign, left, right)
     return left
 
 
@@ -126,9 +144,9 @@ def _unary(cursor: Cursor) -> _Value:
         value = _unary(cursor)
         return -value if isinstance(value, float) else _wrap(-value.value, value.unsigned)
     if cursor.accept("!"):
-        return Integer(int(not _as_integer(cursor, _unary(cursor)).value))
+        return Integer(int(not _as_integer(_unary(cursor)).value))
     if cursor.accept("~"):
-        return _wrap(~_as_integer(cursor, _unary(cursor)).value, unsigned=True)
+        return _wrap(~_as_integer(_unary(cursor)).value, unsigned=True)
     if cursor.accept("("):
         return _parenthesised(cursor)
     if cursor.accept("WARP_SZ"):
@@ -141,36 +159,36 @@ def _unary(cursor: Cursor) -> _Value:
 def _parenthesised(cursor: Cursor) -> _Value:
     if cursor.token.kind is TokenKind.MODIFIER:
         if not cursor.at(".s64", ".u64"):
-            raise cursor.refusal("Unsupported cast operation", severity="error")
+            raise _Unusable("Unsupported cast operation")
         unsigned = cursor.advance().text == ".u64"
         cursor.expect(")")
-        return _wrap(_as_integer(cursor, _unary(cursor)).value, unsigned)
+        return _wrap(_as_integer(_unary(cursor)).value, unsigned)
     value = _conditional(cursor)
     cursor.expect(")")
     return value
 
 
-def _apply(cursor: Cursor, sign: str, left: _Value, right: _Value) -> _Value:
+def _apply(sign: str, left: _Value, right: _Value) -> _Value:
     if isinstance(left, float) and isinstance(right, float):
-        return _apply_to_floats(cursor, sign, left, right)
+        return _apply_to_floats(sign, left, right)
     if isinstance(left, float) or isinstance(right, float):
-        raise cursor.refusal(_MIXED, severity="error")
-    return _apply_to_integers(cursor, sign, left, right)
+        raise _Unusable("Constant expression type mismatch")
+    return _apply_to_integers(sign, left, right)
 
 
-def _apply_to_floats(cursor: Cursor, sign: str, left: float, right: float) -> _Value:
+def _apply_to_floats(sign: str, left: float, right: float) -> _Value:
     if sign in _COMPARISONS:
         return Integer(int(_COMPARISONS[sign](left, right)))
     if sign in _FLOAT_ARITHMETIC:
         return _FLOAT_ARITHMETIC[sign](left, right)
     if sign != "/":
-        raise cursor.refusal(_NOT_INTEGER, severity="error")
+        raise _not_integer()
     if right == 0:
-        raise cursor.refusal(_BY_ZERO)
+        raise _DivisionByZero
     return left / right
 
 
-def _apply_to_integers(cursor: Cursor, sign: str, left: Integer, right: Integer) -> Integer:
+def _apply_to_integers(sign: str, left: Integer, right: Integer) -> Integer:
     if sign in ("<<", ">>"):
         count = right.value % _BITS
         shifted = left.value << count if sign == "<<" else left.value >> count
@@ -186,16 +204,16 @@ def _apply_to_integers(cursor: Cursor, sign: str, left: Integer, right: Integer)
     if sign in _INTEGER_ARITHMETIC:
         return _wrap(_INTEGER_ARITHMETIC[sign](a, b), unsigned)
     if b == 0:
-        raise cursor.refusal(_BY_ZERO)
+        raise _DivisionByZero
     if sign == "%":
         return _wrap(a % b, unsigned)
     quotient = abs(a) // abs(b)  # towards zero, as C divides
     return _wrap(quotient if (a < 0) == (b < 0) else -quotient, unsigned)
 
 
-def _as_integer(cursor: Cursor, value: _Value) -> Integer:
+def _as_integer(value: _Value) -> Integer:
     if isinstance(value, float):
-        raise cursor.refusal(_NOT_INTEGER, severity="error")
+        raise _not_integer()
     return value
 
 

@@ -59,7 +59,8 @@ class Cursor:
         return self.refusal(f"Parsing error near '{self.token.text}': syntax error")
 
     def refusal(
-        self, message: str, at: Position | None = None, severity: Severity = "fatal"
+        self, message: str, at: Token | None = None, severity: Severity = "fatal"
     ) -> PtxError:
         """The error that ends the parse; ``at`` the next token unless told otherwise."""
-        return PtxError([Diagnostic(at or self.position(), message, severity)])
+        position = self._lines.position((at or self.token).offset)
+        return PtxError([Diagnostic(position, message, severity)])

@@ -45,7 +45,8 @@ _TOKEN = re.compile(
                          (?![\w$]) )
       | (?P<MODIFIER>    \.[\w$]+ (?: ::\w+ )* )
       | (?P<NAME>        [A-Za-z_$][\w$]* | %[\w$]+ )
-      | (?P<INTEGER>     0[xX][0-9a-fA-F]+U? | 0[bB][01]+U? | 0[0-7]*U? | [1-9]\d*U? )
+      | (?P<INTEGER>     0[xX][0-9a-fA-F]+U? | 0[bB][01]+U? | 0[0-7]*U?
+                         | [1-9]\d{0,99}U? )
       | (?P<STRING>      "[^"\n]*" )
       | (?P<END>         \Z )
       | (?P<UNFINISHED>  /\* )

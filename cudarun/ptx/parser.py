@@ -79,6 +79,8 @@ _FUNCTION_DIRECTIVES = frozenset(
 )
 # The part of a register that an operand may name: an element of a vector, bytes or halves (video).
 _COMPONENT = re.compile(r"\.(?:[xyzwrgba]|b[0-7]{1,4}|h[0-3]{1,2})")
+_VERSION = re.compile(r"(\d{1,4})\.(\d{1,4})")
+_MOST_FILLED_IN = 1 << 24  # elements of an initialiser's row; real tables are far smaller
 
 _T = TypeVar("_T")
 
@@ -89,7 +91,11 @@ def parse(text: str) -> Module:
     Raises:
         PtxError: With one diagnostic, where the text stops being PTX.
     """
-    return _Parser(text.rstrip("\0")).module()
+    parser = _Parser(text.rstrip("\0"))
+    try:
+        return parser.module()
+    except RecursionError:
+        raise parser.refusal("Nesting is too deep") from None
 
 
 class _Parser(Cursor):
@@ -131,8 +137,11 @@ class _Parser(Cursor):
         )
 
     def _version(self) -> tuple[int, int]:
-        major, minor = self.take(TokenKind.FLOAT).split(".")
-        return int(major), int(minor)
+        version = _VERSION.fullmatch(self.token.text)
+        if version is None:
+            raise self.syntax_error()
+        self.advance()
+        return int(version[1]), int(version[2])
 
     def _module_item(self) -> None:
         if self.accept(".file"):
@@ -341,6 +350,8 @@ class _Parser(Cursor):
         length, inner = shape[0], shape[1:]
         row = prod(extent for extent in inner if extent is not None)
         elements: list[Integer | Float | SymbolValue] = []
+        if row > _MOST_FILLED_IN:
+            raise self.refusal("Array initializer is too large")
         self.expect("{")
         while not self.at("}"):
             if length is not None and len(elements) == length * row:
@@ -525,22 +536,27 @@ class _Parser(Cursor):
         """A register or a symbol, the latter with ``+offset`` or ``[index]`` behind it."""
         if self.accept("_"):
             return Sink()
+        start = self.token
         named = self._register_or_symbol()
         if isinstance(named, Register):
             return named
         if self.at("+"):
             return SymbolOffset(named, self._offset())
         if self.accept("["):
-            offset = self._number() * self._element_bytes(named)
+            declared = self._scope.get(named.name)
+            if declared is None:
+                raise self.refusal(f"Unknown symbol '{named.name}'", start, "error")
+            offset = self._number() * TYPE_BYTES[declared.type] * declared.vector
             self.expect("]")
             # mov takes the address of the element where a memory instruction takes what is there.
             return (SymbolOffset if self._opcode == "mov" else Address)(named, offset)
         return named
 
     def _register(self) -> Register:
+        start = self.token
         register = self._register_or_symbol()
         if not isinstance(register, Register):
-            raise self.refusal("Predicate expression expected", severity="error")
+            raise self.refusal("Predicate expression expected", start, "error")
         return register
 
     def _register_or_symbol(self) -> Register | Symbol:
@@ -568,12 +584,6 @@ class _Parser(Cursor):
             and stem != name
             and int(name[len(stem) :]) < family.count
         )
-
-    def _element_bytes(self, symbol: Symbol) -> int:
-        declared = self._scope.get(symbol.name)
-        if declared is None:
-            raise self.refusal(f"Unknown symbol '{symbol.name}'", severity="error")
-        return TYPE_BYTES[declared.type] * declared.vector
 
     def _address(self) -> Address | TupleAddress:
         """What stands in brackets, the opening one taken already."""
@@ -612,10 +622,10 @@ class _Parser(Cursor):
         return tuple(self._separated(self._number))
 
     def _integer(self) -> int:
-        position = self.position()
+        start = self.token
         value = constant(self)
         if isinstance(value, Float):
-            raise self.refusal("Integer constant expression expected", position, "error")
+            raise self.refusal("Integer constant expression expected", start, "error")
         return value.value
 
     def _word(self, words: frozenset[str] | dict[str, int]) -> str:

@@ -1,0 +1,54 @@
+"""Running the command line as a user does: a process, its two streams and its status."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+SAMPLES = ROOT / "samples"
+
+
+@dataclass(frozen=True)
+class Ran:
+    """What a command left: its exit status and what it wrote."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def document(self) -> Any:
+        """Its stdout as one JSON document."""
+        return json.loads(self.out)
+
+
+Run = Callable[..., Ran]
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Run:
+    """Run ``cudarun`` in an empty folder; ``samples/`` leads to the samples."""
+    (tmp_path / "samples").symlink_to(SAMPLES)
+
+    def run(*args: str, stdin: bytes = b"", env: dict[str, str] | None = None) -> Ran:
+        clean = {k: v for k, v in os.environ.items() if not k.startswith("CUDARUN_")}
+        done = subprocess.run(
+            [sys.executable, "-m", "cudarun", *args],
+            cwd=tmp_path,
+            env=clean | {"PYTHONPATH": str(ROOT)} | (env or {}),
+            input=stdin,
+            capture_output=True,
+            timeout=120,
+        )
+        return Ran(done.returncode, done.stdout.decode(), done.stderr.decode())
+
+    return run

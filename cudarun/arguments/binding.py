@@ -1,0 +1,398 @@
+"""Arguments bound to a kernel's parameters: the layout of a launch, addresses left open.
+
+No numpy is imported here unless an argument is a ``.npy`` file or the scalars are asked for, so
+that it can be done, and shown by ``--dry-run``, at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import zip_longest
+from pathlib import Path
+from typing import Any
+
+from cudarun.arguments.expressions import RESERVED, evaluate_dimension
+from cudarun.arguments.files import check_raw_size, is_npy, locate
+from cudarun.arguments.fitting import Misfit, fit
+from cudarun.arguments.packing import BufferSpec, Pointee, pack
+from cudarun.arguments.scanner import IDENTIFIER
+from cudarun.arguments.types import POINTER_SIZE, Type, inner_shape, lay_out
+from cudarun.arguments.values import (
+    Argument,
+    ArrayValue,
+    BareNumber,
+    Buffer,
+    FileBuffer,
+    FileInitial,
+    Initial,
+    ListInitial,
+    Scalar,
+    StructValue,
+    SymbolAddress,
+    Value,
+    VectorValue,
+    value_type,
+)
+from cudarun.errors import RequestError
+from cudarun.parameters import Parameter
+from cudarun.report.types import LayoutRow
+
+MAX_BYTES = (1 << 63) - 1
+"""The largest size a buffer can be asked for; whether a device has that much is its answer."""
+
+
+@dataclass(frozen=True, slots=True)
+class Slot:
+    """One parameter of the launch.
+
+    Attributes:
+        name: The name its argument goes by in expressions.
+        parameter: Where it lies.
+        value: The argument's value; bare numbers have got their type.
+        data: Its bytes, zero where an address belongs.
+        pointers: Where in ``data`` which addresses belong.
+    """
+
+    name: str
+    parameter: Parameter
+    value: Value
+    data: bytes
+    pointers: tuple[tuple[int, Pointee], ...]
+
+    def pack(self, addresses: Mapping[str, int], symbols: Mapping[str, int]) -> bytes:
+        """The parameter's bytes with the addresses in place; arguments as :meth:`Binding.pack`."""
+        data = bytearray(self.data)
+        for offset, pointee in self.pointers:
+            if isinstance(pointee, SymbolAddress):
+                address = symbols[pointee.symbol]
+            elif pointee.nbytes == 0:
+                address = addresses.get(pointee.name, 0)
+            else:
+                address = addresses[pointee.name]
+            data[offset : offset + POINTER_SIZE] = address.to_bytes(POINTER_SIZE, "little")
+        return bytes(data)
+
+
+@dataclass(frozen=True, slots=True)
+class Binding:
+    """A launch's arguments in the layout of the kernel's parameters.
+
+    Attributes:
+        slots: One for each parameter, in order.
+        rows: The layout table: a row for each parameter, and below it for each member.
+    """
+
+    slots: tuple[Slot, ...]
+    rows: tuple[LayoutRow, ...]
+
+    @property
+    def buffers(self) -> tuple[BufferSpec, ...]:
+        """Every buffer to allocate, in the order of the arguments."""
+        pointees = (pointee for slot in self.slots for _, pointee in slot.pointers)
+        return tuple(each for each in pointees if isinstance(each, BufferSpec))
+
+    @property
+    def symbols(self) -> tuple[str, ...]:
+        """The variables of the image whose addresses are wanted, each once."""
+        pointees = (pointee for slot in self.slots for _, pointee in slot.pointers)
+        return tuple(
+            dict.fromkeys(each.symbol for each in pointees if isinstance(each, SymbolAddress))
+        )
+
+    @property
+    def integers(self) -> dict[str, int]:
+        """The integer arguments by name."""
+        return _integers((slot.name, slot.value) for slot in self.slots)
+
+    @property
+    def scalars(self) -> dict[str, Any]:
+        """Arguments passed by value, by name, as expressions see them.
+
+        Scalars are numpy scalars, vectors and arrays are arrays, structs are structured scalars
+        without their pointers. Raw bytes and addresses are not among them.
+        """
+        from cudarun.arguments.dtypes import by_value
+
+        kept = (Scalar, VectorValue, ArrayValue, StructValue)
+        return {
+            slot.name: by_value(slot.value.type, slot.data)
+            for slot in self.slots
+            if isinstance(slot.value, kept)
+        }
+
+    @property
+    def names(self) -> frozenset[str]:
+        """Every name that an expression can use."""
+        by_value = (slot.name for slot in self.slots)
+        return frozenset(by_value) | {buffer.name for buffer in self.buffers}
+
+    @property
+    def size(self) -> int:
+        """Bytes of the parameter buffer: up to the end of the last parameter."""
+        return max((s.parameter.offset + s.parameter.size for s in self.slots), default=0)
+
+    def pack(self, addresses: Mapping[str, int], symbols: Mapping[str, int]) -> bytes:
+        """The whole parameter buffer.
+
+        Args:
+            addresses: Device addresses by buffer name; an empty buffer without one is null.
+            symbols: Device addresses by symbol.
+
+        Raises:
+            KeyError: An address is missing.
+        """
+        data = bytearray(self.size)
+        for slot in self.slots:
+            start = slot.parameter.offset
+            data[start : start + slot.parameter.size] = slot.pack(addresses, symbols)
+        return bytes(data)
+
+
+def bind(
+    arguments: Sequence[Argument],
+    parameters: Sequence[Parameter] | None,
+    *,
+    kernel: str,
+    directory: Path = Path(),
+) -> Binding:
+    """Bind arguments to a kernel's parameters, in order.
+
+    Args:
+        arguments: As parsed.
+        parameters: The kernel's list; ``None`` where neither driver nor image tells it, and the
+            arguments are laid out by the alignment of their own types.
+        kernel: What messages call it.
+        directory: What relative paths start from.
+
+    Raises:
+        RequestError: They do not fit (the message holds both lists side by side), a dimension or
+            a file cannot be resolved, or two names are the same.
+    """
+    if parameters is None:
+        parameters = _own_layout(arguments, kernel)
+    values = _fit_all(arguments, parameters, kernel)
+    names = _names(arguments, parameters)
+    resolver = _Resolver(_integers(zip(names, values, strict=True)), directory)
+    slots: list[Slot] = []
+    rows: list[LayoutRow] = []
+    end = 0
+    for argument, name, value, parameter in zip(arguments, names, values, parameters, strict=True):
+        try:
+            packed = pack(value, name, resolver.buffer)
+        except RequestError as error:
+            raise error.at(argument=argument.text or str(argument), kernel=kernel) from None
+        slots.append(Slot(name, parameter, value, packed.data, packed.pointers))
+        rows += _placed(packed.rows, parameter.offset, parameter.offset - end)
+        end = parameter.offset + parameter.size
+    binding = Binding(tuple(slots), tuple(rows))
+    _check_unique(binding)
+    return binding
+
+
+def _placed(rows: tuple[LayoutRow, ...], offset: int, padding: int) -> list[LayoutRow]:
+    """A value's rows at its parameter's place."""
+    whole, *members = (replace(row, offset=row.offset + offset) for row in rows)
+    return [replace(whole, padding_before=padding), *members]
+
+
+def _integers(named: Iterable[tuple[str, Value]]) -> dict[str, int]:
+    return {
+        name: int(value.value)
+        for name, value in named
+        if isinstance(value, Scalar) and value.type.is_integer
+    }
+
+
+def _own_layout(arguments: Sequence[Argument], kernel: str) -> tuple[Parameter, ...]:
+    types: list[Type] = []
+    for argument in arguments:
+        if isinstance(argument.value, BareNumber):
+            raise RequestError(
+                f"{kernel}: nothing tells the parameters of this kernel, so "
+                f"{argument} needs a type, such as i32:{argument.value}",
+                argument=argument.text or str(argument),
+            )
+        types.append(value_type(argument.value))
+    offsets = lay_out(types).offsets
+    return tuple(
+        Parameter(index, offset, type_.size, type_.alignment)
+        for index, (offset, type_) in enumerate(zip(offsets, types, strict=True))
+    )
+
+
+# --- names ---------------------------------------------------------------------------------------
+
+
+def _names(arguments: Sequence[Argument], parameters: Sequence[Parameter]) -> list[str]:
+    """The name of each argument: its own, the parameter's, or ``p`` and its index."""
+    taken = {argument.name for argument in arguments if argument.name}
+    names: list[str] = []
+    for argument, parameter in zip(arguments, parameters, strict=True):
+        if argument.name:
+            names.append(argument.name)
+            continue
+        own = parameter.name
+        usable = own and IDENTIFIER.fullmatch(own) and own not in RESERVED and own not in taken
+        name = own if own and usable else f"p{parameter.index}"
+        if name in taken:
+            raise RequestError(
+                f"argument {parameter.index} ({argument}) has no name, and {name} is the name of "
+                "another: give it one, NAME=VALUE"
+            )
+        taken.add(name)
+        names.append(name)
+    return names
+
+
+def _check_unique(binding: Binding) -> None:
+    """Buffers within structs have made-up names, which can meet others."""
+    seen = {slot.name for slot in binding.slots}
+    own = {slot.name for slot in binding.slots if isinstance(slot.value, Buffer | FileBuffer)}
+    for buffer in binding.buffers:
+        if buffer.name in own:
+            own.discard(buffer.name)
+        elif buffer.name in seen:
+            raise RequestError(
+                f"the name {buffer.name} of a buffer within a struct is also that of another "
+                "argument: rename one of them"
+            )
+        seen.add(buffer.name)
+
+
+# --- buffers -------------------------------------------------------------------------------------
+
+
+class _Resolver:
+    """Turns buffers as written into buffers to allocate."""
+
+    def __init__(self, integers: dict[str, int], directory: Path) -> None:
+        self.integers = integers
+        self.directory = directory
+
+    def buffer(self, value: Buffer | FileBuffer, name: str) -> BufferSpec:
+        if isinstance(value, FileBuffer):
+            from cudarun.arguments.initializers import npy_header
+
+            path = locate(value.path, self.directory)
+            scalar, shape = npy_header(path)
+            return BufferSpec(name, scalar, shape, FileInitial(str(path)))
+        shape = tuple(evaluate_dimension(each, self.integers) for each in value.dimensions)
+        spec = BufferSpec(name, value.type, shape)
+        if spec.nbytes > MAX_BYTES:
+            raise RequestError(f"{value} is {spec} of {spec.nbytes} bytes: no memory is that large")
+        return replace(spec, initial=self.initial(value.initial, spec))
+
+    def initial(self, initial: Initial | None, spec: BufferSpec) -> Initial | None:
+        """The initialiser with its file found, checked as far as can be without reading it."""
+        if isinstance(initial, ListInitial) and initial.shape != spec.array_shape:
+            raise RequestError(
+                f"a list of shape {_shape(initial.shape)} does not fill {spec}"
+                + (
+                    f", which has {_shape(spec.array_shape)} values"
+                    if inner_shape(spec.type)
+                    else ""
+                )
+            )
+        if isinstance(initial, FileInitial):
+            path = locate(initial.path, self.directory)
+            if not is_npy(path):
+                check_raw_size(path, spec.nbytes, str(spec))
+            return FileInitial(str(path))
+        return initial
+
+
+def _shape(shape: tuple[int, ...]) -> str:
+    return "×".join(map(str, shape))
+
+
+# --- what fits, and how it is shown when it does not ---------------------------------------------
+
+
+def _fit_all(
+    arguments: Sequence[Argument], parameters: Sequence[Parameter], kernel: str
+) -> list[Value]:
+    """The values with bare numbers typed.
+
+    Raises:
+        RequestError: Any of them does not fit, or there are too few or too many.
+    """
+    values: list[Value] = []
+    problems: dict[int, str] = {}
+    for index, (argument, parameter) in enumerate(zip_longest(arguments, parameters)):
+        if argument is None:
+            problems[index] = "no argument for it"
+        elif parameter is None:
+            problems[index] = "no such parameter"
+        else:
+            try:
+                values.append(fit(argument.value, parameter))
+            except Misfit as misfit:
+                problems[index] = str(misfit)
+    if problems:
+        raise RequestError(_misfits(arguments, parameters, problems, kernel), kernel=kernel)
+    return values
+
+
+def _misfits(
+    arguments: Sequence[Argument],
+    parameters: Sequence[Parameter],
+    problems: Mapping[int, str],
+    kernel: str,
+) -> str:
+    """The message: what is wrong in a line, and the two lists side by side."""
+    if len(arguments) != len(parameters):
+        summary = f"takes {_number(parameters, 'parameter')}, {len(arguments)} given"
+    else:
+        which = ", ".join(map(str, problems))
+        summary = f"argument{'s' * (len(problems) > 1)} {which} cannot be passed as given"
+        if len(problems) == 1:
+            summary = f"argument {which} does not fit its parameter"
+    lines = [("", "", "offset", "size", "parameter", "argument", "size", "")]
+    for index, (argument, parameter) in enumerate(zip_longest(arguments, parameters)):
+        lines.append(
+            (
+                "!" if index in problems else "",
+                str(index),
+                *_parameter_cells(parameter),
+                *_argument_cells(argument),
+                problems.get(index, ""),
+            )
+        )
+    return f"{kernel}: {summary}\n{_table(lines)}"
+
+
+def _number(things: Sequence[object], what: str) -> str:
+    return f"{len(things)} {what}{'s' * (len(things) != 1)}"
+
+
+def _parameter_cells(parameter: Parameter | None) -> tuple[str, str, str]:
+    if parameter is None:
+        return "", "", "–"
+    description = " ".join(filter(None, (parameter.type, parameter.name)))
+    return str(parameter.offset), str(parameter.size), description or "?"
+
+
+_WIDEST = 48
+
+
+def _argument_cells(argument: Argument | None) -> tuple[str, str]:
+    if argument is None:
+        return "–", ""
+    text = argument.text or str(argument)
+    shown = text if len(text) <= _WIDEST else f"{text[: _WIDEST - 1]}…"
+    size = "?" if isinstance(argument.value, BareNumber) else str(value_type(argument.value).size)
+    return shown, size
+
+
+def _table(lines: Sequence[tuple[str, ...]]) -> str:
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    right = {1, 2, 3, 6}
+    rendered = (
+        "  ".join(
+            cell.rjust(width) if index in right else cell.ljust(width)
+            for index, (cell, width) in enumerate(zip(line, widths, strict=True))
+        ).rstrip()
+        for line in lines
+    )
+    return "\n".join(f"  {line}" for line in rendered)

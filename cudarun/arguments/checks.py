@@ -1,0 +1,217 @@
+"""``--check``: whether an expression holds, and if not, where and by how much.
+
+At the top of a check, ``==`` compares floats within a tolerance and everything else exactly; the
+other comparisons hold element by element; any other value must be true in all its elements.
+Nothing of the size of the buffers is allocated: sides are computed and compared chunk by chunk.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from cudarun.arguments import expressions as tree
+from cudarun.arguments.dtypes import Array, is_float
+from cudarun.arguments.evaluation import (
+    Evaluator,
+    Operand,
+    chunks,
+    compare,
+    errors_naming,
+    joint_shape,
+    least_exact,
+    materialise,
+    presented,
+    truth,
+    wide,
+)
+from cudarun.arguments.expressions import Expression
+from cudarun.arguments.types import SCALARS, ScalarType
+from cudarun.report.types import CheckResult, Mismatch
+
+DEFAULT_TOLERANCES: dict[str, tuple[float, float]] = {
+    "f64": (1e-12, 1e-14),
+    "f32": (1e-5, 1e-6),
+    "f16": (1e-3, 1e-4),
+    "bf16": (1e-2, 1e-3),
+    "f8e4m3": (0.125, 0.002),
+    "f8e5m2": (0.25, 1e-4),
+}
+"""``(rtol, atol)`` by floating type: a few roundings of the type, relative; for the absolute part
+somewhat more than its results near zero lose, which for fp8 is half its smallest number."""
+
+SHOWN = 5
+"""Mismatches that a result names."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tolerance:
+    """How far apart two floats may be and still be equal.
+
+    Attributes:
+        rtol: Relative to the right side; ``None``: that of :data:`DEFAULT_TOLERANCES`.
+        atol: Absolute; ``None`` likewise.
+        equal_nan: Whether a NaN equals a NaN.
+    """
+
+    rtol: float | None = None
+    atol: float | None = None
+    equal_nan: bool = False
+
+    def of(self, scalar: ScalarType | None) -> tuple[float, float]:
+        """``(rtol, atol)`` for values of a floating type; of ``f64`` where there is none."""
+        rtol, atol = DEFAULT_TOLERANCES[(scalar or SCALARS["f64"]).name]
+        return (
+            rtol if self.rtol is None else self.rtol,
+            atol if self.atol is None else self.atol,
+        )
+
+
+def run_check(
+    expression: Expression,
+    values: Mapping[str, Any],
+    old: Mapping[str, Any],
+    tolerance: Tolerance = Tolerance(),
+    directory: Path = Path(),
+) -> CheckResult:
+    """Carry out one ``--check``.
+
+    Args:
+        expression: What must hold.
+        values: Arrays and numpy scalars by name, after the run.
+        old: The same before the run; only :attr:`Expression.old_names` are needed.
+        tolerance: For ``==`` between floats.
+        directory: What relative paths in ``load(…)`` start from.
+
+    Raises:
+        ArgumentSyntaxError: A name that is not there.
+        RequestError: The expression cannot be evaluated, or its sides do not go together.
+    """
+    evaluator = Evaluator(expression, values, old, directory)
+    node = expression.node
+    nodes: tuple[tree.Node, ...] = (node,)
+    operators: tuple[str, ...] = ()
+    if isinstance(node, tree.Comparison):
+        nodes, operators = node.operands, node.operators
+    with np.errstate(all="ignore"), errors_naming(expression):
+        sides = [evaluator.value(each) for each in nodes]
+        precisions = [evaluator.precision(each) for each in nodes]
+        tally = _Tally(operators, precisions, tolerance, joint_shape(sides))
+        for start, parts in chunks(*sides):
+            tally.add(start, parts)
+    return tally.result(expression.text)
+
+
+class _Tally:
+    """Counts what holds and keeps the worst of it, chunk by chunk.
+
+    ``operators`` stand between the sides of a comparison; without any, the one side must be true.
+    """
+
+    def __init__(
+        self,
+        operators: tuple[str, ...],
+        precisions: Sequence[ScalarType | None],
+        tolerance: Tolerance,
+        shape: tuple[int, ...],
+    ) -> None:
+        self.operators = operators
+        self.precisions = precisions
+        self.rtol, self.atol = tolerance.of(least_exact(*precisions))
+        self.equal_nan = tolerance.equal_nan
+        self.shape = shape
+        self.mismatches = 0
+        self.first: list[Mismatch] = []
+        self.worst_abs: float | None = None
+        self.worst_rel: float | None = None
+        self.used_tolerance = False
+
+    def add(self, start: int, parts: Sequence[Operand]) -> None:
+        """Compare one chunk of all sides, the first element of which has flat index ``start``."""
+        sides = [np.atleast_1d(materialise(part)) for part in parts]
+        links = [
+            self.link(operator, left, right)
+            for operator, left, right in zip(self.operators, sides, sides[1:], strict=False)
+        ] or [truth(sides[0])]
+        held = links[0] if len(links) == 1 else np.logical_and.reduce(np.broadcast_arrays(*links))
+        if held.all():
+            return
+        failing = np.flatnonzero(~held)
+        self.mismatches += len(failing)
+        for flat in failing[: SHOWN - len(self.first)]:
+            broken = next(i for i, link in enumerate(links) if not _at(link, flat))
+            index = tuple(map(int, np.unravel_index(start + int(flat), self.shape)))
+            left = self.shown(sides, broken, flat)
+            right = self.shown(sides, broken + 1, flat) if self.operators else "true"
+            self.first.append(Mismatch(index, left, right))
+
+    def link(self, operator: str, left: Array, right: Array) -> Array:
+        if operator != "==":
+            return np.asarray(compare(operator, left, right))
+        if is_float(left.dtype) or is_float(right.dtype):
+            self.used_tolerance = True
+            return self.close(wide(left), wide(right))
+        return self.same(left, right)
+
+    def close(self, left: Array, right: Array) -> Array:
+        """``|left - right| <= atol + rtol * |right|``, and infinities only equal to themselves."""
+        equal = left == right
+        difference = np.abs(left - right)
+        difference[equal] = 0.0  # infinities too, whose difference is no number
+        bound = self.atol + self.rtol * np.abs(right)
+        held: Array = equal | ((difference <= bound) & np.isfinite(right))
+        if self.equal_nan:
+            both = np.isnan(left) & np.isnan(right)
+            held |= both
+            difference[both] = 0.0
+        self.note(difference, right)
+        return held
+
+    def same(self, left: Array, right: Array) -> Array:
+        held = np.asarray(compare("==", left, right))
+        # Near 2^63 float64 cannot tell neighbours apart, but integers that differ do so by 1.
+        self.note(np.maximum(np.abs(wide(left) - wide(right)), ~held), wide(right))
+        return held
+
+    def note(self, difference: Array, right: Array) -> None:
+        """Keep the largest errors; NaNs are none, and nothing is relative to zero."""
+        relative = np.where(right == 0, np.nan, difference / np.abs(right))
+        self.worst_abs = _larger(self.worst_abs, difference)
+        self.worst_rel = _larger(self.worst_rel, relative)
+
+    def shown(self, sides: Sequence[Array], which: int, flat: int) -> str:
+        value = presented(_at(sides[which], flat), self.precisions[which])
+        return str(value).lower() if value.dtype.kind == "b" else str(value)
+
+    def result(self, text: str) -> CheckResult:
+        """The outcome over all chunks added."""
+        return CheckResult(
+            expression=text,
+            held=self.mismatches == 0,
+            elements=math.prod(self.shape),
+            mismatches=self.mismatches,
+            max_abs_error=self.worst_abs,
+            max_rel_error=self.worst_rel,
+            rtol=self.rtol if self.used_tolerance else 0.0,
+            atol=self.atol if self.used_tolerance else 0.0,
+            first=tuple(self.first),
+        )
+
+
+def _at(part: Array, flat: int) -> Any:
+    """An element of a chunk; a side that is one value is that everywhere."""
+    return part[flat] if part.size > 1 else part[0]
+
+
+def _larger(worst: float | None, errors: Array) -> float | None:
+    if errors.size == 0:
+        return worst
+    largest = float(np.fmax.reduce(errors))
+    if math.isnan(largest):
+        return worst
+    return largest if worst is None else max(worst, largest)

@@ -1,0 +1,146 @@
+"""The numpy side of the types: dtypes with the device's layout.
+
+A buffer of vectors or arrays has their axes last (``float4[n]`` is an array of shape ``(n, 4)``),
+a buffer of structs has a structured dtype with explicit offsets and the padding at the end.
+ml_dtypes is imported only when a type needs it.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from cudarun.arguments.types import (
+    SCALARS,
+    Kind,
+    PointerType,
+    ScalarType,
+    StructType,
+    Type,
+    inner_shape,
+    innermost,
+)
+
+Array: TypeAlias = npt.NDArray[Any]
+
+_ML_DTYPES = {"bf16": "bfloat16", "f8e4m3": "float8_e4m3fn", "f8e5m2": "float8_e5m2"}
+_BY_DTYPE_NAME = {name: SCALARS[scalar] for scalar, name in _ML_DTYPES.items()}
+
+
+@cache
+def scalar_dtype(scalar: ScalarType) -> np.dtype[Any]:
+    """The dtype of a scalar type."""
+    if scalar.name in _ML_DTYPES:
+        import ml_dtypes
+
+        borrowed: np.dtype[Any] = np.dtype(getattr(ml_dtypes, _ML_DTYPES[scalar.name]))
+        return borrowed
+    if scalar.kind is Kind.BOOL:
+        return np.dtype(np.bool_)
+    letter = {Kind.SIGNED: "i", Kind.UNSIGNED: "u", Kind.FLOAT: "f"}[scalar.kind]
+    return np.dtype(f"{letter}{scalar.size}")
+
+
+def struct_dtype(struct: StructType) -> np.dtype[Any]:
+    """The structured dtype with the device's offsets; pointer members are left out of it."""
+    layout = struct.layout
+    fields = [
+        (name, np.dtype((element_dtype(member.type), inner_shape(member.type))), offset)
+        for name, member, offset in zip(
+            struct.member_names, struct.members, layout.offsets, strict=True
+        )
+        if not isinstance(member.type, PointerType)
+    ]
+    return np.dtype(
+        {
+            "names": [name for name, _, _ in fields],
+            "formats": [dtype for _, dtype, _ in fields],
+            "offsets": [offset for _, _, offset in fields],
+            "itemsize": layout.size,
+        }
+    )
+
+
+def element_dtype(element: Type) -> np.dtype[Any]:
+    """The dtype of what an element is made of: that of ``f32`` for ``float4``.
+
+    The axes that go with it are :func:`cudarun.arguments.types.inner_shape`.
+    """
+    match innermost(element):
+        case ScalarType() as scalar:
+            return scalar_dtype(scalar)
+        case StructType() as struct:
+            return struct_dtype(struct)
+        case _:
+            return np.dtype(np.uint64)
+
+
+def scalar_type(dtype: np.dtype[Any]) -> ScalarType | None:
+    """The scalar type that a dtype is; ``None`` where there is none, as for complex numbers."""
+    if dtype.name in _BY_DTYPE_NAME:
+        return _BY_DTYPE_NAME[dtype.name]
+    if dtype.kind == "b":
+        return SCALARS["bool"]
+    if dtype.kind not in "iuf":
+        return None
+    return SCALARS.get(f"{dtype.kind}{8 * dtype.itemsize}")
+
+
+def is_float(dtype: np.dtype[Any]) -> bool:
+    """Whether it is a floating dtype, those of ml_dtypes included (their ``kind`` is not ``f``)."""
+    return dtype.kind == "f" or dtype.name in _BY_DTYPE_NAME
+
+
+def convert(values: npt.ArrayLike, scalar: ScalarType) -> Array:
+    """Numbers as a type, as a cast on the device gives them.
+
+    To an integer: towards zero, clamped to its range, NaN is 0 (``cvt.rzi`` of the PTX manual);
+    from an integer: wrapped. To a float: rounded once to nearest even.
+    """
+    source = np.asarray(values)
+    target = scalar_dtype(scalar)
+    with np.errstate(all="ignore"):
+        if scalar.is_integer and is_float(source.dtype):
+            return _float_to_integer(source.astype(np.float64), scalar, target)
+        if scalar.name in _ML_DTYPES and source.dtype != target:
+            return _round_to_odd(source).astype(target)
+        return source.astype(target)
+
+
+def _float_to_integer(values: Array, scalar: ScalarType, target: np.dtype[Any]) -> Array:
+    whole = np.trunc(np.nan_to_num(values, nan=0.0, posinf=np.inf, neginf=-np.inf))
+    # The largest 64-bit integers are no float64: what reaches the bound is put in by hand.
+    above = whole >= float(scalar.maximum)
+    below = whole <= float(scalar.minimum)
+    result = np.where(above | below, 0.0, whole).astype(target)
+    result = np.where(above, np.array(scalar.maximum, target), result)
+    return np.where(below, np.array(scalar.minimum, target), result)
+
+
+def _round_to_odd(values: Array) -> Array:
+    """As float32, with the last bit set where the value is not exact.
+
+    ml_dtypes goes from float64 by way of float32 and so rounds twice; from a float32 rounded to
+    odd the second rounding gives what a single one would.
+    """
+    exact = values.astype(np.float64)
+    single = exact.astype(np.float32)
+    back = single.astype(np.float64)
+    inexact = (back != exact) & np.isfinite(back) & np.isfinite(exact)
+    if not inexact.any():
+        return single
+    toward_zero = np.where(
+        np.abs(back) > np.abs(exact), np.nextafter(single, np.float32(0)), single
+    )
+    odd = (toward_zero.view(np.uint32) | np.uint32(1)).view(np.float32)
+    result: Array = np.where(inexact, odd, single)
+    return result
+
+
+def by_value(element: Type, data: bytes) -> Any:
+    """A value passed by value, from its bytes: a numpy scalar, an array or a structured scalar."""
+    array = np.frombuffer(data, element_dtype(element)).reshape(inner_shape(element)).copy()
+    return array[()]

@@ -1,0 +1,46 @@
+"""Files named in arguments and expressions: found, told apart and sized, without numpy."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from cudarun.errors import RequestError
+
+_NPY_MAGIC = b"\x93NUMPY"
+
+
+def locate(path: str, directory: Path) -> Path:
+    """Where ``path`` is: relative ones start from ``directory``, ``~`` is the home directory."""
+    return directory / Path(path).expanduser()
+
+
+def unreadable(path: Path, error: OSError) -> RequestError:
+    """The error for a file that cannot be read."""
+    return RequestError(f"cannot read {path}: {error.strerror or error}", file=str(path))
+
+
+def is_npy(path: Path) -> bool:
+    """Whether the file says it is numpy's format; its name does not matter.
+
+    Raises:
+        RequestError: It cannot be read.
+    """
+    try:
+        with path.open("rb") as stream:
+            return stream.read(len(_NPY_MAGIC)) == _NPY_MAGIC
+    except OSError as error:
+        raise unreadable(path, error) from None
+
+
+def check_raw_size(path: Path, nbytes: int, what: str) -> None:
+    """Demand that a raw file has exactly the bytes of the buffer ``what``.
+
+    Raises:
+        RequestError: It has not.
+    """
+    try:
+        size = path.stat().st_size
+    except OSError as error:
+        raise unreadable(path, error) from None
+    if size != nbytes:
+        raise RequestError(f"{path} has {size} bytes; {what} has {nbytes}", file=str(path))

@@ -1,0 +1,161 @@
+"""Whether a value fits a kernel's parameter, by size, alignment and what is known of its type.
+
+A parameter's type may be told by C++ (``float const*``, from the demangled signature), by PTX
+(``u64``: its width, and whether it is a float) or by nobody.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from cudarun.arguments.literals import Form, LiteralError, read
+from cudarun.arguments.types import (
+    NAMED,
+    SCALARS,
+    PointerType,
+    ScalarType,
+    VectorType,
+)
+from cudarun.arguments.values import (
+    BareNumber,
+    Buffer,
+    FileBuffer,
+    Null,
+    Scalar,
+    SymbolAddress,
+    Value,
+    value_type,
+)
+from cudarun.parameters import Parameter
+
+_PTX_TYPE = re.compile(r"\.?(?P<letter>[usbf])(?P<bits>8|16|32|64)")
+_QUALIFIERS = re.compile(r"\b(?:const|volatile|__restrict__|restrict|struct|enum)\b")
+
+
+class Misfit(Exception):
+    """The value cannot be the parameter; the message says why, for one line of a table."""
+
+
+@dataclass(frozen=True, slots=True)
+class PtxType:
+    """What PTX tells of a parameter: ``f`` a float, ``u`` or ``s`` an integer or a pointer."""
+
+    letter: str
+    size: int
+
+
+Expected: TypeAlias = PointerType | ScalarType | VectorType | PtxType | None
+"""What a parameter wants; ``None`` where nobody tells, as for a struct."""
+
+
+def expected_type(text: str | None) -> Expected:
+    """Read a parameter's type as an image or a demangler writes it.
+
+    >>> expected_type("float const*")
+    PointerType(pointee='float')
+    """
+    if text is None:
+        return None
+    if ptx := _PTX_TYPE.fullmatch(text.strip()):
+        return PtxType(ptx["letter"], int(ptx["bits"]) // 8)
+    plain = " ".join(_QUALIFIERS.sub(" ", text).split())
+    if plain.endswith(("*", "&", "]")) or "(*" in plain:
+        return PointerType(plain.rstrip("*& "))
+    return NAMED.get(plain)
+
+
+def fit(value: Value, parameter: Parameter) -> Value:
+    """The value as the parameter takes it: a bare number comes back with the parameter's type.
+
+    Raises:
+        Misfit: It cannot be this parameter.
+    """
+    expected = expected_type(parameter.type)
+    if isinstance(value, BareNumber):
+        value = _typed(value, expected)
+    given = value_type(value)
+    if isinstance(value, Buffer | FileBuffer | SymbolAddress | Null):
+        _fit_address(expected)
+    elif isinstance(given, ScalarType):
+        _fit_scalar(given, expected)
+    elif isinstance(given, VectorType) and isinstance(expected, VectorType):
+        _fit_vector(given, expected)
+    if given.size != parameter.size:
+        what = "an address" if isinstance(given, PointerType) else str(given)
+        raise Misfit(f"{what} is {given.size} bytes, not {parameter.size}")
+    if parameter.offset % given.alignment:
+        raise Misfit(
+            f"{given} is aligned to {given.alignment} bytes, the offset {parameter.offset} is not"
+        )
+    return value
+
+
+def _fit_address(expected: Expected) -> None:
+    # A device address may be declared as an integer of its size, as CUdeviceptr is.
+    match expected:
+        case ScalarType() | VectorType() if expected != SCALARS["u64"]:
+            raise Misfit(f"it is {expected} by value, not a pointer")
+        case PtxType(letter="f"):
+            raise Misfit("it is a float by value, not a pointer")
+
+
+def _fit_scalar(given: ScalarType, expected: Expected) -> None:
+    match expected:
+        case PointerType():
+            if given != SCALARS["u64"]:  # a raw address, written out, is the caller's business
+                raise Misfit("it is a pointer: give a buffer, &symbol or null")
+        case ScalarType() if not _same_bits(given, expected):
+            raise Misfit(f"it is {expected}, not {given}")
+        case PtxType(letter) if letter != "b" and (letter == "f") != given.is_float:
+            raise Misfit(f"it is {_ptx_name(expected)}, not {given}")
+
+
+def _fit_vector(given: VectorType, expected: VectorType) -> None:
+    if given.count != expected.count or not _same_bits(given.scalar, expected.scalar):
+        raise Misfit(f"it is {expected}, not {given}")
+
+
+def _same_bits(one: ScalarType, other: ScalarType) -> bool:
+    """Whether the one can be read as the other: signedness is the kernel's business."""
+    if one.is_float or other.is_float:
+        return one == other
+    return one.size == other.size
+
+
+def _typed(number: BareNumber, expected: Expected) -> Scalar:
+    """A bare number as the type of its parameter.
+
+    Raises:
+        Misfit: The type is not known, is no scalar, or cannot hold the number.
+    """
+    match expected:
+        case ScalarType():
+            scalar = expected
+        case PtxType("f", size):
+            scalar = SCALARS[f"f{8 * size}"]
+        case PtxType("u" | "s" as letter, size):
+            # nvcc writes .u32 for a signed int too.
+            negative = read(number.text).negative
+            scalar = SCALARS[f"{'i' if letter == 's' or negative else 'u'}{8 * size}"]
+        case PointerType():
+            raise Misfit("it is a pointer: give a buffer, &symbol or null")
+        case VectorType():
+            raise Misfit(f"it is a {expected}: {expected}:…")
+        case _:
+            raise Misfit(f"its type is not known: {_with_type(number)}")
+    try:
+        return number.of(scalar)
+    except LiteralError as error:
+        raise Misfit(str(error)) from None
+
+
+def _with_type(number: BareNumber) -> str:
+    form = read(number.text).form
+    likely = {Form.INTEGER: "i32", Form.TRUTH: "bool"}.get(form, "f32")
+    return f"give {number} one, such as {likely}:{number}"
+
+
+def _ptx_name(expected: PtxType) -> str:
+    return f".{expected.letter}{8 * expected.size}"

@@ -1,0 +1,530 @@
+"""The text of an argument: ``[NAME=]VALUE``, as ``docs/arguments.md`` gives the grammar.
+
+Everything that the text alone can tell is checked here, before any driver is touched: numbers fit
+their type, vectors have all their components, lists are rectangular. What needs the kernel or the
+other arguments (dimensions, files, the parameter list) is :mod:`cudarun.arguments.binding`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from typing import TypeVar
+
+from cudarun.arguments.expressions import RESERVED, Expression, read_dimension
+from cudarun.arguments.literals import NUMBER, Form, LiteralError, read
+from cudarun.arguments.scanner import IDENTIFIER, Scanner, did_you_mean
+from cudarun.arguments.types import (
+    NAMED,
+    ArrayType,
+    Kind,
+    ScalarType,
+    StructMember,
+    StructType,
+    Type,
+    VectorType,
+    inner_shape,
+    innermost,
+    scalars_of,
+)
+from cudarun.arguments.values import (
+    Argument,
+    ArrayValue,
+    BareNumber,
+    Buffer,
+    Bytes,
+    Constant,
+    Element,
+    Eye,
+    FileBuffer,
+    FileInitial,
+    Initial,
+    Iota,
+    ListInitial,
+    Member,
+    Null,
+    Rand,
+    RandInt,
+    Randn,
+    Scalar,
+    StructValue,
+    SymbolAddress,
+    Value,
+    VectorValue,
+)
+from cudarun.errors import RequestError
+
+__all__ = ["Argument", "parse_argument", "parse_arguments", "parse_type"]
+
+INITIALS = ("zeros", "ones", "iota", "rand", "randn", "randint", "eye")
+"""The words that an initialiser can begin with."""
+
+MAX_ARRAY = 1 << 20
+"""The longest array member: its values are written out one by one."""
+
+_ARGUMENT_NAME = re.compile(r"(?P<name>[A-Za-z_][A-Za-z0-9_]*)\s*=(?!=)")
+_NUMBER_AHEAD = re.compile(r"[+-]?\s*(?:\.?[0-9]|(?:inf|nan|true|false)\b)")
+_LITERAL_AHEAD = re.compile(rf"{_NUMBER_AHEAD.pattern}|\{{")
+_SYMBOL = re.compile(r"[A-Za-z_$%][\w$]*(?:::[A-Za-z_$][\w$]*)*")
+_HEX = re.compile(r"[0-9a-fA-F_]*")
+_WORD = re.compile(r"\w+")
+_QUOTED = re.compile(r'"(?P<path>(?:[^"\\]|\\["\\])*)"')
+_PATH_IN_STRUCT = re.compile(r"[^,}]*")
+_PATH = re.compile(r".*", re.DOTALL)
+_COUNT = re.compile(r"[0-9]+")
+
+_Kept = TypeVar("_Kept")
+
+
+def parse_argument(text: str) -> Argument:
+    """Parse one ARG.
+
+    >>> parse_argument("x=float:0.5")
+    Argument(name='x', value=Scalar(type=..., bits=1056964608), text='x=float:0.5')
+
+    Raises:
+        ArgumentSyntaxError: With the column where the text goes wrong.
+    """
+    scanner = Scanner(text)
+    start = scanner.skip_space()
+    found = scanner.match(_ARGUMENT_NAME)
+    name = found["name"] if found else None
+    if name in RESERVED:
+        raise scanner.error(f"{name!r} is an operator of expressions: it names no argument", start)
+    if scanner.at_end:
+        raise scanner.error("expected a value, found the end")
+    value = _Parser(scanner).whole_value()
+    return Argument(name, value, text)
+
+
+def parse_arguments(texts: Iterable[str]) -> tuple[Argument, ...]:
+    """Parse all ARGs of a launch.
+
+    Raises:
+        ArgumentSyntaxError: With the column where a text goes wrong.
+        RequestError: Two of them have the same name.
+    """
+    arguments = tuple(map(parse_argument, texts))
+    seen: dict[str, Argument] = {}
+    for argument in arguments:
+        if argument.name is None:
+            continue
+        if argument.name in seen:
+            first = seen[argument.name].text
+            raise RequestError(
+                f"two arguments are named {argument.name!r}: {first} and {argument.text}",
+                argument=argument.name,
+            )
+        seen[argument.name] = argument
+    return arguments
+
+
+def parse_type(text: str) -> Type:
+    """Parse a type on its own, such as ``float4`` or ``{n=i32, f32*4}``.
+
+    Raises:
+        ArgumentSyntaxError: With the column where the text goes wrong.
+    """
+    scanner = Scanner(text)
+    found = _Parser(scanner).type_or_value()
+    if not isinstance(found, Type):
+        raise scanner.error("expected a type, found a value", 0)
+    scanner.expect_end()
+    return found
+
+
+class _Parser:
+    """Recursive descent; each method reads what its name says, from the scanner's position."""
+
+    def __init__(self, scanner: Scanner) -> None:
+        self.scanner = scanner
+        self.in_struct = 0
+
+    # --- values ---
+
+    def whole_value(self) -> Value:
+        value = self.value()
+        scanner = self.scanner
+        if scanner.peek(",") and isinstance(value, VectorValue | ArrayValue):
+            raise scanner.error(f"{value.type} takes no more than {_count(value)} values")
+        scanner.expect_end()
+        return value
+
+    def value(self) -> Value:
+        start = self.scanner.skip_space()
+        found = self.type_or_value()
+        if isinstance(found, Type):
+            raise self._without_value(found, start)
+        return found
+
+    def type_or_value(self) -> Type | Value:
+        """A value, or a type with no value: only what surrounds it knows which it should be."""
+        scanner = self.scanner
+        if scanner.accept("@"):
+            return FileBuffer(self.path())
+        if scanner.accept("&"):
+            return SymbolAddress(self.required(_SYMBOL, "the name of a variable after '&'"))
+        if scanner.looks_at(_NUMBER_AHEAD):
+            return self.number()
+        if scanner.peek("{"):
+            found = self.braces()
+            if isinstance(found, StructValue):
+                return found
+            return self.after_type(found)
+        return self.word()
+
+    def word(self) -> Type | Value:
+        """What begins with a word: ``null``, ``bytes:`` or a type."""
+        scanner = self.scanner
+        start = scanner.skip_space()
+        word = self.required(IDENTIFIER, "a value")
+        if word == "null":
+            return Null()
+        if word == "bytes" and scanner.accept(":"):
+            return self.bytes()
+        # Types of C have up to four words: take as many as still make a name.
+        name, named, end = word, NAMED.get(word), scanner.position
+        while more := scanner.match(IDENTIFIER):
+            name += f" {more.group()}"
+            if name in NAMED:
+                named, end = NAMED[name], scanner.position
+        scanner.position = end
+        if named is None:
+            hint = did_you_mean(word, [*NAMED, "null", "bytes"])
+            if scanner.peek("="):
+                hint = "an argument is NAME=VALUE"
+            raise scanner.error(f"unknown type {word!r}", start, hint=hint)
+        return self.after_type(named)
+
+    def after_type(self, element: Type) -> Type | Value:
+        """``*COUNT``, ``[DIMENSIONS]`` and ``:VALUE`` after a type, each if it is there."""
+        scanner = self.scanner
+        while scanner.accept("*"):
+            element = self.array_type(element)
+        if scanner.peek("["):
+            return self.buffer(element)
+        if scanner.accept(":"):
+            return self.element(element)
+        return element
+
+    def array_type(self, element: Type) -> ArrayType:
+        start = self.scanner.skip_space()
+        count = self.required(_COUNT, f"the length of the array after '{element}*'")
+        if len(count) > 9 or not 0 < int(count) <= MAX_ARRAY:
+            raise self.scanner.error(f"an array has 1 to {MAX_ARRAY} elements", start)
+        return ArrayType(element, int(count))
+
+    def number(self) -> BareNumber:
+        start = self.scanner.skip_space()
+        found = self.scanner.match(NUMBER)
+        text = found.group() if found else self.scanner.found()
+        with self.located(start):
+            read(text)
+        return BareNumber("".join(text.split()))
+
+    def bytes(self) -> Bytes:
+        start = self.scanner.skip_space()
+        digits = self.required(_HEX, "hexadecimal digits").replace("_", "")
+        if not digits:
+            raise self.scanner.error("bytes: takes hexadecimal digits, two for each byte", start)
+        if len(digits) % 2:
+            raise self.scanner.error("an odd number of hexadecimal digits: two make a byte", start)
+        return Bytes(bytes.fromhex(digits))
+
+    def path(self) -> str:
+        scanner = self.scanner
+        start = scanner.skip_space()
+        if quoted := scanner.match(_QUOTED):
+            path = re.sub(r"\\(.)", r"\1", quoted["path"])
+        else:
+            path = self.required(_PATH_IN_STRUCT if self.in_struct else _PATH, "a path").rstrip()
+        if not path:
+            raise scanner.error("expected the path of a file after '@'", start)
+        return path
+
+    # --- structs ---
+
+    def braces(self) -> StructType | StructValue:
+        """``{…}``: a struct type when no member has a value, a struct value when all have."""
+        scanner = self.scanner
+        start = scanner.skip_space()
+        scanner.expect("{", "before the members of a struct")
+        members: list[tuple[str | None, Type | Value, int]] = []
+        self.in_struct += 1
+        with scanner.nested():
+            while True:
+                if not members and scanner.peek("}"):
+                    raise scanner.error("a struct without members", start)
+                members.append(self.member(taken=[name for name, _, _ in members]))
+                if not scanner.accept(","):
+                    break
+            scanner.expect("}", "or ',' after a member")
+        self.in_struct -= 1
+        return self._struct(members)
+
+    def member(self, taken: list[str | None]) -> tuple[str | None, Type | Value, int]:
+        start = self.scanner.skip_space()
+        found = self.scanner.match(_ARGUMENT_NAME)
+        name = found["name"] if found else None
+        if name is not None and name in taken:
+            raise self.scanner.error(f"two members are named {name!r}", start)
+        start = self.scanner.skip_space()
+        what = self.type_or_value()
+        if isinstance(what, BareNumber):
+            raise self.scanner.error(
+                f"{what} needs a type: in a struct the kernel cannot tell it",
+                start,
+                hint=f"i32:{what}, f32:{what}, …",
+            )
+        return name, what, start
+
+    def _struct(
+        self, members: list[tuple[str | None, Type | Value, int]]
+    ) -> StructType | StructValue:
+        types = [what for _, what, _ in members if isinstance(what, Type)]
+        if len(types) == len(members):
+            return StructType(
+                tuple(StructMember(name, w) for name, w, _ in members if isinstance(w, Type))
+            )
+        for _, what, start in members:
+            if isinstance(what, Type):
+                raise self._without_value(what, start)
+        return StructValue(
+            tuple(Member(name, w) for name, w, _ in members if not isinstance(w, Type))
+        )
+
+    def _without_value(self, element: Type, start: int) -> RequestError:
+        return self.scanner.error(
+            f"{element} needs a value or dimensions",
+            start,
+            hint=f"a value: {element}:…   a buffer: {element}[n]",
+        )
+
+    # --- literals of a type ---
+
+    def element(self, element: Type) -> Element:
+        """The value of a type, without the type: ``1,2,3,4`` for ``float4``."""
+        match element:
+            case ScalarType():
+                return self.scalar(element)
+            case VectorType():
+                components = self.run(element, element.count, lambda: self.scalar(element.scalar))
+                return VectorValue(element, components)
+            case ArrayType():
+                inner = element.element
+                return ArrayValue(
+                    element, self.run(element, element.count, lambda: self.element(inner))
+                )
+            case StructType():
+                return self.struct_literal(element)
+            case _:
+                raise AssertionError(f"no text gives the type {element}")
+
+    def scalar(self, scalar: ScalarType) -> Scalar:
+        start = self.scanner.skip_space()
+        found = self.scanner.match(NUMBER)
+        if found is None:
+            raise self.scanner.error(
+                f"expected {_described(scalar)}, found {self.scanner.found()}", start
+            )
+        with self.located(start):
+            return BareNumber(found.group()).of(scalar)
+
+    def run(self, whole: Type, count: int, one: Callable[[], _Kept]) -> tuple[_Kept, ...]:
+        """``count`` values with commas between them."""
+        scanner = self.scanner
+        values = [one()]
+        while len(values) < count:
+            if not (scanner.accept(",") and scanner.looks_at(_LITERAL_AHEAD)):
+                raise scanner.error(f"{whole} takes {count} values; {len(values)} given")
+            values.append(one())
+        return tuple(values)
+
+    def struct_literal(self, struct: StructType) -> StructValue:
+        scanner = self.scanner
+        scanner.expect("{", f"before the members of {struct}")
+        members: list[Member] = []
+        with scanner.nested():
+            for member in struct.members:
+                if members:
+                    scanner.expect(",", f"before member {len(members) + 1} of {struct}")
+                members.append(Member(member.name, self.element(member.type)))
+            scanner.expect("}", f"after the {len(members)} members of {struct}")
+        return StructValue(tuple(members))
+
+    # --- buffers ---
+
+    def buffer(self, element: Type) -> Buffer:
+        scanner = self.scanner
+        scanner.expect("[", "before dimensions")
+        if scanner.peek("]"):
+            raise scanner.error(
+                f"a buffer needs its dimensions: {element}[n]; one element is {element}[1]"
+            )
+        dimensions = [read_dimension(scanner)]
+        while scanner.accept(","):
+            dimensions.append(read_dimension(scanner))
+        scanner.expect("]", "or ',' after a dimension")
+        initial = self.initial(element, tuple(dimensions)) if scanner.accept(":") else None
+        return Buffer(element, tuple(dimensions), initial)
+
+    def initial(self, element: Type, dimensions: tuple[Expression, ...]) -> Initial:
+        scanner = self.scanner
+        start = scanner.skip_space()
+        if scanner.accept("@"):
+            return FileInitial(self.path())
+        if scanner.peek("["):
+            return self.list_initial(element, len(dimensions) + len(inner_shape(element)))
+        if scanner.looks_at(_NUMBER_AHEAD):
+            return self.constant(element)
+        word = self.required(IDENTIFIER, "an initialiser")
+        if word not in INITIALS:
+            raise scanner.error(
+                f"unknown initialiser {word!r}", start, hint=did_you_mean(word, INITIALS)
+            )
+        return self.named_initial(word, element, len(dimensions), start)
+
+    def constant(self, element: Type) -> Constant:
+        start = self.scanner.skip_space()
+        number = self.number()
+        self.fits(number, element, start)
+        return Constant(number)
+
+    def named_initial(self, word: str, element: Type, axes: int, start: int) -> Initial:
+        scalars = scalars_of(element)
+        match word:
+            case "zeros" | "ones":
+                return Constant(BareNumber("0" if word == "zeros" else "1"))
+            case "iota":
+                self.refuse(scalars, Kind.BOOL, "iota counts; a bool cannot", start)
+                return Iota(*self.parameters(word, element, (0, 1, 2)))
+            case "rand" | "randn":
+                hint = f"randint(lo,hi) for {_plural(scalars)}"
+                for kind in (Kind.SIGNED, Kind.UNSIGNED, Kind.BOOL):
+                    self.refuse(scalars, kind, f"{word} gives fractions", start, hint=hint)
+                return Rand(*self.parameters(word, element, (0, 2))) if word == "rand" else Randn()
+            case "randint":
+                return self.randint(element, start)
+            case _:
+                if axes < 2 or not isinstance(element, ScalarType):
+                    raise self.scanner.error("eye is for buffers of scalars with two axes", start)
+                return Eye()
+
+    def randint(self, element: Type, start: int) -> RandInt:
+        low, high = self.parameters("randint", element, (2,), ends_open=True)
+        first, end = read(low.text), read(high.text)
+        if first.form is not Form.INTEGER or end.form is not Form.INTEGER:
+            raise self.scanner.error("randint takes two integers", start)
+        if first.integer >= end.integer:
+            raise self.scanner.error(f"randint({low},{high}) leaves nothing to choose", start)
+        self.fits(BareNumber(str(end.integer - 1)), element, start)
+        return RandInt(low, high)
+
+    def parameters(
+        self, word: str, element: Type, counts: tuple[int, ...], *, ends_open: bool = False
+    ) -> list[BareNumber]:
+        """``(number, …)`` after an initialiser's word; ``ends_open``: the last may be one past."""
+        scanner = self.scanner
+        numbers: list[BareNumber] = []
+        start = scanner.skip_space()
+        if scanner.accept("("):
+            while True:
+                at = scanner.skip_space()
+                numbers.append(self.number())
+                if not (ends_open and len(numbers) == counts[-1]):
+                    self.fits(numbers[-1], element, at)
+                if not scanner.accept(","):
+                    break
+            scanner.expect(")", f"after the numbers of {word}")
+        if len(numbers) not in counts:
+            wanted = " or ".join(str(count) for count in counts if count)
+            raise scanner.error(f"{word} takes {wanted} numbers; {len(numbers)} given", start)
+        return numbers
+
+    def list_initial(self, element: Type, levels: int) -> ListInitial:
+        """Nested lists, as deep as the buffer has axes (its element's own among them)."""
+        scanner = self.scanner
+        start = scanner.skip_space()
+        scanner.expect("[", f"before the next of {levels} level(s) of lists")
+        items: list[ListInitial | Scalar | StructValue] = []
+        with scanner.nested():
+            while not scanner.peek("]"):
+                at = scanner.skip_space()
+                item = self.list_item(element, levels)
+                first = items[0] if items else item
+                shapes = [i.shape for i in (first, item) if isinstance(i, ListInitial)]
+                if len(set(shapes)) > 1:
+                    raise scanner.error(
+                        f"a list of shape {_shape(shapes[1])} after one of {_shape(shapes[0])}", at
+                    )
+                items.append(item)
+                if not scanner.accept(","):
+                    break
+            scanner.expect("]", "or ',' in a list")
+        if not items and levels > 1:
+            raise scanner.error("an empty list says nothing of the axes within it", start)
+        return ListInitial(tuple(items))
+
+    def list_item(self, element: Type, levels: int) -> ListInitial | Scalar | StructValue:
+        if levels > 1:
+            return self.list_initial(element, levels - 1)
+        inner = innermost(element)
+        if isinstance(inner, StructType):
+            return self.struct_literal(inner)
+        if not isinstance(inner, ScalarType):
+            raise AssertionError(f"no text gives the type {inner}")
+        if self.scanner.peek("["):
+            raise self.scanner.error("a list where the buffer has no more axes")
+        return self.scalar(inner)
+
+    # --- small things ---
+
+    def required(self, pattern: re.Pattern[str], what: str) -> str:
+        found = self.scanner.match(pattern)
+        if found is None:
+            raise self.scanner.error(f"expected {what}, found {self.scanner.found()}")
+        return found.group()
+
+    @contextmanager
+    def located(self, column: int) -> Iterator[None]:
+        """A number refused within becomes an error at ``column``."""
+        try:
+            yield
+        except LiteralError as error:
+            raise self.scanner.error(str(error), column) from None
+
+    def fits(self, number: BareNumber, element: Type, column: int) -> None:
+        """Demand that every scalar of ``element`` can hold ``number``."""
+        for scalar in scalars_of(element):
+            with self.located(column):
+                number.of(scalar)
+
+    def refuse(
+        self,
+        scalars: tuple[ScalarType, ...],
+        kind: Kind,
+        why: str,
+        column: int,
+        *,
+        hint: str | None = None,
+    ) -> None:
+        for scalar in scalars:
+            if scalar.kind is kind:
+                raise self.scanner.error(f"{why}: not for {scalar}", column, hint=hint)
+
+
+def _described(scalar: ScalarType) -> str:
+    return {Kind.FLOAT: "a number", Kind.BOOL: "true or false"}.get(scalar.kind, "an integer")
+
+
+def _plural(scalars: tuple[ScalarType, ...]) -> str:
+    return " and ".join(map(str, scalars))
+
+
+def _count(value: VectorValue | ArrayValue) -> int:
+    return value.type.count
+
+
+def _shape(shape: tuple[int, ...]) -> str:
+    return "×".join(map(str, shape))

@@ -1,0 +1,191 @@
+"""Values as the bytes of a kernel's parameters, with the addresses left open.
+
+The bytes of a buffer's address are known only after it is allocated, so packing gives a template
+and the places in it that wait for an address.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from cudarun.arguments.types import Type, inner_shape
+from cudarun.arguments.values import (
+    ArrayValue,
+    BareNumber,
+    Buffer,
+    Bytes,
+    Element,
+    FileBuffer,
+    Initial,
+    Null,
+    Scalar,
+    StructValue,
+    SymbolAddress,
+    Value,
+    VectorValue,
+    value_type,
+)
+from cudarun.report.types import LayoutRow
+
+if TYPE_CHECKING:
+    import numpy as np
+
+
+@dataclass(frozen=True, slots=True)
+class BufferSpec:
+    """A device buffer to allocate and fill.
+
+    Attributes:
+        name: The name it goes by in expressions.
+        type: The type of one element.
+        shape: Elements along each dimension.
+        initial: What it holds before the launch; ``None``: whatever the caller poisons it with.
+    """
+
+    name: str
+    type: Type
+    shape: tuple[int, ...]
+    initial: Initial | None = None
+
+    @property
+    def nbytes(self) -> int:
+        """Its size; may be 0."""
+        return math.prod(self.shape) * self.type.size
+
+    @property
+    def array_shape(self) -> tuple[int, ...]:
+        """The shape of its numpy array: vectors and arrays add their axes at the end."""
+        return self.shape + inner_shape(self.type)
+
+    def dtype(self) -> np.dtype[Any]:
+        """The dtype of its numpy array."""
+        from cudarun.arguments.dtypes import element_dtype
+
+        return element_dtype(self.type)
+
+    def __str__(self) -> str:
+        return f"{self.type}[{','.join(map(str, self.shape))}]"
+
+
+Pointee: TypeAlias = BufferSpec | SymbolAddress
+"""What an address waits for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Packed:
+    """The bytes of a value.
+
+    Attributes:
+        data: Zero where an address belongs.
+        pointers: The offsets that wait for an address, and whose.
+        rows: A line of the layout table for the value, then one for each member of a struct;
+            offsets from the start of the value.
+    """
+
+    data: bytes
+    pointers: tuple[tuple[int, Pointee], ...]
+    rows: tuple[LayoutRow, ...]
+
+
+Resolve: TypeAlias = Callable[[Buffer | FileBuffer, str], BufferSpec]
+"""Gives the buffer to allocate for a value, with the name it goes by."""
+
+
+def pack(value: Value, name: str, resolve: Resolve) -> Packed:
+    """Lay a value out in the bytes of its parameter, little-endian, padding zero.
+
+    Args:
+        value: Anything but a bare number, which has no type of its own.
+        name: What the rows of the layout call it; a buffer within a struct goes by ``NAME_MEMBER``.
+        resolve: Called once for each buffer in the value.
+    """
+    packer = _Packer(bytearray(value_type(value).size), resolve)
+    packer.put(value, name, 0, 0)
+    return Packed(bytes(packer.data), tuple(packer.pointers), tuple(packer.rows))
+
+
+def element_bytes(element: Element) -> bytes:
+    """The bytes of a value without addresses."""
+    data = bytearray(element.type.size)
+    _write(element, data, 0)
+    return bytes(data)
+
+
+def _write(element: Element, data: bytearray, offset: int) -> None:
+    match element:
+        case Scalar():
+            size = element.type.size
+            data[offset : offset + size] = element.bits.to_bytes(size, "little")
+        case VectorValue():
+            step = element.type.scalar.size
+            for index, component in enumerate(element.components):
+                _write(component, data, offset + index * step)
+        case ArrayValue():
+            step = element.type.element.size
+            for index, part in enumerate(element.elements):
+                _write(part, data, offset + index * step)
+        case StructValue():
+            for member, start in zip(element.members, element.type.layout.offsets, strict=True):
+                if isinstance(member.value, Element):
+                    _write(member.value, data, offset + start)
+
+
+class _Packer:
+    """Writes a value and its members into ``data``, noting a row for each."""
+
+    def __init__(self, data: bytearray, resolve: Resolve) -> None:
+        self.data = data
+        self.resolve = resolve
+        self.pointers: list[tuple[int, Pointee]] = []
+        self.rows: list[LayoutRow] = []
+
+    def put(self, value: Value, name: str, offset: int, padding: int) -> None:
+        match value:
+            case StructValue():
+                self.note(value, name, offset, padding, str(value))
+                self.members(value, name, offset)
+            case Scalar() | VectorValue() | ArrayValue():
+                _write(value, self.data, offset)
+                self.note(value, name, offset, padding, value.literal)
+            case Bytes():
+                self.data[offset : offset + len(value.data)] = value.data
+                self.note(value, name, offset, padding, value.data.hex())
+            case Buffer() | FileBuffer():
+                spec = self.resolve(value, name.replace(".", "_"))
+                self.pointers.append((offset, spec))
+                initial = "" if spec.initial is None else f":{spec.initial}"
+                self.note(value, name, offset, padding, f"{spec}{initial}", f"{spec.type}*")
+            case SymbolAddress():
+                self.pointers.append((offset, value))
+                self.note(value, name, offset, padding, str(value))
+            case Null():
+                self.note(value, name, offset, padding, "null")
+            case BareNumber():
+                raise TypeError(f"the bare number {value} has no type of its own")
+
+    def members(self, struct: StructValue, name: str, offset: int) -> None:
+        end = 0
+        layout = struct.type.layout
+        for index, (member, start) in enumerate(zip(struct.members, layout.offsets, strict=True)):
+            label = f"{name}.{member.name or index}"
+            self.put(member.value, label, offset + start, start - end)
+            end = start + value_type(member.value).size
+
+    def note(
+        self,
+        value: Value,
+        name: str,
+        offset: int,
+        padding: int,
+        text: str,
+        type_text: str | None = None,
+    ) -> None:
+        type_ = value_type(value)
+        self.rows.append(
+            LayoutRow(
+                name, type_text or str(type_), offset, type_.size, type_.alignment, padding, text
+            )
+        )

@@ -1,0 +1,345 @@
+"""The types an argument can have, with the size and alignment they have on the device.
+
+Sizes and alignments follow the CUDA C++ Programming Guide ("Built-in Vector Types") and, for
+structs and arrays, the C++ layout rules that device code obeys. ``str(type)`` is the type in the
+grammar of ``docs/arguments.md``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import Enum
+from typing import TypeAlias
+
+POINTER_SIZE = 8
+
+
+class Kind(Enum):
+    """What the bits of a scalar mean."""
+
+    SIGNED = "signed"
+    UNSIGNED = "unsigned"
+    FLOAT = "float"
+    BOOL = "bool"
+
+
+@dataclass(frozen=True, slots=True)
+class ScalarType:
+    """One number.
+
+    Attributes:
+        name: Its name in the grammar, ``f32``.
+        kind: What its bits mean.
+        size: Bytes; a scalar is aligned to its size.
+        exponent_bits: Width of the exponent field; 0 for integers.
+        mantissa_bits: Width of the stored mantissa; 0 for integers.
+        has_infinity: Whether the largest exponent means infinity (it does not in ``f8e4m3``).
+    """
+
+    name: str
+    kind: Kind
+    size: int
+    exponent_bits: int = 0
+    mantissa_bits: int = 0
+    has_infinity: bool = True
+
+    @property
+    def alignment(self) -> int:
+        """Bytes."""
+        return self.size
+
+    @property
+    def is_integer(self) -> bool:
+        """Whether it is a signed or unsigned integer; ``bool`` is not."""
+        return self.kind in (Kind.SIGNED, Kind.UNSIGNED)
+
+    @property
+    def is_float(self) -> bool:
+        """Whether it is a floating type."""
+        return self.kind is Kind.FLOAT
+
+    @property
+    def minimum(self) -> int:
+        """The smallest value of an integer type."""
+        return -(1 << (8 * self.size - 1)) if self.kind is Kind.SIGNED else 0
+
+    @property
+    def maximum(self) -> int:
+        """The largest value of an integer type."""
+        return (1 << (8 * self.size - (self.kind is Kind.SIGNED))) - 1
+
+    def __str__(self) -> str:
+        return self.name
+
+
+@dataclass(frozen=True, slots=True)
+class VectorType:
+    """A CUDA vector type such as ``float4``: ``count`` scalars, densely packed."""
+
+    name: str
+    scalar: ScalarType
+    count: int
+    alignment: int
+
+    @property
+    def size(self) -> int:
+        """Bytes."""
+        return self.scalar.size * self.count
+
+    def __str__(self) -> str:
+        return self.name
+
+
+@dataclass(frozen=True, slots=True)
+class ArrayType:
+    """An array member, ``f32*4`` for ``float a[4]``; ``f32*4*2`` is two arrays of four."""
+
+    element: Type
+    count: int
+
+    @property
+    def name(self) -> str:
+        """Its text in the grammar."""
+        return f"{self.element}*{self.count}"
+
+    @property
+    def size(self) -> int:
+        """Bytes."""
+        return self.element.size * self.count
+
+    @property
+    def alignment(self) -> int:
+        """Bytes: that of its element."""
+        return self.element.alignment
+
+    def __str__(self) -> str:
+        return self.name
+
+
+@dataclass(frozen=True, slots=True)
+class PointerType:
+    """A device address; ``pointee`` is only for people to read."""
+
+    pointee: str = "void"
+
+    @property
+    def name(self) -> str:
+        """As in C."""
+        return f"{self.pointee}*"
+
+    @property
+    def size(self) -> int:
+        """Bytes."""
+        return POINTER_SIZE
+
+    @property
+    def alignment(self) -> int:
+        """Bytes."""
+        return POINTER_SIZE
+
+    def __str__(self) -> str:
+        return self.name
+
+
+@dataclass(frozen=True, slots=True)
+class StructMember:
+    """A member of a struct type; ``name`` is ``None`` where the text gives none."""
+
+    name: str | None
+    type: Type
+
+    def __str__(self) -> str:
+        return f"{self.name}={self.type}" if self.name else str(self.type)
+
+
+@dataclass(frozen=True, slots=True)
+class StructType:
+    """A struct passed by value or held in a buffer, ``{i32, float4}`` or ``{n=i32, v=float4}``."""
+
+    members: tuple[StructMember, ...]
+
+    @property
+    def name(self) -> str:
+        """Its text in the grammar."""
+        return f"{{{', '.join(map(str, self.members))}}}"
+
+    @property
+    def layout(self) -> Layout:
+        """Where its members lie."""
+        return lay_out(member.type for member in self.members)
+
+    @property
+    def size(self) -> int:
+        """Bytes, padding at the end included."""
+        return self.layout.size
+
+    @property
+    def alignment(self) -> int:
+        """Bytes: the largest of its members'."""
+        return self.layout.alignment
+
+    @property
+    def member_names(self) -> tuple[str, ...]:
+        """The names its members go by: their own, or ``f0``, ``f1``, … by position."""
+        return tuple(member.name or f"f{index}" for index, member in enumerate(self.members))
+
+    def __str__(self) -> str:
+        return self.name
+
+
+Type: TypeAlias = ScalarType | VectorType | ArrayType | StructType | PointerType
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """Where a sequence of types lies: offsets in bytes, size with the padding at the end."""
+
+    offsets: tuple[int, ...]
+    size: int
+    alignment: int
+
+
+def align_up(offset: int, alignment: int) -> int:
+    """The smallest multiple of ``alignment`` that is not below ``offset``."""
+    return -(-offset // alignment) * alignment
+
+
+def lay_out(types: Iterable[Type]) -> Layout:
+    """Lay types out one after the other as C++ does the members of a struct."""
+    offsets: list[int] = []
+    end, widest = 0, 1
+    for each in types:
+        alignment = each.alignment
+        offsets.append(align_up(end, alignment))
+        end = offsets[-1] + each.size
+        widest = max(widest, alignment)
+    return Layout(tuple(offsets), align_up(end, widest), widest)
+
+
+def inner_shape(element: Type) -> tuple[int, ...]:
+    """The axes that one element adds to the shape of a buffer: ``(4,)`` for ``float4``."""
+    match element:
+        case VectorType():
+            return (element.count,)
+        case ArrayType():
+            return (element.count, *inner_shape(element.element))
+        case _:
+            return ()
+
+
+def innermost(element: Type) -> ScalarType | StructType | PointerType:
+    """What vectors and arrays are made of in the end: ``f32`` for ``float4*2``."""
+    match element:
+        case VectorType():
+            return element.scalar
+        case ArrayType():
+            return innermost(element.element)
+        case _:
+            return element
+
+
+def scalars_of(element: Type) -> tuple[ScalarType, ...]:
+    """Every different scalar type that an element is made of, in order of appearance."""
+    inner = innermost(element)
+    if isinstance(inner, StructType):
+        nested = (scalar for member in inner.members for scalar in scalars_of(member.type))
+        return tuple(dict.fromkeys(nested))
+    return (inner,) if isinstance(inner, ScalarType) else ()
+
+
+# --- names ---------------------------------------------------------------------------------------
+
+
+def _scalar_types() -> dict[str, ScalarType]:
+    integers = [
+        ScalarType(f"{letter}{8 * size}", kind, size)
+        for letter, kind in (("i", Kind.SIGNED), ("u", Kind.UNSIGNED))
+        for size in (1, 2, 4, 8)
+    ]
+    others = [
+        ScalarType("f16", Kind.FLOAT, 2, 5, 10),
+        ScalarType("bf16", Kind.FLOAT, 2, 8, 7),
+        ScalarType("f32", Kind.FLOAT, 4, 8, 23),
+        ScalarType("f64", Kind.FLOAT, 8, 11, 52),
+        ScalarType("f8e4m3", Kind.FLOAT, 1, 4, 3, has_infinity=False),
+        ScalarType("f8e5m2", Kind.FLOAT, 1, 5, 2),
+        ScalarType("bool", Kind.BOOL, 1),
+    ]
+    return {scalar.name: scalar for scalar in integers + others}
+
+
+SCALARS = _scalar_types()
+"""The scalar types by their own names."""
+
+ALIASES: dict[str, tuple[str, ...]] = {
+    "i8": ("char", "signed char", "int8_t", "int8", "s8"),
+    "u8": ("unsigned char", "uint8_t", "uint8", "uchar"),
+    "i16": ("short", "short int", "signed short", "int16_t", "int16", "s16"),
+    "u16": ("unsigned short", "unsigned short int", "uint16_t", "uint16", "ushort"),
+    "i32": ("int", "signed", "signed int", "int32_t", "int32", "s32"),
+    "u32": ("unsigned", "unsigned int", "uint32_t", "uint32", "uint"),
+    "i64": (
+        *("long", "long int", "signed long", "long long", "long long int", "signed long long"),
+        *("int64_t", "int64", "s64", "ssize_t", "ptrdiff_t", "intptr_t"),
+    ),
+    "u64": (
+        *("unsigned long", "unsigned long int", "unsigned long long", "unsigned long long int"),
+        *("uint64_t", "uint64", "ulong", "size_t", "uintptr_t", "CUdeviceptr"),
+    ),
+    "f16": ("half", "__half", "float16"),
+    "bf16": ("__nv_bfloat16", "nv_bfloat16", "bfloat16"),
+    "f32": ("float", "float32"),
+    "f64": ("double", "float64"),
+    "f8e4m3": ("__nv_fp8_e4m3", "float8_e4m3fn"),
+    "f8e5m2": ("__nv_fp8_e5m2", "float8_e5m2"),
+    "bool": ("_Bool",),
+}
+"""Further names of the scalar types: those of C, CUDA, numpy and ml_dtypes, on 64-bit Linux."""
+
+
+def _vector_types() -> dict[str, VectorType]:
+    bases = {
+        "char": "i8",
+        "uchar": "u8",
+        "short": "i16",
+        "ushort": "u16",
+        "int": "i32",
+        "uint": "u32",
+        "long": "i64",
+        "ulong": "u64",
+        "longlong": "i64",
+        "ulonglong": "u64",
+        "float": "f32",
+        "double": "f64",
+    }
+    vectors = []
+    for base, name in bases.items():
+        scalar = SCALARS[name]
+        for count in (1, 2, 3, 4):
+            # Three components are aligned like one; nothing is aligned above 16 bytes …
+            alignment = scalar.size if count == 3 else min(16, scalar.size * count)
+            vectors.append(VectorType(f"{base}{count}", scalar, count, alignment))
+        if scalar.size == 8:
+            # … but for the types that CUDA 13 added to say so.
+            vectors += [VectorType(f"{base}4_{wide}a", scalar, 4, wide) for wide in (16, 32)]
+    vectors.append(VectorType("half2", SCALARS["f16"], 2, 4))
+    vectors.append(VectorType("bfloat162", SCALARS["bf16"], 2, 4))
+    return {vector.name: vector for vector in vectors}
+
+
+VECTORS = _vector_types()
+"""The vector types by their CUDA names."""
+
+VECTOR_ALIASES: dict[str, tuple[str, ...]] = {
+    "half2": ("__half2",),
+    "bfloat162": ("__nv_bfloat162", "nv_bfloat162"),
+}
+
+NAMED: dict[str, ScalarType | VectorType] = {
+    **SCALARS,
+    **VECTORS,
+    **{alias: SCALARS[name] for name, aliases in ALIASES.items() for alias in aliases},
+    **{alias: VECTORS[name] for name, aliases in VECTOR_ALIASES.items() for alias in aliases},
+}
+"""Every name a type can be written by."""

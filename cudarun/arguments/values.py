@@ -1,0 +1,340 @@
+"""What the text of an argument parses to: plain frozen data that can cross to the worker.
+
+``str()`` of each gives text that parses to an equal object; the text as the user wrote it is kept
+beside it in :class:`Argument`.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+from cudarun.arguments import literals
+from cudarun.arguments.expressions import Expression
+from cudarun.arguments.types import (
+    ArrayType,
+    Kind,
+    PointerType,
+    ScalarType,
+    StructMember,
+    StructType,
+    Type,
+    VectorType,
+)
+
+# --- values passed in the parameter itself -------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Scalar:
+    """One number of a type, by its bits: exact, and equal to itself even when it is a NaN."""
+
+    type: ScalarType
+    bits: int
+
+    @property
+    def value(self) -> int | float | bool:
+        """The number itself."""
+        return literals.decode(self.bits, self.type)
+
+    @property
+    def literal(self) -> str:
+        """Its text without the type."""
+        return literals.show(self.bits, self.type)
+
+    def __str__(self) -> str:
+        return f"{self.type}:{self.literal}"
+
+
+@dataclass(frozen=True, slots=True)
+class BareNumber:
+    """A number without a type, ``2.5``: the kernel's parameter or the buffer tells it."""
+
+    text: str
+
+    def of(self, scalar: ScalarType) -> Scalar:
+        """This number as a ``scalar``.
+
+        Raises:
+            LiteralError: The type cannot hold it.
+        """
+        return Scalar(scalar, literals.encode(self.text, scalar))
+
+    def __str__(self) -> str:
+        return self.text
+
+
+@dataclass(frozen=True, slots=True)
+class VectorValue:
+    """A CUDA vector by value, ``float4:1,2,3,4``."""
+
+    type: VectorType
+    components: tuple[Scalar, ...]
+
+    @property
+    def literal(self) -> str:
+        """Its text without the type."""
+        return ",".join(component.literal for component in self.components)
+
+    def __str__(self) -> str:
+        return f"{self.type}:{self.literal}"
+
+
+@dataclass(frozen=True, slots=True)
+class ArrayValue:
+    """An array by value, ``f32*4:1,2,3,4``."""
+
+    type: ArrayType
+    elements: tuple[Element, ...]
+
+    @property
+    def literal(self) -> str:
+        """Its text without the type."""
+        return ",".join(element.literal for element in self.elements)
+
+    def __str__(self) -> str:
+        return f"{self.type}:{self.literal}"
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """A member of a struct value; ``name`` is ``None`` where the text gives none."""
+
+    name: str | None
+    value: Value
+
+    def __str__(self) -> str:
+        return f"{self.name}={self.value}" if self.name else str(self.value)
+
+
+@dataclass(frozen=True, slots=True)
+class StructValue:
+    """A struct by value, ``{f32:1, float4:1,2,3,4}``; its members may be buffers and pointers."""
+
+    members: tuple[Member, ...]
+
+    @property
+    def type(self) -> StructType:
+        """The struct's type; pointers in it are pointer members."""
+        return StructType(tuple(StructMember(m.name, value_type(m.value)) for m in self.members))
+
+    @property
+    def literal(self) -> str:
+        """Its text where the type is known already; none of its members is a pointer there."""
+        return f"{{{', '.join(_literal(member.value) for member in self.members)}}}"
+
+    def __str__(self) -> str:
+        return f"{{{', '.join(map(str, self.members))}}}"
+
+
+@dataclass(frozen=True, slots=True)
+class Bytes:
+    """Raw bytes, ``bytes:00ff10``."""
+
+    data: bytes
+
+    def __str__(self) -> str:
+        return f"bytes:{self.data.hex()}"
+
+
+# --- values that are addresses -------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Buffer:
+    """A device buffer, ``f32[m,k]:rand``; ``initial`` is ``None`` where the text gives none."""
+
+    type: Type
+    dimensions: tuple[Expression, ...]
+    initial: Initial | None = None
+
+    def __str__(self) -> str:
+        shape = f"{self.type}[{','.join(map(str, self.dimensions))}]"
+        return shape if self.initial is None else f"{shape}:{self.initial}"
+
+
+@dataclass(frozen=True, slots=True)
+class FileBuffer:
+    """A device buffer whose type, shape and contents are those of a ``.npy`` file, ``@x.npy``."""
+
+    path: str
+
+    def __str__(self) -> str:
+        return f"@{_quoted(self.path)}"
+
+
+@dataclass(frozen=True, slots=True)
+class SymbolAddress:
+    """The address of a variable of the image, ``&counter``."""
+
+    symbol: str
+
+    def __str__(self) -> str:
+        return f"&{self.symbol}"
+
+
+@dataclass(frozen=True, slots=True)
+class Null:
+    """A null pointer."""
+
+    def __str__(self) -> str:
+        return "null"
+
+
+Element: TypeAlias = Scalar | VectorValue | ArrayValue | StructValue
+"""What a value of a type parses to."""
+
+Value: TypeAlias = Element | BareNumber | Bytes | Buffer | FileBuffer | SymbolAddress | Null
+
+BYTE = ScalarType("u8", Kind.UNSIGNED, 1)
+
+
+def value_type(value: Value) -> Type:
+    """The type that ``value`` has in the parameter list; that of a buffer is a pointer.
+
+    Raises:
+        TypeError: A :class:`BareNumber` has none until the kernel's parameter tells it.
+    """
+    match value:
+        case Scalar() | VectorValue() | ArrayValue() | StructValue():
+            return value.type
+        case Bytes():
+            return ArrayType(BYTE, len(value.data))
+        case Buffer():
+            return PointerType(str(value.type))
+        case BareNumber():
+            raise TypeError(f"the bare number {value} has no type of its own")
+        case _:
+            return PointerType()
+
+
+def _literal(value: Value) -> str:
+    return (
+        value.literal
+        if isinstance(value, Scalar | VectorValue | ArrayValue | StructValue)
+        else str(value)
+    )
+
+
+# --- what a buffer holds before the launch -------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Constant:
+    """One number everywhere, ``3.5``; ``zeros`` and ``ones`` are 0 and 1."""
+
+    number: BareNumber
+
+    def __str__(self) -> str:
+        return {"0": "zeros", "1": "ones"}.get(self.number.text, self.number.text)
+
+
+@dataclass(frozen=True, slots=True)
+class Iota:
+    """``start``, ``start + step``, …; ``iota`` alone counts from 0."""
+
+    start: BareNumber = field(default=BareNumber("0"))
+    step: BareNumber = field(default=BareNumber("1"))
+
+    def __str__(self) -> str:
+        return "iota" if self == Iota() else f"iota({self.start},{self.step})"
+
+
+@dataclass(frozen=True, slots=True)
+class Rand:
+    """Uniform in ``[low, high)``."""
+
+    low: BareNumber = field(default=BareNumber("0"))
+    high: BareNumber = field(default=BareNumber("1"))
+
+    def __str__(self) -> str:
+        return "rand" if self == Rand() else f"rand({self.low},{self.high})"
+
+
+@dataclass(frozen=True, slots=True)
+class Randn:
+    """Normal, mean 0, deviation 1."""
+
+    def __str__(self) -> str:
+        return "randn"
+
+
+@dataclass(frozen=True, slots=True)
+class RandInt:
+    """Uniform integers in ``[low, high)``."""
+
+    low: BareNumber
+    high: BareNumber
+
+    def __str__(self) -> str:
+        return f"randint({self.low},{self.high})"
+
+
+@dataclass(frozen=True, slots=True)
+class Eye:
+    """1 where the last two indices are equal, else 0."""
+
+    def __str__(self) -> str:
+        return "eye"
+
+
+@dataclass(frozen=True, slots=True)
+class ListInitial:
+    """Every value written out, ``[[1,2],[3,4]]``; all lists of one level are equally long."""
+
+    items: tuple[ListInitial | Scalar | StructValue, ...]
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Lengths of the lists, outermost first."""
+        first = self.items[0] if self.items else None
+        return (len(self.items), *(first.shape if isinstance(first, ListInitial) else ()))
+
+    def __str__(self) -> str:
+        texts = (str(i) if isinstance(i, ListInitial) else i.literal for i in self.items)
+        return f"[{', '.join(texts)}]"
+
+
+@dataclass(frozen=True, slots=True)
+class FileInitial:
+    """The contents of a file, ``@raw.bin`` or ``@x.npy``."""
+
+    path: str
+
+    def __str__(self) -> str:
+        return f"@{_quoted(self.path)}"
+
+
+Initial: TypeAlias = Constant | Iota | Rand | Randn | RandInt | Eye | ListInitial | FileInitial
+
+
+# --- the argument itself -------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Argument:
+    """One ARG of the command line.
+
+    Attributes:
+        name: The name it goes by in expressions, where one is given.
+        value: What it is.
+        text: The text as the user wrote it.
+    """
+
+    name: str | None
+    value: Value
+    text: str = field(default="", compare=False)
+
+    def __str__(self) -> str:
+        return f"{self.name}={self.value}" if self.name else str(self.value)
+
+
+_PLAIN_PATH = re.compile(r"[\w./~+-]+")
+
+
+def _quoted(path: str) -> str:
+    if _PLAIN_PATH.fullmatch(path):
+        return path
+    escaped = path.replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{escaped}"'

@@ -35,20 +35,25 @@ class DeviceAnswer(Generic[T]):
 
 
 def on_each_device(
-    target: Target, work: Work[T], *, meanwhile: Callable[[], object] | None = None
+    target: Target,
+    work: Work[T],
+    *,
+    prefetch: Callable[[], object] | None = None,
+    meanwhile: Callable[[], object] | None = None,
 ) -> list[DeviceAnswer[T]]:
     """Do the work on each device of the target, in the order they were named.
 
     Args:
         target: Where, in how many workers, for how long.
         work: Called in each worker with its session, then its result with each device.
+        prefetch: Called in each worker beside cuInit: imports that the work will need.
         meanwhile: Called in this process while the workers run.
     """
     groups = [target.devices] if target.together else _one_by_one(target)
     if target.together:
         driver_of(target.devices)  # refuse a mixture before anything starts
     outcomes = supervise(
-        [partial(_work, selectors, target.trace, work) for selectors in groups],
+        [partial(_work, selectors, target.trace, prefetch, work) for selectors in groups],
         timeout=target.timeout,
         capture=target.capture,
         meanwhile=meanwhile,
@@ -77,9 +82,12 @@ def _labels(selector: Selector) -> list[str]:
 
 
 def _work(
-    selectors: Sequence[Selector], trace: bool, work: Work[T]
+    selectors: Sequence[Selector],
+    trace: bool,
+    prefetch: Callable[[], object] | None,
+    work: Work[T],
 ) -> list[tuple[str, T | None, CudarunError | None]]:
-    session = Session(selectors, trace=trace)
+    session = Session(selectors, trace=trace, prefetch=prefetch)
     on_device = work(session)
     return [(device.label, *_attempt(on_device, device)) for device in session.devices]
 

@@ -1,12 +1,13 @@
-"""A launch request as the parent sees it: planned without a driver, or sent to the devices."""
+"""A launch request as the parent sees it: planned without a driver, or sent to the devices.
+
+What only a worker needs (numpy, the binding, the checks) is imported there, beside cuInit.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
 
-from cudarun.arguments.binding import bind
-from cudarun.images.read import read_image
 from cudarun.report.types import DeviceOutcome, LaunchPlan, LaunchReport, LaunchResult
 from cudarun.session.devices import Device
 from cudarun.session.fleet import on_each_device
@@ -25,7 +26,9 @@ def launch(
         target: Where.
         meanwhile: Called in this process while the workers run.
     """
-    answers = on_each_device(target, partial(_prepare, request), meanwhile=meanwhile)
+    answers = on_each_device(
+        target, partial(_prepare, request), prefetch=_prefetch, meanwhile=meanwhile
+    )
     return LaunchReport(
         image=request.image.origin,
         seed=request.seed,
@@ -36,9 +39,13 @@ def launch(
     )
 
 
+def _prefetch() -> None:
+    import cudarun.session.running  # noqa: F401
+
+
 def _prepare(request: LaunchRequest, session: Session) -> Callable[[Device], LaunchResult]:
     """In the worker: load the image once, before any context exists."""
-    from cudarun.session.running import run_on  # numpy, which the parent spares
+    from cudarun.session.running import run_on
 
     return partial(run_on, session, session.load(request.image), request)
 
@@ -50,6 +57,9 @@ def plan(request: LaunchRequest) -> LaunchPlan:
         ImageRefused: The file does not tell its kernels' parameters.
         RequestError: The arguments do not fit.
     """
+    from cudarun.arguments.binding import bind
+    from cudarun.images.read import read_image
+
     facts = read_image(request.image.data, request.image.origin)
     kernels = {kernel.name: kernel for kernel in facts.kernels}
     kernel = kernels[select_kernel(kernels, request.kernel, request.image.origin)]

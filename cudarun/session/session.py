@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import importlib
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from cudarun.errors import ImageRefused
 from cudarun.images.facts import ImageFacts
 from cudarun.images.identify import ImageKind, identify
-from cudarun.images.read import read_image
 from cudarun.session.calls import Driver
 from cudarun.session.devices import driver_of, resolve
 from cudarun.session.drivers import choose_driver
@@ -24,20 +22,27 @@ class Session:
     Args:
         selectors: The devices to work on, all of one driver.
         trace: Show every driver call on stderr.
+        prefetch: Imports what the work will need. cuInit takes 0.1 s with the interpreter's lock
+            released, and this runs beside it.
 
     Raises:
         NoDevice: No driver, no device, or not the one asked for.
     """
 
-    def __init__(self, selectors: Sequence[Selector], *, trace: bool = False) -> None:
+    def __init__(
+        self,
+        selectors: Sequence[Selector],
+        *,
+        trace: bool = False,
+        prefetch: Callable[[], object] | None = None,
+    ) -> None:
         self.driver = Driver(choose_driver(driver_of(selectors)), trace=trace)
-        # cuInit takes 0.1 s with the interpreter lock released; numpy's import fits in there.
-        numpy = threading.Thread(target=importlib.import_module, args=("numpy",))
-        numpy.start()
+        beside = threading.Thread(target=prefetch)
+        beside.start()
         try:
             self.driver.cuInit(0)
         finally:
-            numpy.join()
+            beside.join()
         self.driver.version = self.driver.cuDriverGetVersion()
         self.device_count: int = self.driver.cuDeviceGetCount()
         self.devices = resolve(self.driver, selectors)
@@ -55,6 +60,8 @@ class Session:
 
         A file that we cannot read is not refused for that: the driver decides.
         """
+        from cudarun.images.read import read_image
+
         if identify(image.data) is not ImageKind.PTX and self.driver.version >= PARAM_INFO_SINCE:
             return None
         try:

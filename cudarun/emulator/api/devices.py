@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import ctypes
+import re
 from typing import Any
 
 from cuda.bindings.driver import CUdevice, CUresult, CUuuid
@@ -17,6 +18,9 @@ from cudarun.emulator.host.results import DESCRIPTIONS
 
 DRIVER_VERSION = 13000
 _P2P_ACCESS = (2, 3)  # CU_DEVICE_P2P_ATTRIBUTE_ACCESS_SUPPORTED, …_NATIVE_ATOMIC_SUPPORTED
+_PCI_BUS_ID = re.compile(
+    r"(?:([0-9a-f]+):)?([0-9a-f]+):([0-9a-f]+)(?:\.([0-7]))?", re.ASCII | re.IGNORECASE
+)
 _P2P_ATTRIBUTES = range(1, 5)
 
 
@@ -108,13 +112,15 @@ def cuDeviceGetPCIBusId(length: int, dev: Any) -> bytes:
 @query(1)
 def cuDeviceGetByPCIBusId(pciBusId: bytes) -> Any:
     """The device at a PCI address; the domain and the function may be left out."""
-    wanted = c_string(pciBusId).upper()
+    text = c_string(pciBusId)
+    match = _PCI_BUS_ID.fullmatch(text)
+    if match is None:
+        raise Refusal("INVALID_VALUE", f"'{text}' is no PCI bus id")
+    wanted = tuple(int(part or "0", 16) for part in match.groups())
     for device in process.devices:
-        full = device.pci_bus_id
-        short = full.partition(":")[2]
-        if wanted in (full, short, full.removesuffix(".0"), short.removesuffix(".0")):
+        if wanted == (*device.pci, 0):
             return CUdevice(device.ordinal)
-    raise Refusal("INVALID_DEVICE", f"there is no device at {wanted}")
+    raise Refusal("INVALID_DEVICE", f"there is no device at {text}")
 
 
 @query(1)

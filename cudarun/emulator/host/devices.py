@@ -26,7 +26,6 @@ NAME = "cudarun emulated device"
 _ADDRESSES = 1 << 41
 _MOST_MEMORY = 1 << 39
 _GRAIN = 2 << 20
-_PREFIX = "CU_DEVICE_ATTRIBUTE_"
 _NEWEST_ATTRIBUTE = 148  # CUDA 13.0 knows none above
 
 _ATTRIBUTES = {
@@ -84,6 +83,13 @@ _ATTRIBUTES = {
 }
 
 
+def _number(name: str) -> int:
+    return int(getattr(CUdevice_attribute, f"CU_DEVICE_ATTRIBUTE_{name}"))
+
+
+_VALUES = {_number(name): value for name, value in _ATTRIBUTES.items()}
+
+
 class Device:
     """One emulated device.
 
@@ -118,10 +124,16 @@ class Device:
         number = int(attribute)
         if not 1 <= number <= _NEWEST_ATTRIBUTE:
             raise Refusal("INVALID_VALUE", f"{number} is not a CUdevice_attribute")
-        name = CUdevice_attribute(number).name.removeprefix(_PREFIX)
+        return self._place.get(number, _VALUES.get(number, 0))
+
+    @property
+    def _place(self) -> dict[int, int]:
         domain, bus, device = self.pci
-        place = {"PCI_DOMAIN_ID": domain, "PCI_BUS_ID": bus, "PCI_DEVICE_ID": device}
-        return place.get(name, _ATTRIBUTES.get(name, 0))
+        return {
+            _number("PCI_DOMAIN_ID"): domain,
+            _number("PCI_BUS_ID"): bus,
+            _number("PCI_DEVICE_ID"): device,
+        }
 
 
 def attribute_value(name: str) -> int:

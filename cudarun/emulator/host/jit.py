@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -24,6 +24,8 @@ from cudarun.ptx.errors import Diagnostic, PtxError
 from cudarun.ptx.parser import parse
 
 NEWEST_PTX = (9, 0)
+# What the device itself provides (PTX interoperability, system calls).
+SYSTEM_CALLS = frozenset({"vprintf", "malloc", "free", "__assertfail"})
 
 _VERSION = re.compile(r"^[ \t]*\.version[ \t]+(\d+)\.(\d+)", re.MULTILINE)
 _TARGET = re.compile(r"(?:sm|compute)_(\d+)[af]?")
@@ -120,6 +122,8 @@ def compile_image(image: bytes, options: JitOptions) -> Compiled:
 def compile_text(text: str) -> Compiled:
     """Parse and compile one PTX text. Raises `PtxError`."""
     module = parse_supported(text)
+    for name in _unresolved(module):
+        raise WholeTextError(f"Unresolved extern function '{name}'")
     return Compiled(compile_module(module), architecture(module))
 
 
@@ -134,11 +138,18 @@ def parse_supported(text: str) -> tree.Module:
     module = parse(text)
     newest = 10 * CAPABILITY[0] + CAPABILITY[1]
     if architecture(module) > newest:
-        raise PtxError([Diagnostic(tree.Position(1, 1), _TOO_NEW_A_TARGET, "fatal")])
+        raise WholeTextError(
+            "SM version specified by .target is higher than default SM version assumed"
+        )
     return module
 
 
-_TOO_NEW_A_TARGET = "SM version specified by .target is higher than default SM version assumed"
+class WholeTextError(PtxError):
+    """A complaint about no line in particular."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__([Diagnostic(tree.Position(1, 1), message, "fatal")])
+        self.message, self.log = message, f"ptxas fatal   : {message}"
 
 
 class PtxTooNew(PtxError):
@@ -162,7 +173,30 @@ def architecture(module: tree.Module) -> int:
         match = _TARGET.fullmatch(target)
         if match is not None:
             return int(match[1])
-    raise PtxError([Diagnostic(tree.Position(1, 1), "Missing .target architecture", "fatal")])
+    raise WholeTextError(f"Unsupported .target '{', '.join(module.targets)}'")
+
+
+def _unresolved(module: tree.Module) -> list[str]:
+    """The functions that are used and neither defined nor the device's own."""
+    declared = {function.name for function in module.functions if function.body is None}
+    defined = {function.name for function in module.functions if function.body is not None}
+    missing = declared - defined - SYSTEM_CALLS - set(module.aliases)
+    used = {
+        name
+        for function in module.functions
+        for statement in function.statements()
+        if isinstance(statement, tree.Instruction)
+        for name in _symbols(statement.operands)
+    }
+    return sorted(missing & used)
+
+
+def _symbols(operands: tuple[tree.Operand, ...]) -> Iterator[str]:
+    for operand in operands:
+        if isinstance(operand, tree.Symbol):
+            yield operand.name
+        elif isinstance(operand, tree.Vector):
+            yield from _symbols(operand.elements)
 
 
 def _information(program: Program) -> str:
@@ -170,7 +204,8 @@ def _information(program: Program) -> str:
     used = {"global": 0, "const": 0}
     for variable in program.variables.values():
         used[variable.space] += variable.size
-    lines = [f"ptxas info    : {used['global']} bytes gmem, {used['const']} bytes cmem[3]"]
+    constants = f", {used['const']} bytes cmem[3]" if used["const"] else ""
+    lines = [f"ptxas info    : {used['global']} bytes gmem{constants}"]
     target = f"sm_{CAPABILITY[0]}{CAPABILITY[1]}"
     for kernel in program.kernels.values():
         lines += [
@@ -178,7 +213,7 @@ def _information(program: Program) -> str:
             f"ptxas info    : Function properties for {kernel.name}",
             f"    {kernel.local_bytes} bytes stack frame, 0 bytes spill stores, "
             "0 bytes spill loads",
-            f"ptxas info    : Used {kernel.registers} registers, "
-            f"{kernel.static_shared} bytes smem, {kernel.parameter_bytes} bytes cmem[0]",
+            f"ptxas info    : Used {kernel.registers} registers"
+            + (f", {kernel.static_shared} bytes smem" if kernel.static_shared else ""),
         ]
     return "\n".join(lines)

@@ -14,12 +14,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from math import prod
 
-from cudarun.emulator.host.jit import compile_text, parse_supported
+from cudarun.emulator.host.jit import SYSTEM_CALLS, compile_text, parse_supported
 from cudarun.ptx import tree
 from cudarun.ptx.lexer import Token, TokenKind, tokenize
-
-# What the device itself provides (PTX interoperability, system calls).
-SYSTEM_CALLS = frozenset({"vprintf", "malloc", "free", "__assertfail"})
 
 _HEADER = frozenset({".version", ".target", ".address_size"})
 _OTHER_ITEMS = frozenset({".file", ".section", ".alias"})

@@ -81,33 +81,33 @@ def read_cubin(data: bytes, origin: str) -> ImageFacts:
 
 def _facts(elf: Elf) -> ImageFacts:
     architecture, suffix = _architecture(elf)
+    return ImageFacts(
+        kind=ImageKind.CUBIN,
+        kernels=tuple(_kernels(elf, architecture)),
+        variables=tuple(_variables(elf.symbols)),
+        targets=(f"sm_{architecture}{suffix}",),
+    )
+
+
+def _kernels(elf: Elf, architecture: int) -> Iterator[KernelFacts]:
     registers = _by_symbol(elf, Attribute.REGCOUNT)
     frames = _by_symbol(elf, Attribute.FRAME_SIZE)
-    constants = elf.section(".nv.constant3")
-    kernels = []
+    constants = elf.named.get(".nv.constant3")
     for index, symbol in enumerate(elf.symbols):
         if symbol.type != "STT_FUNC" or not symbol.other & _ENTRY:
             continue
         info = _kernel_info(elf, symbol.name)
-        kernels.append(
-            KernelFacts(
-                name=symbol.name,
-                parameters=_parameters(symbol.name, info),
-                registers=registers.get(index),
-                shared_bytes=_shared_bytes(elf, symbol.name, architecture),
-                local_bytes=frames.get(index),
-                const_bytes=constants.size if constants else 0,
-                max_threads=prod(info.max_threads) if info.max_threads else None,
-                required_block=info.required_block,
-                required_cluster=info.required_cluster,
-            )
+        yield KernelFacts(
+            name=symbol.name,
+            parameters=_parameters(symbol.name, info),
+            registers=registers.get(index),
+            shared_bytes=_shared_bytes(elf, symbol.name, architecture),
+            local_bytes=frames.get(index),
+            const_bytes=constants.size if constants else 0,
+            max_threads=prod(info.max_threads) if info.max_threads else None,
+            required_block=info.required_block,
+            required_cluster=info.required_cluster,
         )
-    return ImageFacts(
-        kind=ImageKind.CUBIN,
-        kernels=tuple(kernels),
-        variables=tuple(_variables(elf.symbols)),
-        targets=(f"sm_{architecture}{suffix}",),
-    )
 
 
 def _architecture(elf: Elf) -> tuple[int, str]:
@@ -119,7 +119,7 @@ def _architecture(elf: Elf) -> tuple[int, str]:
 
 def _records(elf: Elf, section_name: str) -> Iterator[tuple[int, bytes]]:
     """The records of a section: attribute and value, the latter two bytes unless it has a size."""
-    section = elf.section(section_name)
+    section = elf.named.get(section_name)
     data = section.data if section else b""
     at = 0
     while at < len(data):
@@ -169,7 +169,7 @@ def _parameters(name: str, info: _KernelInfo) -> tuple[Parameter, ...]:
 
 
 def _shared_bytes(elf: Elf, name: str, architecture: int) -> int:
-    section = elf.section(f".nv.shared.{name}")
+    section = elf.named.get(f".nv.shared.{name}")
     if section is None:
         return 0
     if elf.is_relocatable or architecture < _FIRST_WITH_RESERVED_SHARED:

@@ -8,7 +8,7 @@ from functools import cache, lru_cache
 from itertools import pairwise
 
 _LONGEST = 8192  # the demangler's result can grow much faster than the name; longer is no name
-_OPENING, _CLOSING = "<([{", ">)]}"
+_OPENED_BY = {")": "(", "]": "[", "}": "{"}
 _ANONYMOUS = "(anonymous namespace)"
 
 
@@ -98,15 +98,22 @@ def _after_last(text: str, character: str) -> int:
 
 
 def _top_level(text: str, wanted: str) -> Iterator[int]:
-    """Where ``wanted`` stands outside all brackets; the ``>`` of an arrow closes none."""
-    depth = 0
+    """Where ``wanted`` stands outside all brackets.
+
+    ``<`` and ``>`` are brackets unless what surrounds them says otherwise: ``->``, ``((4)>(2))``.
+    """
+    open_brackets: list[str] = []
     for index, character in enumerate(text):
-        if character == wanted and depth == 0:
+        if character == wanted and not open_brackets:
             yield index
-        if character in _OPENING:
-            depth += 1
-        elif character in _CLOSING and text[index - 1 : index] != "-":
-            depth -= 1
+        if character in "<([{":
+            open_brackets.append(character)
+        elif character == ">":
+            if open_brackets[-1:] == ["<"] and text[index - 1] != "-":
+                open_brackets.pop()
+        elif opening := _OPENED_BY.get(character):
+            while open_brackets and open_brackets.pop() != opening:
+                pass  # a < that was no bracket
 
 
 @cache

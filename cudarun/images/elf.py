@@ -51,17 +51,17 @@ class Symbol:
 
 @dataclass(frozen=True, slots=True)
 class Elf:
-    """An ELF file: the header's fields that matter here, sections and symbols by index."""
+    """An ELF file: the header's fields that matter here; sections and symbols by their index.
+
+    The symbols are read of a cubin only.
+    """
 
     os_abi: int
     is_relocatable: bool
     flags: int
     sections: tuple[Section, ...]
     symbols: tuple[Symbol, ...]
-
-    def section(self, name: str) -> Section | None:
-        """The first section of that name."""
-        return next((section for section in self.sections if section.name == name), None)
+    named: dict[str, Section]  # of several of one name, the last
 
 
 def read_elf(data: bytes, origin: str, kind: ImageKind) -> Elf:
@@ -83,6 +83,7 @@ def read_elf(data: bytes, origin: str, kind: ImageKind) -> Elf:
             flags=header["e_flags"],
             sections=sections,
             symbols=symbols,
+            named={section.name: section for section in sections},
         )
 
 

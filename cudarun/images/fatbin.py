@@ -74,12 +74,13 @@ class Entry:
             raise ImageRefused(f"{origin}: the {self.kind.value} for {self.target} is scrambled")
         if self.compression is None:
             return self.stored
+        codec = _CODECS[self.compression]
         try:
-            return _DECOMPRESSORS[self.compression](self.stored, self.size)
-        except ImportError as error:
+            return codec.decompress(self.stored, self.size)
+        except ImportError:
             raise ImageRefused(
                 f"{origin}: the {self.kind.value} for {self.target} is compressed",
-                hint=f"pip install {error.name}, or build it with nvcc --no-compress",
+                hint=f"pip install {codec.package}, or build it with nvcc --no-compress",
             ) from None
         except _Broken as error:
             raise ImageRefused(
@@ -166,10 +167,6 @@ def _entry(data: bytes, at: int, end: int) -> tuple[Entry, int]:
     return entry, header_bytes + stored
 
 
-# Neither library is a requirement: machine code, which is most of what fatbins hold, is stored
-# plainly unless nvcc was asked to compress it.
-
-
 def _from_lz4(stored: bytes, size: int) -> bytes:
     lz4 = importlib.import_module("lz4.block")
     try:
@@ -186,7 +183,19 @@ def _from_zstd(stored: bytes, size: int) -> bytes:
         raise _Broken(str(error)) from error
 
 
-_DECOMPRESSORS: dict[Compression, Callable[[bytes, int], bytes]] = {
-    "lz4": _from_lz4,
-    "zstd": _from_zstd,
+@dataclass(frozen=True, slots=True)
+class _Codec:
+    """How to decompress, and the package that does it.
+
+    None is a requirement of ours: machine code, which is most of what fatbins hold, is stored
+    plainly unless nvcc was asked to compress it.
+    """
+
+    package: str
+    decompress: Callable[[bytes, int], bytes]
+
+
+_CODECS: dict[Compression, _Codec] = {
+    "lz4": _Codec("lz4", _from_lz4),
+    "zstd": _Codec("zstandard", _from_zstd),
 }

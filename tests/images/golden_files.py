@@ -1,0 +1,23 @@
+"""The real files beside this one: what made each is in ``golden/README.md``."""
+
+import gzip
+from pathlib import Path
+
+GOLDEN = Path(__file__).parent / "golden"
+
+
+def golden(name: str) -> bytes:
+    """The bytes of a golden file; one that is stored as ``name.gz`` is unpacked."""
+    packed = GOLDEN / f"{name}.gz"
+    if packed.exists():
+        return gzip.decompress(packed.read_bytes())
+    return (GOLDEN / name).read_bytes()
+
+
+def archive(*members: tuple[bytes, bytes]) -> bytes:
+    """A static library: names as they stand in the headers, and contents."""
+    parts = [b"!<arch>\n"]
+    for name, content in members:
+        head = b"%-16s%-12d%-6d%-6d%-8o%-10d`\n" % (name, 0, 0, 0, 0o644, len(content))
+        parts += [head, content, b"\n" * (len(content) % 2)]
+    return b"".join(parts)

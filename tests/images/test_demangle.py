@@ -1,0 +1,105 @@
+"""C++ names and their pieces."""
+
+import pytest
+
+from cudarun.images import demangle as module
+from cudarun.images.demangle import (
+    base_name,
+    demangle,
+    parameter_types,
+    qualified_name,
+    spellings,
+)
+
+
+@pytest.mark.parametrize(
+    ("name", "signature"),
+    [
+        ("_ZN2ns5scaleIfEEvPT_i", "void ns::scale<float>(float*, int)"),
+        ("_Z4axpyPf6float4", "axpy(float*, float4)"),
+        ("_ZN12_GLOBAL__N_11kEi", "(anonymous namespace)::k(int)"),
+        ("_ZN2ns1xE", "ns::x"),
+        ("saxpy", "saxpy"),
+        ("f", "f"),  # not the mangled type float
+        ("_Zbad", "_Zbad"),
+        ("_Z" + "9" * 10_000, "_Z" + "9" * 10_000),
+        ("_Z1é", "_Z1é"),
+        ("", ""),
+    ],
+)
+def test_demangle(name, signature):
+    assert demangle(name) == signature
+
+
+def test_without_a_cxx_runtime_the_name_stays(monkeypatch):
+    monkeypatch.setattr(module, "_cxx_runtime", lambda: None)
+    demangle.cache_clear()
+    assert demangle("_ZN2ns5scaleIfEEvPT_i") == "_ZN2ns5scaleIfEEvPT_i"
+    demangle.cache_clear()
+
+
+@pytest.mark.parametrize(
+    ("signature", "qualified", "base", "types"),
+    [
+        (
+            "void ns::scale<float>(float*, int)",
+            "ns::scale<float>",
+            "ns::scale",
+            ("float*", "int"),
+        ),
+        ("axpy(float*, float4)", "axpy", "axpy", ("float*", "float4")),
+        ("f()", "f", "f", ()),
+        ("f(void)", "f", "f", ()),
+        ("saxpy", "saxpy", "saxpy", None),
+        (
+            "void (anonymous namespace)::k<int>(int)",
+            "(anonymous namespace)::k<int>",
+            "(anonymous namespace)::k",
+            ("int",),
+        ),
+        (
+            "void f<true>(std::vector<int, std::allocator<int> >, unsigned long)",
+            "f<true>",
+            "f",
+            ("std::vector<int, std::allocator<int> >", "unsigned long"),
+        ),
+        (
+            "void k<&(g(int))>(void (*)(int, float), int [3])",
+            "k<&(g(int))>",
+            "k",
+            ("void (*)(int, float)", "int [3]"),
+        ),
+        ("void A<int>::f<float>()", "A<int>::f<float>", "A<int>::f", ()),
+        ("ns::F::operator()(int) const", "ns::F::operator()", "ns::F::operator()", ("int",)),
+        (
+            "std::enable_if<((4)>(2)), float>::type g<((1)<(2)), 3>(T, int)",
+            "g<((1)<(2)), 3>",
+            "g",
+            ("T", "int"),
+        ),
+        ("f(A<&ns::B::operator-> >, int)", "f", "f", ("A<&ns::B::operator-> >", "int")),
+    ],
+)
+def test_pieces(signature, qualified, base, types):
+    assert qualified_name(signature) == qualified
+    assert base_name(signature) == base
+    assert parameter_types(signature) == types
+
+
+@pytest.mark.parametrize("broken", ["f(", "f)", "f<(", ">(", "(", ")", "a b c", "operator<(int)"])
+def test_what_is_no_signature_does_no_harm(broken):
+    assert isinstance(base_name(broken), str)
+    assert parameter_types(broken) is None
+
+
+def test_every_way_to_write_a_function():
+    assert spellings("_ZN2ns5scaleIfEEvPT_i") == (
+        "_ZN2ns5scaleIfEEvPT_i",
+        "void ns::scale<float>(float*, int)",
+        "ns::scale<float>(float*, int)",
+        "ns::scale<float>",
+        "scale<float>",
+        "ns::scale",
+        "scale",
+    )
+    assert spellings("saxpy") == ("saxpy",)

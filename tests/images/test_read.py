@@ -1,0 +1,223 @@
+"""The front door: any image, or a refusal in one line."""
+
+import sys
+
+import pytest
+
+from cudarun.errors import ImageRefused
+from cudarun.images.archive import Member, read_members
+from cudarun.images.fatbin import read_entries
+from cudarun.images.identify import ImageKind
+from cudarun.images.read import image_entries, read_image
+from cudarun.ptx.errors import PtxError
+from tests.images.golden_files import archive, golden
+
+
+def refusal(data, origin="x"):
+    with pytest.raises(ImageRefused) as caught:
+        read_image(data, origin)
+    return caught.value
+
+
+class TestWhatIsNoImage:
+    @pytest.mark.parametrize(
+        ("data", "message"),
+        [
+            (b"", "x: the file is empty"),
+            (b"hello\n", "x: not an image"),
+            (golden("facts.cu"), "x: CUDA source holds no code before it is compiled"),
+            (golden("tiny.ltoir"), "x: LTO-IR holds no code before it is linked"),
+            (archive(), "x: the archive holds no device code"),
+            (archive((b"a.txt/", b"hello")), "x: the archive holds no device code"),
+            (b"\x7fELF", "x: not a host object: the file ends inside the ELF header"),
+            (b"\xb1\x43\x62\x46" + bytes(20), "x: not a fatbin: there is no container behind its"
+             " wrapper"),
+            (b"!<arch>\nshort", "x: not an archive: a member's header is malformed"),
+        ],
+    )  # fmt: skip
+    def test_is_refused_in_one_line(self, data, message):
+        assert refusal(data).message == message
+
+    def test_a_host_object_without_device_code(self):
+        data = golden("tiny.o").replace(b".nv_fatbin\0", b".no_fatbin\0")
+        assert refusal(data).message == "x: the host object holds no device code"
+
+    def test_broken_ptx_keeps_its_diagnostics(self):
+        error = refusal(b".version 9.0\n.target sm_90\n.foo", "x.ptx")
+        assert isinstance(error, PtxError)
+        assert error.context == {"file": "x.ptx"}
+
+
+def test_ptx_and_cubins():
+    assert len(read_image(golden("facts.ptx"), "x").kernels) == 3
+    assert len(read_image(golden("facts.cubin"), "x").kernels) == 3
+
+
+class TestFatbins:
+    def test_the_parts_and_what_they_have_in_common(self):
+        facts = read_image(golden("tiny.fatbin"), "tiny.fatbin")
+        assert facts.kind is ImageKind.FATBIN
+        assert facts.targets == ("sm_80", "sm_90a", "compute_90a")
+        assert facts.ptx_version == (9, 0)
+        assert [(part.kind, part.target) for part in facts.parts] == [
+            (ImageKind.CUBIN, "sm_80"),
+            (ImageKind.CUBIN, "sm_90a"),
+            (ImageKind.PTX, "compute_90a"),
+        ]
+        (tiny,) = facts.kernels
+        sm_80, sm_90a, ptx = (part.facts.kernels[0] for part in facts.parts)
+        assert tiny == sm_80
+        assert (sm_90a.name, sm_90a.shared_bytes) == ("tiny", 16)
+        assert (ptx.name, ptx.registers) == ("tiny", None)
+        assert facts.parts[0].facts.targets == ("sm_80",)
+
+    def test_an_entry_is_the_file_that_went_in(self):
+        cubin, _, ptx = read_entries(golden("tiny.fatbin"), "x")
+        assert cubin.content("x") == golden("tiny_sm80.cubin")
+        assert b".visible .entry tiny" in ptx.content("x")
+
+    def test_containers_may_follow_one_another(self):
+        one = golden("tiny.fatbin")
+        assert len(read_entries(one + one, "x")) == 6
+        assert len(read_entries(one + bytes(4096) + one + bytes(7), "x")) == 6
+
+    def test_a_wrapper_may_stand_before(self):
+        wrapper = b"\xb1\x43\x62\x46" + bytes(20)
+        assert len(read_entries(wrapper + golden("tiny.fatbin"), "x")) == 3
+
+    @pytest.mark.parametrize(
+        ("name", "package", "target", "kind"),
+        [
+            ("tiny_zstd.fatbin", "zstandard", "sm_80", ImageKind.CUBIN),
+            ("tiny_lz4.fatbin", "lz4.block", "compute_80", ImageKind.PTX),
+        ],
+    )
+    def test_compressed_entries_without_their_library(
+        self, monkeypatch, name, package, target, kind
+    ):
+        monkeypatch.setitem(sys.modules, package, None)
+        entry = next(e for e in read_entries(golden(name), name) if e.compression)
+        assert (entry.target, entry.kind) == (target, kind)
+        with pytest.raises(ImageRefused) as caught:
+            entry.content(name)
+        assert caught.value.message == f"{name}: the {kind.value} for {target} is compressed"
+        assert f"pip install {package.partition('.')[0]}," in caught.value.hint
+
+    def test_what_cannot_be_read_does_not_hide_what_can(self, monkeypatch):
+        monkeypatch.setitem(sys.modules, "lz4.block", None)
+        facts = read_image(golden("tiny_lz4.fatbin"), "x")
+        assert [(part.facts is None, part.unread) for part in facts.parts] == [
+            (False, None),
+            (True, "x: the PTX for compute_80 is compressed"),
+        ]
+        assert [kernel.name for kernel in facts.kernels] == ["tiny"]
+
+    def test_nothing_readable_is_a_refusal(self, monkeypatch):
+        monkeypatch.setitem(sys.modules, "zstandard", None)
+        error = refusal(golden("tiny_zstd.fatbin"))
+        assert error.message == "x: the cubin for sm_80 is compressed"
+
+    @pytest.mark.parametrize(
+        ("name", "package"), [("tiny_zstd.fatbin", "zstandard"), ("tiny_lz4.fatbin", "lz4.block")]
+    )
+    def test_compressed_entries_with_their_library(self, name, package):
+        pytest.importorskip(package)
+        cubin, ptx = read_entries(golden(name), name)
+        assert cubin.content(name) == golden("tiny_sm80.cubin")
+        assert len(ptx.content(name)) == ptx.size
+        assert read_image(ptx.content(name), name).ptx_version == (9, 0)
+        broken = golden(name).replace(ptx.stored[:16], b"\xff" * 16)
+        with pytest.raises(ImageRefused, match="the PTX for compute_80 does not decompress"):
+            read_entries(broken, name)[1].content(name)
+
+    def test_lto_ir_is_recognised_and_not_read(self):
+        entries = read_entries(golden("tiny_lto.fatbin"), "x")
+        lto = next(entry for entry in entries if entry.kind is ImageKind.LTO_IR)
+        assert (lto.target, lto.is_scrambled) == ("compute_80", True)
+        with pytest.raises(ImageRefused, match="the LTO-IR for compute_80 is scrambled"):
+            lto.content("x")
+
+    @pytest.mark.parametrize(
+        ("at", "value", "problem"),
+        [
+            (4, b"\x02", "version 2 of the container is not known"),
+            (6, b"\x00\x00", "the container lies past the end of the file"),
+            (8, b"\xff\xff\xff", "the container lies past the end of the file"),
+            (20, b"\x01", "an entry lies past the end of its container"),
+            (24, b"\xff\xff\xff", "an entry lies past the end of its container"),
+        ],
+    )
+    def test_broken_containers(self, at, value, problem):
+        data = bytearray(golden("tiny.fatbin"))
+        data[at : at + len(value)] = value
+        assert refusal(bytes(data)).message == f"x: not a fatbin: {problem}"
+
+    def test_impossible_sizes(self):
+        data = golden("tiny_lz4.fatbin")
+        size = read_entries(data, "x")[1].size
+        broken = data.replace(size.to_bytes(8, "little"), (1 << 40).to_bytes(8, "little"))
+        assert refusal(broken).message == "x: not a fatbin: an entry has impossible sizes"
+
+    @pytest.mark.parametrize("length", [5, 20, 60, 100, 4000])
+    def test_cut_short(self, length):
+        assert refusal(golden("tiny.fatbin")[:length]).message.startswith("x: not a fatbin: ")
+
+
+class TestHostObjects:
+    @pytest.mark.parametrize("name", ["tiny.o", "tiny_rdc.o"])
+    def test_the_fatbin_inside(self, name):
+        facts = read_image(golden(name), name)
+        assert facts.kind is ImageKind.HOST_OBJECT
+        assert facts.targets == ("sm_80", "compute_80")
+        assert [kernel.name for kernel in facts.kernels] == ["tiny"]
+
+    def test_its_entries(self):
+        cubin = image_entries(golden("tiny.o"), "tiny.o")[0]
+        assert cubin.content("tiny.o") == golden("tiny_sm80.cubin")
+
+
+class TestArchives:
+    def test_the_code_of_all_members(self):
+        data = archive(
+            (b"/", b"symbols"),
+            (b"tiny.o/", golden("tiny.o")),
+            (b"b.fatbin/", golden("tiny.fatbin")),
+        )
+        facts = read_image(data, "lib.a")
+        assert facts.kind is ImageKind.ARCHIVE
+        assert facts.targets == ("sm_80", "compute_80", "sm_90a", "compute_90a")
+        assert len(facts.parts) == 5
+
+    def test_a_broken_member_is_named(self):
+        data = archive((b"tiny.o/", golden("tiny.o")[:500]))
+        assert refusal(data, "lib.a").message == (
+            "lib.a(tiny.o): not a host object: the section table lies past the end of the file"
+        )
+
+    def test_names_in_gnus_spelling(self):
+        long_names = b"a_name_of_many_letters.o/\nanother_such_name.o/\n"
+        data = archive(
+            (b"/", b"x"), (b"//", long_names), (b"a.o/", b"1"), (b"/0", b"22"), (b"/26", b"333")
+        )  # fmt: skip
+        assert read_members(data, "x") == (
+            Member("a.o", b"1"),
+            Member("a_name_of_many_letters.o", b"22"),
+            Member("another_such_name.o", b"333"),
+        )
+
+    def test_names_in_bsds_spelling(self):
+        data = archive(
+            (b"#1/12", b"__.SYMDEF\0\0\0symbols"), (b"#1/8", b"long.o\0\0content"), (b"b.o", b"1")
+        )
+        assert read_members(data, "x") == (Member("long.o", b"content"), Member("b.o", b"1"))
+
+    @pytest.mark.parametrize(
+        ("data", "problem"),
+        [
+            (archive((b"a/", b"123"))[:-2], "a member lies past the end of the file"),
+            (archive((b"a/", b"1")).replace(b"`", b"'"), "a member's header is malformed"),
+            (archive((b"#1/x", b"1")), "a member's header is malformed"),
+        ],
+    )
+    def test_broken_ones(self, data, problem):
+        assert refusal(data).message == f"x: not an archive: {problem}"

@@ -33,15 +33,15 @@ def demangle(name: str) -> str:
 
 
 def base_name(signature: str) -> str:
-    """The function's name in a demangled signature, without result, template and parameters.
+    """The function's own name in a demangled signature, without all that stands around it.
 
-    ``void ns::scale<float>(float*, int)`` is ``ns::scale``; a name that is no signature stays.
+    ``void ns::scale<float>(float*, int)`` is ``scale``; a name that is no signature stays.
     """
-    return _without_template(qualified_name(signature))
+    return _unqualified(_without_template(qualified_name(signature)))
 
 
 def qualified_name(signature: str) -> str:
-    """The same with its template arguments: ``ns::scale<float>``."""
+    """The name with its namespaces and template arguments: ``ns::scale<float>``."""
     head = signature[: _parameter_list(signature)]
     return head[_after_last(head, " ") :]
 
@@ -54,10 +54,10 @@ def spellings(name: str) -> tuple[str, ...]:
     """
     signature = demangle(name)
     qualified = qualified_name(signature)
-    base = _without_template(qualified)
     without_result = signature[signature.index(qualified) :]
-    short = (qualified, _unqualified(qualified), base, _unqualified(base))
-    return tuple(dict.fromkeys((name, signature, without_result, *short)))
+    untemplated = _without_template(qualified)
+    names = (qualified, _unqualified(qualified), untemplated, base_name(signature))
+    return tuple(dict.fromkeys((name, signature, without_result, *names)))
 
 
 def parameter_types(signature: str) -> tuple[str, ...] | None:

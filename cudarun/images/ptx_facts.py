@@ -26,7 +26,8 @@ def read_ptx(data: bytes, origin: str) -> ImageFacts:
     try:
         return ptx_facts(parse(data.decode("latin-1")))  # the parser complains of what is not ASCII
     except PtxError as error:
-        raise PtxError(error.diagnostics, hint=error.hint, file=origin) from None
+        error.at(file=origin)
+        raise
 
 
 def ptx_facts(module: Module) -> ImageFacts:

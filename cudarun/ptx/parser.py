@@ -289,7 +289,7 @@ class _Parser(Cursor):
             else:
                 self.advance()
                 attributes += map(_attribute_text, self._function_attributes())
-        vector = int(self.advance().text[2:]) if self.at(".v2", ".v4", ".v8") else 1
+        vector = int(self.advance().text[2:]) if self.at(".v2", ".v4") else 1
         type_ = self._word(TYPE_BYTES)
         pointer = self._pointer() if self.accept(".ptr") else None
         if self.accept(".align"):  # a parameter may have it behind the type

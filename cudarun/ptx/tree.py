@@ -12,7 +12,10 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True, slots=True)
 class Position:
-    """A place in the PTX text; both numbers count from 1."""
+    """A place in the PTX text; both numbers count from 1.
+
+    That of a node is where its first token begins; of the later names of one declaration, the name.
+    """
 
     line: int
     column: int
@@ -142,8 +145,9 @@ class Variable:
     """A declaration in any state space; ``.reg`` ones may stand for ``count`` registers.
 
     ``dimensions`` is empty for a scalar; its first item is ``None`` for ``name[]``. ``vector`` is
-    1, 2 or 4. ``initial`` is flat in memory order. ``attributes`` are the ``.attribute`` words
-    (``"managed"``, …). ``pointer`` holds the ``.ptr`` words of a kernel parameter.
+    1, 2 or 4. ``initial`` is flat in memory order; where it is short, the rest is zero.
+    ``attributes`` are the ``.attribute`` words (``"managed"``, …). ``pointer`` holds the ``.ptr``
+    words of a kernel parameter: ``("global", "align", "16")``.
     """
 
     space: str

@@ -182,6 +182,18 @@ class TestPtxError:
             "ptxas a.ptx, line 3; warning : Pragma 'x' unsupported"
         )
 
+    def test_it_tells_every_place_in_a_json_document(self):
+        document = self.several.as_dict()
+        assert document["kind"] == "PtxError"
+        assert document["file"] == "saxpy.ptx"
+        assert document["diagnostics"][0] == {
+            "line": 46,
+            "column": 3,
+            "severity": "error",
+            "message": "Unknown modifier '.xx'",
+        }
+        assert len(document["diagnostics"]) == 2
+
     def test_it_crosses_to_another_process(self):
         copy = pickle.loads(pickle.dumps(self.several))
         assert copy.diagnostics == self.several.diagnostics

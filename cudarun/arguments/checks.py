@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -31,52 +30,21 @@ from cudarun.arguments.evaluation import (
     wide,
 )
 from cudarun.arguments.expressions import Expression
-from cudarun.arguments.types import SCALARS, ScalarType
+from cudarun.arguments.tolerance import Tolerance
+from cudarun.arguments.types import ScalarType
 from cudarun.report.types import CheckResult, Mismatch
-
-DEFAULT_TOLERANCES: dict[str, tuple[float, float]] = {
-    "f64": (1e-12, 1e-14),
-    "f32": (1e-5, 1e-6),
-    "f16": (1e-3, 1e-4),
-    "bf16": (1e-2, 1e-3),
-    "f8e4m3": (0.125, 0.002),
-    "f8e5m2": (0.25, 1e-4),
-}
-"""``(rtol, atol)`` by floating type: a few roundings of the type, relative; for the absolute part
-somewhat more than its results near zero lose, which for fp8 is half its smallest number."""
 
 SHOWN = 5
 """Mismatches that a result names."""
 
-
-@dataclass(frozen=True, slots=True)
-class Tolerance:
-    """How far apart two floats may be and still be equal.
-
-    Attributes:
-        rtol: Relative to the right side; ``None``: that of :data:`DEFAULT_TOLERANCES`.
-        atol: Absolute; ``None`` likewise.
-        equal_nan: Whether a NaN equals a NaN.
-    """
-
-    rtol: float | None = None
-    atol: float | None = None
-    equal_nan: bool = False
-
-    def of(self, scalar: ScalarType | None) -> tuple[float, float]:
-        """``(rtol, atol)`` for values of a floating type; of ``f64`` where there is none."""
-        rtol, atol = DEFAULT_TOLERANCES[(scalar or SCALARS["f64"]).name]
-        return (
-            rtol if self.rtol is None else self.rtol,
-            atol if self.atol is None else self.atol,
-        )
+_DEFAULT = Tolerance()
 
 
 def run_check(
     expression: Expression,
     values: Mapping[str, Any],
     old: Mapping[str, Any],
-    tolerance: Tolerance = Tolerance(),
+    tolerance: Tolerance = _DEFAULT,
     directory: Path = Path(),
 ) -> CheckResult:
     """Carry out one ``--check``.

@@ -7,9 +7,9 @@ from typing import Any
 
 import click
 
-from cudarun.arguments.checks import Tolerance
 from cudarun.arguments.expressions import parse_expression
 from cudarun.arguments.grammar import parse_argument
+from cudarun.arguments.tolerance import Tolerance
 from cudarun.commands.inputs import read_input
 from cudarun.commands.options import (
     context,

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Literal
 from cudarun.session.selection import Selector
 
 if TYPE_CHECKING:  # names only: a request for `devices` needs no argument grammar
-    from cudarun.arguments.checks import Tolerance
     from cudarun.arguments.expressions import Expression
     from cudarun.arguments.grammar import Argument
+    from cudarun.arguments.tolerance import Tolerance
 
 Extent = tuple[int, int, int]
 

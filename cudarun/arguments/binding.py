@@ -20,18 +20,16 @@ from cudarun.arguments.scanner import IDENTIFIER
 from cudarun.arguments.types import POINTER_SIZE, Type, inner_shape, lay_out
 from cudarun.arguments.values import (
     Argument,
-    ArrayValue,
     BareNumber,
     Buffer,
+    Element,
     FileBuffer,
     FileInitial,
     Initial,
     ListInitial,
     Scalar,
-    StructValue,
     SymbolAddress,
     Value,
-    VectorValue,
     value_type,
 )
 from cudarun.errors import RequestError
@@ -114,18 +112,17 @@ class Binding:
         """
         from cudarun.arguments.dtypes import by_value
 
-        kept = (Scalar, VectorValue, ArrayValue, StructValue)
         return {
             slot.name: by_value(slot.value.type, slot.data)
             for slot in self.slots
-            if isinstance(slot.value, kept)
+            if isinstance(slot.value, Element)
         }
 
     @property
     def names(self) -> frozenset[str]:
         """Every name that an expression can use."""
-        by_value = (slot.name for slot in self.slots)
-        return frozenset(by_value) | {buffer.name for buffer in self.buffers}
+        by_value = {slot.name for slot in self.slots if isinstance(slot.value, Element)}
+        return frozenset(by_value | {buffer.name for buffer in self.buffers})
 
     @property
     def size(self) -> int:
@@ -344,10 +341,13 @@ def _misfits(
     if len(arguments) != len(parameters):
         summary = f"takes {_number(parameters, 'parameter')}, {len(arguments)} given"
     else:
-        which = ", ".join(map(str, problems))
-        summary = f"argument{'s' * (len(problems) > 1)} {which} cannot be passed as given"
-        if len(problems) == 1:
-            summary = f"argument {which} does not fit its parameter"
+        which = " and ".join(map(str, problems))
+        one = len(problems) == 1
+        summary = (
+            f"argument {which} does not fit its parameter"
+            if one
+            else f"arguments {which} do not fit their parameters"
+        )
     lines = [("", "", "offset", "size", "parameter", "argument", "size", "")]
     for index, (argument, parameter) in enumerate(zip_longest(arguments, parameters)):
         lines.append(

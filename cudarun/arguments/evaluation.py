@@ -375,7 +375,7 @@ def errors_naming(expression: Expression) -> Iterator[None]:
         raise
     except RequestError as error:
         message = f"{expression}: {error.message}"
-        raise RequestError(message, hint=error.hint, **error.context) from None
+        raise RequestError(message, hint=error.hint).at(**error.context) from None
 
 
 @contextmanager

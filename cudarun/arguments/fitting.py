@@ -53,15 +53,18 @@ Expected: TypeAlias = PointerType | ScalarType | VectorType | PtxType | None
 def expected_type(text: str | None) -> Expected:
     """Read a parameter's type as an image or a demangler writes it.
 
+    What is none of ours, ``CUtensorMap_st`` or PTX's ``b8[24]``, is as good as not told.
+
     >>> expected_type("float const*")
     PointerType(pointee='float')
     """
     if text is None:
         return None
-    if ptx := _PTX_TYPE.fullmatch(text.strip()):
+    text = text.strip()
+    if ptx := _PTX_TYPE.fullmatch(text):
         return PtxType(ptx["letter"], int(ptx["bits"]) // 8)
     plain = " ".join(_QUALIFIERS.sub(" ", text).split())
-    if plain.endswith(("*", "&", "]")) or "(*" in plain:
+    if plain.endswith(("*", "&", ".ptr")) or "(*" in plain:
         return PointerType(plain.rstrip("*& "))
     return NAMED.get(plain)
 

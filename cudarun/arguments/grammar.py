@@ -217,8 +217,7 @@ class _Parser:
 
     def number(self) -> BareNumber:
         start = self.scanner.skip_space()
-        found = self.scanner.match(NUMBER)
-        text = found.group() if found else self.scanner.found()
+        text = self.required(NUMBER, "a number")
         with self.located(start):
             read(text)
         return BareNumber("".join(text.split()))
@@ -249,10 +248,10 @@ class _Parser:
         """``{…}``: a struct type when no member has a value, a struct value when all have."""
         scanner = self.scanner
         start = scanner.skip_space()
-        scanner.expect("{", "before the members of a struct")
         members: list[tuple[str | None, Type | Value, int]] = []
         self.in_struct += 1
         with scanner.nested():
+            scanner.expect("{", "before the members of a struct")
             while True:
                 if not members and scanner.peek("}"):
                     raise scanner.error("a struct without members", start)
@@ -446,7 +445,10 @@ class _Parser:
         """Nested lists, as deep as the buffer has axes (its element's own among them)."""
         scanner = self.scanner
         start = scanner.skip_space()
-        scanner.expect("[", f"before the next of {levels} level(s) of lists")
+        if not scanner.accept("["):
+            raise scanner.error(
+                f"expected a list, as the buffer has more axes; found {scanner.found()}"
+            )
         items: list[ListInitial | Scalar | StructValue] = []
         with scanner.nested():
             while not scanner.peek("]"):

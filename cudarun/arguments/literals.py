@@ -221,7 +221,7 @@ def _round(literal: Literal, name: str, exponent: int, mantissa: int, has_infini
     largest = infinity - 1 if has_infinity else infinity + (1 << mantissa) - 2
     magnitude = _round_magnitude(literal.numerator, literal.denominator, exponent, mantissa)
     if magnitude > largest:
-        limit = _decode_float(largest, exponent, mantissa)
+        limit = _decode_float(largest, exponent, mantissa, has_infinity)
         raise LiteralError(f"out of range for {name}, whose largest value is {limit:.6g}")
     return sign | magnitude
 

@@ -145,7 +145,7 @@ class _Packer:
     def put(self, value: Value, name: str, offset: int, padding: int) -> None:
         match value:
             case StructValue():
-                self.note(value, name, offset, padding, str(value))
+                self.note(value, name, offset, padding, "{…}")
                 self.members(value, name, offset)
             case Scalar() | VectorValue() | ArrayValue():
                 _write(value, self.data, offset)

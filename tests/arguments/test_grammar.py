@@ -1,0 +1,428 @@
+"""The text of arguments: what it means, what is refused and where."""
+
+from __future__ import annotations
+
+import pickle
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from cudarun.arguments import types, values
+from cudarun.arguments.expressions import parse_expression
+from cudarun.arguments.grammar import parse_argument, parse_arguments
+from cudarun.arguments.types import SCALARS, VECTORS, ArrayType, StructMember, StructType
+from cudarun.arguments.values import Argument, BareNumber, Scalar
+from cudarun.errors import ArgumentSyntaxError, RequestError
+
+
+def value_of(text: str) -> values.Value:
+    return parse_argument(text).value
+
+
+# --- what texts mean -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "type_", "value"),
+    [
+        ("f32:2.5", "f32", 2.5),
+        ("i32:-1", "i32", -1),
+        ("u64:0xff", "u64", 255),
+        ("bool:true", "bool", True),
+        ("f16:0.5", "f16", 0.5),
+        ("float : 1", "f32", 1.0),
+        ("unsigned int:7", "u32", 7),
+        ("long long:-7", "i64", -7),
+        ("n=i32:4Ki", "i32", 4096),
+        ("bf16:1", "bf16", 1.0),
+        ("f8e4m3:448", "f8e4m3", 448.0),
+        ("f32:0f3f800000", "f32", 1.0),
+        ("f32:-inf", "f32", float("-inf")),
+    ],
+)
+def test_scalars(text, type_, value):
+    found = value_of(text)
+    assert isinstance(found, Scalar)
+    assert (str(found.type), found.value) == (type_, value)
+
+
+@pytest.mark.parametrize("text", ["2.5", "-1", "0x10", "true", "nan", "4Ki"])
+def test_bare_numbers(text):
+    assert value_of(text) == BareNumber(text)
+
+
+def test_names():
+    assert parse_argument("x=f32:1").name == "x"
+    assert parse_argument(" in = f32:1").name == "in"
+    assert parse_argument("f32:1").name is None
+    assert parse_argument("f32=f32:1").name == "f32"
+    assert parse_argument("x=f32:1").text == "x=f32:1"
+
+
+def test_vectors_and_arrays():
+    vector = value_of("float4:1,2,3,4")
+    assert isinstance(vector, values.VectorValue)
+    assert [c.value for c in vector.components] == [1, 2, 3, 4]
+    array = value_of("float2*2:1,2,3,4")
+    assert isinstance(array, values.ArrayValue)
+    assert array.type == ArrayType(VECTORS["float2"], 2)
+    assert [[c.value for c in e.components] for e in array.elements] == [[1, 2], [3, 4]]
+
+
+def test_structs():
+    struct = value_of("{f32:1, v=float4:1,2,3,4, {i8:1, u8:2}, f32*2:5,6, data=f32[n], p=null}")
+    assert isinstance(struct, values.StructValue)
+    assert [m.name for m in struct.members] == [None, "v", None, None, "data", "p"]
+    assert str(struct.type) == "{f32, v=float4, {i8, u8}, f32*2, data=f32*, p=void*}"
+
+
+def test_struct_type_and_value_apart():
+    assert value_of("{i32,f32}:{1,2.5}") == value_of("{i32:1, f32:2.5}")
+    assert value_of("{n=i32,f32}:{1,2.5}") == value_of("{n=i32:1, f32:2.5}")
+    assert isinstance(value_of("{i32,f32}[n]"), values.Buffer)
+    assert isinstance(value_of("{i32,f32}*2:{1,2},{3,4}"), values.ArrayValue)
+
+
+def test_bytes_symbols_null_and_files():
+    assert value_of("bytes:00ff_10") == values.Bytes(b"\x00\xff\x10")
+    assert value_of("&counter") == values.SymbolAddress("counter")
+    assert value_of("&my::counter") == values.SymbolAddress("my::counter")
+    assert value_of("&_ZN2my1cE$x") == values.SymbolAddress("_ZN2my1cE$x")
+    assert value_of("null") == values.Null()
+    assert value_of("@dir/x.npy") == values.FileBuffer("dir/x.npy")
+    assert value_of("@with, comma} and space.npy ") == values.FileBuffer(
+        "with, comma} and space.npy"
+    )
+    assert value_of(r'@"a \"b\" \\ c"') == values.FileBuffer(r'a "b" \ c')
+
+
+def test_a_path_in_a_struct_ends_with_its_member():
+    struct = value_of('{x=@a b.npy, y=f32[2]:@"c,d.bin"}')
+    assert isinstance(struct, values.StructValue)
+    assert struct.members[0].value == values.FileBuffer("a b.npy")
+    assert struct.members[1].value == values.Buffer(
+        SCALARS["f32"], (parse_expression("2"),), values.FileInitial("c,d.bin")
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "initial"),
+    [
+        ("f32[n]", None),
+        ("f32[n]:zeros", values.Constant(BareNumber("0"))),
+        ("f32[n]:ones", values.Constant(BareNumber("1"))),
+        ("f32[n]:3.5", values.Constant(BareNumber("3.5"))),
+        ("f32[n]:-inf", values.Constant(BareNumber("-inf"))),
+        ("bool[n]:true", values.Constant(BareNumber("true"))),
+        ("f32[n]:iota", values.Iota()),
+        ("f32[n]:iota(5)", values.Iota(BareNumber("5"))),
+        ("f32[n]:iota(1, -0.5)", values.Iota(BareNumber("1"), BareNumber("-0.5"))),
+        ("f32[n]:rand", values.Rand()),
+        ("f32[n]:rand(-1,1)", values.Rand(BareNumber("-1"), BareNumber("1"))),
+        ("f32[n]:randn", values.Randn()),
+        ("u8[n]:randint(0,256)", values.RandInt(BareNumber("0"), BareNumber("256"))),
+        ("f32[n,n]:eye", values.Eye()),
+        ("f32[n]:@raw.bin", values.FileInitial("raw.bin")),
+    ],
+)
+def test_initialisers(text, initial):
+    buffer = value_of(text)
+    assert isinstance(buffer, values.Buffer)
+    assert buffer.initial == initial
+
+
+def test_dimensions_are_expressions():
+    buffer = value_of("f32[2*n+1, 4Ki, (n+255)//256]")
+    assert isinstance(buffer, values.Buffer)
+    assert [str(each) for each in buffer.dimensions] == ["2*n+1", "4Ki", "(n+255)//256"]
+
+
+def test_lists():
+    buffer = value_of("float2[2]:[[1,2],[3,4]]")
+    assert isinstance(buffer, values.Buffer)
+    assert isinstance(buffer.initial, values.ListInitial)
+    assert buffer.initial.shape == (2, 2)
+    structs = value_of("{i32, float2}[2]:[{1, 2,3}, {4, 5,6}]")
+    assert isinstance(structs, values.Buffer)
+    assert str(structs.initial) == "[{1, 2,3}, {4, 5,6}]"
+    assert value_of("i32[2,2]:[[1,2,],[3,4,],]") == value_of("i32[2,2]:[[1,2],[3,4]]")
+    assert value_of("i32[0]:[]") == values.Buffer(
+        SCALARS["i32"], (parse_expression("0"),), values.ListInitial(())
+    )
+
+
+# --- what is refused -----------------------------------------------------------------------------
+
+ONLY = "only numbers, names and integer operators can stand"
+
+REFUSED = [
+    ("", 0, "expected a value, found the end"),
+    ("x=", 2, "expected a value, found the end"),
+    ("f23:1", 0, "unknown type 'f23'"),
+    ("x=nul", 2, "unknown type 'nul'"),
+    ("f32", 0, "f32 needs a value or dimensions"),
+    ("x=unsigned int", 2, "u32 needs a value or dimensions"),
+    ("f32:", 4, "expected a number, found the end"),
+    ("i32:", 4, "expected an integer, found the end"),
+    ("bool:,", 5, "expected true or false, found ','"),
+    ("f32:abc", 4, "'abc' is not a number"),
+    ("f32:2.0f", 4, "'2.0f' is not a number"),
+    ("2.5x", 0, "'2.5x' is not a number"),
+    ("i8:300", 3, "300 does not fit i8, which goes from -128 to 127"),
+    ("u8:-1", 3, "-1 does not fit u8, which goes from 0 to 255"),
+    ("i32:1.5", 4, "'1.5' is not an integer, as i32 is"),
+    ("bool:2", 5, "'2': bool is true or false"),
+    ("f16:1e6", 4, "out of range for f16, whose largest value is 65504"),
+    ("f32:1 2", 6, "unexpected '2'"),
+    ("null x", 5, "unexpected 'x'"),
+    ("float4:1,2,3", 12, "float4 takes 4 values; 3 given"),
+    ("float4:1,2,3,", 13, "float4 takes 4 values; 3 given"),
+    ("float4:1,2,3,4,5", 14, "float4 takes no more than 4 values"),
+    ("{float4:1,2,3, f32:1}", 15, "float4 takes 4 values; 3 given"),
+    ("f32*0:", 4, "an array has 1 to 1048576 elements"),
+    ("f32*:1", 4, "expected the length of the array after 'f32*', found ':'"),
+    ("f32*9999999999:1", 4, "an array has 1 to 1048576 elements"),
+    ("{}", 0, "a struct without members"),
+    ("{f32:1", 6, "expected '}' or ',' after a member, found the end"),
+    ("{f32:1,", 7, "expected a value, found the end"),
+    ("{f32:1, i32}", 8, "i32 needs a value or dimensions"),
+    ("{f32, i32:1}", 1, "f32 needs a value or dimensions"),
+    ("{i32,f32}", 0, "{i32, f32} needs a value or dimensions"),
+    ("{1}", 1, "1 needs a type: in a struct the kernel cannot tell it"),
+    ("{a=i8:1, a=i8:2}", 9, "two members are named 'a'"),
+    ("{i32,f32}:1", 10, "expected '{' before the members of {i32, f32}, found '1'"),
+    ("{i32,f32}:{1}", 12, "expected ',' before member 2 of {i32, f32}, found '}'"),
+    ("{i32}:{1,2}", 8, "expected '}' after the 1 members of {i32}, found ','"),
+    ("bytes:", 6, "bytes: takes hexadecimal digits, two for each byte"),
+    ("bytes:0", 6, "an odd number of hexadecimal digits: two make a byte"),
+    ("bytes:0g", 6, "an odd number of hexadecimal digits: two make a byte"),
+    ("bytes:00gg", 8, "unexpected 'gg'"),
+    ("@", 1, "expected the path of a file after '@'"),
+    ("f32[2]:@", 8, "expected the path of a file after '@'"),
+    ("&", 1, "expected the name of a variable after '&', found the end"),
+    ("&3", 1, "expected the name of a variable after '&', found '3'"),
+    ("f32[]", 4, "a buffer needs its dimensions: f32[n]; one element is f32[1]"),
+    ("f32[n", 5, "expected ']' or ',' after a dimension, found the end"),
+    ("f32[n,]", 6, "unexpected ']'"),
+    ("f32[1.5]", 4, "1.5 is not an integer in the dimension '1.5'"),
+    ("f32[n/2]", 4, "'/' does not give an integer (write '//') in the dimension 'n/2'"),
+    ("x=f32[4, n>1]", 9, f"{ONLY} in the dimension 'n>1'"),
+    ("f32[sum(n)]", 4, f"{ONLY} in the dimension 'sum(n)'"),
+    ("f32[n]:zeroes", 7, "unknown initialiser 'zeroes'"),
+    ("f32[n]:", 7, "expected an initialiser, found the end"),
+    ("u8[n]:256", 6, "256 does not fit u8, which goes from 0 to 255"),
+    ("{i32,u8}[n]:-1", 12, "-1 does not fit u8, which goes from 0 to 255"),
+    ("f32[n]:zeros(1)", 12, "unexpected '('"),
+    ("f32[n]:iota(1,2,3)", 11, "iota takes 1 or 2 numbers; 3 given"),
+    ("f32[n]:iota()", 12, "expected a number, found ')'"),
+    ("f32[n]:iota(1", 13, "expected ')' after the numbers of iota, found the end"),
+    ("i32[n]:iota(0.5)", 12, "'0.5' is not an integer, as i32 is"),
+    ("bool[n]:iota", 8, "iota counts; a bool cannot: not for bool"),
+    ("f32[n]:rand(1)", 11, "rand takes 2 numbers; 1 given"),
+    ("i32[n]:rand", 7, "rand gives fractions: not for i32"),
+    ("{f32,i32}[n]:randn", 13, "randn gives fractions: not for i32"),
+    ("i32[n]:randint", 14, "randint takes 2 numbers; 0 given"),
+    ("f32[n]:randint(0,1.5)", 7, "randint takes two integers"),
+    ("i32[n]:randint(5,5)", 7, "randint(5,5) leaves nothing to choose"),
+    ("i8[n]:randint(0,200)", 6, "199 does not fit i8, which goes from -128 to 127"),
+    ("f32[n]:eye", 7, "eye is for buffers of scalars with two axes"),
+    ("float4[n,n]:eye", 12, "eye is for buffers of scalars with two axes"),
+    ("i32[2]:[1,[2]]", 10, "a list where the buffer has no more axes"),
+    ("i32[2]:[1 2]", 10, "expected ']' or ',' in a list, found '2'"),
+    ("i32[2,2]:[1,2]", 10, "expected a list, as the buffer has more axes; found '1'"),
+    ("i32[2,2]:[[1,2],[3]]", 16, "a list of shape 1 after one of 2"),
+    ("i32[0,2]:[]", 9, "an empty list says nothing of the axes within it"),
+    ("i8[2]:[1,200]", 9, "200 does not fit i8, which goes from -128 to 127"),
+    ("and=f32:1", 0, "'and' is an operator of expressions: it names no argument"),
+    ("{" * 60, 50, "nested more than 50 levels deep"),
+    ("i32[2]:" + "[" * 60, 8, "a list where the buffer has no more axes"),
+    ("f32[" + "(" * 60, 54, "nested more than 50 levels deep"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "column", "message"), REFUSED, ids=[t[:30] for t, *_ in REFUSED])
+def test_refused(text, column, message):
+    with pytest.raises(ArgumentSyntaxError) as refused:
+        parse_argument(text)
+    assert (refused.value.message, refused.value.column) == (message, column)
+    assert refused.value.text == text
+
+
+@pytest.mark.parametrize(
+    ("text", "hint"),
+    [
+        ("f23:1", "did you mean f32?"),
+        ("flot4:1,2,3,4", "did you mean float4 or float64 or float?"),
+        ("nulll", "did you mean null?"),
+        ("f32[n]:zeroes", "did you mean zeros or ones?"),
+        ("f32[n]:randit(0,1)", "did you mean randint or rand or randn?"),
+        ("f32", "a value: f32:…   a buffer: f32[n]"),
+        ("i32[n]:rand", "randint(lo,hi) for i32"),
+    ],
+)
+def test_hints(text, hint):
+    with pytest.raises(ArgumentSyntaxError) as refused:
+        parse_argument(text)
+    assert refused.value.hint == hint
+
+
+def test_very_long_texts_are_refused():
+    with pytest.raises(ArgumentSyntaxError, match="text of 200006 characters"):
+        parse_argument("bytes:" + "0" * 200_000)
+
+
+def test_two_arguments_of_one_name():
+    assert len(parse_arguments(["a=f32:1", "f32:2", "f32:3"])) == 3
+    with pytest.raises(RequestError) as refused:
+        parse_arguments(["a=f32:1", "b=f32:2", "a=f32:3"])
+    assert refused.value.message == "two arguments are named 'a': a=f32:1 and a=f32:3"
+
+
+# --- round trips ---------------------------------------------------------------------------------
+
+scalars = st.sampled_from(list(SCALARS.values()))
+identifiers = st.from_regex(r"[a-z_][a-z0-9_]{0,5}", fullmatch=True).filter(
+    lambda name: name not in ("and", "or", "not")
+)
+member_names = st.none() | identifiers
+
+
+def _named(names: list[str | None]) -> list[str | None]:
+    """Names with repetitions dropped: members of a struct are distinct."""
+    return [name if name not in names[:index] else None for index, name in enumerate(names)]
+
+
+def scalar_values(scalar: types.ScalarType) -> st.SearchStrategy[Scalar]:
+    limit = 1 if scalar.kind is types.Kind.BOOL else (1 << (8 * scalar.size)) - 1
+    return st.integers(0, limit).map(lambda bits: Scalar(scalar, bits))
+
+
+def element_of(element: types.Type) -> st.SearchStrategy[values.Element]:
+    match element:
+        case types.ScalarType():
+            return scalar_values(element)
+        case types.VectorType():
+            parts = st.tuples(*[scalar_values(element.scalar)] * element.count)
+            return parts.map(lambda each: values.VectorValue(element, each))
+        case ArrayType():
+            parts = st.tuples(*[element_of(element.element)] * element.count)
+            return parts.map(lambda each: values.ArrayValue(element, each))
+        case StructType():
+            parts = st.tuples(*[element_of(member.type) for member in element.members])
+            names = [member.name for member in element.members]
+            return parts.map(
+                lambda each: values.StructValue(
+                    tuple(values.Member(n, v) for n, v in zip(names, each, strict=True))
+                )
+            )
+    raise AssertionError(element)
+
+
+def _struct(members: list[tuple[str | None, types.Type]]) -> StructType:
+    names = _named([name for name, _ in members])
+    return StructType(tuple(StructMember(n, m) for n, (_, m) in zip(names, members, strict=True)))
+
+
+element_types = st.recursive(
+    scalars | st.sampled_from(list(VECTORS.values())),
+    lambda inner: (
+        st.builds(ArrayType, inner, st.integers(1, 3))
+        | st.lists(st.tuples(member_names, inner), min_size=1, max_size=3).map(_struct)
+    ),
+    max_leaves=5,
+)
+dimensions = st.sampled_from(["n", "4", "2*n+1", "4Ki", "(n + 255) // 256", "-n & 7"]).map(
+    parse_expression
+)
+paths = st.text(min_size=1, max_size=12).filter(lambda text: text.strip())
+numbers = st.integers(0, 100).map(lambda number: BareNumber(str(number)))
+
+
+@st.composite
+def buffers(draw: st.DrawFn) -> values.Buffer:
+    element = draw(element_types)
+    shape = tuple(draw(st.lists(dimensions, min_size=1, max_size=3)))
+    choices: list[st.SearchStrategy[values.Initial | None]] = [
+        st.none(),
+        st.builds(values.Constant, st.sampled_from(["0", "1"]).map(BareNumber)),
+        st.builds(values.FileInitial, paths),
+        lists(element, len(shape) + len(types.inner_shape(element))),
+    ]
+    within = types.scalars_of(element)
+    if all(scalar.kind is not types.Kind.BOOL for scalar in within):
+        choices.append(st.builds(values.Iota, numbers, numbers))
+    if all(scalar.is_float for scalar in within):
+        choices += [st.builds(values.Rand, numbers, numbers), st.just(values.Randn())]
+    return values.Buffer(element, shape, draw(st.one_of(choices)))
+
+
+def lists(element: types.Type, levels: int) -> st.SearchStrategy[values.ListInitial]:
+    inner = types.innermost(element)
+    leaf = element_of(inner)
+    return st.integers(1, 2).flatmap(lambda length: _nested(leaf, levels, length))
+
+
+def _nested(leaf, levels: int, length: int):
+    inner = leaf if levels == 1 else _nested(leaf, levels - 1, length)
+    return st.tuples(*[inner] * length).map(values.ListInitial)
+
+
+pointers = (
+    buffers()
+    | st.builds(values.FileBuffer, paths)
+    | st.from_regex(r"[A-Za-z_$][\w$]{0,5}(::[A-Za-z_]{1,3})?", fullmatch=True)
+    .filter(str.isascii)
+    .map(values.SymbolAddress)
+    | st.just(values.Null())
+)
+by_value = element_types.flatmap(element_of) | st.binary(min_size=1, max_size=5).map(values.Bytes)
+
+
+@st.composite
+def structs_with_pointers(draw: st.DrawFn) -> values.StructValue:
+    members = draw(st.lists(pointers | by_value, min_size=1, max_size=3))
+    names = _named(draw(st.lists(member_names, min_size=len(members), max_size=len(members))))
+    return values.StructValue(
+        tuple(values.Member(n, v) for n, v in zip(names, members, strict=True))
+    )
+
+
+bare = st.sampled_from(["0", "-1", "2.5", "0x10", "nan", "-inf", "true", "1e-5", "4Ki"])
+arguments = st.builds(
+    Argument,
+    st.none() | identifiers,
+    pointers | by_value | structs_with_pointers() | bare.map(BareNumber),
+)
+
+
+@given(arguments)
+@example(parse_argument("x=f32:0f7fc00001"))
+@example(parse_argument('@" quoted\\" \\\\ "'))
+def test_text_of_an_argument_parses_to_it(argument):
+    again = parse_argument(str(argument))
+    assert again == argument
+    assert str(again) == str(argument)
+
+
+@given(arguments)
+def test_arguments_cross_to_the_worker(argument):
+    assert pickle.loads(pickle.dumps(argument)) == argument
+
+
+@given(
+    st.text("f32i8u[]{}:,*=@&\"'()+-n.0123abcxp \\", max_size=30)
+    | st.builds(
+        lambda text, at, junk: text[: at % len(text)] + junk + text[at % len(text) :],
+        arguments.map(str),
+        st.integers(0, 1000),
+        st.text("[]{}:,*=@&\"'() x0", max_size=2),
+    )
+)
+def test_any_text_parses_or_is_refused_at_a_column(text):
+    try:
+        parse_argument(text)
+        column = 0
+    except ArgumentSyntaxError as refused:
+        column = refused.column if refused.text == text else -1
+    assert 0 <= column <= len(text)

@@ -120,7 +120,7 @@ def _architecture(elf: Elf) -> tuple[int, str]:
 def _records(elf: Elf, section_name: str) -> Iterator[tuple[int, bytes]]:
     """The records of a section: attribute and value, the latter two bytes unless it has a size."""
     section = elf.named.get(section_name)
-    data = section.data if section else b""
+    data = bytes(section.data) if section else b""
     at = 0
     while at < len(data):
         layout, attribute, half = struct.unpack_from("<BBH", data, at)

@@ -28,11 +28,14 @@ _OTHER_OFFSET = 5  # of st_other in a symbol
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A section. ``data`` is empty where it takes no room in the file (``SHT_NOBITS``)."""
+    """A section. ``data`` is empty where it takes no room in the file (``SHT_NOBITS``).
+
+    It is a view: executables with device code can be very large.
+    """
 
     name: str
     size: int
-    data: bytes
+    data: memoryview
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,15 +122,16 @@ def _check_header(data: bytes) -> None:
 
 
 def _sections(file: ELFFile, data: bytes) -> Iterator[Section]:
+    view = memoryview(data)
     for section in file.iter_sections():
         size = section["sh_size"]
         if section["sh_type"] in ("SHT_NOBITS", "SHT_NULL"):
-            yield Section(section.name, size, b"")
+            yield Section(section.name, size, view[:0])
             continue
         start = section["sh_offset"]
         if start + size > len(data):
             raise _Broken(f"section {section.name!r} lies past the end of the file")
-        yield Section(section.name, size, data[start : start + size])
+        yield Section(section.name, size, view[start : start + size])
 
 
 def _symbols(file: ELFFile, data: bytes, sections: tuple[Section, ...]) -> Iterator[Symbol]:

@@ -29,7 +29,7 @@ from cudarun.errors import ImageRefused
 from cudarun.images.identify import FATBIN_MAGIC, FATBIN_WRAPPER_MAGIC, ImageKind
 
 _CONTAINER = struct.Struct("<4sHHQ")
-_ENTRY = struct.Struct("<HHIQIIHHIIIQQQ")
+_ENTRY = struct.Struct("<H2xIQI8xI8xQ8xQ")
 _WRAPPER_BYTES = 24
 
 Compression = Literal["lz4", "zstd"]
@@ -131,22 +131,9 @@ def _entries(data: bytes) -> Iterator[Entry]:
 
 def _entry(data: bytes, at: int, end: int) -> tuple[Entry, int]:
     """The entry at ``at``, and the bytes it takes."""
-    (
-        kind_number,
-        _,
-        header_bytes,
-        stored,
-        compressed,
-        _,
-        _,
-        _,
-        architecture,
-        _,
-        _,
-        flags,
-        _,
-        size,
-    ) = _ENTRY.unpack_from(data, at)
+    kind_number, header_bytes, stored, compressed, architecture, flags, size = _ENTRY.unpack_from(
+        data, at
+    )
     start = at + header_bytes
     if header_bytes < _ENTRY.size or start + stored > end:
         raise _Broken("an entry lies past the end of its container")

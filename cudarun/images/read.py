@@ -31,14 +31,18 @@ def read_image(data: bytes, origin: str) -> ImageFacts:
             PtxError where the PTX does not parse.
     """
     kind = identify(data)
+    if kind in _CONTAINERS:
+        return _read_container(kind, image_entries(data, origin), origin)
+    return _read_code(kind, data, origin)
+
+
+def _read_code(kind: ImageKind, data: bytes, origin: str) -> ImageFacts:
     if kind is ImageKind.PTX:
         return read_ptx(data, origin)
     if kind is ImageKind.CUBIN:
         from cudarun.images.cubin import read_cubin  # imports pyelftools, which PTX needs not
 
         return read_cubin(data, origin)
-    if kind in _CONTAINERS:
-        return _read_container(kind, image_entries(data, origin), origin)
     raise _not_readable(kind, origin)
 
 
@@ -60,10 +64,10 @@ def _entries(data: bytes, origin: str) -> Iterator[Entry]:
 
         for section in read_elf(data, origin, kind).sections:
             if section.name in _FATBIN_SECTIONS and section.data:
-                yield from read_entries(section.data, origin)
+                yield from read_entries(bytes(section.data), origin)
     elif kind is ImageKind.ARCHIVE:
         for member in read_members(data, origin):
-            if identify(member.data) in _CONTAINERS:
+            if identify(member.data) in (ImageKind.FATBIN, ImageKind.HOST_OBJECT):
                 yield from _entries(member.data, f"{origin}({member.name})")
     else:
         raise _not_readable(kind, origin)
@@ -76,7 +80,8 @@ def _read_container(kind: ImageKind, entries: tuple[Entry, ...], origin: str) ->
     refusals = []
     for entry in entries:
         try:
-            facts = read_image(entry.content(origin), origin)
+            content = entry.content(origin)
+            facts = _read_code(identify(content), content, origin)
         except ImageRefused as error:
             refusals.append(error)
             parts.append(Part(entry.kind, entry.target, entry.size, unread=error.message))
@@ -122,4 +127,4 @@ def _not_readable(kind: ImageKind, origin: str) -> ImageRefused:
                 hint="an image is PTX text, a cubin, a fatbin, or a host object or archive "
                 "that holds one",
             )
-    return ImageRefused(f"{origin}: a {kind.value} holds no other images")
+    return ImageRefused(f"{origin}: a {kind.value} is not expected here")

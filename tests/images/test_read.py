@@ -130,6 +130,14 @@ class TestFatbins:
         with pytest.raises(ImageRefused, match="the PTX for compute_80 does not decompress"):
             read_entries(broken, name)[1].content(name)
 
+    def test_a_fatbin_in_a_fatbin_is_not_opened(self):
+        inner = golden("tiny.fatbin")
+        head = bytearray(golden("tiny.fatbin")[16:80])
+        head[8:16] = len(inner).to_bytes(8, "little")
+        size = len(head) + len(inner)
+        outer = golden("tiny.fatbin")[:8] + size.to_bytes(8, "little") + bytes(head) + inner
+        assert refusal(outer).message == "x: a fatbin is not expected here"
+
     def test_lto_ir_is_recognised_and_not_read(self):
         entries = read_entries(golden("tiny_lto.fatbin"), "x")
         lto = next(entry for entry in entries if entry.kind is ImageKind.LTO_IR)
@@ -171,6 +179,11 @@ class TestHostObjects:
         assert facts.targets == ("sm_80", "compute_80")
         assert [kernel.name for kernel in facts.kernels] == ["tiny"]
 
+    @pytest.mark.parametrize("name", ["facts.ptx", "facts.cubin"])
+    def test_code_has_no_entries(self, name):
+        with pytest.raises(ImageRefused, match=r"x: a (PTX|cubin) is not expected here"):
+            image_entries(golden(name), "x")
+
     def test_its_entries(self):
         cubin = image_entries(golden("tiny.o"), "tiny.o")[0]
         assert cubin.content("tiny.o") == golden("tiny_sm80.cubin")
@@ -192,6 +205,12 @@ class TestArchives:
         data = archive((b"tiny.o/", golden("tiny.o")[:500]))
         assert refusal(data, "lib.a").message == (
             "lib.a(tiny.o): not a host object: the section table lies past the end of the file"
+        )
+
+    def test_an_archive_in_an_archive_is_left_alone(self):
+        inner = archive((b"tiny.o/", golden("tiny.o")))
+        assert refusal(archive((b"inner.a/", inner))).message == (
+            "x: the archive holds no device code"
         )
 
     def test_names_in_gnus_spelling(self):

@@ -135,7 +135,7 @@ def ptx() -> Callable[[str], bytes]:
     return lambda name: (HERE / "ptx" / f"{name}.ptx").read_bytes() + b"\0"
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def in_new_process(driver_name: str) -> Callable[..., subprocess.CompletedProcess[str]]:
     """Run a script of ``scripts/`` by itself, for a fault is the end of a process's driver.
 

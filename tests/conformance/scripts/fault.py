@@ -1,0 +1,55 @@
+"""Run a kernel of ``faults.ptx`` that faults, and print what every call answers afterwards.
+
+Arguments: the driver's module, the kernel, its address (``null``, ``far``, ``odd``, ``past``).
+"""
+
+import ctypes
+import importlib
+import sys
+from pathlib import Path
+
+driver = importlib.import_module(sys.argv[1])
+kernel, where = sys.argv[2:4]
+
+
+def show(name, *arguments):
+    result, *values = getattr(driver, name)(*arguments)
+    print(name, int(result), flush=True)
+    return values[0] if values else None
+
+
+def quiet(name, *arguments):
+    result, *values = getattr(driver, name)(*arguments)
+    assert int(result) == 0, f"{name}: {result!r}"
+    return values[0] if values else None
+
+
+quiet("cuInit", 0)
+context = quiet("cuDevicePrimaryCtxRetain", 0)
+quiet("cuCtxSetCurrent", context)
+image = (Path(__file__).parent.parent / "ptx" / "faults.ptx").read_bytes() + b"\0"
+function = quiet("cuModuleGetFunction", quiet("cuModuleLoadData", image), kernel.encode())
+buffer = quiet("cuMemAlloc", 4096)
+address = {
+    "null": 0,
+    "far": 0x10_0000,
+    "odd": int(buffer) + 1,
+    "past": int(buffer) + (1 << 30),
+}[where]
+quiet("cuCtxSynchronize")
+
+show("cuLaunchKernel", function, 1, 1, 1, 1, 1, 1, 0, 0, ((address,), (ctypes.c_void_p,)), 0)
+show("cuCtxSynchronize")
+show("cuCtxSynchronize")
+show("cuMemAlloc", 16)
+show("cuMemFree", buffer)
+show("cuLaunchKernel", function, 1, 1, 1, 1, 1, 1, 0, 0, ((int(buffer),), (ctypes.c_void_p,)), 0)
+show("cuStreamSynchronize", 0)
+show("cuModuleLoadData", image)
+show("cuEventCreate", 0)
+create = (None, 0, 0) if driver.CUDA_VERSION >= 13000 else (0, 0)
+show("cuCtxCreate", *create)
+show("cuDeviceGetCount")
+show("cuCtxGetCurrent")
+show("cuDevicePrimaryCtxReset", 0)
+show("cuCtxSynchronize")

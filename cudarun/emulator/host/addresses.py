@@ -10,6 +10,9 @@ import numpy.typing as npt
 
 Bytes = npt.NDArray[np.uint8]
 
+# Objects of ctypes: buffers have formats that numpy does not read.
+_CTYPES = (ctypes.Array, ctypes.Structure, ctypes.Union, ctypes._SimpleCData)
+
 
 def address_of(data: Any) -> int:
     """The host address of ``data``: an address as a number, ``None`` (0), or a buffer.
@@ -23,6 +26,8 @@ def address_of(data: Any) -> int:
         return _contiguous(data).ctypes.data
     if isinstance(data, SupportsInt):
         return int(data)
+    if isinstance(data, _CTYPES):
+        return ctypes.addressof(data)
     try:
         view = memoryview(data)
     except TypeError:

@@ -7,7 +7,7 @@ that holds one, a pair of tuples (values and ctypes), or ``extra`` with a packed
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from cudarun.emulator.host.addresses import address_of, read_pointers
@@ -48,46 +48,54 @@ def pack_parameters(code: KernelCode, kernel_params: Any, extra: Any) -> bytes:
             buffer that is too small.
         TypeError: ``kernel_params`` has none of the forms that the bindings take.
     """
-    values = _pointed_to(code, kernel_params)
+    values = _values(kernel_params) if isinstance(kernel_params, tuple) else []
+    pointers = 0 if isinstance(kernel_params, tuple) else address_of(kernel_params)
     extra_address = address_of(extra)
-    if values is not None and extra_address:
-        raise Refusal("INVALID_VALUE", "parameters are given by both kernelParams and extra")
     if extra_address:
+        if values or pointers:
+            raise Refusal("INVALID_VALUE", "parameters are given by both kernelParams and extra")
         return _packed_buffer(code, extra_address)
-    if values is None and code.parameters:
-        raise Refusal("INVALID_VALUE", f"{code.name} has parameters and none are given")
+    if pointers:
+        return _laid_out(code, _pointed_to(code, pointers))
+    if len(values) < len(code.parameters):
+        raise Refusal(
+            "INVALID_VALUE",
+            f"{code.name} has {len(code.parameters)} parameters, given are {len(values)}",
+        )
+    return _laid_out(
+        code,
+        (
+            _value_bytes(*pair, size)
+            for pair, (_, size) in zip(values, code.parameters, strict=False)
+        ),
+    )
+
+
+def _laid_out(code: KernelCode, values: Iterable[bytes]) -> bytes:
+    """Every value at its parameter's place."""
     packed = bytearray(code.parameter_bytes)
-    for (offset, size), value in zip(code.parameters, values or (), strict=True):
+    for (offset, size), value in zip(code.parameters, values, strict=True):
         packed[offset : offset + size] = value[:size].ljust(size, b"\0")
     return bytes(packed)
 
 
-def _pointed_to(code: KernelCode, kernel_params: Any) -> Sequence[bytes] | None:
-    """The bytes of each parameter; ``None`` where the pointer is null."""
-    sizes = [size for _, size in code.parameters]
-    if isinstance(kernel_params, tuple):
-        values, kinds = _value_tuples(kernel_params)
-        if len(values) < len(sizes):
-            raise Refusal(
-                "INVALID_VALUE", f"{code.name} has {len(sizes)} parameters, not {len(values)}"
-            )
-        return [_value_bytes(*item) for item in zip(values, kinds, sizes, strict=False)]
-    address = address_of(kernel_params)
-    if address == 0:
-        return None
-    pointers = read_pointers(address, len(sizes))
-    if not all(pointers):
-        raise Refusal("INVALID_VALUE", "a pointer in kernelParams is null")
-    return [ctypes.string_at(*item) for item in zip(pointers, sizes, strict=True)]
+def _pointed_to(code: KernelCode, address: int) -> Iterator[bytes]:
+    """What each pointer of a ``void **`` points to."""
+    pointers = read_pointers(address, len(code.parameters))
+    for pointer, (_, size) in zip(pointers, code.parameters, strict=True):
+        if pointer == 0:
+            raise Refusal("INVALID_VALUE", "a pointer in kernelParams is null")
+        yield ctypes.string_at(pointer, size)
 
 
-def _value_tuples(given: tuple[Any, ...]) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
+def _values(given: tuple[Any, ...]) -> list[tuple[Any, Any]]:
+    """The tuple form as pairs of a value and a ctype."""
     if len(given) != 2 or not all(isinstance(part, tuple) for part in given):
         raise TypeError("Argument 'kernelParams' is not a pair of tuples: values and ctypes")
     values, kinds = given
     if len(values) != len(kinds):
         raise TypeError("Argument 'kernelParams' has tuples with different length")
-    return values, kinds
+    return list(zip(values, kinds, strict=True))
 
 
 def _value_bytes(value: Any, kind: Any, size: int) -> bytes:

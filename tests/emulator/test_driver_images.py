@@ -1,0 +1,83 @@
+"""What the driver is given to load: PTX, fat binaries, cubins, none of them."""
+
+import ctypes
+import struct
+
+import numpy as np
+import pytest
+
+from cudarun.emulator.host.images import image_bytes, image_file, ptx_text
+from cudarun.emulator.host.refusal import Refusal
+
+PTX = b".version 8.0\n.target sm_80\n.address_size 64\n"
+
+
+def fatbin(*entries):
+    """A fat binary of ``(kind, capability, payload, compressed)`` entries."""
+    body = b""
+    for kind, capability, payload, compressed in entries:
+        header = struct.pack(
+            "<HHIQIIHHI", kind, 0x101, 64, len(payload), compressed, 64, 0, 9, capability
+        )
+        body += header.ljust(64, b"\0") + payload
+    return struct.pack("<4sHHQ", b"\x50\xed\x55\xba", 1, 16, len(body)) + body
+
+
+def ptx_for(capability):
+    return PTX.replace(b"80", str(capability).encode())
+
+
+@pytest.mark.parametrize("wrap", [bytes, bytearray, memoryview])
+def test_an_image_as_an_object(wrap):
+    assert ptx_text(image_bytes(wrap(PTX + b"\0garbage"))) == PTX.decode()
+
+
+def test_an_image_at_an_address():
+    buffer = ctypes.create_string_buffer(PTX)
+    assert image_bytes(ctypes.addressof(buffer)) == PTX
+    array = np.frombuffer(PTX + b"\0", np.uint8)
+    assert image_bytes(array) == PTX
+    whole = fatbin((1, 80, PTX, 0))
+    buffer = ctypes.create_string_buffer(whole, len(whole))
+    assert image_bytes(ctypes.addressof(buffer)) == whole
+
+
+def test_no_address():
+    with pytest.raises(Refusal) as caught:
+        image_bytes(0)
+    assert caught.value.result.name == "CUDA_ERROR_INVALID_VALUE"
+
+
+def test_a_file(tmp_path):
+    (tmp_path / "a.ptx").write_bytes(PTX)
+    assert image_file(str(tmp_path / "a.ptx")) == PTX
+    with pytest.raises(Refusal, match="No such file") as caught:
+        image_file(str(tmp_path / "b.ptx"))
+    assert caught.value.result.name == "CUDA_ERROR_FILE_NOT_FOUND"
+
+
+def test_the_newest_ptx_that_fits_is_taken():
+    image = fatbin(
+        (2, 90, b"\x7fELF cubin", 0),
+        (1, 70, ptx_for(70), 0),
+        (1, 90, ptx_for(90) + b"\0\0", 0),
+        (1, 120, ptx_for(120), 0),
+    )
+    assert ptx_text(image) == ptx_for(90).decode()
+
+
+@pytest.mark.parametrize(
+    ("image", "result", "words"),
+    [
+        (b"\x7fELF\2\1\1", "NO_BINARY_FOR_GPU", "machine code"),
+        (fatbin((2, 90, b"\x7fELF", 0)), "NO_BINARY_FOR_GPU", "no PTX"),
+        (fatbin((1, 120, ptx_for(120), 0)), "NO_BINARY_FOR_GPU", "9.0 or older"),
+        (fatbin((1, 80, b"\x28\xb5\x2f\xfd", 4)), "NO_BINARY_FOR_GPU", "compressed"),
+        (b"hello", "INVALID_IMAGE", "neither"),
+        (b"", "INVALID_IMAGE", "neither"),
+    ],
+)
+def test_what_holds_no_code_for_this_device(image, result, words):
+    with pytest.raises(Refusal, match=words) as caught:
+        ptx_text(image)
+    assert caught.value.result.name == f"CUDA_ERROR_{result}"

@@ -1,0 +1,81 @@
+"""The driver's log: its form, what it forgets, where it is shown."""
+
+import re
+
+import pytest
+
+from cudarun.emulator import driver
+from cudarun.emulator.host.log import CAPACITY, DriverLog
+
+LINE = re.compile(r"\[\d\d:\d\d:\d\d\.\d{3}\]\[\d+\]\[CUDA\]\[E\]\[cuMemFree\] it failed\n")
+
+
+@pytest.fixture(autouse=True)
+def not_shown(monkeypatch):
+    monkeypatch.delenv("CUDA_LOG_FILE", raising=False)
+
+
+def test_an_entry_is_a_line_in_the_drivers_form():
+    log = DriverLog()
+    log.write("cuMemFree", "it failed\n")
+    assert LINE.fullmatch(log.since(0).decode())
+
+
+def test_an_iterator_is_where_the_next_entry_goes():
+    log = DriverLog()
+    log.write("cuInit", "first")
+    here = log.next
+    assert log.since(here) == b""
+    log.write("cuInit", "second")
+    assert b"second" in log.since(here)
+    assert b"first" not in log.since(here)
+
+
+def test_the_oldest_entries_are_forgotten_and_it_says_so():
+    log = DriverLog()
+    for number in range(600):
+        log.write("cuInit", f"entry {number} " + "x" * 60)
+    text = log.since(0)
+    assert len(text) <= CAPACITY
+    assert b"the oldest messages are left out" in text.splitlines()[0]
+    assert text.rstrip().endswith(b"x" * 60)
+    assert b"entry 599 " in text
+    assert b"entry 0 " not in text
+
+
+def test_the_newest_entries_are_kept_in_a_small_buffer():
+    log = DriverLog()
+    for number in range(10):
+        log.write("cuInit", f"entry {number}")
+    text = log.since(0, limit=200)
+    assert len(text) <= 200
+    assert b"entry 9" in text
+    assert b"entry 0" not in text
+    assert log.since(0, limit=10) is None
+
+
+def test_it_is_shown_where_the_environment_says(monkeypatch, tmp_path, capsys):
+    log = DriverLog()
+    for target in ("stdout", "stderr", str(tmp_path / "log")):
+        monkeypatch.setenv("CUDA_LOG_FILE", target)
+        log.write("cuInit", f"to {target}")
+    captured = capsys.readouterr()
+    assert captured.out.endswith("to stdout\n")
+    assert captured.err.endswith("to stderr\n")
+    assert (tmp_path / "log").read_text().endswith("log\n")
+
+
+def test_every_refusal_has_its_reason_there(fresh_process):
+    iterator = driver.cuLogsCurrent(0)[1]
+    driver.cuInit(0)
+    driver.cuDeviceGet(77)
+    buffer = bytearray(1000)
+    _, moved, size = driver.cuLogsDumpToMemory(iterator, buffer, len(buffer), 0)
+    assert moved is iterator
+    assert buffer[:size].endswith(b"[cuDeviceGet] there is no device 77\n")
+    assert driver.cuLogsDumpToMemory(iterator, buffer, len(buffer), 0)[2] == 0
+
+
+def test_a_dump_to_nowhere(fresh_process, tmp_path):
+    assert int(driver.cuLogsDumpToMemory(None, None, 10, 0)[0]) == 1
+    assert int(driver.cuLogsDumpToFile(None, str(tmp_path / "a" / "b").encode(), 0)[0]) == 1

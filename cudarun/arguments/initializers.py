@@ -218,7 +218,7 @@ def _load(path: Path, *, header_only: bool = False) -> Array:
     array = np.asarray(array)
     if header_only:
         return array.view(array.dtype.newbyteorder("="))
-    return np.ascontiguousarray(array, array.dtype.newbyteorder("="))
+    return np.asarray(array, array.dtype.newbyteorder("="), order="C")
 
 
 def _from_file(path: Path, spec: BufferSpec) -> Array:

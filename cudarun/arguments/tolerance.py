@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 from cudarun.arguments.types import SCALARS, ScalarType
+from cudarun.errors import RequestError
 
 DEFAULT_TOLERANCES: dict[str, tuple[float, float]] = {
     "f64": (1e-12, 1e-14),
@@ -26,11 +28,19 @@ class Tolerance:
         rtol: Relative to the right side; ``None``: that of :data:`DEFAULT_TOLERANCES`.
         atol: Absolute; ``None`` likewise.
         equal_nan: Whether a NaN equals a NaN.
+
+    Raises:
+        RequestError: A tolerance is negative, infinite or no number.
     """
 
     rtol: float | None = None
     atol: float | None = None
     equal_nan: bool = False
+
+    def __post_init__(self) -> None:
+        for option, value in (("--rtol", self.rtol), ("--atol", self.atol)):
+            if value is not None and not 0 <= value < math.inf:
+                raise RequestError(f"{option} {value}: a tolerance is a number from 0")
 
     def of(self, scalar: ScalarType | None) -> tuple[float, float]:
         """``(rtol, atol)`` for values of a floating type; of ``f64`` where there is none."""

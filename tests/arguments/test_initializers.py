@@ -1,0 +1,245 @@
+"""What buffers hold before the launch."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from cudarun.arguments.dtypes import by_value, element_dtype, scalar_dtype, scalar_type
+from cudarun.arguments.grammar import parse_argument, parse_type
+from cudarun.arguments.initializers import fill, load_npy, npy_header, seeded
+from cudarun.arguments.types import SCALARS
+from cudarun.arguments.values import Buffer, FileInitial
+from cudarun.errors import RequestError
+
+
+def filled(text: str, *shape: int, seed: int = 1):
+    buffer = parse_argument(text).value
+    assert isinstance(buffer, Buffer)
+    assert buffer.initial is not None
+    return fill(buffer.initial, buffer.type, shape, seeded(seed, "x"))
+
+
+def same(found, expected, dtype) -> None:
+    assert found.dtype == dtype
+    assert found.flags.c_contiguous
+    assert found.flags.writeable
+    np.testing.assert_array_equal(found, expected)
+
+
+@pytest.mark.parametrize("name", SCALARS)
+def test_constants_of_every_type(name):
+    dtype = scalar_dtype(SCALARS[name])
+    same(filled(f"{name}[n]:zeros", 5), np.zeros(5, dtype), dtype)
+    same(filled(f"{name}[n]:ones", 2, 3), np.ones((2, 3), dtype), dtype)
+
+
+def test_constants_keep_their_bits():
+    same(filled("f32[n]:3.5", 3), np.float32([3.5] * 3), np.float32)
+    same(filled("i8[n]:-1", 3), np.int8([-1] * 3), np.int8)
+    same(filled("u64[n]:0xffffffffffffffff", 1), np.uint64([2**64 - 1]), np.uint64)
+    found = filled("f32[n]:0f7fc00001", 2)
+    np.testing.assert_array_equal(found.view(np.uint32), 0x7FC00001)
+    assert np.signbit(filled("f32[n]:-0.0", 1))[0]
+
+
+def test_iota():
+    same(filled("i32[n]:iota", 5), np.arange(5), np.int32)
+    same(filled("f32[m,n]:iota(1, 0.5)", 2, 3), 1 + 0.5 * np.arange(6).reshape(2, 3), np.float32)
+    same(filled("i32[n]:iota(10,-3)", 4), [10, 7, 4, 1], np.int32)
+    same(filled("u8[n]:iota(250)", 10), (250 + np.arange(10)) % 256, np.uint8)
+    same(filled("u64[n]:iota(18446744073709551614)", 3), [2**64 - 2, 2**64 - 1, 0], np.uint64)
+    same(filled("i64[n]:iota(-2,4611686018427387904)", 3), [-2, 2**62 - 2, 2**63 - 2], np.int64)
+    same(filled("f64[n]:iota", 0), [], np.float64)
+
+
+def test_iota_over_many_chunks():
+    n = 5 * (1 << 16) + 3
+    same(filled("f32[n]:iota", n), np.arange(n), np.float32)
+    same(filled("i32[n]:iota(7,3)", n), 7 + 3 * np.arange(n), np.int32)
+    found = filled("f64[n]:iota(0,0.1)", n)
+    np.testing.assert_array_equal(found, np.arange(n) * 0.1)
+
+
+def test_iota_that_leaves_its_type():
+    with pytest.raises(RequestError, match="iota goes up to 65536: out of range for f16"):
+        filled("f16[n]:iota", 65537)
+    filled("f16[n]:iota", 65504)
+
+
+def test_eye():
+    same(filled("f32[m,n]:eye", 3, 4), np.eye(3, 4), np.float32)
+    same(filled("i32[b,m,n]:eye", 2, 3, 3), np.broadcast_to(np.eye(3), (2, 3, 3)), np.int32)
+
+
+def test_lists():
+    same(filled("i32[4]:[1,2,-3,4]", 4), [1, 2, -3, 4], np.int32)
+    same(filled("f32[2,2]:[[1,2],[3,4.5]]", 2, 2), [[1, 2], [3, 4.5]], np.float32)
+    same(filled("bool[2]:[true,false]", 2), [True, False], np.bool_)
+    same(filled("float2[2]:[[1,2],[3,4]]", 2), [[1, 2], [3, 4]], np.float32)
+    same(filled("i32[0]:[]", 0), [], np.int32)
+
+
+def test_random_numbers():
+    uniform = filled("f32[n]:rand(-3,5)", 100_000)
+    assert uniform.dtype == np.float32
+    assert uniform.min() >= -3
+    assert uniform.max() <= 5
+    assert abs(uniform.mean() - 1) < 0.05
+    normal = filled("f64[n]:randn", 100_000)
+    assert abs(normal.mean()) < 0.02
+    assert abs(normal.std() - 1) < 0.02
+    whole = filled("u8[n]:randint(0,256)", 100_000)
+    assert set(np.unique(whole)) == set(range(256))
+    signed = filled("i8[n]:randint(-2,2)", 1000)
+    assert set(np.unique(signed)) == {-2, -1, 0, 1}
+    floats = filled("f16[n]:randint(0,4)", 1000)
+    assert set(np.unique(floats).tolist()) == {0, 1, 2, 3}
+    filled("u64[n]:randint(0,18446744073709551616)", 10)
+
+
+def test_random_numbers_depend_on_seed_and_name_only():
+    one = filled("f32[n]:rand", 100)
+    np.testing.assert_array_equal(one, filled("f32[n]:rand", 100))
+    assert (one != filled("f32[n]:rand", 100, seed=2)).any()
+    buffer = parse_argument("f32[n]:rand").value
+    other = fill(buffer.initial, buffer.type, (100,), seeded(1, "y"))
+    assert (one != other).any()
+    # The first of the stream, so that a change of it does not pass unseen.
+    assert seeded(1, "x").integers(0, 1 << 32) == 303724346
+
+
+def test_vectors_are_filled_as_the_flat_buffer_they_are():
+    same(filled("float4[n]:iota", 3), np.arange(12).reshape(3, 4), np.float32)
+    same(filled("f32*2[n]:iota", 3), np.arange(6).reshape(3, 2), np.float32)
+    same(filled("float2*3[n]:ones", 2), np.ones((2, 3, 2)), np.float32)
+
+
+def test_structs_are_filled_member_by_member():
+    found = filled("{n=i8, v=float4, f64}[n]:iota(1)", 2)
+    assert found.dtype == element_dtype(parse_type("{n=i8, v=float4, f64}"))
+    assert found.dtype.itemsize == 48
+    np.testing.assert_array_equal(found["n"], [1, 2])
+    np.testing.assert_array_equal(found["v"], 1 + np.arange(8).reshape(2, 4))
+    np.testing.assert_array_equal(found["f2"], [1, 2])
+    assert found.tobytes()[1:16] == bytes(15)  # padding is zero, not what memory held
+
+
+def test_structs_from_lists():
+    found = filled("{i32, float2}[2]:[{1, 2,3}, {4, 5,6}]", 2)
+    np.testing.assert_array_equal(found["f0"], [1, 4])
+    np.testing.assert_array_equal(found["f1"], [[2, 3], [5, 6]])
+
+
+# --- files ---------------------------------------------------------------------------------------
+
+
+def from_file(text: str, path, *shape: int):
+    buffer = parse_argument(f'{text}:@"{path}"').value
+    assert isinstance(buffer, Buffer)
+    assert isinstance(buffer.initial, FileInitial)
+    return fill(buffer.initial, buffer.type, shape, seeded(0, "x"))
+
+
+def test_raw_files(tmp_path):
+    path = tmp_path / "raw"
+    np.arange(6, dtype=np.float32).tofile(path)
+    same(from_file("f32[2,3]", path, 2, 3), np.arange(6).reshape(2, 3), np.float32)
+    same(from_file("float2[3]", path, 3), np.arange(6).reshape(3, 2), np.float32)
+    assert from_file("{i32,f32}[3]", path, 3)["f1"].tolist() == [1, 3, 5]
+    with pytest.raises(RequestError) as refused:
+        from_file("f32[7]", path, 7)
+    assert refused.value.message == f"{path} has 24 bytes; f32[7] has 28"
+    assert refused.value.context == {"file": str(path)}
+
+
+def test_npy_files(tmp_path):
+    path = tmp_path / "x"  # told by its contents, not by its name
+    np.save(path, np.arange(6, dtype=np.float32).reshape(2, 3))
+    path = path.with_suffix(".npy").rename(path)
+    same(from_file("f32[2,3]", path, 2, 3), np.arange(6).reshape(2, 3), np.float32)
+    same(from_file("f32[6]", path, 6), np.arange(6), np.float32)
+    same(from_file("float3[2]", path, 2), np.arange(6).reshape(2, 3), np.float32)
+    with pytest.raises(RequestError, match="holds float32; the buffer is i32"):
+        from_file("i32[6]", path, 6)
+    with pytest.raises(RequestError, match=r"has shape \(2, 3\); the buffer is f32\[5\]"):
+        from_file("f32[5]", path, 5)
+
+
+def test_npy_files_of_other_orders(tmp_path):
+    path = tmp_path / "x.npy"
+    np.save(path, np.asfortranarray(np.arange(6, dtype=">f4").reshape(2, 3)))
+    same(from_file("f32[2,3]", path, 2, 3), np.arange(6).reshape(2, 3), np.float32)
+    assert npy_header(path) == (SCALARS["f32"], (2, 3))
+
+
+def test_npy_files_of_types_numpy_has_no_name_for(tmp_path):
+    path = tmp_path / "x.npy"
+    values = np.arange(4).astype(scalar_dtype(SCALARS["bf16"]))
+    np.save(path, values)
+    same(from_file("bf16[4]", path, 4), values, values.dtype)
+    with pytest.raises(RequestError, match="which is no type of an argument") as refused:
+        npy_header(path)
+    assert refused.value.hint == f"give the type and dimensions: bf16[n]:@{path}"
+
+
+@pytest.mark.parametrize("shape", [(), (0,), (0, 3), (5,), (2, 3, 4)])
+@pytest.mark.parametrize("dtype", ["i1", "u8", "f2", "f8", "?"])
+def test_headers(tmp_path, shape, dtype):
+    np.save(tmp_path / "x.npy", np.zeros(shape, dtype))
+    assert npy_header(tmp_path / "x.npy") == (scalar_type(np.dtype(dtype)), shape)
+    assert load_npy(tmp_path / "x.npy").shape == shape
+
+
+def test_objects_are_never_unpickled(tmp_path):
+    path = tmp_path / "x.npy"
+    np.save(path, np.array([print]), allow_pickle=True)
+    for read in (npy_header, load_npy):
+        with pytest.raises(RequestError, match=f"cannot read {path}: "):
+            read(path)
+
+
+def test_files_that_are_not_there(tmp_path):
+    with pytest.raises(RequestError, match=r"cannot read .*nowhere: No such file or directory"):
+        from_file("f32[1]", tmp_path / "nowhere", 1)
+    (tmp_path / "raw").write_bytes(b"abc")
+    with pytest.raises(RequestError, match=r"is not a \.npy file, so it does not tell its type"):
+        npy_header(tmp_path / "raw")
+
+
+def test_a_truncated_npy_file(tmp_path):
+    path = tmp_path / "x.npy"
+    np.save(path, np.arange(100))
+    path.write_bytes(path.read_bytes()[:200])
+    with pytest.raises(RequestError, match="cannot read"):
+        load_npy(path)
+    path.write_bytes(path.read_bytes()[:20])
+    with pytest.raises(RequestError, match="cannot read"):
+        load_npy(path)
+
+
+# --- dtypes --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", SCALARS)
+def test_dtypes_and_back(name):
+    dtype = scalar_dtype(SCALARS[name])
+    assert dtype.itemsize == SCALARS[name].size
+    assert scalar_type(dtype) == SCALARS[name]
+
+
+def test_dtypes_that_are_no_types():
+    assert scalar_type(np.dtype("c8")) is None
+    assert scalar_type(np.dtype("O")) is None
+    assert scalar_type(np.dtype("V2")) is None
+    assert scalar_type(np.dtype("f16")) is None
+
+
+def test_values_from_their_bytes():
+    assert by_value(SCALARS["i32"], b"\xff\xff\xff\xff") == np.int32(-1)
+    assert isinstance(by_value(SCALARS["i32"], bytes(4)), np.int32)
+    np.testing.assert_array_equal(
+        by_value(parse_type("float2"), np.float32([1, 2]).tobytes()), np.float32([1, 2])
+    )
+    struct = by_value(parse_type("{n=i32, f64}"), bytes([7, *[0] * 15]))
+    assert struct["n"] == 7

@@ -116,9 +116,8 @@ def cuMemHostRegister(p: Any, bytesize: int, Flags: int) -> None:
         raise Refusal("INVALID_VALUE", "no memory, or unknown CU_MEMHOSTREGISTER flags")
     if process.buffers.find(address) or process.buffers.find(address + bytesize - 1):
         raise Refusal("HOST_MEMORY_ALREADY_REGISTERED", f"some of the range at {address:#x} is")
-    memory, kind = process.host_memory, Kind.REGISTERED
-    memory.adopt(address, bytesize, label=kind.value)
-    process.buffers.add(Buffer(address, bytesize, kind, context, memory, Flags))
+    memory = process.register(address, bytesize, Kind.REGISTERED.value)
+    process.buffers.add(Buffer(address, bytesize, Kind.REGISTERED, context, memory, Flags))
 
 
 @call(waits=True)

@@ -150,7 +150,11 @@ def make_devices(handles: HandleTable) -> tuple[Device, ...]:
     text = os.environ.get(COUNT_VARIABLE) or "1"
     if not text.isdecimal() or not 1 <= int(text) <= MOST_DEVICES:
         raise Refusal("NO_DEVICE", f"{COUNT_VARIABLE}={text}: not a count from 1 to {MOST_DEVICES}")
-    count = int(text)
+    capacity = memory_size() // int(text) // _GRAIN * _GRAIN
+    return tuple(Device(ordinal, capacity, handles) for ordinal in range(int(text)))
+
+
+def memory_size() -> int:
+    """How many bytes emulated memory of one kind may take: half of what the machine has."""
     physical = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    capacity = min(physical // (2 * count), _MOST_MEMORY) // _GRAIN * _GRAIN
-    return tuple(Device(ordinal, capacity, handles) for ordinal in range(count))
+    return min(physical // 2, _MOST_MEMORY)

@@ -1,63 +1,53 @@
 """Host memory that kernels reach: managed, page-locked and registered.
 
-Under unified addressing such memory has one address for the host and every device, so here an
-allocation keeps the host's own address, and the host may follow it like any pointer.
+Under unified addressing such memory has one address for the host and every device, so here the
+addresses are the host's own, and the host may follow them like any pointer.
 """
 
 from __future__ import annotations
 
-import mmap
-from bisect import bisect_right
-from collections import deque
-
-import numpy as np
-
 from cudarun.emulator.host.addresses import host_bytes
-from cudarun.emulator.memory import Allocation, Array, Freed, Memory
+from cudarun.emulator.memory import Allocation, Freed, Memory
 
-_ANY_BASE = 1 << 21  # the arena that Memory reserves stays unused
+_ANY_BASE = 1 << 21  # until the true one is known
+_ALIGNMENT = 16  # of an arena's base: the widest access
 
 
 class HostMemory(Memory):
-    """Allocations at their host addresses; `adopt` takes memory that someone else owns."""
+    """What the driver itself allocates for the host and all devices."""
 
-    def __init__(self) -> None:
-        super().__init__(base=_ANY_BASE, capacity=0)
+    def __init__(self, capacity: int) -> None:
+        super().__init__(_ANY_BASE, capacity)
+        self.base = self._top = int(self._arena.ctypes.data)
 
-    def allocate(self, size: int, *, alignment: int = 512, label: str = "cuMemAllocHost") -> int:
-        """Reserve ``size`` zero bytes of host memory, page-aligned, and return their address."""
-        if alignment > mmap.PAGESIZE:
-            raise ValueError(f"an alignment of {alignment} bytes")
-        owned = np.frombuffer(mmap.mmap(-1, size), dtype=np.uint8)
-        return self._insert(owned, label)
 
-    def adopt(self, address: int, size: int, *, label: str) -> int:
-        """Make ``size`` bytes of the program's own memory an allocation."""
-        return self._insert(host_bytes(address, size), label)
+class RegisteredMemory(Memory):
+    """A range of the program's own memory, as one allocation.
 
-    def _insert(self, array: Array, label: str) -> int:
-        address = int(array.ctypes.data)
-        with self._lock:
-            # A host address can come back after free; it is then no longer a freed one.
-            end = address + array.size
-            kept = (f for f in self._freed if f.base + f.size <= address or f.base >= end)
-            self._freed = deque(kept, maxlen=self._freed.maxlen)
-            allocation = Allocation(address, array.size, label, array)
-            self._live.insert(bisect_right(self._live, address, key=_base), allocation)
-            self.used += array.size
-        return address
+    Args:
+        address: Where it begins.
+        size: Its bytes.
+        label: What a report calls it.
+    """
+
+    def __init__(self, address: int, size: int, *, label: str) -> None:
+        super().__init__(_ANY_BASE, 0)
+        self.base = address // _ALIGNMENT * _ALIGNMENT
+        before = address - self.base
+        self._reserved = -(-(before + size) // _ALIGNMENT) * _ALIGNMENT
+        self._arena = host_bytes(self.base, self._reserved)
+        view = self._arena[before : before + size]
+        self._live.append(Allocation(address, size, label, view))
+        self.used = size
 
     def free(self, address: int) -> bool:
-        """End the allocation that starts at ``address``; ``False`` where none does."""
-        with self._lock:
-            index = bisect_right(self._live, address, key=_base) - 1
-            if index < 0 or self._live[index].base != address:
-                return False
-            allocation = self._live.pop(index)
-            self.used -= allocation.size
-            self._freed.append(Freed(allocation.base, allocation.size, allocation.label))
-            return True
-
-
-def _base(allocation: Allocation) -> int:
-    return allocation.base
+        """End the registration; the memory is the program's and stays as it is."""
+        for allocation in self._live:
+            if allocation.base == address:
+                self._live.remove(allocation)
+                self._freed.append(Freed(address, allocation.size, allocation.label))
+                allocation.live = False
+                self._table = None
+                self.used = 0
+                return True
+        return False

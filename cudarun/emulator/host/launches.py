@@ -121,8 +121,7 @@ def launch(
         printf_fifo=context.limits.get(CUlimit.CU_LIMIT_PRINTF_FIFO_SIZE),
         heap=context.heap(),
     )
-    memories = [device.memory, process.host_memory]
-    memories += [peer.device.memory for peer in context.peers]
+    memories = process.reachable(context)
     function.loaded = context.launched = True
 
     def work() -> None:

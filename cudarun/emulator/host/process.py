@@ -18,9 +18,9 @@ from cuda.bindings.driver import CUresult
 from cudarun.emulator.faults import DeviceFault
 from cudarun.emulator.host.buffers import Buffers
 from cudarun.emulator.host.contexts import Context, ContextStack
-from cudarun.emulator.host.devices import Device, make_devices
+from cudarun.emulator.host.devices import Device, make_devices, memory_size
 from cudarun.emulator.host.handles import HandleTable, handle_value
-from cudarun.emulator.host.hostmemory import HostMemory
+from cudarun.emulator.host.hostmemory import HostMemory, RegisteredMemory
 from cudarun.emulator.host.log import DriverLog
 from cudarun.emulator.host.refusal import Refusal
 from cudarun.emulator.host.streams import DEFAULT_STREAMS, Stream
@@ -41,6 +41,8 @@ class Fault:
 class Process:
     """The devices and everything a program has made on them."""
 
+    host_memory: HostMemory  # from `initialise` on
+
     def __init__(self) -> None:
         self.lock = threading.Condition(threading.RLock())
         self.reset()
@@ -49,7 +51,7 @@ class Process:
         """Forget everything, as a new process would. For tests; no program can do this."""
         self.handles = HandleTable()
         self.log = DriverLog()
-        self.host_memory = HostMemory()
+        self.registered: list[RegisteredMemory] = []
         self.buffers = Buffers()
         self.stack = ContextStack()
         self.devices: tuple[Device, ...] = ()
@@ -67,6 +69,7 @@ class Process:
         """Make the devices, once."""
         if not self.initialised:
             self.devices = make_devices(self.handles)
+            self.host_memory = HostMemory(memory_size())
 
     def device(self, handle: Any) -> Device:
         """The device that a ``CUdevice`` names."""
@@ -97,7 +100,23 @@ class Process:
         for device in self.devices:
             if device.memory.find(address) is not None:
                 return device.memory
-        return self.host_memory if self.host_memory.find(address) is not None else None
+        for memory in (self.host_memory, *self.registered):
+            if memory.find(address) is not None:
+                return memory
+        return None
+
+    def register(self, address: int, size: int, label: str) -> RegisteredMemory:
+        """Let kernels reach memory of the program's own."""
+        memory = RegisteredMemory(address, size, label=label)
+        self.registered = [other for other in self.registered if other.used]
+        self.registered.append(memory)
+        return memory
+
+    def reachable(self, context: Context) -> list[Memory]:
+        """The memory that kernels of a context can address."""
+        peers = [peer.device.memory for peer in context.peers]
+        registered = [memory for memory in self.registered if memory.used]
+        return [context.device.memory, self.host_memory, *registered, *peers]
 
     # --- running ---------------------------------------------------------------------------------
 

@@ -77,7 +77,7 @@ def fit(value: Value, parameter: Parameter) -> Value:
     """
     expected = expected_type(parameter.type)
     if isinstance(value, BareNumber):
-        value = _typed(value, expected)
+        value = _typed(value, expected, parameter.size)
     given = value_type(value)
     if isinstance(value, Buffer | FileBuffer | SymbolAddress | Null):
         _fit_address(expected)
@@ -127,7 +127,7 @@ def _same_bits(one: ScalarType, other: ScalarType) -> bool:
     return one.size == other.size
 
 
-def _typed(number: BareNumber, expected: Expected) -> Scalar:
+def _typed(number: BareNumber, expected: Expected, size: int) -> Scalar:
     """A bare number as the type of its parameter.
 
     Raises:
@@ -136,27 +136,27 @@ def _typed(number: BareNumber, expected: Expected) -> Scalar:
     match expected:
         case ScalarType():
             scalar = expected
-        case PtxType("f", size):
-            scalar = SCALARS[f"f{8 * size}"]
-        case PtxType("u" | "s" as letter, size):
+        case PtxType("f"):
+            scalar = SCALARS[f"f{8 * expected.size}"]
+        case PtxType("u" | "s" as letter):
             # nvcc writes .u32 for a signed int too.
             negative = read(number.text).negative
-            scalar = SCALARS[f"{'i' if letter == 's' or negative else 'u'}{8 * size}"]
+            scalar = SCALARS[f"{'i' if letter == 's' or negative else 'u'}{8 * expected.size}"]
         case PointerType():
             raise Misfit("it is a pointer: give a buffer, &symbol or null")
         case VectorType():
-            raise Misfit(f"it is a {expected}: {expected}:…")
+            raise Misfit(f"it is {expected}: {expected}:…")
         case _:
-            raise Misfit(f"its type is not known: {_with_type(number)}")
+            raise Misfit(f"its type is not known: {_with_type(number, size)}")
     try:
         return number.of(scalar)
     except LiteralError as error:
         raise Misfit(str(error)) from None
 
 
-def _with_type(number: BareNumber) -> str:
+def _with_type(number: BareNumber, size: int) -> str:
     form = read(number.text).form
-    likely = {Form.INTEGER: "i32", Form.TRUTH: "bool"}.get(form, "f32")
+    likely = {Form.INTEGER: f"i{8 * size}", Form.TRUTH: "bool"}.get(form, f"f{8 * size}")
     return f"give {number} one, such as {likely}:{number}"
 
 

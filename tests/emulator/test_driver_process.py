@@ -1,0 +1,185 @@
+"""Threads, faults and printing: what the state of the whole process does.
+
+Kernels are stood in for by functions, run where a kernel would.
+"""
+
+import os
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from cudarun.emulator import driver
+from cudarun.emulator.faults import DeviceFault
+
+WAIT = 10  # seconds after which a test gives up; none waits as long
+
+
+def code(answer):
+    return int(answer[0])
+
+
+@pytest.fixture
+def device(fresh_process):
+    driver.cuInit(0)
+    _, context = driver.cuDevicePrimaryCtxRetain(0)
+    driver.cuCtxSetCurrent(context)
+    yield fresh_process.devices[0]
+    driver.cuCtxSetCurrent(None)
+
+
+def run(process, device, work):
+    """What a launch does with its kernel."""
+    with process.lock:
+        process.run(device, work)
+
+
+def faulting():
+    raise DeviceFault(700, "kernel k: illegal address\n  at 0x1")
+
+
+def test_other_threads_make_calls_while_a_kernel_runs(fresh_process, device):
+    started, end = threading.Event(), threading.Event()
+
+    def kernel():
+        started.set()
+        assert end.wait(WAIT)
+
+    with ThreadPoolExecutor(1) as pool:
+        launch = pool.submit(run, fresh_process, device, kernel)
+        assert started.wait(WAIT)
+        assert driver.cuDeviceGetCount()[1] == 1
+        assert code(driver.cuMemAlloc(16)) == 0
+        end.set()
+        launch.result(WAIT)
+
+
+def test_synchronising_waits_for_the_kernel_of_another_thread(fresh_process, device):
+    started, end = threading.Event(), threading.Event()
+    order = []
+
+    def kernel():
+        started.set()
+        assert end.wait(WAIT)
+        order.append("kernel")
+
+    with ThreadPoolExecutor(1) as pool:
+        launch = pool.submit(run, fresh_process, device, kernel)
+        assert started.wait(WAIT)
+        threading.Timer(0.05, end.set).start()
+        assert code(driver.cuCtxSynchronize()) == 0
+        order.append("synchronised")
+        launch.result(WAIT)
+    assert order == ["kernel", "synchronised"]
+
+
+def test_kernels_of_one_device_run_one_after_the_other(fresh_process, device):
+    running, most = 0, 0
+    lock = threading.Lock()
+
+    def kernel():
+        nonlocal running, most
+        with lock:
+            running += 1
+            most = max(most, running)
+        with lock:
+            running -= 1
+
+    with ThreadPoolExecutor(4) as pool:
+        for future in [pool.submit(run, fresh_process, device, kernel) for _ in range(40)]:
+            future.result(WAIT)
+    assert most == 1
+
+
+def test_a_fault_is_told_by_the_first_call_that_synchronises(fresh_process, device):
+    _, event = driver.cuEventCreate(0)
+    run(fresh_process, device, faulting)
+    assert code(driver.cuEventRecord(event, 0)) == 0
+    assert code(driver.cuDeviceGetCount()) == 0
+    assert code(driver.cuCtxGetCurrent()) == 0
+    assert fresh_process.log.since(0) == b""
+    assert code(driver.cuCtxSynchronize()) == 700
+    assert code(driver.cuEventRecord(event, 0)) == 700
+    assert code(driver.cuDeviceGetCount()) == 0
+
+
+def test_a_faults_report_is_in_the_log_once(fresh_process, device):
+    run(fresh_process, device, faulting)
+    driver.cuStreamSynchronize(0)
+    driver.cuCtxSynchronize()
+    text = fresh_process.log.since(0).decode()
+    assert text.count("kernel k: illegal address\n  at 0x1\n") == 1
+    assert "[cuStreamSynchronize]" in text
+
+
+def test_nothing_runs_after_a_fault(fresh_process, device):
+    ran = []
+    address = driver.cuMemAlloc(16)[1]
+    driver.cuMemsetD8(address, 1, 16)
+    run(fresh_process, device, faulting)
+    run(fresh_process, device, lambda: ran.append("kernel"))
+    assert code(driver.cuMemsetD8Async(address, 2, 16, 0)) == 0
+    assert ran == []
+    assert fresh_process.memory_at(int(address)).bytes_at(int(address), 16).tolist() == [1] * 16
+
+
+def test_the_first_fault_stays(fresh_process, device):
+    def another():
+        raise DeviceFault(716, "misaligned")
+
+    run(fresh_process, device, faulting)
+    run(fresh_process, device, another)
+    assert code(driver.cuCtxSynchronize()) == 700
+
+
+def test_a_fault_is_every_threads_and_every_devices(fresh_process, monkeypatch):
+    monkeypatch.setenv("CUDARUN_CPU_DEVICES", "2")
+    driver.cuInit(0)
+    _, second = driver.cuDevicePrimaryCtxRetain(1)
+    run(fresh_process, fresh_process.devices[0], faulting)
+
+    def elsewhere():
+        driver.cuCtxSetCurrent(second)
+        return code(driver.cuCtxSynchronize()), code(driver.cuMemAlloc(16))
+
+    with ThreadPoolExecutor(1) as pool:
+        assert pool.submit(elsewhere).result(WAIT) == (700, 700)
+    assert code(driver.cuDevicePrimaryCtxReset(1)) == 0
+    assert code(driver.cuDevicePrimaryCtxRetain(0)) == 700
+
+
+def test_a_defect_of_the_emulator_is_no_fault(fresh_process, device):
+    with pytest.raises(ZeroDivisionError):
+        run(fresh_process, device, lambda: 1 / 0)
+    assert code(driver.cuCtxSynchronize()) == 0
+
+
+def test_printed_text_comes_when_something_synchronises(fresh_process, device, capfd):
+    run(fresh_process, device, lambda: fresh_process.printed(b"one\n"))
+    run(fresh_process, device, lambda: fresh_process.printed(b"two\n"))
+    assert capfd.readouterr().out == ""
+    driver.cuCtxSynchronize()
+    assert capfd.readouterr().out == "one\ntwo\n"
+    driver.cuCtxSynchronize()
+    assert capfd.readouterr().out == ""
+
+
+def test_printed_text_is_written_whole(fresh_process, monkeypatch):
+    written = []
+    monkeypatch.setattr(os, "write", lambda fd, text: written.append(text[:3]) or len(text[:3]))
+    fresh_process.printed(b"12345678")
+    fresh_process.show_printed()
+    assert written == [b"123", b"456", b"78"]
+
+
+def test_threads_have_stacks_of_their_own(fresh_process, device):
+    def elsewhere():
+        before = int(driver.cuCtxGetCurrent()[1])
+        created = driver.cuCtxCreate(None, 0, 0)[1]
+        return before, int(created), int(driver.cuCtxGetCurrent()[1])
+
+    here = int(driver.cuCtxGetCurrent()[1])
+    with ThreadPoolExecutor(1) as pool:
+        before, created, after = pool.submit(elsewhere).result(WAIT)
+    assert (before, after) == (0, created)
+    assert int(driver.cuCtxGetCurrent()[1]) == here

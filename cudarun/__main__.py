@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import os
 import sys
 
 
 def main() -> None:
-    """Run the command line and leave with its exit code."""
+    """Run the command line and leave with its exit code.
+
+    It leaves without taking the interpreter down piece by piece, which takes longer than `--help`.
+    """
     from cudarun.cli import main as run
 
-    sys.exit(run())
+    code = run()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(code)
 
 
 if __name__ == "__main__":

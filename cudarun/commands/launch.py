@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import secrets
+import os
 from typing import Any
 
 import click
 
-from cudarun.arguments.expressions import parse_expression
-from cudarun.arguments.grammar import parse_argument
-from cudarun.arguments.tolerance import Tolerance
 from cudarun.commands.inputs import read_input
 from cudarun.commands.options import (
     context,
@@ -22,7 +19,8 @@ from cudarun.commands.options import (
 )
 from cudarun.errors import ExitCode, RequestError
 from cudarun.report.json import document, errors_as_json
-from cudarun.session.launching import launch, plan
+from cudarun.session.fleet import Fleet
+from cudarun.session.launching import launch, plan, prefetch
 from cudarun.session.outputs import check_savable
 from cudarun.session.requests import Geometry, LaunchRequest, Save, Target
 
@@ -117,14 +115,15 @@ def command(as_json: bool, quiet: bool, dry_run: bool, **values: Any) -> int:
     """
     where = target(values, capture=as_json)
     with errors_as_json("launch", wanted=as_json):
-        request = _request(values, where)
         if dry_run:
-            return _dry_run(request, as_json=as_json)
-        return _launch(request, where, as_json=as_json, quiet=quiet)
+            return _dry_run(_request(values, where), as_json=as_json)
+        # The workers initialise the driver while we read what the user wants of them.
+        with Fleet(where, prefetch) as fleet:
+            return _launch(_request(values, where), fleet, as_json=as_json, quiet=quiet)
 
 
-def _launch(request: LaunchRequest, where: Target, *, as_json: bool, quiet: bool) -> int:
-    report = launch(request, where, meanwhile=None if as_json else _import_tables)
+def _launch(request: LaunchRequest, fleet: Fleet, *, as_json: bool, quiet: bool) -> int:
+    report = launch(request, fleet, meanwhile=None if as_json else _import_tables)
     if as_json:
         click.echo(document("launch", report, report.exit_code))
         return report.exit_code
@@ -152,6 +151,10 @@ def _request(values: dict[str, Any], where: Target) -> LaunchRequest:
         RequestError: Any of it is unusable.
         ImageRefused: The file is empty or no image at all.
     """
+    from cudarun.arguments.expressions import parse_expression
+    from cudarun.arguments.grammar import parse_argument
+    from cudarun.arguments.tolerance import Tolerance
+
     force = values.pop("force")
     saves = tuple(_save(text, where, force=force) for text in values.pop("saves"))
     seed = values.pop("seed")
@@ -164,7 +167,7 @@ def _request(values: dict[str, Any], where: Target) -> LaunchRequest:
         prints=tuple(map(parse_expression, values.pop("prints"))),
         saves=saves,
         tolerance=Tolerance(values.pop("rtol"), values.pop("atol"), values.pop("equal_nan")),
-        seed=secrets.randbits(32) if seed is None else seed,
+        seed=int.from_bytes(os.urandom(4), "little") if seed is None else seed,
         force=force,
         context=context(values),
         passing=values.pop("passing"),

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from cudarun.session.calls import Driver
-from cudarun.session.devices import Device
 from cudarun.session.requests import ContextOptions
+
+if TYPE_CHECKING:  # the command line wants the words below without what a worker needs
+    from cudarun.session.calls import Driver
+    from cudarun.session.devices import Device
 
 FLAGS = {
     "auto": "CU_CTX_SCHED_AUTO",

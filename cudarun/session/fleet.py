@@ -1,23 +1,26 @@
-"""One piece of work on every chosen device: a worker each, or one worker for all of them."""
+"""The workers of a command: one for each chosen device, or one for all of them."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import partial
-from typing import Generic, TypeVar
+from typing import TYPE_CHECKING, Generic, TypeVar
 
-from cudarun.errors import CudarunError
-from cudarun.session.devices import Device, driver_of
+from cudarun.errors import CudarunError, RequestError
 from cudarun.session.requests import Target
 from cudarun.session.selection import Selector
-from cudarun.session.session import Session
-from cudarun.session.worker import Outcome, supervise
+from cudarun.session.worker import Outcome, Worker, gather
+
+if TYPE_CHECKING:  # only a worker has a session
+    from cudarun.session.devices import Device
+    from cudarun.session.session import Session
 
 T = TypeVar("T")
 
-# What a session does once, returning what it does on each device.
-Work = Callable[[Session], Callable[[Device], T]]
+# What is done once with a session; it returns what is done on each of its devices. It must pickle.
+Work = Callable[["Session"], Callable[["Device"], T]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,36 +36,68 @@ class DeviceAnswer(Generic[T]):
     error: CudarunError | None
     output: str
 
+    def unwrap(self) -> T:
+        """The value, or the error raised."""
+        if self.error is not None:
+            raise self.error
+        return self.value  # type: ignore[return-value]
 
-def on_each_device(
-    target: Target,
-    work: Work[T],
-    *,
-    prefetch: Callable[[], object] | None = None,
-    meanwhile: Callable[[], object] | None = None,
-) -> list[DeviceAnswer[T]]:
-    """Do the work on each device of the target, in the order they were named.
+
+class Fleet:
+    """Workers that initialise the driver from the moment this is made.
 
     Args:
-        target: Where, in how many workers, for how long.
-        work: Called in each worker with its session, then its result with each device.
-        prefetch: Called in each worker beside cuInit: imports that the work will need.
-        meanwhile: Called in this process while the workers run.
+        target: Which devices, in how many workers.
+        prefetch: Called in each worker beside the driver's initialisation: imports of what the
+            work will need.
+
+    Raises:
+        RequestError: ``--together`` with devices of two drivers, which no one process can serve.
+        NoDevice: ``all`` was asked for and there is none.
     """
-    groups = [target.devices] if target.together else _one_by_one(target)
-    if target.together:
-        driver_of(target.devices)  # refuse a mixture before anything starts
-    outcomes = supervise(
-        [partial(_work, selectors, target.trace, prefetch, work) for selectors in groups],
-        timeout=target.timeout,
-        capture=target.capture,
-        meanwhile=meanwhile,
-    )
-    return [
-        answer
-        for selectors, outcome in zip(groups, outcomes, strict=True)
-        for answer in _answers(selectors, outcome)
-    ]
+
+    def __init__(self, target: Target, prefetch: Callable[[], object] | None = None) -> None:
+        if target.together and len({selector.driver for selector in target.devices}) > 1:
+            raise RequestError("--together: GPUs and the emulated device have no common driver")
+        self._timeout = target.timeout
+        self._groups = [target.devices] if target.together else _one_by_one(target)
+        with ExitStack() as stack:
+            self._workers = [
+                stack.enter_context(
+                    Worker(
+                        partial(_session, selectors, target.trace, prefetch),
+                        capture=target.capture,
+                    )
+                )
+                for selectors in self._groups
+            ]
+            self._stack = stack.pop_all()
+
+    def __enter__(self) -> Fleet:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._stack.close()
+
+    def run(
+        self, work: Work[T], *, meanwhile: Callable[[], object] | None = None
+    ) -> list[DeviceAnswer[T]]:
+        """Do the work on each device, in the order they were named.
+
+        Args:
+            work: What each worker does.
+            meanwhile: Called in this process while the workers run.
+        """
+        for worker in self._workers:
+            worker.send(partial(_on_devices, work))
+        if meanwhile is not None:
+            meanwhile()
+        outcomes = gather(self._workers, timeout=self._timeout)
+        return [
+            answer
+            for selectors, outcome in zip(self._groups, outcomes, strict=True)
+            for answer in _answers(selectors, outcome)
+        ]
 
 
 def _one_by_one(target: Target) -> list[tuple[Selector, ...]]:
@@ -70,24 +105,33 @@ def _one_by_one(target: Target) -> list[tuple[Selector, ...]]:
     groups: list[tuple[Selector, ...]] = []
     for selector in target.devices:
         if selector.by == "all":
-            [outcome] = supervise([partial(_labels, selector)], timeout=target.timeout)
+            with Worker(partial(_session, (selector,), False, None)) as worker:
+                worker.send(_indices)
+                [outcome] = gather([worker], timeout=target.timeout)
             groups += [(Selector(selector.driver, "index", i),) for i in outcome.unwrap()]
         else:
             groups.append((selector,))
     return list(dict.fromkeys(groups))
 
 
-def _labels(selector: Selector) -> list[str]:
-    return [str(device.index) for device in Session([selector]).devices]
+# --- in the worker -------------------------------------------------------------------------------
+
+_Result = tuple[str, T | None, CudarunError | None]
 
 
-def _work(
-    selectors: Sequence[Selector],
-    trace: bool,
-    prefetch: Callable[[], object] | None,
-    work: Work[T],
-) -> list[tuple[str, T | None, CudarunError | None]]:
-    session = Session(selectors, trace=trace, prefetch=prefetch)
+def _session(
+    selectors: Sequence[Selector], trace: bool, prefetch: Callable[[], object] | None
+) -> Session:
+    from cudarun.session.session import Session
+
+    return Session(selectors, trace=trace, prefetch=prefetch)
+
+
+def _indices(session: Session) -> list[str]:
+    return [str(device.index) for device in session.devices]
+
+
+def _on_devices(work: Work[T], session: Session) -> list[_Result[T]]:
     on_device = work(session)
     return [(device.label, *_attempt(on_device, device)) for device in session.devices]
 
@@ -101,9 +145,11 @@ def _attempt(
         return None, error.at(device=device.label)
 
 
+# --- in the parent -------------------------------------------------------------------------------
+
+
 def _answers(
-    selectors: Sequence[Selector],
-    outcome: Outcome[list[tuple[str, T | None, CudarunError | None]]],
+    selectors: Sequence[Selector], outcome: Outcome[list[_Result[T]]]
 ) -> Iterator[DeviceAnswer[T]]:
     if outcome.value is None:
         label = ",".join(map(str, selectors))

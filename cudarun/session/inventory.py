@@ -1,17 +1,22 @@
-"""What ``cudarun devices`` asks: one worker looks at every chosen device of a driver."""
+"""What ``cudarun devices`` asks: one worker for each driver looks at all chosen devices of it."""
 
 from __future__ import annotations
 
-from functools import partial
+from contextlib import ExitStack
+from dataclasses import replace
 from itertools import groupby
+from typing import TYPE_CHECKING
 
 from cudarun.report.types import DeviceInfo, DevicesReport
 from cudarun.session.contexts import enter_context
-from cudarun.session.devices import describe
+from cudarun.session.fleet import Fleet
 from cudarun.session.requests import ContextOptions, Target
-from cudarun.session.selection import Selector
-from cudarun.session.session import Session
-from cudarun.session.worker import supervise
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from cudarun.session.devices import Device
+    from cudarun.session.session import Session
 
 
 def list_devices(target: Target) -> DevicesReport:
@@ -20,19 +25,21 @@ def list_devices(target: Target) -> DevicesReport:
     Raises:
         NoDevice: No driver, no device, or not the one asked for.
     """
-    groups = [list(group) for _, group in groupby(target.devices, lambda s: s.driver)]
-    outcomes = supervise(
-        [partial(_describe_all, selectors, target.trace) for selectors in groups],
-        timeout=target.timeout,
-        capture=target.capture,
-    )
-    return DevicesReport(tuple(info for outcome in outcomes for info in outcome.unwrap()))
+    groups = [tuple(group) for _, group in groupby(target.devices, lambda s: s.driver)]
+    with ExitStack() as stack:
+        fleets = [
+            stack.enter_context(Fleet(replace(target, devices=group, together=True)))
+            for group in groups
+        ]
+        answers = [answer for fleet in fleets for answer in fleet.run(_begin)]
+    return DevicesReport(tuple(answer.unwrap() for answer in answers))
 
 
-def _describe_all(selectors: list[Selector], trace: bool) -> list[DeviceInfo]:
-    session = Session(selectors, trace=trace)
-    described = []
-    for device in session.devices:
-        enter_context(session.driver, device, ContextOptions())  # free memory is a context's answer
-        described.append(describe(session.driver, device, session.device_count))
-    return described
+def _begin(session: Session) -> Callable[[Device], DeviceInfo]:
+    from cudarun.session.devices import describe
+
+    def on_device(device: Device) -> DeviceInfo:
+        enter_context(session.driver, device, ContextOptions())  # it alone knows the free memory
+        return describe(session.driver, device, session.device_count)
+
+    return on_device

@@ -1,34 +1,39 @@
-"""A launch request as the parent sees it: planned without a driver, or sent to the devices.
-
-What only a worker needs (numpy, the binding, the checks) is imported there, beside cuInit.
-"""
+"""A launch request as the parent sees it: planned without a driver, or sent to the workers."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from typing import TYPE_CHECKING
 
-from cudarun.report.types import DeviceOutcome, LaunchPlan, LaunchReport, LaunchResult
-from cudarun.session.devices import Device
-from cudarun.session.fleet import on_each_device
-from cudarun.session.loading import select_kernel
-from cudarun.session.requests import LaunchRequest, Target
-from cudarun.session.session import Session
+from cudarun.session.fleet import Fleet
+from cudarun.session.requests import LaunchRequest
+
+if TYPE_CHECKING:
+    from cudarun.report.types import LaunchPlan, LaunchReport, LaunchResult
+    from cudarun.session.devices import Device
+    from cudarun.session.session import Session
+
+
+def prefetch() -> None:
+    """Import what a launch needs in a worker, numpy above all."""
+    import cudarun.images.read
+    import cudarun.session.running  # noqa: F401
 
 
 def launch(
-    request: LaunchRequest, target: Target, *, meanwhile: Callable[[], object] | None = None
+    request: LaunchRequest, fleet: Fleet, *, meanwhile: Callable[[], object] | None = None
 ) -> LaunchReport:
-    """Launch once on each device of the target.
+    """Launch once on each device of the fleet.
 
     Args:
         request: What to launch.
-        target: Where.
+        fleet: Workers, made with `prefetch`.
         meanwhile: Called in this process while the workers run.
     """
-    answers = on_each_device(
-        target, partial(_prepare, request), prefetch=_prefetch, meanwhile=meanwhile
-    )
+    answers = fleet.run(partial(_begin, request), meanwhile=meanwhile)
+    from cudarun.report.types import DeviceOutcome, LaunchReport
+
     return LaunchReport(
         image=request.image.origin,
         seed=request.seed,
@@ -39,15 +44,20 @@ def launch(
     )
 
 
-def _prefetch() -> None:
-    import cudarun.session.running  # noqa: F401
+def _begin(request: LaunchRequest, session: Session) -> Callable[[Device], LaunchResult]:
+    """In a worker: load the image, once and before any context exists."""
+    from cudarun.session.contexts import enter_context
 
+    library = session.load(request.image)
 
-def _prepare(request: LaunchRequest, session: Session) -> Callable[[Device], LaunchResult]:
-    """In the worker: load the image once, before any context exists."""
-    from cudarun.session.running import run_on
+    def on_device(device: Device) -> LaunchResult:
+        enter_context(session.driver, device, request.context)
+        session.prefetched()
+        from cudarun.session.running import run_on
 
-    return partial(run_on, session, session.load(request.image), request)
+        return run_on(session, library, request, device)
+
+    return on_device
 
 
 def plan(request: LaunchRequest) -> LaunchPlan:
@@ -59,6 +69,8 @@ def plan(request: LaunchRequest) -> LaunchPlan:
     """
     from cudarun.arguments.binding import bind
     from cudarun.images.read import read_image
+    from cudarun.report.types import LaunchPlan
+    from cudarun.session.loading import select_kernel
 
     facts = read_image(request.image.data, request.image.origin)
     kernels = {kernel.name: kernel for kernel in facts.kernels}

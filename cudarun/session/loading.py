@@ -5,17 +5,19 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 from cudarun.errors import CudarunError, ImageRefused, RequestError
 from cudarun.images.demangle import demangle, parameter_types, spellings
 from cudarun.images.facts import ImageFacts, KernelFacts
+from cudarun.images.identify import ImageKind, identify
 from cudarun.parameters import Parameter
 from cudarun.session.calls import Driver
 from cudarun.session.requests import Image
 
 _LOG_BYTES = 1 << 16
-PARAM_INFO_SINCE = 12040  # cuKernelGetParamInfo, cuLibraryEnumerateKernels
+_PARAM_INFO_SINCE = 12040  # cuKernelGetParamInfo, cuLibraryEnumerateKernels
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,17 +43,14 @@ class Library:
     Args:
         driver: The driver, initialised.
         image: The image; PTX is terminated here.
-        facts: What the file itself says, where that could be read; it names the parameters and,
-            before CUDA 12.4, is the only one to know them.
 
     Raises:
         ImageRefused: The driver does not take the image.
     """
 
-    def __init__(self, driver: Driver, image: Image, facts: ImageFacts | None) -> None:
+    def __init__(self, driver: Driver, image: Image) -> None:
         self.driver = driver
         self.image = image
-        self.facts = facts
         self._error_log = bytearray(_LOG_BYTES)
         option = driver.CUjit_option
         options = {
@@ -96,8 +95,8 @@ class Library:
         )
 
     def _names(self) -> list[str]:
-        if self.driver.version < PARAM_INFO_SINCE:
-            return [kernel.name for kernel in self.facts.kernels] if self.facts else []
+        if self.driver.version < _PARAM_INFO_SINCE:
+            return [kernel.name for kernel in self._read().kernels]
         count = self._ask("cuLibraryGetKernelCount", self.handle)
         kernels = self._ask("cuLibraryEnumerateKernels", count, self.handle) if count else []
         return [self.driver.cuKernelGetName(kernel).decode() for kernel in kernels]
@@ -112,14 +111,8 @@ class Library:
             raise self._refused(self.driver.failure("cuLibraryGetKernel", result))
 
     def _parameters(self, name: str, handle: Any) -> tuple[Parameter, ...]:
-        told = _facts_of(self.facts, name)
-        if self.driver.version < PARAM_INFO_SINCE:
-            if told is None:
-                raise ImageRefused(
-                    f"{self.image.origin}: the parameters of {name} are not known",
-                    hint="drivers before CUDA 12.4 do not tell them, and nor does this file",
-                )
-            return told.parameters
+        if self.driver.version < _PARAM_INFO_SINCE:
+            return next(k.parameters for k in self._read().kernels if k.name == name)
         layout: list[Parameter] = []
         while True:
             result, *where = self.driver.attempt("cuKernelGetParamInfo", handle, len(layout))
@@ -128,7 +121,28 @@ class Library:
             if result != 0:
                 raise self.driver.failure("cuKernelGetParamInfo", result)
             layout.append(Parameter(len(layout), *where))
+        kernels = self.facts.kernels if self.facts else ()
+        told = next((kernel for kernel in kernels if kernel.name == name), None)
         return _named(layout, told, parameter_types(demangle(name)))
+
+    @cached_property
+    def facts(self) -> ImageFacts | None:
+        """What a PTX text says of its kernels: the names and types of their parameters.
+
+        ``None`` for binaries, of which the driver and the mangled names tell as much, and for a
+        text that we cannot read: whether it is good is the driver's to say.
+        """
+        if identify(self.image.data) is not ImageKind.PTX:
+            return None
+        try:
+            return self._read()
+        except ImageRefused:
+            return None
+
+    def _read(self) -> ImageFacts:
+        from cudarun.images.read import read_image
+
+        return read_image(self.image.data, self.image.origin)
 
     def _ask(self, name: str, *args: Any) -> Any:
         try:
@@ -141,11 +155,6 @@ class Library:
         error.log = "\n".join(filter(None, (log, error.log))) or None
         error.message = f"{self.image.origin}: {error.message}"
         return error
-
-
-def _facts_of(facts: ImageFacts | None, name: str) -> KernelFacts | None:
-    kernels = facts.kernels if facts else ()
-    return next((kernel for kernel in kernels if kernel.name == name), None)
 
 
 def _named(

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import os
-import tempfile
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from cudarun.errors import RequestError
-from cudarun.report.types import Saved
 from cudarun.session.requests import Save
 
 if TYPE_CHECKING:  # `check_savable` runs in the parent, which does without numpy
     import numpy.typing as npt
+
+    from cudarun.report.types import Saved
 
 
 def save(request: Save, device: str, data: npt.NDArray[Any], *, force: bool) -> Saved:
@@ -22,6 +22,10 @@ def save(request: Save, device: str, data: npt.NDArray[Any], *, force: bool) -> 
     Raises:
         RequestError: It exists and ``force`` is not set, or it cannot be written.
     """
+    import tempfile
+
+    from cudarun.report.types import Saved
+
     path = request.path_on(device)
     try:
         handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")

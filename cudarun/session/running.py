@@ -14,7 +14,6 @@ from cudarun.arguments.packing import BufferSpec
 from cudarun.errors import CudarunError, DeviceFailed, RequestError
 from cudarun.report.types import BufferResult, LaunchResult, Printed
 from cudarun.session.calls import Driver
-from cudarun.session.contexts import enter_context
 from cudarun.session.devices import Device, describe
 from cudarun.session.loading import Kernel, Library
 from cudarun.session.memory import DeviceBuffer, never_written
@@ -33,7 +32,7 @@ _SHARED_WITHOUT_OPT_IN = 48 << 10
 def run_on(
     session: Session, library: Library, request: LaunchRequest, device: Device
 ) -> LaunchResult:
-    """Launch once on a device and say what came of it.
+    """Launch once on a device, in the current context, and say what came of it.
 
     Args:
         session: The initialised driver.
@@ -45,7 +44,6 @@ def run_on(
         CudarunError: Anything that kept the launch from coming back.
     """
     driver = session.driver
-    enter_context(driver, device, request.context)
     kernel = library.kernel(request.kernel)
     try:
         binding = bind(request.arguments, kernel.parameters, kernel=kernel.demangled)

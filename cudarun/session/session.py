@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Sequence
 
-from cudarun.errors import ImageRefused
-from cudarun.images.facts import ImageFacts
-from cudarun.images.identify import ImageKind, identify
+from cudarun.session.beside import Beside
 from cudarun.session.calls import Driver
 from cudarun.session.devices import driver_of, resolve
 from cudarun.session.drivers import choose_driver
-from cudarun.session.loading import PARAM_INFO_SINCE, Library
+from cudarun.session.loading import Library
 from cudarun.session.requests import Image
 from cudarun.session.selection import Selector
 
@@ -22,8 +19,11 @@ class Session:
     Args:
         selectors: The devices to work on, all of one driver.
         trace: Show every driver call on stderr.
-        prefetch: Imports what the work will need. cuInit takes 0.1 s with the interpreter's lock
-            released, and this runs beside it.
+        prefetch: Called in a thread: cuInit and the first context take 0.2 s in which the
+            interpreter is free to import.
+
+    Attributes:
+        prefetched: Waits for ``prefetch``; to be called before what it imports is used.
 
     Raises:
         NoDevice: No driver, no device, or not the one asked for.
@@ -37,12 +37,8 @@ class Session:
         prefetch: Callable[[], object] | None = None,
     ) -> None:
         self.driver = Driver(choose_driver(driver_of(selectors)), trace=trace)
-        beside = threading.Thread(target=prefetch)
-        beside.start()
-        try:
-            self.driver.cuInit(0)
-        finally:
-            beside.join()
+        self.prefetched = Beside(prefetch or (lambda: None)).result
+        self.driver.cuInit(0)
         self.driver.version = self.driver.cuDriverGetVersion()
         self.device_count: int = self.driver.cuDeviceGetCount()
         self.devices = resolve(self.driver, selectors)
@@ -53,18 +49,4 @@ class Session:
         Raises:
             ImageRefused: The driver does not take it.
         """
-        return Library(self.driver, image, self._facts(image))
-
-    def _facts(self, image: Image) -> ImageFacts | None:
-        """What the file says, where that is cheap (PTX) or where the driver cannot say it.
-
-        A file that we cannot read is not refused for that: the driver decides.
-        """
-        from cudarun.images.read import read_image
-
-        if identify(image.data) is not ImageKind.PTX and self.driver.version >= PARAM_INFO_SINCE:
-            return None
-        try:
-            return read_image(image.data, image.origin)
-        except ImageRefused:
-            return None
+        return Library(self.driver, image)

@@ -1,11 +1,12 @@
 """Supervised child processes: where all driver work happens.
 
 A kernel fault poisons its whole process, a hung kernel ends only with its process, and a malformed
-image can crash the driver. So the parent never calls a driver: it forks a worker for each task,
-waits for its answer through a pipe, keeps the time limit, and turns whatever becomes of the worker
-into a value or an exception.
+image can crash the driver. So the parent never calls a driver: it forks workers, sends them tasks
+through a socket, keeps the time limit, and turns whatever becomes of a worker into a value or an
+exception.
 
-The worker is forked, not spawned: the request is already there and nothing is imported twice. The
+A worker starts to initialise as soon as it is forked, while the parent is still reading what the
+user wants of it: of a launch that takes 0.3 s, initialising the driver is the larger part. The
 parent must have only one thread at that moment.
 """
 
@@ -13,22 +14,26 @@ from __future__ import annotations
 
 import os
 import pickle
-import selectors
+import select
 import signal
+import socket
 import struct
 import sys
 import time
 import traceback
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, BinaryIO, Generic, NoReturn, TypeVar
 
 from cudarun.errors import CudarunError, OutOfTime, WorkerDied
 
+S = TypeVar("S")
 T = TypeVar("T")
 
 _HEADER = struct.Struct("=Q")  # a message is its length and then its pickle
+_CHUNK = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +43,7 @@ class Outcome(Generic[T]):
     Attributes:
         value: What the task returned; ``None`` when ``error`` is set.
         error: Why there is no value.
-        output: What the worker wrote on stdout, when it was captured.
+        output: What the worker wrote on stdout meanwhile, when it was captured.
     """
 
     value: T | None
@@ -52,129 +57,139 @@ class Outcome(Generic[T]):
         return self.value  # type: ignore[return-value]
 
 
-def supervise(
-    tasks: Sequence[Callable[[], T]],
-    *,
-    timeout: float | None = None,
-    capture: bool = False,
-    meanwhile: Callable[[], object] | None = None,
-) -> list[Outcome[T]]:
-    """Run every task in a worker of its own, all at once, and return their outcomes in order.
+class Worker(Generic[S]):
+    """One child process: its state, made once, and tasks done with it one after the other.
 
     Args:
-        tasks: Called in the child; what they return or raise must pickle.
-        timeout: Seconds after which workers that are still running are killed.
-        capture: Keep what workers write on stdout instead of passing it on.
-        meanwhile: Called in the parent once the workers run: imports that rendering will need.
+        initialise: Called in the child at once; tasks get what it returns. An error that it raises
+            is the answer to every task.
+        capture: Keep what the child writes on stdout instead of passing it on.
 
-    Raises:
-        KeyboardInterrupt: Ctrl-C; by then no worker is left.
+    It is a context manager: leaving it leaves no process behind.
     """
-    deadline = None if timeout is None else time.monotonic() + timeout
-    with ExitStack() as stack:
-        workers = [stack.enter_context(_started(task, capture)) for task in tasks]
-        if meanwhile is not None:
-            meanwhile()
-        _collect(workers, deadline)
-        return [worker.outcome(timeout) for worker in workers]
 
-
-@contextmanager
-def _started(task: Callable[[], Any], capture: bool) -> Iterator[_Worker]:
-    worker = _Worker(task, capture)
-    try:
-        yield worker
-    finally:
-        worker.close()
-
-
-def _collect(workers: Sequence[_Worker], deadline: float | None) -> None:
-    """Read from all workers until each has closed its pipe or the deadline has passed."""
-    with selectors.DefaultSelector() as selector:
-        for worker in workers:
-            selector.register(worker.pipe, selectors.EVENT_READ, worker)
-        while selector.get_map():
-            left = None if deadline is None else deadline - time.monotonic()
-            if left is not None and left <= 0:
-                for key in list(selector.get_map().values()):
-                    key.data.overdue = True
-                return
-            for key, _ in selector.select(left):
-                if not key.data.feed():
-                    selector.unregister(key.fileobj)
-
-
-class _Worker:
-    """One child process, the pipe its answer comes through, and the file its stdout goes to."""
-
-    def __init__(self, task: Callable[[], Any], capture: bool) -> None:
-        self.received = bytearray()
-        self.overdue = False
-        self.status: int | None = None
-        self.stdout: BinaryIO | None = None
+    def __init__(self, initialise: Callable[[], S], *, capture: bool = False) -> None:
+        self._received = bytearray()
+        self._overdue: float | None = None
+        self._status: int | None = None
+        self._shown = 0  # bytes of stdout that outcomes have had
+        self._stdout: BinaryIO | None = None
         if capture:
-            self.stdout = os.fdopen(os.memfd_create("cudarun-stdout"), "w+b")
-        self.pipe, answer = os.pipe()
+            self._stdout = os.fdopen(os.memfd_create("cudarun-stdout"), "w+b")
         sys.stdout.flush()
         sys.stderr.flush()
+        self._socket, theirs = socket.socketpair()
         parent = os.getpid()
         self.pid = os.fork()
         if self.pid == 0:
-            os.close(self.pipe)
-            _child(task, answer, parent, self.stdout)
-        os.close(answer)
+            self._socket.close()
+            _child(initialise, theirs, parent, self._stdout)
+        theirs.close()
+
+    def __enter__(self) -> Worker[S]:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._socket.close()
+        if self._status is None:
+            os.kill(self.pid, signal.SIGKILL)
+            self._reap()
+        if self._stdout is not None:
+            self._stdout.close()
+
+    def send(self, task: Callable[[S], Any]) -> None:
+        """Hand the child its next task, which must pickle; `gather` fetches the answer."""
+        with suppress(BrokenPipeError, ConnectionResetError):  # dead: `outcome` will say of what
+            _send(self._socket, task)
+
+    def fileno(self) -> int:
+        """What `select.poll` waits on."""
+        return self._socket.fileno()
 
     def feed(self) -> bool:
-        """Read what is there; False at the end of the answer."""
-        chunk = os.read(self.pipe, 1 << 20)
-        self.received += chunk
-        return bool(chunk)
+        """Read what is there; True when the answer is complete or there will be none."""
+        try:
+            chunk = self._socket.recv(_CHUNK)
+        except ConnectionResetError:
+            chunk = b""
+        self._received += chunk
+        return not chunk or self._length() == len(self._received) - _HEADER.size
 
-    def close(self) -> None:
-        """Leave no process behind, whatever it was doing."""
-        os.close(self.pipe)
-        if self.status is None:
-            os.kill(self.pid, signal.SIGKILL)
-            self.reap()
-        if self.stdout is not None:
-            self.stdout.close()
+    def give_up(self, limit: float) -> None:
+        """Kill it: ``limit`` seconds have passed."""
+        self._overdue = limit
+        os.kill(self.pid, signal.SIGKILL)
 
-    def reap(self) -> int:
-        """Wait for the process; its exit status, negative for a signal."""
-        if self.status is None:
-            self.status = os.waitstatus_to_exitcode(os.waitpid(self.pid, 0)[1])
-        return self.status
+    def outcome(self) -> Outcome[Any]:
+        """What became of the last task, once `feed` or `give_up` has settled it."""
+        body = memoryview(self._received)[_HEADER.size :]
+        if self._overdue is None and self._length() == len(body):
+            value, error = pickle.loads(body)
+            body.release()
+            self._received.clear()
+            return Outcome(value, error, self._output())
+        status = self._reap()
+        if self._overdue is not None:
+            return Outcome(None, _out_of_time(self._overdue), self._output())
+        return Outcome(None, WorkerDied(_cause_of_death(status)), self._output())
 
-    def outcome(self, timeout: float | None) -> Outcome[Any]:
-        """What became of the task, now that the pipe is closed or time is up."""
-        if self.overdue:
-            os.kill(self.pid, signal.SIGKILL)
-            self.reap()
-            error: CudarunError = OutOfTime(
-                f"no result within {timeout:g} s; the worker was killed",
-                hint="a kernel that never ends, or a limit (--timeout) that is too short",
-            )
-            return Outcome(None, error, self._output())
-        status = self.reap()
-        answer = self._answer()
-        if answer is None:
-            return Outcome(None, WorkerDied(_cause_of_death(status)), self._output())
-        value, failure = answer
-        return Outcome(value, failure, self._output())
-
-    def _answer(self) -> tuple[Any, CudarunError | None] | None:
-        """The unpickled answer; ``None`` unless all of it arrived."""
-        body = memoryview(self.received)[_HEADER.size :]
-        if len(self.received) < _HEADER.size:
+    def _length(self) -> int | None:
+        """How long the answer's pickle is; ``None`` until its header is here."""
+        if len(self._received) < _HEADER.size:
             return None
-        (length,) = _HEADER.unpack_from(self.received)
-        return pickle.loads(body) if len(body) == length else None
+        return int(_HEADER.unpack_from(self._received)[0])
+
+    def _reap(self) -> int:
+        """Wait for the process; its exit status, negative for a signal."""
+        if self._status is None:
+            self._status = os.waitstatus_to_exitcode(os.waitpid(self.pid, 0)[1])
+        return self._status
 
     def _output(self) -> str:
-        if self.stdout is None:
+        """What was written on stdout since the last time."""
+        if self._stdout is None:
             return ""
-        self.stdout.seek(0)
-        return self.stdout.read().decode(errors="replace")
+        # The file's offset is shared with the child, which must go on writing at its end.
+        end = os.fstat(self._stdout.fileno()).st_size
+        text = os.pread(self._stdout.fileno(), end - self._shown, self._shown)
+        self._shown = end
+        return text.decode(errors="replace")
+
+
+def gather(workers: Sequence[Worker[Any]], *, timeout: float | None = None) -> list[Outcome[Any]]:
+    """Wait for the answers of all workers to the task each was sent last.
+
+    Args:
+        workers: The outcomes are in their order.
+        timeout: Seconds after which workers that have not answered are killed.
+
+    Raises:
+        KeyboardInterrupt: Ctrl-C. The workers are still there; their context managers end them.
+    """
+    deadline = None if timeout is None else time.monotonic() + timeout
+    waiting = {worker.fileno(): worker for worker in workers}
+    poll = select.poll()
+    for descriptor in waiting:
+        poll.register(descriptor, select.POLLIN)
+    while waiting:
+        left = None if deadline is None else max(0.0, deadline - time.monotonic())
+        ready = poll.poll(None if left is None else left * 1000)
+        for descriptor, _ in ready:
+            if waiting[descriptor].feed():
+                poll.unregister(descriptor)
+                del waiting[descriptor]
+        if not ready and timeout is not None:
+            for worker in waiting.values():
+                worker.give_up(timeout)
+            break
+    return [worker.outcome() for worker in workers]
+
+
+def _out_of_time(limit: float) -> OutOfTime:
+    return OutOfTime(
+        f"no result within {limit:g} s; the worker was killed",
+        hint="a kernel that never ends, or a limit (--timeout) that is too short",
+    )
 
 
 def _cause_of_death(status: int) -> str:
@@ -184,7 +199,12 @@ def _cause_of_death(status: int) -> str:
     return f"the worker process was killed by signal {-status} ({name})"
 
 
-def _child(task: Callable[[], Any], answer: int, parent: int, stdout: BinaryIO | None) -> NoReturn:
+# --- the child -----------------------------------------------------------------------------------
+
+
+def _child(
+    initialise: Callable[[], Any], tasks: socket.socket, parent: int, stdout: BinaryIO | None
+) -> NoReturn:
     """Everything the child does.
 
     It leaves by `os._exit`: process exit tears a driver down faster than the driver's own calls,
@@ -196,30 +216,42 @@ def _child(task: Callable[[], Any], answer: int, parent: int, stdout: BinaryIO |
         os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
         if stdout is not None:
             os.dup2(stdout.fileno(), 1)
-            sys.stdout = os.fdopen(1, "w", closefd=False)
-        result = _run(task)
-        sys.stdout.flush()
-        _flush_c_streams()
-        body = pickle.dumps(result)
-        with os.fdopen(answer, "wb") as pipe:
-            pipe.write(_HEADER.pack(len(body)))
-            pipe.write(body)
+        sys.stdout = os.fdopen(1, "w", closefd=False)
+        state, error = _attempt(initialise)
+        stream = tasks.makefile("rb")
+        while (task := _receive(stream)) is not None:
+            answer = (None, error) if error else _attempt(partial(task, state))
+            sys.stdout.flush()
+            _flush_c_streams()
+            _send(tasks, answer)
         os._exit(0)
     finally:
         traceback.print_exc()
         os._exit(1)
 
 
-def _run(task: Callable[[], Any]) -> tuple[Any, CudarunError | None]:
+def _attempt(function: Callable[[], T]) -> tuple[T | None, CudarunError | None]:
     try:
-        return task(), None
+        return function(), None
     except CudarunError as error:
         return None, error
-    except BaseException as error:  # a bug of ours: the parent shows the traceback, exit code 7
+    except Exception as error:  # a bug of ours: the parent shows the traceback, exit code 7
         name = type(error).__name__
-        return None, WorkerDied(
-            f"internal error: {name}: {error}", log=traceback.format_exc(), bug=name
-        )
+        return None, WorkerDied(f"internal error: {name}: {error}", log=traceback.format_exc())
+
+
+def _send(channel: socket.socket, message: object) -> None:
+    body = pickle.dumps(message)
+    channel.sendall(_HEADER.pack(len(body)))
+    channel.sendall(body)
+
+
+def _receive(stream: BinaryIO) -> Any:
+    """The next message; ``None`` when the parent has closed its end."""
+    header = stream.read(_HEADER.size)
+    if len(header) < _HEADER.size:
+        return None
+    return pickle.loads(stream.read(*_HEADER.unpack(header)))
 
 
 def _die_with(parent: int) -> None:

@@ -10,13 +10,31 @@ import subprocess
 import sys
 import textwrap
 import time
+from collections.abc import Callable
+from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import pytest
 
 from cudarun.errors import DeviceFailed, OutOfTime, WorkerDied
-from cudarun.session.worker import supervise
+from cudarun.session.worker import Outcome, Worker, gather
+
+
+def supervise(
+    tasks: list[Callable[[], Any]], *, timeout: float | None = None, capture: bool = False
+) -> list[Outcome[Any]]:
+    """Each task as the state of a worker of its own, asked for at once."""
+    with ExitStack() as stack:
+        workers = [stack.enter_context(Worker(task, capture=capture)) for task in tasks]
+        for worker in workers:
+            worker.send(_identity)
+        return gather(workers, timeout=timeout)
+
+
+def _identity(state: Any) -> Any:
+    return state
 
 
 def _exists(pid: int) -> bool:
@@ -134,15 +152,52 @@ def test_output_before_a_crash_is_kept() -> None:
     assert outcome.output == "last words\n"
 
 
-def test_meanwhile_runs_here() -> None:
-    seen: list[int] = []
-    supervise([lambda: None], meanwhile=lambda: seen.append(os.getpid()))
-    assert seen == [os.getpid()]
+def _add(number: int, state: list[int]) -> list[int]:
+    state.append(number)
+    return state
+
+
+def _print(text: str, _: object) -> None:
+    print(text)
+
+
+def test_tasks_follow_one_another_on_the_same_state() -> None:
+    with Worker(list) as worker:
+        for number, expected in ((1, [1]), (2, [1, 2])):
+            worker.send(partial(_add, number))
+            [outcome] = gather([worker])
+            assert outcome.unwrap() == expected
+
+
+def test_output_belongs_to_the_task_that_wrote_it() -> None:
+    with Worker(list, capture=True) as worker:
+        for text in ("first", "second"):
+            worker.send(partial(_print, text))
+            [outcome] = gather([worker])
+            assert outcome.output == f"{text}\n"
+
+
+def test_a_worker_that_died_between_tasks_says_so() -> None:
+    with Worker(os.getpid) as worker:
+        os.kill(worker.pid, signal.SIGKILL)
+        assert _gone(worker.pid)
+        worker.send(_identity)
+        [outcome] = gather([worker])
+    assert str(outcome.error) == "the worker process was killed by signal 9 (SIGKILL)"
+
+
+def test_a_worker_that_nobody_needs_is_ended_at_once() -> None:
+    def sleep() -> None:
+        time.sleep(60)
+
+    with Worker(sleep) as worker:
+        assert _exists(worker.pid)
+    assert not _exists(worker.pid)
 
 
 _PARENT = """
     import os, sys, time
-    from cudarun.session.worker import supervise
+    from cudarun.session.worker import Worker, gather
 
     def work():
         print(os.getpid(), flush=True)
@@ -150,7 +205,9 @@ _PARENT = """
             time.sleep(1)
 
     try:
-        supervise([work])
+        with Worker(work) as worker:
+            worker.send(print)
+            gather([worker])
     except KeyboardInterrupt:
         sys.exit(130)
 """

@@ -1,0 +1,33 @@
+"""One function in a thread of its own, its result fetched when it is needed."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from typing import Generic, TypeVar
+
+T = TypeVar("T")
+
+
+class Beside(Generic[T]):
+    """Starts ``function`` at once; `result` waits for it and raises what it raised."""
+
+    def __init__(self, function: Callable[[], T]) -> None:
+        self._function = function
+        self._error: BaseException | None = None
+        # Daemonic: when the driver fails first, nobody waits for what was being prepared.
+        self._thread = threading.Thread(target=self._run, daemon=True)
+        self._thread.start()
+
+    def result(self) -> T:
+        """What the function returned."""
+        self._thread.join()
+        if self._error is not None:
+            raise self._error
+        return self._value
+
+    def _run(self) -> None:
+        try:
+            self._value = self._function()
+        except BaseException as error:  # kept for the thread that asks for the result
+            self._error = error

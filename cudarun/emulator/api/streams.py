@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from cuda.bindings.driver import CUcontext, CUdevice, CUevent, CUstream
+from cuda.bindings.driver import CUcontext, CUdevice, CUevent, CUstream, CUstreamCaptureStatus
 
 from cudarun.emulator.api.calls import call, enqueue
 from cudarun.emulator.host.handles import handle_value
@@ -76,6 +76,13 @@ def cuStreamGetFlags(hStream: Any) -> int:
 def cuStreamGetCtx(hStream: Any) -> Any:
     """A stream's context."""
     return CUcontext(process.stream(hStream).context.handle)
+
+
+@call(1)
+def cuStreamIsCapturing(hStream: Any) -> Any:
+    """Whether a stream is being captured into a graph: there are none."""
+    process.stream(hStream)
+    return CUstreamCaptureStatus.CU_STREAM_CAPTURE_STATUS_NONE
 
 
 @call(1)

@@ -38,6 +38,8 @@ def test_sample(sample: Sample, folder: Path) -> None:
     done = cudarun(sample.arguments, folder)
     assert done.returncode == sample.exit_code, done.stdout + done.stderr
     assert "Traceback" not in done.stderr
+    for check in sample.checks:
+        assert f"held {check}" in done.stdout
     shown = iter(done.stdout.splitlines())
     for line in sample.output:
         assert line in shown, f"not in this place on stdout: {line}\n{done.stdout}"

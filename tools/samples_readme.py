@@ -50,6 +50,12 @@ class Sample:
         """What the command, on the device it names, ends with."""
         return self.exit_on_cpu if self.emulated else self.exit_on_gpu
 
+    @property
+    def checks(self) -> tuple[str, ...]:
+        """The expressions that must hold."""
+        words = self.arguments
+        return tuple(words[i + 1] for i, word in enumerate(words) if word == "--check")
+
     def on_device(self, device: str) -> Sample:
         """The same command on another device."""
         index = self.arguments.index("-d") + 1

@@ -12,6 +12,7 @@ from cudarun.emulator.api.calls import CALLS
 # Parameters that CUDA 12 and 13 name differently: these calls take both.
 OF_TWO_VERSIONS = {"cuCtxCreate", "cuMemAdvise", "cuMemPrefetchAsync"}
 NEVER_FAIL = {"cuDriverGetVersion"}
+NAMES = {name for name in CALLS if hasattr(bindings, name)}  # some are newer than CUDA 12.9
 
 
 def documented_parameters(name):
@@ -29,13 +30,13 @@ def documented_outputs(name):
     return len(re.findall(r"^\s*\w+ : ", section, re.MULTILINE))
 
 
-@pytest.mark.parametrize("name", sorted(set(CALLS) - OF_TWO_VERSIONS))
+@pytest.mark.parametrize("name", sorted(NAMES - OF_TWO_VERSIONS))
 def test_parameters(name):
     assert list(inspect.signature(CALLS[name]).parameters) == documented_parameters(name)
 
 
 @pytest.mark.usefixtures("fresh_process")
-@pytest.mark.parametrize("name", sorted(set(CALLS) - NEVER_FAIL))
+@pytest.mark.parametrize("name", sorted(NAMES - NEVER_FAIL))
 def test_a_failure_has_as_many_values_as_a_success(name):
     parameters = inspect.signature(CALLS[name]).parameters.values()
     arguments = [-1 for p in parameters if p.kind is not p.VAR_POSITIONAL]

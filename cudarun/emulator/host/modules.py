@@ -19,7 +19,7 @@ from cudarun.emulator.host.handles import HandleTable
 from cudarun.emulator.host.hostmemory import HostMemory
 from cudarun.emulator.host.jit import Compiled
 from cudarun.emulator.host.refusal import Refusal
-from cudarun.emulator.memory import Memory
+from cudarun.emulator.memory import Memory, OutOfMemory
 from cudarun.emulator.program import KernelCode, Program, VariableCode
 
 _DEFAULT_SHARED = attribute_value("MAX_SHARED_MEMORY_PER_BLOCK")
@@ -226,10 +226,14 @@ class Variables:
             for variable in program.variables.values()
             if variable.name not in self.addresses
         ]
-        for variable in new:
-            self._place(variable, host_memory if variable.managed else memory)
-        for variable in new:
-            self._fill(variable, host_memory if variable.managed else memory)
+        try:
+            for variable in new:
+                self._place(variable, host_memory if variable.managed else memory)
+            for variable in new:
+                self._fill(variable, host_memory if variable.managed else memory)
+        except (OutOfMemory, Refusal):
+            self.release()
+            raise
 
     def _place(self, variable: VariableCode, memory: Memory) -> None:
         address = memory.allocate(

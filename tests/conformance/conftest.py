@@ -108,6 +108,17 @@ def cuda(drv: Any) -> Driver:
     return Driver(drv)
 
 
+@pytest.fixture(autouse=True)
+def empty_stack(cuda: Driver) -> Iterator[None]:
+    """Every test begins without a current context, whatever became of the one before."""
+    yield
+    left = 0
+    while int(cuda.cuCtxGetCurrent()):
+        cuda.cuCtxPopCurrent()
+        left += 1
+    assert left == 0, "a test must leave the thread's stack as it was"
+
+
 @pytest.fixture
 def device(cuda: Driver) -> Any:
     return cuda.cuDeviceGet(0)
@@ -119,7 +130,6 @@ def context(cuda: Driver, device: Any) -> Iterator[Any]:
     created = cuda.create_context(0, device)
     yield created
     cuda.cuCtxDestroy(created)
-    assert int(cuda.cuCtxGetCurrent()) == 0, "a test must leave the thread's stack as it was"
 
 
 @pytest.fixture

@@ -222,15 +222,27 @@ def _own_layout(arguments: Sequence[Argument], kernel: str) -> tuple[Parameter, 
 
 
 def _names(arguments: Sequence[Argument], parameters: Sequence[Parameter]) -> list[str]:
-    """The name of each argument: its own, the parameter's, or ``p`` and its index."""
+    """The name of each argument: its own, the parameter's, or ``p`` and its index.
+
+    Raises:
+        RequestError: Two would have one name, or an argument has that of another's parameter.
+    """
     taken = {argument.name for argument in arguments if argument.name}
+    owners = {parameter.name: parameter.index for parameter in parameters if parameter.name}
     names: list[str] = []
     for argument, parameter in zip(arguments, parameters, strict=True):
         if argument.name:
+            if owners.get(argument.name, parameter.index) != parameter.index:
+                raise RequestError(
+                    f"argument {parameter.index} is named {argument.name}, which is parameter "
+                    f"{owners[argument.name]} of the kernel",
+                    hint="arguments stand in the order of the parameters",
+                    argument=argument.text or str(argument),
+                )
             names.append(argument.name)
             continue
         own = parameter.name
-        usable = own and IDENTIFIER.fullmatch(own) and own not in RESERVED and own not in taken
+        usable = own and IDENTIFIER.fullmatch(own) and own not in RESERVED
         name = own if own and usable else f"p{parameter.index}"
         if name in taken:
             raise RequestError(

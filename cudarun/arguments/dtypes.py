@@ -74,8 +74,8 @@ def element_dtype(element: Type) -> np.dtype[Any]:
             return scalar_dtype(scalar)
         case StructType() as struct:
             return struct_dtype(struct)
-        case _:
-            return np.dtype(np.uint64)
+        case PointerType():
+            raise AssertionError("addresses are no values: no array holds them")
 
 
 def scalar_type(dtype: np.dtype[Any]) -> ScalarType | None:

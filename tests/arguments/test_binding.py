@@ -131,7 +131,7 @@ def test_dimensions_use_integers_whatever_gave_them():
 def test_names_of_unnamed_arguments():
     to = parameters("int", "int", "int", "int", names=("n", "n$1", None, "not"))
     assert [s.name for s in bound("1", "2", "3", "4", to=to).slots] == ["n", "p1", "p2", "p3"]
-    assert [s.name for s in bound("1", "n=2", "3", "4", to=to).slots] == ["p0", "n", "p2", "p3"]
+    assert [s.name for s in bound("1", "m=2", "3", "4", to=to).slots] == ["n", "m", "p2", "p3"]
 
 
 def test_symbols_and_null():
@@ -329,6 +329,7 @@ def test_long_arguments_are_cut_in_the_table():
         ),
         ("x=@nowhere.npy", "cannot read nowhere.npy: No such file or directory"),
         ("x=f32[n]:@nowhere", "cannot read nowhere: No such file or directory"),
+        ("x=f32[n]:@.", "cannot read .: Is a directory"),
     ],
 )
 def test_buffers_that_cannot_be(text, message):
@@ -351,6 +352,10 @@ def test_names_that_meet():
     assert error.message == (
         "argument 2 (u64:5) has no name, and p2 is the name of another: give it one, NAME=VALUE"
     )
+    to = parameters("float*", "float*", names=("in", "out"))
+    error = refusal("out=f32[1]", "in=f32[1]", to=to)
+    assert error.message == "argument 0 is named out, which is parameter 1 of the kernel"
+    assert error.hint == "arguments stand in the order of the parameters"
     to = [Parameter(0, 0, 8), Parameter(1, 8, 4)]
     error = refusal("s={x=f32[1]}", "s_x=i32:1", to=to)
     assert error.message == (

@@ -71,6 +71,7 @@ one, two, three = (Number(value) for value in (1, 2, 3))
         ("a[1]", Index(a, (one,))),
         ("a[1:, ...]", Index(a, (Slice(one, None, None), Rest()))),
         ("a[::2, -1]", Index(a, (Slice(None, None, two), Unary("-", one)))),
+        ("a[1,]", Index(a, (one,))),
         ("a[:b]", Index(a, (Slice(None, b, None),))),
         ("a[b][c]", Index(Index(a, (b,)), (c,))),
         ('a["x"][0]', Index(MemberOf(a, "x"), (Number(0),))),
@@ -140,6 +141,8 @@ def test_names():
     assert expression.old_names == {"z", "y"}
     assert expression.files == ()
     assert expression.text == str(expression) == "y == a*x + old(z - y) + pi"
+    every = parse_expression("a[b:c:d, ...][[e]] + f['m'] @ sum(g, axis=h) - not_old[-i]")
+    assert every.names == {*"abcdefghi", "not_old"}
     assert parse_expression("load('b') + load('a') + load('b')").files == ("b", "a")
 
 
@@ -225,6 +228,10 @@ REFUSED = [
     ("sum(x, axis=1, axis=2)", 15, "axis= is given twice"),
     ("sum(axis=1, x)", 12, "a value without a keyword after one with"),
     ("x # comment", 2, "unexpected '#'"),
+    ("x[1,", 4, "expected a value, found the end"),
+    ("x[0 1]", 4, "expected ']' or ',', found '1'"),
+    ("sum(x y)", 6, "expected ')' or ',', found 'y'"),
+    ("0f3c00", 0, "'0f3c00': a bit pattern has 8 or 16 hexadecimal digits here"),
     ("x\0", 1, "unexpected '\\x00'"),
     ("ｓum(x)", 0, "unexpected 'ｓum'"),
     ("(" * 60 + "1" + ")" * 60, 50, "nested more than 50 levels deep"),

@@ -130,6 +130,7 @@ def test_initialisers(text, initial):
     buffer = value_of(text)
     assert isinstance(buffer, values.Buffer)
     assert buffer.initial == initial
+    assert value_of(str(buffer)) == buffer
 
 
 def test_dimensions_are_expressions():
@@ -162,6 +163,7 @@ REFUSED = [
     ("f23:1", 0, "unknown type 'f23'"),
     ("x=nul", 2, "unknown type 'nul'"),
     ("f32", 0, "f32 needs a value or dimensions"),
+    ("a==3", 0, "unknown type 'a'"),
     ("x=unsigned int", 2, "u32 needs a value or dimensions"),
     ("f32:", 4, "expected a number, found the end"),
     ("i32:", 4, "expected an integer, found the end"),

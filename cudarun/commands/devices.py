@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from cudarun.commands.options import device_options, output_options, target
+from cudarun.commands.options import context_options, device_options, output_options, target
 from cudarun.errors import ExitCode
 from cudarun.report.json import document, errors_as_json
 from cudarun.session.inventory import list_devices
@@ -14,6 +14,7 @@ from cudarun.session.inventory import list_devices
 
 @click.command("devices")
 @device_options(default="all")
+@context_options
 @output_options
 def command(as_json: bool, quiet: bool, **values: Any) -> int:
     """List GPUs, or emulated devices with -d cpu:all.

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import sys
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 from cudarun.errors import ImageRefused, RequestError
-from cudarun.images.identify import ImageKind, identify
 from cudarun.session.requests import Image
+
+if TYPE_CHECKING:
+    from cudarun.images.facts import ImageFacts
 
 
 def read_input(name: str) -> Image:
@@ -17,17 +19,36 @@ def read_input(name: str) -> Image:
         RequestError: It cannot be read.
         ImageRefused: It is empty, or is nothing that any driver could load.
     """
+    origin = "<stdin>" if name == "-" else name
+    data = _read(name)
+    return Image(origin, data, _facts(data, origin))
+
+
+def _read(name: str) -> bytes:
     if name == "-":
-        image = Image("<stdin>", sys.stdin.buffer.read())
-    else:
-        try:
-            image = Image(name, Path(name).read_bytes())
-        except OSError as error:
-            raise RequestError(f"{name}: {error.strerror}") from error
-    if not image.data:
-        raise ImageRefused(f"{image.origin}: the file is empty")
-    if identify(image.data) is ImageKind.UNKNOWN:
+        return sys.stdin.buffer.read()
+    try:
+        with open(name, "rb") as file:
+            return file.read()
+    except OSError as error:
+        raise RequestError(f"{name}: {error.strerror}") from error
+
+
+def _facts(data: bytes, origin: str) -> ImageFacts | None:
+    from cudarun.images.identify import ImageKind, identify
+
+    kind = identify(data)
+    if kind is ImageKind.EMPTY:
+        raise ImageRefused(f"{origin}: the file is empty")
+    if kind is ImageKind.UNKNOWN:
         raise ImageRefused(
-            f"{image.origin}: not an image", hint="an image is PTX text, a cubin or a fatbin"
+            f"{origin}: not an image", hint="an image is PTX text, a cubin or a fatbin"
         )
-    return image
+    if kind is not ImageKind.PTX:
+        return None
+    from cudarun.images.read import read_image
+
+    try:
+        return read_image(data, origin)
+    except ImageRefused:
+        return None

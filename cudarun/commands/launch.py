@@ -9,7 +9,6 @@ import click
 
 from cudarun.commands.inputs import read_input
 from cudarun.commands.options import (
-    context,
     context_options,
     device_options,
     extent,
@@ -169,7 +168,6 @@ def _request(values: dict[str, Any], where: Target) -> LaunchRequest:
         tolerance=Tolerance(values.pop("rtol"), values.pop("atol"), values.pop("equal_nan")),
         seed=int.from_bytes(os.urandom(4), "little") if seed is None else seed,
         force=force,
-        context=context(values),
         passing=values.pop("passing"),
     )
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from cudarun.errors import NoDevice, RequestError
-from cudarun.report.types import DeviceInfo
 from cudarun.session.calls import Driver
 from cudarun.session.selection import DriverName, Selector
+
+if TYPE_CHECKING:  # a session initialises the driver before it needs any of this
+    from cudarun.report.types import DeviceInfo
 
 # PTX ISA manual, release notes: the newest PTX each CUDA version takes.
 _PTX_OF_CUDA = {
@@ -74,6 +76,8 @@ def _indices(driver: Driver, selector: Selector, count: int) -> list[int]:
 
 def describe(driver: Driver, device: Device, count: int) -> DeviceInfo:
     """What the driver says of a device; ``memory_free`` only where a context is current on it."""
+    from cudarun.report.types import DeviceInfo
+
     attribute = driver.CUdevice_attribute
     major, minor, processors = (
         driver.cuDeviceGetAttribute(

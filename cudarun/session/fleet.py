@@ -65,7 +65,7 @@ class Fleet:
             self._workers = [
                 stack.enter_context(
                     Worker(
-                        partial(_session, selectors, target.trace, prefetch),
+                        partial(_session, selectors, target, prefetch),
                         capture=target.capture,
                     )
                 )
@@ -105,7 +105,7 @@ def _one_by_one(target: Target) -> list[tuple[Selector, ...]]:
     groups: list[tuple[Selector, ...]] = []
     for selector in target.devices:
         if selector.by == "all":
-            with Worker(partial(_session, (selector,), False, None)) as worker:
+            with Worker(partial(_session, (selector,), target, None)) as worker:
                 worker.send(_indices)
                 [outcome] = gather([worker], timeout=target.timeout)
             groups += [(Selector(selector.driver, "index", i),) for i in outcome.unwrap()]
@@ -120,11 +120,11 @@ _Result = tuple[str, T | None, CudarunError | None]
 
 
 def _session(
-    selectors: Sequence[Selector], trace: bool, prefetch: Callable[[], object] | None
+    selectors: Sequence[Selector], target: Target, prefetch: Callable[[], object] | None
 ) -> Session:
     from cudarun.session.session import Session
 
-    return Session(selectors, trace=trace, prefetch=prefetch)
+    return Session(selectors, target.context, trace=target.trace, prefetch=prefetch)
 
 
 def _indices(session: Session) -> list[str]:

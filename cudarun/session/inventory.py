@@ -8,9 +8,8 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from cudarun.report.types import DeviceInfo, DevicesReport
-from cudarun.session.contexts import enter_context
 from cudarun.session.fleet import Fleet
-from cudarun.session.requests import ContextOptions, Target
+from cudarun.session.requests import Target
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -39,7 +38,7 @@ def _begin(session: Session) -> Callable[[Device], DeviceInfo]:
     from cudarun.session.devices import describe
 
     def on_device(device: Device) -> DeviceInfo:
-        enter_context(session.driver, device, ContextOptions())  # it alone knows the free memory
+        session.enter(device)  # a context alone knows how much memory is free
         return describe(session.driver, device, session.device_count)
 
     return on_device

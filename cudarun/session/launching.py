@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 
 def prefetch() -> None:
     """Import what a launch needs in a worker, numpy above all."""
-    import cudarun.images.read
     import cudarun.session.running  # noqa: F401
 
 
@@ -46,12 +45,10 @@ def launch(
 
 def _begin(request: LaunchRequest, session: Session) -> Callable[[Device], LaunchResult]:
     """In a worker: load the image, once and before any context exists."""
-    from cudarun.session.contexts import enter_context
-
     library = session.load(request.image)
 
     def on_device(device: Device) -> LaunchResult:
-        enter_context(session.driver, device, request.context)
+        session.enter(device)
         session.prefetched()
         from cudarun.session.running import run_on
 
@@ -72,7 +69,7 @@ def plan(request: LaunchRequest) -> LaunchPlan:
     from cudarun.report.types import LaunchPlan
     from cudarun.session.loading import select_kernel
 
-    facts = read_image(request.image.data, request.image.origin)
+    facts = request.image.facts or read_image(request.image.data, request.image.origin)
     kernels = {kernel.name: kernel for kernel in facts.kernels}
     kernel = kernels[select_kernel(kernels, request.kernel, request.image.origin)]
     binding = bind(request.arguments, kernel.parameters, kernel=kernel.demangled)

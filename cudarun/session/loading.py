@@ -5,13 +5,11 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any
 
 from cudarun.errors import CudarunError, ImageRefused, RequestError
 from cudarun.images.demangle import demangle, parameter_types, spellings
 from cudarun.images.facts import ImageFacts, KernelFacts
-from cudarun.images.identify import ImageKind, identify
 from cudarun.parameters import Parameter
 from cudarun.session.calls import Driver
 from cudarun.session.requests import Image
@@ -88,7 +86,8 @@ class Library:
                 return int(found[0])
             if result != self.driver.CUresult.CUDA_ERROR_NOT_FOUND:
                 raise self.driver.failure(call, result)
-        known = [variable.name for variable in self.facts.variables] if self.facts else []
+        variables = self.image.facts.variables if self.image.facts else ()
+        known = [variable.name for variable in variables]
         raise RequestError(
             f"&{name}: {self.image.origin} has no such variable",
             hint=f"it has {', '.join(known)}" if known else None,
@@ -121,23 +120,9 @@ class Library:
             if result != 0:
                 raise self.driver.failure("cuKernelGetParamInfo", result)
             layout.append(Parameter(len(layout), *where))
-        kernels = self.facts.kernels if self.facts else ()
+        kernels = self.image.facts.kernels if self.image.facts else ()
         told = next((kernel for kernel in kernels if kernel.name == name), None)
         return _named(layout, told, parameter_types(demangle(name)))
-
-    @cached_property
-    def facts(self) -> ImageFacts | None:
-        """What a PTX text says of its kernels: the names and types of their parameters.
-
-        ``None`` for binaries, of which the driver and the mangled names tell as much, and for a
-        text that we cannot read: whether it is good is the driver's to say.
-        """
-        if identify(self.image.data) is not ImageKind.PTX:
-            return None
-        try:
-            return self._read()
-        except ImageRefused:
-            return None
 
     def _read(self) -> ImageFacts:
         from cudarun.images.read import read_image

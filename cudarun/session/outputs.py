@@ -28,11 +28,12 @@ def save(request: Save, device: str, data: npt.NDArray[Any], *, force: bool) -> 
 
     path = request.path_on(device)
     try:
-        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+        folder, name = os.path.split(path)
+        handle, temporary = tempfile.mkstemp(dir=folder or ".", prefix=f".{name}.")
         try:
             with os.fdopen(handle, "wb") as file:
                 os.fchmod(handle, 0o666 & ~_umask())
-                _WRITERS[path.suffix](file, data)
+                _WRITERS[_suffix(path)](file, data)
             if force:
                 os.replace(temporary, path)
             else:
@@ -45,7 +46,7 @@ def save(request: Save, device: str, data: npt.NDArray[Any], *, force: bool) -> 
         raise RequestError(f"--save: {path} exists", hint="--force replaces it") from None
     except OSError as error:
         raise RequestError(f"--save: {path} cannot be written: {error.strerror}") from error
-    return Saved(request.name, str(path), path.stat().st_size)
+    return Saved(request.name, path, os.stat(path).st_size)
 
 
 def check_savable(request: Save, *, force: bool) -> None:
@@ -55,16 +56,21 @@ def check_savable(request: Save, *, force: bool) -> None:
         RequestError: The format is unknown, the file exists, or its folder cannot be written.
     """
     path = request.path_on("")
-    if path.suffix not in _WRITERS:
+    folder = os.path.dirname(path) or "."
+    if _suffix(path) not in _WRITERS:
         raise RequestError(f"--save: {path}: the suffix must be one of {', '.join(_WRITERS)}")
-    if path.is_dir():
+    if os.path.isdir(path):
         raise RequestError(f"--save: {path} is a directory")
-    if path.exists() and not force:
+    if os.path.exists(path) and not force:
         raise RequestError(f"--save: {path} exists", hint="--force replaces it")
-    if not path.parent.is_dir():
-        raise RequestError(f"--save: {path} cannot be written: there is no folder {path.parent}")
-    if not os.access(path.parent, os.W_OK):
+    if not os.path.isdir(folder):
+        raise RequestError(f"--save: {path} cannot be written: there is no folder {folder}")
+    if not os.access(folder, os.W_OK):
         raise RequestError(f"--save: {path} cannot be written: the folder is not writable")
+
+
+def _suffix(path: str) -> str:
+    return os.path.splitext(path)[1]
 
 
 def _umask() -> int:

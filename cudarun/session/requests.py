@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from cudarun.session.selection import Selector
@@ -12,19 +11,9 @@ if TYPE_CHECKING:  # names only: a request for `devices` needs no argument gramm
     from cudarun.arguments.expressions import Expression
     from cudarun.arguments.grammar import Argument
     from cudarun.arguments.tolerance import Tolerance
+    from cudarun.images.facts import ImageFacts
 
 Extent = tuple[int, int, int]
-
-
-@dataclass(frozen=True, slots=True)
-class Target:
-    """On which devices, in how many workers, for how long at most (seconds)."""
-
-    devices: tuple[Selector, ...]
-    together: bool = False
-    timeout: float | None = None
-    trace: bool = False
-    capture: bool = False  # kernel printf goes into the report, not to stdout
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,11 +34,32 @@ class ContextOptions:
 
 
 @dataclass(frozen=True, slots=True)
+class Target:
+    """On which devices, in which contexts and how many workers, for how long at most (seconds)."""
+
+    devices: tuple[Selector, ...]
+    context: ContextOptions = ContextOptions()
+    together: bool = False
+    timeout: float | None = None
+    trace: bool = False
+    capture: bool = False  # kernel printf goes into the report, not to stdout
+
+
+@dataclass(frozen=True, slots=True)
 class Image:
-    """A kernel file as read: its bytes and the name it goes by in messages."""
+    """A kernel file as read.
+
+    Attributes:
+        origin: The name it goes by in messages.
+        data: Its bytes.
+        facts: What a PTX text says of its kernels: their parameters' names and types. ``None`` for
+            binaries, of which the driver tells as much, and for a text that we cannot read: whether
+            that is good is the driver's to say.
+    """
 
     origin: str
     data: bytes = field(repr=False)
+    facts: ImageFacts | None = field(default=None, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,9 +86,9 @@ class Save:
     name: str
     path: str
 
-    def path_on(self, device: str) -> Path:
+    def path_on(self, device: str) -> str:
         """The file of one device."""
-        return Path(self.path.replace("{device}", device.replace(":", "-")))
+        return self.path.replace("{device}", device.replace(":", "-"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,4 +106,3 @@ class LaunchRequest:
     seed: int
     passing: Literal["array", "buffer"] = "array"
     force: bool = False
-    context: ContextOptions = ContextOptions()

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
 from cudarun.session.beside import Beside
 from cudarun.session.calls import Driver
-from cudarun.session.devices import driver_of, resolve
+from cudarun.session.contexts import enter_context
+from cudarun.session.devices import Device, driver_of, resolve
 from cudarun.session.drivers import choose_driver
-from cudarun.session.loading import Library
-from cudarun.session.requests import Image
+from cudarun.session.requests import ContextOptions
 from cudarun.session.selection import Selector
+
+if TYPE_CHECKING:
+    from cudarun.session.loading import Library
+    from cudarun.session.requests import Image
 
 
 class Session:
@@ -18,6 +23,8 @@ class Session:
 
     Args:
         selectors: The devices to work on, all of one driver.
+        context: The contexts to work in. That of a single device is made at once; where there are
+            several, a library can be loaded before any context exists.
         trace: Show every driver call on stderr.
         prefetch: Called in a thread: cuInit and the first context take 0.2 s in which the
             interpreter is free to import.
@@ -27,11 +34,13 @@ class Session:
 
     Raises:
         NoDevice: No driver, no device, or not the one asked for.
+        DeviceFailed: The context could not be made.
     """
 
     def __init__(
         self,
         selectors: Sequence[Selector],
+        context: ContextOptions,
         *,
         trace: bool = False,
         prefetch: Callable[[], object] | None = None,
@@ -42,6 +51,16 @@ class Session:
         self.driver.version = self.driver.cuDriverGetVersion()
         self.device_count: int = self.driver.cuDeviceGetCount()
         self.devices = resolve(self.driver, selectors)
+        self._context = context
+        self._entered: Device | None = None
+        if len(self.devices) == 1:
+            self.enter(self.devices[0])
+
+    def enter(self, device: Device) -> None:
+        """Make the device's context current on this thread."""
+        if self._entered != device:
+            enter_context(self.driver, device, self._context)
+            self._entered = device
 
     def load(self, image: Image) -> Library:
         """Load an image as a library, before or after any context exists.
@@ -49,4 +68,6 @@ class Session:
         Raises:
             ImageRefused: The driver does not take it.
         """
+        from cudarun.session.loading import Library
+
         return Library(self.driver, image)

@@ -2,7 +2,7 @@
 
 A kernel fault poisons its whole process, a hung kernel ends only with its process, and a malformed
 image can crash the driver. So the parent never calls a driver: it forks workers, sends them tasks
-through a socket, keeps the time limit, and turns whatever becomes of a worker into a value or an
+through a pipe, keeps the time limit, and turns whatever becomes of a worker into a value or an
 exception.
 
 A worker starts to initialise as soon as it is forked, while the parent is still reading what the
@@ -13,14 +13,11 @@ parent must have only one thread at that moment.
 from __future__ import annotations
 
 import os
-import pickle
 import select
 import signal
-import socket
 import struct
 import sys
 import time
-import traceback
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -78,19 +75,23 @@ class Worker(Generic[S]):
             self._stdout = os.fdopen(os.memfd_create("cudarun-stdout"), "w+b")
         sys.stdout.flush()
         sys.stderr.flush()
-        self._socket, theirs = socket.socketpair()
+        tasks, self._tasks = os.pipe()
+        self._answers, answers = os.pipe()
         parent = os.getpid()
         self.pid = os.fork()
         if self.pid == 0:
-            self._socket.close()
-            _child(initialise, theirs, parent, self._stdout)
-        theirs.close()
+            os.close(self._tasks)
+            os.close(self._answers)
+            _child(initialise, tasks, answers, parent, self._stdout)
+        os.close(tasks)
+        os.close(answers)
 
     def __enter__(self) -> Worker[S]:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._socket.close()
+        os.close(self._tasks)
+        os.close(self._answers)
         if self._status is None:
             os.kill(self.pid, signal.SIGKILL)
             self._reap()
@@ -99,19 +100,16 @@ class Worker(Generic[S]):
 
     def send(self, task: Callable[[S], Any]) -> None:
         """Hand the child its next task, which must pickle; `gather` fetches the answer."""
-        with suppress(BrokenPipeError, ConnectionResetError):  # dead: `outcome` will say of what
-            _send(self._socket, task)
+        with suppress(BrokenPipeError):  # it is dead, and `outcome` will say of what
+            _send(self._tasks, task)
 
     def fileno(self) -> int:
         """What `select.poll` waits on."""
-        return self._socket.fileno()
+        return self._answers
 
     def feed(self) -> bool:
         """Read what is there; True when the answer is complete or there will be none."""
-        try:
-            chunk = self._socket.recv(_CHUNK)
-        except ConnectionResetError:
-            chunk = b""
+        chunk = os.read(self._answers, _CHUNK)
         self._received += chunk
         return not chunk or self._length() == len(self._received) - _HEADER.size
 
@@ -124,6 +122,8 @@ class Worker(Generic[S]):
         """What became of the last task, once `feed` or `give_up` has settled it."""
         body = memoryview(self._received)[_HEADER.size :]
         if self._overdue is None and self._length() == len(body):
+            import pickle
+
             value, error = pickle.loads(body)
             body.release()
             self._received.clear()
@@ -203,7 +203,11 @@ def _cause_of_death(status: int) -> str:
 
 
 def _child(
-    initialise: Callable[[], Any], tasks: socket.socket, parent: int, stdout: BinaryIO | None
+    initialise: Callable[[], Any],
+    tasks: int,
+    answers: int,
+    parent: int,
+    stdout: BinaryIO | None,
 ) -> NoReturn:
     """Everything the child does.
 
@@ -218,14 +222,16 @@ def _child(
             os.dup2(stdout.fileno(), 1)
         sys.stdout = os.fdopen(1, "w", closefd=False)
         state, error = _attempt(initialise)
-        stream = tasks.makefile("rb")
+        stream = os.fdopen(tasks, "rb")
         while (task := _receive(stream)) is not None:
             answer = (None, error) if error else _attempt(partial(task, state))
             sys.stdout.flush()
             _flush_c_streams()
-            _send(tasks, answer)
+            _send(answers, answer)
         os._exit(0)
     finally:
+        import traceback
+
         traceback.print_exc()
         os._exit(1)
 
@@ -236,14 +242,19 @@ def _attempt(function: Callable[[], T]) -> tuple[T | None, CudarunError | None]:
     except CudarunError as error:
         return None, error
     except Exception as error:  # a bug of ours: the parent shows the traceback, exit code 7
+        import traceback
+
         name = type(error).__name__
         return None, WorkerDied(f"internal error: {name}: {error}", log=traceback.format_exc())
 
 
-def _send(channel: socket.socket, message: object) -> None:
+def _send(pipe: int, message: object) -> None:
+    import pickle
+
     body = pickle.dumps(message)
-    channel.sendall(_HEADER.pack(len(body)))
-    channel.sendall(body)
+    with os.fdopen(pipe, "wb", closefd=False) as stream:
+        stream.write(_HEADER.pack(len(body)))
+        stream.write(body)
 
 
 def _receive(stream: BinaryIO) -> Any:
@@ -251,6 +262,8 @@ def _receive(stream: BinaryIO) -> Any:
     header = stream.read(_HEADER.size)
     if len(header) < _HEADER.size:
         return None
+    import pickle
+
     return pickle.loads(stream.read(*_HEADER.unpack(header)))
 
 

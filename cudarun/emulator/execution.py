@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
+from cudarun.emulator.machine.batch import Batch
+from cudarun.emulator.machine.launch import Launch
 from cudarun.emulator.memory import DeviceHeap, Memory
 from cudarun.emulator.program import KernelCode, Program
 
@@ -64,4 +69,30 @@ def execute(
     Raises:
         DeviceFault: The kernel did what ends a kernel on hardware.
     """
-    raise NotImplementedError("under construction")
+    launch = Launch(program, kernel, config, memories, symbols, device)
+    try:
+        with np.errstate(all="ignore"):
+            _run(launch)
+    finally:
+        printf(launch.printed.take())
+
+
+def _run(launch: Launch) -> None:
+    """Batch after batch. One that seems to wait for blocks not yet begun lets them begin."""
+    size = launch.blocks_per_batch()
+    begun = 0
+    idle: list[Batch] = []
+    running: deque[tuple[Batch, Iterator[None]]] = deque()
+    while begun < launch.blocks or running:
+        if begun < launch.blocks and len(running) < launch.most_batches(size):
+            batch = idle.pop() if idle else Batch(launch, size)
+            blocks = min(size, launch.blocks - begun)
+            batch.begin(begun, blocks)
+            begun += blocks
+            running.appendleft((batch, batch.run()))
+        batch, steps = running.popleft()
+        for _ in steps:  # it waits for others: they are to have their turn
+            running.append((batch, steps))
+            break
+        else:
+            idle.append(batch)

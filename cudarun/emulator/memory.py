@@ -35,21 +35,23 @@ class InvalidAddress(Exception):
     """A host access that does not lie inside one live allocation."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False)
 class Allocation:
-    """One live allocation.
+    """One allocation.
 
     Attributes:
         base: Its first device address.
         size: Bytes, exactly as asked for.
         label: What it is, in words for a report: ``cuMemAlloc``, ``variable counter``.
         bytes: Its memory, a uint8 view of the arena.
+        live: Whether it has not been freed.
     """
 
     base: int
     size: int
     label: str
     bytes: Array = field(repr=False)
+    live: bool = True
     _views: dict[np.dtype[Any], Array] = field(default_factory=dict, repr=False)
 
     @property
@@ -93,6 +95,7 @@ class Memory:
         self._arena = np.frombuffer(self._map, dtype=np.uint8)
         self._live: list[Allocation] = []  # by base
         self._freed: deque[Freed] = deque(maxlen=_FREED_REMEMBERED)
+        self._table: tuple[Array, Array] | None = None
         self._top = base
         self._lock = threading.Lock()
 
@@ -111,6 +114,7 @@ class Memory:
             start = address - self.base
             allocation = Allocation(address, size, label, self._arena[start : start + size])
             self._live.insert(bisect_right(self._live, address, key=_base), allocation)
+            self._table = None
             self.used += size
             return address
 
@@ -144,6 +148,8 @@ class Memory:
             if index < 0 or self._live[index].base != address:
                 return False
             allocation = self._live.pop(index)
+            allocation.live = False
+            self._table = None
             self.used -= allocation.size
             self._freed.append(Freed(allocation.base, allocation.size, allocation.label))
             first = _round_up(address - self.base, _PAGE)
@@ -164,6 +170,24 @@ class Memory:
     def allocations(self) -> tuple[Allocation, ...]:
         """All live allocations by address."""
         return tuple(self._live)
+
+    def table(self) -> tuple[Array, Array]:
+        """Base and size of all live allocations, by address, as arrays to search in."""
+        with self._lock:
+            if self._table is None:
+                bases = np.array([a.base for a in self._live], dtype=np.uint64)
+                sizes = np.array([a.size for a in self._live], dtype=np.uint64)
+                self._table = bases, sizes
+            return self._table
+
+    def view(self, dtype: np.dtype[Any]) -> Array:
+        """The whole arena as an array of ``dtype``; it begins at ``base``."""
+        return self._arena.view(dtype)
+
+    def reserves(self, addresses: Array) -> npt.NDArray[np.bool_]:
+        """Which addresses are in the range that this memory hands out."""
+        inside: npt.NDArray[np.bool_] = addresses - np.uint64(self.base) < self._reserved
+        return inside
 
     def find_freed(self, address: int) -> Freed | None:
         """The latest freed range that held ``address``."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from cudarun.emulator.code import FunctionCode
 from cudarun.ptx import tree
 
 
@@ -22,6 +23,8 @@ class KernelCode:
         max_threads: The most threads per block it can be launched with.
         required_block: What ``.reqntid`` demands.
         ptx_version: ``.version`` as in ``CU_FUNC_ATTRIBUTE_PTX_VERSION``: 80 for 8.0.
+        shared: Where its ``.shared`` variables lie in the shared memory of a block.
+        recursive: Whether functions that it calls can call themselves.
     """
 
     name: str
@@ -34,6 +37,8 @@ class KernelCode:
     max_threads: int
     required_block: tuple[int, int, int] | None
     ptx_version: int
+    shared: dict[str, int] = field(default_factory=dict)
+    recursive: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,11 +89,13 @@ class Program:
         kernels: Its entries by name.
         variables: Its ``.global`` and ``.const`` variables by name.
         functions: The code address of each function, for pointers to functions in initial values.
+        code: The decoded code of each kernel and function.
     """
 
     kernels: dict[str, KernelCode]
     variables: dict[str, VariableCode]
     functions: dict[str, int] = field(default_factory=dict)
+    code: dict[str, FunctionCode] = field(default_factory=dict)
 
 
 def compile_module(module: tree.Module) -> Program:
@@ -98,4 +105,6 @@ def compile_module(module: tree.Module) -> Program:
         PtxError: With a diagnostic for every instruction, modifier or directive that is not
             implemented, and every operand that does not fit its instruction.
     """
-    raise NotImplementedError("under construction")
+    from cudarun.emulator.decode.module import ModuleDecoder  # the decoder needs the types above
+
+    return ModuleDecoder(module).decode()

@@ -1,1 +1,1 @@
-"""The instruction set as tables that read like the PTX ISA manual."""
+"""The instruction set, as tables of forms: see ``cudarun.emulator.isa.form`` for the notation."""

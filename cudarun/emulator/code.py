@@ -1,0 +1,199 @@
+"""Decoded code: what the tree becomes once names are slots, labels are blocks, types are numpy's.
+
+A function is a list of basic blocks over numbered **slots**, one per register. An operand is a
+**use** of a slot, a constant, or an address that the launch will know. An operation is **lanewise**
+(a pure function over the lanes) or an **action** (it must know the lanes it runs for).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from enum import Enum, auto
+from typing import TYPE_CHECKING, Any
+
+import numpy.typing as npt
+
+from cudarun.emulator.isa.types import Type
+
+if TYPE_CHECKING:
+    from cudarun.emulator.machine.control import Terminator
+
+Array = npt.NDArray[Any]
+
+
+class Role(Enum):
+    """Who fills a slot."""
+
+    REGISTER = auto()  # a register of the program: a value per lane
+    CONSTANT = auto()  # a register that holds one value throughout the launch
+    SPECIAL = auto()  # a special register: a value per lane, or one for all
+    PARAMETER = auto()  # a .param variable of a function or a call: bytes per lane
+    STACK = auto()  # where the function's local variables begin, per lane
+
+
+@dataclass(frozen=True, slots=True)
+class Slot:
+    """One register of a function; ``size`` is the bytes of a ``.param`` variable."""
+
+    name: str
+    type: Type
+    role: Role
+    size: int = 0
+
+
+# --- operands ------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class RegisterUse:
+    """A slot seen as a type; a predicate may be ``negated``."""
+
+    slot: int
+    type: Type
+    negated: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ConstantUse:
+    """A constant, as an array of one value."""
+
+    value: Array
+
+
+@dataclass(frozen=True, slots=True)
+class SymbolUse:
+    """The address of a variable or function, known at launch; ``name`` is unique in the program."""
+
+    space: str
+    name: str
+    addend: int
+    type: Type
+
+
+@dataclass(frozen=True, slots=True)
+class KernelParameterUse:
+    """A value in the kernel's parameter buffer."""
+
+    offset: int
+    type: Type
+
+
+@dataclass(frozen=True, slots=True)
+class ParameterUse:
+    """A value in a ``.param`` variable of a function or of a call."""
+
+    slot: int
+    offset: int
+    type: Type
+
+
+@dataclass(frozen=True, slots=True)
+class SinkUse:
+    """A destination that is not wanted, ``_``."""
+
+    type: Type
+
+
+Use = RegisterUse | ConstantUse | SymbolUse | KernelParameterUse | ParameterUse | SinkUse
+
+
+# --- operations ----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """Where an instruction stands: its PTX line, and the CUDA source line that ``.loc`` names."""
+
+    function: str
+    line: int
+    text: str
+    source: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Lanewise:
+    """``function(*sources, *destinations, *temporaries)`` over arrays of lanes."""
+
+    function: Callable[..., object]
+    sources: tuple[Use, ...]
+    destinations: tuple[Use, ...]
+    site: Site
+
+
+@dataclass(frozen=True, slots=True)
+class Action:
+    """``action(active, sources, destinations)``: see ``cudarun.emulator.machine.active``."""
+
+    action: Callable[..., object]
+    sources: tuple[Use, ...]
+    destinations: tuple[Use, ...]
+    site: Site
+
+
+Operation = Lanewise | Action
+
+
+# --- functions -----------------------------------------------------------------------------------
+
+
+@dataclass(slots=True)
+class BlockCode:
+    """A basic block: operations that all its lanes run, and how they leave it.
+
+    Slot sets are integers with a bit per slot, of lane-wide slots only.
+
+    Attributes:
+        index: Its number in the function, in the order of the text.
+        gate: The member mask of the warp-synchronous operation that the block begins with.
+        reads: Slots whose values it needs from before.
+        writes: Slots that it writes.
+        live_in: Slots whose values it or a later block needs.
+        live_out: Slots whose values its terminator or a later block needs.
+        polls: How much patience a jump back to this block costs, because the loop may be waiting
+            for another thread; 0 if it cannot.
+    """
+
+    index: int
+    operations: list[Operation]
+    terminator: Terminator
+    gate: Use | None = None
+    reads: int = 0
+    writes: int = 0
+    live_in: int = 0
+    live_out: int = 0
+    polls: int = 0
+
+
+@dataclass(slots=True)
+class FunctionCode:
+    """One ``.entry`` or ``.func``.
+
+    Attributes:
+        base: The number of its first block in the program.
+        slots: Its registers.
+        blocks: Its basic blocks in the order of the text; it begins with the first.
+        prologue: Operations on constants, run once per launch.
+        parameters: Slots of the formal parameters of a ``.func``.
+        results: Slots of its return values.
+        local_bytes: Bytes of its local variables.
+        symbols: The variables and functions it refers to.
+        calls: Names of the functions it calls directly; ``indirect`` if it calls through pointers.
+    """
+
+    name: str
+    slots: list[Slot]
+    base: int = 0
+    blocks: list[BlockCode] = field(default_factory=list)
+    prologue: list[Lanewise] = field(default_factory=list)
+    parameters: tuple[int, ...] = ()
+    results: tuple[int, ...] = ()
+    local_bytes: int = 0
+    symbols: set[str] = field(default_factory=set)
+    calls: set[str] = field(default_factory=set)
+    indirect: bool = False
+
+    @property
+    def frame_bytes(self) -> int:
+        """Bytes of stack that one call of it takes; a bare call takes some, too."""
+        return -(-self.local_bytes // 16) * 16 + 16

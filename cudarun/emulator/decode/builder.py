@@ -1,0 +1,56 @@
+"""Collects the operations of a function into basic blocks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from cudarun.emulator.code import BlockCode, Operation, Use
+from cudarun.emulator.machine.control import Jump, Terminator
+
+# Made when all labels have their blocks: label numbers to block numbers.
+Ending = Callable[[Callable[[int], int]], Terminator]
+
+
+class BlockBuilder:
+    """Blocks in the order of the text. One is open at any time, and it may be empty."""
+
+    def __init__(self) -> None:
+        self._blocks: list[tuple[list[Operation], Ending, Use | None]] = []
+        self._labels: dict[int, int] = {}
+        self._operations: list[Operation] = []
+        self._gate: Use | None = None
+
+    @property
+    def next(self) -> int:
+        """The number of the block after the open one."""
+        return len(self._blocks) + 1
+
+    def add(self, operation: Operation) -> None:
+        """Append to the open block."""
+        self._operations.append(operation)
+
+    def label(self, number: int) -> None:
+        """Let the label be where the next operation goes."""
+        self.split()
+        self._labels[number] = len(self._blocks)
+
+    def split(self, gate: Use | None = None) -> None:
+        """Begin a block here, one with a gate if that is given; it runs on from the open one."""
+        if self._operations or self._gate is not None:
+            after = self.next
+            self.end(lambda _: Jump(after))
+        self._gate = gate
+
+    def end(self, ending: Ending) -> None:
+        """Close the open block with its terminator."""
+        self._blocks.append((self._operations, ending, self._gate))
+        self._operations = []
+        self._gate = None
+
+    def finish(self, last: Callable[[], Terminator]) -> list[BlockCode]:
+        """All blocks; where the text runs out ``last`` ends them."""
+        self.end(lambda _: last())
+        return [
+            BlockCode(index, operations, ending(self._labels.__getitem__), gate)
+            for index, (operations, ending, gate) in enumerate(self._blocks)
+        ]

@@ -1,0 +1,346 @@
+"""Control flow of the tree (PTX manual 9.7.13): to terminators of blocks, or to system calls."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from cudarun.emulator.code import (
+    Action,
+    FunctionCode,
+    Lanewise,
+    Operation,
+    ParameterUse,
+    RegisterUse,
+    Role,
+    Site,
+    Use,
+)
+from cudarun.emulator.decode.builder import Ending
+from cudarun.emulator.decode.instruction import Unimplemented
+from cudarun.emulator.decode.operands import Misfit, Operands
+from cudarun.emulator.decode.scope import (
+    Declarations,
+    LabelName,
+    ParameterName,
+    RegisterName,
+)
+from cudarun.emulator.isa.move import copy
+from cudarun.emulator.isa.types import TYPES, bits_of
+from cudarun.emulator.machine.barriers import BarrierWait, WarpBarrier
+from cudarun.emulator.machine.control import (
+    Branch,
+    Call,
+    Exit,
+    IndexedBranch,
+    Jump,
+    Return,
+    Terminator,
+    Trap,
+)
+from cudarun.emulator.machine.system import SYSTEM_CALLS
+from cudarun.ptx import tree
+
+_WORD = TYPES["u32"]
+_PREDICATE = TYPES["pred"]
+
+Lowered = tuple[list[Operation], Ending | None]
+
+
+@dataclass(frozen=True, slots=True)
+class ControlContext:
+    """What control flow needs to know of its function and its module's functions."""
+
+    function: tree.Function
+    code: FunctionCode
+    declarations: Declarations
+    functions: dict[str, tree.Function]
+
+
+def _only_modifiers(instruction: tree.Instruction, *allowed: str) -> None:
+    for word in instruction.modifiers:
+        if word not in allowed:
+            raise Misfit(f"Unknown modifier '.{word}'")
+
+
+def _operands(instruction: tree.Instruction, operands: Operands, *counts: int) -> None:
+    if len(instruction.operands) not in counts:
+        raise operands.mismatch()
+
+
+# --- branches ------------------------------------------------------------------------------------
+
+
+def _label(name: tree.Operand, operands: Operands) -> int:
+    found = operands.find(name.name) if isinstance(name, tree.Symbol) else None
+    if not isinstance(found, LabelName):
+        raise operands.mismatch()
+    return found.number
+
+
+def branch(
+    instruction: tree.Instruction, operands: Operands, guard: RegisterUse | None, after: int
+) -> Ending:
+    """``bra``."""
+    _only_modifiers(instruction, "uni")
+    _operands(instruction, operands, 1)
+    label, site = _label(instruction.operands[0], operands), operands.site
+    if guard is None:
+        return lambda block_of: Jump(block_of(label), site)
+    return lambda block_of: Branch(guard, block_of(label), after, site)
+
+
+def _indexed_branch(
+    context: ControlContext, instruction: tree.Instruction, operands: Operands, after: int
+) -> Lowered:
+    _only_modifiers(instruction, "idx", "uni")
+    _operands(instruction, operands, 2)
+    index = operands.source(instruction.operands[0], _WORD)
+    table = instruction.operands[1]
+    found = operands.find(table.name) if isinstance(table, tree.Symbol) else None
+    if not isinstance(found, tree.BranchTargets) or found.kind != "branchtargets":
+        raise operands.mismatch()
+    labels = [_label(tree.Symbol(name), operands) for name in found.targets]
+    site = operands.site
+    return operands.before, lambda block_of: IndexedBranch(
+        index, tuple(map(block_of, labels)), site
+    )
+
+
+def leave(context: ControlContext, site: Site | None) -> Terminator:
+    """The end of a function: of a kernel's threads, or back to the caller."""
+    if context.function.is_entry:
+        return Exit(site)
+    slots = context.code.results
+    types = (context.declarations.slots[slot].type for slot in slots)
+    return Return(tuple(map(RegisterUse, slots, types)), site)
+
+
+def _ret(
+    context: ControlContext, instruction: tree.Instruction, operands: Operands, after: int
+) -> Lowered:
+    _only_modifiers(instruction, "uni")
+    _operands(instruction, operands, 0)
+    return [], lambda _: leave(context, operands.site)
+
+
+def _exit(
+    context: ControlContext, instruction: tree.Instruction, operands: Operands, after: int
+) -> Lowered:
+    _only_modifiers(instruction)
+    _operands(instruction, operands, 0)
+    return [], lambda _: Exit(operands.site)
+
+
+def _trap(
+    context: ControlContext, instruction: tree.Instruction, operands: Operands, after: int
+) -> Lowered:
+    _only_modifiers(instruction)
+    _operands(instruction, operands, 0)
+    return [], lambda _: Trap(instruction.opcode, operands.site)
+
+
+# --- barriers ------------------------------------------------------------------------------------
+
+
+def _barrier(
+    context: ControlContext, instruction: tree.Instruction, operands: Operands, after: int
+) -> Lowered:
+    words = [word for word in instruction.modifiers if word not in ("cta", "aligned")]
+    given, site = instruction.operands, operands.site
+    match words:
+        case ["warp", "sync"]:
+            _operands(instruction, operands, 1)
+            mask = operands.source(given[0], TYPES["b32"])
+            return operands.before, lambda _: WarpBarrier(mask, after, site)
+        case ["sync"]:
+            _operands(instruction, operands, 1, 2)
+            uses = [operands.source(operand, _WORD) for operand in given]
+            count = uses[1] if len(uses) > 1 else None
+            return operands.before, lambda _: BarrierWait(uses[0], count, after, site)
+        case ["arrive"]:
+            _operands(instruction, operands, 2)
+            number, expected = (operands.source(operand, _WORD) for operand in given)
+            return operands.before, lambda _: BarrierWait(
+                number, expected, after, site, arrive=True
+            )
+        case ["red", "popc" | "and" | "or" as operation, "u32" | "pred" as ptx_type]:
+            return _barrier_reduction(operation, ptx_type, instruction, operands, after)
+    raise Unimplemented(
+        f"instruction '{instruction.name}' is not implemented by the emulated device"
+    )
+
+
+def _barrier_reduction(
+    operation: str, ptx_type: str, instruction: tree.Instruction, operands: Operands, after: int
+) -> Lowered:
+    _operands(instruction, operands, 3, 4)
+    target, *uses, given = instruction.operands
+    if (operation == "popc") != (ptx_type == "u32"):
+        raise operands.mismatch()
+    destination = operands.destination(target, TYPES[ptx_type])
+    number, *rest = (operands.source(use, _WORD) for use in uses)
+    expected = rest[0] if rest else None
+    predicate = operands.source(given, _PREDICATE)
+    if not isinstance(destination, RegisterUse):
+        raise operands.mismatch()
+    reduction = operation, destination, predicate
+    site = operands.site
+    return operands.before, lambda _: BarrierWait(
+        number, expected, after, site, reduction=reduction
+    )
+
+
+# --- calls ---------------------------------------------------------------------------------------
+
+
+def _call(
+    context: ControlContext, instruction: tree.Instruction, operands: Operands, after: int
+) -> Lowered:
+    """``call{.uni} (results), function, (arguments){, prototype}``."""
+    _only_modifiers(instruction, "uni")
+    given = list(instruction.operands)
+    results: tuple[tree.Operand, ...] = ()
+    if given and isinstance(given[0], tree.Vector):
+        results = given.pop(0).elements  # type: ignore[union-attr]
+    if not given:
+        raise operands.mismatch()
+    target = given.pop(0)
+    arguments: tuple[tree.Operand, ...] = ()
+    if given and isinstance(given[0], tree.Vector):
+        arguments = given.pop(0).elements  # type: ignore[union-attr]
+    if isinstance(target, tree.Symbol):
+        name = target.name
+        function = context.functions.get(name)
+        if function is None:
+            raise Misfit(f"Unknown symbol '{name}'")
+        if function.body is None and name in SYSTEM_CALLS:
+            return [_system_call(name, results, arguments, operands)], None
+        if function.body is None:
+            raise Misfit(f"Unresolved extern function '{name}'")
+        return _direct_call(context, function, results, arguments, operands, after)
+    callee = operands.source(target, TYPES["u64"])
+    context.code.indirect = True
+    return _user_call(context, callee, None, results, arguments, operands, after)
+
+
+def _direct_call(
+    context: ControlContext,
+    function: tree.Function,
+    results: tuple[tree.Operand, ...],
+    arguments: tuple[tree.Operand, ...],
+    operands: Operands,
+    after: int,
+) -> Lowered:
+    if len(function.parameters) != len(arguments) or len(function.results) != len(results):
+        raise operands.mismatch()
+    context.code.calls.add(function.name)
+    return _user_call(context, function.name, function, results, arguments, operands, after)
+
+
+def _user_call(
+    context: ControlContext,
+    callee: str | Use,
+    function: tree.Function | None,
+    results: tuple[tree.Operand, ...],
+    arguments: tuple[tree.Operand, ...],
+    operands: Operands,
+    after: int,
+) -> Lowered:
+    formals: tuple[tree.Variable | None, ...] = (None,) * len(arguments)
+    if function is not None:
+        formals = function.parameters
+    sent = tuple(
+        _argument_slot(context, operand, formal, operands)
+        for operand, formal in zip(arguments, formals, strict=True)
+    )
+    back = tuple(_result_slot(operand, operands) for operand in results)
+    slots = context.declarations.slots
+    reads = tuple(RegisterUse(slot, slots[slot].type) for slot in sent)
+    site = operands.site
+    return operands.before, lambda _: Call(callee, sent, back, after, site, reads)
+
+
+def _argument_slot(
+    context: ControlContext,
+    operand: tree.Operand,
+    formal: tree.Variable | None,
+    operands: Operands,
+) -> int:
+    """The caller's slot with an argument; a constant is put into one of its own."""
+    if isinstance(operand, tree.Symbol | tree.Register):
+        found = operands.find(operand.name)
+        if isinstance(found, ParameterName | RegisterName) and found.slot is not None:
+            return found.slot
+    if formal is None or formal.space != "reg":
+        raise operands.mismatch()
+    ptx_type = TYPES[formal.type]
+    slot = context.declarations.slot(f"%{formal.name}", formal.type, Role.REGISTER)
+    use = RegisterUse(slot, bits_of(ptx_type.bits))
+    value = operands.source(operand, ptx_type)
+    operands.before.append(Lanewise(copy, (value,), (use,), operands.site))
+    return slot
+
+
+def _result_slot(operand: tree.Operand, operands: Operands) -> int:
+    if isinstance(operand, tree.Symbol | tree.Register):
+        found = operands.find(operand.name)
+        if isinstance(found, ParameterName | RegisterName) and found.slot is not None:
+            return found.slot
+    raise operands.mismatch()
+
+
+# Types of the return value and the parameters of the system calls.
+_SIGNATURES: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
+    "vprintf": (("u32",), ("u64", "u64")),
+    "malloc": (("u64",), ("u64",)),
+    "free": ((), ("u64",)),
+    "__assertfail": ((), ("u64", "u64", "u32", "u64", "u64")),
+}
+
+
+def _system_call(
+    name: str,
+    results: tuple[tree.Operand, ...],
+    arguments: tuple[tree.Operand, ...],
+    operands: Operands,
+) -> Operation:
+    given_back, taken = _SIGNATURES[name]
+    if len(arguments) != len(taken) or len(results) > len(given_back):
+        raise operands.mismatch()
+    sources = tuple(
+        _system_operand(operand, ptx_type, operands, writes=False)
+        for operand, ptx_type in zip(arguments, taken, strict=True)
+    )
+    destinations = tuple(
+        _system_operand(operand, ptx_type, operands, writes=True)
+        for operand, ptx_type in zip(results, given_back, strict=False)
+    )
+    return Action(SYSTEM_CALLS[name], sources, destinations, operands.site)
+
+
+def _system_operand(
+    operand: tree.Operand, type_name: str, operands: Operands, *, writes: bool
+) -> Use:
+    ptx_type = TYPES[type_name]
+    if isinstance(operand, tree.Symbol | tree.Register):
+        found = operands.find(operand.name)
+        if isinstance(found, ParameterName) and found.slot is not None:
+            return ParameterUse(found.slot, 0, ptx_type)
+    if writes:
+        return operands.destination(operand, ptx_type)
+    return operands.source(operand, ptx_type)
+
+
+_Lowering = Callable[[ControlContext, tree.Instruction, Operands, int], Lowered]
+
+CONTROL: dict[str, _Lowering] = {
+    "brx": _indexed_branch,
+    "call": _call,
+    "ret": _ret,
+    "exit": _exit,
+    "trap": _trap,
+    "brkpt": _trap,
+    "bar": _barrier,
+    "barrier": _barrier,
+}

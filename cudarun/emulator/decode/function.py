@@ -1,0 +1,234 @@
+"""A function of the tree to decoded code: scopes, labels, guards and control flow."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from cudarun.emulator.code import Action, FunctionCode, Operation, RegisterUse, Site
+from cudarun.emulator.decode.analysis import analyse
+from cudarun.emulator.decode.builder import BlockBuilder
+from cudarun.emulator.decode.control import CONTROL, ControlContext, branch, leave
+from cudarun.emulator.decode.instruction import Unimplemented, decode
+from cudarun.emulator.decode.layout import Layout, alignment_of, size_of
+from cudarun.emulator.decode.operands import Misfit, Operands
+from cudarun.emulator.decode.scope import (
+    Declarations,
+    LabelName,
+    ParameterName,
+    RegisterName,
+    Scope,
+    SharedVariable,
+)
+from cudarun.emulator.isa.types import TYPES
+from cudarun.emulator.machine.control import Branch, Terminator
+from cudarun.ptx import tree
+from cudarun.ptx.errors import Diagnostic
+
+
+@dataclass(frozen=True, slots=True)
+class ModuleNames:
+    """What functions need to know of their module.
+
+    ``functions`` has the declaration of each function, the one with a body where there is one.
+    """
+
+    module: tree.Module
+    scope: Scope
+    functions: dict[str, tree.Function]
+    shared: dict[str, SharedVariable]
+
+
+@dataclass(frozen=True, slots=True)
+class _Item:
+    """A label or an instruction with all that its place gives it."""
+
+    statement: tree.Label | tree.Instruction
+    scope: Scope
+    source: str | None
+
+
+class FunctionDecoder:
+    """Decodes one function; complaints are collected in ``diagnostics``."""
+
+    def __init__(self, names: ModuleNames, function: tree.Function) -> None:
+        self.names = names
+        self.function = function
+        self.diagnostics: list[Diagnostic] = []
+        self.declarations = Declarations(function, names.shared)
+        self.builder = BlockBuilder()
+        self.code = FunctionCode(function.name, self.declarations.slots)
+        self.control = ControlContext(function, self.code, self.declarations, names.functions)
+        self.parameter_offsets: list[tuple[int, int]] = []
+        self._source: str | None = None
+        self._labels_used: set[str] = set()
+        self._region: tuple[RegisterUse, int] | None = None
+
+    def decode(self) -> FunctionCode:
+        """The function's code; useless if there are diagnostics."""
+        scope = Scope(self.names.scope)
+        self._declare_parameters(scope)
+        self._labels_used = set(_label_uses(self.function))
+        body = self.function.body or ()
+        for item in list(self._flat(body, Scope(scope))):
+            if isinstance(item.statement, tree.Label):
+                self._close_region()
+                label = item.scope.find(item.statement.name)
+                assert isinstance(label, LabelName)
+                self.builder.label(label.number)
+            else:
+                self._instruction(item.statement, item)
+        self._close_region()
+        if self.diagnostics:
+            return self.code
+        self.code.blocks = self.builder.finish(self._leave)
+        self.code.local_bytes = self.declarations.local.size
+        analyse(self.code)
+        return self.code
+
+    # --- declarations ----------------------------------------------------------------------------
+
+    def _declare_parameters(self, scope: Scope) -> None:
+        if self.function.is_entry:
+            layout = Layout()
+            for variable in self.function.parameters:
+                size = size_of(variable)
+                offset = layout.place(size, alignment_of(variable))
+                scope.names[variable.name] = ParameterName(None, offset, size)
+                self.parameter_offsets.append((offset, size))
+            return
+        self.code.parameters = self._formals(self.function.parameters, scope)
+        self.code.results = self._formals(self.function.results, scope)
+
+    def _formals(self, variables: tuple[tree.Variable, ...], scope: Scope) -> tuple[int, ...]:
+        slots = []
+        for variable in variables:
+            self.declarations.declare(variable, scope)
+            found = scope.names[variable.name]
+            assert isinstance(found, RegisterName | ParameterName)
+            assert found.slot is not None
+            slots.append(found.slot)
+        return tuple(slots)
+
+    def _flat(self, statements: tuple[tree.Statement, ...], scope: Scope) -> Iterator[_Item]:
+        """Labels and instructions in order. Declarations are entered before what follows."""
+        for statement in statements:
+            if isinstance(statement, tree.Label) and statement.name in self._labels_used:
+                scope.names[statement.name] = LabelName(self.declarations.labels)
+                self.declarations.labels += 1
+        for statement in statements:
+            match statement:
+                case tree.Block(inner):
+                    yield from self._flat(inner, Scope(scope))
+                case tree.Variable():
+                    self._declare(statement, scope)
+                case tree.LineMark(file, line):
+                    name = self.names.module.files.get(file, f"file {file}")
+                    self._source = f"{name}:{line}"
+                case tree.BranchTargets(name) | tree.CallPrototype(name):
+                    scope.names[name] = statement
+                case tree.Label(name):
+                    if name in self._labels_used:
+                        yield _Item(statement, scope, self._source)
+                case tree.Instruction():
+                    yield _Item(statement, scope, self._source)
+
+    def _declare(self, variable: tree.Variable, scope: Scope) -> None:
+        if variable.space not in ("reg", "local", "shared", "param"):
+            self._complain(
+                variable.position,
+                f"a .{variable.space} variable inside a function is "
+                "not implemented by the emulated device",
+            )
+        elif variable.space == "reg" and variable.vector != 1:
+            self._complain(
+                variable.position, "vector registers are not implemented by the emulated device"
+            )
+        elif variable.type not in TYPES:
+            self._complain(
+                variable.position,
+                f"type .{variable.type} is not implemented by the emulated device",
+            )
+        else:
+            self.declarations.declare(variable, scope)
+
+    def _complain(self, position: tree.Position, message: str) -> None:
+        self.diagnostics.append(Diagnostic(position, message))
+
+    # --- instructions ----------------------------------------------------------------------------
+
+    def _instruction(self, instruction: tree.Instruction, item: _Item) -> None:
+        lines = self.names.module.lines
+        number = instruction.position.line
+        text = lines[number - 1].strip() if number <= len(lines) else instruction.name
+        site = Site(self.function.name, number, text, item.source)
+        operands = Operands(instruction.opcode, item.scope, self.declarations, site)
+        try:
+            guard = self._guard(instruction, operands)
+            if instruction.opcode == "bra":
+                self._close_region()
+                self.builder.end(branch(instruction, operands, guard, self.builder.next))
+                return
+            self._open_region(guard, site)
+            control = CONTROL.get(instruction.opcode)
+            if control is None:
+                self._add_all(decode(instruction, operands))
+                return
+            operations, ending = control(self.control, instruction, operands, self.builder.next)
+            self._add_all(operations)
+            if ending is not None:
+                self.builder.end(ending)
+        except (Misfit, Unimplemented) as problem:
+            self._complain(instruction.position, str(problem))
+
+    def _guard(self, instruction: tree.Instruction, operands: Operands) -> RegisterUse | None:
+        if instruction.guard is None:
+            return None
+        use = operands.source(instruction.guard, TYPES["pred"])
+        assert isinstance(use, RegisterUse)
+        return use
+
+    def _open_region(self, guard: RegisterUse | None, site: Site) -> None:
+        """Put a way around what has a guard; neighbours with the same guard share it."""
+        if self._region is not None and self._region[0] == guard:
+            return
+        self._close_region()
+        if guard is None:
+            return
+        skip = self.declarations.labels
+        self.declarations.labels += 1
+        self._region = guard, skip
+        after = self.builder.next
+        around = RegisterUse(guard.slot, guard.type, negated=not guard.negated)
+        self.builder.end(lambda block_of: Branch(around, block_of(skip), after, site))
+
+    def _close_region(self) -> None:
+        if self._region is not None:
+            self.builder.label(self._region[1])
+            self._region = None
+
+    def _add_all(self, operations: list[Operation]) -> None:
+        for operation in operations:
+            if isinstance(operation, Action) and getattr(operation.action, "synchronous", False):
+                self.builder.split(gate=operation.sources[-1])
+            self.builder.add(operation)
+        if self._region is not None:
+            guard = self._region[0].slot
+            if any(
+                isinstance(use, RegisterUse) and use.slot == guard
+                for operation in operations
+                for use in operation.destinations
+            ):
+                self._close_region()
+
+    def _leave(self) -> Terminator:
+        return leave(self.control, None)
+
+
+def _label_uses(function: tree.Function) -> Iterator[str]:
+    """All names that could be labels somebody jumps to."""
+    for statement in function.statements():
+        if isinstance(statement, tree.Instruction) and statement.opcode == "bra":
+            yield from (o.name for o in statement.operands if isinstance(o, tree.Symbol))
+        elif isinstance(statement, tree.BranchTargets):
+            yield from statement.targets

@@ -1,0 +1,181 @@
+"""One instruction of the tree to an operation: finding its form and resolving its operands."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+from cudarun.emulator.code import (
+    Action,
+    KernelParameterUse,
+    Lanewise,
+    Operation,
+    ParameterUse,
+    RegisterUse,
+    Role,
+    Use,
+)
+from cudarun.emulator.decode.operands import Misfit, Operands
+from cudarun.emulator.decode.scope import CARRY
+from cudarun.emulator.isa.form import Form, OperandForm, Words
+from cudarun.emulator.isa.move import copy, copy_all
+from cudarun.emulator.isa.table import FORMS, candidates
+from cudarun.emulator.isa.types import TYPES, Type, bits_of
+from cudarun.ptx import tree
+
+
+class Unimplemented(Exception):
+    """The emulated device has no such instruction."""
+
+
+def decode(instruction: tree.Instruction, operands: Operands) -> list[Operation]:
+    """The operations that carry out an instruction other than control flow.
+
+    Raises:
+        Unimplemented: No form has this opcode and these modifiers.
+        Misfit: The operands are not those of the form.
+    """
+    forms = candidates(instruction.opcode, instruction.modifiers)
+    if not forms:
+        raise Unimplemented(_unimplemented(instruction))
+    problem: Misfit | None = None
+    for form in forms:
+        operands.before.clear()
+        try:
+            operation = _Resolution(form, instruction, operands).operation()
+        except Misfit as misfit:
+            problem = problem or misfit
+        else:
+            return [*operands.before, operation]
+    assert problem is not None
+    raise problem
+
+
+def _unimplemented(instruction: tree.Instruction) -> str:
+    if instruction.opcode not in FORMS:
+        return f"instruction '{instruction.name}' is not implemented by the emulated device"
+    return (
+        f"this form of '{instruction.opcode}' is not implemented by the emulated device: "
+        f"'{instruction.name}'"
+    )
+
+
+@dataclass(slots=True)
+class _Resolution:
+    """The operands of one instruction, resolved for one form."""
+
+    form: Form
+    instruction: tree.Instruction
+    operands: Operands
+    words: Words = field(init=False)
+    sources: list[Use] = field(default_factory=list)
+    destinations: list[Use] = field(default_factory=list)
+    parameter: KernelParameterUse | ParameterUse | None = None
+
+    def operation(self) -> Operation:
+        """The operation of the form on these operands."""
+        words = self.form.match(self.instruction.modifiers)
+        assert words is not None
+        self.words = words
+        given = self.instruction.operands
+        required = sum(not operand.optional for operand in self.form.operands)
+        if not required <= len(given) <= len(self.form.operands):
+            raise self.operands.mismatch()
+        for index, (wanted, operand) in enumerate(zip(self.form.operands, given, strict=False)):
+            self.words.given.add(wanted.name)
+            self._operand(wanted, operand, writes=index < self.form.writes)
+        self._carry()
+        return self._finished()
+
+    def _operand(self, wanted: OperandForm, operand: tree.Operand, *, writes: bool) -> None:
+        match wanted.shape:
+            case "constant":
+                self.words.constants[wanted.name] = self.operands.integer(operand)
+            case "address":
+                self._address(wanted, operand)
+            case "vector":
+                if not isinstance(operand, tree.Vector):
+                    raise self.operands.mismatch()
+                self.words.count = len(operand.elements)
+                self._check_length(len(operand.elements))
+                for element in operand.elements:
+                    self._value(wanted, element, self._type(wanted, len(operand.elements)), writes)
+            case _:
+                self._pair_or_value(wanted, operand, writes=writes)
+
+    def _pair_or_value(self, wanted: OperandForm, operand: tree.Operand, *, writes: bool) -> None:
+        if not isinstance(operand, tree.Pair):
+            if wanted.pair is not None and not wanted.spare:
+                raise self.operands.mismatch()
+            self._value(wanted, operand, self._type(wanted, 1), writes)
+            return
+        if wanted.pair is None:
+            raise self.operands.mismatch()
+        self._value(wanted, operand.first, self._type(wanted, 1), writes)
+        self.words.given.add(wanted.pair)
+        ptx_type = self.words.type_named(wanted.second)
+        self.destinations.append(self.operands.destination(operand.second, ptx_type))
+
+    def _value(
+        self, wanted: OperandForm, operand: tree.Operand, ptx_type: Type, writes: bool
+    ) -> None:
+        if writes:
+            use = self.operands.destination(operand, ptx_type, relaxed=wanted.relaxed)
+            self.destinations.append(use)
+        else:
+            self.sources.append(self.operands.source(operand, ptx_type, relaxed=wanted.relaxed))
+
+    def _address(self, wanted: OperandForm, operand: tree.Operand) -> None:
+        space = self.words.get("space", "")
+        if space.startswith("param"):
+            self.parameter = self.operands.parameter(operand, self.words.type)
+            if self.parameter is not None:
+                return
+        use, offset = self.operands.address(operand, TYPES[wanted.type])
+        self.sources.append(use)
+        self.words.offsets.append(offset)
+
+    def _type(self, wanted: OperandForm, count: int) -> Type:
+        if wanted.type == "part":
+            return bits_of(self.words.type.bits // count)
+        return self.words.type_named(wanted.type)
+
+    def _check_length(self, length: int) -> None:
+        vector = self.words.get("vec")
+        if vector and length != int(vector[1:]):
+            raise self.operands.mismatch()
+        if "part" in (operand.type for operand in self.form.operands):
+            bits = self.words.type.bits
+            if length not in (2, 4) or bits // length < 8:
+                raise self.operands.mismatch()
+
+    def _carry(self) -> None:
+        if not (self.form.reads_carry or self.form.writes_carry):
+            return
+        slot = self.operands.declarations.implicit(CARRY, "pred", Role.REGISTER)
+        use = RegisterUse(slot, TYPES["pred"])
+        if self.form.reads_carry:
+            self.sources.append(use)
+        if self.form.writes_carry:
+            self.destinations.append(use)
+
+    def _finished(self) -> Operation:
+        site, sources = self.operands.site, tuple(self.sources)
+        destinations = tuple(self.destinations)
+        if self.parameter is not None:
+            return self._parameter_copy(self.parameter)
+        if self.form.action is not None:
+            return Action(self.form.action(self.words), sources, destinations, site)
+        function = self.form.function
+        if self.form.make is not None:
+            function = self.form.make(self.words)
+        assert function is not None
+        return Lanewise(function, sources, destinations, site)
+
+    def _parameter_copy(self, first: KernelParameterUse | ParameterUse) -> Lanewise:
+        """``ld.param`` and ``st.param`` at a constant place: registers of a kind."""
+        count, step, site = self.words.count, self.words.type.bytes, self.operands.site
+        places = tuple(replace(first, offset=first.offset + n * step) for n in range(count))
+        function = copy if count == 1 else copy_all
+        if self.form.opcode == "ld":
+            return Lanewise(function, places, tuple(self.destinations), site)
+        return Lanewise(function, tuple(self.sources[:count]), places, site)

@@ -1,0 +1,106 @@
+"""Where variables lie and what they first hold (PTX manual 5.4)."""
+
+from __future__ import annotations
+
+import struct
+from math import prod
+
+from cudarun.emulator.isa.types import TYPES
+from cudarun.emulator.program import Relocation, VariableCode
+from cudarun.ptx import tree
+
+_OPAQUE_BYTES = {"texref": 8, "samplerref": 8, "surfref": 8}
+
+
+def element_bytes(variable: tree.Variable) -> int:
+    """Bytes of one scalar of the variable's type."""
+    if variable.type in _OPAQUE_BYTES:
+        return _OPAQUE_BYTES[variable.type]
+    return TYPES[variable.type].bytes
+
+
+def size_of(variable: tree.Variable) -> int:
+    """Bytes the variable takes; 0 for an unsized array without initial values."""
+    element = element_bytes(variable) * variable.vector
+    if variable.dimensions and variable.dimensions[0] is None:
+        inner = prod(count or 0 for count in variable.dimensions[1:])
+        given = len(variable.initial or ())
+        return -(-given // inner) * inner * element_bytes(variable) if inner else 0
+    return element * prod(count or 0 for count in variable.dimensions)
+
+
+def alignment_of(variable: tree.Variable) -> int:
+    """Bytes; the natural alignment of the type unless the declaration says more."""
+    natural = element_bytes(variable) * variable.vector
+    return max(variable.alignment or natural, 1)
+
+
+class Layout:
+    """Offsets for variables placed one after the other."""
+
+    def __init__(self) -> None:
+        self.size = 0
+
+    def place(self, size: int, alignment: int) -> int:
+        """The offset for the next variable."""
+        offset = -(-self.size // alignment) * alignment
+        self.size = offset + size
+        return offset
+
+
+def variable_code(variable: tree.Variable) -> VariableCode:
+    """A module-scope ``.global`` or ``.const`` variable with its initial bytes."""
+    size = size_of(variable)
+    data = bytearray(size)
+    relocations = []
+    width = element_bytes(variable)
+    for index, value in enumerate(variable.initial or ()):
+        offset = index * width
+        if isinstance(value, tree.SymbolValue):
+            relocations.append(
+                Relocation(offset, value.name, value.offset, width, value.mask),
+            )
+        else:
+            data[offset : offset + width] = constant_bytes(value, variable.type)
+    return VariableCode(
+        name=variable.name,
+        space=variable.space,
+        size=size,
+        alignment=alignment_of(variable),
+        managed="managed" in variable.attributes,
+        initial=bytes(data),
+        relocations=tuple(relocations),
+        linkage=variable.linkage,
+    )
+
+
+def constant_bytes(value: tree.Integer | tree.Float, type_name: str) -> bytes:
+    """A constant as it lies in memory as a value of the type."""
+    ptx_type = TYPES[type_name]
+    return constant_bits(value, type_name).to_bytes(ptx_type.bytes, "little")
+
+
+def constant_bits(value: tree.Integer | tree.Float, type_name: str) -> int:
+    """The bits of a constant taken as a value of the type; integers wrap."""
+    ptx_type = TYPES[type_name]
+    if isinstance(value, tree.Integer):
+        if ptx_type.name in ("f32", "f64"):
+            number = float(value.value)
+            return int.from_bytes(
+                struct.pack("<f" if ptx_type.bits == 32 else "<d", number), "little"
+            )
+        return value.value & ((1 << ptx_type.bits) - 1)
+    if ptx_type.bits == value.width or ptx_type.name not in ("f32", "f64"):
+        return value.bits & ((1 << ptx_type.bits) - 1)
+    if value.width == 64:
+        (number,) = struct.unpack("<d", value.bits.to_bytes(8, "little"))
+        return int.from_bytes(_single(number), "little")
+    (number,) = struct.unpack("<f", value.bits.to_bytes(4, "little"))
+    return int.from_bytes(struct.pack("<d", number), "little")
+
+
+def _single(number: float) -> bytes:
+    try:
+        return struct.pack("<f", number)
+    except OverflowError:  # beyond the largest f32: rounds to infinity
+        return struct.pack("<f", float("inf") if number > 0 else float("-inf"))

@@ -1,0 +1,183 @@
+"""A module of the tree to a program: all functions decoded, all variables laid out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from math import prod
+
+from cudarun.emulator.code import FunctionCode, Role
+from cudarun.emulator.decode.function import FunctionDecoder, ModuleNames
+from cudarun.emulator.decode.layout import Layout, variable_code
+from cudarun.emulator.decode.scope import Scope, SharedVariable, SymbolName, shared_variable
+from cudarun.emulator.isa.types import TYPES
+from cudarun.emulator.machine.spaces import CODE_WINDOW
+from cudarun.emulator.machine.system import SYSTEM_CALLS
+from cudarun.emulator.program import KernelCode, Program, VariableCode
+from cudarun.ptx import tree
+from cudarun.ptx.errors import Diagnostic, PtxError
+
+_CODE_STEP = 16
+_MOST_THREADS = 1024
+_WITHOUT_EFFECT = frozenset(
+    {"maxntid", "reqntid", "minnctapersm", "maxnctapersm", "maxnreg", "noreturn", "maxclusterrank"}
+)
+
+
+class ModuleDecoder:
+    """Decodes one module."""
+
+    def __init__(self, module: tree.Module) -> None:
+        self.module = module
+        self.diagnostics: list[Diagnostic] = []
+        self.shared: dict[str, SharedVariable] = {}
+        self.scope = Scope()
+        self.variables: dict[str, VariableCode] = {}
+        self.functions: dict[str, tree.Function] = {}
+        for function in module.functions:
+            if function.body is not None or function.name not in self.functions:
+                self.functions[function.name] = function
+
+    def decode(self) -> Program:
+        """The program.
+
+        Raises:
+            PtxError: With everything in the module that cannot be decoded.
+        """
+        for variable in self.module.variables:
+            self._declare(variable)
+        for name in self.functions:
+            self.scope.names[name] = SymbolName("func", name)
+        for alias, target in self.module.aliases.items():
+            self.functions[alias] = self.functions[target]
+            self.scope.names[alias] = SymbolName("func", target)
+        decoded = [self._function(f) for f in self.module.functions if f.body is not None]
+        if self.diagnostics:
+            raise PtxError(sorted(self.diagnostics, key=lambda d: d.position.line))
+        code: dict[str, FunctionCode] = {}
+        base = 0
+        for decoder in decoded:
+            function = code[decoder.function.name] = decoder.code
+            function.base = base
+            base += len(function.blocks)
+        entries = [decoder for decoder in decoded if decoder.function.is_entry]
+        kernels = {entry.function.name: self._kernel(entry, code) for entry in entries}
+        addresses = {
+            name: CODE_WINDOW + _CODE_STEP * (index + 1)
+            for index, name in enumerate(self.functions)
+        }
+        return Program(kernels, self.variables, addresses, code)
+
+    def _complain(self, position: tree.Position, what: str) -> None:
+        message = f"{what} is not implemented by the emulated device"
+        self.diagnostics.append(Diagnostic(position, message))
+
+    def _declare(self, variable: tree.Variable) -> None:
+        if variable.space not in ("global", "const", "shared") or variable.type not in TYPES:
+            self._complain(variable.position, f"a .{variable.space} .{variable.type} variable")
+        elif variable.space == "shared":
+            self.shared[variable.name] = shared_variable(variable, variable.name)
+            self.scope.names[variable.name] = SymbolName("shared", variable.name)
+        else:
+            known = self.variables.get(variable.name)
+            if known is None or variable.linkage != "extern":
+                self.variables[variable.name] = variable_code(variable)
+            self.scope.names[variable.name] = SymbolName(variable.space, variable.name)
+
+    def _function(self, function: tree.Function) -> FunctionDecoder:
+        for directive in function.directives:
+            if directive not in _WITHOUT_EFFECT:
+                self._complain(function.position, f"directive .{directive}")
+        names = ModuleNames(self.module, self.scope, self.functions, self.shared)
+        decoder = FunctionDecoder(names, function)
+        decoder.decode()
+        self.diagnostics += decoder.diagnostics
+        return decoder
+
+    # --- kernels ---------------------------------------------------------------------------------
+
+    def _kernel(self, decoder: FunctionDecoder, code: dict[str, FunctionCode]) -> KernelCode:
+        function, own = decoder.function, decoder.code
+        reached = _reached(own, code)
+        addresses, static = self._place_shared(reached)
+        offsets = tuple(decoder.parameter_offsets)
+        recursive = any(_calls_itself(f, code) for f in reached)
+        local = own.local_bytes if recursive else _deepest(own, code)
+        registers = max(sum(1 for s in f.slots if s.role is Role.REGISTER) for f in reached)
+        required = function.directives.get("reqntid")
+        limit = function.directives.get("maxntid") or required
+        major, minor = self.module.version
+        return KernelCode(
+            name=function.name,
+            parameters=offsets,
+            parameter_bytes=max((offset + size for offset, size in offsets), default=0),
+            static_shared=static,
+            local_bytes=local,
+            registers=min(max(registers, 16), 255),
+            const_bytes=sum(v.size for v in self.variables.values() if v.space == "const"),
+            max_threads=min(prod(limit), _MOST_THREADS) if limit else _MOST_THREADS,
+            required_block=_triple(required) if required else None,
+            ptx_version=10 * major + minor,
+            shared=addresses,
+            recursive=recursive,
+        )
+
+    def _place_shared(self, reached: list[FunctionCode]) -> tuple[dict[str, int], int]:
+        """Addresses of the shared variables that functions use, and the bytes of static ones."""
+        used = set().union(*(function.symbols for function in reached))
+        layout, addresses = Layout(), {}
+        dynamic = []
+        for name, variable in self.shared.items():
+            if name not in used:
+                continue
+            if variable.dynamic:
+                dynamic.append(variable)
+            else:
+                addresses[name] = layout.place(variable.size, variable.alignment)
+        static = layout.size
+        alignment = max((variable.alignment for variable in dynamic), default=1)
+        start = -(-static // alignment) * alignment
+        for variable in dynamic:
+            addresses[variable.name] = start
+        return addresses, start if dynamic else static
+
+
+def _triple(values: tuple[int, ...]) -> tuple[int, int, int]:
+    x, y, z = (*values, 1, 1)[:3]
+    return x, y, z
+
+
+# --- the call graph ------------------------------------------------------------------------------
+
+
+def _callees(function: FunctionCode, code: dict[str, FunctionCode]) -> Iterator[FunctionCode]:
+    """The functions that one calls, or whose address it takes."""
+    for name in function.calls | function.symbols:
+        if name in code and name not in SYSTEM_CALLS:
+            yield code[name]
+    if function.indirect:
+        yield from code.values()
+
+
+def _reached(function: FunctionCode, code: dict[str, FunctionCode]) -> list[FunctionCode]:
+    """The function and all that can be called from it."""
+    found = {function.name: function}
+    pending = [function]
+    while pending:
+        for callee in _callees(pending.pop(), code):
+            if callee.name not in found:
+                found[callee.name] = callee
+                pending.append(callee)
+    return list(found.values())
+
+
+def _calls_itself(function: FunctionCode, code: dict[str, FunctionCode]) -> bool:
+    return any(
+        function.name in (reached.name for reached in _reached(callee, code))
+        for callee in _callees(function, code)
+    )
+
+
+def _deepest(function: FunctionCode, code: dict[str, FunctionCode]) -> int:
+    """Bytes of local memory along the deepest chain of calls, where none calls itself."""
+    below = [_deepest(callee, code) for callee in _callees(function, code)]
+    return function.frame_bytes + max(below) if below else function.local_bytes

@@ -1,0 +1,173 @@
+"""What a name means at a place in a function: registers, variables, parameters, labels."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from cudarun.emulator.code import Role, Slot
+from cudarun.emulator.decode.layout import Layout, alignment_of, size_of
+from cudarun.emulator.isa.special import SPECIAL_REGISTERS, Extent
+from cudarun.emulator.isa.types import TYPES, bits_of
+from cudarun.ptx import tree
+
+CARRY = "%CC.CF"
+STACK = "%stack"
+
+
+@dataclass(frozen=True, slots=True)
+class RegisterName:
+    """A register: its slot and the type it was declared with."""
+
+    slot: int
+    declared: str
+
+
+@dataclass(frozen=True, slots=True)
+class LocalName:
+    """A ``.local`` variable: its offset in the function's frame."""
+
+    offset: int
+
+
+@dataclass(frozen=True, slots=True)
+class ParameterName:
+    """A ``.param`` variable: a kernel's (``slot`` is ``None``), a function's or a call's."""
+
+    slot: int | None
+    offset: int
+    size: int
+
+
+@dataclass(frozen=True, slots=True)
+class SymbolName:
+    """A shared, global or constant variable or a function, by its unique name."""
+
+    space: str
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class LabelName:
+    """A label: the number it has in the function."""
+
+    number: int
+
+
+Name = (
+    RegisterName
+    | LocalName
+    | ParameterName
+    | SymbolName
+    | LabelName
+    | tree.BranchTargets
+    | tree.CallPrototype
+)
+
+
+@dataclass(slots=True)
+class Scope:
+    """The names declared in one ``{ … }``, within those of the block around it."""
+
+    outer: Scope | None = None
+    names: dict[str, Name] = field(default_factory=dict)
+
+    def find(self, name: str) -> Name | None:
+        """What the name means here."""
+        scope: Scope | None = self
+        while scope is not None:
+            found = scope.names.get(name)
+            if found is not None:
+                return found
+            scope = scope.outer
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class SharedVariable:
+    """A ``.shared`` variable; an unsized ``.extern`` one begins where the others end."""
+
+    name: str
+    size: int
+    alignment: int
+    dynamic: bool
+
+
+class Declarations:
+    """Takes the declarations of one function and numbers its slots."""
+
+    def __init__(self, function: tree.Function, shared: dict[str, SharedVariable]) -> None:
+        self.function = function
+        self.slots: list[Slot] = []
+        self.local = Layout()
+        self.shared = shared
+        self.labels = 0
+        self._special: dict[str, int] = {}
+
+    def slot(self, name: str, declared: str, role: Role, size: int = 0) -> int:
+        """Add a slot."""
+        declared_type = TYPES[declared]
+        ptx_type = declared_type if declared == "pred" else bits_of(declared_type.bits)
+        self.slots.append(Slot(name, ptx_type, role, size))
+        return len(self.slots) - 1
+
+    def special(self, name: str) -> RegisterName | None:
+        """A special register, or one that the hardware keeps for itself."""
+        known = SPECIAL_REGISTERS.get(name)
+        if known is None:
+            return None
+        if name not in self._special:
+            role = Role.REGISTER if known.extent is Extent.MOMENT else Role.SPECIAL
+            self._special[name] = self.slot(name, known.type, role)
+        return RegisterName(self._special[name], known.type)
+
+    def implicit(self, name: str, declared: str, role: Role) -> int:
+        """The slot of something that the text does not declare: the carry flag, the frame."""
+        if name not in self._special:
+            self._special[name] = self.slot(name, declared, role)
+        return self._special[name]
+
+    def declare(self, variable: tree.Variable, scope: Scope) -> None:
+        """Enter a declaration of a function body into its scope."""
+        match variable.space:
+            case "reg":
+                for name in _register_names(variable):
+                    slot = self.slot(name, variable.type, Role.REGISTER)
+                    scope.names[name] = RegisterName(slot, variable.type)
+            case "local":
+                offset = self.local.place(size_of(variable), alignment_of(variable))
+                scope.names[variable.name] = LocalName(offset)
+            case "shared":
+                unique = f"{self.function.name}.{variable.name}"
+                while unique in self.shared:
+                    unique += "'"
+                scope.names[variable.name] = self.shared_variable(variable, unique)
+            case "param":
+                scope.names[variable.name] = self.parameter(variable)
+            case _:
+                raise ValueError(variable.space)
+
+    def parameter(self, variable: tree.Variable) -> ParameterName:
+        """A ``.param`` variable of a ``.func`` or around a call."""
+        size = size_of(variable)
+        slot = self.slot(variable.name, "b8", Role.PARAMETER, -(-size // 16) * 16)
+        return ParameterName(slot, 0, size)
+
+    def shared_variable(self, variable: tree.Variable, unique: str) -> SymbolName:
+        """A ``.shared`` variable of the function, remembered for the layout of kernels."""
+        self.shared[unique] = shared_variable(variable, unique)
+        return SymbolName("shared", unique)
+
+
+def shared_variable(variable: tree.Variable, unique: str) -> SharedVariable:
+    """What a kernel's layout of shared memory has to know of a variable."""
+    size = size_of(variable)
+    return SharedVariable(unique, size, alignment_of(variable), dynamic=size == 0)
+
+
+def _register_names(variable: tree.Variable) -> Iterator[str]:
+    if variable.count is None:
+        yield variable.name
+    else:
+        for index in range(variable.count):
+            yield f"{variable.name}{index}"

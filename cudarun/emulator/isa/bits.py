@@ -1,0 +1,70 @@
+"""Bit operations that numpy has not, or not as PTX wants them, on unsigned arrays."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+Array = npt.NDArray[Any]
+
+
+def shift_left(a: Array, amount: Array) -> Array:
+    """``a << amount``; amounts beyond the width give 0."""
+    shifted: Array = np.left_shift(a, _as(amount, a))
+    return shifted
+
+
+def shift_right(a: Array, amount: Array) -> Array:
+    """``a >> amount``; amounts beyond the width give 0, or the sign for signed arrays."""
+    shifted: Array = np.right_shift(a, _as(amount, a))
+    return shifted
+
+
+def _as(amount: Array, like: Array) -> Array:
+    """Shift amounts in the type that is shifted; for 16 bits too large ones are kept large."""
+    if like.dtype.itemsize < 4:
+        amount = np.minimum(amount, np.uint32(64))
+    return amount.astype(like.dtype, copy=False)
+
+
+def field_mask(position: Array, length: Array, width: int) -> Array:
+    """``length`` ones from bit ``position`` on, cut off at ``width``."""
+    ones = np.array((1 << width) - 1, dtype=f"u{width // 8}")
+    above = np.where(
+        length >= width, ones, ~shift_left(np.broadcast_to(ones, length.shape), length)
+    )
+    return shift_left(above, position)
+
+
+def population(a: Array) -> Array:
+    """How many bits are set, as ``uint32``."""
+    a = a.view(f"u{a.dtype.itemsize}").astype(np.uint64)
+    a = a - ((a >> np.uint64(1)) & np.uint64(0x5555555555555555))
+    low = np.uint64(0x3333333333333333)
+    a = (a & low) + ((a >> np.uint64(2)) & low)
+    a = (a + (a >> np.uint64(4))) & np.uint64(0x0F0F0F0F0F0F0F0F)
+    return ((a * np.uint64(0x0101010101010101)) >> np.uint64(56)).astype(np.uint32)
+
+
+def leading_zeros(a: Array) -> Array:
+    """How many zeros stand above the highest set bit, as ``uint32``."""
+    width = a.dtype.itemsize * 8
+    a = a.view(f"u{a.dtype.itemsize}").copy()
+    for step in (1, 2, 4, 8, 16, 32):
+        if step < width:
+            a |= a >> np.array(step, dtype=a.dtype)
+    return np.uint32(width) - population(a)
+
+
+def reversed_bits(a: Array) -> Array:
+    """The bits in the opposite order."""
+    width = a.dtype.itemsize * 8
+    step = 1
+    while step < width:
+        mask = np.array(sum(((1 << step) - 1) << at for at in range(0, width, 2 * step)), a.dtype)
+        shift = np.array(step, dtype=a.dtype)
+        a = ((a & mask) << shift) | ((a >> shift) & mask)
+        step *= 2
+    return a

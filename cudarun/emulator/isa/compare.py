@@ -1,0 +1,220 @@
+"""Comparison and selection (PTX manual 9.7.6), of all types."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from cudarun.emulator.isa.floating import flushed
+from cudarun.emulator.isa.form import Form, Function, Words, form, temporaries
+from cudarun.emulator.isa.formats import element, to_f32
+from cudarun.emulator.isa.types import Kind, Type
+
+Array = npt.NDArray[Any]
+
+_INTEGER_TESTS: dict[str, Function] = {
+    "eq": np.equal, "ne": np.not_equal,
+    "lt": np.less, "le": np.less_equal, "gt": np.greater, "ge": np.greater_equal,
+    "lo": np.less, "ls": np.less_equal, "hi": np.greater, "hs": np.greater_equal,
+}  # fmt: skip
+# What numpy's test gives for NaN is what PTX wants of these; the others are the opposite of one.
+_ORDERED: dict[str, Function] = {
+    "eq": np.equal, "lt": np.less, "le": np.less_equal, "gt": np.greater, "ge": np.greater_equal,
+    "neu": np.not_equal,
+}  # fmt: skip
+_OPPOSITE: dict[str, Function] = {
+    "ltu": np.greater_equal, "leu": np.greater, "gtu": np.less_equal, "geu": np.less,
+}  # fmt: skip
+
+_BIT_TESTS = "eq ne"
+_SIGNED_TESTS = "eq ne lt le gt ge"
+_UNSIGNED_TESTS = "eq ne lt le gt ge lo ls hi hs"
+_FLOAT_TESTS = "eq ne lt le gt ge equ neu ltu leu gtu geu num nan"
+_BOOL = "and or xor"
+_COMBINE: dict[str, Function] = {
+    "and": np.logical_and, "or": np.logical_or, "xor": np.logical_xor,
+}  # fmt: skip
+
+
+def comparison(name: str, ptx_type: Type) -> Function:
+    """The test ``function(a, b, out)``."""
+    if ptx_type.kind is not Kind.FLOAT:
+        return _INTEGER_TESTS[name]
+    if name in _ORDERED:
+        return _ORDERED[name]
+
+    def test(a: Array, b: Array, out: Array) -> None:
+        if name in _OPPOSITE:
+            _OPPOSITE[name](a, b, out)
+            np.logical_not(out, out=out)
+        elif name == "ne":
+            out[...] = (a < b) | (a > b)
+        elif name == "equ":
+            out[...] = ~((a < b) | (a > b))
+        else:
+            nan = np.isnan(a) | np.isnan(b)
+            out[...] = nan if name == "nan" else ~nan
+
+    return test
+
+
+def _prepared(words: Words) -> Function:
+    """The test of an instruction, which looks at its operands as ``.ftz`` and the format say."""
+    ptx_type, test = words.type, comparison(words["cmp"], words.type)
+    number_format = element(ptx_type)
+    if number_format in ("f16", "bf16"):
+        smallest = 2.0**-14 if number_format == "f16" else 2.0**-126
+
+        def compare_halves(a: Array, b: Array, out: Array) -> None:
+            left, right = to_f32(a, number_format), to_f32(b, number_format)
+            if words.get("ftz"):
+                left, right = (np.where(np.abs(x) < smallest, 0, x) for x in (left, right))
+            test(left, right, out)
+
+        return compare_halves
+    if words.get("ftz"):
+
+        def compare_flushed(a: Array, b: Array, out: Array) -> None:
+            test(flushed(a), flushed(b), out)
+
+        return compare_flushed
+    return test
+
+
+# --- setp ----------------------------------------------------------------------------------------
+
+
+def _setp(words: Words) -> Function:
+    test = _prepared(words)
+    if "q" not in words.given:
+        return test
+
+    def setp(a: Array, b: Array, p: Array, q: Array) -> None:
+        test(a, b, p)
+        np.logical_not(p, out=q)
+
+    return setp
+
+
+def _setp_with(words: Words) -> Function:
+    test, combine = _prepared(words), _COMBINE[words["bool"]]
+
+    @temporaries("pred")
+    def setp_one(a: Array, b: Array, c: Array, p: Array, t: Array) -> None:
+        test(a, b, t)
+        combine(t, c, p)
+
+    def setp(a: Array, b: Array, c: Array, p: Array, q: Array) -> None:
+        t = np.empty(p.shape, dtype=np.bool_)
+        test(a, b, t)
+        other = np.logical_not(t)
+        c = c.copy()
+        combine(t, c, p)
+        combine(other, c, q)
+
+    return setp if "q" in words.given else setp_one
+
+
+def _setp_halves(words: Words) -> Function:
+    """``setp.f16x2``: one predicate for each half."""
+    test = _prepared(words)
+
+    def setp(a: Array, b: Array, *rest: Array) -> None:
+        *given, p, q = rest
+        both = np.empty(np.broadcast_shapes(a.shape, b.shape), dtype=np.bool_)
+        test(a, b, both)
+        if given:
+            combine, c = _COMBINE[words["bool"]], given[0].copy()
+            combine(both[:, 0], c, p)
+            combine(both[:, 1], c, q)
+        else:
+            np.copyto(p, both[:, 0])
+            np.copyto(q, both[:, 1])
+
+    return setp
+
+
+# --- set -----------------------------------------------------------------------------------------
+
+
+def _set(words: Words) -> Function:
+    test = _prepared(words)
+    ptx_type = words.type_named("dtype")
+    number_format = element(ptx_type)
+    true: int = {"f32": 0x3F800000, "f16": 0x3C00, "bf16": 0x3F80}.get(number_format, -1)
+    unsigned = np.dtype(f"u{ptx_type.dtype.itemsize}")
+    one = np.array(true & ((1 << 8 * unsigned.itemsize) - 1), dtype=unsigned)
+
+    def set_(a: Array, b: Array, *rest: Array) -> None:
+        *given, d = rest
+        result = np.empty(np.broadcast_shapes(a.shape, b.shape), dtype=np.bool_)
+        test(a, b, result)
+        if given:
+            c = given[0] if result.ndim == 1 else given[0][:, None]
+            result = _COMBINE[words["bool"]](result, c)
+        if d.ndim < result.ndim:  # f16x2 compared, one word per half wanted
+            result = result[:, 0]
+        np.copyto(d, np.where(result, one, np.array(0, unsigned)).view(d.dtype))
+
+    return set_
+
+
+# --- selp, slct ----------------------------------------------------------------------------------
+
+
+@temporaries("pred")
+def _selp(a: Array, b: Array, c: Array, d: Array, unchosen: Array) -> None:
+    if np.may_share_memory(a, d):
+        np.logical_not(c, out=unchosen)
+        if a is not d:
+            np.copyto(d, a)
+        np.copyto(d, b, where=unchosen)
+        return
+    np.copyto(d, b)
+    np.copyto(d, a, where=c)
+
+
+def _slct(words: Words) -> Function:
+    ftz = words.get("ftz")
+
+    def select(a: Array, b: Array, c: Array, d: Array) -> None:
+        np.copyto(d, np.where((flushed(c) if ftz else c) >= 0, a, b))
+
+    return select
+
+
+_WORDS = "b16 b32 b64 u16 u32 u64 s16 s32 s64 f32 f64"
+_SET_TYPES = "u32 s32 f32 f16 bf16 u16 s16"
+
+
+def _tests(syntax: str, **how: Any) -> tuple[Form, ...]:
+    """The rows of an instruction that compares, for each kind of type with the tests it has."""
+    kinds = (
+        (_BIT_TESTS, "b16 b32 b64"),
+        (_SIGNED_TESTS, "s16 s32 s64"),
+        (_UNSIGNED_TESTS, "u16 u32 u64"),
+        (_FLOAT_TESTS, "f32 f64 f16 bf16"),
+    )
+    return tuple(form(syntax, cmp=tests, type=types, **how) for tests, types in kinds)
+
+
+FORMS: tuple[Form, ...] = (
+    *_tests("setp.cmp{.ftz}.type  p:pred|?q:pred, a, b", make=_setp),
+    *_tests("setp.cmp.bool{.ftz}.type  p:pred|?q:pred, a, b, c:pred", make=_setp_with, bool=_BOOL),
+    form("setp.cmp{.ftz}.type  p:pred|q:pred, a, b", make=_setp_halves,
+         cmp=_FLOAT_TESTS, type="f16x2 bf16x2"),
+    form("setp.cmp.bool{.ftz}.type  p:pred|q:pred, a, b, c:pred", make=_setp_halves, bool=_BOOL,
+         cmp=_FLOAT_TESTS, type="f16x2 bf16x2"),
+    *_tests("set.cmp{.ftz}.dtype.type  d:dtype, a, b", make=_set, dtype=_SET_TYPES),
+    *_tests("set.cmp.bool{.ftz}.dtype.type  d:dtype, a, b, c:pred", make=_set, bool=_BOOL,
+            dtype=_SET_TYPES),
+    form("set.cmp{.ftz}.dtype.type  d:dtype, a, b", make=_set,
+         cmp=_FLOAT_TESTS, dtype="f16x2 bf16x2", type="f16x2 bf16x2"),
+    form("set.cmp.bool{.ftz}.dtype.type  d:dtype, a, b, c:pred", make=_set, bool=_BOOL,
+         cmp=_FLOAT_TESTS, dtype="f16x2 bf16x2", type="f16x2 bf16x2"),
+    form("selp.type  d, a, b, c:pred", _selp, type=_WORDS),
+    form("slct.type.s32  d, a, b, c:s32", make=_slct, type=_WORDS),
+    form("slct{.ftz}.type.f32  d, a, b, c:f32", make=_slct, type=_WORDS),
+)  # fmt: skip

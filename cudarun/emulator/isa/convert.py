@@ -1,0 +1,314 @@
+"""``cvt`` (PTX manual 9.7.9): between all integer and floating types, rounded once.
+
+Integers to floating point go by a pair of f64, exact for 64 bits. Floating point to integers rounds
+to a whole number, then clamps to the range; NaN becomes what the manual's table says.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from cudarun.emulator.isa import rounding
+from cudarun.emulator.isa.floating import canonical, flushed, saturate
+from cudarun.emulator.isa.form import Form, Function, Words, form
+from cudarun.emulator.isa.formats import (
+    from_f32,
+    from_pair,
+    to_eight_bits,
+    to_f32,
+    to_tf32,
+)
+from cudarun.emulator.isa.types import Kind, Type
+
+Array = npt.NDArray[Any]
+
+_INTEGERS = "u8 u16 u32 u64 s8 s16 s32 s64"
+_FLOATS = "f16 bf16 f32 f64"
+_WHOLE: dict[str, Function] = {
+    "rni": np.rint, "rzi": np.trunc, "rmi": np.floor, "rpi": np.ceil,
+}  # fmt: skip
+
+
+# --- integers ------------------------------------------------------------------------------------
+
+
+def integer_range(ptx_type: Type) -> tuple[int, int]:
+    """The least and the largest value of an integer type."""
+    if ptx_type.kind is Kind.SIGNED:
+        return -(1 << (ptx_type.bits - 1)), (1 << (ptx_type.bits - 1)) - 1
+    return 0, (1 << ptx_type.bits) - 1
+
+
+def _to_integer(words: Words) -> Function:
+    """Integer to integer: the value if it fits, else its low bits, or with ``.sat`` the nearest."""
+    target, source = words.type_named("dtype"), words.type_named("atype")
+    if not words["sat"]:
+
+        def convert(a: Array, d: Array) -> None:
+            # Cut down first: the register may be wider, and then takes the value extended.
+            np.copyto(d, a.astype(target.dtype), casting="unsafe")
+
+        def copy(a: Array, d: Array) -> None:
+            np.copyto(d, a, casting="unsafe")
+
+        return convert if target.bits < 32 else copy
+    least, most = integer_range(target)
+    low, high = integer_range(source)
+    least, most = max(least, low), min(most, high)
+
+    def clamp(a: Array, d: Array) -> None:
+        np.copyto(d, np.clip(a, least, most), casting="unsafe")
+
+    return clamp
+
+
+# --- integers to floating point ------------------------------------------------------------------
+
+
+def integer_pair(a: Array) -> tuple[Array, Array]:
+    """An integer array as an exact pair of f64."""
+    if a.dtype.itemsize < 8:
+        s = a.astype(np.float64)
+        return s, np.zeros_like(s)
+    high = a >> 32 if a.dtype.kind == "i" else a >> np.uint64(32)
+    low = (a.view(np.uint64) & np.uint64(0xFFFFFFFF)).astype(np.float64)
+    return rounding.two_sum(high.astype(np.float64) * 4294967296.0, low)
+
+
+def _from_integer(words: Words) -> Function:
+    target, mode = words.type_named("dtype"), words["rnd"] or rounding.NEAREST
+    sat = words["sat"]
+    if mode == rounding.NEAREST and target.name in ("f32", "f64") and not sat:
+
+        def convert(a: Array, d: Array) -> None:
+            np.copyto(d, a, casting="unsafe")
+
+        return convert
+
+    def convert_exactly(a: Array, d: Array) -> None:
+        result = from_pair(*integer_pair(a), target.name, mode)
+        np.copyto(d, _saturated(result, target.name) if sat else result)
+
+    return convert_exactly
+
+
+# --- floating point to integers ------------------------------------------------------------------
+
+
+def _to_whole(words: Words) -> Function:
+    target, source = words.type_named("dtype"), words.type_named("atype")
+    whole = _WHOLE[words["irnd"]]
+    least, most = integer_range(target)
+    # The first f64 values beyond the range; exact, being powers of two (or minus one).
+    above, below = float(most + 1), float(least)
+    nan = 0 if source.name != "f64" and target.bits < 64 else 1 << (target.bits - 1)
+    if nan > most:
+        nan -= 1 << target.bits
+    ftz = words["ftz"]
+
+    def convert(a: Array, d: Array) -> None:
+        value = _wide(a, source, ftz=bool(ftz))
+        value = whole(value)
+        over, under = value >= above, value < below
+        unknown = np.isnan(value)
+        strange = over | under | unknown
+        if strange.any():
+            value = np.where(strange, 0.0, value)
+        result = value.astype(target.dtype)
+        if strange.any():
+            result[over] = most
+            result[under] = least
+            result[unknown] = nan
+        np.copyto(d, result, casting="unsafe")
+
+    return convert
+
+
+def _wide(a: Array, ptx_type: Type, *, ftz: bool) -> Array:
+    """A floating value as f64."""
+    if ptx_type.name in ("f16", "bf16"):
+        return to_f32(a, ptx_type.name).astype(np.float64)
+    if ptx_type.name == "f32":
+        return (flushed(a) if ftz else a).astype(np.float64)
+    return a
+
+
+# --- floating point to floating point ------------------------------------------------------------
+
+
+def _between_floats(words: Words) -> Function:
+    target, source = words.type_named("dtype"), words.type_named("atype")
+    mode = words.get("rnd") or rounding.NEAREST
+    ftz, sat, relu = (bool(words.get(word)) for word in ("ftz", "sat", "relu"))
+    whole = _WHOLE.get(words.get("irnd", ""))
+
+    def convert(a: Array, d: Array) -> None:
+        value = _wide(a, source, ftz=ftz)
+        if whole is not None:
+            value = whole(value)
+        result = from_pair(value, np.zeros_like(value), target.name, mode)
+        if sat:
+            result = _saturated(result, target.name)
+        if relu:
+            result = _rectified(result, target.name)
+        if ftz and target.name == "f32":
+            result = flushed(result)
+        np.copyto(d, result)
+        if target.name == "f32":
+            canonical(d)
+
+    def narrow(a: Array, d: Array) -> None:
+        np.copyto(d, a, casting="same_kind")
+        canonical(d)
+
+    def widen(a: Array, d: Array) -> None:
+        np.copyto(d, flushed(a) if ftz else a)
+
+    plain = not (sat or relu or ftz or whole) and mode == rounding.NEAREST
+    if (source.name, target.name) == ("f64", "f32") and plain:
+        return narrow
+    if (source.name, target.name) == ("f32", "f64") and not (sat or whole):
+        return widen
+    return convert
+
+
+def _saturated(result: Array, number_format: str) -> Array:
+    if number_format in ("f32", "f64"):
+        result = result.copy()
+        saturate(result)
+        return result
+    value = to_f32(result, number_format)
+    saturate(value)
+    return from_f32(value, number_format)
+
+
+def _rectified(result: Array, number_format: str) -> Array:
+    if number_format == "f32":
+        return np.where(result < 0, np.float32(0), result)
+    value = to_f32(result, number_format)
+    return from_f32(np.where(value < 0, np.float32(0), value), number_format)
+
+
+def _to_tf32(words: Words) -> Function:
+    mode, relu = words["rnd"], words.get("relu")
+
+    def convert(a: Array, d: Array) -> None:
+        result = to_tf32(a, mode)
+        if relu:
+            result = np.where(result < 0, np.float32(0), result)
+        np.copyto(d, result.view(np.uint32))
+
+    return convert
+
+
+# --- pairs ---------------------------------------------------------------------------------------
+
+
+def _pair(words: Words) -> Function:
+    """``cvt.rn.f16x2.f32 d, a, b``: ``a`` becomes the upper half."""
+    number_format = words.type_named("dtype").name.removesuffix("x2")
+    mode, relu, satfinite = words["rnd"], words.get("relu"), words.get("satfinite")
+    largest = {"f16": 65504.0, "bf16": 3.3895313892515355e38}[number_format]
+
+    def convert(a: Array, b: Array, d: Array) -> None:
+        both = np.stack([b, a], axis=1)
+        if satfinite:
+            both = np.clip(both, np.float32(-largest), np.float32(largest))
+        result = from_f32(both, number_format, mode)
+        np.copyto(d, _rectified(result, number_format) if relu else result)
+
+    return convert
+
+
+def _eight_bit_pair(words: Words) -> Function:
+    number_format = words.type_named("dtype").name.removesuffix("x2")
+    relu = words["relu"]
+
+    def convert(a: Array, b: Array, d: Array) -> None:
+        both = np.stack([b, a], axis=1)
+        if relu:
+            both = np.where(both < 0, np.float32(0), both)
+        np.copyto(d, to_eight_bits(both, number_format))
+
+    return convert
+
+
+def _eight_bit_pair_from_half(words: Words) -> Function:
+    number_format = words.type_named("dtype").name.removesuffix("x2")
+    relu = words["relu"]
+
+    def convert(a: Array, d: Array) -> None:
+        both = a.astype(np.float32)
+        if relu:
+            both = np.where(both < 0, np.float32(0), both)
+        np.copyto(d, to_eight_bits(both, number_format))
+
+    return convert
+
+
+def _half_pair_from_eight_bits(words: Words) -> Function:
+    number_format = words.type_named("atype").name.removesuffix("x2")
+    relu = words["relu"]
+
+    def convert(a: Array, d: Array) -> None:
+        value = to_f32(a, number_format)
+        if relu:
+            value = np.where(value < 0, np.float32(0), value)
+        np.copyto(d, from_f32(value, "f16"))
+
+    return convert
+
+
+# --- cvt.pack ------------------------------------------------------------------------------------
+
+
+def _pack(words: Words) -> Function:
+    """``cvt.pack.sat``: two clamped integers, ``b`` below ``a``, below what ``c`` has."""
+    part = words.type_named("dtype")
+    least, most = integer_range(part)
+    mask = (1 << part.bits) - 1
+
+    def pack(a: Array, b: Array, *rest: Array) -> None:
+        *given, d = rest
+        high, low = (np.clip(x, least, most).astype(np.int64) & mask for x in (a, b))
+        result = (high << part.bits) | low
+        if given:
+            result |= given[0].astype(np.int64) << (2 * part.bits)
+        np.copyto(d, result, casting="unsafe")
+
+    return pack
+
+
+_IRND: dict[str, Any] = {"irnd": "rni rzi rmi rpi"}
+_RND: dict[str, Any] = {"rnd": rounding.MODES}
+_EIGHT = "e4m3x2 e5m2x2"
+
+FORMS: tuple[Form, ...] = (
+    form("cvt{.sat}.dtype.atype  ~d:dtype, ~a:atype", make=_to_integer,
+         dtype=_INTEGERS, atype=_INTEGERS),
+    form("cvt.rnd{.ftz}{.sat}.dtype.atype  d:dtype, ~a:atype", make=_from_integer, **_RND,
+         dtype=_FLOATS, atype=_INTEGERS),
+    form("cvt.irnd{.ftz}{.sat}.dtype.atype  ~d:dtype, a:atype", make=_to_whole, **_IRND,
+         dtype=_INTEGERS, atype=_FLOATS),
+    form("cvt{.ftz}{.sat}.dtype.atype  d:dtype, a:atype", make=_between_floats,
+         dtype=_FLOATS, atype=_FLOATS),
+    form("cvt.rnd{.ftz}{.relu}{.sat}.dtype.atype  d:dtype, a:atype", make=_between_floats, **_RND,
+         dtype=_FLOATS, atype=_FLOATS),
+    form("cvt.irnd{.ftz}{.sat}.dtype.atype  d:dtype, a:atype", make=_between_floats, **_IRND,
+         dtype=_FLOATS, atype=_FLOATS),
+    form("cvt.rnd{.relu}{.satfinite}.dtype.f32  d:dtype, a:f32, b:f32", make=_pair, rnd="rn rz",
+         dtype="f16x2 bf16x2"),
+    form("cvt.rnd{.relu}{.satfinite}.tf32.f32  d:b32, a:f32", make=_to_tf32, rnd="rna rn rz"),
+    form("cvt.rn.satfinite{.relu}.dtype.f32  d:dtype, a:f32, b:f32", make=_eight_bit_pair,
+         dtype=_EIGHT),
+    form("cvt.rn.satfinite{.relu}.dtype.f16x2  d:dtype, a:f16x2", make=_eight_bit_pair_from_half,
+         dtype=_EIGHT),
+    form("cvt.rn{.relu}.f16x2.atype  d:f16x2, a:atype", make=_half_pair_from_eight_bits,
+         atype=_EIGHT),
+    form("cvt.pack.sat.dtype.s32  d:b32, a:s32, b:s32", make=_pack, dtype="u16 s16"),
+    form("cvt.pack.sat.dtype.s32.b32  d:b32, a:s32, b:s32, c:b32", make=_pack,
+         dtype="u8 s8"),
+)  # fmt: skip

@@ -1,0 +1,344 @@
+"""Floating-point arithmetic of f32 and f64 (PTX manual 9.7.3).
+
+f32 operations give the canonical NaN 0x7fffffff, as the hardware does; f64 ones keep a NaN's
+payload.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from cudarun.emulator.isa import rounding
+from cudarun.emulator.isa.form import Form, Function, Words, form, temporaries
+
+Array = npt.NDArray[Any]
+
+_SMALLEST_NORMAL = 2.0**-126
+_TAIL = np.uint64(0x1FFFFFFF)  # the bits of an f64 that an f32 has not
+_HALFWAY = np.uint64(0x10000000)
+
+
+# --- NaN and subnormal values --------------------------------------------------------------------
+
+
+def canonical(d: Array) -> None:
+    """Make every NaN of an f32 array the hardware's one."""
+    lowest = d.min()
+    if lowest != lowest:
+        d.view(np.uint32)[np.isnan(d)] = 0x7FFFFFFF
+
+
+def flushed(a: Array) -> Array:
+    """An f32 array with subnormal values replaced by zeros of their sign; itself without any."""
+    doubled = np.left_shift(a.view(np.uint32), np.uint32(1))
+    doubled -= np.uint32(1)  # a zero becomes the largest number
+    if doubled.min() >= 0xFFFFFF:
+        return a
+    return np.where(doubled < 0xFFFFFF, np.copysign(np.float32(0), a), a)
+
+
+def finish(words: Words, function: Function, sources: int) -> Function:
+    """Add to a function of f32 or f64 what ``.ftz``, ``.sat`` and NaN demand.
+
+    ``function`` takes its sources and ``d`` last.
+    """
+    ftz, sat = words.get("ftz"), words.get("sat")
+    if words.type.bits == 64:
+        return function
+
+    def plain(*arguments: Array) -> None:
+        function(*arguments)
+        canonical(arguments[-1])
+
+    def modified(*arguments: Array) -> None:
+        given, d = arguments[:sources], arguments[-1]
+        if ftz:
+            given = tuple(map(flushed, given))
+        function(*given, d)
+        if ftz:
+            result = flushed(d)
+            if result is not d:
+                np.copyto(d, result)
+        if sat:
+            saturate(d)
+        canonical(d)
+
+    return modified if ftz or sat else plain
+
+
+def saturate(d: Array) -> None:
+    """Clamp to [0, 1]; NaN becomes +0."""
+    np.fmax(d, 0, out=d)
+    np.fmin(d, 1, out=d)
+    np.abs(d, out=d)  # -0 is below +0
+
+
+# --- arithmetic ----------------------------------------------------------------------------------
+
+
+def _rounded(ufunc: Function, exactly: Function) -> Any:
+    """A two-operand operation: numpy's own to nearest, else computed exactly and rounded."""
+
+    def make(words: Words) -> Function:
+        mode = words.get("rnd") or rounding.NEAREST
+        if mode == rounding.NEAREST:
+            return finish(words, ufunc, 2)
+
+        def operate(a: Array, b: Array, d: Array) -> None:
+            np.copyto(d, exactly(a, b, mode))
+
+        return finish(words, operate, 2)
+
+    return make
+
+
+def _difference(exactly: Function) -> Function:
+    def subtract(a: Array, b: Array, mode: str) -> object:
+        return exactly(a, np.negative(b), mode)
+
+    return subtract
+
+
+@temporaries("f64", "f64", "u64", "pred")
+def fused_f32(
+    a: Array, b: Array, c: Array, d: Array, p: Array, s: Array, t: Array, m: Array
+) -> None:
+    """``a * b + c`` of f32, rounded once to nearest.
+
+    The product is exact in f64. The sum is not, but rounding it on to f32 is right unless it is
+    just halfway between two f32 values, or so small that the halfway points lie elsewhere.
+    """
+    np.copyto(p, a)
+    np.copyto(s, b)
+    np.multiply(p, s, out=p)
+    np.copyto(s, c)
+    np.add(p, s, out=s)
+    np.bitwise_and(s.view(np.uint64), _TAIL, out=t)
+    np.equal(t, _HALFWAY, out=m)
+    size = np.abs(s, out=t.view(np.float64))
+    ordinary = size.min() >= _SMALLEST_NORMAL  # neither zero, subnormal nor NaN
+    if not ordinary:
+        m |= (size < _SMALLEST_NORMAL) & (size != 0)
+    lanes = np.flatnonzero(m) if m.any() else None
+    if lanes is not None:
+        exact = rounding.fused_f32(a[lanes], b[lanes], c[lanes], rounding.NEAREST)
+    np.copyto(d, s, casting="same_kind")
+    if lanes is not None:
+        d[lanes] = exact
+    if not ordinary:
+        canonical(d)
+
+
+def _fma(words: Words) -> Function:
+    mode = words["rnd"]
+    plain = not words.get("ftz") and not words.get("sat")
+    if words.type.bits == 32 and mode == rounding.NEAREST and plain:
+        return fused_f32
+    exactly = rounding.fused_f32 if words.type.bits == 32 else rounding.fused_f64
+
+    def fma(a: Array, b: Array, c: Array, d: Array) -> None:
+        np.copyto(d, exactly(a, b, c, mode))
+
+    return finish(words, fma, 3)
+
+
+def _mad(words: Words) -> Function:
+    words["rnd"] = words.get("rnd") or rounding.NEAREST
+    return _fma(words)
+
+
+def _division(words: Words) -> Function:
+    mode = words.get("rnd") or rounding.NEAREST
+    exactly = rounding.quotient_f32 if words.type.bits == 32 else rounding.quotient_f64
+
+    def divide(a: Array, b: Array, d: Array) -> None:
+        np.copyto(d, exactly(a, b, mode))
+
+    return finish(words, np.divide if mode == rounding.NEAREST else divide, 2)
+
+
+def _approximate_division(words: Words) -> Function:
+    """``div.approx``: ``a * (1/b)``, 0 for divisors from 2**126 on (manual 9.7.3.8)."""
+
+    def divide(a: Array, b: Array, d: Array) -> None:
+        size = np.abs(b)
+        large = (size > np.float32(2.0**126)) & np.isfinite(b) & np.isfinite(a)
+        result = np.where(
+            large, np.copysign(np.float32(0), a) * np.copysign(np.float32(1), b), a / b
+        )
+        np.copyto(d, result)
+
+    return finish(words, divide, 2)
+
+
+def _reciprocal(words: Words) -> Function:
+    mode = words.get("rnd") or rounding.NEAREST
+    exactly = rounding.quotient_f32 if words.type.bits == 32 else rounding.quotient_f64
+
+    def reciprocal(a: Array, d: Array) -> None:
+        np.copyto(d, exactly(np.ones_like(a), a, mode))
+
+    return finish(words, reciprocal, 1)
+
+
+def _root(words: Words) -> Function:
+    mode = words.get("rnd") or rounding.NEAREST
+    exactly = rounding.root_f32 if words.type.bits == 32 else rounding.root_f64
+
+    def root(a: Array, d: Array) -> None:
+        np.copyto(d, exactly(a, mode))
+
+    return finish(words, np.sqrt if mode == rounding.NEAREST else root, 1)
+
+
+def _coarse_f64(function: Function) -> Any:
+    """``rcp.approx.ftz.f64`` and its like: only the upper 32 bits of argument and result count."""
+
+    def make(words: Words) -> Function:
+        def operate(a: Array, d: Array) -> None:
+            high = (a.view(np.uint64) & np.uint64(0xFFFFFFFF00000000)).view(np.float64)
+            result: Array = function(high)
+            subnormal = (np.abs(result) < 2.0**-1022) & (result != 0)
+            result[subnormal] = np.copysign(0.0, result[subnormal])
+            d[...] = (result.view(np.uint64) & np.uint64(0xFFFFFFFF00000000)).view(np.float64)
+
+        return operate
+
+    return make
+
+
+def _reciprocal_root(words: Words) -> Function:
+    def reciprocal_root(a: Array, d: Array) -> None:
+        result = 1.0 / np.sqrt(a.astype(np.float64))
+        np.copyto(d, np.where(a == 0, np.copysign(np.inf, a), result), casting="same_kind")
+
+    return finish(words, reciprocal_root, 1)
+
+
+def _function(compute: Function) -> Any:
+    """An ``.approx`` function of f32, computed in f64."""
+
+    def make(words: Words) -> Function:
+        def operate(a: Array, d: Array) -> None:
+            np.copyto(d, compute(a.astype(np.float64)), casting="same_kind")
+
+        return finish(words, operate, 1)
+
+    return make
+
+
+def _absolute(words: Words) -> Function:
+    if words.type.bits == 64:
+        return np.absolute
+    return finish(words, np.absolute, 1)
+
+
+def _negative(words: Words) -> Function:
+    return np.negative if words.type.bits == 64 else finish(words, np.negative, 1)
+
+
+def _copysign(a: Array, b: Array, d: Array) -> None:
+    np.copysign(b, a, out=d)  # PTX: the sign of the first operand
+
+
+def _testp(words: Words) -> Function:
+    tests: dict[str, Function] = {
+        "finite": np.isfinite,
+        "infinite": np.isinf,
+        "number": lambda a: ~np.isnan(a),
+        "notanumber": np.isnan,
+        "normal": lambda a: np.isfinite(a) & (np.abs(a) >= np.finfo(a.dtype).tiny),
+        "subnormal": lambda a: (np.abs(a) < np.finfo(a.dtype).tiny) & (a != 0),
+    }
+    test = tests[words["op"]]
+
+    def testp(a: Array, p: Array) -> None:
+        np.copyto(p, test(a))
+
+    return testp
+
+
+# --- minimum and maximum -------------------------------------------------------------------------
+
+
+def _extreme(ufunc: Function, zero_bits: Function) -> Any:
+    """``min`` or ``max``: a NaN loses, or wins with ``.NaN``; -0 is less than +0."""
+
+    def make(words: Words) -> Function:
+        propagate, xorsign = words.get("NaN"), words.get("xorsign")
+
+        def operate(a: Array, b: Array, d: Array) -> None:
+            sign = np.signbit(a) != np.signbit(b) if xorsign else None
+            if xorsign:
+                a, b = np.abs(a), np.abs(b)
+            result = ufunc(a, b)
+            zeros = (a == 0) & (b == 0)
+            if zeros.any():
+                words_of = f"u{a.dtype.itemsize}"
+                zero = zero_bits(a.view(words_of), b.view(words_of)).view(a.dtype)
+                result = np.where(zeros, zero, result)
+            if propagate:
+                result = np.where(np.isnan(a) | np.isnan(b), np.array(np.nan, a.dtype), result)
+            if sign is not None:
+                result = np.copysign(result, np.where(sign, -1.0, 1.0).astype(a.dtype))
+            np.copyto(d, result)
+
+        return finish(words, operate, 2)
+
+    return make
+
+
+_min = _extreme(np.fmin, np.bitwise_or)
+_max = _extreme(np.fmax, np.bitwise_and)
+
+_RND: dict[str, Any] = {"rnd": rounding.MODES}
+
+
+FORMS: tuple[Form, ...] = (
+    form("add{.rnd}{.ftz}{.sat}.f32  d, a, b", make=_rounded(np.add, rounding.sum_f32), **_RND),
+    form("add{.rnd}.f64  d, a, b", make=_rounded(np.add, rounding.sum_f64), **_RND),
+    form("sub{.rnd}{.ftz}{.sat}.f32  d, a, b",
+         make=_rounded(np.subtract, _difference(rounding.sum_f32)), **_RND),
+    form("sub{.rnd}.f64  d, a, b",
+         make=_rounded(np.subtract, _difference(rounding.sum_f64)), **_RND),
+    form("mul{.rnd}{.ftz}{.sat}.f32  d, a, b",
+         make=_rounded(np.multiply, rounding.product_f32), **_RND),
+    form("mul{.rnd}.f64  d, a, b", make=_rounded(np.multiply, rounding.product_f64), **_RND),
+    form("fma.rnd{.ftz}{.sat}.f32  d, a, b, c", make=_fma, **_RND),
+    form("fma.rnd.f64  d, a, b, c", make=_fma, **_RND),
+    form("mad{.rnd}{.ftz}{.sat}.f32  d, a, b, c", make=_mad, **_RND),
+    form("mad{.rnd}.f64  d, a, b, c", make=_mad, **_RND),
+    form("div.approx{.ftz}.f32  d, a, b", make=_approximate_division),
+    form("div.full{.ftz}.f32  d, a, b", make=_division),
+    form("div.rnd{.ftz}.f32  d, a, b", make=_division, **_RND),
+    form("div.rnd.f64  d, a, b", make=_division, **_RND),
+    form("rcp.approx{.ftz}.f32  d, a", make=_reciprocal),
+    form("rcp.rnd{.ftz}.f32  d, a", make=_reciprocal, **_RND),
+    form("rcp.rnd.f64  d, a", make=_reciprocal, **_RND),
+    form("rcp.approx.ftz.f64  d, a", make=_coarse_f64(lambda a: 1.0 / a)),
+    form("sqrt.approx{.ftz}.f32  d, a", make=_root),
+    form("sqrt.rnd{.ftz}.f32  d, a", make=_root, **_RND),
+    form("sqrt.rnd.f64  d, a", make=_root, **_RND),
+    form("rsqrt.approx{.ftz}.f32  d, a", make=_reciprocal_root),
+    form("rsqrt.approx.f64  d, a", make=_reciprocal_root),
+    form("rsqrt.approx.ftz.f64  d, a", make=_coarse_f64(lambda a: 1.0 / np.sqrt(a))),
+    form("sin.approx{.ftz}.f32  d, a", make=_function(np.sin)),
+    form("cos.approx{.ftz}.f32  d, a", make=_function(np.cos)),
+    form("lg2.approx{.ftz}.f32  d, a", make=_function(np.log2)),
+    form("ex2.approx{.ftz}.f32  d, a", make=_function(np.exp2)),
+    form("tanh.approx.f32  d, a", make=_function(np.tanh)),
+    form("abs{.ftz}.f32  d, a", make=_absolute),
+    form("abs.f64  d, a", np.absolute),
+    form("neg{.ftz}.f32  d, a", make=_negative),
+    form("neg.f64  d, a", np.negative),
+    form("copysign.type  d, a, b", _copysign, type="f32 f64"),
+    form("testp.op.type  p:pred, a", make=_testp, type="f32 f64",
+         op="finite infinite number notanumber normal subnormal"),
+    form("min{.ftz}{.NaN}{.xorsign}{.abs}.f32  d, a, b", make=_min),
+    form("max{.ftz}{.NaN}{.xorsign}{.abs}.f32  d, a, b", make=_max),
+    form("min.f64  d, a, b", make=_min),
+    form("max.f64  d, a, b", make=_max),
+)  # fmt: skip

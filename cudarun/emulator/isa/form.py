@@ -1,0 +1,220 @@
+"""The notation of the instruction tables: one row per instruction form, written as the manual does.
+
+A row begins with the syntax line of the manual's instruction page::
+
+    form("add{.rnd}{.ftz}{.sat}.f32  d, a, b", make=..., rnd="rn rz rm rp")
+
+* A dotted word is itself, or the name of a class given by keyword, ``rnd`` or ``type`` above.
+  In braces it may be missing.
+* The operands follow. Each is of the instruction's ``.type``, unless a colon says otherwise:
+  ``b:u32``, ``d:wide``, ``d:dtype`` (a class). ``[a]`` is an address, ``{d}`` a vector, ``d|p`` a
+  pair, ``d|?p`` one whose second half may be missing, ``n:int`` a constant integer, ``?c`` may be
+  left out. ``~d`` may be a register wider than the type (the rule of ``ld``, ``st`` and ``cvt``).
+* The first operand is the destination, unless it is an address or the row says ``writes=0``.
+
+What an instruction does is given in one of three ways:
+
+``function``
+    computes lane by lane. It is called as numpy calls a ufunc: the sources, then the destinations
+    to write to, then the arrays it asked for by ``temporaries``. Sources and destinations may
+    be the same memory, so a destination is written when the sources are no longer needed.
+``make``
+    takes the words matched and returns such a function.
+``action``
+    takes the words matched and returns an object for an instruction that must know where it
+    runs: memory, warps, printf. See ``cudarun.emulator.machine.active``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import numpy as np
+
+from cudarun.emulator.isa.types import TYPES, Type, wider
+
+Function = Callable[..., Any]
+T = TypeVar("T", bound=Function)
+
+_WORD = re.compile(r"\{\.([\w:]+)\}|\.([\w:]+)")
+_OPERAND = re.compile(
+    r"(?P<optional>\?)?(?P<relaxed>~)?"
+    r"(?P<open>[\[{]?)(?P<name>\w+)(:(?P<type>\w+))?[\]}]?"
+    r"(\|(?P<spare>\?)?(?P<pair>\w+)(:(?P<second>\w+))?)?$"
+)
+
+COMPARISONS = "eq ne lt le gt ge lo ls hi hs equ neu ltu leu gtu geu num nan"
+
+
+class Words(dict[str, str]):
+    """What one instruction says: its modifiers by class name, and the fixed part of its operands.
+
+    A word is ``""`` where an optional modifier is missing.
+
+    Attributes:
+        constants: The values of constant operands (``n:int``) by name.
+        offsets: The byte offset in each address operand.
+        count: How many elements the first vector operand has; 1 without one.
+        given: The names of the operands given; optional ones may be missing.
+    """
+
+    def __init__(self, words: dict[str, str]) -> None:
+        super().__init__(words)
+        self.constants: dict[str, int] = {}
+        self.offsets: list[int] = []
+        self.count = 1
+        self.given: set[str] = set()
+
+    @property
+    def type(self) -> Type:
+        """The instruction's type: the class ``type``, or the only type among the words."""
+        return TYPES[self["type"]]
+
+    def type_named(self, name: str) -> Type:
+        """A type by the word of a row: a class, a derived one (``wide``), or its own name."""
+        if name == "wide":
+            return wider(self.type)
+        return TYPES[self.get(name, name)]
+
+
+@dataclass(frozen=True, slots=True)
+class OperandForm:
+    """One operand of a row.
+
+    ``shape`` is ``"value"``, ``"address"``, ``"vector"`` or ``"constant"``. ``pair`` is the name of
+    the second half of a pair, if it is one, ``second`` its type; with ``spare`` it may be missing.
+    """
+
+    name: str
+    type: str
+    shape: str
+    optional: bool
+    relaxed: bool
+    pair: str | None
+    second: str
+    spare: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """One row of an instruction table."""
+
+    opcode: str
+    words: tuple[tuple[str, bool], ...]  # (word, optional)
+    classes: dict[str, frozenset[str]]
+    operands: tuple[OperandForm, ...]
+    writes: int
+    function: Function | None
+    make: Callable[[Words], Function] | None
+    action: Callable[[Words], Any] | None
+    reads_carry: bool
+    writes_carry: bool
+
+    def match(self, modifiers: tuple[str, ...]) -> Words | None:
+        """The words if these are modifiers of this form, in its order; else ``None``."""
+        found = self._match(modifiers, 0)
+        if found is None:
+            return None
+        words = Words(found)
+        if "type" not in words:
+            types = [word for word, _ in self.words if word in TYPES]
+            if types:
+                words["type"] = types[0]
+        return words
+
+    def _match(self, modifiers: tuple[str, ...], index: int) -> dict[str, str] | None:
+        if index == len(self.words):
+            return None if modifiers else {}
+        word, optional = self.words[index]
+        if modifiers and modifiers[0] in self.classes.get(word, {word}):
+            rest = self._match(modifiers[1:], index + 1)
+            if rest is not None:
+                return {word: modifiers[0]} | rest
+        if optional:
+            rest = self._match(modifiers, index + 1)
+            if rest is not None:
+                return {word: ""} | rest
+        return None
+
+
+def form(
+    syntax: str,
+    function: Function | None = None,
+    *,
+    make: Callable[[Words], Function] | None = None,
+    action: Callable[[Words], Any] | None = None,
+    writes: int | None = None,
+    carry: str = "",
+    **classes: str,
+) -> Form:
+    """One row; the notation is told at the top of this module.
+
+    Args:
+        syntax: The manual's syntax line.
+        function: What it computes, lane by lane.
+        make: Returns that function for the words matched.
+        action: Returns an object to call for an instruction that needs its surroundings.
+        writes: How many of the leading operands are destinations, where it is not the usual one.
+        carry: ``"in"``, ``"out"`` or ``"in out"``: the condition-code register is read as the last
+            source and written as the last destination.
+        classes: The words that each class name of ``syntax`` stands for.
+    """
+    head, _, tail = syntax.strip().partition(" ")
+    opcode = re.split(r"[.{]", head, maxsplit=1)[0]
+    words = tuple(
+        (match[1] or match[2], match[1] is not None)
+        for match in _WORD.finditer(head[len(opcode) :])
+    )
+    operands = tuple(_operand(part.strip()) for part in tail.split(",") if part.strip())
+    if writes is None:
+        writes = 0 if not operands or operands[0].shape == "address" else 1
+    return Form(
+        opcode=opcode,
+        words=words,
+        classes={name: frozenset(text.split()) for name, text in classes.items()},
+        operands=operands,
+        writes=writes,
+        function=function,
+        make=make,
+        action=action,
+        reads_carry="in" in carry.split(),
+        writes_carry="out" in carry.split(),
+    )
+
+
+def _operand(text: str) -> OperandForm:
+    match = _OPERAND.match(text)
+    if match is None:
+        raise ValueError(f"operand {text!r} in an instruction table")
+    ptx_type = match["type"] or ("u64" if match["open"] == "[" else "type")
+    shape = {"[": "address", "{": "vector", "": "constant" if ptx_type == "int" else "value"}
+    return OperandForm(
+        name=match["name"],
+        type=ptx_type,
+        shape=shape[match["open"]],
+        optional=match["optional"] is not None,
+        relaxed=match["relaxed"] is not None,
+        pair=match["pair"],
+        second=match["second"] or "pred",
+        spare=match["spare"] is not None,
+    )
+
+
+def temporaries(*names: str) -> Callable[[T], T]:
+    """Ask for scratch arrays of these types, shaped like the destination, as last arguments."""
+    dtypes = tuple(TYPES[name].dtype for name in names)
+
+    def mark(function: T) -> T:
+        function.temporaries = dtypes  # type: ignore[attr-defined]
+        return function
+
+    return mark
+
+
+def temporaries_of(function: Function) -> tuple[np.dtype[Any], ...]:
+    """The scratch arrays that a function asked for."""
+    found: tuple[np.dtype[Any], ...] = getattr(function, "temporaries", ())
+    return found

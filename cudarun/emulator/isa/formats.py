@@ -1,0 +1,112 @@
+"""Narrow floating-point formats: f16, bf16, tf32 and the 8-bit ones, to f32 and back.
+
+Values of f16 are numpy's ``float16``; of bf16 and the 8-bit formats arrays hold the bits.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+import numpy.typing as npt
+
+from cudarun.emulator.isa import rounding
+from cudarun.emulator.isa.types import Type
+
+Array = npt.NDArray[Any]
+
+_NAN = {"f16": 0x7FFF, "bf16": 0x7FFF}
+_LARGEST = {"e4m3": 448.0, "e5m2": 57344.0}
+_EIGHT_BITS = {"e4m3": ml_dtypes.float8_e4m3fn, "e5m2": ml_dtypes.float8_e5m2}
+
+
+def element(ptx_type: Type) -> str:
+    """The name of one element's format: ``f16`` for ``f16x2``."""
+    return ptx_type.name.removesuffix("x2")
+
+
+def to_f32(a: Array, number_format: str) -> Array:
+    """The exact value as f32."""
+    if number_format == "bf16":
+        return np.left_shift(a.astype(np.uint32), np.uint32(16)).view(np.float32)
+    if number_format in _EIGHT_BITS:
+        values: Array = np.ascontiguousarray(a).view(_EIGHT_BITS[number_format]).astype(np.float32)
+        return values
+    return a.astype(np.float32)
+
+
+def odd_f32(s: Array, e: Array) -> Array:
+    """The exact value ``s + e`` as f32, rounded to odd: to be rounded once more, further down."""
+    nearest = s.astype(np.float32)
+    back = nearest.astype(np.float64)
+    bits = nearest.view(np.int32).copy()
+    difference = np.where(s != back, s - back, e)
+    inexact = (difference != 0) & np.isfinite(s)
+    outward = np.signbit(difference) != np.signbit(s)  # rounding went away from zero
+    bits -= (inexact & outward).astype(np.int32)
+    bits |= inexact.astype(np.int32)
+    return bits.view(np.float32)
+
+
+def from_pair(s: Array, e: Array, number_format: str, mode: str) -> Array:
+    """The exact value ``s + e`` (f64 and what was left off) in a format, rounded once."""
+    if number_format == "f64":
+        sign = np.where(np.isinf(s), 0.0, np.sign(e))
+        return rounding.step(s, sign, mode)
+    if number_format == "f32":
+        return rounding.narrow(s, e, mode)
+    odd = odd_f32(s, e)
+    return from_f32(odd, number_format, mode)
+
+
+def from_f32(a: Array, number_format: str, mode: str = rounding.NEAREST) -> Array:
+    """An f32 value rounded to f16 or bf16, with the canonical NaN."""
+    if number_format == "bf16":
+        result = _to_bf16(a, mode)
+    else:
+        result = a.astype(np.float16)
+        if mode != rounding.NEAREST:
+            error = a - result.astype(np.float32)
+            error = np.where(np.isinf(result), -np.sign(a), np.sign(error))
+            result = rounding.step(result, np.where(np.isfinite(a), error, 0), mode)
+    nan = np.isnan(a)
+    if nan.any():
+        result.view(np.uint16)[nan] = _NAN[number_format]
+    return result
+
+
+def _to_bf16(a: Array, mode: str) -> Array:
+    bits = a.view(np.uint32)
+    lost = bits & np.uint32(0xFFFF)
+    kept = (bits >> np.uint32(16)).astype(np.uint16)
+    negative = kept >> np.uint16(15) != 0
+    if mode == rounding.NEAREST:
+        up = (lost > 0x8000) | ((lost == 0x8000) & (kept & 1 != 0))
+    elif mode == rounding.ZERO:
+        up = np.zeros(a.shape, dtype=np.bool_)
+    else:
+        up = (lost != 0) & (negative if mode == rounding.DOWN else ~negative)
+    result: Array = kept + (up & np.isfinite(a)).astype(np.uint16)
+    return result
+
+
+def to_tf32(a: Array, mode: str) -> Array:
+    """f32 rounded to the 10 fraction bits of tf32, still in 32 bits."""
+    bits = a.view(np.uint32)
+    if mode == "rna":
+        rounded = bits + np.uint32(0x1000)
+    elif mode == rounding.NEAREST:
+        rounded = bits + np.uint32(0xFFF) + ((bits >> np.uint32(13)) & np.uint32(1))
+    else:
+        rounded = bits
+    result = np.where(np.isfinite(a), rounded & np.uint32(0xFFFFE000), bits).view(np.float32)
+    return np.where(np.isnan(a), np.uint32(0x7FFFFFFF), result.view(np.uint32)).view(np.float32)
+
+
+def to_eight_bits(a: Array, number_format: str) -> Array:
+    """f32 rounded to nearest in an 8-bit format; too large values become the largest finite one."""
+    largest = _LARGEST[number_format]
+    clamped = np.clip(a, -largest, largest)
+    bits: Array = clamped.astype(_EIGHT_BITS[number_format]).view(np.uint8)
+    return np.where(np.isnan(a), np.uint8(0x7F), bits)

@@ -1,0 +1,157 @@
+"""Half-precision arithmetic of f16, bf16 and pairs of them (PTX manual 9.7.4), rounded once.
+
+A sum or product of two f16 values rounded to f32 and then to f16 is the one rounded at once,
+because f32 has more than twice as many digits; fused operations and bf16, with its wide range, go
+through f64.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from cudarun.emulator.isa import rounding
+from cudarun.emulator.isa.form import Form, Function, Words, form
+from cudarun.emulator.isa.formats import element, from_f32, from_pair, to_f32
+
+Array = npt.NDArray[Any]
+
+_HALVES = "f16 f16x2 bf16 bf16x2"
+_F16 = "f16 f16x2"
+_BF16 = "bf16 bf16x2"
+
+
+def _operation(compute: Function) -> Any:
+    """An operation given as ``(s, e)`` pairs of f64 from f64 arguments."""
+
+    def make(words: Words) -> Function:
+        number_format = element(words.type)
+        ftz, sat, relu = words.get("ftz"), words.get("sat"), words.get("relu")
+
+        def operate(*arguments: Array) -> None:
+            *sources, d = arguments
+            wide = [to_f32(source, number_format).astype(np.float64) for source in sources]
+            if ftz:
+                wide = [_flushed(value, number_format) for value in wide]
+            s, e = compute(*wide)
+            result = from_pair(s, e, number_format, rounding.NEAREST)
+            if ftz or sat or relu:
+                result = _modified(
+                    result, number_format, ftz=bool(ftz), sat=bool(sat), relu=bool(relu)
+                )
+            np.copyto(d, result)
+
+        return operate
+
+    return make
+
+
+def _modified(result: Array, number_format: str, *, ftz: bool, sat: bool, relu: bool) -> Array:
+    value = to_f32(result, number_format)
+    if ftz:
+        value = _flushed(value, number_format)
+    if sat:
+        value = np.abs(np.fmin(np.fmax(value, np.float32(0)), np.float32(1)))
+    if relu:
+        value = np.where(value < 0, np.float32(0), value)
+    return from_f32(value, number_format)
+
+
+def _flushed(value: Array, number_format: str) -> Array:
+    """Values that are subnormal in a format as zeros."""
+    smallest = 2.0**-14 if number_format == "f16" else 2.0**-126
+    return np.where(np.abs(value) < smallest, np.copysign(0, value), value).astype(value.dtype)
+
+
+def _exact(value: Array) -> tuple[Array, Array]:
+    return value, np.zeros_like(value)
+
+
+def _sum(a: Array, b: Array) -> tuple[Array, Array]:
+    return rounding.two_sum(a, b)
+
+
+def _difference(a: Array, b: Array) -> tuple[Array, Array]:
+    return rounding.two_sum(a, -b)
+
+
+def _product(a: Array, b: Array) -> tuple[Array, Array]:
+    return _exact(a * b)
+
+
+def _fused(a: Array, b: Array, c: Array) -> tuple[Array, Array]:
+    return rounding.two_sum(a * b, c)
+
+
+def _signed(change: Function) -> Any:
+    """``abs`` or ``neg``, which change the sign bit of the value."""
+
+    def make(words: Words) -> Function:
+        number_format, ftz = element(words.type), words.get("ftz")
+
+        def operate(a: Array, d: Array) -> None:
+            value = to_f32(a, number_format)
+            value = change(_flushed(value, number_format) if ftz else value)
+            np.copyto(d, from_f32(value, number_format))
+
+        return operate
+
+    return make
+
+
+def _extreme(ufunc: Function, zero_bits: Function) -> Any:
+    def make(words: Words) -> Function:
+        number_format, ftz = element(words.type), words.get("ftz")
+        propagate, xorsign = words.get("NaN"), words.get("xorsign")
+
+        def operate(a: Array, b: Array, d: Array) -> None:
+            left, right = (to_f32(value, number_format) for value in (a, b))
+            if ftz:
+                left, right = _flushed(left, number_format), _flushed(right, number_format)
+            sign = np.signbit(left) != np.signbit(right)
+            if xorsign:
+                left, right = np.abs(left), np.abs(right)
+            result = ufunc(left, right)
+            zero = zero_bits(left.view(np.uint32), right.view(np.uint32)).view(np.float32)
+            result = np.where((left == 0) & (right == 0), zero, result)
+            if propagate:
+                result = np.where(np.isnan(left) | np.isnan(right), np.float32(np.nan), result)
+            if xorsign:
+                result = np.copysign(result, np.where(sign, np.float32(-1), np.float32(1)))
+            np.copyto(d, from_f32(result, number_format))
+
+        return operate
+
+    return make
+
+
+def _approximate(compute: Function) -> Any:
+    return _operation(lambda a: _exact(compute(a)))
+
+
+_min, _max = _extreme(np.fmin, np.bitwise_or), _extreme(np.fmax, np.bitwise_and)
+_add, _sub = _operation(_sum), _operation(_difference)
+_mul, _fma = _operation(_product), _operation(_fused)
+
+FORMS: tuple[Form, ...] = (
+    form("add{.rn}{.ftz}{.sat}.type  d, a, b", make=_add, type=_F16),
+    form("add{.rn}.type  d, a, b", make=_add, type=_BF16),
+    form("sub{.rn}{.ftz}{.sat}.type  d, a, b", make=_sub, type=_F16),
+    form("sub{.rn}.type  d, a, b", make=_sub, type=_BF16),
+    form("mul{.rn}{.ftz}{.sat}.type  d, a, b", make=_mul, type=_F16),
+    form("mul{.rn}.type  d, a, b", make=_mul, type=_BF16),
+    form("fma.rn{.ftz}{.sat}.type  d, a, b, c", make=_fma, type=_F16),
+    form("fma.rn{.ftz}.relu.type  d, a, b, c", make=_fma, type=_F16),
+    form("fma.rn{.relu}.type  d, a, b, c", make=_fma, type=_BF16),
+    form("neg{.ftz}.type  d, a", make=_signed(np.negative), type=_HALVES),
+    form("abs{.ftz}.type  d, a", make=_signed(np.abs), type=_HALVES),
+    form("min{.ftz}{.NaN}{.xorsign}{.abs}.type  d, a, b", make=_min, type=_F16),
+    form("min{.NaN}{.xorsign}{.abs}.type  d, a, b", make=_min, type=_BF16),
+    form("max{.ftz}{.NaN}{.xorsign}{.abs}.type  d, a, b", make=_max, type=_F16),
+    form("max{.NaN}{.xorsign}{.abs}.type  d, a, b", make=_max, type=_BF16),
+    form("tanh.approx.type  d, a", make=_approximate(np.tanh), type=_HALVES),
+    form("ex2.approx.type  d, a", make=_approximate(np.exp2), type=_F16),
+    form("ex2.approx.ftz.type  d, a", make=_approximate(np.exp2), type=_BF16),
+)  # fmt: skip

@@ -1,0 +1,176 @@
+"""Logic and shifts (PTX manual 9.7.8), and ``prmt``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from cudarun.emulator.isa.form import Form, Function, Words, form, temporaries
+
+Array = npt.NDArray[Any]
+
+_BITS = "b16 b32 b64"
+_TYPES = f"pred {_BITS}"
+
+
+def _cnot(a: Array, d: Array) -> None:
+    np.copyto(d, a == 0, casting="unsafe")
+
+
+# --- lop3 ----------------------------------------------------------------------------------------
+
+
+def lookup(table: int) -> Function:
+    """The function of three operands that an immediate of ``lop3`` names: bit ``abc`` of it.
+
+    Returns:
+        A function ``(a, b, c)`` that may return one of its arguments.
+    """
+    simple: dict[int, Function] = {
+        0x00: lambda a, b, c: np.zeros_like(a),
+        0xFF: lambda a, b, c: ~np.zeros_like(a),
+        0xF0: lambda a, b, c: a,
+        0xCC: lambda a, b, c: b,
+        0xAA: lambda a, b, c: c,
+        0xC0: lambda a, b, c: a & b,
+        0xFC: lambda a, b, c: a | b,
+        0x3C: lambda a, b, c: a ^ b,
+        0x80: lambda a, b, c: a & b & c,
+        0xFE: lambda a, b, c: a | b | c,
+        0x96: lambda a, b, c: a ^ b ^ c,
+        0xF8: lambda a, b, c: a | (b & c),
+        0xEA: lambda a, b, c: (a & b) | c,
+        0x6A: lambda a, b, c: (a & b) ^ c,
+        0x78: lambda a, b, c: a ^ (b & c),
+        0xCA: lambda a, b, c: (a & b) | (~a & c),
+        0xE8: lambda a, b, c: (a & b) | (c & (a | b)),
+    }
+    return simple.get(table) or _minterms(table)
+
+
+def _minterms(table: int) -> Function:
+    def compute(a: Array, b: Array, c: Array) -> Array:
+        result = np.zeros_like(a)
+        for term in range(8):
+            if table >> term & 1:
+                parts = (x if term >> place & 1 else ~x for x, place in ((a, 2), (b, 1), (c, 0)))
+                result |= np.bitwise_and.reduce(list(parts))
+        return result
+
+    return compute
+
+
+def _lop3(words: Words) -> Function:
+    compute = lookup(words.constants["lut"] & 0xFF)
+
+    def lop3(a: Array, b: Array, c: Array, d: Array) -> None:
+        np.copyto(d, compute(a, b, c))
+
+    return lop3
+
+
+def _lop3_with(words: Words) -> Function:
+    compute = lookup(words.constants["lut"] & 0xFF)
+    combine = np.logical_or if words["bool"] == "or" else np.logical_and
+
+    def lop3(a: Array, b: Array, c: Array, q: Array, d: Array, p: Array) -> None:
+        result = compute(a, b, c)
+        combine(result != 0, q, p)
+        np.copyto(d, result)
+
+    return lop3
+
+
+# --- shifts --------------------------------------------------------------------------------------
+
+
+def _shift(ufunc: Function) -> Any:
+    """A shift whose amount is clamped to the width: numpy's, once the amount has the same type."""
+
+    def make(words: Words) -> Function:
+        ptx_type = words.type
+        if ptx_type.bits == 32:
+
+            def shift_word(a: Array, b: Array, d: Array) -> None:
+                ufunc(a, b.view(a.dtype), d)
+
+            return shift_word
+
+        @temporaries(ptx_type.name)
+        def shift(a: Array, b: Array, d: Array, amount: Array) -> None:
+            if ptx_type.bits == 16:
+                b = np.minimum(b, np.uint32(16))
+            np.copyto(amount, b, casting="unsafe")
+            ufunc(a, amount, d)
+
+        return shift
+
+    return make
+
+
+def _shf(words: Words) -> Function:
+    left, wrap = words["dir"] == "l", words["mode"] == "wrap"
+
+    def funnel(a: Array, b: Array, c: Array, d: Array) -> None:
+        amount = (c & 31 if wrap else np.minimum(c, 32)).astype(np.uint64)
+        both = (b.astype(np.uint64) << np.uint64(32)) | a
+        if left:
+            np.copyto(d, (both << amount) >> np.uint64(32), casting="unsafe")
+        else:
+            np.copyto(d, both >> amount, casting="unsafe")
+
+    return funnel
+
+
+# --- prmt ----------------------------------------------------------------------------------------
+
+# Which byte place ``i`` takes, by the lowest two bits ``n`` of the selector.
+_MODES = {
+    "f4e": lambda i, n: n + i,
+    "b4e": lambda i, n: (n - i) % 8,
+    "rc8": lambda i, n: n,
+    "ecl": lambda i, n: np.maximum(i, n),
+    "ecr": lambda i, n: np.minimum(i, n),
+    "rc16": lambda i, n: (n & 1) * 2 + (i & 1),
+}
+
+
+def _prmt(words: Words) -> Function:
+    mode = words["mode"]
+
+    def permute(a: Array, b: Array, c: Array, d: Array) -> None:
+        both = (b.astype(np.uint64) << np.uint64(32)) | a
+        result = np.zeros(c.shape, dtype=np.uint64)
+        for place in range(4):
+            if mode:
+                chosen = _MODES[mode](place, (c & 3).astype(np.int64)).astype(np.uint64)
+                sign = np.zeros(c.shape, dtype=np.bool_)
+            else:
+                nibble = c >> np.uint32(4 * place)
+                chosen, sign = (nibble & 7).astype(np.uint64), nibble & 8 != 0
+            byte = (both >> (chosen * np.uint64(8))) & np.uint64(0xFF)
+            if not mode:
+                spread = np.where(byte & np.uint64(0x80), np.uint64(0xFF), np.uint64(0))
+                byte = np.where(sign, spread, byte)
+            result |= byte << np.uint64(8 * place)
+        np.copyto(d, result, casting="unsafe")
+
+    return permute
+
+
+FORMS: tuple[Form, ...] = (
+    form("and.type  d, a, b", np.bitwise_and, type=_TYPES),
+    form("or.type  d, a, b", np.bitwise_or, type=_TYPES),
+    form("xor.type  d, a, b", np.bitwise_xor, type=_TYPES),
+    form("not.type  d, a", np.bitwise_not, type=_TYPES),
+    form("cnot.type  d, a", _cnot, type=_BITS),
+    form("lop3.b32  d, a, b, c, lut:int", make=_lop3),
+    form("lop3.bool.b32  d|p, a, b, c, lut:int, q:pred", make=_lop3_with, bool="or and"),
+    form("shl.type  d, a, b:u32", make=_shift(np.left_shift), type=_BITS),
+    form("shr.type  d, a, b:u32", make=_shift(np.right_shift),
+         type=f"{_BITS} u16 u32 u64 s16 s32 s64"),
+    form("shf.dir.mode.b32  d, a, b, c:u32", make=_shf, dir="l r", mode="clamp wrap"),
+    form("prmt.b32{.mode}  d, a, b, c", make=_prmt, mode="f4e b4e rc8 ecl ecr rc16"),
+)  # fmt: skip

@@ -1,0 +1,96 @@
+"""``mov`` and the conversion of addresses (PTX manual 9.7.9): no memory is touched here."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from cudarun.emulator.isa.form import Form, Function, Words, form
+from cudarun.emulator.machine.spaces import WINDOW_BYTES, WINDOWS, WINDOWS_END
+
+Array = npt.NDArray[Any]
+
+_WINDOWED = "shared shared::cta shared::cluster local param param::entry"
+_SPACES = f"{_WINDOWED} global const"
+
+
+def copy(a: Array, d: Array) -> None:
+    """``d = a``."""
+    np.copyto(d, a, casting="unsafe")
+
+
+def copy_all(*arrays: Array) -> None:
+    """The first half of the arrays to the second half, as if at once."""
+    half = len(arrays) // 2
+    values = [np.array(a) for a in arrays[:half]]
+    for value, target in zip(values, arrays[half:], strict=True):
+        np.copyto(target, value, casting="unsafe")
+
+
+def _pack(words: Words) -> Function:
+    """``mov.b64 d, {a, b}``: the first element is the lowest."""
+
+    def pack(*arrays: Array) -> None:
+        *parts, d = arrays
+        values = [np.array(part) for part in parts]
+        target = d.view(values[0].dtype).reshape(len(d), -1)
+        for place, value in enumerate(values):
+            target[:, place] = value
+
+    return pack
+
+
+def _unpack(words: Words) -> Function:
+    """``mov.b64 {d, e}, a``."""
+
+    def unpack(a: Array, *targets: Array) -> None:
+        source = np.array(a)
+        parts = source.reshape(len(source), -1).view(targets[0].dtype)
+        for place, target in enumerate(targets):
+            target[...] = parts[:, place]
+
+    return unpack
+
+
+def _window(words: Words) -> int:
+    return WINDOWS.get(words["space"].removesuffix("::entry"), 0)
+
+
+def _cvta(words: Words) -> Function:
+    base = _window(words)
+    sign = -1 if words.get("to") else 1
+    if base == 0:
+        return copy
+
+    def convert(a: Array, d: Array) -> None:
+        np.add(a, np.array((sign * base) % (1 << 8 * d.itemsize), dtype=d.dtype), out=d)
+
+    return convert
+
+
+def _isspacep(words: Words) -> Function:
+    space = words["space"]
+    base = _window(words)
+
+    def test(a: Array, p: Array) -> None:
+        if base:
+            np.less(a - np.uint64(base), np.uint64(WINDOW_BYTES), out=p)
+        else:
+            np.greater_equal(a, np.uint64(WINDOWS_END), out=p)
+            if space == "const":  # no address says whether its variable was declared .const
+                p[...] = False
+
+    return test
+
+
+FORMS: tuple[Form, ...] = (
+    form("mov.type  d, a", copy, type="pred b16 b32 b64 b128 u16 u32 u64 s16 s32 s64 f16 bf16 "
+         "f16x2 bf16x2 f32 f64"),
+    form("mov.type  d, {a:part}", make=_pack, type="b16 b32 b64 b128"),
+    form("mov.type  {d:part}, a", make=_unpack, type="b16 b32 b64 b128"),
+    form("cvta.space.type  d, a", make=_cvta, space=_SPACES, type="u64 u32"),
+    form("cvta.to.space.type  d, a", make=_cvta, space=_SPACES, type="u64 u32"),
+    form("isspacep.space  p:pred, a:u64", make=_isspacep, space=_SPACES),
+)  # fmt: skip

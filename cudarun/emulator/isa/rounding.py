@@ -1,0 +1,254 @@
+"""Exact floating-point arithmetic: results rounded once, in every rounding mode.
+
+Works with pairs: ``s``, a sum rounded to f64, and ``e``, exactly what the rounding left off
+(Knuth's TwoSum). Rounding such a pair to a narrower format by way of ``s`` alone could round twice.
+Rounding **to odd** first (Boldo and Melquiond, 2008) cannot: it keeps in the last bit that
+something was left off. Where f64 itself is too narrow, single lanes are computed with Python's
+integers.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+Array = npt.NDArray[Any]
+
+NEAREST, ZERO, DOWN, UP = "rn", "rz", "rm", "rp"
+MODES = "rn rz rm rp"
+
+_SPLITTER = 134217729.0  # 2**27 + 1
+_SAFE_HIGH = 2.0**960
+_SAFE_LOW = 2.0**-900
+
+
+def two_sum(a: Array, b: Array) -> tuple[Array, Array]:
+    """``a + b`` rounded, and what the rounding left off (0 for sums that are not finite)."""
+    s = a + b
+    part = s - a
+    e = (a - (s - part)) + (b - part)
+    return s, np.where(np.isfinite(s), e, 0.0)
+
+
+def two_product(a: Array, b: Array) -> tuple[Array, Array]:
+    """``a * b`` rounded and what that left off; right where no part overflows or underflows."""
+    p = a * b
+    a_high, a_low = _split(a)
+    b_high, b_low = _split(b)
+    e = ((a_high * b_high - p) + a_high * b_low + a_low * b_high) + a_low * b_low
+    return p, e
+
+
+def _split(a: Array) -> tuple[Array, Array]:
+    scaled = _SPLITTER * a
+    high = scaled - (scaled - a)
+    return high, a - high
+
+
+def to_odd(s: Array, e: Array) -> Array:
+    """The pair as one f64: where something was left off, the last bit is 1."""
+    bits = s.copy().view(np.int64)
+    inexact = (e != 0) & (bits & 1 == 0)
+    away = np.signbit(e) == np.signbit(s)
+    bits += np.where(inexact, np.where(away, 1, -1), 0)
+    return bits.view(np.float64)
+
+
+def step(value: Array, error_sign: Array, mode: str) -> Array:
+    """A value rounded to nearest, moved to what another mode gives.
+
+    Args:
+        value: The exact result, rounded to nearest in its format.
+        error_sign: The sign of exact result minus ``value``.
+        mode: ``"rz"``, ``"rm"`` or ``"rp"``.
+    """
+    if mode == NEAREST:
+        return value
+    infinity = np.array(np.inf, dtype=value.dtype)
+    down, up = error_sign < 0, error_sign > 0
+    if mode == ZERO:
+        negative = np.signbit(value)
+        down, up = down & ~negative, up & negative
+    elif mode == DOWN:
+        up = np.zeros_like(up)
+    else:
+        down = np.zeros_like(down)
+    value = np.where(down, np.nextafter(value, -infinity), value)
+    return np.where(up, np.nextafter(value, infinity), value)
+
+
+def zero_sum(result: Array, a: Array, b: Array, mode: str) -> Array:
+    """Exact zeros as sums of ``a`` and ``b``: rounding down makes those of opposite signs -0."""
+    if mode != DOWN:
+        return result
+    opposite = (result == 0) & (np.signbit(a) != np.signbit(b))
+    return np.where(opposite, np.array(-0.0, dtype=result.dtype), result)
+
+
+def narrow(s: Array, e: Array, mode: str) -> Array:
+    """The exact value ``s + e`` as f32, rounded once."""
+    nearest = to_odd(s, e).astype(np.float32)
+    if mode == NEAREST:
+        return nearest
+    difference = s - nearest.astype(np.float64)
+    finite = np.isfinite(s)
+    sign = np.where(finite, np.where(difference != 0, np.sign(difference), np.sign(e)), 0.0)
+    return step(nearest, sign, mode)
+
+
+# --- f32 -----------------------------------------------------------------------------------------
+
+
+def sum_f32(a: Array, b: Array, mode: str) -> Array:
+    """``a + b`` of f32."""
+    s, e = two_sum(a.astype(np.float64), b.astype(np.float64))
+    return zero_sum(narrow(s, e, mode), a, b, mode)
+
+
+def product_f32(a: Array, b: Array, mode: str) -> Array:
+    """``a * b`` of f32: exact in f64."""
+    s = a.astype(np.float64) * b.astype(np.float64)
+    return narrow(s, np.zeros_like(s), mode)
+
+
+def fused_f32(a: Array, b: Array, c: Array, mode: str) -> Array:
+    """``a * b + c`` of f32."""
+    product, addend = a.astype(np.float64) * b.astype(np.float64), c.astype(np.float64)
+    s, e = two_sum(product, addend)
+    return zero_sum(narrow(s, e, mode), product, addend, mode)
+
+
+def quotient_f32(a: Array, b: Array, mode: str) -> Array:
+    """``a / b`` of f32."""
+    quotient = a / b
+    if mode == NEAREST:
+        return quotient
+    # a - quotient * b is exact in f64; its sign with that of b tells on which side it lies.
+    rest = a.astype(np.float64) - quotient.astype(np.float64) * b.astype(np.float64)
+    sign = np.sign(rest) * np.where(np.signbit(b), -1.0, 1.0)
+    sign = np.where(np.isinf(quotient), -np.sign(quotient), sign)
+    proper = np.isfinite(a) & np.isfinite(b) & (b != 0)
+    return step(quotient, np.where(proper, sign, 0.0), mode)
+
+
+def root_f32(a: Array, mode: str) -> Array:
+    """The square root of f32."""
+    root = np.sqrt(a)
+    if mode == NEAREST:
+        return root
+    wide = root.astype(np.float64)
+    sign = np.sign(a.astype(np.float64) - wide * wide)
+    return step(root, np.where(np.isfinite(a) & (a > 0), sign, 0.0), mode)
+
+
+# --- f64 -----------------------------------------------------------------------------------------
+
+
+def sum_f64(a: Array, b: Array, mode: str) -> Array:
+    """``a + b`` of f64."""
+    s = a + b
+    if mode == NEAREST:
+        return s
+    _, e = two_sum(a, b)
+    overflow = np.isinf(s) & np.isfinite(a) & np.isfinite(b)
+    sign = np.where(overflow, -np.sign(s), np.sign(e))
+    return zero_sum(step(s, sign, mode), a, b, mode)
+
+
+def product_f64(a: Array, b: Array, mode: str) -> Array:
+    """``a * b`` of f64."""
+    p = a * b
+    if mode == NEAREST:
+        return p
+    _, e = two_product(a, b)
+    sign = _fix_sign(np.sign(e), p, (a, b), lambda x, y: x * y)
+    return step(p, sign, mode)
+
+
+def quotient_f64(a: Array, b: Array, mode: str) -> Array:
+    """``a / b`` of f64."""
+    q = a / b
+    if mode == NEAREST:
+        return q
+    p, e = two_product(q, b)
+    sign = np.sign((a - p) - e) * np.where(np.signbit(b), -1.0, 1.0)
+    sign = _fix_sign(sign, q, (a, b), lambda x, y: x / y)
+    return step(q, sign, mode)
+
+
+def root_f64(a: Array, mode: str) -> Array:
+    """The square root of f64."""
+    root = np.sqrt(a)
+    if mode == NEAREST:
+        return root
+    proper = np.isfinite(a) & (a > 0)
+    signs = np.zeros(a.shape)
+    for index in np.flatnonzero(proper):
+        exact, found = Fraction(float(a.flat[index])), Fraction(float(root.flat[index]))
+        signs.flat[index] = (exact > found * found) - (exact < found * found)
+    return step(root, signs, mode)
+
+
+def _fix_sign(sign: Array, result: Array, operands: tuple[Array, ...], exactly: Any) -> Array:
+    """Error signs where the parts of the product may have overflowed or underflowed."""
+    proper = np.logical_and.reduce([np.isfinite(x) & (x != 0) for x in operands])
+    sizes = np.abs(np.stack([*operands, result]))
+    risky = proper & ((sizes > _SAFE_HIGH).any(axis=0) | (sizes < _SAFE_LOW).any(axis=0))
+    sign = np.where(proper, sign, 0.0)
+    for index in np.flatnonzero(risky):
+        exact = exactly(*(Fraction(float(x.flat[index])) for x in operands))
+        value = float(result.flat[index])
+        if np.isinf(value):
+            sign.flat[index] = -np.sign(value)
+        else:
+            sign.flat[index] = (exact > Fraction(value)) - (exact < Fraction(value))
+    return sign
+
+
+def fused_f64(a: Array, b: Array, c: Array, mode: str) -> Array:
+    """``a * b + c`` of f64."""
+    a, b, c = np.broadcast_arrays(a, b, c)
+    product, product_error = two_product(a, b)
+    tail, tail_error = two_sum(c, product_error)
+    head, head_error = two_sum(product, tail)
+    result = head + to_odd(*two_sum(tail_error, head_error))
+    sizes = np.abs(np.stack([a, b, product, c, result]))
+    small = (sizes < _SAFE_LOW) & (sizes != 0)
+    underflow = (product == 0) & (a != 0) & (b != 0)
+    risky = (sizes > _SAFE_HIGH).any(axis=0) | small.any(axis=0) | underflow | (head == 0)
+    simple = ~(np.isfinite(a) & np.isfinite(b) & np.isfinite(c))
+    # Zeros get their sign, and infinities and NaN their value, from the ordinary operations.
+    plain = a * b + c
+    result = np.where(simple, plain, result)
+    exactly = ~simple if mode != NEAREST else risky & ~simple
+    for index in np.flatnonzero(exactly):
+        x, y, z = (float(value.flat[index]) for value in (a, b, c))
+        result.flat[index] = _fused_exactly(x, y, z, mode)
+    return result
+
+
+def _fused_exactly(a: float, b: float, c: float, mode: str) -> float:
+    exact = Fraction(a) * Fraction(b) + Fraction(c)
+    if exact == 0:
+        product_negative = (np.signbit(a) != np.signbit(b)).item()
+        if product_negative == bool(np.signbit(c)) and c == 0:
+            return -0.0 if product_negative else 0.0
+        return -0.0 if mode == DOWN else 0.0
+    nearest = nearest_double(exact)
+    if np.isinf(nearest):
+        sign = -np.sign(nearest)
+    else:
+        sign = (exact > Fraction(nearest)) - (exact < Fraction(nearest))
+    return float(step(np.array([nearest]), np.array([sign]), mode)[0])
+
+
+def nearest_double(exact: Fraction) -> float:
+    """A fraction rounded to nearest even: beyond the range infinite, near zero with its sign."""
+    try:
+        value = exact.numerator / exact.denominator
+    except OverflowError:
+        return float("inf") if exact > 0 else float("-inf")
+    return -0.0 if value == 0 and exact < 0 else value

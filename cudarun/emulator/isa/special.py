@@ -1,0 +1,59 @@
+"""Special registers (PTX manual chapter 10): type, and whether lanes see different values.
+
+Those that change while a kernel runs (``%clock``) are read by a ``mov`` of their own; see
+``cudarun.emulator.isa.move``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum, auto
+
+
+class Extent(Enum):
+    """Over what a special register has one value."""
+
+    LAUNCH = auto()
+    BLOCK = auto()
+    LANE = auto()
+    MOMENT = auto()
+
+
+@dataclass(frozen=True, slots=True)
+class SpecialRegister:
+    """One special register."""
+
+    type: str
+    extent: Extent
+
+
+def _registers() -> dict[str, SpecialRegister]:
+    def rows(extent: Extent, ptx_type: str, names: str) -> dict[str, SpecialRegister]:
+        return {f"%{name}": SpecialRegister(ptx_type, extent) for name in names.split()}
+
+    def of(names: str) -> str:
+        return " ".join(f"{name}.{axis}" for name in names.split() for axis in "xyz")
+
+    launch, block, lane = Extent.LAUNCH, Extent.BLOCK, Extent.LANE
+    return {
+        **rows(lane, "u32", of("tid")),
+        **rows(launch, "u32", of("ntid nctaid")),
+        **rows(block, "u32", of("ctaid")),
+        **rows(lane, "u32", "laneid warpid"),
+        **rows(launch, "u32", "nwarpid nsmid"),
+        **rows(block, "u32", "smid"),
+        **rows(launch, "u64", "gridid"),
+        **rows(lane, "u32", "lanemask_eq lanemask_le lanemask_lt lanemask_ge lanemask_gt"),
+        **rows(launch, "u32", "dynamic_smem_size total_smem_size aggr_smem_size"),
+        **rows(launch, "pred", "is_explicit_cluster"),
+        **rows(block, "u32", of("clusterid cluster_ctaid")),
+        **rows(launch, "u32", of("nclusterid cluster_nctaid")),
+        **rows(block, "u32", "cluster_ctarank"),
+        **rows(launch, "u32", "cluster_nctarank"),
+        **rows(launch, "u64", "current_graph_exec"),
+        **rows(Extent.MOMENT, "u32", "clock clock_hi globaltimer_lo globaltimer_hi"),
+        **rows(Extent.MOMENT, "u64", "clock64 globaltimer"),
+    }
+
+
+SPECIAL_REGISTERS = _registers()

@@ -1,0 +1,32 @@
+"""All instruction forms by opcode."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from cudarun.emulator.isa import (
+    atomics,
+    compare,
+    convert,
+    floating,
+    half,
+    integer,
+    logic,
+    memory,
+    move,
+    warp,
+)
+from cudarun.emulator.isa.form import Form
+
+_MODULES = (integer, floating, half, compare, logic, convert, move, memory, atomics, warp)
+
+FORMS: dict[str, tuple[Form, ...]] = {}
+for _module in _MODULES:
+    for _form in _module.FORMS:
+        FORMS[_form.opcode] = (*FORMS.get(_form.opcode, ()), _form)
+
+
+@lru_cache(maxsize=4096)
+def candidates(opcode: str, modifiers: tuple[str, ...]) -> tuple[Form, ...]:
+    """The forms that have these modifiers; they differ in their operands."""
+    return tuple(form for form in FORMS.get(opcode, ()) if form.match(modifiers) is not None)

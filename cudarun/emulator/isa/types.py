@@ -1,0 +1,92 @@
+"""The fundamental types of PTX (manual section 5.2) as one table: width, kind, numpy type."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+import numpy as np
+
+
+class Kind(Enum):
+    """The categories that the type rules of instructions speak of."""
+
+    UNSIGNED = "u"
+    SIGNED = "s"
+    FLOAT = "f"
+    BITS = "b"
+    PREDICATE = "pred"
+
+
+@dataclass(frozen=True, slots=True)
+class Type:
+    """One PTX type.
+
+    Attributes:
+        name: ``"f16x2"``.
+        kind: Its category.
+        bits: Width of the whole value.
+        dtype: How numpy sees one element. ``bf16`` and the 8-bit floats are their bits.
+        elements: How many elements a value packs; a 128-bit value is two 64-bit words.
+    """
+
+    name: str
+    kind: Kind
+    bits: int
+    dtype: np.dtype[np.generic]
+    elements: int = 1
+
+    @property
+    def bytes(self) -> int:
+        """Width in bytes, as it lies in memory."""
+        return self.bits // 8
+
+    @property
+    def signed(self) -> bool:
+        """Whether widening a value extends its sign."""
+        return self.kind is Kind.SIGNED
+
+
+def _types() -> dict[str, Type]:
+    rows = [Type("pred", Kind.PREDICATE, 8, np.dtype(np.bool_))]
+    for bits in (8, 16, 32, 64):
+        rows.append(Type(f"u{bits}", Kind.UNSIGNED, bits, np.dtype(f"u{bits // 8}")))
+        rows.append(Type(f"s{bits}", Kind.SIGNED, bits, np.dtype(f"i{bits // 8}")))
+        rows.append(Type(f"b{bits}", Kind.BITS, bits, np.dtype(f"u{bits // 8}")))
+    for name, bits in (("f16", 16), ("f32", 32), ("f64", 64)):
+        rows.append(Type(name, Kind.FLOAT, bits, np.dtype(f"f{bits // 8}")))
+    half, single, word = np.dtype(np.float16), np.dtype(np.float32), np.dtype(np.uint16)
+    rows += [
+        Type("b128", Kind.BITS, 128, np.dtype(np.uint64), 2),
+        Type("bf16", Kind.FLOAT, 16, word),
+        Type("tf32", Kind.FLOAT, 32, single),
+        Type("f16x2", Kind.FLOAT, 32, half, 2),
+        Type("bf16x2", Kind.FLOAT, 32, word, 2),
+        Type("u16x2", Kind.UNSIGNED, 32, word, 2),
+        Type("s16x2", Kind.SIGNED, 32, np.dtype(np.int16), 2),
+        Type("f32x2", Kind.FLOAT, 64, single, 2),
+        Type("e4m3", Kind.FLOAT, 8, np.dtype(np.uint8)),
+        Type("e5m2", Kind.FLOAT, 8, np.dtype(np.uint8)),
+        Type("e4m3x2", Kind.FLOAT, 16, np.dtype(np.uint8), 2),
+        Type("e5m2x2", Kind.FLOAT, 16, np.dtype(np.uint8), 2),
+    ]
+    return {row.name: row for row in rows}
+
+
+TYPES = _types()
+
+_WIDER = {
+    "u8": "u16", "u16": "u32", "u32": "u64",
+    "s8": "s16", "s16": "s32", "s32": "s64",
+    "b8": "b16", "b16": "b32", "b32": "b64", "b64": "b128",
+}  # fmt: skip
+
+
+def wider(ptx_type: Type) -> Type:
+    """The type of twice the width, as ``mul.wide`` needs it."""
+    return TYPES[_WIDER[ptx_type.name]]
+
+
+def bits_of(width: int) -> Type:
+    """The untyped type of a width in bits."""
+    return TYPES[f"b{width}"]

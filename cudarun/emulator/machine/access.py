@@ -1,0 +1,326 @@
+"""Memory accesses: from the addresses of lanes to places in numpy arrays, every one checked.
+
+The usual case is that all lanes access one allocation, the same as the last time: a subtraction, a
+reduction that bounds and aligns in one, and a shift. Everything else takes the long way.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from cudarun.emulator.faults import DeviceFault
+from cudarun.emulator.machine.lanes import Indices
+from cudarun.emulator.machine.spaces import (
+    NULL_BYTES,
+    PARAMETER_WINDOW,
+    WINDOW_BYTES,
+    WINDOWS,
+    WINDOWS_END,
+)
+from cudarun.emulator.memory import Allocation
+
+if TYPE_CHECKING:
+    from cudarun.emulator.machine.active import Active
+    from cudarun.emulator.memory import Memory
+
+Array = npt.NDArray[Any]
+
+_ILLEGAL_ADDRESS = 700
+_MISALIGNED_ADDRESS = 716
+_WRAP = 1 << 64
+
+
+class Piece(NamedTuple):
+    """Where lanes access memory.
+
+    Attributes:
+        view: Memory as an array of elements.
+        places: Per lane, where in the view its first element is.
+        positions: Which of the active lanes these are; ``None`` for all of them.
+    """
+
+    view: Array
+    places: Indices
+    positions: Indices | None
+
+
+class Region(Protocol):
+    """Memory with one bound: an allocation, or the part of a space that each lane sees.
+
+    Attributes:
+        base: Its first address.
+        size: Its bytes.
+        live: Whether it may still be accessed.
+    """
+
+    @property
+    def base(self) -> int: ...  # noqa: D102
+    @property
+    def size(self) -> int: ...  # noqa: D102
+    @property
+    def live(self) -> bool: ...  # noqa: D102
+
+    def view(self, dtype: np.dtype[Any]) -> Array:
+        """The memory of all lanes as an array."""
+
+
+@dataclass(slots=True, eq=False)
+class Section:
+    """Shared, local or parameter memory: lanes see parts of one array.
+
+    Attributes:
+        name: The space.
+        starts: Per lane of the batch, where its part begins; ``None`` if all see the same.
+    """
+
+    name: str
+    base: int
+    size: int
+    bytes: Array
+    starts: Indices | None
+    live: bool = True
+
+    def view(self, dtype: np.dtype[Any]) -> Array:
+        """The memory of all lanes as an array."""
+        return self.bytes.view(dtype)
+
+
+class Access:
+    """How one instruction accesses memory.
+
+    Args:
+        space: The state space; ``""`` for generic addresses.
+        dtype: An element.
+        count: How many consecutive elements one lane accesses.
+        verb: What it does, for reports: ``"load"``.
+        offset: To be added to the address register.
+    """
+
+    def __init__(
+        self, space: str, dtype: np.dtype[Any], count: int, verb: str, offset: int
+    ) -> None:
+        self.space = space.removesuffix("::cta").removesuffix("::entry").removesuffix("::func")
+        self.dtype = dtype
+        self.bytes = dtype.itemsize * count
+        self.verb = verb
+        self.offset = offset
+        self.writes = verb != "load"
+        self._shift = dtype.itemsize.bit_length() - 1
+        self._own_space = self.space in WINDOWS
+
+    def locate(self, active: Active, addresses: Array) -> list[Piece]:
+        """Where the active lanes access memory.
+
+        Raises:
+            DeviceFault: A lane accesses what it may not: the first such lane.
+        """
+        recent = active.batch.recent.get(self)
+        if recent is not None and recent.live:
+            piece = self._inside(active, recent, addresses)
+            if piece is not None:
+                return [piece]
+        region = self.region(active, int(addresses[0]) + self.offset)
+        if region is not None and region is not recent:
+            active.batch.recent[self] = region
+            piece = self._inside(active, region, addresses)
+            if piece is not None:
+                return [piece]
+        return self._long_way(active, addresses)
+
+    def region(self, active: Active, address: int) -> Region | None:
+        """What the instruction accesses if it begins at an address."""
+        if self._own_space:
+            return active.batch.section(self.space)
+        section = active.batch.section_at(address % _WRAP)
+        if section is not None:
+            return None if self.writes and section.name == "param" else section
+        for memory in active.batch.launch.memories:
+            allocation = memory.find(address % _WRAP)
+            if allocation is not None:
+                return allocation
+        return None
+
+    def _inside(self, active: Active, region: Region, addresses: Array) -> Piece | None:
+        """The access, if it is aligned and inside one region for all lanes."""
+        offsets = self._offsets(active, addresses, 0 if self._own_space else region.base)
+        bits = int(np.bitwise_or.reduce(offsets))
+        limit = region.size - self.bytes
+        # The union of bits is no smaller than any offset, and shows every misaligned one.
+        if bits & (self.bytes - 1) or (bits > limit and int(offsets.max()) > limit):
+            return None
+        return self._piece(active, region, offsets)
+
+    def _offsets(self, active: Active, addresses: Array, base: int) -> Array:
+        """Offsets from the start of a region; what lies below it wraps to something huge."""
+        if addresses.dtype.itemsize == 4:
+            narrow = active.scratch(np.uint32)
+            np.add(addresses, np.uint32(self.offset % (1 << 32)), out=narrow)
+            if not base:
+                return narrow
+            addresses = narrow
+        offsets = active.scratch(np.uint64)
+        offset = self.offset if addresses.dtype.itemsize == 8 else 0
+        np.add(addresses, np.uint64((offset - base) % _WRAP), out=offsets)
+        return offsets
+
+    def _piece(self, active: Active, region: Region, offsets: Array) -> Piece:
+        if offsets.dtype.itemsize == 4:
+            wide = active.scratch(np.uint64)
+            np.copyto(wide, offsets)
+            offsets = wide
+        index = offsets.view(np.int64)
+        starts = region.starts if isinstance(region, Section) else None
+        if starts is not None:
+            np.add(index, active.per_lane(starts), out=index)
+        if self._shift:
+            np.right_shift(index, self._shift, out=index)
+        return Piece(region.view(self.dtype), index, None)
+
+    # --- the long way ----------------------------------------------------------------------------
+
+    def _long_way(self, active: Active, addresses: Array) -> list[Piece]:
+        """Lanes in different regions, or a fault."""
+        wide = self._wide(addresses)
+        wrong = np.zeros(len(wide), dtype=np.bool_)
+        unclaimed = np.ones(len(wide), dtype=np.bool_)
+        pieces = []
+        for section in self._sections(active):
+            base = 0 if self._own_space else section.base
+            offsets = wide - np.uint64(base)
+            inside = np.ones_like(wrong) if self._own_space else offsets < WINDOW_BYTES
+            unclaimed &= ~inside
+            if section.size < self.bytes or (self.writes and section.name == "param"):
+                wrong |= inside
+            else:
+                wrong |= inside & (offsets > section.size - self.bytes)
+            pieces.append(self._part(active, section, offsets, inside))
+        if not self._own_space:
+            for memory in active.batch.launch.memories:
+                inside = memory.reserves(wide)
+                unclaimed &= ~inside
+                wrong |= inside & ~self._in_allocations(memory, wide)
+                pieces.append(self._part(active, memory, wide - np.uint64(memory.base), inside))
+        misaligned = (wide & np.uint64(self.bytes - 1)) != 0
+        bad = wrong | unclaimed | misaligned
+        if bad.any():
+            lane = int(np.argmax(bad))
+            raise self._fault(active, int(wide[lane]), lane, misaligned=bool(misaligned[lane]))
+        return [piece for piece in pieces if piece.positions is None or len(piece.positions)]
+
+    def _wide(self, addresses: Array) -> Array:
+        if addresses.dtype.itemsize == 4:
+            return (addresses + np.uint32(self.offset % (1 << 32))).astype(np.uint64)
+        return addresses + np.uint64(self.offset % _WRAP)
+
+    def _sections(self, active: Active) -> list[Section]:
+        names = [self.space] if self._own_space else ["shared", "local", "param"]
+        return [active.batch.section(name) for name in names]
+
+    def _in_allocations(self, memory: Memory, addresses: Array) -> npt.NDArray[np.bool_]:
+        bases, sizes = memory.table()
+        if not len(bases):
+            return np.zeros(len(addresses), dtype=np.bool_)
+        index = np.searchsorted(bases, addresses, side="right") - 1
+        before = index < 0
+        offsets = addresses - bases[index]
+        fits = (sizes[index] >= self.bytes) & (offsets <= sizes[index] - np.uint64(self.bytes))
+        inside: npt.NDArray[np.bool_] = fits & ~before
+        return inside
+
+    def _part(
+        self, active: Active, region: Section | Memory, offsets: Array, inside: Array
+    ) -> Piece:
+        positions = np.flatnonzero(inside)
+        index = offsets[positions].view(np.int64)
+        starts = region.starts if isinstance(region, Section) else None
+        if starts is not None:
+            index += active.per_lane(starts)[positions]
+        return Piece(region.view(self.dtype), index >> self._shift, positions)
+
+    # --- faults ----------------------------------------------------------------------------------
+
+    def _fault(self, active: Active, address: int, lane: int, *, misaligned: bool) -> DeviceFault:
+        where = f"{self.space or 'generic'} address {address:#x}"
+        access = f"{self.bytes}-byte {self.verb}"
+        if misaligned:
+            off = address % self.bytes
+            what = f"misaligned address in a {access}"
+            detail = f"{where} is misaligned by {off} for a {self.bytes}-byte access"
+            return active.fault(_MISALIGNED_ADDRESS, what, lane, detail)
+        detail = f"{where} {self._explain(active, address)}"
+        return active.fault(_ILLEGAL_ADDRESS, f"illegal address in a {access}", lane, detail)
+
+    def _explain(self, active: Active, address: int) -> str:
+        """What is at an address that may not be accessed, or how far it is from what may."""
+        if self._own_space:
+            return self._beyond_section(active.batch.section(self.space), address)
+        section = active.batch.section_at(address)
+        if section is not None:
+            return self._beyond_section(section, address - section.base)
+        if address < NULL_BYTES:
+            return "is a null pointer" if address == 0 else f"is a null pointer plus {address}"
+        for memory in active.batch.launch.memories:
+            held = memory.find(address)
+            if held is not None:
+                over = address + self.bytes - held.end
+                return f"reaches {over} bytes past the end of {_name(held)}"
+            freed = memory.find_freed(address)
+            if freed is not None:
+                return (
+                    f"is in memory freed before: {address - freed.base} bytes into {freed.size} "
+                    f"bytes at {freed.base:#x} ({freed.label})"
+                )
+        return self._nearest(active, address)
+
+    def _beyond_section(self, section: Section, offset: int) -> str:
+        if offset < section.size:
+            over = offset + self.bytes - section.size
+            return f"reaches {over} bytes past the {section.size} bytes of {section.name} memory"
+        over = offset - section.size
+        return f"is {over} bytes past the {section.size} bytes of {section.name} memory"
+
+    def _nearest(self, active: Active, address: int) -> str:
+        best: tuple[int, str] | None = None
+        for memory in active.batch.launch.memories:
+            before, after = memory.neighbours(address)
+            if before is not None:
+                text = f"is {address - before.end} bytes past the end of {_name(before)}"
+                best = min(best or (1 << 64, ""), (address - before.end, text))
+            if after is not None:
+                text = f"is {after.base - address} bytes before {_name(after)}"
+                best = min(best or (1 << 64, ""), (after.base - address, text))
+        return best[1] if best is not None else "is in no allocation: there is none"
+
+
+def readable(active: Active, index: int, address: int, most: int) -> bytes:
+    """The bytes that the ``index``-th active lane can read from a generic address on.
+
+    Raises:
+        DeviceFault: Not even the first one can be read.
+    """
+    lane = active.some(np.array([index]))
+    ((view, start, _),) = _BYTE.locate(lane, np.array([address], dtype=np.uint64))
+    region = _BYTE.region(active, address)
+    assert region is not None
+    first = int(start[0])
+    return bytes(view[first : first + min(most, region.base + region.size - address)])
+
+
+_BYTE = Access("", np.dtype(np.uint8), 1, "load", 0)
+
+
+def _name(allocation: Allocation) -> str:
+    return f"{allocation.size} bytes at {allocation.base:#x} ({allocation.label})"
+
+
+def section_window(address: int) -> str | None:
+    """The space whose window holds a generic address."""
+    if PARAMETER_WINDOW <= address < WINDOWS_END:
+        for name in ("param", "local", "shared"):
+            if 0 <= address - WINDOWS[name] < WINDOW_BYTES:
+                return name
+    return None

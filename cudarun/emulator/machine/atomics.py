@@ -1,0 +1,277 @@
+"""``atom`` and ``red`` (PTX manual 9.7.13): lanes that hit one address take effect in lane order.
+
+Each lane gets the value that was there before its own operation. That is computed for all lanes at
+once: sorted by address (stably, so in lane order), every address is a **run** of lanes, and what
+a lane sees is the old value combined with the operands of the lanes before it in its run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from cudarun.emulator.isa.floating import canonical, flushed
+from cudarun.emulator.isa.formats import element, from_pair, to_f32
+from cudarun.emulator.isa.rounding import NEAREST, two_sum
+from cudarun.emulator.isa.types import Kind, Type
+from cudarun.emulator.machine.access import Access
+
+if TYPE_CHECKING:
+    from cudarun.emulator.isa.form import Words
+    from cudarun.emulator.machine.active import Active
+
+Array = npt.NDArray[Any]
+Combine = Callable[[Array, Array], Array]
+
+_SMALL = 2.0**-100  # sums of nothing smaller are never subnormal
+
+
+class Atomic:
+    """One atomic operation. With ``wanted`` false nobody reads the old values."""
+
+    def __init__(self, words: Words) -> None:
+        self.operation = words["op"]
+        self.type = words.type
+        self.wanted = True
+        bits = np.dtype(f"u{min(self.type.bytes, 8)}")
+        self.dtype = self.type.dtype if self.type.elements == 1 else bits
+        self.space = words["space"]
+        count = self.type.bytes // self.dtype.itemsize
+        self.access = Access(self.space, self.dtype, count, "atomic operation", words.offsets[0])
+        self._combine = combination(self.operation, self.type, ftz=self._flushes())
+        self._shortcut = self._ufunc()
+
+    def _flushes(self) -> bool:
+        return self.type.name == "f32" and self.operation == "add" and "shared" not in self.space
+
+    def _ufunc(self) -> np.ufunc | None:
+        """A ufunc that does the same to integers, with its ``at`` for unwanted old values."""
+        if self.type.kind is Kind.FLOAT or self.type.elements > 1:
+            return None
+        return _UFUNCS.get(self.operation)
+
+    def without_result(self) -> None:
+        """The destination is never read."""
+        self.wanted = False
+
+    def __call__(
+        self, active: Active, sources: tuple[Array, ...], destinations: tuple[Array, ...]
+    ) -> None:
+        """Read, combine and write memory; destinations get the old values."""
+        address, *operands = sources
+        values = [self._as_stored(value) for value in operands[:2]]
+        for view, index, positions in self.access.locate(active, address):
+            given = values if positions is None else [value[positions] for value in values]
+            old = self._run(view, index, given)
+            if old is None or not destinations:
+                continue
+            target = destinations[0]
+            stored = target if target.dtype == old.dtype else target.view(old.dtype)
+            if stored.ndim > old.ndim:
+                stored = stored.reshape(old.shape)
+            stored[slice(None) if positions is None else positions] = old
+
+    def _as_stored(self, value: Array) -> Array:
+        if value.dtype == self.dtype and value.ndim == 1:
+            return value
+        return np.ascontiguousarray(value).view(self.dtype).reshape(len(value))
+
+    def _run(self, view: Array, index: Array, values: list[Array]) -> Array | None:
+        if not self.wanted and self._shortcut is not None:
+            self._shortcut.at(view, index, values[0])
+            return None
+        if self.operation == "cas":
+            return compare_and_swap(view, index, values[0], values[1])
+        if len(index) == 1 or (index[0] == index[-1] and (index == index[0]).all()):
+            old, view[index[0]] = self._one_run(view[index[0]], values[0])
+            return old
+        return self._runs(view, index, values[0])
+
+    def _runs(self, view: Array, index: Array, value: Array) -> Array:
+        order = np.argsort(index, kind="stable")
+        places = index[order]
+        starts = np.flatnonzero(np.concatenate([[True], places[1:] != places[:-1]]))
+        given = value[order]
+        lengths = np.diff(np.append(starts, len(places)))
+        addresses = places[starts]
+        if len(starts) == len(places):
+            old = view[addresses]
+            view[addresses] = self._combine(old, given)
+        elif (
+            self.operation == "add" and self.type.kind is not Kind.FLOAT and self.type.elements == 1
+        ):
+            old = _added_runs(view, addresses, starts, lengths, given)
+        elif self.operation == "exch":
+            old = np.concatenate([given[:1], given[:-1]])
+            old[starts] = view[addresses]
+            view[addresses] = given[starts + lengths - 1]
+        elif len(starts) < lengths.max():
+            old = self._run_after_run(view, addresses, starts, lengths, given)
+        else:
+            old = self._round_after_round(view, addresses, starts, lengths, given)
+        result = np.empty_like(old)
+        result[order] = old
+        return result
+
+    def _run_after_run(
+        self, view: Array, addresses: Array, starts: Array, lengths: Array, given: Array
+    ) -> Array:
+        """Few addresses: each run in one go."""
+        old = np.empty_like(given)
+        for address, start, length in zip(addresses, starts, lengths, strict=True):
+            run = slice(start, start + length)
+            old[run], view[address] = self._one_run(view[address], given[run])
+        return old
+
+    def _round_after_round(
+        self, view: Array, addresses: Array, starts: Array, lengths: Array, given: Array
+    ) -> Array:
+        """Many addresses: the first lane of every run, then every second one, and so on."""
+        old = np.empty_like(given)
+        for turn in range(int(lengths.max())):
+            more = lengths > turn
+            lanes = starts[more] + turn
+            held = view[addresses[more]]
+            old[lanes] = held
+            view[addresses[more]] = self._combine(held, given[lanes])
+        return old
+
+    def _one_run(self, held: Any, given: Array) -> tuple[Array, Any]:
+        """Old values and the last value of lanes that all hit one address."""
+        ufunc = self._shortcut
+        if ufunc is None and self._plain_sum(held, given):
+            ufunc = np.add
+        if ufunc is not None:
+            chain = np.empty(len(given) + 1, dtype=given.dtype)
+            chain[0] = held
+            chain[1:] = given
+            ufunc.accumulate(chain, out=chain, dtype=chain.dtype)
+            if chain.dtype == np.float32:
+                canonical(chain)
+            return chain[:-1], chain[-1]
+        if self.operation == "exch":
+            return np.concatenate([np.array([held], given.dtype), given[:-1]]), given[-1]
+        old = np.empty_like(given)
+        current = np.array([held], dtype=given.dtype)
+        for lane in range(len(given)):
+            old[lane] = current[0]
+            current = self._combine(current, given[lane : lane + 1])
+        return old, current[0]
+
+    def _plain_sum(self, held: Any, given: Array) -> bool:
+        """Whether a chain of ordinary additions gives what the hardware's would."""
+        if self.operation != "add" or self.type.name not in ("f32", "f64"):
+            return False
+        if not self._flushes():
+            return True
+        sizes = np.abs(given[given != 0])
+        return bool(
+            (held == 0 or abs(held) >= _SMALL) and (not len(sizes) or sizes.min() >= _SMALL)
+        )
+
+
+def _added_runs(
+    view: Array, addresses: Array, starts: Array, lengths: Array, given: Array
+) -> Array:
+    """Integer sums wrap, so that the sum before a run can be taken off again."""
+    total = np.cumsum(given, dtype=given.dtype)
+    before = total - given
+    base = before[starts]
+    old: Array = before - np.repeat(base, lengths) + np.repeat(view[addresses], lengths)
+    view[addresses] += total[starts + lengths - 1] - base
+    return old
+
+
+def compare_and_swap(view: Array, index: Array, expected: Array, new: Array) -> Array:
+    """``cas`` in lane order: until the next lane that finds what it expects, all see one value.
+
+    In each round every address moves on to its next successful lane, so there are as many rounds as
+    the most successes at one address.
+    """
+    order = np.argsort(index, kind="stable")
+    places = index[order]
+    starts = np.flatnonzero(np.concatenate([[True], places[1:] != places[:-1]]))
+    lengths = np.diff(np.append(starts, len(places)))
+    addresses = places[starts]
+    run = np.repeat(np.arange(len(starts)), lengths)
+    wanted, given = expected[order], new[order]
+    old = np.empty_like(wanted)
+    lanes = np.arange(len(places))
+    held = view[addresses]
+    while len(lanes):
+        seen = held[run[lanes]]
+        old[lanes] = seen
+        matches = np.flatnonzero(wanted[lanes] == seen)
+        if not len(matches):
+            break
+        runs, first = np.unique(run[lanes[matches]], return_index=True)
+        winners = lanes[matches[first]]
+        held[runs] = given[winners]
+        after = np.full(len(starts), len(places))
+        after[runs] = winners
+        lanes = lanes[lanes > after[run[lanes]]]
+    view[addresses] = held
+    result = np.empty_like(old)
+    result[order] = old
+    return result
+
+
+_UFUNCS: dict[str, np.ufunc] = {
+    "add": np.add,
+    "min": np.minimum,
+    "max": np.maximum,
+    "and": np.bitwise_and,
+    "or": np.bitwise_or,
+    "xor": np.bitwise_xor,
+}
+
+
+def combination(operation: str, ptx_type: Type, *, ftz: bool) -> Combine:
+    """What memory holds after an operation, from what it held and the operand."""
+    if ptx_type.kind is Kind.FLOAT and operation in ("add", "min", "max"):
+        return _float_combination(operation, ptx_type, ftz=ftz)
+    if operation in _UFUNCS:
+        return _UFUNCS[operation]
+    return {
+        "exch": lambda held, b: b,
+        "cas": lambda held, b: b,
+        "inc": lambda held, b: np.where(held >= b, 0, held + 1).astype(b.dtype),
+        "dec": lambda held, b: np.where((held == 0) | (held > b), b, held - 1).astype(b.dtype),
+    }[operation]
+
+
+def _float_combination(operation: str, ptx_type: Type, *, ftz: bool) -> Combine:
+    number_format = element(ptx_type)
+    if number_format in ("f32", "f64"):
+
+        def add(held: Array, b: Array) -> Array:
+            if not ftz:
+                total: Array = held + b
+            else:
+                total = flushed(flushed(held) + flushed(b))
+            if number_format == "f32":
+                canonical(total)
+            return total
+
+        return add
+
+    dtype = ptx_type.dtype
+
+    def add_halves(held: Array, b: Array) -> Array:
+        left, right = (
+            to_f32(np.ascontiguousarray(x).view(dtype), number_format).astype(np.float64)
+            for x in (held, b)
+        )
+        s, e = two_sum(left, right)
+        return from_pair(s, e, number_format, NEAREST).view(b.dtype)
+
+    def extreme(held: Array, b: Array) -> Array:
+        left, right = (np.ascontiguousarray(x).view(dtype) for x in (held, b))
+        pick = np.fmin if operation == "min" else np.fmax
+        wide = pick(to_f32(left, number_format), to_f32(right, number_format)).astype(np.float64)
+        return from_pair(wide, np.zeros_like(wide), number_format, NEAREST).view(b.dtype)
+
+    return add_halves if operation == "add" else extreme

@@ -1,0 +1,247 @@
+"""Barriers of thread blocks, warps and clusters (PTX manual 9.7.13, parallel synchronisation)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from cudarun.emulator.code import RegisterUse, Site, Use
+from cudarun.emulator.machine import lanes as lane_sets
+from cudarun.emulator.machine.control import Terminator
+from cudarun.emulator.machine.lanes import Lanes
+from cudarun.emulator.machine.threads import WARP
+
+if TYPE_CHECKING:
+    from cudarun.emulator.machine.active import Active
+    from cudarun.emulator.machine.batch import Batch, Path
+    from cudarun.emulator.machine.frame import Frame
+
+Array = npt.NDArray[Any]
+Mask = npt.NDArray[np.bool_]
+
+BARRIERS_PER_BLOCK = 16
+
+
+@dataclass(frozen=True)
+class Result:
+    """Where ``barrier.red`` puts its result, and what each lane brought to it."""
+
+    operation: str
+    frame: Frame
+    destination: RegisterUse
+    given: Mask
+
+
+@dataclass(frozen=True)
+class Arrival:
+    """Lanes that have arrived at a barrier.
+
+    Attributes:
+        barrier: Its number; ``None`` for the barrier of a warp.
+        lanes: The lanes.
+        expected: Per lane, how many threads complete it, 0 for all of the block; or the member
+            mask of the warp.
+        path: Where they go on; ``None`` for lanes that only arrive and have gone on already.
+        site: The instruction.
+        result: What a reduction does with it.
+    """
+
+    barrier: int | None
+    lanes: Lanes
+    expected: Array
+    path: Path | None
+    site: Site
+    result: Result | None = None
+
+    def part(self, chosen: Mask) -> Arrival:
+        """The arrival of some of the lanes."""
+        result = self.result and replace(self.result, given=self.result.given[chosen])
+        lanes = lane_sets.select(self.lanes, chosen)
+        return replace(self, lanes=lanes, expected=self.expected[chosen], result=result)
+
+
+class Barriers:
+    """All lanes of a batch that have arrived at a barrier which is not complete."""
+
+    def __init__(self, batch: Batch) -> None:
+        self.batch = batch
+        self.arrivals: list[Arrival] = []
+
+    def arrive(self, arrival: Arrival) -> None:
+        """Add lanes whose registers are at home, and let those go on whose barrier is complete."""
+        self.arrivals.append(arrival)
+        self._release(arrival.barrier)
+
+    def recheck(self) -> None:
+        """Lanes have ended, which count as arrived from then on."""
+        for barrier in {arrival.barrier for arrival in self.arrivals}:
+            self._release(barrier)
+
+    def _release(self, barrier: int | None) -> None:
+        here = [arrival for arrival in self.arrivals if arrival.barrier == barrier]
+        complete = self._warps_complete(here) if barrier is None else self._blocks_complete(here)
+        if not any(mask.any() for mask in complete):
+            return
+        self.arrivals = [arrival for arrival in self.arrivals if arrival.barrier != barrier]
+        released = []
+        for arrival, mask in zip(here, complete, strict=True):
+            if mask.any():
+                released.append(arrival.part(mask))
+            if not mask.all():
+                self.arrivals.append(arrival.part(~mask))
+        self._reduce([arrival for arrival in released if arrival.result is not None])
+        for arrival in released:
+            if arrival.path is not None:
+                self.batch.wait(arrival.path, arrival.lanes)
+
+    def _blocks_complete(self, here: list[Arrival]) -> list[Mask]:
+        threads = self.batch.threads
+        arrived = threads.warp_bits(_together(here))
+        living = threads.warp_bits(np.flatnonzero(self.batch.alive))
+        missing = living & ~arrived
+        # Hardware counts by warps: a warp whose living lanes are all here counts as 32.
+        whole = (arrived != 0) & (missing == 0)
+        counts = np.where(whole, WARP, np.bitwise_count(arrived)).reshape(-1, threads.warps)
+        total = counts.sum(axis=1)
+        nobody_missing = (missing == 0).reshape(-1, threads.warps).all(axis=1)
+        complete = []
+        for arrival in here:
+            block = threads.block_of[arrival.lanes]
+            expected = arrival.expected
+            done = np.where(expected == 0, nobody_missing[block], total[block] >= expected)
+            complete.append(done)
+        return complete
+
+    def _warps_complete(self, here: list[Arrival]) -> list[Mask]:
+        threads = self.batch.threads
+        arrived = _together(here)
+        masks = np.concatenate([arrival.expected for arrival in here])
+        lanes = np.concatenate([lane_sets.indices(arrival.lanes) for arrival in here])
+        order = np.argsort(lanes)
+        ready = threads.complete(arrived, masks[order], self.batch.alive)
+        return [ready[np.searchsorted(lanes[order], lane_sets.indices(a.lanes))] for a in here]
+
+    def _reduce(self, released: list[Arrival]) -> None:
+        blocks = self.batch.threads.room
+        held, total = np.zeros(blocks, dtype=np.int64), np.zeros(blocks, dtype=np.int64)
+        for arrival in released:
+            assert arrival.result is not None
+            block = self.batch.threads.block_of[arrival.lanes]
+            held += np.bincount(block, weights=arrival.result.given, minlength=blocks).astype(int)
+            total += np.bincount(block, minlength=blocks)
+        for arrival in released:
+            result = arrival.result
+            assert result is not None
+            value = {"popc": held, "and": held == total, "or": held > 0}[result.operation]
+            block = self.batch.threads.block_of[arrival.lanes]
+            result.frame.write_home(result.destination, arrival.lanes, value[block])
+
+
+def _together(arrivals: Iterable[Arrival]) -> Lanes:
+    return lane_sets.union([arrival.lanes for arrival in arrivals])
+
+
+class BarrierWait(Terminator):
+    """``barrier.sync``, ``barrier.arrive`` and ``barrier.red``, and their older names ``bar.…``.
+
+    Args:
+        number: The barrier's number.
+        expected: How many threads complete it; all of the block without.
+        after: The block that follows.
+        arrive: The lanes do not wait.
+        reduction: The operation, its destination and the predicate of each lane.
+    """
+
+    def __init__(
+        self,
+        number: Use,
+        expected: Use | None,
+        after: int,
+        site: Site,
+        *,
+        arrive: bool = False,
+        reduction: tuple[str, RegisterUse, Use] | None = None,
+    ) -> None:
+        given = () if reduction is None else (reduction[2],)
+        count = () if expected is None else (expected,)
+        super().__init__((after,), (number, *count, *given), site=site)
+        self.number = number
+        self.expected = expected
+        self.after = after
+        self.arrive = arrive
+        self.reduction = reduction
+        self.barrier_site = site
+
+    def finish(self, batch: Batch, active: Active) -> None:
+        """Lanes wait until their barrier is complete."""
+        if self._is_complete_at_once(batch, active):
+            batch.proceed(active, self.after)
+            return
+        active.site = self.site
+        numbers = active.read(self.number).copy()
+        self._check(active, numbers >= BARRIERS_PER_BLOCK, numbers, "barrier number")
+        expected = np.zeros(active.count, dtype=np.uint32)
+        if self.expected is not None:
+            expected = active.read(self.expected).copy()
+            self._check(active, expected % WARP != 0, expected, "thread count of a barrier")
+        result = None
+        if self.reduction is not None:
+            operation, destination, given = self.reduction
+            result = Result(operation, active.frame, destination, active.read(given).copy())
+        function = active.frame.function
+        path = (*active.path[:-1], function.base + self.after)
+        lanes = batch.settle(active, function.blocks[self.after].live_in)
+        if self.arrive:
+            batch.wait(path, lanes)
+        for number in np.unique(numbers):
+            arrival = Arrival(
+                barrier=int(number),
+                lanes=lanes,
+                expected=expected,
+                path=None if self.arrive else path,
+                site=self.barrier_site,
+                result=result,
+            )
+            batch.barriers.arrive(arrival.part(numbers == number))
+
+    def _is_complete_at_once(self, batch: Batch, active: Active) -> bool:
+        """Whether these are all lanes of some blocks and no lane is at a barrier before them."""
+        members = active.members
+        return (
+            isinstance(members, slice)
+            and self.expected is None
+            and self.reduction is None
+            and not batch.barriers.arrivals
+            and members.start % batch.threads.threads == 0
+            and members.stop % batch.threads.threads == 0
+        )
+
+    def _check(self, active: Active, wrong: Mask, values: Array, what: str) -> None:
+        if wrong.any():
+            lane = int(np.argmax(wrong))
+            raise active.fault(719, f"{int(values[lane])} is no {what}", lane)
+
+
+class WarpBarrier(Terminator):
+    """``bar.warp.sync``: lanes wait for all living lanes of their member mask."""
+
+    def __init__(self, mask: Use, after: int, site: Site) -> None:
+        super().__init__((after,), (mask,), site=site)
+        self.mask = mask
+        self.after = after
+        self.barrier_site = site
+
+    def finish(self, batch: Batch, active: Active) -> None:
+        """Lanes wait until the lanes of their mask are here."""
+        if batch.threads.whole_warps(active):
+            batch.proceed(active, self.after)
+            return
+        masks = active.read(self.mask).copy()
+        function = active.frame.function
+        path = (*active.path[:-1], function.base + self.after)
+        lanes = batch.settle(active, function.blocks[self.after].live_in)
+        batch.barriers.arrive(Arrival(None, lanes, masks, path, self.barrier_site))

@@ -1,0 +1,185 @@
+"""How lanes leave a basic block: the control-flow instructions (PTX manual 9.7.13).
+
+``finish`` is called when the operations of the block have run. It tells the batch where the active
+lanes go; they may go on at once, wait somewhere, or end.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from cudarun.emulator.code import Array, FunctionCode, RegisterUse, Site, Use
+from cudarun.emulator.machine import lanes as lane_sets
+
+if TYPE_CHECKING:
+    from cudarun.emulator.machine.active import Active
+    from cudarun.emulator.machine.batch import Batch
+
+
+class Terminator(ABC):
+    """The end of a basic block.
+
+    Attributes:
+        successors: The blocks of the same function where lanes can go on.
+        reads: The operands it reads.
+        condition: The predicate by which lanes part, bound with the block's operations.
+        site: Where the instruction stands; ``None`` where a block just runs into the next.
+    """
+
+    def __init__(
+        self,
+        successors: tuple[int, ...],
+        reads: tuple[Use, ...] = (),
+        *,
+        condition: RegisterUse | None = None,
+        site: Site | None = None,
+    ) -> None:
+        self.successors = successors
+        self.reads = reads if condition is None else (condition, *reads)
+        self.condition = condition
+        self.site = site
+
+    @abstractmethod
+    def finish(self, batch: Batch, active: Active) -> None:
+        """Send the active lanes on."""
+
+
+class Jump(Terminator):
+    """``bra`` without a guard, and running into the next block."""
+
+    def __init__(self, target: int, site: Site | None = None) -> None:
+        super().__init__((target,), site=site)
+        self.target = target
+
+    def finish(self, batch: Batch, active: Active) -> None:
+        """All lanes go to the target."""
+        batch.proceed(active, self.target)
+
+
+class Branch(Terminator):
+    """``@p bra``, and the way around any other guarded instruction."""
+
+    def __init__(self, condition: RegisterUse, target: int, otherwise: int, site: Site) -> None:
+        # The condition is bound as it lies in its slot, so a negation swaps the ways.
+        if condition.negated:
+            target, otherwise = otherwise, target
+            condition = RegisterUse(condition.slot, condition.type)
+        super().__init__((target, otherwise), condition=condition, site=site)
+        self.target = target
+        self.otherwise = otherwise
+
+    def finish(self, batch: Batch, active: Active) -> None:
+        """Lanes part by the condition."""
+        batch.part(active, self.target, self.otherwise)
+
+
+class IndexedBranch(Terminator):
+    """``brx.idx``: the operand selects from a list of labels."""
+
+    def __init__(self, index: Use, targets: tuple[int, ...], site: Site) -> None:
+        super().__init__(tuple(dict.fromkeys(targets)), (index,), site=site)
+        self.index = index
+        self.targets = np.array(targets, dtype=np.intp)
+
+    def finish(self, batch: Batch, active: Active) -> None:
+        """Lanes part by the index; one past the list is a fault."""
+        chosen = active.read(self.index).astype(np.intp)
+        beyond = chosen >= len(self.targets)
+        if beyond.any():
+            active.site = self.site
+            lane = int(np.argmax(beyond))
+            raise active.fault(
+                719,
+                f"branch index {int(chosen[lane])} of a list of {len(self.targets)} targets",
+                lane,
+            )
+        batch.scatter(active, self.targets[chosen])
+
+
+class Exit(Terminator):
+    """``exit``, and ``ret`` in a kernel."""
+
+    def __init__(self, site: Site | None = None) -> None:
+        super().__init__((), site=site)
+
+    def finish(self, batch: Batch, active: Active) -> None:
+        """The lanes end."""
+        batch.exit(active)
+
+
+class Trap(Terminator):
+    """``trap`` (and ``brkpt`` without a debugger): the launch ends with a fault."""
+
+    def __init__(self, opcode: str, site: Site) -> None:
+        super().__init__((), site=site)
+        self.opcode = opcode
+
+    def finish(self, batch: Batch, active: Active) -> None:
+        """Raise the fault: CUDA_ERROR_LAUNCH_FAILED."""
+        active.site = self.site
+        raise active.fault(719, f"the kernel executed '{self.opcode}'", 0)
+
+
+class Call(Terminator):
+    """``call`` of a function of the program, direct or through a pointer.
+
+    ``arguments`` and ``results`` are slots of the caller, in the order of the callee's own.
+    """
+
+    def __init__(
+        self,
+        callee: str | Use,
+        arguments: tuple[int, ...],
+        results: tuple[int, ...],
+        after: int,
+        site: Site,
+        reads: tuple[Use, ...],
+    ) -> None:
+        pointer = () if isinstance(callee, str) else (callee,)
+        super().__init__((after,), (*pointer, *reads), site=site)
+        self.callee = callee
+        self.arguments = arguments
+        self.results = results
+        self.after = after
+
+    def finish(self, batch: Batch, active: Active) -> None:
+        """Lanes go to the callee's first block, each with a frame one level deeper."""
+        path = active.path
+        live = active.block.live_out
+        if isinstance(self.callee, str):
+            function = batch.launch.functions[self.callee]
+            batch.call(path, batch.settle(active, live), function, self)
+            return
+        addresses = active.read(self.callee).copy()
+        active.site = self.site
+        targets = [
+            (address, self._function(active, addresses, int(address)))
+            for address in np.unique(addresses)
+        ]
+        lanes = batch.settle(active, live)
+        for address, function in targets:
+            batch.call(path, lane_sets.select(lanes, addresses == address), function, self)
+
+    def _function(self, active: Active, addresses: Array, address: int) -> FunctionCode:
+        function = active.batch.launch.function_at(address)
+        if function is None:
+            lane = int(np.argmax(addresses == address))
+            raise active.fault(718, f"call of {address:#x}, which is no function", lane)
+        if len(function.parameters) != len(self.arguments):
+            lane = int(np.argmax(addresses == address))
+            raise active.fault(718, f"call of {function.name} with other parameters", lane)
+        return function
+
+
+class Return(Terminator):
+    """``ret`` in a function; ``results`` are its slots for the return values."""
+
+    def __init__(self, results: tuple[Use, ...], site: Site | None) -> None:
+        super().__init__((), results, site=site)
+
+    def finish(self, batch: Batch, active: Active) -> None:
+        """Lanes go back to where each was called."""
+        batch.give_back(active)

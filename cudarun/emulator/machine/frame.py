@@ -1,0 +1,338 @@
+"""The registers of one function at one call depth, and its blocks bound to them.
+
+Binding turns the uses of a block's operations into numpy views once, so that running the block
+is calling functions with arrays. Code bound to a window of lanes is kept: a loop, or the next batch
+of thread blocks, runs it again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from cudarun.emulator.code import (
+    Action,
+    BlockCode,
+    ConstantUse,
+    FunctionCode,
+    KernelParameterUse,
+    Operation,
+    ParameterUse,
+    RegisterUse,
+    Role,
+    SinkUse,
+    Slot,
+    SymbolUse,
+    Use,
+)
+from cudarun.emulator.isa.form import temporaries_of
+from cudarun.emulator.isa.types import Kind, Type
+from cudarun.emulator.machine.lanes import Indices, Lanes
+
+if TYPE_CHECKING:
+    from cudarun.emulator.code import Site
+    from cudarun.emulator.machine.active import Active
+    from cudarun.emulator.machine.batch import Batch
+    from cudarun.emulator.machine.control import Terminator
+
+Array = npt.NDArray[Any]
+Entry = tuple[Callable[..., object], tuple[Any, ...]]
+
+_CODE_KEPT = 512
+_STAGGER = 5 * 64  # registers that begin on the same cache set would push each other out
+
+
+@dataclass(frozen=True, slots=True)
+class Code:
+    """A block bound to a window: calls to make in order, and the predicate to part by."""
+
+    entries: list[Entry]
+    condition: Array | None
+    terminator: Terminator
+
+
+class Frame:
+    """The registers of one function for all lanes of a batch.
+
+    ``home`` holds a value per lane, or a single one where all lanes have the same. ``bank`` is
+    where lanes that are not contiguous are gathered to run.
+    """
+
+    def __init__(self, batch: Batch, function: FunctionCode, depth: int) -> None:
+        self.batch = batch
+        self.function = function
+        self.depth = depth
+        self.home = self._home()
+        self.bank = [array if len(array) == 1 else None for array in self.home]
+        self._code: dict[tuple[int, bool, int, int], Code] = {}
+        for operation in function.prologue:
+            window = _Window(self, self.home, 0, 1)
+            for call, arguments in window.bind(operation):
+                call(*arguments)
+
+    def _home(self) -> list[Array]:
+        slots = self.function.slots
+        sizes = [_bytes_per_lane(slot) * self.batch.lanes + _STAGGER for slot in slots]
+        memory = np.zeros(sum(-(-size // 64) * 64 for size in sizes) + 64, dtype=np.uint8)
+        start = -memory.ctypes.data % 64
+        arrays: list[Array] = []
+        for slot, size in zip(slots, sizes, strict=True):
+            match slot.role:
+                case Role.SPECIAL:
+                    arrays.append(self.batch.special(slot.name))
+                case Role.STACK:
+                    arrays.append(self.batch.stack(self.depth))
+                case Role.CONSTANT:
+                    arrays.append(_storage(slot, np.zeros(max(slot.type.bytes, 1), dtype=np.uint8)))
+                case _:
+                    arrays.append(_storage(slot, memory[start : start + size - _STAGGER]))
+                    start += -(-size // 64) * 64
+        return arrays
+
+    def code(self, active: Active, block: BlockCode) -> Code:
+        """The block bound to the window of the active lanes."""
+        start = active.members.start if isinstance(active.members, slice) else 0
+        key = (block.index, active.home, start, active.width)
+        code = self._code.get(key)
+        if code is None:
+            if len(self._code) >= _CODE_KEPT:
+                self._code.clear()
+            code = self._code[key] = self._bind(active, block, start)
+        return code
+
+    def _bind(self, active: Active, block: BlockCode, start: int) -> Code:
+        if not active.home:
+            self._make_bank(block.reads | block.writes)
+        arrays = self.home if active.home else self.bank
+        window = _Window(self, arrays, start, active.width)
+        entries: list[Entry] = []
+        for operation in block.operations:
+            entries.extend(window.bind(operation))
+        terminator = block.terminator
+        condition = None
+        if terminator.condition is not None:
+            condition = window.stored(terminator.condition)
+        return Code(entries, condition, terminator)
+
+    def view(self, active: Active, use: Use) -> Array:
+        """The values of an operand over the window of the active lanes."""
+        start = active.members.start if isinstance(active.members, slice) else 0
+        window = _Window(self, self.home if active.home else self.bank, start, active.width)
+        values = window.source(use)
+        if isinstance(use, RegisterUse) and use.negated:
+            return np.logical_not(values)
+        return values
+
+    def home_values(self, use: Use, lanes: Lanes) -> Array:
+        """The values of an operand for lanes whose registers are at home."""
+        window = _Window(self, self.home, 0, self.batch.lanes)
+        return window.source(use)[lanes]
+
+    def write_home(self, use: RegisterUse, lanes: Lanes, values: Array) -> None:
+        """Write a register of lanes whose registers are at home."""
+        _Window(self, self.home, 0, self.batch.lanes).stored(use)[lanes] = values
+
+    # --- the bank --------------------------------------------------------------------------------
+
+    def _make_bank(self, slots: int) -> None:
+        for slot in each(slots):
+            if self.bank[slot] is None:
+                self.bank[slot] = np.zeros_like(self.home[slot])
+
+    def load(self, members: Indices, slots: int) -> None:
+        """Gather slots of some lanes into the bank."""
+        self._make_bank(slots)
+        for slot in each(slots):
+            bank = self.bank[slot]
+            assert bank is not None
+            self.home[slot].take(members, axis=0, out=bank[: len(members)], mode="clip")
+
+    def store(self, lanes: Lanes, positions: Indices | slice, slots: int) -> None:
+        """Put slots of lanes that are at some positions of the bank back home."""
+        for slot in each(slots):
+            bank = self.bank[slot]
+            assert bank is not None
+            self.home[slot][lanes] = bank[positions]
+
+    def repack(self, positions: Indices, slots: int) -> None:
+        """Move what is at some positions of the bank to its front."""
+        for slot in each(slots):
+            bank = self.bank[slot]
+            assert bank is not None
+            bank[: len(positions)] = bank.take(positions, axis=0)
+
+
+class _Window:
+    """Part of the arrays of a frame, to bind operations to."""
+
+    def __init__(
+        self, frame: Frame, arrays: list[Array] | list[Array | None], start: int, width: int
+    ) -> None:
+        self.frame = frame
+        self.batch = frame.batch
+        self.arrays = arrays
+        self.start = start
+        self.width = width
+        self._scratch_used = 0
+
+    def bind(self, operation: Operation) -> list[Entry]:
+        """The calls that carry out an operation."""
+        self._scratch_used = 0
+        entries: list[Entry] = []
+        sources = tuple(self._source(use, entries) for use in operation.sources)
+        targets = tuple(self._destination(use) for use in operation.destinations)
+        if isinstance(operation, Action):
+            call = _ActionCall(self.batch, operation.action, operation.site, sources, targets)
+            entries.append((call, ()))
+            return entries
+        scratch = tuple(
+            self._temporary(dtype, targets[0]) for dtype in temporaries_of(operation.function)
+        )
+        entries.append((operation.function, (*sources, *targets, *scratch)))
+        return entries
+
+    def _source(self, use: Use, entries: list[Entry]) -> Array:
+        values = self.source(use)
+        if isinstance(use, RegisterUse) and use.negated:
+            inverted = self._temporary(values.dtype, values)
+            entries.append((np.logical_not, (values, inverted)))
+            return inverted
+        return values
+
+    def source(self, use: Use) -> Array:
+        """The values of a source, one per lane of the window."""
+        match use:
+            case RegisterUse():
+                return self._broadcast(self.stored(use))
+            case ConstantUse(value):
+                return self._broadcast(value)
+            case SymbolUse(space, name, addend, ptx_type):
+                address = self.batch.launch.address_of(space, name) + addend
+                bits = address & ((1 << ptx_type.bits) - 1)
+                return self._broadcast(
+                    np.array([bits], dtype=f"u{ptx_type.bytes}").view(ptx_type.dtype)
+                )
+            case KernelParameterUse(offset, ptx_type):
+                return self._broadcast(self.batch.launch.parameter(offset, ptx_type))
+            case ParameterUse(slot, offset, ptx_type):
+                return self._parameter(slot, offset, ptx_type)
+            case SinkUse():
+                raise AssertionError("a sink is no source")
+
+    def _destination(self, use: Use) -> Array:
+        match use:
+            case RegisterUse():
+                return self.stored(use)
+            case ParameterUse(slot, offset, ptx_type):
+                return self._parameter(slot, offset, ptx_type)
+            case SinkUse(ptx_type):
+                self._scratch_used += 1
+                return self.batch.scratch.take(
+                    ptx_type.dtype, 100 + self._scratch_used, self.width, ptx_type.elements
+                )
+            case _:
+                raise AssertionError(f"{use} is no destination")
+
+    def stored(self, use: RegisterUse) -> Array:
+        """A register in the window as its type; a narrower type sees its low part."""
+        array = self.arrays[use.slot]
+        assert array is not None, self.frame.function.slots[use.slot]
+        if len(array) > 1:
+            array = array[self.start : self.start + self.width]
+        ptx_type = use.type
+        if ptx_type.kind is Kind.PREDICATE or ptx_type.dtype == array.dtype:
+            return array
+        if ptx_type.elements > 1:
+            return (
+                array
+                if ptx_type.bits == 128
+                else array.view(ptx_type.dtype).reshape(-1, ptx_type.elements)
+            )
+        if ptx_type.dtype.itemsize == array.dtype.itemsize:
+            return array.view(ptx_type.dtype)
+        ratio = array.dtype.itemsize // ptx_type.dtype.itemsize
+        return array.view(ptx_type.dtype)[::ratio]
+
+    def _parameter(self, slot: int, offset: int, ptx_type: Type) -> Array:
+        array = self.arrays[slot]
+        assert array is not None
+        rows = array[self.start : self.start + self.width]
+        if ptx_type.kind is Kind.PREDICATE:
+            return rows[:, offset].view(np.bool_)
+        words = rows.view(ptx_type.dtype)
+        first = offset // ptx_type.dtype.itemsize
+        if ptx_type.elements > 1:
+            return words[:, first : first + ptx_type.elements]
+        return words[:, first]
+
+    def _broadcast(self, values: Array) -> Array:
+        if len(values) == self.width:
+            return values
+        return np.broadcast_to(values, (self.width, *values.shape[1:]))
+
+    def _temporary(self, dtype: np.dtype[Any], like: Array) -> Array:
+        self._scratch_used += 1
+        elements = like.shape[1] if like.ndim > 1 else 1
+        return self.batch.scratch.take(dtype, self._scratch_used, len(like), elements)
+
+
+class _ActionCall:
+    """An action bound to arrays; where the window has holes, it is given the lanes without them."""
+
+    __slots__ = ("action", "batch", "destinations", "site", "sources")
+
+    def __init__(
+        self,
+        batch: Batch,
+        action: Callable[..., object],
+        site: Site,
+        sources: tuple[Array, ...],
+        destinations: tuple[Array, ...],
+    ) -> None:
+        self.batch = batch
+        self.action = action
+        self.site = site
+        self.sources = sources
+        self.destinations = destinations
+
+    def __call__(self) -> None:
+        active = self.batch.active
+        assert active is not None
+        active.site = self.site
+        if active.valid is None:
+            self.action(active, self.sources, self.destinations)
+            return
+        positions = active.positions
+        results = tuple(array[: len(positions)].copy() for array in self.destinations)
+        self.action(active, tuple(array[positions] for array in self.sources), results)
+        for array, result in zip(self.destinations, results, strict=True):
+            array[positions] = result
+
+
+def each(slots: int) -> list[int]:
+    """The numbers of the bits that are set."""
+    found = []
+    while slots:
+        low = slots & -slots
+        found.append(low.bit_length() - 1)
+        slots ^= low
+    return found
+
+
+def _bytes_per_lane(slot: Slot) -> int:
+    if slot.role is Role.PARAMETER:
+        return slot.size
+    return slot.type.bytes if slot.role is Role.REGISTER else 0
+
+
+def _storage(slot: Slot, memory: Array) -> Array:
+    if slot.role is Role.PARAMETER:
+        return memory.reshape(-1, slot.size) if slot.size else memory.reshape(-1, 1)
+    if slot.type.kind is Kind.PREDICATE:
+        return memory.view(np.bool_)
+    words = memory.view(slot.type.dtype)
+    return words.reshape(-1, 2) if slot.type.bits == 128 else words

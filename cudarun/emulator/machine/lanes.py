@@ -1,0 +1,78 @@
+"""Sets of lanes: a slice where they are contiguous, else a sorted array of positions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+Indices = npt.NDArray[np.intp]
+Lanes = slice | Indices
+
+
+def count(lanes: Lanes) -> int:
+    """How many lanes there are."""
+    if isinstance(lanes, slice):
+        return int(lanes.stop - lanes.start)
+    return len(lanes)
+
+
+def first(lanes: Lanes) -> int:
+    """The lowest lane."""
+    return int(lanes.start if isinstance(lanes, slice) else lanes[0])
+
+
+def last(lanes: Lanes) -> int:
+    """The highest lane."""
+    return int(lanes.stop - 1 if isinstance(lanes, slice) else lanes[-1])
+
+
+def indices(lanes: Lanes) -> Indices:
+    """The lanes as an array."""
+    if isinstance(lanes, slice):
+        return np.arange(lanes.start, lanes.stop, dtype=np.intp)
+    return lanes
+
+
+def of(positions: Indices) -> Lanes:
+    """A set from sorted positions."""
+    length = len(positions)
+    if length and positions[-1] - positions[0] == length - 1:
+        return slice(int(positions[0]), int(positions[0]) + length)
+    return positions
+
+
+def union(parts: Sequence[Lanes]) -> Lanes:
+    """The lanes of several sets, no lane being in two of them."""
+    if len(parts) == 1:
+        return parts[0]
+    lowest = min(map(first, parts))
+    highest = max(map(last, parts))
+    if sum(map(count, parts)) == highest - lowest + 1:
+        return slice(lowest, highest + 1)
+    together = np.concatenate([indices(part) for part in parts])
+    together.sort(kind="stable")  # sorted runs: merges
+    return together
+
+
+def without(lanes: Lanes, removed: npt.NDArray[np.bool_]) -> Lanes:
+    """The lanes for which ``removed``, one value per lane of the set, is false."""
+    return of(indices(lanes)[~removed])
+
+
+def select(lanes: Lanes, chosen: npt.NDArray[np.bool_]) -> Lanes:
+    """The lanes for which ``chosen``, one value per lane of the set, is true."""
+    positions = np.flatnonzero(chosen)
+    if isinstance(lanes, slice):
+        positions += lanes.start
+        return of(positions)
+    return of(lanes.take(positions))
+
+
+def values(array: npt.NDArray[Any], lanes: Lanes) -> npt.NDArray[Any]:
+    """The items of an array over all lanes; an array of one item stands for all."""
+    if len(array) == 1:
+        return np.broadcast_to(array, (count(lanes), *array.shape[1:]))
+    return array[lanes]

@@ -1,0 +1,174 @@
+"""What all batches of one launch share: the program, memory, parameters and what is printed."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Mapping, Sequence
+from math import prod
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from cudarun.emulator.code import BlockCode, FunctionCode, Role, Site
+from cudarun.emulator.faults import DeviceFault
+from cudarun.emulator.isa.types import Kind, Type
+from cudarun.emulator.machine.printf import PrintBuffer
+from cudarun.emulator.machine.report import place, thread_name
+
+if TYPE_CHECKING:
+    from cudarun.emulator.execution import DeviceTraits, LaunchConfig
+    from cudarun.emulator.machine.threads import Threads
+    from cudarun.emulator.memory import Memory
+    from cudarun.emulator.program import KernelCode, Program
+
+Array = npt.NDArray[Any]
+
+_LOCAL_LIMIT = 512 << 10
+_LARGEST_BATCH = 1 << 15
+_SMALLEST_BATCH = 1 << 10
+_REGISTER_BYTES = 4 << 20  # of one batch: about what stays in the caches near a core
+_RECURSIVE_BATCH = 1 << 11
+
+
+class Launch:
+    """One launch of a kernel.
+
+    Attributes:
+        program: The module of the kernel.
+        kernel: The kernel.
+        kernel_function: Its code.
+        config: Grid, block and so on.
+        memories: Where global addresses can lie.
+        device: The device.
+        printed: What the kernel printed so far.
+        block_threads: Threads per block.
+        blocks: Blocks of the grid.
+        parameters: The parameter buffer, padded.
+        shared_bytes: Shared memory of a block, with the dynamic part.
+        shared_stride: From one block's shared memory to the next one's.
+        local_stride: From one lane's local memory to the next one's.
+        functions: The functions of the program by name.
+        constants: Special registers that have one value throughout.
+    """
+
+    def __init__(
+        self,
+        program: Program,
+        kernel: KernelCode,
+        config: LaunchConfig,
+        memories: Sequence[Memory],
+        symbols: Mapping[str, int],
+        device: DeviceTraits,
+    ) -> None:
+        self.program = program
+        self.kernel = kernel
+        self.config = config
+        self.memories = tuple(memories)
+        self.device = device
+        self.printed = PrintBuffer(config.printf_fifo)
+        self.functions = program.code
+        self.kernel_function = program.code[kernel.name]
+        self.block_threads = prod(config.block)
+        self.blocks = prod(config.grid)
+        padded = config.parameters + bytes(-len(config.parameters) % 16 + 16)
+        self.parameters = np.frombuffer(padded, dtype=np.uint8).copy()  # aligned
+        self.parameters.flags.writeable = False
+        self.shared_bytes = kernel.static_shared + config.dynamic_shared
+        self.shared_stride = _round_up(max(self.shared_bytes, 1), 128)
+        calls = bool(self.kernel_function.calls or self.kernel_function.indirect)
+        stack = config.stack_limit if calls else 0
+        self.local_stride = min(_round_up(kernel.local_bytes + stack + 16, 16), _LOCAL_LIMIT)
+        self.constants = self._constants()
+        self._symbols = symbols
+        self._in_order = list(program.code.values())
+        self._starts = [function.base for function in self._in_order]
+
+    def _constants(self) -> dict[str, int]:
+        grid, block, cluster = self.config.grid, self.config.block, self.config.cluster
+        warps = self.device.threads_per_multiprocessor // 32
+        values = {
+            "%nwarpid": warps,
+            "%nsmid": self.device.multiprocessors,
+            "%gridid": 1,
+            "%dynamic_smem_size": self.config.dynamic_shared,
+            "%total_smem_size": self.shared_bytes,
+            "%aggr_smem_size": self.shared_bytes,
+            "%is_explicit_cluster": int(prod(cluster) > 1),
+            "%cluster_nctarank": prod(cluster),
+            "%current_graph_exec": 0,
+        }
+        for axis, g, b, c in zip("xyz", grid, block, cluster, strict=True):
+            values[f"%nctaid.{axis}"] = g
+            values[f"%ntid.{axis}"] = b
+            values[f"%cluster_nctaid.{axis}"] = c
+            values[f"%nclusterid.{axis}"] = g // c
+        return values
+
+    # --- code ------------------------------------------------------------------------------------
+
+    def locate(self, number: int) -> tuple[FunctionCode, BlockCode]:
+        """The function and block that have a number in the program."""
+        function = self._in_order[bisect_right(self._starts, number) - 1]
+        return function, function.blocks[number - function.base]
+
+    def function_at(self, address: int) -> FunctionCode | None:
+        """The function that a pointer points to."""
+        for name, start in self.program.functions.items():
+            if start == address:
+                return self.functions.get(name)
+        return None
+
+    def address_of(self, space: str, name: str) -> int:
+        """The address of a variable in its space, or of a function."""
+        if space == "shared":
+            return self.kernel.shared[name]
+        if space == "func":
+            return self.program.functions[name]
+        return self._symbols[name]
+
+    def parameter(self, offset: int, ptx_type: Type) -> Array:
+        """A value in the parameter buffer, as an array of one."""
+        values = self.parameters[offset : offset + ptx_type.bytes].view(ptx_type.dtype)
+        if ptx_type.kind is Kind.PREDICATE or ptx_type.elements == 1:
+            return values
+        return values.reshape(1, ptx_type.elements)
+
+    # --- batches ---------------------------------------------------------------------------------
+
+    def blocks_per_batch(self) -> int:
+        """How many blocks run side by side: as many as keep their registers in the cache."""
+        if self.config.cooperative:
+            return self.blocks
+        function = self.kernel_function
+        per_lane = sum(slot.type.bytes for slot in function.slots if slot.role is Role.REGISTER)
+        lanes = _REGISTER_BYTES // max(per_lane, 1)
+        lanes = min(max(lanes, _SMALLEST_BATCH), _LARGEST_BATCH)
+        if self.kernel.recursive:
+            lanes = min(lanes, _RECURSIVE_BATCH)
+        cluster = prod(self.config.cluster)
+        blocks = max(lanes // self.block_threads // cluster, 1) * cluster
+        return min(blocks, self.blocks)
+
+    def most_batches(self, size: int) -> int:
+        """How many batches can be under way: as many as the device has room for their blocks."""
+        resident = self.device.threads_per_multiprocessor // max(self.block_threads, 1)
+        return max(self.device.multiprocessors * max(resident, 1) // size, 1)
+
+    def stack_overflow(
+        self, threads: Threads, lane: int, function: FunctionCode, site: Site | None
+    ) -> DeviceFault:
+        """The fault of a lane whose stack cannot hold the frame of one more function."""
+        lines = [
+            f"kernel {self.kernel.name}: stack overflow in a call of {function.name}",
+            f"  {self.local_stride} bytes of stack per thread are used up "
+            f"(CU_LIMIT_STACK_SIZE is {self.config.stack_limit})",
+        ]
+        if site is not None:
+            lines += [f"  {line}" for line in place(site)]
+        lines.append(f"  {thread_name(threads, lane)}")
+        return DeviceFault(700, "\n".join(lines))
+
+
+def _round_up(value: int, multiple: int) -> int:
+    return -(-value // multiple) * multiple

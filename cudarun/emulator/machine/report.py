@@ -1,0 +1,85 @@
+"""Fault reports: what a user reads when a kernel dies."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+from cudarun.emulator.faults import DeviceFault
+from cudarun.emulator.machine import lanes as lane_sets
+from cudarun.emulator.machine.lanes import Lanes
+
+if TYPE_CHECKING:
+    from cudarun.emulator.code import Site
+    from cudarun.emulator.machine.active import Active
+    from cudarun.emulator.machine.batch import Batch
+    from cudarun.emulator.machine.threads import Threads
+
+_LANES_SHOWN = 3
+
+
+def describe(active: Active, what: str, lane: int, details: Sequence[str]) -> str:
+    """The report of a fault of one lane."""
+    lines = [f"kernel {active.batch.launch.kernel.name}: {what}"]
+    lines += [f"  {detail}" for detail in details]
+    if active.site is not None:
+        lines += [f"  {line}" for line in place(active.site)]
+    lines += [f"  {line}" for line in _callers(active, lane)]
+    lines.append(f"  {thread_name(active.batch.threads, lane)}")
+    return "\n".join(lines)
+
+
+def place(site: Site) -> Iterable[str]:
+    """Where an instruction stands, in PTX and in the source."""
+    yield f"at PTX line {site.line}: {site.text}"
+    if site.source is not None:
+        yield f"from {site.source}"
+
+
+def thread_name(threads: Threads, lane: int) -> str:
+    """A lane as the programmer calls it."""
+    block, thread = threads.coordinates(lane)
+    return f"block ({_triple(block)}), thread ({_triple(thread)})"
+
+
+def _callers(active: Active, lane: int) -> Iterable[str]:
+    launch = active.batch.launch
+    for number in reversed(active.path[:-1]):
+        function, block = launch.locate(number)
+        site = block.terminator.site
+        if site is not None:
+            source = f" ({site.source})" if site.source else ""
+            yield f"called from {function.name}, PTX line {site.line}{source}"
+
+
+def describe_deadlock(batch: Batch) -> DeviceFault:
+    """The fault of lanes that wait for one another, or for lanes that will never come.
+
+    Hardware has no such report: there the kernel hangs.
+    """
+    lines = [f"kernel {batch.launch.kernel.name}: deadlock, no thread can go on"]
+    for arrival in batch.barriers.arrivals:
+        if arrival.path is None:
+            continue
+        what = "at a warp barrier" if arrival.barrier is None else f"at barrier {arrival.barrier}"
+        lines += _waiters(batch, arrival.lanes, what, arrival.site)
+    for path, lanes in batch.gated.items():
+        _, block = batch.launch.locate(path[-1])
+        what = "for the other threads of their member mask"
+        lines += _waiters(batch, lanes, what, block.operations[0].site)
+    return DeviceFault(719, "\n".join(lines))
+
+
+def _waiters(batch: Batch, lanes: Lanes, what: str, site: Site) -> list[str]:
+    count = lane_sets.count(lanes)
+    names = [
+        thread_name(batch.threads, int(lane)) for lane in lane_sets.indices(lanes)[:_LANES_SHOWN]
+    ]
+    more = f" and {count - _LANES_SHOWN} more" if count > _LANES_SHOWN else ""
+    plural = "thread waits" if count == 1 else "threads wait"
+    head = f"  {count} {plural} {what}: {'; '.join(names)}{more}"
+    return [head, *(f"    {line}" for line in place(site))]
+
+
+def _triple(values: tuple[int, int, int]) -> str:
+    return ", ".join(map(str, values))

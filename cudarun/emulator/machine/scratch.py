@@ -1,0 +1,32 @@
+"""Arrays to compute in: handed out again and again instead of being allocated."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+Array = npt.NDArray[Any]
+
+
+class Scratch:
+    """Numbered arrays per type, for ``lanes`` lanes each.
+
+    A large fresh array costs a hundred times what an operation on it does, because the system has
+    to find and clear its pages.
+    """
+
+    def __init__(self, lanes: int) -> None:
+        self._lanes = lanes
+        self._arrays: dict[tuple[np.dtype[Any], int], Array] = {}
+
+    def take(self, dtype: np.dtype[Any], index: int, count: int, elements: int = 1) -> Array:
+        """The first ``count`` items of one array; two-dimensional for several ``elements``."""
+        key = (dtype, index)
+        array = self._arrays.get(key)
+        if array is None or len(array) < count * elements:
+            array = np.empty(max(self._lanes, count) * elements, dtype=dtype)
+            self._arrays[key] = array
+        found = array[: count * elements]
+        return found if elements == 1 else found.reshape(count, elements)

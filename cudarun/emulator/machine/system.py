@@ -1,0 +1,94 @@
+"""The functions that the device provides: ``vprintf``, ``malloc``, ``free``, ``__assertfail``.
+
+PTX interoperability guide, "System calls". Each is an action: the sources are the parameters of the
+call, the destinations its return value.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy.typing as npt
+
+from cudarun.emulator.machine.access import readable
+from cudarun.emulator.machine.printf import Arguments, argument_bytes, render
+
+if TYPE_CHECKING:
+    from cudarun.emulator.machine.active import Active
+
+Array = npt.NDArray[Any]
+Arrays = tuple[Array, ...]
+
+_LONGEST_STRING = 1 << 16
+
+
+def vprintf(active: Active, sources: Arrays, destinations: Arrays) -> None:
+    """Format and keep the text; lanes print in their order. Returns the number of arguments."""
+    formats, arguments = sources
+    texts: dict[int, bytes] = {}
+    for index in range(active.count):
+        address = int(formats[index])
+        if address not in texts:
+            texts[address] = read_string(active, index, address)
+        template = texts[address]
+        size = argument_bytes(template)
+        data = readable(active, index, int(arguments[index]), size) if size else b""
+        text = render(template, Arguments(data), partial(read_string, active, index))
+        active.batch.launch.printed.add(text)
+        for destination in destinations:
+            destination[index] = template.replace(b"%%", b"").count(b"%")
+
+
+def malloc(active: Active, sources: Arrays, destinations: Arrays) -> None:
+    """Blocks of the device heap; null when it is used up."""
+    heap = active.batch.launch.config.heap
+    for index, size in enumerate(sources[0]):
+        address = heap.allocate(int(size)) if heap is not None else 0
+        for destination in destinations:
+            destination[index] = address
+
+
+def free(active: Active, sources: Arrays, destinations: Arrays) -> None:
+    """Give blocks back. Anything else than a block is a fault."""
+    heap = active.batch.launch.config.heap
+    for index, address in enumerate(sources[0]):
+        if heap is None or not heap.free(int(address)):
+            if address == 0:
+                continue
+            what = f"free of {int(address):#x}, which is no live block of the device heap"
+            raise active.fault(700, what, index)
+
+
+def assertfail(active: Active, sources: Arrays, destinations: Arrays) -> None:
+    """Print what CUDA prints for every failed lane, then end the launch."""
+    message, file, line, function, _ = sources
+    lines = []
+    for index in range(active.count):
+        texts = [
+            read_string(active, index, int(pointer[index])).decode(errors="replace")
+            for pointer in (message, file, function)
+        ]
+        block, thread = active.batch.threads.coordinates(active.lane(index))
+        lines.append(
+            f"{texts[1]}:{int(line[index])}: {texts[2]}: block: [{','.join(map(str, block))}], "
+            f"thread: [{','.join(map(str, thread))}] Assertion `{texts[0]}` failed."
+        )
+    sys.stderr.write("\n".join(lines) + "\n")
+    sys.stderr.flush()
+    raise active.fault(710, f"assertion failed: {lines[0]}", 0)
+
+
+SYSTEM_CALLS: dict[str, Callable[[Active, Arrays, Arrays], None]] = {
+    "vprintf": vprintf,
+    "malloc": malloc,
+    "free": free,
+    "__assertfail": assertfail,
+}
+
+
+def read_string(active: Active, index: int, address: int) -> bytes:
+    """The characters at a generic address up to the first NUL."""
+    return readable(active, index, address, _LONGEST_STRING).partition(b"\0")[0]

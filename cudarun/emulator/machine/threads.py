@@ -1,0 +1,182 @@
+"""Which thread a lane is: blocks, warps and special registers (PTX manual chapter 10)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from cudarun.emulator.machine import lanes as lane_sets
+from cudarun.emulator.machine.lanes import Lanes
+
+if TYPE_CHECKING:
+    from cudarun.emulator.code import FunctionCode, Site
+    from cudarun.emulator.machine.active import Active
+    from cudarun.emulator.machine.launch import Launch
+
+Array = npt.NDArray[Any]
+Coordinates = tuple[int, int, int]
+
+WARP = 32
+_LEAST_LANES = 32  # arrays of one item stand for values that all lanes share
+
+
+class Threads:
+    """The threads of a batch: lane ``i`` is thread ``i % threads`` of block ``i // threads``.
+
+    Attributes:
+        lanes: For how many lanes there is room.
+        block_of: The block of each lane, within the batch.
+        slot_of: The place of each lane when warps are padded to 32 lanes.
+    """
+
+    def __init__(self, launch: Launch, blocks: int) -> None:
+        self.launch = launch
+        self.threads = launch.block_threads
+        self.lanes = max(blocks * self.threads, _LEAST_LANES)
+        self.warps = -(-self.threads // WARP)
+        self.room = -(-self.lanes // self.threads)
+        lane = np.arange(self.lanes, dtype=np.intp)
+        self.block_of = lane // self.threads
+        self._thread = lane % self.threads
+        self.slot_of = self.block_of * (self.warps * WARP) + self._thread
+        self._coordinates = np.zeros((self.room, 3), dtype=np.uint32)
+        self._ranks = np.zeros((self.room, 3), dtype=np.uint32)
+        self._special: dict[str, Array] = {}
+        self._first = 0
+
+    def place(self, first: int, blocks: int) -> None:
+        """Let the lanes be the threads of ``blocks`` blocks of the grid from ``first`` on."""
+        self._first = first
+        number = np.arange(first, first + blocks, dtype=np.int64)
+        cluster = self.launch.config.cluster
+        size = cluster[0] * cluster[1] * cluster[2]
+        x, y, z = self.launch.config.grid
+        clusters = x // cluster[0], y // cluster[1], z // cluster[2]
+        outer, inner = _unravel(number // size, clusters), _unravel(number % size, cluster)
+        self._ranks[:blocks] = inner
+        self._coordinates[:blocks] = outer * np.array(cluster) + inner
+        for name, array in self._special.items():
+            if name in _PER_BLOCK:
+                array[:] = self._per_block(name)
+
+    # --- special registers -----------------------------------------------------------------------
+
+    def special(self, name: str) -> Array:
+        """A special register: a value per lane, or a single one."""
+        if name not in self._special:
+            self._special[name] = self._make(name)
+        return self._special[name]
+
+    def _make(self, name: str) -> Array:
+        if name in _PER_BLOCK:
+            return self._per_block(name)
+        if name in _PER_LANE:
+            return self._per_lane(name)
+        return np.array([self.launch.constants[name]], dtype=_DTYPES.get(name, np.uint32))
+
+    def _per_block(self, name: str) -> Array:
+        register, _, axis = name[1:].partition(".")
+        cluster = np.array(self.launch.config.cluster)
+        column = "xyz".find(axis)
+        values: Array
+        match register:
+            case "ctaid":
+                values = self._coordinates[:, column]
+            case "cluster_ctaid":
+                values = self._ranks[:, column]
+            case "clusterid":
+                values = (self._coordinates // cluster)[:, column]
+            case "cluster_ctarank":
+                values = self._ranks @ np.array([1, cluster[0], cluster[0] * cluster[1]])
+            case _:  # smid
+                values = np.arange(self._first, self._first + self.room)
+                values %= self.launch.device.multiprocessors
+        return values.astype(np.uint32).repeat(self.threads)[: self.lanes]
+
+    def _per_lane(self, name: str) -> Array:
+        x, y, _ = self.launch.config.block
+        thread = self._thread
+        lane = (thread % WARP).astype(np.uint32)
+        one = np.uint32(1)
+        below = (one << lane) - one
+        table: dict[str, Callable[[], Array]] = {
+            "%tid.x": lambda: thread % x,
+            "%tid.y": lambda: thread // x % y,
+            "%tid.z": lambda: thread // (x * y),
+            "%laneid": lambda: lane,
+            "%warpid": lambda: thread // WARP,
+            "%lanemask_eq": lambda: one << lane,
+            "%lanemask_lt": lambda: below,
+            "%lanemask_le": lambda: below | (one << lane),
+            "%lanemask_gt": lambda: ~(below | (one << lane)),
+            "%lanemask_ge": lambda: ~below,
+        }
+        return table[name]().astype(np.uint32)
+
+    def coordinates(self, lane: int) -> tuple[Coordinates, Coordinates]:
+        """The block and the thread of a lane."""
+        x, y, _ = self.launch.config.block
+        thread = lane % self.threads
+        block = self._coordinates[lane // self.threads]
+        return (
+            (int(block[0]), int(block[1]), int(block[2])),
+            (thread % x, thread // x % y, thread // (x * y)),
+        )
+
+    # --- warps -----------------------------------------------------------------------------------
+
+    def whole_warps(self, active: Active) -> bool:
+        """Whether the active lanes are certainly all living lanes of their warps."""
+        members = active.members
+        if not isinstance(members, slice):
+            return False
+        unit = WARP if self.threads % WARP == 0 else self.threads
+        return bool(members.start % unit == 0 and members.stop % unit == 0)
+
+    def warp_bits(self, lanes: Lanes) -> Array:
+        """Per warp of the batch, the mask of its lanes that are among these."""
+        present = np.zeros(self.room * self.warps * WARP, dtype=np.bool_)
+        present[self.slot_of[lanes]] = True
+        return np.packbits(present.reshape(-1, WARP), axis=1, bitorder="little").view("<u4")[:, 0]
+
+    def complete(self, lanes: Lanes, masks: Array, alive: Array) -> npt.NDArray[np.bool_]:
+        """For each of some lanes, whether all living lanes of its member mask are among them."""
+        here = self.warp_bits(lanes)
+        living = self.warp_bits(np.flatnonzero(alive))
+        warp = self.slot_of[lanes] // WARP
+        ready: npt.NDArray[np.bool_] = (masks & living[warp] & ~here[warp]) == 0
+        return ready
+
+    # --- local memory ----------------------------------------------------------------------------
+
+    def check_stack(
+        self, lanes: Lanes, base: Array, function: FunctionCode, site: Site | None
+    ) -> None:
+        """Raise the fault of the first lane whose stack cannot hold another frame."""
+        over = base + function.frame_bytes > self.launch.local_stride
+        if over.any():
+            first = int(lane_sets.indices(lanes)[np.argmax(over)])
+            raise self.launch.stack_overflow(self, first, function, site)
+
+
+_PER_BLOCK = {f"%{n}.{a}" for n in ("ctaid", "cluster_ctaid", "clusterid") for a in "xyz"} | {
+    "%cluster_ctarank",
+    "%smid",
+}
+_PER_LANE = {"%laneid", "%warpid", *(f"%tid.{axis}" for axis in "xyz")} | {
+    f"%lanemask_{relation}" for relation in ("eq", "lt", "le", "gt", "ge")
+}
+_DTYPES = {
+    "%gridid": np.uint64,
+    "%current_graph_exec": np.uint64,
+    "%is_explicit_cluster": np.bool_,
+}
+
+
+def _unravel(number: Array, shape: Coordinates) -> Array:
+    return np.stack(
+        [number % shape[0], number // shape[0] % shape[1], number // (shape[0] * shape[1])], axis=1
+    )

@@ -1,0 +1,207 @@
+"""Operations between the lanes of a warp (PTX manual 9.7.9.6 and 9.7.13): shuffle, vote, match.
+
+An action with ``synchronous`` set is the first operation of its block: the batch lets lanes enter
+only when all living lanes of their member mask, the last source, are there.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from cudarun.emulator.machine.threads import WARP
+
+if TYPE_CHECKING:
+    from cudarun.emulator.isa.form import Words
+    from cudarun.emulator.machine.active import Active
+
+Array = npt.NDArray[Any]
+
+
+class WarpAction:
+    """What the operations have in common: where lanes are in their warps."""
+
+    synchronous = True
+
+    def __init__(self, words: Words) -> None:
+        self.words = words
+
+    def slots(self, active: Active) -> Array:
+        """The place of each active lane when warps are padded to 32 lanes."""
+        return active.per_lane(active.batch.threads.slot_of)
+
+    def spread(self, active: Active, slots: Array, values: Array, fill: Any = 0) -> Array:
+        """Values by warp and lane; ``fill`` where no lane is active."""
+        threads = active.batch.threads
+        table = np.full(threads.room * threads.warps * WARP, fill, dtype=values.dtype)
+        table[slots] = values
+        return table.reshape(-1, WARP)
+
+    def bits(self, active: Active, slots: Array, values: Array) -> Array:
+        """Per active lane, the mask of the lanes of its warp whose value is true."""
+        masks: Array = pack(self.spread(active, slots, values))[slots // WARP]
+        return masks
+
+    def present(self, active: Active, slots: Array) -> Array:
+        """Per active lane, the mask of the active lanes of its warp."""
+        return self.bits(active, slots, np.ones(len(slots), dtype=np.bool_))
+
+
+def pack(table: Array) -> Array:
+    """Rows of 32 truth values as words, the first value in the lowest bit."""
+    packed: Array = np.packbits(table, axis=-1, bitorder="little").view("<u4")[..., 0]
+    return packed
+
+
+class Shuffle(WarpAction):
+    """``shfl.sync``: read another lane's register."""
+
+    def __call__(
+        self, active: Active, sources: tuple[Array, ...], destinations: tuple[Array, ...]
+    ) -> None:
+        """Destinations are the value and, where wanted, whether the lane was in range."""
+        value, b, c, _ = sources
+        index, in_range = self._origin(active, b, c)
+        result = value.take(index)
+        np.copyto(destinations[0], result)
+        if len(destinations) > 1:
+            np.copyto(destinations[1], in_range)
+
+    def _origin(self, active: Active, b: Array, c: Array) -> tuple[Array, Array]:
+        """Per lane, which active lane it reads, and whether that was in range."""
+        uniform = b.strides == c.strides == (0,)
+        if not uniform or not active.batch.threads.whole_warps(active):
+            return self._compute(active, b, c)
+        key = (self.words["mode"], int(b[0]), int(c[0]), active.lane(0), active.count)
+        known = active.batch.shuffles.get(key)
+        if known is None:
+            known = active.batch.shuffles[key] = self._compute(active, b, c)
+        return known
+
+    def _compute(self, active: Active, b: Array, c: Array) -> tuple[Array, Array]:
+        slots = self.slots(active)
+        lane = slots % WARP
+        amount, limit, segment = (
+            (b & 31).astype(int),
+            (c & 31).astype(int),
+            (c >> 8).astype(int) & 31,
+        )
+        lowest = lane & segment
+        highest = lowest | (limit & ~segment)
+        match self.words["mode"]:
+            case "up":
+                other = lane - amount
+                in_range = other >= highest
+            case "down":
+                other = lane + amount
+                in_range = other <= highest
+            case "bfly":
+                other = lane ^ amount
+                in_range = other <= highest
+            case _:  # idx
+                other = lowest | (amount & ~segment)
+                in_range = other <= highest
+        wanted = slots - lane + np.where(in_range, other, lane)
+        place = self.spread(active, slots, np.arange(len(slots)), -1).reshape(-1)[wanted]
+        return np.where(place < 0, np.arange(len(slots)), place), in_range
+
+
+class Vote(WarpAction):
+    """``vote.sync``."""
+
+    def __call__(
+        self, active: Active, sources: tuple[Array, ...], destinations: tuple[Array, ...]
+    ) -> None:
+        """Combine a predicate over the lanes of the member mask."""
+        value, mask = sources
+        slots = self.slots(active)
+        true = self.bits(active, slots, value) & mask
+        if self.words["mode"] == "ballot":
+            np.copyto(destinations[0], true)
+            return
+        every = true == self.present(active, slots) & mask
+        result = {"all": every, "any": true != 0, "uni": every | (true == 0)}
+        np.copyto(destinations[0], result[self.words["mode"]])
+
+
+class Match(WarpAction):
+    """``match.sync``: which lanes have the same value."""
+
+    def __call__(
+        self, active: Active, sources: tuple[Array, ...], destinations: tuple[Array, ...]
+    ) -> None:
+        """Compare every lane of a warp with every other."""
+        value, mask = sources
+        slots = self.slots(active)
+        table = self.spread(active, slots, value)
+        here = self.present(active, slots) & mask
+        warp, lane = slots // WARP, slots % WARP
+        same = pack(table[:, :, None] == table[:, None, :])[warp, lane] & here
+        if self.words["mode"] == "any":
+            np.copyto(destinations[0], same)
+            return
+        every = same == here
+        np.copyto(destinations[0], np.where(every, here, 0), casting="unsafe")
+        if len(destinations) > 1:
+            np.copyto(destinations[1], every)
+
+
+class Reduce(WarpAction):
+    """``redux.sync``: one value from those of the member mask."""
+
+    def __call__(
+        self, active: Active, sources: tuple[Array, ...], destinations: tuple[Array, ...]
+    ) -> None:
+        """Reduce; lanes of a warp may be in groups with different masks."""
+        value, masks = sources
+        ufunc, identity = _REDUCTIONS[self.words["op"]]
+        if identity is None:
+            limits = np.iinfo(value.dtype)
+            identity = limits.max if self.words["op"] == "min" else limits.min
+        slots = self.slots(active)
+        for mask in np.unique(masks):
+            group = np.flatnonzero(masks == mask)
+            fill = np.array(identity % (1 << 32), dtype=np.uint32).view(value.dtype)
+            table = self.spread(active, slots[group], value[group], fill)
+            total = ufunc.reduce(table, axis=1, dtype=value.dtype)
+            destinations[0][group] = total[slots[group] // WARP]
+
+
+_REDUCTIONS: dict[str, tuple[np.ufunc, int | None]] = {
+    "add": (np.add, 0),
+    "min": (np.minimum, None),
+    "max": (np.maximum, None),
+    "and": (np.bitwise_and, -1),
+    "or": (np.bitwise_or, 0),
+    "xor": (np.bitwise_xor, 0),
+}
+
+
+class ActiveMask(WarpAction):
+    """``activemask``: the lanes of the warp that run together now."""
+
+    synchronous = False
+
+    def __call__(
+        self, active: Active, sources: tuple[Array, ...], destinations: tuple[Array, ...]
+    ) -> None:
+        """Write the mask."""
+        np.copyto(destinations[0], self.present(active, self.slots(active)))
+
+
+class Elect(WarpAction):
+    """``elect.sync``: one lane of the member mask, here the lowest."""
+
+    def __call__(
+        self, active: Active, sources: tuple[Array, ...], destinations: tuple[Array, ...]
+    ) -> None:
+        """Destinations are the leader's lane and whether a lane is it."""
+        slots = self.slots(active)
+        here = self.present(active, slots) & sources[0]
+        lowest = here & (~here + np.uint32(1))
+        leader = np.log2(lowest.astype(np.float64)).astype(np.uint32)
+        np.copyto(destinations[0], leader)
+        if len(destinations) > 1:
+            np.copyto(destinations[1], leader == slots % WARP)

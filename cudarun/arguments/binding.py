@@ -12,11 +12,12 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
-from cudarun.arguments.expressions import RESERVED, evaluate_dimension
+from cudarun.arguments.dimensions import evaluate_dimension
 from cudarun.arguments.files import check_raw_size, is_npy, locate
 from cudarun.arguments.fitting import Misfit, fit
 from cudarun.arguments.packing import BufferSpec, Pointee, pack
 from cudarun.arguments.scanner import IDENTIFIER
+from cudarun.arguments.syntax import RESERVED
 from cudarun.arguments.types import POINTER_SIZE, Type, inner_shape, lay_out
 from cudarun.arguments.values import (
     Argument,

@@ -14,22 +14,12 @@ from typing import Any
 
 import numpy as np
 
-from cudarun.arguments import expressions as tree
+from cudarun.arguments import syntax as tree
+from cudarun.arguments.deferred import chunks, joint_shape, materialise
 from cudarun.arguments.dtypes import Array, is_float
-from cudarun.arguments.evaluation import (
-    Evaluator,
-    Operand,
-    chunks,
-    compare,
-    errors_naming,
-    joint_shape,
-    least_exact,
-    materialise,
-    presented,
-    truth,
-    wide,
-)
-from cudarun.arguments.expressions import Expression
+from cudarun.arguments.evaluation import Evaluator, errors_naming, least_exact, presented
+from cudarun.arguments.operators import Operand, compare, truth, wide
+from cudarun.arguments.syntax import Expression
 from cudarun.arguments.tolerance import Tolerance
 from cudarun.arguments.types import ScalarType
 from cudarun.report.types import CheckResult, Mismatch

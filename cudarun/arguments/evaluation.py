@@ -16,463 +16,48 @@ No floating-point warning leaves here; every impossible operation is a ``Request
 
 from __future__ import annotations
 
-import functools
-import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, TypeAlias, cast
+from typing import Any, cast
 
 import numpy as np
 
-from cudarun.arguments import expressions as tree
-from cudarun.arguments.dtypes import Array, convert, is_float, scalar_type
-from cudarun.arguments.expressions import CASTS, CONSTANTS, Expression, integer_operation
+from cudarun.arguments import syntax as tree
+from cudarun.arguments.deferred import (
+    Data,
+    elementwise,
+    joint_shape,
+    materialise,
+    numpy_errors,
+    plain,
+)
+from cudarun.arguments.dtypes import Array, scalar_type
 from cudarun.arguments.files import locate
+from cudarun.arguments.functions import (
+    REDUCTIONS,
+    accumulator,
+    arange,
+    bincount,
+    matrix_product,
+    native,
+    reduce,
+)
 from cudarun.arguments.initializers import load_npy
+from cudarun.arguments.operators import (
+    ELEMENTWISE,
+    binary,
+    compare_chain,
+    integer_dtype,
+    is_bool,
+    is_floating,
+    unary,
+    wide,
+)
+from cudarun.arguments.syntax import CASTS, CONSTANTS, Expression
 from cudarun.arguments.types import SCALARS, ScalarType
 from cudarun.errors import ArgumentSyntaxError, RequestError
 
-MAX_ELEMENTS = 1 << 31
-"""The largest array an expression may make that is larger than all it is made from."""
-
-_CHUNK = 1 << 16
-
-Data: TypeAlias = "int | np.generic | Array | Deferred"
-"""A value while it is computed; a plain ``int`` is a literal, which adapts to what it meets."""
-
-Operand: TypeAlias = "int | np.generic | Array"
-"""What the functions below compute with: a :class:`Deferred` comes to them chunk by chunk."""
-
-
-# --- operators on scalars and chunks -------------------------------------------------------------
-
-_FLOAT_OPERATORS: dict[str, Callable[[Any, Any], Any]] = {
-    "+": np.add,
-    "-": np.subtract,
-    "*": np.multiply,
-    "/": np.divide,
-    "//": np.floor_divide,
-    "%": np.remainder,
-    "**": np.power,
-}
-_INTEGER_OPERATORS: dict[str, Callable[[Any, Any], Any]] = {
-    **{symbol: _FLOAT_OPERATORS[symbol] for symbol in ("+", "-", "*", "//", "%", "**")},
-    "<<": np.left_shift,
-    ">>": np.right_shift,
-    "&": np.bitwise_and,
-    "|": np.bitwise_or,
-    "^": np.bitwise_xor,
-}
-_COMPARISONS: dict[str, Callable[[Any, Any], Any]] = {
-    "==": np.equal,
-    "!=": np.not_equal,
-    "<": np.less,
-    "<=": np.less_equal,
-    ">": np.greater,
-    ">=": np.greater_equal,
-}
-_BITWISE = frozenset("&|^")
-
-
-def _floating(value: Operand) -> bool:
-    return not isinstance(value, int) and is_float(value.dtype)
-
-
-def _scalar(value: Operand) -> bool:
-    return isinstance(value, int | np.generic)
-
-
-def wide(value: Operand) -> Any:
-    """A value as float64: exact for every type but 64-bit integers beyond 2^53."""
-    return np.float64(value) if isinstance(value, int) else value.astype(np.float64, copy=False)
-
-
-def binary(operator: str, left: Operand, right: Operand) -> Operand:
-    """``left operator right`` for everything but ``@`` and comparisons."""
-    if operator in ("and", "or"):
-        combine = np.logical_and if operator == "and" else np.logical_or
-        return cast(Operand, combine(truth(left), truth(right)))
-    if operator == "/" or _floating(left) or _floating(right):
-        if operator not in _FLOAT_OPERATORS:
-            raise RequestError(f"{operator!r} is for integers, not for floats")
-        return cast(Operand, _FLOAT_OPERATORS[operator](wide(left), wide(right)))
-    return _integer_binary(operator, left, right)
-
-
-def _integer_binary(operator: str, left: Operand, right: Operand) -> Operand:
-    if isinstance(left, int) and isinstance(right, int):
-        return integer_operation(operator, left, right)
-    shift = operator in ("<<", ">>")
-    dtype = _integer_dtype(left) if shift else _integer_dtype(left, right)
-    if operator in _BITWISE and _is_bool(left) and _is_bool(right):
-        dtype = np.dtype(np.bool_)
-    if _scalar(left) and _scalar(right):
-        exact = integer_operation(operator, int(cast(Any, left)), int(cast(Any, right)))
-        return _sized(exact, dtype)
-    if shift:
-        right = np.minimum(right, np.asarray(64).astype(np.asarray(right).dtype))
-    _check_right(operator, right)
-    return cast(
-        Operand,
-        _INTEGER_OPERATORS[operator](_as_integers(left, dtype), _as_integers(right, dtype)),
-    )
-
-
-def _check_right(operator: str, right: Operand) -> None:
-    """Refuse what numpy would answer with a warning and a made-up number."""
-    if operator in ("//", "%") and not np.all(right):
-        raise RequestError(f"'{operator}': integer division by zero")
-    if operator in ("**", "<<", ">>") and np.any(np.less(right, 0)):
-        raise RequestError(f"'{operator}': the right side has negative integers")
-
-
-def _is_bool(value: Operand) -> bool:
-    return not isinstance(value, int) and value.dtype.kind == "b"
-
-
-def _integer_dtype(*values: Operand) -> np.dtype[Any]:
-    """The type that integer arithmetic of the values is done in."""
-    dtypes = [
-        np.dtype(np.int32) if v.dtype.kind == "b" else v.dtype
-        for v in values
-        if not isinstance(v, int)
-    ] or [np.dtype(np.int64)]
-    for value in values:
-        if isinstance(value, int) and not _holds(dtypes[0], value):
-            dtypes.append(np.dtype(np.int64 if value < 1 << 63 else np.uint64))
-    result = dtypes[0]
-    for dtype in dtypes[1:]:
-        joint = np.promote_types(result, dtype)
-        result = joint if joint.kind in "iu" else np.dtype(np.uint64)
-    return result
-
-
-def _holds(dtype: np.dtype[Any], value: int) -> bool:
-    limits = np.iinfo(dtype)
-    return int(limits.min) <= value <= int(limits.max)
-
-
-def _sized(value: int, dtype: np.dtype[Any]) -> np.generic:
-    """An exact integer as ``dtype``, or 64 bits where it does not fit."""
-    if dtype.kind == "b":
-        return np.bool_(value)
-    wider = (np.dtype(np.int64), np.dtype(np.uint64))
-    fitting = next(each for each in (dtype, *wider) if _holds(each, value))
-    return cast(np.generic, fitting.type(value))
-
-
-def _as_integers(value: Operand, dtype: np.dtype[Any]) -> Any:
-    if isinstance(value, int):
-        return _sized(value, dtype).astype(dtype)
-    return value.astype(dtype, copy=False)
-
-
-def compare(operator: str, left: Operand, right: Operand) -> Operand:
-    """A comparison: floats as float64, integers exactly whatever their types."""
-    if _floating(left) or _floating(right):
-        return cast(Operand, _COMPARISONS[operator](wide(left), wide(right)))
-    sides = (_sized(v, np.dtype(np.int64)) if isinstance(v, int) else v for v in (left, right))
-    return cast(Operand, _COMPARISONS[operator](*sides))
-
-
-def truth(value: Operand) -> Any:
-    """What is not zero; a NaN is true, as in C."""
-    return np.not_equal(wide(value) if _floating(value) else value, 0)
-
-
-def _unary(operator: str, value: Operand) -> Operand:
-    match operator:
-        case "not":
-            return cast(Operand, np.logical_not(truth(value)))
-        case "~":
-            if _floating(value):
-                raise RequestError("'~' is for integers, not for floats")
-            return ~value if isinstance(value, int) else cast(Operand, np.invert(value))
-        case "-" if _floating(value):
-            return cast(Operand, np.negative(wide(value)))
-        case _:
-            return value if _floating(value) else binary(operator, 0, value)
-
-
-# --- elementwise functions -----------------------------------------------------------------------
-
-
-def _absolute(value: Operand) -> Operand:
-    if _floating(value):
-        return cast(Operand, np.abs(wide(value)))
-    if isinstance(value, int):
-        return abs(value)
-    if isinstance(value, np.generic):
-        return _sized(abs(int(value)), _integer_dtype(value))
-    return cast(Operand, np.abs(value.astype(_integer_dtype(value), copy=False)))
-
-
-def _where(condition: Operand, yes: Operand, no: Operand) -> Operand:
-    if _floating(yes) or _floating(no):
-        return cast(Operand, np.where(truth(condition), wide(yes), wide(no)))
-    both_bool = _is_bool(yes) and _is_bool(no)
-    dtype = np.dtype(np.bool_) if both_bool else _integer_dtype(yes, no)
-    chosen = np.where(truth(condition), _as_integers(yes, dtype), _as_integers(no, dtype))
-    return cast(Operand, chosen)
-
-
-def _compare_chain(operators: tuple[str, ...], *operands: Operand) -> Operand:
-    links = zip(operands, operators, operands[1:], strict=False)
-    held = [compare(operator, left, right) for left, operator, right in links]
-    return functools.reduce(lambda one, other: cast(Operand, np.logical_and(one, other)), held)
-
-
-def _of_wide(function: Callable[[Any], Any]) -> Callable[[Operand], Operand]:
-    return lambda value: cast(Operand, function(wide(value)))
-
-
-_ELEMENTWISE: dict[str, Callable[..., Operand]] = {
-    "abs": _absolute,
-    "where": _where,
-    **{
-        name: _of_wide(getattr(np, name))
-        for name in ("sqrt", "exp", "log", "sin", "cos", "tanh", "isnan")
-    },
-    **{name: lambda value, scalar=scalar: convert(value, scalar) for name, scalar in CASTS.items()},
-}
-
-
-# --- arrays in chunks ----------------------------------------------------------------------------
-
-
-class Deferred:
-    """An elementwise operation not yet carried out; at least one operand is no scalar."""
-
-    __slots__ = ("function", "operands", "shape")
-
-    def __init__(
-        self,
-        function: Callable[..., Operand],
-        operands: Sequence[Data],
-        shape: tuple[int, ...],
-    ) -> None:
-        self.function = function
-        self.operands = operands
-        self.shape = shape
-
-    def compute(self, chunk: Mapping[int, Array]) -> Operand:
-        """The value over a chunk of each array below, given by the array's ``id``."""
-        return self.function(*(_part(operand, chunk) for operand in self.operands))
-
-
-def _part(data: Data, chunk: Mapping[int, Array]) -> Operand:
-    if isinstance(data, Deferred):
-        return data.compute(chunk)
-    return chunk[id(data)] if isinstance(data, np.ndarray) else data
-
-
-def _arrays(data: Data) -> Iterator[Array]:
-    if isinstance(data, Deferred):
-        for operand in data.operands:
-            yield from _arrays(operand)
-    elif isinstance(data, np.ndarray):
-        yield data
-
-
-def shape_of(data: Data) -> tuple[int, ...]:
-    """The shape of a value; ``()`` for a scalar."""
-    return () if isinstance(data, int) else data.shape
-
-
-def joint_shape(operands: Sequence[Data]) -> tuple[int, ...]:
-    """The shape that values broadcast to.
-
-    Raises:
-        RequestError: They do not, or one of them is a struct, which is no operand.
-    """
-    for operand in operands:
-        if not isinstance(operand, int | Deferred) and operand.dtype.names:
-            members = ", ".join(f'["{name}"]' for name in operand.dtype.names)
-            raise RequestError(f"a struct has no value of its own: choose a member, {members}")
-    shapes = [shape_of(operand) for operand in operands]
-    try:
-        joint = np.broadcast_shapes(*shapes)
-    except ValueError:
-        distinct = " and ".join(map(str, dict.fromkeys(shape for shape in shapes if shape)))
-        raise RequestError(f"the shapes {distinct} do not go together") from None
-    guard_size(math.prod(joint), *operands)
-    return joint
-
-
-def guard_size(count: int, *made_from: Data) -> None:
-    """Refuse arrays that would exhaust the machine, unless the user's own are as large."""
-    if count > max(MAX_ELEMENTS, *(math.prod(shape_of(data)) for data in made_from), 0):
-        raise RequestError(f"an array of {count} elements: expressions make at most {MAX_ELEMENTS}")
-
-
-def chunks(*operands: Data) -> Iterator[tuple[int, tuple[Operand, ...]]]:
-    """The operands, broadcast together, chunk by chunk in index order.
-
-    Yields:
-        The flat index of the first element, and a part of each operand: one-dimensional arrays of
-        one length, and scalars as they are. An array part is overwritten by the next chunk's.
-    """
-    arrays = {id(array): array for operand in operands for array in _arrays(operand)}
-    if not arrays:
-        yield 0, tuple(_part(operand, {}) for operand in operands)
-        return
-    with _numpy_errors("too many different arrays"):
-        iterator = np.nditer(
-            list(arrays.values()),
-            flags=["external_loop", "buffered", "zerosize_ok"],
-            order="C",
-            buffersize=_CHUNK,
-        )
-    if iterator.itersize == 0:  # one empty chunk, so that the types of the results are known
-        empty = {key: np.empty(0, array.dtype) for key, array in arrays.items()}
-        yield 0, tuple(_part(operand, empty) for operand in operands)
-        return
-    start = 0
-    with iterator:
-        for parts in iterator:
-            given = cast("tuple[Array, ...]", parts if len(arrays) > 1 else (parts,))
-            chunk = dict(zip(arrays, given, strict=True))
-            yield start, tuple(_part(operand, chunk) for operand in operands)
-            start += next(iter(chunk.values())).size
-
-
-def materialise(data: Data) -> Any:
-    """A value as a numpy scalar or array; a literal becomes a 64-bit integer."""
-    if isinstance(data, int):
-        return _sized(data, np.dtype(np.int64))
-    if not isinstance(data, Deferred):
-        return data
-    result: Array | None = None
-    for start, (part,) in chunks(data):
-        chunk = np.asarray(part)
-        if result is None:
-            result = np.empty(math.prod(data.shape), chunk.dtype)
-        result[start : start + chunk.size] = chunk
-    assert result is not None, "there is always at least one chunk"
-    return result.reshape(data.shape)
-
-
-def elementwise(function: Callable[..., Operand], *operands: Data) -> Data:
-    """Apply an elementwise function: at once to scalars, deferred where there is an array."""
-    shape = joint_shape(operands)
-    if all(isinstance(operand, int | np.generic) for operand in operands):
-        return cast(Data, _plain(function(*operands)))
-    return Deferred(function, operands, shape)
-
-
-def _plain(value: Any) -> Any:
-    """An array without axes as the scalar it is."""
-    return value[()] if isinstance(value, np.ndarray) and value.ndim == 0 else value
-
-
-@contextmanager
-def errors_naming(expression: Expression) -> Iterator[None]:
-    """An operation that is not possible becomes an error that says in which expression."""
-    try:
-        yield
-    except ArgumentSyntaxError:
-        raise
-    except RequestError as error:
-        message = f"{expression}: {error.message}"
-        raise RequestError(message, hint=error.hint).at(**error.context) from None
-
-
-@contextmanager
-def _numpy_errors(what: str) -> Iterator[None]:
-    """What numpy refuses is a request that cannot be carried out."""
-    try:
-        yield
-    except (ValueError, TypeError, IndexError, OverflowError, MemoryError) as error:
-        raise RequestError(f"{what}: {error or 'out of memory'}") from None
-
-
-# --- functions of whole arrays -------------------------------------------------------------------
-
-
-def _native(array: Any) -> Any:
-    """Types that numpy borrowed from ml_dtypes as float32, which holds them exactly."""
-    return array.astype(np.float32) if is_float(array.dtype) and array.dtype.kind != "f" else array
-
-
-def _accumulator(dtype: np.dtype[Any]) -> type[np.generic]:
-    if is_float(dtype):
-        return np.float64
-    return np.uint64 if dtype.kind == "u" else np.int64
-
-
-def _reduce(name: str, array: Any, **options: Any) -> Any:
-    match name:
-        case "sum" | "prod":
-            return getattr(np, name)(array, dtype=_accumulator(array.dtype), **options)
-        case "mean":
-            return np.mean(array, dtype=np.float64, **options)
-        case "min" | "max":
-            return getattr(np, name)(_native(array), **options)
-        case _:
-            return getattr(np, name)(truth(array), **options)
-
-
-def _matrix_product(left: Any, right: Any) -> Any:
-    if left.ndim == 0 or right.ndim == 0:
-        raise RequestError("'@' is for vectors and matrices; a scalar multiplies with '*'")
-    columns = right.shape[-1] if right.ndim > 1 else 1
-    rows = left.shape[-2] if left.ndim > 1 else 1
-    if left.shape[-1] != right.shape[-2 if right.ndim > 1 else 0]:
-        raise RequestError(f"'@': the shapes {left.shape} and {right.shape} do not go together")
-    with _numpy_errors("'@'"):
-        batches = math.prod(np.broadcast_shapes(left.shape[:-2], right.shape[:-2]))
-        guard_size(batches * rows * columns, left, right)
-        if _floating(left) or _floating(right):
-            return np.matmul(wide(left), wide(right))
-        return _integer_product(left, right)
-
-
-def _integer_product(left: Array, right: Array) -> Any:
-    dtype = np.promote_types(_accumulator(left.dtype), _accumulator(right.dtype))
-    dtype = dtype if dtype.kind in "iu" else np.dtype(np.uint64)
-    if left.size and right.size:
-        bound = _magnitude(left) * _magnitude(right) * left.shape[-1]
-        if bound < 1 << 53:  # exact in float64, where the product is many times faster
-            return np.matmul(wide(left), wide(right)).astype(dtype)
-    return np.matmul(left.astype(dtype), right.astype(dtype))
-
-
-def _magnitude(array: Array) -> int:
-    return max(abs(int(array.min())), abs(int(array.max())))
-
-
-def _arange(bounds: Sequence[Any]) -> Array:
-    start, stop, step = {1: (0, *bounds, 1), 2: (*bounds, 1)}.get(len(bounds), tuple(bounds))
-    if any(isinstance(b, np.ndarray) for b in bounds):
-        raise RequestError("arange counts between scalars")
-    if any(_floating(b) for b in bounds):
-        start, stop, step = float(start), float(stop), float(step)
-        count = math.ceil((stop - start) / step) if step else math.inf
-    else:
-        start, stop, step = int(start), int(stop), int(step)
-        count = -((start - stop) // step) if step else math.inf
-    if not 0 <= (count := max(count, 0)) <= MAX_ELEMENTS:
-        raise RequestError(f"arange of {count} elements: expressions make at most {MAX_ELEMENTS}")
-    if isinstance(start, float):
-        return cast(Array, start + np.arange(count) * step)
-    with _numpy_errors("arange"):
-        return np.arange(start, stop, step, dtype=np.int64)
-
-
-def _bincount(array: Any, minlength: int = 0) -> Array:
-    if array.dtype.kind not in "iub":
-        raise RequestError("bincount counts integers")
-    if array.size and (int(array.min()) < 0 or int(array.max()) >= MAX_ELEMENTS):
-        raise RequestError(f"bincount counts integers from 0 to {MAX_ELEMENTS - 1}")
-    if not 0 <= minlength <= MAX_ELEMENTS:
-        raise RequestError(f"bincount: minlength={minlength}")
-    return np.bincount(np.ravel(array).astype(np.int64), minlength=minlength)
-
-
-# --- the tree ------------------------------------------------------------------------------------
-
-_REDUCTIONS = frozenset({"sum", "prod", "min", "max", "mean", "all", "any"})
 _EXACT = frozenset({"isnan", "all", "any", "bincount", "arange"})
 
 
@@ -528,21 +113,21 @@ class Evaluator:
             case tree.Sequence(items):
                 return self._sequence(items)
             case tree.Unary(operator, operand):
-                return elementwise(lambda v: _unary(operator, v), self.value(operand))
+                return elementwise(lambda v: unary(operator, v), self.value(operand))
             case tree.Binary("@", left, right):
-                return cast(Data, _plain(_matrix_product(self.array(left), self.array(right))))
+                return cast(Data, plain(matrix_product(self.array(left), self.array(right))))
             case tree.Binary(operator, left, right):
                 sides = self.value(left), self.value(right)
                 return elementwise(lambda a, b: binary(operator, a, b), *sides)
             case tree.Comparison(operands, operators):
                 values = map(self.value, operands)
-                return elementwise(lambda *v: _compare_chain(operators, *v), *values)
+                return elementwise(lambda *v: compare_chain(operators, *v), *values)
             case tree.Call():
                 return self._call(node)
             case tree.Old(operand):
                 return self.before.value(operand)
             case tree.Load(path):
-                return cast(Data, _plain(self._load(path)))
+                return cast(Data, plain(self._load(path)))
             case tree.Index(base, items):
                 return self._index(base, items)
             case tree.MemberOf(base, member):
@@ -557,7 +142,7 @@ class Evaluator:
             array = np.asarray(self.values[node.name])
             if not array.dtype.names and scalar_type(array.dtype) is None:
                 raise RequestError(f"{node.name} holds {array.dtype}: expressions cannot use it")
-            return cast(Data, _plain(array))
+            return cast(Data, plain(array))
         if node.name in tree.CONSTANTS:
             constant = CONSTANTS[node.name]
             return np.bool_(constant) if isinstance(constant, bool) else np.float64(constant)
@@ -568,12 +153,12 @@ class Evaluator:
 
     def _sequence(self, items: Sequence[tree.Node]) -> Array:
         parts = [self.array(item) for item in items]
-        if any(map(_floating, parts)):
+        if any(map(is_floating, parts)):
             parts = [wide(part) for part in parts]
-        elif not all(map(_is_bool, parts)):
-            dtype = _integer_dtype(*parts)
+        elif not all(map(is_bool, parts)):
+            dtype = integer_dtype(*parts)
             parts = [part.astype(dtype) for part in parts]
-        with _numpy_errors("[…]"):
+        with numpy_errors("[…]"):
             return np.stack(parts)
 
     def _load(self, path: str) -> Array:
@@ -590,7 +175,7 @@ class Evaluator:
         if member not in names:
             known = f"its members are {', '.join(names)}" if names else "it is no struct"
             raise RequestError(f'["{member}"]: {known}')
-        return cast(Data, _plain(value[member]))
+        return cast(Data, plain(value[member]))
 
     def _index(self, base: tree.Node, items: Sequence[tree.Node | tree.Slice | tree.Rest]) -> Data:
         array = self.array(base)
@@ -598,8 +183,8 @@ class Evaluator:
             raise RequestError("[…]: a scalar has no elements")
         where = tuple(self._index_item(item) for item in items)
         joint_shape([each for each in where if isinstance(each, np.ndarray)])
-        with _numpy_errors("[…]"):
-            return cast(Data, _plain(array[where]))
+        with numpy_errors("[…]"):
+            return cast(Data, plain(array[where]))
 
     def _index_item(self, item: tree.Node | tree.Slice | tree.Rest) -> Any:
         if isinstance(item, tree.Rest):
@@ -629,14 +214,14 @@ class Evaluator:
 
     def _call(self, node: tree.Call) -> Data:
         name, arguments = node.function, node.arguments
-        if name in _ELEMENTWISE:
-            return elementwise(_ELEMENTWISE[name], *map(self.value, arguments))
+        if name in ELEMENTWISE:
+            return elementwise(ELEMENTWISE[name], *map(self.value, arguments))
         first = self.array(arguments[0])
         if first.dtype.names:
             raise RequestError(f'{name}: a struct has no value of its own: name a member, ["…"]')
         options = {keyword: self._option(keyword, value) for keyword, value in node.keywords}
-        with _numpy_errors(name):
-            return cast(Data, _plain(self._whole(name, first, arguments[1:], options)))
+        with numpy_errors(name):
+            return cast(Data, plain(self._whole(name, first, arguments[1:], options)))
 
     def _option(self, keyword: str, node: tree.Node) -> Any:
         if keyword == "keepdims":
@@ -649,17 +234,17 @@ class Evaluator:
         self, name: str, first: Any, rest: Sequence[tree.Node], options: Mapping[str, Any]
     ) -> Any:
         """A function that needs its arrays whole."""
-        if name in _REDUCTIONS:
-            return _reduce(name, first, **options)
+        if name in REDUCTIONS:
+            return reduce(name, first, **options)
         match name:
             case "arange":
-                return _arange([first, *map(self.array, rest)])
+                return arange([first, *map(self.array, rest)])
             case "cumsum":
-                return np.cumsum(first, dtype=_accumulator(first.dtype), **options)
+                return np.cumsum(first, dtype=accumulator(first.dtype), **options)
             case "sort":
-                return np.sort(_native(first), **options)
+                return np.sort(native(first), **options)
             case "bincount":
-                return _bincount(first, **options)
+                return bincount(first, **options)
             case "dot":
                 return self._dot(first, self.array(rest[0]))
             case "transpose":
@@ -674,7 +259,7 @@ class Evaluator:
         if left.ndim > 2 or right.ndim > 2:
             raise RequestError("dot is for vectors and matrices; '@' goes over stacks of them")
         if left.ndim and right.ndim:
-            return _matrix_product(left, right)
+            return matrix_product(left, right)
         return materialise(elementwise(lambda a, b: binary("*", a, b), left, right))
 
     # --- precision ---
@@ -746,3 +331,15 @@ def presented(value: Any, precision: ScalarType | None) -> Any:
 def least_exact(*types: ScalarType | None) -> ScalarType | None:
     """The floating type with the shortest mantissa."""
     return min(filter(None, types), key=lambda each: each.mantissa_bits, default=None)
+
+
+@contextmanager
+def errors_naming(expression: Expression) -> Iterator[None]:
+    """An operation that is not possible becomes an error that says in which expression."""
+    try:
+        yield
+    except ArgumentSyntaxError:
+        raise
+    except RequestError as error:
+        message = f"{expression}: {error.message}"
+        raise RequestError(message, hint=error.hint).at(**error.context) from None

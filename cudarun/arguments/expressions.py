@@ -10,269 +10,45 @@ the text, the worker evaluates it (:mod:`cudarun.arguments.evaluation`).
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 from cudarun.arguments.literals import UNSIGNED_NUMBER, LiteralError, as_number
 from cudarun.arguments.scanner import IDENTIFIER, Scanner, did_you_mean
-from cudarun.arguments.types import NAMED, ScalarType
-from cudarun.errors import ArgumentSyntaxError, RequestError
+from cudarun.arguments.syntax import (
+    CASTS,
+    ELEMENTWISE,
+    FUNCTIONS,
+    MANY,
+    RESERVED,
+    Binary,
+    Call,
+    Comparison,
+    Expression,
+    Index,
+    Load,
+    MemberOf,
+    Name,
+    Node,
+    Number,
+    Old,
+    Rest,
+    Sequence,
+    Signature,
+    Slice,
+    Unary,
+)
+from cudarun.errors import ArgumentSyntaxError
 
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
+__all__ = ["Expression", "evaluate", "parse_expression", "read_expression"]
+
 MAX_OPERATIONS = 150
 """Operators, calls and indexings in one expression: no text can make evaluation recurse deeply."""
-
-
-class Signature(NamedTuple):
-    """How many arguments a function takes, and which keywords."""
-
-    minimum: int
-    maximum: int
-    keywords: frozenset[str] = frozenset()
-
-
-_REDUCTION = Signature(1, 1, frozenset({"axis", "keepdims"}))
-_ELEMENTWISE = Signature(1, 1)
-_AXIS = Signature(1, 1, frozenset({"axis"}))
-_MANY = 32
-
-FUNCTIONS: dict[str, Signature] = {
-    **dict.fromkeys(("sum", "prod", "min", "max", "mean", "all", "any"), _REDUCTION),
-    **dict.fromkeys(("abs", "sqrt", "exp", "log", "sin", "cos", "tanh", "isnan"), _ELEMENTWISE),
-    **dict.fromkeys(("cumsum", "sort"), _AXIS),
-    "arange": Signature(1, 3),
-    "where": Signature(3, 3),
-    "dot": Signature(2, 2),
-    "bincount": Signature(1, 1, frozenset({"minlength"})),
-    "transpose": Signature(1, _MANY),
-    "reshape": Signature(2, _MANY),
-}
-"""The functions of the language, but for ``old``, ``load`` and the casts by type name."""
-
-CASTS: dict[str, ScalarType] = {
-    name: named
-    for name, named in NAMED.items()
-    if isinstance(named, ScalarType) and IDENTIFIER.fullmatch(name)
-}
-"""The scalar types that can be called as functions."""
-
-CONSTANTS: dict[str, float | bool] = {
-    "pi": 3.141592653589793,
-    "inf": float("inf"),
-    "nan": float("nan"),
-    "true": True,
-    "false": False,
-}
-"""Names that mean something where no argument has them."""
-
-RESERVED = frozenset({"and", "or", "not"})
-"""Words that cannot name an argument: they are operators here, and in C++ too."""
-
-
-# --- the tree ------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class Number:
-    """A number as written; an integer adapts to the type of what it meets."""
-
-    value: int | float
-
-
-@dataclass(frozen=True, slots=True)
-class Name:
-    """An argument, or one of :data:`CONSTANTS`."""
-
-    name: str
-    column: int = field(compare=False)
-
-
-@dataclass(frozen=True, slots=True)
-class Sequence:
-    """``[1, 2, 3]`` or ``(2, 3)``: an array written out, or a shape."""
-
-    items: tuple[Node, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Unary:
-    """``-x``, ``+x``, ``~x`` or ``not x``."""
-
-    operator: str
-    operand: Node
-
-
-@dataclass(frozen=True, slots=True)
-class Binary:
-    """``left operator right``, for all operators but comparisons."""
-
-    operator: str
-    left: Node
-    right: Node
-
-
-@dataclass(frozen=True, slots=True)
-class Comparison:
-    """``a < b <= c``: one operator fewer than operands."""
-
-    operands: tuple[Node, ...]
-    operators: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Call:
-    """A function of :data:`FUNCTIONS` or a cast."""
-
-    function: str
-    arguments: tuple[Node, ...]
-    keywords: tuple[tuple[str, Node], ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Old:
-    """``old(…)``: its operand with the values from before the run."""
-
-    operand: Node
-
-
-@dataclass(frozen=True, slots=True)
-class Load:
-    """``load("ref.npy")``."""
-
-    path: str
-
-
-@dataclass(frozen=True, slots=True)
-class Slice:
-    """``start:stop:step`` within an index."""
-
-    start: Node | None
-    stop: Node | None
-    step: Node | None
-
-
-@dataclass(frozen=True, slots=True)
-class Rest:
-    """``...`` within an index: all the axes not otherwise named."""
-
-
-@dataclass(frozen=True, slots=True)
-class Index:
-    """``base[items]``."""
-
-    base: Node
-    items: tuple[Node | Slice | Rest, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class MemberOf:
-    """``base["name"]``: a member of a struct."""
-
-    base: Node
-    member: str
-
-
-Node: TypeAlias = (
-    Number | Name | Sequence | Unary | Binary | Comparison | Call | Old | Load | Index | MemberOf
-)
-
-
-def children(node: Node | Slice | Rest) -> Iterator[Node | Slice | Rest]:
-    """The nodes directly below."""
-    match node:
-        case Number() | Name() | Load() | Rest():
-            return
-        case Sequence():
-            yield from node.items
-        case Unary() | Old():
-            yield node.operand
-        case Binary():
-            yield from (node.left, node.right)
-        case Comparison():
-            yield from node.operands
-        case Call():
-            yield from node.arguments
-            yield from (value for _, value in node.keywords)
-        case Index():
-            yield node.base
-            yield from node.items
-        case MemberOf():
-            yield node.base
-        case Slice():
-            yield from (part for part in (node.start, node.stop, node.step) if part is not None)
-
-
-def walk(node: Node | Slice | Rest) -> Iterator[Node | Slice | Rest]:
-    """``node`` and everything below it."""
-    yield node
-    for child in children(node):
-        yield from walk(child)
-
-
-@dataclass(frozen=True, slots=True)
-class Expression:
-    """A parsed expression.
-
-    Attributes:
-        text: The text as given, without the space around it.
-        node: Its syntax tree.
-        source: The text that the columns of names count in; for a dimension, the whole argument.
-    """
-
-    text: str
-    node: Node
-    source: str = field(compare=False, repr=False)
-
-    @property
-    def names(self) -> frozenset[str]:
-        """Every free name in it, those inside ``old(…)`` included."""
-        return frozenset(n.name for n in walk(self.node) if isinstance(n, Name))
-
-    @property
-    def old_names(self) -> frozenset[str]:
-        """The names whose values from before the run it needs."""
-        olds = [n for n in walk(self.node) if isinstance(n, Old)]
-        return frozenset(n.name for old in olds for n in walk(old) if isinstance(n, Name))
-
-    @property
-    def files(self) -> tuple[str, ...]:
-        """The paths that it loads, as written."""
-        paths = (n.path for n in walk(self.node) if isinstance(n, Load))
-        return tuple(dict.fromkeys(paths))
-
-    def check_names(self, known: Iterable[str]) -> None:
-        """Refuse names that are neither in ``known`` nor constants.
-
-        Raises:
-            ArgumentSyntaxError: At the first such name.
-        """
-        known = list(known)
-        for node in walk(self.node):
-            if isinstance(node, Name) and node.name not in known and node.name not in CONSTANTS:
-                raise unknown_name(self, node, known)
-
-    def __str__(self) -> str:
-        return self.text
-
-
-def unknown_name(expression: Expression, node: Name, known: Iterable[str]) -> ArgumentSyntaxError:
-    """The error about a name that no argument has."""
-    known = list(known)
-    if node.name in FUNCTIONS or node.name in CASTS or node.name in ("old", "load"):
-        hint: str | None = f"{node.name} is a function: {node.name}(…)"
-    else:
-        hint = did_you_mean(node.name, [*known, *CONSTANTS])
-    names = f"; there are {', '.join(known)}" if known else ""
-    message = f"unknown name {node.name!r}{names}"
-    return ArgumentSyntaxError(message, expression.source, node.column, hint=hint)
-
-
-# --- parsing -------------------------------------------------------------------------------------
 
 _OPERATOR = re.compile(r"\*\*|//|<<|>>|<=|>=|==|!=|[-+*/%@&|^~<>]|(?:and|or|not)\b")
 _COMPARISONS = frozenset({"<", "<=", ">", ">=", "==", "!="})
@@ -419,7 +195,7 @@ class _Parser:
             value = as_number(text)
         except LiteralError as error:
             raise self.scanner.error(str(error), start) from None
-        if isinstance(value, int) and value > _HIGHEST:
+        if isinstance(value, int) and value >= 1 << 64:
             raise self.scanner.error(f"{text} does not fit 64 bits", start)
         return Number(value)
 
@@ -486,7 +262,7 @@ class _Parser:
             return self.load()
         if name == "old":
             return self.old(start)
-        signature = _ELEMENTWISE if name in CASTS else FUNCTIONS.get(name)
+        signature = ELEMENTWISE if name in CASTS else FUNCTIONS.get(name)
         if signature is None:
             known = [*FUNCTIONS, *CASTS, "old", "load"]
             raise self.scanner.error(
@@ -556,7 +332,7 @@ def _wrong_count(name: str, signature: Signature, given: int) -> str:
         str(least)
         if least == most
         else f"{least} or more"
-        if most == _MANY
+        if most == MANY
         else f"{least} to {most}"
     )
     keywords = ", ".join(f"{keyword}=" for keyword in sorted(signature.keywords))
@@ -567,130 +343,6 @@ def _wrong_count(name: str, signature: Signature, given: int) -> str:
 def _wrong_keyword(name: str, signature: Signature, keyword: str) -> str:
     known = ", ".join(f"{each}=" for each in sorted(signature.keywords))
     return f"{name} takes no {keyword}=" + (f", only {known}" if known else "")
-
-
-# --- integers, exactly ---------------------------------------------------------------------------
-
-_LOWEST, _HIGHEST = -(1 << 63), (1 << 64) - 1
-
-
-def _power(base: int, exponent: int) -> int:
-    if exponent < 0:
-        raise RequestError(f"{base} ** {exponent}: an integer to a negative power")
-    if abs(base) > 1 and exponent > 64:
-        return _HIGHEST + 1  # too large whatever the base: not worth computing
-    return int(base**exponent)
-
-
-def _shift(value: int, count: int) -> int:
-    if count < 0:
-        raise RequestError(f"shift by {count}: a shift counts from 0")
-    return value << min(count, 65)
-
-
-def _shift_right(value: int, count: int) -> int:
-    if count < 0:
-        raise RequestError(f"shift by {count}: a shift counts from 0")
-    return value >> min(count, 65)
-
-
-_INTEGER_OPERATORS: dict[str, Callable[[int, int], int]] = {
-    "+": lambda a, b: a + b,
-    "-": lambda a, b: a - b,
-    "*": lambda a, b: a * b,
-    "//": lambda a, b: a // b,
-    "%": lambda a, b: a % b,
-    "**": _power,
-    "<<": _shift,
-    ">>": _shift_right,
-    "&": lambda a, b: a & b,
-    "|": lambda a, b: a | b,
-    "^": lambda a, b: a ^ b,
-}
-
-
-def integer_operation(operator: str, left: int, right: int) -> int:
-    """``left operator right`` for two integers, exactly.
-
-    Raises:
-        RequestError: The result does not fit 64 bits, or there is none.
-    """
-    if operator in ("//", "%") and right == 0:
-        raise RequestError(f"{left} {operator} 0: division by zero")
-    result = _INTEGER_OPERATORS[operator](left, right)
-    if not _LOWEST <= result <= _HIGHEST:
-        raise RequestError(f"{left} {operator} {right} does not fit 64 bits")
-    return result
-
-
-def read_dimension(scanner: Scanner) -> Expression:
-    """Read the dimension of a buffer: an expression of integers and names, such as ``2*n+1``.
-
-    Raises:
-        ArgumentSyntaxError: It has anything else in it.
-    """
-    start = scanner.skip_space()
-    expression = read_expression(scanner)
-    for node in walk(expression.node):
-        problem = _not_of_a_dimension(node)
-        if problem:
-            raise scanner.error(f"{problem} in the dimension {expression.text!r}", start)
-    return expression
-
-
-def _not_of_a_dimension(node: Node | Slice | Rest) -> str | None:
-    match node:
-        case Number(float()):
-            return f"{node.value} is not an integer"
-        case Binary("/"):
-            return "'/' does not give an integer (write '//')"
-        case Binary(operator) | Unary(operator) if operator in (*_INTEGER_OPERATORS, "~"):
-            return None
-        case Number() | Name():
-            return None
-        case _:
-            return "only numbers, names and integer operators can stand"
-
-
-def evaluate_dimension(expression: Expression, integers: Mapping[str, int]) -> int:
-    """The value of a dimension.
-
-    Raises:
-        RequestError: A name is not among ``integers``, or the value is negative or over 64 bits.
-    """
-    value = _integer(expression, expression.node, integers)
-    if value < 0:
-        raise RequestError(f"the dimension {expression.text!r} is {value}")
-    return value
-
-
-def _integer(expression: Expression, node: Node, integers: Mapping[str, int]) -> int:
-    match node:
-        case Number(int(value)):
-            return value
-        case Name(name) if name in integers:
-            return integers[name]
-        case Name(name):
-            known = ", ".join(integers) or "none"
-            raise RequestError(
-                f"the dimension {expression.text!r} needs an integer argument named {name!r}; "
-                f"the integer arguments are: {known}",
-                hint=did_you_mean(name, integers),
-            )
-        case Unary(operator, operand):
-            value = _integer(expression, operand, integers)
-            return {"-": -value, "+": value, "~": ~value}[operator]
-        case Binary(operator, left, right):
-            return integer_operation(
-                operator,
-                _integer(expression, left, integers),
-                _integer(expression, right, integers),
-            )
-        case _:
-            raise AssertionError(f"read_dimension let {node} pass")
-
-
-# --- evaluation ----------------------------------------------------------------------------------
 
 
 def evaluate(

@@ -12,9 +12,10 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import TypeVar
 
-from cudarun.arguments.expressions import RESERVED, Expression, read_dimension
+from cudarun.arguments.dimensions import read_dimension
 from cudarun.arguments.literals import NUMBER, Form, LiteralError, read
 from cudarun.arguments.scanner import IDENTIFIER, Scanner, did_you_mean
+from cudarun.arguments.syntax import RESERVED, Expression
 from cudarun.arguments.types import (
     NAMED,
     ArrayType,
@@ -68,7 +69,6 @@ _NUMBER_AHEAD = re.compile(r"[+-]?\s*(?:\.?[0-9]|(?:inf|nan|true|false)\b)")
 _LITERAL_AHEAD = re.compile(rf"{_NUMBER_AHEAD.pattern}|\{{")
 _SYMBOL = re.compile(r"[A-Za-z_$%][\w$]*(?:::[A-Za-z_$][\w$]*)*")
 _HEX = re.compile(r"[0-9a-fA-F_]*")
-_WORD = re.compile(r"\w+")
 _QUOTED = re.compile(r'"(?P<path>(?:[^"\\]|\\["\\])*)"')
 _PATH_IN_STRUCT = re.compile(r"[^,}]*")
 _PATH = re.compile(r".*", re.DOTALL)
@@ -147,7 +147,7 @@ class _Parser:
         value = self.value()
         scanner = self.scanner
         if scanner.peek(",") and isinstance(value, VectorValue | ArrayValue):
-            raise scanner.error(f"{value.type} takes no more than {_count(value)} values")
+            raise scanner.error(f"{value.type} takes no more than {value.type.count} values")
         scanner.expect_end()
         return value
 
@@ -183,19 +183,27 @@ class _Parser:
             return Null()
         if word == "bytes" and scanner.accept(":"):
             return self.bytes()
-        # Types of C have up to four words: take as many as still make a name.
-        name, named, end = word, NAMED.get(word), scanner.position
-        while more := scanner.match(IDENTIFIER):
-            name += f" {more.group()}"
-            if name in NAMED:
-                named, end = NAMED[name], scanner.position
-        scanner.position = end
+        named = self.longest_name(word)
         if named is None:
             hint = did_you_mean(word, [*NAMED, "null", "bytes"])
             if scanner.peek("="):
                 hint = "an argument is NAME=VALUE"
             raise scanner.error(f"unknown type {word!r}", start, hint=hint)
         return self.after_type(named)
+
+    def longest_name(self, word: str) -> ScalarType | VectorType | None:
+        """The type whose name begins with ``word``: those of C have up to four words."""
+        scanner = self.scanner
+        name, named, end = word, NAMED.get(word), scanner.position
+        for _ in range(3):
+            more = scanner.match(IDENTIFIER)
+            if more is None:
+                break
+            name += f" {more.group()}"
+            if name in NAMED:
+                named, end = NAMED[name], scanner.position
+        scanner.position = end
+        return named
 
     def after_type(self, element: Type) -> Type | Value:
         """``*COUNT``, ``[DIMENSIONS]`` and ``:VALUE`` after a type, each if it is there."""
@@ -522,10 +530,6 @@ def _described(scalar: ScalarType) -> str:
 
 def _plural(scalars: tuple[ScalarType, ...]) -> str:
     return " and ".join(map(str, scalars))
-
-
-def _count(value: VectorValue | ArrayValue) -> int:
-    return value.type.count
 
 
 def _shape(shape: tuple[int, ...]) -> str:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from cudarun.arguments import literals
-from cudarun.arguments.expressions import Expression
+from cudarun.arguments.syntax import Expression
 from cudarun.arguments.types import (
     ArrayType,
     Kind,

@@ -9,18 +9,12 @@ import pytest
 
 from cudarun.arguments import types
 from cudarun.arguments.binding import bind
-from cudarun.arguments.evaluation import MAX_ELEMENTS
-from cudarun.arguments.expressions import (
-    _PRECEDENCE,
-    CASTS,
-    CONSTANTS,
-    FUNCTIONS,
-    MAX_OPERATIONS,
-    parse_expression,
-)
+from cudarun.arguments.deferred import MAX_ELEMENTS
+from cudarun.arguments.expressions import _PRECEDENCE, MAX_OPERATIONS, parse_expression
 from cudarun.arguments.grammar import INITIALS, parse_argument, parse_arguments
 from cudarun.arguments.literals import SUFFIXES, as_number, encode
 from cudarun.arguments.scanner import MAX_NESTING
+from cudarun.arguments.syntax import CASTS, CONSTANTS, FUNCTIONS
 from cudarun.arguments.tolerance import DEFAULT_TOLERANCES
 from cudarun.arguments.types import ALIASES, SCALARS, VECTOR_ALIASES, VECTORS
 from cudarun.errors import RequestError

@@ -12,9 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from cudarun.arguments import evaluation
+from cudarun.arguments import deferred, evaluation
 from cudarun.arguments.dtypes import convert, scalar_dtype
-from cudarun.arguments.expressions import CASTS, FUNCTIONS, evaluate, parse_expression
+from cudarun.arguments.expressions import evaluate, parse_expression
+from cudarun.arguments.syntax import CASTS, FUNCTIONS
 from cudarun.arguments.types import SCALARS
 from cudarun.errors import ArgumentSyntaxError, RequestError
 
@@ -309,7 +310,7 @@ def test_views_that_are_not_contiguous():
 # --- what cannot be ------------------------------------------------------------------------------
 
 
-AT_MOST = f"expressions make at most {evaluation.MAX_ELEMENTS}"
+AT_MOST = f"expressions make at most {deferred.MAX_ELEMENTS}"
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cudarun.arguments.expressions import (
+from cudarun.arguments.dimensions import evaluate_dimension, integer_operation, read_dimension
+from cudarun.arguments.expressions import parse_expression
+from cudarun.arguments.scanner import Scanner
+from cudarun.arguments.syntax import (
     FUNCTIONS,
     Binary,
     Call,
@@ -26,12 +29,7 @@ from cudarun.arguments.expressions import (
     Sequence,
     Slice,
     Unary,
-    evaluate_dimension,
-    integer_operation,
-    parse_expression,
-    read_dimension,
 )
-from cudarun.arguments.scanner import Scanner
 from cudarun.errors import ArgumentSyntaxError, RequestError
 
 

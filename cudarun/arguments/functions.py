@@ -1,0 +1,114 @@
+"""The functions of the expression language that need their arrays whole."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any, cast
+
+import numpy as np
+
+from cudarun.arguments.deferred import MAX_ELEMENTS, guard_size, numpy_errors
+from cudarun.arguments.dtypes import Array, is_float
+from cudarun.arguments.operators import is_floating, truth, wide
+from cudarun.errors import RequestError
+
+REDUCTIONS = frozenset({"sum", "prod", "min", "max", "mean", "all", "any"})
+"""The functions that make one value of many."""
+
+
+def native(array: Any) -> Any:
+    """Types that numpy borrowed from ml_dtypes as float32, which holds them exactly."""
+    return array.astype(np.float32) if is_float(array.dtype) and array.dtype.kind != "f" else array
+
+
+def accumulator(dtype: np.dtype[Any]) -> type[np.generic]:
+    """What sums and products of a type are kept in."""
+    if is_float(dtype):
+        return np.float64
+    return np.uint64 if dtype.kind == "u" else np.int64
+
+
+def reduce(name: str, array: Any, **options: Any) -> Any:
+    """One of :data:`REDUCTIONS`; ``options`` are ``axis`` and ``keepdims`` as numpy has them."""
+    match name:
+        case "sum" | "prod":
+            return getattr(np, name)(array, dtype=accumulator(array.dtype), **options)
+        case "mean":
+            return np.mean(array, dtype=np.float64, **options)
+        case "min" | "max":
+            return getattr(np, name)(native(array), **options)
+        case _:
+            return getattr(np, name)(truth(array), **options)
+
+
+def matrix_product(left: Any, right: Any) -> Any:
+    """``left @ right``: floats in float64, integers in 64 bits.
+
+    Raises:
+        RequestError: A side is a scalar, or the shapes do not go together.
+    """
+    if left.ndim == 0 or right.ndim == 0:
+        raise RequestError("'@' is for vectors and matrices; a scalar multiplies with '*'")
+    columns = right.shape[-1] if right.ndim > 1 else 1
+    rows = left.shape[-2] if left.ndim > 1 else 1
+    if left.shape[-1] != right.shape[-2 if right.ndim > 1 else 0]:
+        raise RequestError(f"'@': the shapes {left.shape} and {right.shape} do not go together")
+    with numpy_errors("'@'"):
+        batches = math.prod(np.broadcast_shapes(left.shape[:-2], right.shape[:-2]))
+        guard_size(batches * rows * columns, left, right)
+        if is_floating(left) or is_floating(right):
+            return np.matmul(wide(left), wide(right))
+        return _integer_product(left, right)
+
+
+def _integer_product(left: Array, right: Array) -> Any:
+    dtype = np.promote_types(accumulator(left.dtype), accumulator(right.dtype))
+    dtype = dtype if dtype.kind in "iu" else np.dtype(np.uint64)
+    if left.size and right.size:
+        bound = _magnitude(left) * _magnitude(right) * left.shape[-1]
+        if bound < 1 << 53:  # exact in float64, where the product is many times faster
+            return np.matmul(wide(left), wide(right)).astype(dtype)
+    return np.matmul(left.astype(dtype), right.astype(dtype))
+
+
+def _magnitude(array: Array) -> int:
+    return max(abs(int(array.min())), abs(int(array.max())))
+
+
+def arange(bounds: Sequence[Any]) -> Array:
+    """The numbers of ``[stop]``, ``[start, stop]`` or ``[start, stop, step]``: i64, else f64.
+
+    Raises:
+        RequestError: There would be too many.
+    """
+    start, stop, step = {1: (0, *bounds, 1), 2: (*bounds, 1)}.get(len(bounds), tuple(bounds))
+    if any(isinstance(b, np.ndarray) for b in bounds):
+        raise RequestError("arange counts between scalars")
+    if any(is_floating(b) for b in bounds):
+        start, stop, step = float(start), float(stop), float(step)
+        count = math.ceil((stop - start) / step) if step else math.inf
+    else:
+        start, stop, step = int(start), int(stop), int(step)
+        count = -((start - stop) // step) if step else math.inf
+    if not 0 <= (count := max(count, 0)) <= MAX_ELEMENTS:
+        raise RequestError(f"arange of {count} elements: expressions make at most {MAX_ELEMENTS}")
+    if isinstance(start, float):
+        return cast(Array, start + np.arange(count) * step)
+    with numpy_errors("arange"):
+        return np.arange(start, stop, step, dtype=np.int64)
+
+
+def bincount(array: Any, minlength: int = 0) -> Array:
+    """How often each integer from 0 occurs.
+
+    Raises:
+        RequestError: There are other values, or too large ones.
+    """
+    if array.dtype.kind not in "iub":
+        raise RequestError("bincount counts integers")
+    if array.size and (int(array.min()) < 0 or int(array.max()) >= MAX_ELEMENTS):
+        raise RequestError(f"bincount counts integers from 0 to {MAX_ELEMENTS - 1}")
+    if not 0 <= minlength <= MAX_ELEMENTS:
+        raise RequestError(f"bincount: minlength={minlength}")
+    return np.bincount(np.ravel(array).astype(np.int64), minlength=minlength)

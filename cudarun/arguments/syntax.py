@@ -1,0 +1,255 @@
+"""The syntax tree of the expression language, and the words that it knows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import NamedTuple, TypeAlias
+
+from cudarun.arguments.scanner import IDENTIFIER, did_you_mean
+from cudarun.arguments.types import NAMED, ScalarType
+from cudarun.errors import ArgumentSyntaxError
+
+
+class Signature(NamedTuple):
+    """How many arguments a function takes, and which keywords."""
+
+    minimum: int
+    maximum: int
+    keywords: frozenset[str] = frozenset()
+
+
+_REDUCTION = Signature(1, 1, frozenset({"axis", "keepdims"}))
+ELEMENTWISE = Signature(1, 1)
+"""Of the functions of one value, casts among them."""
+
+_AXIS = Signature(1, 1, frozenset({"axis"}))
+MANY = 32
+"""The most values a function takes that takes any number of them."""
+
+FUNCTIONS: dict[str, Signature] = {
+    **dict.fromkeys(("sum", "prod", "min", "max", "mean", "all", "any"), _REDUCTION),
+    **dict.fromkeys(("abs", "sqrt", "exp", "log", "sin", "cos", "tanh", "isnan"), ELEMENTWISE),
+    **dict.fromkeys(("cumsum", "sort"), _AXIS),
+    "arange": Signature(1, 3),
+    "where": Signature(3, 3),
+    "dot": Signature(2, 2),
+    "bincount": Signature(1, 1, frozenset({"minlength"})),
+    "transpose": Signature(1, MANY),
+    "reshape": Signature(2, MANY),
+}
+"""The functions of the language, but for ``old``, ``load`` and the casts by type name."""
+
+CASTS: dict[str, ScalarType] = {
+    name: named
+    for name, named in NAMED.items()
+    if isinstance(named, ScalarType) and IDENTIFIER.fullmatch(name)
+}
+"""The scalar types that can be called as functions."""
+
+CONSTANTS: dict[str, float | bool] = {
+    "pi": 3.141592653589793,
+    "inf": float("inf"),
+    "nan": float("nan"),
+    "true": True,
+    "false": False,
+}
+"""Names that mean something where no argument has them."""
+
+RESERVED = frozenset({"and", "or", "not"})
+"""Words that cannot name an argument: they are operators here, and in C++ too."""
+
+
+@dataclass(frozen=True, slots=True)
+class Number:
+    """A number as written; an integer adapts to the type of what it meets."""
+
+    value: int | float
+
+
+@dataclass(frozen=True, slots=True)
+class Name:
+    """An argument, or one of :data:`CONSTANTS`."""
+
+    name: str
+    column: int = field(compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Sequence:
+    """``[1, 2, 3]`` or ``(2, 3)``: an array written out, or a shape."""
+
+    items: tuple[Node, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Unary:
+    """``-x``, ``+x``, ``~x`` or ``not x``."""
+
+    operator: str
+    operand: Node
+
+
+@dataclass(frozen=True, slots=True)
+class Binary:
+    """``left operator right``, for all operators but comparisons."""
+
+    operator: str
+    left: Node
+    right: Node
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """``a < b <= c``: one operator fewer than operands."""
+
+    operands: tuple[Node, ...]
+    operators: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A function of :data:`FUNCTIONS` or a cast."""
+
+    function: str
+    arguments: tuple[Node, ...]
+    keywords: tuple[tuple[str, Node], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Old:
+    """``old(…)``: its operand with the values from before the run."""
+
+    operand: Node
+
+
+@dataclass(frozen=True, slots=True)
+class Load:
+    """``load("ref.npy")``."""
+
+    path: str
+
+
+@dataclass(frozen=True, slots=True)
+class Slice:
+    """``start:stop:step`` within an index."""
+
+    start: Node | None
+    stop: Node | None
+    step: Node | None
+
+
+@dataclass(frozen=True, slots=True)
+class Rest:
+    """``...`` within an index: all the axes not otherwise named."""
+
+
+@dataclass(frozen=True, slots=True)
+class Index:
+    """``base[items]``."""
+
+    base: Node
+    items: tuple[Node | Slice | Rest, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class MemberOf:
+    """``base["name"]``: a member of a struct."""
+
+    base: Node
+    member: str
+
+
+Node: TypeAlias = (
+    Number | Name | Sequence | Unary | Binary | Comparison | Call | Old | Load | Index | MemberOf
+)
+
+
+def children(node: Node | Slice | Rest) -> Iterator[Node | Slice | Rest]:
+    """The nodes directly below."""
+    match node:
+        case Number() | Name() | Load() | Rest():
+            return
+        case Sequence():
+            yield from node.items
+        case Unary() | Old():
+            yield node.operand
+        case Binary():
+            yield from (node.left, node.right)
+        case Comparison():
+            yield from node.operands
+        case Call():
+            yield from node.arguments
+            yield from (value for _, value in node.keywords)
+        case Index():
+            yield node.base
+            yield from node.items
+        case MemberOf():
+            yield node.base
+        case Slice():
+            yield from (part for part in (node.start, node.stop, node.step) if part is not None)
+
+
+def walk(node: Node | Slice | Rest) -> Iterator[Node | Slice | Rest]:
+    """``node`` and everything below it."""
+    yield node
+    for child in children(node):
+        yield from walk(child)
+
+
+@dataclass(frozen=True, slots=True)
+class Expression:
+    """A parsed expression.
+
+    Attributes:
+        text: The text as given, without the space around it.
+        node: Its syntax tree.
+        source: The text that the columns of names count in; for a dimension, the whole argument.
+    """
+
+    text: str
+    node: Node
+    source: str = field(compare=False, repr=False)
+
+    @property
+    def names(self) -> frozenset[str]:
+        """Every free name in it, those inside ``old(…)`` included."""
+        return frozenset(n.name for n in walk(self.node) if isinstance(n, Name))
+
+    @property
+    def old_names(self) -> frozenset[str]:
+        """The names whose values from before the run it needs."""
+        olds = [n for n in walk(self.node) if isinstance(n, Old)]
+        return frozenset(n.name for old in olds for n in walk(old) if isinstance(n, Name))
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        """The paths that it loads, as written."""
+        paths = (n.path for n in walk(self.node) if isinstance(n, Load))
+        return tuple(dict.fromkeys(paths))
+
+    def check_names(self, known: Iterable[str]) -> None:
+        """Refuse names that are neither in ``known`` nor constants.
+
+        Raises:
+            ArgumentSyntaxError: At the first such name.
+        """
+        known = list(known)
+        for node in walk(self.node):
+            if isinstance(node, Name) and node.name not in known and node.name not in CONSTANTS:
+                raise unknown_name(self, node, known)
+
+    def __str__(self) -> str:
+        return self.text
+
+
+def unknown_name(expression: Expression, node: Name, known: Iterable[str]) -> ArgumentSyntaxError:
+    """The error about a name that no argument has."""
+    known = list(known)
+    if node.name in FUNCTIONS or node.name in CASTS or node.name in ("old", "load"):
+        hint: str | None = f"{node.name} is a function: {node.name}(…)"
+    else:
+        hint = did_you_mean(node.name, [*known, *CONSTANTS])
+    names = f"; there are {', '.join(known)}" if known else ""
+    message = f"unknown name {node.name!r}{names}"
+    return ArgumentSyntaxError(message, expression.source, node.column, hint=hint)

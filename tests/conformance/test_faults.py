@@ -36,6 +36,7 @@ def test_the_next_synchronising_call_tells(run, kernel, where, code):
     ]
 
 
+@pytest.mark.assumed
 @pytest.mark.parametrize(("kernel", "where", "code"), FAULTS)
 def test_it_is_the_answer_of_every_call_from_then_on(run, kernel, where, code):
     told = answers(run(kernel, where))

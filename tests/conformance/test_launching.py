@@ -330,6 +330,7 @@ def test_clusters(cuda, function, width, answer):
 # --- occupancy -----------------------------------------------------------------------------------
 
 
+@pytest.mark.assumed
 def test_occupancy(cuda, function):
     nothing = function(b"nothing")
     assert cuda.cuOccupancyMaxActiveBlocksPerMultiprocessor(nothing, 1024, 0) == 2

@@ -53,10 +53,13 @@ def test_info_counts_allocations(cuda, context):
     free, total = cuda.cuMemGetInfo()
     address = cuda.cuMemAlloc(256 << 20)
     assert cuda.cuMemGetInfo()[0] <= free - (256 << 20)
+    left = cuda.cuMemGetInfo()[0]
     cuda.cuMemFree(address)
-    assert cuda.cuMemGetInfo() == (free, total)
+    assert cuda.cuMemGetInfo()[0] >= left + (256 << 20)
+    assert cuda.cuMemGetInfo()[1] == total
 
 
+@pytest.mark.assumed
 def test_address_range(cuda, context):
     address = cuda.cuMemAlloc(1000)
     base, size = cuda.cuMemGetAddressRange(at(cuda, address, 999))
@@ -160,6 +163,7 @@ def test_fills_want_aligned_addresses(cuda, context, call, offset):
     assert cuda.result(call, at(cuda, address, offset), 0, 1) == "INVALID_VALUE"
 
 
+@pytest.mark.assumed
 def test_host_copies_stay_inside_the_allocation(cuda, context):
     address = cuda.cuMemAlloc(64)
     big = bytearray(4 << 20)
@@ -244,6 +248,7 @@ def test_registered_memory(cuda, context, ptx):
 # --- what is known of an address -----------------------------------------------------------------
 
 
+@pytest.mark.assumed
 def test_attributes_of_a_device_pointer(cuda, device, context):
     address = cuda.cuMemAlloc(1000)
     inside = at(cuda, address, 500)

@@ -115,6 +115,7 @@ def test_parameters(cuda, function):
     assert cuda.result("cuFuncGetParamInfo", function(b"nothing"), 0) == "INVALID_VALUE"
 
 
+@pytest.mark.assumed
 def test_shared_memory_and_versions(cuda, device, function):
     reverse = function(b"reverse_static")
     assert cuda.cuFuncGetAttribute(attribute(cuda, "SHARED_SIZE_BYTES"), reverse) == 1024
@@ -126,6 +127,7 @@ def test_shared_memory_and_versions(cuda, device, function):
     assert binary == 10 * major + minor
 
 
+@pytest.mark.assumed
 def test_how_many_threads_a_kernel_takes(cuda, function):
     most = attribute(cuda, "MAX_THREADS_PER_BLOCK")
     assert cuda.cuFuncGetAttribute(most, function(b"nothing")) == 1024

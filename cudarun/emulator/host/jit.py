@@ -18,14 +18,13 @@ from cudarun.emulator.host.addresses import address_of, host_bytes
 from cudarun.emulator.host.devices import CAPABILITY
 from cudarun.emulator.host.images import NotLoadable, ptx_text
 from cudarun.emulator.host.refusal import Refusal
+from cudarun.emulator.machine.system import SYSTEM_CALLS
 from cudarun.emulator.program import Program, compile_module
 from cudarun.ptx import tree
 from cudarun.ptx.errors import Diagnostic, PtxError
 from cudarun.ptx.parser import parse
 
 NEWEST_PTX = (9, 0)
-# What the device itself provides (PTX interoperability, system calls).
-SYSTEM_CALLS = frozenset({"vprintf", "malloc", "free", "__assertfail"})
 
 _VERSION = re.compile(r"^[ \t]*\.version[ \t]+(\d+)\.(\d+)", re.MULTILINE)
 _TARGET = re.compile(r"(?:sm|compute)_(\d+)[af]?")
@@ -180,7 +179,7 @@ def _unresolved(module: tree.Module) -> list[str]:
     """The functions that are used and neither defined nor the device's own."""
     declared = {function.name for function in module.functions if function.body is None}
     defined = {function.name for function in module.functions if function.body is not None}
-    missing = declared - defined - SYSTEM_CALLS - set(module.aliases)
+    missing = declared - defined - set(SYSTEM_CALLS) - set(module.aliases)
     used = {
         name
         for function in module.functions

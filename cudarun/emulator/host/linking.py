@@ -14,7 +14,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from math import prod
 
-from cudarun.emulator.host.jit import SYSTEM_CALLS, compile_text, parse_supported
+from cudarun.emulator.host.jit import compile_text, parse_supported
+from cudarun.emulator.machine.system import SYSTEM_CALLS
 from cudarun.ptx import tree
 from cudarun.ptx.lexer import Token, TokenKind, tokenize
 
@@ -88,7 +89,7 @@ class Input:
         own = {symbol.name for symbol in self.symbols() if symbol.defined}
         for symbol in self.symbols():
             used = self._uses[symbol.name] > 1  # more often than in its declaration
-            if used and symbol.name not in own | SYSTEM_CALLS:
+            if used and symbol.name not in own and symbol.name not in SYSTEM_CALLS:
                 yield symbol
 
 

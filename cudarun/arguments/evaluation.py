@@ -343,3 +343,5 @@ def errors_naming(expression: Expression) -> Iterator[None]:
     except RequestError as error:
         message = f"{expression}: {error.message}"
         raise RequestError(message, hint=error.hint).at(**error.context) from None
+    except MemoryError as error:
+        raise RequestError(f"{expression}: {error or 'out of memory'}") from None

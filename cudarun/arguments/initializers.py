@@ -60,8 +60,19 @@ def fill(
         rng: Where random numbers come from, see :func:`seeded`.
 
     Raises:
-        RequestError: A file or list does not fit, or a sequence leaves the range of its type.
+        RequestError: A file or list does not fit, a sequence leaves the range of its type, or this
+            machine has not the memory.
     """
+    try:
+        return _fill(initial, element, shape, rng)
+    except MemoryError as error:
+        text = str(BufferSpec("", element, shape))
+        raise RequestError(f"cannot make {text} on this machine: {error}") from None
+
+
+def _fill(
+    initial: Initial, element: Type, shape: tuple[int, ...], rng: np.random.Generator
+) -> Array:
     whole = shape + inner_shape(element)
     match initial, innermost(element):
         case FileInitial(path), _:
@@ -90,7 +101,7 @@ def _fill_struct(
 ) -> Array:
     result = np.zeros(shape, element_dtype(struct))
     for name, member in zip(struct.member_names, struct.members, strict=True):
-        result[name] = fill(initial, member.type, shape, rng)
+        result[name] = _fill(initial, member.type, shape, rng)
     return result
 
 

@@ -376,6 +376,12 @@ def test_impossible(text, message):
         assert refused.value.message == f"{text}: {message}"
 
 
+def test_more_than_memory_holds():
+    huge = np.broadcast_to(np.float32(1), (1 << 46,))
+    with pytest.raises(RequestError, match="huge \\+ 1: Unable to allocate"):
+        value("huge + 1", huge=huge)
+
+
 def test_unknown_names_have_their_column():
     with pytest.raises(ArgumentSyntaxError) as refused:
         value("x + old(yy)", x=X, old={"x": X, "yyy": X})

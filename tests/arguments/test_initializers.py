@@ -67,6 +67,13 @@ def test_iota_that_leaves_its_type():
     filled("f16[n]:iota", 65504)
 
 
+@pytest.mark.parametrize("elements", [1 << 50, 1 << 60])
+@pytest.mark.parametrize("initial", ["zeros", "ones", "iota", "rand"])
+def test_what_no_machine_holds(initial, elements):
+    with pytest.raises(RequestError, match=rf"cannot make f32\[{elements}\] on this machine: "):
+        filled(f"f32[n]:{initial}", elements)
+
+
 def test_eye():
     same(filled("f32[m,n]:eye", 3, 4), np.eye(3, 4), np.float32)
     same(filled("i32[b,m,n]:eye", 2, 3, 3), np.broadcast_to(np.eye(3), (2, 3, 3)), np.int32)

@@ -183,3 +183,25 @@ def test_threads_have_stacks_of_their_own(fresh_process, device):
         before, created, after = pool.submit(elsewhere).result(WAIT)
     assert (before, after) == (0, created)
     assert int(driver.cuCtxGetCurrent()[1]) == here
+
+
+def test_a_stream_of_another_device_is_waited_for(fresh_process, monkeypatch):
+    monkeypatch.setenv("CUDARUN_CPU_DEVICES", "2")
+    driver.cuInit(0)
+    driver.cuCtxCreate(None, 0, 1)
+    stream = driver.cuStreamCreate(0)[1]
+    driver.cuCtxCreate(None, 0, 0)
+    started, end = threading.Event(), threading.Event()
+
+    def kernel():
+        started.set()
+        assert end.wait(WAIT)
+        faulting()
+
+    with ThreadPoolExecutor(1) as pool:
+        launch = pool.submit(run, fresh_process, fresh_process.devices[1], kernel)
+        assert started.wait(WAIT)
+        assert code(driver.cuCtxSynchronize()) == 0
+        threading.Timer(0.05, end.set).start()
+        assert code(driver.cuStreamSynchronize(stream)) == 700
+        launch.result(WAIT)

@@ -57,7 +57,10 @@ def _driver_call(
                 process.wait()
             if synchronises is not None:
                 process.check_fault(name, synchronises=synchronises)
-            return body(*args, **kwargs)
+            value = body(*args, **kwargs)
+            if waits:  # it may have waited for another device than the current one
+                process.check_fault(name, synchronises=True)
+            return value
 
         @functools.wraps(body)
         def answer(*args: Any, **kwargs: Any) -> Answer:

@@ -30,15 +30,17 @@ def cuDevicePrimaryCtxRetain(dev: Any) -> Any:
 @call(waits=True)
 def cuDevicePrimaryCtxRelease(dev: Any) -> None:
     """Hold the primary context once less; with the last holder all that is in it goes."""
-    process.device(dev).primary.release()
+    device = process.device(dev)
+    process.ready(device)
+    device.primary.release()
 
 
 @query()
 def cuDevicePrimaryCtxReset(dev: Any) -> None:
     """Empty the primary context. After a fault it answers success and changes nothing."""
-    primary = process.device(dev).primary
-    if process.fault is None:
-        primary.reset()
+    device = process.device(dev)
+    if process.ready(device):
+        device.primary.reset()
 
 
 @query(2)
@@ -78,6 +80,7 @@ def cuCtxDestroy(ctx: Any) -> None:
 def _destroy(context: Context) -> None:
     if context.is_primary:
         raise Refusal("INVALID_CONTEXT", "a primary context is released, not destroyed")
+    process.ready(context.device)
     if process.stack.top is context:
         process.stack.pop()
     context.destroy()

@@ -73,7 +73,10 @@ def _load(image: bytes, options: JitOptions) -> Any:
 @call(waits=True)
 def cuLibraryUnload(library: Any) -> None:
     """Take a library out of every context."""
-    _library(library).unload()
+    unloaded = _library(library)
+    for device in process.devices:
+        process.ready(device)
+    unloaded.unload()
 
 
 @call(1)

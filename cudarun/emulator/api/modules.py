@@ -76,7 +76,9 @@ def _load(image: bytes, options: JitOptions) -> Any:
 @call(waits=True)
 def cuModuleUnload(hmod: Any) -> None:
     """Take a module out of its context."""
-    _module(hmod).unload()
+    module = _module(hmod)
+    process.ready(module.context.device)
+    module.unload()
 
 
 @query(1)

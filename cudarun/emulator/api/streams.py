@@ -33,7 +33,7 @@ def cuStreamCreateWithPriority(flags: int, priority: int) -> Any:
     return CUstream(create_stream(process.current(), flags, priority).handle)
 
 
-@call(waits=True)
+@call()
 def cuStreamDestroy(hStream: Any) -> None:
     """Destroy a stream; a default one cannot be."""
     process.handles.get(handle_value(hStream), Stream).destroy()
@@ -42,13 +42,13 @@ def cuStreamDestroy(hStream: Any) -> None:
 @call(waits=True)
 def cuStreamSynchronize(hStream: Any) -> None:
     """Wait for all work of a stream."""
-    process.stream(hStream)
+    process.ready(process.stream(hStream).context.device)
 
 
 @call(waits=True)
 def cuStreamQuery(hStream: Any) -> None:
-    """Whether all work of a stream is done: it always is."""
-    process.stream(hStream)
+    """Whether all work of a stream is done: it is when the call returns."""
+    process.ready(process.stream(hStream).context.device)
 
 
 @enqueue()
@@ -128,13 +128,13 @@ def _record(event: Event, stream: Stream) -> None:
 @call(waits=True)
 def cuEventSynchronize(hEvent: Any) -> None:
     """Wait for an event."""
-    _event(hEvent)
+    process.ready(_event(hEvent).context.device)
 
 
 @call(waits=True)
 def cuEventQuery(hEvent: Any) -> None:
-    """Whether an event has happened: it always has."""
-    _event(hEvent)
+    """Whether an event has happened: it has when the call returns."""
+    process.ready(_event(hEvent).context.device)
 
 
 @call(1)

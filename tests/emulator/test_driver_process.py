@@ -50,8 +50,10 @@ def test_other_threads_make_calls_while_a_kernel_runs(fresh_process, device):
         assert started.wait(WAIT)
         assert driver.cuDeviceGetCount()[1] == 1
         assert code(driver.cuMemAlloc(16)) == 0
+        assert driver.cuStreamQuery(0)[0].name == "CUDA_ERROR_NOT_READY"
         end.set()
         launch.result(WAIT)
+    assert code(driver.cuStreamQuery(0)) == 0
 
 
 def test_synchronising_waits_for_the_kernel_of_another_thread(fresh_process, device):

@@ -45,10 +45,11 @@ def cuStreamSynchronize(hStream: Any) -> None:
     process.ready(process.stream(hStream).context.device)
 
 
-@call(waits=True)
+@call()
 def cuStreamQuery(hStream: Any) -> None:
-    """Whether all work of a stream is done: it is when the call returns."""
-    process.ready(process.stream(hStream).context.device)
+    """Whether all work of a stream is done: it is unless another thread's kernel runs."""
+    if process.stream(hStream).context.device.busy:
+        raise Refusal("NOT_READY")
 
 
 @enqueue()
@@ -131,10 +132,10 @@ def cuEventSynchronize(hEvent: Any) -> None:
     process.ready(_event(hEvent).context.device)
 
 
-@call(waits=True)
+@call()
 def cuEventQuery(hEvent: Any) -> None:
-    """Whether an event has happened: it has when the call returns."""
-    process.ready(_event(hEvent).context.device)
+    """Whether an event has happened: once recorded, it has."""
+    _event(hEvent)
 
 
 @call(1)

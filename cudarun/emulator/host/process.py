@@ -13,8 +13,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from cuda.bindings.driver import CUresult
-
 from cudarun.emulator.faults import DeviceFault
 from cudarun.emulator.host.buffers import Buffers
 from cudarun.emulator.host.contexts import Context, ContextStack
@@ -31,9 +29,9 @@ _STDOUT = 1
 
 @dataclass
 class Fault:
-    """What ended a kernel. ``known`` once a call has returned it."""
+    """What ended a kernel: `Refusal`'s result, a report, and whether a call has returned it."""
 
-    result: Any
+    result: str
     report: str
     known: bool = False
 
@@ -135,7 +133,7 @@ class Process:
                 work()
         except DeviceFault as fault:
             if self.fault is None:
-                self.fault = Fault(CUresult(fault.result), fault.report)
+                self.fault = Fault(fault.name.removeprefix("CUDA_ERROR_"), fault.report)
         finally:
             device.busy = False
             self.lock.notify_all()
@@ -173,14 +171,8 @@ class Process:
         if not self.fault.known:
             self.fault.known = True
             self.log.write(call, self.fault.report)
-        raise Faulted(self.fault.result)
-
-
-class Faulted(Refusal):
-    """The process is lost to a fault of an earlier launch."""
-
-    def __init__(self, result: Any) -> None:
-        super().__init__(result.name.removeprefix("CUDA_ERROR_"))
+            self.show_printed()
+        raise Refusal(self.fault.result)
 
 
 process = Process()

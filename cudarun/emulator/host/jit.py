@@ -17,6 +17,7 @@ from cuda.bindings.driver import CUjit_option
 from cudarun.emulator.host.addresses import address_of, host_bytes
 from cudarun.emulator.host.devices import CAPABILITY
 from cudarun.emulator.host.images import NotLoadable, ptx_text
+from cudarun.emulator.host.occupancy import registers_per_thread
 from cudarun.emulator.host.refusal import Refusal
 from cudarun.emulator.machine.system import SYSTEM_CALLS
 from cudarun.emulator.program import Program, compile_module
@@ -212,7 +213,7 @@ def _information(program: Program) -> str:
             f"ptxas info    : Function properties for {kernel.name}",
             f"    {kernel.local_bytes} bytes stack frame, 0 bytes spill stores, "
             "0 bytes spill loads",
-            f"ptxas info    : Used {kernel.registers} registers"
+            f"ptxas info    : Used {registers_per_thread(kernel)} registers"
             + (f", {kernel.static_shared} bytes smem" if kernel.static_shared else ""),
         ]
     return "\n".join(lines)

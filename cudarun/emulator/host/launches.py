@@ -17,7 +17,7 @@ from cudarun.emulator.execution import LaunchConfig, execute
 from cudarun.emulator.host.devices import attribute_value
 from cudarun.emulator.host.handles import handle_value
 from cudarun.emulator.host.modules import Function, Kernel
-from cudarun.emulator.host.occupancy import registers_per_block, resident_blocks
+from cudarun.emulator.host.occupancy import resident_blocks
 from cudarun.emulator.host.parameters import pack_parameters
 from cudarun.emulator.host.process import Process
 from cudarun.emulator.host.refusal import Refusal
@@ -26,7 +26,6 @@ from cudarun.emulator.host.streams import Stream
 Extent = tuple[int, int, int]
 
 _MOST_THREADS = attribute_value("MAX_THREADS_PER_BLOCK")
-_MOST_REGISTERS = attribute_value("MAX_REGISTERS_PER_BLOCK")
 _BLOCK = tuple(attribute_value(f"MAX_BLOCK_DIM_{axis}") for axis in "XYZ")
 _GRID = tuple(attribute_value(f"MAX_GRID_DIM_{axis}") for axis in "XYZ")
 _PORTABLE_CLUSTER = 8
@@ -193,11 +192,6 @@ def _check_block(function: Function, geometry: Geometry) -> None:
     if threads > code.max_threads:
         raise Refusal(
             "INVALID_VALUE", f"{threads} threads per block: {code.name} takes {code.max_threads}"
-        )
-    if registers_per_block(code, threads) > _MOST_REGISTERS:
-        raise Refusal(
-            "LAUNCH_OUT_OF_RESOURCES",
-            f"{threads} threads of {code.registers} registers: a block has {_MOST_REGISTERS}",
         )
 
 

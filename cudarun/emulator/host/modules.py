@@ -18,6 +18,7 @@ from cudarun.emulator.host.devices import CAPABILITY, attribute_value
 from cudarun.emulator.host.handles import HandleTable
 from cudarun.emulator.host.hostmemory import HostMemory
 from cudarun.emulator.host.jit import Compiled
+from cudarun.emulator.host.occupancy import registers_per_thread
 from cudarun.emulator.host.refusal import Refusal
 from cudarun.emulator.memory import Memory, OutOfMemory
 from cudarun.emulator.program import KernelCode, Program, VariableCode
@@ -63,7 +64,7 @@ class Attributes:
             Attribute.CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES: code.static_shared,
             Attribute.CU_FUNC_ATTRIBUTE_CONST_SIZE_BYTES: code.const_bytes,
             Attribute.CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES: code.local_bytes,
-            Attribute.CU_FUNC_ATTRIBUTE_NUM_REGS: code.registers,
+            Attribute.CU_FUNC_ATTRIBUTE_NUM_REGS: registers_per_thread(code),
             Attribute.CU_FUNC_ATTRIBUTE_PTX_VERSION: architecture,
             Attribute.CU_FUNC_ATTRIBUTE_BINARY_VERSION: 10 * CAPABILITY[0] + CAPABILITY[1],
             Attribute.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES: max(

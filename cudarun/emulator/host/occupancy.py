@@ -1,7 +1,8 @@
 """How many blocks of a kernel a multiprocessor holds: driver API, section 6.24.
 
-The arithmetic is that of the programming guide for compute capability 9.0; registers are what the
-emulator estimates.
+The arithmetic is that of the programming guide for compute capability 9.0. How many registers a
+compiler for hardware would need is not known here: the estimate is kept so low that it refuses no
+block that the kernel takes.
 """
 
 from __future__ import annotations
@@ -22,10 +23,9 @@ _REGISTER_UNIT = 256  # registers are given to a warp in such pieces
 _SHARED_UNIT = 128
 
 
-def registers_per_block(code: KernelCode, threads: int) -> int:
-    """How many registers a block takes."""
-    warps = -(-threads // _WARP)
-    return warps * _round_up(code.registers * _WARP, _REGISTER_UNIT)
+def registers_per_thread(code: KernelCode) -> int:
+    """An estimate with which a block of ``code.max_threads`` fits on a multiprocessor."""
+    return min(code.registers, _REGISTERS // _round_up(code.max_threads, _WARP))
 
 
 def blocks_per_multiprocessor(code: KernelCode, threads: int, dynamic_shared: int) -> int:
@@ -33,11 +33,12 @@ def blocks_per_multiprocessor(code: KernelCode, threads: int, dynamic_shared: in
     if threads > code.max_threads:
         return 0
     warps = -(-threads // _WARP)
+    registers = warps * _round_up(registers_per_thread(code) * _WARP, _REGISTER_UNIT)
     shared = _round_up(code.static_shared + dynamic_shared + _RESERVED_SHARED, _SHARED_UNIT)
     return min(
         _BLOCKS,
         _THREADS // (warps * _WARP),
-        _REGISTERS // max(registers_per_block(code, threads), 1),
+        _REGISTERS // max(registers, 1),
         _SHARED // shared,
     )
 

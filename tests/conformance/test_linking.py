@@ -99,7 +99,7 @@ def test_inputs_from_files(cuda, link, ptx, tmp_path):
 
 def test_an_error_in_an_input_is_told_at_once(link, ptx):
     assert link.add(ptx("broken"), b"broken.ptx") == "INVALID_PTX"
-    assert "line 13; error   : Unknown modifier '.xx'" in link.error
+    assert "line 13; error   : Unknown symbol 'nowhere'" in link.error
 
 
 def test_an_input_newer_than_the_driver(link):

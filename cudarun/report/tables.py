@@ -58,6 +58,8 @@ def show_devices(report: DevicesReport, out: Console) -> None:
 
 def show_launch(report: LaunchReport, out: Console, *, quiet: bool) -> None:
     """What each device answered; errors go to stderr, in their place among the others."""
+    if report.seed is not None and not quiet:
+        out.print(Text(f"seed {report.seed}  (--seed {report.seed} repeats it)", style="dim"))
     for outcome in report.outcomes:
         if outcome.result is not None:
             _show_result(outcome.result, out, quiet=quiet)

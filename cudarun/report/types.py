@@ -190,10 +190,13 @@ class DeviceOutcome:
 
 @dataclass(frozen=True, slots=True)
 class LaunchReport:
-    """The answer of ``cudarun launch``: one outcome per device, in the order asked for."""
+    """The answer of ``cudarun launch``: one outcome per device, in the order asked for.
+
+    ``seed`` is what random initialisers started from; ``None`` where there was none.
+    """
 
     image: str
-    seed: int
+    seed: int | None
     outcomes: tuple[DeviceOutcome, ...]
 
     @property

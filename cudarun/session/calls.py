@@ -10,6 +10,7 @@ function returns the values alone and raises when the result is not ``CUDA_SUCCE
 
 from __future__ import annotations
 
+import re
 import sys
 import time
 from collections.abc import Callable
@@ -21,6 +22,7 @@ from cudarun.session.drivers import DriverChoice
 # CUDA driver API, enum CUresult: which failures are not the device's.
 _NO_DEVICE = frozenset({3, 34, 36, 46, 100, 101, 102, 802, 803, 804})
 _IMAGE_REFUSED = frozenset({200, 209, 218, 220, 221, 222, 223, 224, 225, 226, 300, 301, 302, 303})
+_LOG_ENTRY = re.compile(r"^(?:\[[^\]\n]*\])+", re.MULTILINE)
 _NAME_BYTES = 256
 _LOG_BYTES = 25600  # cuLogsDumpToMemory: the driver keeps no more
 
@@ -84,7 +86,11 @@ class Driver:
         return kind(f"{name}: {words}", cuda=(result.name, number), log=self._log() or None)
 
     def _log(self) -> str:
-        """What the driver has logged (CUDA 12.9 and later); empty where it keeps no log."""
+        """The driver's last log entry (CUDA 12.9 and later); empty where it keeps no log.
+
+        An entry is a line that begins with the time and the process in brackets, and the lines
+        that follow it.
+        """
         if self.version < 12090 or not hasattr(self.module, "cuLogsDumpToMemory"):
             return ""
         buffer = bytearray(_LOG_BYTES)
@@ -92,7 +98,10 @@ class Driver:
             result, *_ = self.module.cuLogsDumpToMemory(None, buffer, len(buffer), 0)
         except RuntimeError:  # 'Function "…" not found': bindings 13.3 with driver 580 say so
             return ""
-        return buffer.split(b"\0", 1)[0].decode(errors="replace").strip() if result == 0 else ""
+        if result != 0:
+            return ""
+        entries = _LOG_ENTRY.split(buffer.split(b"\0", 1)[0].decode(errors="replace"))
+        return entries[-1].strip()
 
     def _traced(self, name: str, function: Callable[..., Any], args: tuple[Any, ...]) -> Any:
         started = time.perf_counter()

@@ -35,7 +35,7 @@ def launch(
 
     return LaunchReport(
         image=request.image.origin,
-        seed=request.seed,
+        seed=request.seed if request.is_random else None,
         outcomes=tuple(
             DeviceOutcome(answer.device, answer.value, answer.error, answer.output)
             for answer in answers

@@ -137,7 +137,7 @@ class Library:
 
     def _refused(self, error: CudarunError) -> CudarunError:
         log = self._error_log.split(b"\0", 1)[0].decode(errors="replace").strip()
-        error.log = "\n".join(filter(None, (log, error.log))) or None
+        error.log = log or error.log  # the driver's own log repeats the compiler's
         error.message = f"{self.image.origin}: {error.message}"
         return error
 

@@ -28,11 +28,13 @@ def explain_refusal(
         return int(driver.cuKernelGetAttribute(attribute, kernel.handle, device.handle))
 
     threads = geometry.block[0] * geometry.block[1] * geometry.block[2]
+    any_kernel = device_limit("MAX_THREADS_PER_BLOCK")
+    this_kernel = kernel_fact("MAX_THREADS_PER_BLOCK")
+    whose = f" of {kernel.name}" if this_kernel < any_kernel else ""
     static = kernel_fact("SHARED_SIZE_BYTES")
     grid = geometry.grid_extent()
     limits: list[tuple[str, int, int]] = [
-        ("threads per block", threads, device_limit("MAX_THREADS_PER_BLOCK")),
-        (f"threads per block of {kernel.name}", threads, kernel_fact("MAX_THREADS_PER_BLOCK")),
+        (f"threads per block{whose}", threads, min(any_kernel, this_kernel)),
         (
             f"shared memory in bytes ({static} static + {geometry.shared_bytes} dynamic)",
             static + geometry.shared_bytes,

@@ -106,3 +106,12 @@ class LaunchRequest:
     seed: int
     passing: Literal["array", "buffer"] = "array"
     force: bool = False
+
+    @property
+    def is_random(self) -> bool:
+        """Whether an initialiser draws random numbers."""
+        from cudarun.arguments.values import Buffer, Rand, RandInt, Randn
+
+        values = [argument.value for argument in self.arguments]
+        initials = [value.initial for value in values if isinstance(value, Buffer)]
+        return any(isinstance(initial, Rand | Randn | RandInt) for initial in initials)

@@ -149,7 +149,8 @@ def ptx() -> Callable[[str], bytes]:
 def in_new_process(driver_name: str) -> Callable[..., subprocess.CompletedProcess[str]]:
     """Run a script of ``scripts/`` by itself, for a fault is the end of a process's driver.
 
-    The script gets the driver's module name and the arguments; the environment may be extended.
+    The script gets the driver's module name and the arguments, and finds the modules that this
+    process does; the environment may be extended.
     """
 
     def run(script: str, *args: str, **environment: str) -> subprocess.CompletedProcess[str]:
@@ -159,7 +160,7 @@ def in_new_process(driver_name: str) -> Callable[..., subprocess.CompletedProces
             text=True,
             check=True,
             timeout=120,
-            env=os.environ | environment,
+            env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)} | environment,
         )
 
     return run

@@ -1,5 +1,6 @@
 """Driver API, section 6.8: contexts, and the stack of them that every thread has."""
 
+import ctypes
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -195,6 +196,19 @@ def test_limits_are_the_contexts_own(cuda, device, context, name, value):
     assert cuda.cuCtxGetLimit(limit(cuda, name)) >= value
     cuda.cuCtxDestroy(other)
     assert cuda.cuCtxGetLimit(limit(cuda, name)) == DEFAULTS[name]
+
+
+@pytest.mark.assumed
+def test_the_printf_fifo_is_fixed_by_a_kernel_that_prints(cuda, context, ptx):
+    fifo = limit(cuda, "PRINTF_FIFO_SIZE")
+    nothing = cuda.cuModuleGetFunction(cuda.cuModuleLoadData(ptx("kernels")), b"nothing")
+    cuda.launch(nothing)
+    cuda.cuCtxSynchronize()
+    cuda.cuCtxSetLimit(fifo, 16 << 20)
+    greet = cuda.cuModuleGetFunction(cuda.cuModuleLoadData(ptx("faults")), b"greet")
+    cuda.launch(greet, (0,), (ctypes.c_void_p,))
+    cuda.cuCtxSynchronize()
+    assert cuda.result("cuCtxSetLimit", fifo, 32 << 20) == "INVALID_VALUE"
 
 
 def test_a_limit_that_this_device_has_not(cuda, context):

@@ -193,7 +193,7 @@ def cuCtxGetLimit(limit: Any) -> int:
 def cuCtxSetLimit(limit: Any, value: int) -> None:
     """Change a resource limit of the current context."""
     context = process.current()
-    context.limits.set(limit, value, launched=context.launched)
+    context.limits.set(limit, value, called=context.called)
 
 
 @call(1)

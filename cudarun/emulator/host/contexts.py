@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import itertools
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Set
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -37,8 +37,11 @@ _LARGEST: dict[Any, int] = {
     CUlimit.CU_LIMIT_MAX_L2_FETCH_GRANULARITY: 128,
     CUlimit.CU_LIMIT_PERSISTING_L2_CACHE_SIZE: 11796480,
 }
-# A kernel that has used these sizes has made them unchangeable.
-_FIXED_BY_A_LAUNCH = (CUlimit.CU_LIMIT_PRINTF_FIFO_SIZE, CUlimit.CU_LIMIT_MALLOC_HEAP_SIZE)
+# Once a kernel that makes one of the calls has run, the size cannot be changed any more.
+_FIXED_BY: dict[Any, frozenset[str]] = {
+    CUlimit.CU_LIMIT_PRINTF_FIFO_SIZE: frozenset({"vprintf"}),
+    CUlimit.CU_LIMIT_MALLOC_HEAP_SIZE: frozenset({"malloc", "free"}),
+}
 
 
 def checked_flags(flags: int) -> int:
@@ -63,11 +66,13 @@ class Limits:
         value: int = self._values[self._known(limit)]
         return value
 
-    def set(self, limit: Any, value: int, *, launched: bool) -> None:
-        """Change a limit; ``launched`` says that a kernel has run in the context already."""
+    def set(self, limit: Any, value: int, *, called: Set[str]) -> None:
+        """Change a limit; ``called`` are the system calls of the kernels that have run."""
         limit = self._known(limit)
-        if launched and limit in _FIXED_BY_A_LAUNCH:
-            raise Refusal("INVALID_VALUE", f"{limit.name} can be set before the first launch only")
+        too_late = called & _FIXED_BY.get(limit, frozenset())
+        if too_late:
+            used = " and ".join(sorted(too_late))
+            raise Refusal("INVALID_VALUE", f"{limit.name}: a kernel that uses {used} has run")
         largest = _LARGEST.get(limit)
         if limit == CUlimit.CU_LIMIT_STACK_SIZE and value > _LARGEST[limit]:
             raise Refusal("INVALID_VALUE", f"a stack of {value} bytes is more than {largest}")
@@ -95,6 +100,7 @@ class Context:
         libraries: The module that stands for each loaded library in this context.
         peers: The contexts whose memory kernels here may reach.
         uses: The usage count of ``cuCtxAttach`` and ``cuCtxDetach``.
+        called: The system calls of the kernels that have run.
     """
 
     device: Device
@@ -103,7 +109,7 @@ class Context:
     is_primary: bool = False
     alive: bool = True
     uses: int = 1
-    launched: bool = False
+    called: set[str] = field(default_factory=set)
     limits: Limits = field(default_factory=Limits)
     cache_config: Any = CUfunc_cache.CU_FUNC_CACHE_PREFER_NONE
     on_destroy: dict[int, Callable[[], object]] = field(default_factory=dict)
@@ -125,9 +131,10 @@ class Context:
 
     def heap(self) -> DeviceHeap:
         """What ``malloc`` in a kernel draws from; it outlives the launch."""
+        size = self.limits.get(CUlimit.CU_LIMIT_MALLOC_HEAP_SIZE)
         if self._heap is None:
-            size = self.limits.get(CUlimit.CU_LIMIT_MALLOC_HEAP_SIZE)
             self._heap = DeviceHeap(self.device.memory, size)
+        self._heap.size = size
         return self._heap
 
     def clear(self) -> None:
@@ -142,7 +149,7 @@ class Context:
             self._heap = None
         self.limits.reset()
         self.cache_config = CUfunc_cache.CU_FUNC_CACHE_PREFER_NONE
-        self.launched = False
+        self.called.clear()
 
     def destroy(self) -> None:
         """Give back everything and make the handle invalid."""

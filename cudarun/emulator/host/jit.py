@@ -92,10 +92,17 @@ class JitOptions:
 
 @dataclass(frozen=True, slots=True)
 class Compiled:
-    """A program, and the architecture its PTX was written for (``90`` for ``sm_90a``)."""
+    """A program and what is known of its text.
+
+    Attributes:
+        program: The code.
+        architecture: What the PTX was written for, ``90`` for ``sm_90a``.
+        system_calls: The functions of the device's own that it uses: ``vprintf``, ``malloc``, …
+    """
 
     program: Program
     architecture: int
+    system_calls: frozenset[str]
 
 
 def compile_image(image: bytes, options: JitOptions) -> Compiled:
@@ -122,9 +129,10 @@ def compile_image(image: bytes, options: JitOptions) -> Compiled:
 def compile_text(text: str) -> Compiled:
     """Parse and compile one PTX text. Raises `PtxError`."""
     module = parse_supported(text)
-    for name in _unresolved(module):
+    wanted = _wanted_functions(module)
+    for name in sorted(wanted - set(SYSTEM_CALLS)):
         raise WholeTextError(f"Unresolved extern function '{name}'")
-    return Compiled(compile_module(module), architecture(module))
+    return Compiled(compile_module(module), architecture(module), wanted)
 
 
 def parse_supported(text: str) -> tree.Module:
@@ -176,11 +184,10 @@ def architecture(module: tree.Module) -> int:
     raise WholeTextError(f"Unsupported .target '{', '.join(module.targets)}'")
 
 
-def _unresolved(module: tree.Module) -> list[str]:
-    """The functions that are used and neither defined nor the device's own."""
+def _wanted_functions(module: tree.Module) -> frozenset[str]:
+    """The functions that the module uses and does not define."""
     declared = {function.name for function in module.functions if function.body is None}
     defined = {function.name for function in module.functions if function.body is not None}
-    missing = declared - defined - set(SYSTEM_CALLS) - set(module.aliases)
     used = {
         name
         for function in module.functions
@@ -188,7 +195,7 @@ def _unresolved(module: tree.Module) -> list[str]:
         if isinstance(statement, tree.Instruction)
         for name in _symbols(statement.operands)
     }
-    return sorted(missing & used)
+    return frozenset((declared - defined - set(module.aliases)) & used)
 
 
 def _symbols(operands: tuple[tree.Operand, ...]) -> Iterator[str]:

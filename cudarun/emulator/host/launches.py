@@ -121,7 +121,8 @@ def launch(
         heap=context.heap(),
     )
     memories = process.reachable(context)
-    function.loaded = context.launched = True
+    function.loaded = True
+    context.called |= function.module.compiled.system_calls
 
     def work() -> None:
         execute(

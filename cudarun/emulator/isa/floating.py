@@ -161,15 +161,12 @@ def _division(words: Words) -> Function:
 
 
 def _approximate_division(words: Words) -> Function:
-    """``div.approx``: ``a * (1/b)``, 0 for divisors from 2**126 on (manual 9.7.3.8)."""
+    """``div.approx``: ``a * (1/b)``, with 1/b taken as 0 for b beyond 2**126 (9.7.3.8)."""
 
     def divide(a: Array, b: Array, d: Array) -> None:
-        size = np.abs(b)
-        large = (size > np.float32(2.0**126)) & np.isfinite(b) & np.isfinite(a)
-        result = np.where(
-            large, np.copysign(np.float32(0), a) * np.copysign(np.float32(1), b), a / b
-        )
-        np.copyto(d, result)
+        large = (np.abs(b) > np.float32(2.0**126)) & np.isfinite(b)
+        inverse = np.copysign(np.float32(0), b)
+        np.copyto(d, np.where(large, a * inverse, a / b))
 
     return finish(words, divide, 2)
 

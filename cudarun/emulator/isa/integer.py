@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -169,20 +170,21 @@ def _sad(a: Array, b: Array, c: Array, d: Array) -> None:
     np.add(c, difference, out=d)
 
 
-def _relu(function: Function) -> Function:
-    def clamped(a: Array, b: Array, d: Array) -> None:
-        function(a, b, d)
-        np.maximum(d, 0, out=d)
+def _extreme(ufunc: np.ufunc) -> Callable[[Words], Function]:
+    def make(words: Words) -> Function:
+        def pick(a: Array, b: Array, d: Array) -> None:
+            ufunc(a, b, out=d)
 
-    return clamped
+        def pick_positive(a: Array, b: Array, d: Array) -> None:
+            ufunc(a, b, out=d)
+            np.maximum(d, 0, out=d)
+
+        return pick_positive if words.get("relu") else pick
+
+    return make
 
 
-def _min(words: Words) -> Function:
-    return _relu(np.minimum) if words["relu"] else np.minimum
-
-
-def _max(words: Words) -> Function:
-    return _relu(np.maximum) if words["relu"] else np.maximum
+_min, _max = _extreme(np.minimum), _extreme(np.maximum)
 
 
 # --- bits ----------------------------------------------------------------------------------------
@@ -217,15 +219,17 @@ def _bfind(words: Words) -> Function:
 def _bfe(words: Words) -> Function:
     ptx_type = words.type
 
+    unsigned = np.dtype(f"u{ptx_type.bytes}")
+    most = np.uint32(ptx_type.bits - 1)
+
     def extract(a: Array, b: Array, c: Array, d: Array) -> None:
         position, length = b & 0xFF, c & 0xFF
-        wide = np.uint64 if ptx_type.bits == 64 else np.dtype(f"u{ptx_type.bytes}")
         field = bits.field_mask(np.zeros_like(length), length, ptx_type.bits)
-        value = bits.shift_right(a.view(f"u{ptx_type.bytes}"), position) & field
+        value = bits.shift_right(a, position).view(unsigned) & field
         if ptx_type.kind is Kind.SIGNED:
-            last = np.minimum(position + length - np.uint32(1), np.uint32(ptx_type.bits - 1))
-            sign = bits.shift_right(a.view(f"u{ptx_type.bytes}"), last) & np.array(1, dtype=wide)
-            value = np.where((sign != 0) & (length != 0), value | ~field, value)
+            last = np.minimum(position + length - np.uint32(1), most)
+            negative = (bits.shift_right(a, last) & 1 != 0) & (length != 0)
+            value = np.where(negative, value | ~field, value)
         d[...] = value.view(d.dtype)
 
     return extract
@@ -414,8 +418,8 @@ FORMS: tuple[Form, ...] = (
     form("rem.type  d, a, b", remainder, type=INTEGERS),
     form("abs.type  d, a", np.absolute, type="s16 s32 s64"),
     form("neg.type  d, a", _negate, type="s16 s32 s64"),
-    form("min.type  d, a, b", np.minimum, type=f"{INTEGERS} u16x2"),
-    form("max.type  d, a, b", np.maximum, type=f"{INTEGERS} u16x2"),
+    form("min.type  d, a, b", make=_min, type=f"{INTEGERS} u16x2"),
+    form("max.type  d, a, b", make=_max, type=f"{INTEGERS} u16x2"),
     form("min{.relu}.type  d, a, b", make=_min, type="s32 s16x2"),
     form("max{.relu}.type  d, a, b", make=_max, type="s32 s16x2"),
     form("popc.type  d:u32, a", _popc, type="b32 b64"),

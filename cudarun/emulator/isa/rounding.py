@@ -80,11 +80,11 @@ def step(value: Array, error_sign: Array, mode: str) -> Array:
     return np.where(up, np.nextafter(value, infinity), value)
 
 
-def zero_sum(result: Array, a: Array, b: Array, mode: str) -> Array:
-    """Exact zeros as sums of ``a`` and ``b``: rounding down makes those of opposite signs -0."""
+def zero_sum(result: Array, s: Array, a: Array, b: Array, mode: str) -> Array:
+    """A sum ``s`` of ``a`` and ``b`` that is exactly zero: rounding down, opposites make -0."""
     if mode != DOWN:
         return result
-    opposite = (result == 0) & (np.signbit(a) != np.signbit(b))
+    opposite = (s == 0) & (np.signbit(a) != np.signbit(b))
     return np.where(opposite, np.array(-0.0, dtype=result.dtype), result)
 
 
@@ -105,7 +105,7 @@ def narrow(s: Array, e: Array, mode: str) -> Array:
 def sum_f32(a: Array, b: Array, mode: str) -> Array:
     """``a + b`` of f32."""
     s, e = two_sum(a.astype(np.float64), b.astype(np.float64))
-    return zero_sum(narrow(s, e, mode), a, b, mode)
+    return zero_sum(narrow(s, e, mode), s, a, b, mode)
 
 
 def product_f32(a: Array, b: Array, mode: str) -> Array:
@@ -118,7 +118,7 @@ def fused_f32(a: Array, b: Array, c: Array, mode: str) -> Array:
     """``a * b + c`` of f32."""
     product, addend = a.astype(np.float64) * b.astype(np.float64), c.astype(np.float64)
     s, e = two_sum(product, addend)
-    return zero_sum(narrow(s, e, mode), product, addend, mode)
+    return zero_sum(narrow(s, e, mode), s, product, addend, mode)
 
 
 def quotient_f32(a: Array, b: Array, mode: str) -> Array:
@@ -155,7 +155,7 @@ def sum_f64(a: Array, b: Array, mode: str) -> Array:
     _, e = two_sum(a, b)
     overflow = np.isinf(s) & np.isfinite(a) & np.isfinite(b)
     sign = np.where(overflow, -np.sign(s), np.sign(e))
-    return zero_sum(step(s, sign, mode), a, b, mode)
+    return zero_sum(step(s, sign, mode), s, a, b, mode)
 
 
 def product_f64(a: Array, b: Array, mode: str) -> Array:
@@ -219,10 +219,10 @@ def fused_f64(a: Array, b: Array, c: Array, mode: str) -> Array:
     small = (sizes < _SAFE_LOW) & (sizes != 0)
     underflow = (product == 0) & (a != 0) & (b != 0)
     risky = (sizes > _SAFE_HIGH).any(axis=0) | small.any(axis=0) | underflow | (head == 0)
-    simple = ~(np.isfinite(a) & np.isfinite(b) & np.isfinite(c))
-    # Zeros get their sign, and infinities and NaN their value, from the ordinary operations.
-    plain = a * b + c
-    result = np.where(simple, plain, result)
+    proper = np.isfinite(a) & np.isfinite(b)
+    simple = ~(proper & np.isfinite(c))
+    # Infinities and NaN come from the ordinary operations; a finite product must not add its own.
+    result = np.where(simple, np.where(proper, c, a * b + c), result)
     exactly = ~simple if mode != NEAREST else risky & ~simple
     for index in np.flatnonzero(exactly):
         x, y, z = (float(value.flat[index]) for value in (a, b, c))

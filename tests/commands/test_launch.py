@@ -1,0 +1,385 @@
+"""``cudarun launch`` on the emulated device: results, reports, faults, hangs, deaths."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+
+if TYPE_CHECKING:
+    from conftest import Run
+
+ROOT = Path(__file__).resolve().parents[2]
+SAXPY = ("launch", "samples/saxpy.ptx", "-d", "cpu", "--threads", "100", "--block", "32")
+ARGUMENTS = ("a=f32:2", "x=f32[n]:iota", "y=f32[n]:ones", "n=i32:100")
+
+
+# --- results -------------------------------------------------------------------------------------
+
+
+def test_a_launch_that_holds(run: Run) -> None:
+    ran = run(*SAXPY, *ARGUMENTS, "--check", "y == a*x + 1", "--print", "y[:4]")
+    assert ran.code == 0
+    headline, printed, held = ran.out.splitlines()
+    assert headline.startswith("saxpy  grid 4  block 32  on cpu (cudarun emulated device)  ")
+    assert headline.endswith(" ms")
+    assert printed == "y[:4] = [1. 3. 5. 7.]"
+    assert held == "held y == a*x + 1  (rtol 1e-05, atol 1e-06)"
+    assert ran.err == ""
+
+
+def test_quiet_prints_what_was_asked_for(run: Run) -> None:
+    ran = run(*SAXPY, *ARGUMENTS, "-q", "--print", "sum(y)")
+    assert (ran.code, ran.out, ran.err) == (0, "sum(y) = 10000.0\n", "")
+
+
+def test_a_wrong_answer_is_exit_code_1_with_the_first_differences(run: Run) -> None:
+    ran = run(*SAXPY, *ARGUMENTS, "-q", "--check", "y == a*x + where(x == 3, 2, 1)")
+    assert ran.code == 1
+    assert ran.out == (
+        "FAILED y == a*x + where(x == 3, 2, 1)  (rtol 1e-05, atol 1e-06)\n"
+        "  1 of 100 differ; largest absolute error 1; largest relative error 0.125\n"
+        "  [3]: 7.0 against 8.0\n"
+    )
+
+
+def test_json_is_one_document_with_everything(run: Run) -> None:
+    ran = run(*SAXPY, *ARGUMENTS, "--json", "--check", "y == a*x + 1", "--print", "y[:2]")
+    assert (ran.code, ran.err) == (0, "")
+    report = ran.document
+    [outcome] = report.pop("outcomes")
+    assert report == {
+        "schema": "cudarun/launch/1",
+        "exit_code": 0,
+        "image": "samples/saxpy.ptx",
+        "seed": None,
+    }
+    assert (outcome["device"], outcome["error"], outcome["output"]) == ("cpu", None, "")
+    result = outcome["result"]
+    assert result["kernel"] == "saxpy"
+    assert (result["grid"], result["block"]) == ([4, 1, 1], [32, 1, 1])
+    assert [(row["name"], row["offset"], row["size"]) for row in result["parameters"]] == [
+        ("a", 0, 4),
+        ("x", 8, 8),
+        ("y", 16, 8),
+        ("n", 24, 4),
+    ]
+    [check] = result["checks"]
+    assert check == {
+        "expression": "y == a*x + 1",
+        "held": True,
+        "elements": 100,
+        "mismatches": 0,
+        "max_abs_error": 0.0,
+        "max_rel_error": 0.0,
+        "rtol": 1e-05,
+        "atol": 1e-06,
+        "first": [],
+    }
+    assert result["prints"] == [{"expression": "y[:2]", "text": "[1. 3.]", "value": [1.0, 3.0]}]
+
+
+def test_nan_in_json_is_a_string(run: Run) -> None:
+    ran = run(*SAXPY, "a=f32:nan", *ARGUMENTS[1:], "--json", "--print", "y[0]")
+    [outcome] = ran.document["outcomes"]
+    assert outcome["result"]["prints"][0]["value"] == "NaN"
+
+
+@pytest.mark.parametrize("passing", ["array", "buffer"])
+@pytest.mark.parametrize("context", ["primary", "new"])
+def test_both_ways_to_pass_parameters_in_both_kinds_of_context(
+    run: Run, passing: str, context: str
+) -> None:
+    ran = run(
+        *SAXPY, *ARGUMENTS, "--params", passing, "--context", context, "--check", "y == a*x + 1"
+    )
+    assert ran.code == 0, ran.err
+
+
+def test_elements_never_written_are_counted(run: Run) -> None:
+    ran = run(*SAXPY, "a=f32:2", "x=f32[n]:ones", "y=f32[200]", "n=i32:100", "-q")
+    assert (ran.code, ran.out) == (0, "note y: 100 of 200 elements were never written\n")
+
+
+def test_outputs_are_saved_also_when_a_check_fails(run: Run, tmp_path: Path) -> None:
+    ran = run(
+        *SAXPY, *ARGUMENTS, "--check", "y == 0",
+        "--save", "y=y.npy", "--save", "x=x.bin",
+    )  # fmt: skip
+    assert ran.code == 1
+    np.testing.assert_array_equal(np.load(tmp_path / "y.npy"), np.arange(100) * 2 + 1)
+    assert (tmp_path / "x.bin").read_bytes() == np.arange(100, dtype=np.float32).tobytes()
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["samples", "x.bin", "y.npy"]
+
+
+def test_force_replaces_an_output(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "y.npy").write_text("old")
+    ran = run(*SAXPY, *ARGUMENTS, "--save", "y=y.npy", "--force")
+    assert ran.code == 0
+    assert np.load(tmp_path / "y.npy")[1] == 3
+
+
+def test_a_saved_buffer_is_an_argument_again(run: Run) -> None:
+    run(*SAXPY, *ARGUMENTS, "--save", "y=y.npy")
+    ran = run(
+        *SAXPY, "a=f32:1", "x=@y.npy", "y=f32[n]:zeros", "n=i32:100", "-q",
+        "--check", 'y == load("y.npy")', "--check", "y == x",
+    )  # fmt: skip
+    assert ran.code == 0, ran.err
+
+
+def test_a_seed_makes_random_arguments_repeatable(run: Run) -> None:
+    args = ("a=f32:1", "x=f32[n]:rand", "y=f32[n]:zeros", "n=i32:100", "--print", "y[:3]")
+    first, second = (run(*SAXPY, *args, "-q", "--seed", "7").out for _ in range(2))
+    assert first == second
+    assert run(*SAXPY, *args, "--seed", "7").out.startswith("seed 7  (--seed 7 repeats it)\n")
+
+
+def test_several_devices_are_reported_in_the_order_asked_for(run: Run) -> None:
+    for together in ((), ("--together",)):
+        ran = run(
+            *SAXPY[:2], "-d", "cpu:1,cpu:0", *SAXPY[4:], *ARGUMENTS, *together, "--json",
+            env={"CUDARUN_CPU_DEVICES": "2"},
+        )  # fmt: skip
+        assert [outcome["device"] for outcome in ran.document["outcomes"]] == ["cpu:1", "cpu"]
+        assert ran.code == 0
+
+
+def test_together_loads_the_library_once(run: Run) -> None:
+    ran = run(
+        *SAXPY[:2], "-d", "cpu:all", *SAXPY[4:], *ARGUMENTS, "--together", "--trace",
+        env={"CUDARUN_CPU_DEVICES": "2"},
+    )  # fmt: skip
+    calls = [line.partition("(")[0] for line in ran.err.splitlines()]
+    assert calls.count("cuLibraryLoadData") == 1
+    assert calls.count("cuLaunchKernel") == 2
+    assert calls.index("cuLibraryLoadData") < calls.index("cuDevicePrimaryCtxRetain")
+
+
+def test_trace_shows_each_call_with_its_result_and_time(run: Run) -> None:
+    ran = run(*SAXPY, *ARGUMENTS, "--trace", "-q")
+    first = ran.err.splitlines()[0]
+    assert first.startswith("cuInit(0) = CUDA_SUCCESS <")
+    assert first.endswith(" µs>")
+    assert "cuCtxSynchronize() = CUDA_SUCCESS <" in ran.err
+
+
+def test_printf_goes_to_stdout_or_into_the_document(run: Run) -> None:
+    args = ("launch", "samples/hello.ptx", "-d", "cpu", "--block", "2", "2026", "1.5")
+    said = "".join(
+        f"hello from block 0, thread {i}: the year is 2026, the version 1.5\n" for i in range(2)
+    )
+    assert run(*args, "-q").out == said
+    [outcome] = run(*args, "--json").document["outcomes"]
+    assert outcome["output"] == said
+
+
+def test_a_dry_run_shows_the_layout_and_needs_no_device(run: Run) -> None:
+    ran = run(*SAXPY[:2], *SAXPY[4:], *ARGUMENTS, "--dry-run")
+    assert (ran.code, ran.err) == (0, "")
+    assert [line.rstrip() for line in ran.out.splitlines()] == [
+        "saxpy  grid 4  block 32",
+        "offset  size  align  padding  name  type  value",
+        "0       4     4               a     f32   2",
+        "8       8     8      4        x     f32*  f32[100]:iota",
+        "16      8     8               y     f32*  f32[100]:ones",
+        "24      4     4               n     i32   100",
+        "28 bytes of parameters",
+    ]
+
+
+def test_the_image_can_come_from_stdin(run: Run) -> None:
+    ran = run(
+        "launch", "-", *SAXPY[2:], *ARGUMENTS, "-q", "--check", "y == a*x + 1",
+        stdin=(ROOT / "samples" / "saxpy.ptx").read_bytes(),
+    )  # fmt: skip
+    assert ran.code == 0, ran.err
+
+
+# --- what the kernel and the device refuse -------------------------------------------------------
+
+
+def test_unknown_kernel(run: Run) -> None:
+    ran = run("launch", "samples/matmul.ptx", "-d", "cpu", "-k", "matmul_tilde")
+    assert ran.code == 2
+    assert ran.err == (
+        "error: --kernel: samples/matmul.ptx has no kernel 'matmul_tilde'\n"
+        "  in device cpu\n"
+        "hint: did you mean 'matmul_tiled'? it has\n  matmul_naive\n  matmul_tiled\n"
+    )
+
+
+def test_several_kernels_and_none_chosen(run: Run) -> None:
+    ran = run("launch", "samples/matmul.ptx", "-d", "cpu")
+    assert ran.code == 2
+    assert ran.err.startswith(
+        "error: samples/matmul.ptx holds 2 kernels; choose one with --kernel\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("arguments", "summary", "misfit"),
+    [
+        (ARGUMENTS[:3], "takes 4 parameters, 3 given", "no argument for it"),
+        ((*ARGUMENTS, "z=i32:1"), "takes 4 parameters, 5 given", "no such parameter"),
+        (("a=f64:2", *ARGUMENTS[1:]), "argument 0 does not fit", "f64 is 8 bytes, not 4"),
+    ],
+)
+def test_arguments_beside_the_parameter_list(
+    run: Run, arguments: tuple[str, ...], summary: str, misfit: str
+) -> None:
+    ran = run(*SAXPY, *arguments)
+    assert ran.code == 2
+    assert ran.out == ""
+    assert summary in ran.err
+    [marked] = [line for line in ran.err.splitlines() if line.lstrip().startswith("!")]
+    assert marked.endswith(misfit)
+
+
+@pytest.mark.parametrize(
+    ("args", "says"),
+    [
+        (("x=f32[m]:iota",), "m"),
+        (("--check", "z == 1"), "unknown name 'z'"),
+        (("--print", "os"), "unknown name 'os'"),
+        (("--save", "z=z.npy"), "there is no buffer 'z'"),
+    ],
+)
+def test_a_name_that_nothing_has(run: Run, args: tuple[str, ...], says: str) -> None:
+    arguments = [*ARGUMENTS]
+    if not args[0].startswith("--"):
+        arguments[1] = args[0]
+        args = ()
+    ran = run(*SAXPY, *arguments, *args)
+    assert ran.code == 2
+    assert says in ran.err
+    assert "Traceback" not in ran.err
+
+
+def test_a_block_too_large_is_explained_with_the_limit(run: Run) -> None:
+    ran = run(*SAXPY[:4], "--block", "2048", *ARGUMENTS)
+    assert ran.code == 5
+    assert "CUDA_ERROR_INVALID_VALUE, 1" in ran.err
+    assert "threads per block: 2048 asked for, 1024 is the limit" in ran.err
+
+
+def test_broken_ptx_comes_with_the_compilers_log(run: Run, tmp_path: Path) -> None:
+    text = (ROOT / "samples" / "saxpy.ptx").read_text().replace("fma.rn.f32", "fma.rn.f31")
+    (tmp_path / "broken.ptx").write_text(text)
+    ran = run("launch", "broken.ptx", *SAXPY[2:], *ARGUMENTS)
+    assert ran.code == 4
+    assert ran.err.startswith("error: broken.ptx: ")
+    assert "ptxas application ptx input, line " in ran.err
+
+
+def test_a_truncated_cubin(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "short.cubin").write_bytes(b"\x7fELF\x02\x01\x01" + b"\0" * 11 + b"\xbe\0")
+    ran = run("launch", "short.cubin", *SAXPY[2:], *ARGUMENTS)
+    assert ran.code == 4
+    assert "Traceback" not in ran.err
+
+
+def test_unimplemented_instructions_are_all_named(run: Run, tmp_path: Path) -> None:
+    text = (ROOT / "samples" / "saxpy.ptx").read_text()
+    (tmp_path / "odd.ptx").write_text(
+        text.replace(
+            "ret;", "wgmma.fence.sync.aligned;\n\ttcgen05.fence::before_thread_sync;\n\tret;"
+        )
+    )
+    ran = run("launch", "odd.ptx", *SAXPY[2:], *ARGUMENTS)
+    assert ran.code == 4
+    assert "wgmma.fence" in ran.err
+    assert "tcgen05.fence" in ran.err
+
+
+# --- faults, hangs, deaths -----------------------------------------------------------------------
+
+
+def test_a_fault_says_which_thread_did_what_where(run: Run) -> None:
+    ran = run(
+        "launch", "samples/out_of_bounds.ptx", "-k", "far_past", "-d", "cpu", "--grid", "2",
+        "--block", "64", "x=f32[n]:zeros", "n=i32:100",
+    )  # fmt: skip
+    assert ran.code == 5
+    assert ran.out == ""
+    assert "CUDA_ERROR_ILLEGAL_ADDRESS, 700" in ran.err
+    for fact in (
+        "st.global",
+        "out_of_bounds.cu:",
+        "block (0, 0, 0), thread (1, 0, 0)",
+        "past the end",
+    ):
+        assert fact in ran.err
+
+
+def test_an_endless_kernel_ends_with_the_time_limit(run: Run) -> None:
+    ran = run("launch", "samples/endless.ptx", "-d", "cpu", "--timeout", "1", "x=i32[1]:zeros")
+    assert ran.code == 6, ran.err
+    assert "no result within 1 s; the worker was killed" in ran.err
+
+
+def endless() -> subprocess.Popen[str]:
+    """A launch that never ends, started and known to have its worker at work."""
+    process = subprocess.Popen(
+        [sys.executable, "-m", "cudarun", "launch", "samples/endless.ptx", "-d", "cpu",
+         "--trace", "x=i32[1]:zeros"],
+        cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    assert process.stderr is not None
+    for line in process.stderr:
+        if line.startswith("cuMemcpyHtoD"):  # the last call that returns
+            return process
+    raise AssertionError("it never launched")
+
+
+def children(pid: int) -> list[int]:
+    return [int(p) for p in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+
+
+def gone(pid: int) -> bool:
+    deadline = time.monotonic() + 10
+    while Path(f"/proc/{pid}").exists() and time.monotonic() < deadline:
+        time.sleep(0.01)
+    return not Path(f"/proc/{pid}").exists()
+
+
+def test_ctrl_c_is_130_and_leaves_no_process() -> None:
+    with endless() as process:
+        [worker] = children(process.pid)
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=20)
+    assert process.returncode == 130
+    assert gone(worker)
+
+
+def test_a_killed_worker_is_7() -> None:
+    with endless() as process:
+        [worker] = children(process.pid)
+        os.kill(worker, signal.SIGKILL)
+        _, err = process.communicate(timeout=20)
+    assert process.returncode == 7
+    assert "the worker process was killed by signal 9 (SIGKILL)" in err
+    assert gone(worker)
+
+
+def test_a_document_for_a_launch_that_came_to_nothing(run: Run) -> None:
+    ran = run(*SAXPY, "a=f3:2", "--json")
+    assert ran.code == 2
+    assert json.loads(ran.out) == {
+        "schema": "cudarun/launch/1",
+        "exit_code": 2,
+        "error": {
+            "kind": "ArgumentSyntaxError",
+            "exit_code": 2,
+            "message": "unknown type 'f3'",
+            "hint": "did you mean f32?",
+        },
+    }

@@ -23,7 +23,7 @@ class Sample:
         name: The kernel, or the image where there is only one kernel; unique.
         line: Where the command stands in the document, from 1.
         arguments: The command line after ``cudarun``.
-        output: Lines that must appear on standard output, in this order.
+        output: Lines shown under the command, for the device that it names.
         exit_on_cpu: The exit code on the emulated device.
         exit_on_gpu: The exit code on a GPU.
     """

@@ -39,21 +39,23 @@ def gpus() -> int:
 
 
 def compile_c_program(target: Path) -> bool:
-    """Build ``saxpy_driver.c`` with nvcc, else with the C compiler; False when neither can."""
-    source = os.fspath(HERE / "saxpy_driver.c")
-    toolkit = Path(os.environ.get("CUDA_HOME", "/usr/local/cuda"))
+    """Build ``saxpy_driver.c`` with the C compiler, else with nvcc; False when neither can."""
+    source, program = os.fspath(HERE / "saxpy_driver.c"), os.fspath(target)
+    toolkit = os.environ.get("CUDA_HOME", "/usr/local/cuda")
     # The library is named in full: where only the driver is installed there is no libcuda.so.
+    library = "-l:libcuda.so.1"
     attempts = [
-        ["nvcc", "-O2", source, "-o", os.fspath(target), "-Xlinker", "-l:libcuda.so.1"],
-        ["cc", "-O2", f"-I{toolkit}/include", source, "-o", os.fspath(target), "-l:libcuda.so.1"],
+        ["cc", "-O2", f"-I{toolkit}/include", source, "-o", program, library],
+        ["nvcc", "-O2", "-cudart", "none", source, "-o", program, library],
     ]
+    complaints = []
     for attempt in attempts:
-        if shutil.which(attempt[0]) is None:
-            continue
-        done = subprocess.run(attempt, capture_output=True, text=True)
-        if done.returncode == 0:
-            return True
-        print(done.stderr, file=sys.stderr)
+        if shutil.which(attempt[0]) is not None:
+            done = subprocess.run(attempt, capture_output=True, text=True)
+            if done.returncode == 0:
+                return True
+            complaints.append(done.stderr)
+    print("\n".join(complaints), file=sys.stderr)
     return False
 
 
@@ -107,7 +109,7 @@ def main() -> int:
     with tempfile.TemporaryDirectory(prefix="cudarun-benchmark-") as folder:
         program = Path(folder) / "saxpy_driver"
         if not compile_c_program(program):
-            print("launch: neither nvcc nor cc could build saxpy_driver.c", file=sys.stderr)
+            print("launch: neither cc nor nvcc could build saxpy_driver.c", file=sys.stderr)
             return 3
         try:
             times = interleaved(

@@ -83,7 +83,6 @@ def main(args: list[str] | None = None) -> int:
             code = cudarun.main(given, "cudarun", standalone_mode=False, parent=outer)
             return int(code or ExitCode.OK)
         except (click.exceptions.Abort, KeyboardInterrupt):
-            click.echo(err=True)  # ends the line that shows ^C
             return ExitCode.INTERRUPTED
         except click.exceptions.NoArgsIsHelpError as error:
             error.show()

@@ -44,6 +44,10 @@ def _facts(data: bytes, origin: str) -> ImageFacts | None:
         raise ImageRefused(
             f"{origin}: not an image", hint="an image is PTX text, a cubin or a fatbin"
         )
+    if kind is ImageKind.CUBIN:
+        from cudarun.images.elf import read_elf
+
+        read_elf(data, origin, kind)  # a driver that is given half a cubin crashes
     if kind is not ImageKind.PTX:
         return None
     from cudarun.images.read import read_image

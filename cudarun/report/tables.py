@@ -37,7 +37,7 @@ def console(color: bool | None) -> Console:
 
 def show_devices(report: DevicesReport, out: Console) -> None:
     """A row per device, and who can reach whose memory where there are several."""
-    table = _table("device", "name", "cc", "SMs", "memory", "PCI", "driver", "PTX")
+    table = _table("device", "name", "cc", "SMs", "free/total GiB", "PCI", "driver", "PTX")
     for device in report.devices:
         table.add_row(
             device.label,
@@ -168,10 +168,8 @@ def _table(*columns: str) -> Table:
 
 
 def _memory(device: DeviceInfo) -> str:
-    total = f"{device.memory_total / 2**30:.1f} GiB"
-    if device.memory_free is None:
-        return total
-    return f"{device.memory_free / 2**30:.1f} of {total} free"
+    free = "?" if device.memory_free is None else f"{device.memory_free / 2**30:.1f}"
+    return f"{free}/{device.memory_total / 2**30:.1f}"
 
 
 def _version(version: tuple[int, int]) -> str:

@@ -1,0 +1,72 @@
+"""``cudarun devices`` on emulated devices, and where there is no GPU."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from conftest import Run
+
+TWO = {"CUDARUN_CPU_DEVICES": "2"}
+_UUID = r"GPU-[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"
+
+
+def test_a_row_for_each_device_and_who_reaches_whom(run: Run) -> None:
+    ran = run("devices", "-d", "cpu:all", env=TWO)
+    assert (ran.code, ran.err) == (0, "")
+    header, first, second, *uuids, peers, one, other = ran.out.splitlines()
+    assert header.split() == [
+        *("device", "name", "cc", "SMs", "free/total", "GiB", "PCI", "driver", "PTX")
+    ]
+    assert first.startswith("cpu     cudarun emulated device  9.0  132")
+    assert second.startswith("cpu:1   cudarun emulated device  9.0  132")
+    assert [re.fullmatch(rf"cpu(:1)?: {_UUID}", line) is not None for line in uuids] == [True] * 2
+    assert [line.split() for line in (peers, one, other)] == [
+        ["peer", "access", "cpu", "cpu:1"],
+        ["cpu", "-", "yes"],
+        ["cpu:1", "yes", "-"],
+    ]
+
+
+def test_json(run: Run) -> None:
+    ran = run("devices", "-d", "cpu:1", "--json", env=TWO)
+    document = ran.document
+    [device] = document.pop("devices")
+    assert document == {"schema": "cudarun/devices/1", "exit_code": 0}
+    assert device["memory_free"] <= device["memory_total"]
+    assert re.fullmatch(_UUID, device["uuid"])
+    for changing in ("memory_free", "memory_total", "uuid"):
+        del device[changing]
+    assert device == {
+        "label": "cpu:1",
+        "index": 1,
+        "name": "cudarun emulated device",
+        "pci_bus_id": "0000:E1:00.0",
+        "compute_capability": [9, 0],
+        "multiprocessors": 132,
+        "driver_version": [13, 0],
+        "ptx_version": [9, 0],
+        "peers": [0],
+    }
+
+
+def test_quiet_is_a_uuid_a_line(run: Run) -> None:
+    ran = run("devices", "-d", "cpu:all", "-q", env=TWO)
+    assert [re.fullmatch(_UUID, line) is not None for line in ran.out.splitlines()] == [True] * 2
+
+
+def test_without_a_driver(run: Run) -> None:
+    ran = run("devices")
+    assert (ran.code, ran.out) == (3, "")
+    assert ran.err == (
+        "error: no CUDA driver: libcuda.so.1 was not found\n"
+        "  in device all\n"
+        "hint: install the NVIDIA driver, or run on the emulated device with -d cpu\n"
+    )
+
+
+def test_a_device_that_is_not_there(run: Run) -> None:
+    ran = run("devices", "-d", "cpu:5", "--json")
+    assert ran.code == 3
+    assert ran.document["error"]["message"] == "no device cpu:5: the driver shows 1"

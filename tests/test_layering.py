@@ -20,9 +20,10 @@ PACKAGE = Path(__file__).resolve().parent.parent / "cudarun"
 MAY_IMPORT = {
     "__main__": {"cli"},
     "cli": {"commands", "report", "session.versions"},
-    "commands": {"session", "report", "arguments", "images", "parameters"},
-    "session": {"arguments", "images", "report.types", "parameters"},
-    "report": {"parameters"},
+    "commands": {"session", "report", "arguments", "diagnostics", "images", "parameters"},
+    "session": {"arguments", "diagnostics", "images", "report.types", "parameters"},
+    "report": {"diagnostics", "parameters"},
+    "diagnostics": {"images"},
     "images": {"ptx", "parameters"},
     "emulator": {"ptx"},
     "arguments": {"parameters", "report.types"},

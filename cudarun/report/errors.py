@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import click
 
+from cudarun.diagnostics.entries import SERIOUS, Diagnostic
+from cudarun.diagnostics.errors import Diagnosed
 from cudarun.errors import CudarunError
+
+_COLORS = {"fatal": "red", "error": "red", "warning": "magenta", "info": "cyan", "note": "cyan"}
 
 
 def show_error(error: CudarunError) -> None:
@@ -13,7 +17,30 @@ def show_error(error: CudarunError) -> None:
     click.echo(click.style("error: ", fg="red", bold=True) + str(error), err=True)
     if where:
         click.echo(f"  in {where}", err=True)
-    if error.log:
+    if isinstance(error, Diagnosed) and error.diagnostics:
+        for diagnostic in error.diagnostics:
+            show_diagnostic(diagnostic)
+    elif error.log:
         click.echo("\n".join(f"  | {line}" for line in error.log.splitlines()), err=True)
+    if isinstance(error, Diagnosed) and error.explanation:
+        click.echo(error.explanation, err=True)
     if error.hint:
         click.echo(click.style("hint: ", fg="cyan", bold=True) + error.hint, err=True)
+
+
+def show_diagnostic(diagnostic: Diagnostic) -> None:
+    """Write a complaint on stderr as a compiler does: the place, the words, the line, a caret."""
+    place = f"{diagnostic.place}: " if diagnostic.place else ""
+    color = _COLORS[diagnostic.severity]
+    grade = click.style(f"{diagnostic.severity}: ", fg=color, bold=diagnostic.severity in SERIOUS)
+    click.echo(click.style(place, bold=True) + grade + diagnostic.message, err=True)
+    if diagnostic.source is None or diagnostic.line is None:
+        return
+    # Tabs become one column wide, as the column of the caret counts them.
+    source = diagnostic.source.replace("\t", " ")
+    number = f"{diagnostic.line:6d}"
+    click.echo(f"{number} | {source}", err=True)
+    if diagnostic.column is not None:
+        caret = "^" + "~" * (diagnostic.width - 1)
+        space = " " * (diagnostic.column - 1)
+        click.echo(f"{' ' * len(number)} | {space}{click.style(caret, fg=color)}", err=True)

@@ -7,18 +7,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from cudarun.errors import NoDevice, RequestError
+from cudarun.images.versions import newest_ptx
 from cudarun.session.calls import Driver
 from cudarun.session.selection import DriverName, Selector
 
 if TYPE_CHECKING:  # a session initialises the driver before it needs any of this
     from cudarun.report.types import DeviceInfo
-
-# PTX ISA manual, release notes: the newest PTX each CUDA version takes.
-_PTX_OF_CUDA = {
-    (12, 0): (8, 0), (12, 1): (8, 1), (12, 2): (8, 2), (12, 3): (8, 3), (12, 4): (8, 4),
-    (12, 5): (8, 5), (12, 6): (8, 5), (12, 7): (8, 6), (12, 8): (8, 7), (12, 9): (8, 8),
-    (13, 0): (9, 0), (13, 1): (9, 1), (13, 2): (9, 2),
-}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +96,7 @@ def describe(driver: Driver, device: Device, count: int) -> DeviceInfo:
         memory_free=memory[0] if status == 0 else None,
         memory_total=driver.cuDeviceTotalMem(device.handle),
         driver_version=cuda,
-        ptx_version=_PTX_OF_CUDA.get(cuda),
+        ptx_version=newest_ptx(cuda),
         peers=tuple(
             other
             for other in range(count)

@@ -1,0 +1,1 @@
+"""What compilers and linkers say, in its parts, with the reason in plain words. No driver."""

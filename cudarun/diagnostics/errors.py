@@ -1,0 +1,44 @@
+"""An image that was refused, with the compiler's or linker's complaints in their places."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import Any
+
+from cudarun.diagnostics.entries import Diagnostic
+from cudarun.errors import ImageRefused
+
+
+class Diagnosed(ImageRefused):
+    """A refusal whose log was taken apart; the log itself is kept in ``log``.
+
+    Args:
+        message: What was being done and what happened.
+        diagnostics: The complaints, with their source lines.
+        explanation: Why, in plain words.
+        hint: What the user can do about it.
+        cuda: The driver's result, as ``(name, number)``.
+        log: The log in full.
+        context: Where it happened.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        diagnostics: Sequence[Diagnostic] = (),
+        explanation: str | None = None,
+        hint: str | None = None,
+        cuda: tuple[str, int] | None = None,
+        log: str | None = None,
+        **context: str | None,
+    ) -> None:
+        super().__init__(message, hint=hint, cuda=cuda, log=log, **context)
+        self.diagnostics = tuple(diagnostics)
+        self.explanation = explanation
+
+    def as_dict(self) -> dict[str, Any]:
+        """The error as it stands in a JSON document."""
+        record = super().as_dict() | {"diagnostics": [asdict(d) for d in self.diagnostics]}
+        return record | ({"explanation": self.explanation} if self.explanation else {})

@@ -1,0 +1,124 @@
+"""The logs of ptxas, nvlink, nvJitLink and NVRTC, taken apart.
+
+No manual describes them. The forms below are those seen from ptxas and nvlink 12.4 and 13.0, NVRTC
+and nvJitLink 13.5 and the linker in driver 580::
+
+    ptxas main.ptx, line 43; error   : Unknown modifier '.xx'
+    ptxas fatal   : Unresolved extern function '_Z4partf'
+    nvlink error   : Multiple definition of 'factor' in 'b.o', first defined in 'a.o'
+    error   : Undefined reference to 'factor' in 'main.ptx'       (nvJitLink and the driver's)
+    @E@error   : Multiple definition of …                         (nvJitLink, on descriptor 2)
+    ERROR 4: bad input:main.cubin
+    lib.ltoir: link error: error: Linking globals named 'factor': symbol multiply defined!
+    main.cu(4): error: identifier "x" is undefined                (NVRTC, with the line and a caret)
+
+Lines that only close what was said (``Ptx assembly aborted due to errors``) are no diagnostics.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+
+from cudarun.diagnostics.entries import Diagnostic, Severity, Tool
+
+_GRADES = r"(?P<severity>fatal|error|warning|info)"
+_PTXAS_LINE = re.compile(rf"ptxas (?P<file>.*), line (?P<line>\d+); {_GRADES} *: *(?P<message>.*)")
+_TOOL_LINE = re.compile(rf"(?:@\w@)?(?:(?P<tool>ptxas|nvlink) +)?{_GRADES} *: *(?P<message>.*)")
+_JITLINK_LINE = re.compile(r"ERROR (?P<code>\w+): *(?P<message>.*)")
+_JITLINK_INFO = re.compile(r"INFO: (?P<message>.*)")
+_LTO_LINE = re.compile(r"(?P<file>[^:]+): link error: error: (?P<message>.*)")
+_NVRTC_LINE = re.compile(
+    r"(?:(?P<file>.+?)\((?P<line>\d+)\)|At end of source): "
+    r"(?P<severity>catastrophic error|error|warning|note|remark)(?: #\d+(?:-D)?)?: (?P<message>.*)"
+)
+_NVRTC_OPTION = re.compile(r"nvrtc: (?P<severity>error|warning): (?P<message>.*)")
+_CARET = re.compile(r" +\^$")
+
+# What a message says of the file it is about.
+_OF_FILE = re.compile(r"(?:in|JIT the PTX) [('](?P<file>[^)']+)[)']")
+# nvJitLink writes the input's name straight behind these words.
+_BAD_INPUT = re.compile(
+    r"(?P<message>bad input(?:: (?:does not match type \w+?_INPUT_(?:PTX|CUBIN|LTOIR|FATBIN|OBJECT"
+    r"|LIBRARY|ANY)|malformed cubin ELF))?):?\s*(?P<file>.*)"
+)
+_CLOSING = re.compile(
+    r"Ptx assembly aborted due to errors|merge_elf failed|elfLink internal error|complete"
+)
+_PTX_OF_INPUT = "JIT the PTX"
+_NAMELESS = "application ptx input"  # what ptxas calls PTX that comes from memory
+
+_SEVERITIES: dict[str, Severity] = {"catastrophic error": "fatal", "remark": "note"}
+
+
+def parse_log(log: str) -> tuple[Diagnostic, ...]:
+    """The complaints of a log, in order; lines of no known form are left out."""
+    found: list[Diagnostic] = []
+    lines = log.replace("\0", "").split("\n")
+    for index, line in enumerate(lines):
+        line = line.rstrip()
+        if match := _JITLINK_LINE.fullmatch(line):
+            _add_of_jitlink(found, match["message"])
+        else:
+            found.extend(_of_line(line, lines[index + 1 : index + 3]))
+    return tuple(found)
+
+
+def _of_line(line: str, following: list[str]) -> Iterator[Diagnostic]:
+    if match := _PTXAS_LINE.fullmatch(line):
+        file = None if match["file"] == _NAMELESS else match["file"]
+        severity = _severity(match["severity"])
+        yield Diagnostic("ptxas", severity, match["message"].strip(), file, int(match["line"]))
+    elif match := _TOOL_LINE.fullmatch(line):
+        tool: Tool = "ptxas" if match["tool"] == "ptxas" else "nvlink"
+        if not _CLOSING.fullmatch(match["message"]):
+            yield _of_message(tool, _severity(match["severity"]), match["message"].strip())
+    elif match := _NVRTC_LINE.fullmatch(line):
+        yield _of_nvrtc(match, following)
+    elif match := _NVRTC_OPTION.fullmatch(line):
+        yield Diagnostic("NVRTC", _severity(match["severity"]), match["message"])
+    elif match := _LTO_LINE.fullmatch(line):
+        yield Diagnostic("nvJitLink", "error", match["message"], match["file"])
+    elif match := _JITLINK_INFO.fullmatch(line):
+        yield Diagnostic("nvJitLink", "info", match["message"])
+
+
+def _of_message(tool: Tool, severity: Severity, message: str) -> Diagnostic:
+    named = _OF_FILE.search(message) if tool == "nvlink" else None
+    return Diagnostic(tool, severity, message, named["file"] if named else None)
+
+
+def _add_of_jitlink(found: list[Diagnostic], message: str) -> None:
+    """``ERROR …`` lines say, after ptxas has complained, of which input that was."""
+    if message.startswith(_PTX_OF_INPUT):
+        named = _OF_FILE.search(message)
+        for index in range(len(found) - 1, -1, -1):
+            if found[index].tool != "ptxas" or found[index].file is not None or named is None:
+                break
+            found[index] = replace(found[index], file=named["file"])
+    elif match := _BAD_INPUT.fullmatch(message):
+        found.append(Diagnostic("nvJitLink", "error", match["message"], match["file"] or None))
+    elif not _CLOSING.fullmatch(message):
+        found.append(Diagnostic("nvJitLink", "error", message))
+
+
+def _of_nvrtc(match: re.Match[str], following: list[str]) -> Diagnostic:
+    """NVRTC shows the line, indented by two, and a caret below the place."""
+    source = column = None
+    if len(following) == 2 and _CARET.fullmatch(following[1].rstrip()):
+        source = following[0].removeprefix("  ")
+        column = len(following[1].rstrip()) - 2
+    return Diagnostic(
+        "NVRTC",
+        _severity(match["severity"]),
+        match["message"],
+        match["file"],
+        int(match["line"]) if match["line"] else None,
+        column,
+        source=source,
+    )
+
+
+def _severity(word: str) -> Severity:
+    return _SEVERITIES.get(word, word)  # type: ignore[arg-type]  # the patterns name no others

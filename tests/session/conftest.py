@@ -1,0 +1,39 @@
+"""A session over the emulated device, in a process of its own for each test module's needs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cudarun.session.requests import ContextOptions, Image
+from cudarun.session.selection import parse_devices
+from cudarun.session.session import Session
+from cudarun.session.worker import Worker, gather
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def open_session() -> Session:
+    return Session(parse_devices("cpu"), ContextOptions())
+
+
+@pytest.fixture
+def in_session() -> Callable[[Callable[[Session], Any]], Any]:
+    """Run a module-level function with a session, in a worker as the commands do."""
+
+    def run(task: Callable[[Session], Any]) -> Any:
+        with Worker(open_session) as worker:
+            worker.send(task)
+            [outcome] = gather([worker], timeout=60)
+        return outcome.unwrap()
+
+    return run
+
+
+@pytest.fixture
+def sample() -> Callable[[str], Image]:
+    """An image of `samples/`."""
+    return lambda name: Image(name, (ROOT / "samples" / name).read_bytes())

@@ -13,8 +13,7 @@ def main() -> None:
     """
     from cudarun.cli import main as run
 
-    code = run()
-    sys.stdout.flush()
+    code = run()  # which has flushed stdout
     sys.stderr.flush()
     os._exit(code)
 

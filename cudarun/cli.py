@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import os
 import sys
+import traceback
 
 import click
 
@@ -81,6 +82,7 @@ def main(args: list[str] | None = None) -> int:
     with outer.scope(cleanup=False):
         try:
             code = cudarun.main(given, "cudarun", standalone_mode=False, parent=outer)
+            sys.stdout.flush()
             return int(code or ExitCode.OK)
         except (click.exceptions.Abort, KeyboardInterrupt):
             return ExitCode.INTERRUPTED
@@ -94,9 +96,21 @@ def main(args: list[str] | None = None) -> int:
             show_error(error)
             return error.exit_code
         except BrokenPipeError:
-            # The reader of our output has gone (`| head`); Python must not complain at exit too.
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            _discard_output()  # the reader has gone: `| head`
             return ExitCode.OK
+        except OSError as error:
+            # All else that can fail has an error of its own: this is our output, on a full disk.
+            _discard_output()
+            show_error(RequestError(f"the output cannot be written: {error.strerror}"))
+            return ExitCode.UNUSABLE_REQUEST
+        except Exception:  # a bug of ours
+            traceback.print_exc()
+            return ExitCode.WORKER_DIED
+
+
+def _discard_output() -> None:
+    """Send what is still in stdout's buffer nowhere: flushing it at exit would fail once more."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _in_our_words(error: click.ClickException) -> RequestError:

@@ -383,3 +383,22 @@ def test_a_document_for_a_launch_that_came_to_nothing(run: Run) -> None:
             "hint": "did you mean f32?",
         },
     }
+
+
+def test_a_full_disk_beneath_stdout_is_an_error_not_a_traceback() -> None:
+    with Path("/dev/full").open("wb") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "cudarun", *SAXPY, *ARGUMENTS, "--json"],
+            cwd=ROOT, stdout=full, stderr=subprocess.PIPE, text=True, timeout=60,
+        )  # fmt: skip
+    assert done.stderr == "error: the output cannot be written: No space left on device\n"
+    assert done.returncode == 2
+
+
+def test_a_reader_that_leaves_early_is_no_error() -> None:
+    script = (
+        f"{sys.executable} -m cudarun {' '.join(SAXPY)} --help | head -1; echo ${{PIPESTATUS[0]}}"
+    )
+    done = subprocess.run(["bash", "-c", script], cwd=ROOT, capture_output=True, text=True)
+    assert done.stdout.splitlines()[-1] == "0"
+    assert done.stderr == ""

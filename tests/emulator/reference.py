@@ -179,7 +179,7 @@ def integers(width: int, count: int, seed: int) -> Array:
     values >>= generator.integers(64 - width, 64, count).astype(np.uint64)
     values = np.where(generator.integers(0, 2, count), ~values + np.uint64(1), values)
     extreme = [0, 1, (1 << width) - 1, 1 << (width - 1), (1 << (width - 1)) - 1, (1 << width) - 2]
-    values[: len(extreme)] = generator.permutation(np.array(extreme, dtype=np.uint64))
+    values[: len(extreme)] = generator.permutation(np.array(extreme, dtype=np.uint64))[:count]
     return (values & np.uint64((1 << width) - 1)).astype(f"u{width // 8}")
 
 

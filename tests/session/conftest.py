@@ -21,8 +21,9 @@ def open_session() -> Session:
 
 
 @pytest.fixture
-def in_session() -> Callable[[Callable[[Session], Any]], Any]:
+def in_session(monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[[Session], Any]], Any]:
     """Run a module-level function with a session, in a worker as the commands do."""
+    monkeypatch.setenv("CUDARUN_CPU_DEVICES", "1")
 
     def run(task: Callable[[Session], Any]) -> Any:
         with Worker(open_session) as worker:

@@ -38,6 +38,10 @@ class Driver:
     def __init__(self, choice: DriverChoice, *, trace: bool = False) -> None:
         self.module = choice.module
         self.guard_bytes = choice.guard_bytes
+        self.clock = choice.clock
+        self.has_cache = choice.has_cache
+        self.runs_machine_code = choice.runs_machine_code
+        self.count = 0  # calls made
         self.version = 0  # cuDriverGetVersion, e.g. 13000; known once the session has initialised
         self._call = self._traced if trace else _untraced
 
@@ -61,6 +65,7 @@ class Driver:
         Raises:
             NoDevice: There is no driver library to call.
         """
+        self.count += 1
         try:
             answer: tuple[Any, ...] = self._call(name, getattr(self.module, name), args)
             return answer

@@ -12,27 +12,9 @@ from dataclasses import dataclass, field
 
 from cudarun.diagnostics.entries import Diagnostic
 from cudarun.images.demangle import demangle
+from cudarun.images.glance import Contents
 from cudarun.images.identify import ImageKind
 from cudarun.images.versions import Target, Version, cuda_of_ptx, newest_ptx, parse_target
-
-
-@dataclass(frozen=True, slots=True)
-class Contents:
-    """What is known of the file that was refused.
-
-    Attributes:
-        kind: What it is.
-        targets: What it has code for; a fatbin several.
-        ptx_version: Of PTX.
-        damage: What is wrong with its structure, in one line.
-        lines: How many lines a text has.
-    """
-
-    kind: ImageKind
-    targets: tuple[Target, ...] = ()
-    ptx_version: Version | None = None
-    damage: str | None = None
-    lines: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

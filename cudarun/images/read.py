@@ -14,7 +14,8 @@ from cudarun.images.ptx_facts import read_ptx
 
 # Where a host object keeps fatbins: finished code, and code that is still to be linked (-rdc=true).
 _FATBIN_SECTIONS = (".nv_fatbin", "__nv_relfatbin")
-_CONTAINERS = (ImageKind.FATBIN, ImageKind.HOST_OBJECT, ImageKind.ARCHIVE)
+CONTAINERS = (ImageKind.FATBIN, ImageKind.HOST_OBJECT, ImageKind.ARCHIVE)
+"""What holds other images."""
 
 _Fact = TypeVar("_Fact", KernelFacts, VariableFacts)
 
@@ -31,7 +32,7 @@ def read_image(data: bytes, origin: str) -> ImageFacts:
             PtxError where the PTX does not parse.
     """
     kind = identify(data)
-    if kind in _CONTAINERS:
+    if kind in CONTAINERS:
         return _read_container(kind, image_entries(data, origin), origin)
     return _read_code(kind, data, origin)
 

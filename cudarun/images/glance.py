@@ -1,0 +1,72 @@
+"""What a file is and what it is for, told also of files that are broken: for explanations."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from cudarun.errors import ImageRefused
+from cudarun.images.identify import ImageKind, identify
+from cudarun.images.read import CONTAINERS, image_entries, read_image
+from cudarun.images.versions import Target, Version, parse_target
+
+_VERSION = re.compile(rb"^[ \t]*\.version[ \t]+(\d+)\.(\d+)", re.MULTILINE)
+_TARGET = re.compile(rb"^[ \t]*\.target[ \t]+(\w+)", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class Contents:
+    """What is known of a file.
+
+    Attributes:
+        kind: What it is.
+        targets: What it has code for; a fatbin several.
+        ptx_version: Of PTX.
+        damage: What is wrong with its structure, in one line.
+        lines: How many lines a text has.
+    """
+
+    kind: ImageKind
+    targets: tuple[Target, ...] = ()
+    ptx_version: Version | None = None
+    damage: str | None = None
+    lines: int | None = None
+
+
+def glance(data: bytes, origin: str) -> Contents:
+    """What can be told of a file; it may be broken in any way."""
+    kind = identify(data)
+    if kind is ImageKind.PTX:
+        return _of_ptx(data)
+    if kind is ImageKind.CUDA_SOURCE:
+        return Contents(kind, lines=_line_count(data))
+    if kind is not ImageKind.CUBIN and kind not in CONTAINERS:
+        return Contents(kind)
+    try:
+        names: tuple[str, ...] = (
+            tuple(entry.target for entry in image_entries(data, origin))
+            if kind in CONTAINERS
+            else read_image(data, origin).targets
+        )
+    except ImageRefused as error:
+        return Contents(kind, damage=error.message.rpartition(": ")[2])
+    return Contents(kind, _targets(names))
+
+
+def _of_ptx(data: bytes) -> Contents:
+    version, target = _VERSION.search(data), _TARGET.search(data)
+    names = [target[1].decode().replace("sm_", "compute_")] if target else []
+    return Contents(
+        ImageKind.PTX,
+        _targets(names),
+        (int(version[1]), int(version[2])) if version else None,
+        lines=_line_count(data),
+    )
+
+
+def _line_count(data: bytes) -> int:
+    return data.rstrip(b"\0 \t\r\n").count(b"\n") + 1
+
+
+def _targets(names: tuple[str, ...] | list[str]) -> tuple[Target, ...]:
+    return tuple(target for target in map(parse_target, names) if target is not None)

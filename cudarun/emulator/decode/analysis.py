@@ -36,7 +36,7 @@ from cudarun.emulator.machine.control import Call
 from cudarun.emulator.machine.transfers import Load
 
 _COST_OF_LOADS = 1
-_COST_OF_ATOMICS = 128
+_COST_OF_ATOMICS = 512
 
 
 def analyse(code: FunctionCode) -> None:

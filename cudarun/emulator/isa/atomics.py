@@ -6,7 +6,7 @@ from typing import Any
 
 from cudarun.emulator.isa.form import Form, form
 from cudarun.emulator.machine.atomics import Atomic
-from cudarun.emulator.machine.transfers import Touch
+from cudarun.emulator.machine.transfers import NoEffect
 
 _WHERE: dict[str, Any] = {
     "sem": "relaxed acquire release acq_rel",
@@ -50,9 +50,12 @@ def _rows() -> tuple[Form, ...]:
 
 FORMS: tuple[Form, ...] = (
     *_rows(),
-    form("membar.level", action=Touch, level="cta gl sys"),
+    form("membar.level", action=NoEffect, level="cta gl sys"),
     form(
-        "fence{.sem}.scope", action=Touch, sem="sc acq_rel acquire release", scope=_WHERE["scope"]
+        "fence{.sem}.scope",
+        action=NoEffect,
+        sem="sc acq_rel acquire release",
+        scope=_WHERE["scope"],
     ),
-    form("fence.proxy.kind", action=Touch, kind="alias async async.global async.shared::cta"),
+    form("fence.proxy.kind", action=NoEffect, kind="alias async async.global async.shared::cta"),
 )

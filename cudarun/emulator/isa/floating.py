@@ -26,7 +26,7 @@ _HALFWAY = np.uint64(0x10000000)
 
 def canonical(d: Array) -> None:
     """Make every NaN of an f32 array the hardware's one."""
-    lowest = d.min()
+    lowest = np.minimum.reduce(d, axis=None)  # NaN if there is one
     if lowest != lowest:
         d.view(np.uint32)[np.isnan(d)] = 0x7FFFFFFF
 

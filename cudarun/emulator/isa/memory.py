@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from cudarun.emulator.isa.form import Form, form
-from cudarun.emulator.machine.transfers import AsynchronousCopy, Load, Store, Touch
+from cudarun.emulator.machine.transfers import AsynchronousCopy, Load, NoEffect, Store
 
 _TYPES = "b8 b16 b32 b64 b128 u8 u16 u32 u64 s8 s16 s32 s64 f32 f64"
 _HINTS: dict[str, str] = {
@@ -56,14 +56,14 @@ FORMS: tuple[Form, ...] = (
          action=Store, **_STORE),
     form(f"st{{.sem}}{{.scope}}{{.space}}{_CACHE}.vec.type  [a], ~{{b}}, ?policy:b64",
          action=Store, **_STORE),
-    form("prefetch{.space}.level  [a]", action=Touch, space="global local", level="L1 L2"),
-    form("prefetch.global.level  [a]", action=Touch, level="L2::evict_last L2::evict_normal"),
-    form("prefetchu.L1  [a]", action=Touch),
+    form("prefetch{.space}.level  [a]", action=NoEffect, space="global local", level="L1 L2"),
+    form("prefetch.global.level  [a]", action=NoEffect, level="L2::evict_last L2::evict_normal"),
+    form("prefetchu.L1  [a]", action=NoEffect),
     form("cp.async.how.to.global{.hint}{.prefetch}  [d], [a], size:int, ?n:u32, ?policy:b64",
          action=AsynchronousCopy, **_COPY),
     form("cp.async.how.to.global{.hint}{.prefetch}  [d], [a], size:int, ignore:pred, ?policy:b64",
          action=AsynchronousCopy, **_COPY),
-    form("cp.async.commit_group", action=Touch),
-    form("cp.async.wait_group  n:int", action=Touch),
-    form("cp.async.wait_all", action=Touch),
+    form("cp.async.commit_group", action=NoEffect),
+    form("cp.async.wait_group  n:int", action=NoEffect),
+    form("cp.async.wait_all", action=NoEffect),
 )  # fmt: skip

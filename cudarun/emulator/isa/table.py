@@ -10,6 +10,7 @@ from cudarun.emulator.isa import (
     convert,
     floating,
     half,
+    hints,
     integer,
     logic,
     memory,
@@ -18,7 +19,7 @@ from cudarun.emulator.isa import (
 )
 from cudarun.emulator.isa.form import Form
 
-_MODULES = (integer, floating, half, compare, logic, convert, move, memory, atomics, warp)
+_MODULES = (integer, floating, half, compare, logic, convert, move, memory, atomics, warp, hints)
 
 FORMS: dict[str, tuple[Form, ...]] = {}
 for _module in _MODULES:

@@ -280,15 +280,15 @@ class Access:
         if offset < section.size:
             over = offset + self.bytes - section.size
             return f"reaches {over} bytes past the {section.size} bytes of {section.name} memory"
-        over = offset - section.size
-        return f"is {over} bytes past the {section.size} bytes of {section.name} memory"
+        past = _past(offset - section.size)
+        return f"is {past} the {section.size} bytes of {section.name} memory"
 
     def _nearest(self, active: Active, address: int) -> str:
         best: tuple[int, str] | None = None
         for memory in active.batch.launch.memories:
             before, after = memory.neighbours(address)
             if before is not None:
-                text = f"is {address - before.end} bytes past the end of {_name(before)}"
+                text = f"is {_past(address - before.end)} the end of {_name(before)}"
                 best = min(best or (1 << 64, ""), (address - before.end, text))
             if after is not None:
                 text = f"is {after.base - address} bytes before {_name(after)}"
@@ -311,6 +311,10 @@ def readable(active: Active, index: int, address: int, most: int) -> bytes:
 
 
 _BYTE = Access("", np.dtype(np.uint8), 1, "load", 0)
+
+
+def _past(distance: int) -> str:
+    return f"{distance} bytes past" if distance else "just past"
 
 
 def _name(allocation: Allocation) -> str:

@@ -83,12 +83,16 @@ class Atomic:
         if not self.wanted and self._shortcut is not None:
             self._shortcut.at(view, index, values[0])
             return None
+        one = len(index) == 1 or (index[0] == index[-1] and (index == index[0]).all())
         if self.operation == "cas":
-            return compare_and_swap(view, index, values[0], values[1])
-        if len(index) == 1 or (index[0] == index[-1] and (index == index[0]).all()):
+            if not one:
+                return compare_and_swap(view, index, values[0], values[1])
+            old, view[index[0]] = _swapped_run(view[index[0]], values[0], values[1])
+        elif one:
             old, view[index[0]] = self._one_run(view[index[0]], values[0])
-            return old
-        return self._runs(view, index, values[0])
+        else:
+            old = self._runs(view, index, values[0])
+        return old
 
     def _runs(self, view: Array, index: Array, value: Array) -> Array:
         order = np.argsort(index, kind="stable")
@@ -183,6 +187,22 @@ def _added_runs(
     old: Array = before - np.repeat(base, lengths) + np.repeat(view[addresses], lengths)
     view[addresses] += total[starts + lengths - 1] - base
     return old
+
+
+def _swapped_run(held: Any, expected: Array, new: Array) -> tuple[Array, Any]:
+    """``cas`` of lanes that all hit one address: old values and the last value."""
+    old = np.empty_like(expected)
+    start = 0
+    while start < len(expected):
+        matches = expected[start:] == held
+        first = int(matches.argmax())
+        if not matches[first]:
+            break
+        old[start : start + first + 1] = held
+        held = new[start + first]
+        start += first + 1
+    old[start:] = held
+    return old, held
 
 
 def compare_and_swap(view: Array, index: Array, expected: Array, new: Array) -> Array:

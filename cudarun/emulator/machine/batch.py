@@ -103,6 +103,7 @@ class Batch:
     # --- which lanes run next --------------------------------------------------------------------
 
     def _choose(self) -> Path:
+        self._tenure = 0
         if self._patience <= 0 and len(self.waiting) > 1:
             self._patience = _PATIENCE
             self._tenure = _TENURE

@@ -25,9 +25,9 @@ if TYPE_CHECKING:
 Array = npt.NDArray[Any]
 
 _LOCAL_LIMIT = 512 << 10
-_LARGEST_BATCH = 1 << 15
+_LARGEST_BATCH = 1 << 16
 _SMALLEST_BATCH = 1 << 10
-_REGISTER_BYTES = 4 << 20  # of one batch: about what stays in the caches near a core
+_REGISTER_BYTES = 8 << 20  # of one batch: about what stays in the caches near a core
 _RECURSIVE_BATCH = 1 << 11
 
 

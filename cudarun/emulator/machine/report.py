@@ -58,7 +58,7 @@ def describe_deadlock(batch: Batch) -> DeviceFault:
     Hardware has no such report: there the kernel hangs.
     """
     lines = [f"kernel {batch.launch.kernel.name}: deadlock, no thread can go on"]
-    for arrival in batch.barriers.arrivals:
+    for arrival in sorted(batch.barriers.arrivals, key=lambda a: lane_sets.first(a.lanes)):
         if arrival.path is None:
             continue
         what = "at a warp barrier" if arrival.barrier is None else f"at barrier {arrival.barrier}"

@@ -113,8 +113,8 @@ class AsynchronousCopy:
                     data[rows, place] = view.take(index)
 
 
-class Touch:
-    """``prefetch`` and other hints, which access nothing."""
+class NoEffect:
+    """Hints and fences: all that is visible of them happens anyway."""
 
     def __init__(self, words: Words) -> None:
         self.words = words

@@ -1,0 +1,115 @@
+"""Device memory: placement, bounds, what is remembered of freed ranges, the heap of kernels."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from cudarun.emulator.memory import DeviceHeap, InvalidAddress, Memory, OutOfMemory
+
+BASE = 0x7F00_0000_0000
+
+
+@pytest.fixture
+def memory() -> Memory:
+    return Memory(BASE, 1 << 20)
+
+
+def test_allocations_are_aligned_apart_and_zero(memory: Memory) -> None:
+    first, second = memory.allocate(5), memory.allocate(700, alignment=4096)
+    assert first % 512 == 0
+    assert second % 4096 == 0
+    assert second - (first + 5) >= 256
+    assert memory.used == 705
+    assert not memory.bytes_at(second, 700).any()
+
+
+def test_host_copies_stay_inside_one_allocation(memory: Memory) -> None:
+    address = memory.allocate(10)
+    memory.bytes_at(address, 10)[:] = np.arange(10)
+    assert list(memory.bytes_at(address + 4, 3)) == [4, 5, 6]
+    for start, size in ((address, 11), (address - 1, 2), (address + 10, 1), (0, 1)):
+        with pytest.raises(InvalidAddress):
+            memory.bytes_at(start, size)
+
+
+def test_find(memory: Memory) -> None:
+    address = memory.allocate(16, label="cuMemAlloc")
+    for inside in (address, address + 15):
+        found = memory.find(inside)
+        assert found is not None
+        assert (found.base, found.size, found.label) == (address, 16, "cuMemAlloc")
+    assert memory.find(address + 16) is None
+    assert memory.find(address - 1) is None
+
+
+def test_free(memory: Memory) -> None:
+    address = memory.allocate(3000, label="one")
+    assert not memory.free(address + 8)
+    assert memory.free(address)
+    assert not memory.free(address)
+    assert memory.used == 0
+    assert memory.find(address) is None
+    freed = memory.find_freed(address + 2999)
+    assert freed is not None
+    assert (freed.base, freed.size, freed.label) == (address, 3000, "one")
+    assert memory.find_freed(address + 3000) is None
+    assert memory.allocate(3000) != address
+
+
+def test_capacity(memory: Memory) -> None:
+    address = memory.allocate(1 << 20)
+    with pytest.raises(OutOfMemory):
+        memory.allocate(1)
+    memory.free(address)
+    memory.allocate(1 << 20)
+
+
+def test_addresses_are_used_again_when_there_is_no_other_way(memory: Memory) -> None:
+    for _ in range(200):
+        address = memory.allocate(1 << 19)
+        view = memory.bytes_at(address, 1 << 19)
+        assert not view.any()
+        view[:] = 255
+        memory.free(address)
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.lists(st.tuples(st.booleans(), st.integers(1, 200_000)), max_size=60))
+def test_any_sequence_keeps_allocations_apart(steps: list[tuple[bool, int]]) -> None:
+    memory = Memory(BASE, 1 << 20)
+    live: dict[int, int] = {}
+    for frees, number in steps:
+        if frees and live:
+            address = sorted(live)[number % len(live)]
+            del live[address]
+            assert memory.free(address)
+        else:
+            try:
+                address = memory.allocate(number)
+            except OutOfMemory:
+                assert memory.used + number > memory.capacity - 2_000_000
+                continue
+            live[address] = number
+        assert memory.used == sum(live.values())
+        ends = [BASE, *(a + s for a, s in sorted(live.items()))]
+        assert all(start >= end for start, end in zip(sorted(live), ends, strict=False))
+        bases, sizes = memory.table()
+        assert dict(zip(bases.tolist(), sizes.tolist(), strict=True)) == live
+
+
+def test_heap(memory: Memory) -> None:
+    heap = DeviceHeap(memory, 1000)
+    first = heap.allocate(600)
+    assert first % 16 == 0
+    assert heap.allocate(500) == 0
+    assert heap.allocate(0) == 0
+    assert not heap.free(first + 16)
+    assert heap.free(first)
+    assert not heap.free(first)
+    assert heap.free(0)
+    assert heap.allocate(500)
+    heap.release()
+    assert memory.used == 0

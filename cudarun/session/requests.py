@@ -12,6 +12,7 @@ if TYPE_CHECKING:  # names only: a request for `devices` needs no argument gramm
     from cudarun.arguments.grammar import Argument
     from cudarun.arguments.tolerance import Tolerance
     from cudarun.images.facts import ImageFacts
+    from cudarun.session.sources import CompileOptions
 
 Extent = tuple[int, int, int]
 
@@ -55,11 +56,13 @@ class Image:
         facts: What a PTX text says of its kernels: their parameters' names and types. ``None`` for
             binaries, of which the driver tells as much, and for a text that we cannot read: whether
             that is good is the driver's to say.
+        compilation: How to compile it, of CUDA source.
     """
 
     origin: str
     data: bytes = field(repr=False)
     facts: ImageFacts | None = field(default=None, repr=False)
+    compilation: CompileOptions | None = None
 
 
 @dataclass(frozen=True, slots=True)

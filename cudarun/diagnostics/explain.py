@@ -7,7 +7,7 @@ case explains it.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
 from cudarun.diagnostics.entries import Diagnostic
@@ -61,7 +61,7 @@ class Case:
     cuda_error: str | None = None
     diagnostics: tuple[Diagnostic, ...] = ()
     log: str = ""
-    definers: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    definers: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     def match(self, pattern: str) -> re.Match[str] | None:
         """The first place in the log, or else in the complaints, that fits."""

@@ -22,6 +22,7 @@ import importlib
 import re
 import struct
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Literal
 
@@ -94,39 +95,65 @@ def read_entries(data: bytes, origin: str) -> tuple[Entry, ...]:
     Raises:
         ImageRefused: It is none, it is broken, or it ends too early.
     """
-    if data.startswith(FATBIN_WRAPPER_MAGIC):  # a dump of the wrapper with the container behind it
-        data = data[_WRAPPER_BYTES:]
-    if not data.startswith(FATBIN_MAGIC):
-        raise ImageRefused(f"{origin}: not a fatbin: there is no container behind its wrapper")
-    try:
-        return tuple(_entries(data))
-    except struct.error:
-        problem = "the file ends inside a header"
-    except _Broken as error:
-        problem = str(error)
-    raise ImageRefused(f"{origin}: not a fatbin: {problem}")
+    with _told_in_one_line(origin):
+        return tuple(_entries(_unwrapped(data)))
+
+
+def split_containers(data: bytes, origin: str) -> tuple[bytes, ...]:
+    """Each container in ``data`` by itself, which is what a driver takes.
+
+    Raises:
+        ImageRefused: It is none, it is broken, or it ends too early.
+    """
+    with _told_in_one_line(origin):
+        data = _unwrapped(data)
+        return tuple(data[start:end] for start, _, end in _containers(data))
 
 
 class _Broken(Exception):
     """What is wrong with the container."""
 
 
+@contextmanager
+def _told_in_one_line(origin: str) -> Iterator[None]:
+    try:
+        yield
+    except struct.error:
+        raise ImageRefused(f"{origin}: not a fatbin: the file ends inside a header") from None
+    except _Broken as error:
+        raise ImageRefused(f"{origin}: not a fatbin: {error}") from None
+
+
+def _unwrapped(data: bytes) -> bytes:
+    """Without the wrapper of a dump that has the container behind it."""
+    if data.startswith(FATBIN_WRAPPER_MAGIC):
+        data = data[_WRAPPER_BYTES:]
+    if not data.startswith(FATBIN_MAGIC):
+        raise _Broken("there is no container behind its wrapper")
+    return data
+
+
 def _entries(data: bytes) -> Iterator[Entry]:
+    for _, at, end in _containers(data):
+        while at < end:
+            entry, length = _entry(data, at, end)
+            yield entry
+            at += length
+
+
+def _containers(data: bytes) -> Iterator[tuple[int, int, int]]:
+    """Where each container starts, where its first entry does, and where it ends."""
     at = 0
     while data.startswith(FATBIN_MAGIC, at):
         _, version, header_bytes, size = _CONTAINER.unpack_from(data, at)
         if version != 1:
             raise _Broken(f"version {version} of the container is not known")
-        at += header_bytes
-        end = at + size
+        end = at + header_bytes + size
         if header_bytes < _CONTAINER.size or end > len(data):
             raise _Broken("the container lies past the end of the file")
-        while at < end:
-            entry, length = _entry(data, at, end)
-            yield entry
-            at += length
-        padding = _PADDING.match(data, at)
-        at = padding.end() if padding else at
+        yield at, at + header_bytes, end
+        padding = _PADDING.match(data, end)
+        at = padding.end() if padding else end
 
 
 def _entry(data: bytes, at: int, end: int) -> tuple[Entry, int]:

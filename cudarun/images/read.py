@@ -8,7 +8,7 @@ from typing import TypeVar
 from cudarun.errors import ImageRefused
 from cudarun.images.archive import read_members
 from cudarun.images.facts import ImageFacts, KernelFacts, Part, VariableFacts
-from cudarun.images.fatbin import Entry, read_entries
+from cudarun.images.fatbin import Entry, read_entries, split_containers
 from cudarun.images.identify import ImageKind, identify
 from cudarun.images.ptx_facts import read_ptx
 
@@ -57,19 +57,38 @@ def image_entries(data: bytes, origin: str) -> tuple[Entry, ...]:
 
 
 def _entries(data: bytes, origin: str) -> Iterator[Entry]:
+    for place, fatbins in _fatbin_data(data, origin):
+        yield from read_entries(fatbins, place)
+
+
+def fatbins_in(data: bytes, origin: str) -> tuple[bytes, ...]:
+    """The fatbins inside a host object or an archive of those, each as a driver takes it.
+
+    Raises:
+        ImageRefused: It is none of these, or broken.
+    """
+    return tuple(
+        container
+        for place, fatbins in _fatbin_data(data, origin)
+        for container in split_containers(fatbins, place)
+    )
+
+
+def _fatbin_data(data: bytes, origin: str) -> Iterator[tuple[str, bytes]]:
+    """Where there are containers, one behind the other, and how messages call that place."""
     kind = identify(data)
     if kind is ImageKind.FATBIN:
-        yield from read_entries(data, origin)
+        yield origin, data
     elif kind is ImageKind.HOST_OBJECT:
         from cudarun.images.elf import read_elf
 
         for section in read_elf(data, origin, kind).sections:
             if section.name in _FATBIN_SECTIONS and section.data:
-                yield from read_entries(bytes(section.data), origin)
+                yield origin, bytes(section.data)
     elif kind is ImageKind.ARCHIVE:
         for member in read_members(data, origin):
             if identify(member.data) in (ImageKind.FATBIN, ImageKind.HOST_OBJECT):
-                yield from _entries(member.data, f"{origin}({member.name})")
+                yield from _fatbin_data(member.data, f"{origin}({member.name})")
     else:
         raise _not_readable(kind, origin)
 

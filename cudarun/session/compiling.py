@@ -1,0 +1,204 @@
+"""CUDA source compiled by NVRTC (https://docs.nvidia.com/cuda/nvrtc), inside a worker.
+
+For a GPU straight to its machine code: the PTX of a newer NVRTC may not load on an older driver.
+For the emulated device to PTX.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import Path
+from types import ModuleType
+from typing import Any, Literal
+
+from cudarun.diagnostics.entries import Diagnostic
+from cudarun.diagnostics.explain import Place
+from cudarun.errors import CudarunError, ImageRefused, RequestError
+from cudarun.images.read import read_image
+from cudarun.images.versions import Target, Version
+from cudarun.session.explaining import diagnose, diagnostics_of
+from cudarun.session.requests import Image
+from cudarun.session.sources import CompileOptions
+
+Form = Literal["PTX", "CUBIN", "LTOIR"]
+
+_A_HEADER_OF_CUDA = "cuda_fp16.h"
+_VERSION_LINE = re.compile(rb"^\.version (\d+)\.(\d+)$", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class Compiled:
+    """What NVRTC made of a source.
+
+    Attributes:
+        image: The code, under the source's name.
+        warnings: What it complained of all the same.
+    """
+
+    image: Image
+    warnings: tuple[Diagnostic, ...] = ()
+
+
+def compile_source(
+    source: Image,
+    target: Target,
+    form: Form,
+    *,
+    relocatable: bool = False,
+    newest_ptx: Version | None = None,
+) -> Compiled:
+    """Compile an image that is CUDA source.
+
+    Args:
+        source: With its `CompileOptions` in ``compilation``.
+        target: The architecture: of a GPU, or a virtual one for PTX.
+        form: What to make of it.
+        relocatable: Leave what is declared ``extern`` to the linker.
+        newest_ptx: Say no newer ``.version`` than this. What NVRTC writes is that of its toolkit,
+            whatever the instructions need; whoever takes the text refuses those it does not know.
+
+    Raises:
+        Diagnosed: It does not compile.
+        RequestError: NVRTC is not installed, or does not know an option or the architecture.
+    """
+    nvrtc = _nvrtc()
+    options = [*_options(source, target, form, relocatable=relocatable)]
+    program = _checked(
+        nvrtc, nvrtc.nvrtcCreateProgram(source.data, source.origin.encode(), 0, None, None)
+    )
+    try:
+        result = nvrtc.nvrtcCompileProgram(program, len(options), [o.encode() for o in options])[0]
+        log = _fetched(nvrtc, "ProgramLog", program).decode(errors="replace")
+        if result != nvrtc.nvrtcResult.NVRTC_SUCCESS:
+            raise _refusal(nvrtc, source, target, log, result)
+        data = _fetched(nvrtc, form, program)
+        ptx = b"" if form == "LTOIR" else _fetched(nvrtc, "PTX", program)
+    finally:
+        nvrtc.nvrtcDestroyProgram(program)
+    if form == "PTX" and newest_ptx is not None:
+        data = ptx = _no_newer_than(newest_ptx, data)
+    image = replace(source, data=data, facts=_facts(ptx, source.origin), compilation=None)
+    return Compiled(image, diagnostics_of(log, [source]))
+
+
+def nvrtc_version() -> Version:
+    """Major and minor version of the NVRTC that is installed.
+
+    Raises:
+        RequestError: There is none.
+    """
+    nvrtc = _nvrtc()
+    major, minor = _checked(nvrtc, nvrtc.nvrtcVersion())
+    return major, minor
+
+
+def _options(source: Image, target: Target, form: Form, *, relocatable: bool) -> Iterator[str]:
+    given = source.compilation or CompileOptions()
+    yield f"--gpu-architecture={target}"
+    yield "--generate-line-info"
+    if form == "LTOIR":
+        yield "-dlto"
+    if relocatable:
+        yield "--relocatable-device-code=true"
+    if given.standard:
+        yield f"--std={given.standard}"
+    for macro in given.defines:
+        yield f"--define-macro={macro}"
+    folder = os.path.dirname(source.origin) or "."  # as a compiler of files looks there first
+    for path in (*given.include, folder, *_headers_of_cuda()):
+        yield f"--include-path={path}"
+    yield from given.options
+
+
+@cache
+def _headers_of_cuda() -> tuple[str, ...]:
+    """The folders of CUDA's own headers: of the wheels, of ``CUDA_HOME``, of the usual place."""
+    wheels = [
+        path for entry in sys.path for path in sorted(Path(entry or ".").glob("nvidia/*/include"))
+    ]
+    homes = [os.environ.get("CUDA_HOME"), os.environ.get("CUDA_PATH"), "/usr/local/cuda"]
+    toolkits = [Path(home) / "include" for home in homes if home]
+    if any((path / _A_HEADER_OF_CUDA).exists() for path in wheels):
+        found = wheels
+    else:
+        found = [path for path in toolkits if (path / _A_HEADER_OF_CUDA).exists()][:1]
+    libraries = [path / "cccl" for path in found if (path / "cccl").is_dir()]  # since CUDA 13
+    return tuple(map(str, [*found, *libraries]))
+
+
+def _refusal(
+    nvrtc: ModuleType, source: Image, target: Target, log: str, result: Any
+) -> CudarunError:
+    words = _checked_text(nvrtc, result)
+    if result == nvrtc.nvrtcResult.NVRTC_ERROR_INVALID_OPTION:
+        said = log.strip().removeprefix("nvrtc: error: ")
+        known = ", ".join(f"sm_{n}" for n in _checked(nvrtc, nvrtc.nvrtcGetSupportedArchs()))
+        hint = f"NVRTC {'.'.join(map(str, nvrtc_version()))} compiles for {known}"
+        about_target = "gpu-architecture" in said
+        return RequestError(
+            f"{source.origin}: NVRTC: {said}{f': {target}' if about_target else ''}",
+            hint=hint if about_target else None,
+        )
+    refused = ImageRefused(f"{source.origin}: NVRTC: {words}", log=log.strip() or None)
+    return diagnose(refused, [source], Place("NVRTC", target.number, cuda=nvrtc_version()))
+
+
+def _no_newer_than(newest: Version, ptx: bytes) -> bytes:
+    match = _VERSION_LINE.search(ptx)
+    if match is None or (int(match[1]), int(match[2])) <= newest:
+        return ptx
+    line = b".version %d.%d" % newest
+    return ptx[: match.start()] + line + ptx[match.end() :]
+
+
+def _facts(ptx: bytes, origin: str) -> Any:
+    """Names and types of parameters, which machine code does not have."""
+    try:
+        return read_image(ptx, origin)
+    except ImageRefused:
+        return None
+
+
+# --- the library ---------------------------------------------------------------------------------
+
+
+def _nvrtc() -> ModuleType:
+    from cuda.bindings import nvrtc
+
+    try:
+        nvrtc.nvrtcVersion()
+    except RuntimeError as error:
+        if type(error).__name__ != "DynamicLibNotFoundError":
+            raise
+        raise RequestError(
+            "CUDA source is compiled by NVRTC, which is not installed",
+            hint="pip install 'cudarun[toolkit]'",
+        ) from None
+    module: ModuleType = nvrtc
+    return module
+
+
+def _fetched(nvrtc: ModuleType, what: str, program: Any) -> bytes:
+    """One of NVRTC's results; texts without their NUL."""
+    size = _checked(nvrtc, getattr(nvrtc, f"nvrtcGet{what}Size")(program))
+    buffer = bytes(size)
+    _checked(nvrtc, getattr(nvrtc, f"nvrtcGet{what}")(program, buffer))
+    return buffer.rstrip(b"\0") if what in ("ProgramLog", "PTX") else buffer
+
+
+def _checked(nvrtc: ModuleType, answer: tuple[Any, ...]) -> Any:
+    result, *values = answer
+    if result != nvrtc.nvrtcResult.NVRTC_SUCCESS:
+        raise ImageRefused(f"NVRTC: {_checked_text(nvrtc, result)}")
+    return values[0] if len(values) == 1 else tuple(values)
+
+
+def _checked_text(nvrtc: ModuleType, result: Any) -> str:
+    """What a result is called: ``compilation``."""
+    words: bytes = nvrtc.nvrtcGetErrorString(result)[1]
+    return words.decode().removeprefix("NVRTC_ERROR_").lower().replace("_", " ")

@@ -1,0 +1,136 @@
+"""From a file as the user has it to images that a driver takes.
+
+A driver loads PTX, cubins and fatbins. CUDA source is compiled for the device first; of a host
+object, an executable or an archive the fatbins inside are meant, and the emulated device is given
+the PTX out of a fatbin.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from cudarun.diagnostics.entries import Diagnostic
+from cudarun.diagnostics.explain import Place
+from cudarun.errors import CudarunError, ImageRefused, RequestError
+from cudarun.images.fatbin import Entry, read_entries
+from cudarun.images.identify import ImageKind, identify
+from cudarun.images.read import CONTAINERS, fatbins_in
+from cudarun.images.versions import Target, newest_ptx, parse_target
+from cudarun.session.calls import Driver
+from cudarun.session.devices import Device
+from cudarun.session.explaining import device_place, diagnose
+from cudarun.session.requests import Image
+
+
+def prepare(driver: Driver, image: Image, devices: Iterable[Device]) -> Image:
+    """The one image to load.
+
+    Raises:
+        RequestError: The file holds several.
+        ImageRefused: It holds none that would do, or does not compile.
+    """
+    prepared, _ = prepare_all(driver, image, devices)
+    if len(prepared) > 1:
+        raise RequestError(
+            f"{image.origin} holds {len(prepared)} fatbins",
+            hint="'cudarun load' takes all of them; cuobjdump -xelf all takes them apart",
+        )
+    return prepared[0]
+
+
+def prepare_all(
+    driver: Driver, image: Image, devices: Iterable[Device]
+) -> tuple[tuple[Image, ...], tuple[Diagnostic, ...]]:
+    """The images to load, at least one, and what the compiler complained of all the same.
+
+    Args:
+        driver: The driver, initialised.
+        image: The file.
+        devices: What it is to run on.
+
+    Raises:
+        ImageRefused: It holds nothing that would do, or does not compile.
+        RequestError: The devices have several architectures and it is to be compiled for them.
+    """
+    kind = identify(image.data)
+    if kind is ImageKind.CUDA_SOURCE:
+        return _compiled(driver, image, devices)
+    if kind is ImageKind.LTO_IR:
+        refused = ImageRefused(f"{image.origin}: LTO-IR holds no code before it is linked")
+        raise diagnose(refused, [image], device_place(driver))
+    if kind not in CONTAINERS or (kind is ImageKind.FATBIN and driver.runs_machine_code):
+        return (image,), ()
+    return tuple(_fatbins(driver, image, kind)), ()
+
+
+def _compiled(
+    driver: Driver, image: Image, devices: Iterable[Device]
+) -> tuple[tuple[Image, ...], tuple[Diagnostic, ...]]:
+    from cudarun.session.compiling import compile_source  # most commands compile nothing
+
+    architectures = sorted({architecture_of(driver, device) for device in devices})
+    if len(architectures) > 1:
+        raise RequestError(
+            f"{image.origin} is compiled for one architecture, and the devices have "
+            f"{', '.join(f'sm_{number}' for number in architectures)}",
+            hint="leave --together out, so that each device has a worker of its own",
+        )
+    [number] = architectures
+    if driver.runs_machine_code:
+        compiled = compile_source(image, Target(False, number), "CUBIN")
+    else:
+        newest = newest_ptx((driver.version // 1000, driver.version % 1000 // 10))
+        compiled = compile_source(image, Target(True, number), "PTX", newest_ptx=newest)
+    return (compiled.image,), compiled.warnings
+
+
+def architecture_of(driver: Driver, device: Device) -> int:
+    """90 for compute capability 9.0."""
+    major, minor = (
+        driver.cuDeviceGetAttribute(
+            getattr(driver.CUdevice_attribute, f"CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_{part}"),
+            device.handle,
+        )
+        for part in ("MAJOR", "MINOR")
+    )
+    return 10 * int(major) + int(minor)
+
+
+def _fatbins(driver: Driver, image: Image, kind: ImageKind) -> Iterable[Image]:
+    """The fatbins in a file, numbered where there are several; or the PTX of each."""
+    place = device_place(driver)
+    fatbins = fatbins_in(image.data, image.origin)
+    if not fatbins:
+        raise ImageRefused(f"{image.origin}: the {kind.value} holds no device code")
+    images = []
+    for number, data in enumerate(fatbins, start=1):
+        origin = image.origin if len(fatbins) == 1 else f"{image.origin}:{number}"
+        found = replace(image, origin=origin, data=data)
+        images.append(found if driver.runs_machine_code else _ptx_of(found, place))
+    return images
+
+
+def _ptx_of(fatbin: Image, place: Place) -> Image:
+    """The PTX in a fatbin for the newest architecture that is not newer than the device."""
+    entries = read_entries(fatbin.data, fatbin.origin)
+    fitting = [entry for entry in entries if _fits(entry, place)]
+    if not fitting:
+        raise _no_ptx(fatbin, place)
+    best = max(fitting, key=lambda entry: _target(entry).number)
+    data = best.content(fatbin.origin).rstrip(b"\0")
+    return replace(fatbin, data=data, facts=None)
+
+
+def _fits(entry: Entry, place: Place) -> bool:
+    is_ptx = entry.kind is ImageKind.PTX
+    return is_ptx and _target(entry).runs_on(place.architecture or 0)
+
+
+def _target(entry: Entry) -> Target:
+    return parse_target(entry.target) or Target(True, 0)
+
+
+def _no_ptx(fatbin: Image, place: Place) -> CudarunError:
+    refused = ImageRefused(f"{fatbin.origin}: no PTX for {place.name} inside")
+    return diagnose(refused, [fatbin], place)

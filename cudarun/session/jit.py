@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from cudarun.errors import RequestError
+from cudarun.errors import ImageRefused, RequestError
 from cudarun.session.calls import Driver
 from cudarun.session.image_requests import CACHE_MODES, FALLBACKS, JitOptions
 
 T = TypeVar("T")
 
-_FIRST_SIZE = 1 << 16
+_FIRST_SIZE = 1 << 20  # costs nothing before it is written to
 _LARGEST_SIZE = 1 << 26
 
 
@@ -58,9 +58,14 @@ def with_whole_logs(work: Callable[[Logs], T]) -> T:
     size = _FIRST_SIZE
     while True:
         logs = Logs(size)
-        result = work(logs)
-        if not logs.is_full or size >= _LARGEST_SIZE:
-            return result
+        try:
+            result = work(logs)
+        except ImageRefused:
+            if not logs.is_full or size >= _LARGEST_SIZE:
+                raise
+        else:
+            if not logs.is_full or size >= _LARGEST_SIZE:
+                return result
         size *= 16
 
 

@@ -12,10 +12,12 @@ from cudarun.images.demangle import demangle, parameter_types, spellings
 from cudarun.images.facts import ImageFacts, KernelFacts
 from cudarun.parameters import Parameter
 from cudarun.session.calls import Driver
+from cudarun.session.image_requests import JitOptions
+from cudarun.session.jit import Logs, driver_options
 from cudarun.session.requests import Image
 
-_LOG_BYTES = 1 << 16
-_PARAM_INFO_SINCE = 12040  # cuKernelGetParamInfo, cuLibraryEnumerateKernels
+PARAM_INFO_SINCE = 12040
+"""cuKernelGetParamInfo, cuLibraryEnumerateKernels, cuFuncLoad and their like."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,23 +43,28 @@ class Library:
     Args:
         driver: The driver, initialised.
         image: The image; PTX is terminated here.
+        options: For the driver's compiler.
+        logs: Where it writes.
 
     Raises:
         ImageRefused: The driver does not take the image.
     """
 
-    def __init__(self, driver: Driver, image: Image) -> None:
+    def __init__(
+        self,
+        driver: Driver,
+        image: Image,
+        options: JitOptions | None = None,
+        logs: Logs | None = None,
+    ) -> None:
         self.driver = driver
         self.image = image
-        self._error_log = bytearray(_LOG_BYTES)
-        option = driver.CUjit_option
-        options = {
-            option.CU_JIT_ERROR_LOG_BUFFER: self._error_log,
-            option.CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES: len(self._error_log),
-        }
+        self.logs = logs or Logs()
+        given = driver_options(driver, options) if options else {}
+        given |= self.logs.options(driver)
         self.handle = self._ask(
-            "cuLibraryLoadData", image.data + b"\0", [*options], [*options.values()],
-            len(options), [], [], 0,
+            "cuLibraryLoadData", image.data + b"\0", [*given], [*given.values()],
+            len(given), [], [], 0,
         )  # fmt: skip
 
     def kernel(self, wanted: str | None) -> Kernel:
@@ -67,12 +74,13 @@ class Library:
             RequestError: None or several fit; the candidates are listed.
             ImageRefused: The driver refuses the image now that code is needed.
         """
-        names = self._names()
-        if not names:
-            self._refuse_if_broken()
-        name = select_kernel(names, wanted, self.image.origin)
-        handle = self._ask("cuLibraryGetKernel", self.handle, name.encode())
+        name = select_kernel(self.names(), wanted, self.image.origin)
+        handle = self.handle_of(name)
         return Kernel(name, handle, self._parameters(name, handle))
+
+    def handle_of(self, name: str) -> Any:
+        """The ``CUkernel`` of a mangled name."""
+        return self._ask("cuLibraryGetKernel", self.handle, name.encode())
 
     def symbol(self, name: str) -> int:
         """The address of a variable of the image in the current context.
@@ -93,11 +101,19 @@ class Library:
             hint=f"it has {', '.join(known)}" if known else None,
         )
 
-    def _names(self) -> list[str]:
-        if self.driver.version < _PARAM_INFO_SINCE:
+    def names(self) -> list[str]:
+        """The mangled names of its kernels.
+
+        Raises:
+            ImageRefused: The driver refuses the image now that it must look into it.
+        """
+        if self.driver.version < PARAM_INFO_SINCE:
             return [kernel.name for kernel in self._read().kernels]
         count = self._ask("cuLibraryGetKernelCount", self.handle)
-        kernels = self._ask("cuLibraryEnumerateKernels", count, self.handle) if count else []
+        if not count:
+            self._refuse_if_broken()
+            return []
+        kernels = self._ask("cuLibraryEnumerateKernels", count, self.handle)
         return [self.driver.cuKernelGetName(kernel).decode() for kernel in kernels]
 
     def _refuse_if_broken(self) -> None:
@@ -110,19 +126,9 @@ class Library:
             raise self._refused(self.driver.failure("cuLibraryGetKernel", result))
 
     def _parameters(self, name: str, handle: Any) -> tuple[Parameter, ...]:
-        if self.driver.version < _PARAM_INFO_SINCE:
+        if self.driver.version < PARAM_INFO_SINCE:
             return next(k.parameters for k in self._read().kernels if k.name == name)
-        layout: list[Parameter] = []
-        while True:
-            result, *where = self.driver.attempt("cuKernelGetParamInfo", handle, len(layout))
-            if result == self.driver.CUresult.CUDA_ERROR_INVALID_VALUE:  # past the last one
-                break
-            if result != 0:
-                raise self.driver.failure("cuKernelGetParamInfo", result)
-            layout.append(Parameter(len(layout), *where))
-        kernels = self.image.facts.kernels if self.image.facts else ()
-        told = next((kernel for kernel in kernels if kernel.name == name), None)
-        return _named(layout, told, parameter_types(demangle(name)))
+        return read_parameters(self.driver, "cuKernelGetParamInfo", handle, name, self.image.facts)
 
     def _read(self) -> ImageFacts:
         from cudarun.images.read import read_image
@@ -136,10 +142,36 @@ class Library:
             raise self._refused(error) from None
 
     def _refused(self, error: CudarunError) -> CudarunError:
-        log = self._error_log.split(b"\0", 1)[0].decode(errors="replace").strip()
-        error.log = log or error.log  # the driver's own log repeats the compiler's
+        from cudarun.session.explaining import device_place, diagnose  # only what fails needs it
+
+        error.log = self.logs.error or error.log  # the driver's own log repeats the compiler's
         error.message = f"{self.image.origin}: {error.message}"
-        return error
+        return diagnose(error, [self.image], device_place(self.driver))
+
+
+def read_parameters(
+    driver: Driver, call: str, handle: Any, name: str, facts: ImageFacts | None
+) -> tuple[Parameter, ...]:
+    """A kernel's parameters as the driver lays them out, named as far as the image tells.
+
+    Args:
+        driver: The driver; a context must be current.
+        call: ``cuKernelGetParamInfo`` or ``cuFuncGetParamInfo``.
+        handle: What that call takes.
+        name: The kernel's mangled name.
+        facts: Of its image.
+    """
+    layout: list[Parameter] = []
+    while True:
+        result, *where = driver.attempt(call, handle, len(layout))
+        if result == driver.CUresult.CUDA_ERROR_INVALID_VALUE:  # past the last one
+            break
+        if result != 0:
+            raise driver.failure(call, result)
+        layout.append(Parameter(len(layout), *where))
+    kernels = facts.kernels if facts else ()
+    told = next((kernel for kernel in kernels if kernel.name == name), None)
+    return _named(layout, told, parameter_types(demangle(name)))
 
 
 def _named(

@@ -52,7 +52,6 @@ def test_a_device_is_found_by_its_pci_bus_id(cuda, device):
     assert attribute(cuda, "PCI_DEVICE_ID", device) == int(rest.split(b".")[0], 16)
 
 
-@pytest.mark.assumed
 def test_no_device_at_a_pci_bus_id(cuda):
     assert cuda.result("cuDeviceGetByPCIBusId", b"0000:FF:1F.0") == "INVALID_DEVICE"
     assert cuda.result("cuDeviceGetByPCIBusId", b"nonsense") == "INVALID_VALUE"
@@ -101,6 +100,7 @@ def test_a_device_is_no_peer_of_itself(cuda, device):
     assert cuda.cuDeviceCanAccessPeer(device, device) == 0
 
 
+@pytest.mark.assumed
 def test_the_link_between_two_devices(cuda, device, second_device):
     reachable = cuda.cuDeviceCanAccessPeer(device, second_device)
     access = cuda.CUdevice_P2PAttribute.CU_DEVICE_P2P_ATTRIBUTE_ACCESS_SUPPORTED

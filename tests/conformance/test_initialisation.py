@@ -63,7 +63,6 @@ def test_version_is_that_of_a_driver_with_libraries(cuda):
         ("CUDA_ERROR_UNKNOWN", b"unknown error"),
     ],
 )
-@pytest.mark.assumed
 def test_names_and_words_of_results(cuda, result, words):
     number = getattr(cuda.CUresult, result)
     assert cuda.cuGetErrorName(number) == result.encode()

@@ -90,15 +90,30 @@ def test_both_at_once_are_refused(cuda, function, out):
     assert cuda.result("cuLaunchKernel", *launch) == "INVALID_VALUE"
 
 
-@pytest.mark.assumed
-def test_too_small_a_packed_buffer(cuda, function):
+def test_too_small_a_packed_buffer_is_accepted(cuda, function):
     buffer = ctypes.create_string_buffer(8)
     words, _count = extra(buffer, 8)
+    launch = (function(b"fill"), 1, 1, 1, 1, 1, 1, 0, 0, 0, ctypes.addressof(words))
+    assert cuda.result("cuLaunchKernel", *launch) == "CUDA_SUCCESS"
+
+
+@pytest.mark.assumed
+def test_nothing_is_read_behind_a_packed_buffer(cuda, function, out):
+    buffer = ctypes.create_string_buffer(struct.pack("<QII", int(out), 7, 2), 16)
+    words, _count = extra(buffer, 12)  # the last parameter, n, lies behind
+    cuda.cuLaunchKernel(function(b"fill"), 1, 1, 1, 32, 1, 1, 0, 0, 0, ctypes.addressof(words))
+    cuda.cuCtxSynchronize()
+    assert cells(cuda, out) == [0] * 64
+
+
+@pytest.mark.assumed
+def test_a_packed_buffer_of_no_size(cuda, function):
+    buffer = ctypes.create_string_buffer(16)
+    words, _count = extra(buffer, 0)
     launch = (function(b"fill"), 1, 1, 1, 1, 1, 1, 0, 0, 0, ctypes.addressof(words))
     assert cuda.result("cuLaunchKernel", *launch) == "INVALID_VALUE"
 
 
-@pytest.mark.assumed
 def test_no_parameters_for_a_kernel_that_has_some(cuda, function):
     assert result(cuda, function(b"fill")) == "INVALID_VALUE"
 
@@ -212,13 +227,11 @@ def test_grids_that_no_kernel_takes(cuda, function, grid):
     assert result(cuda, function(b"nothing"), grid=grid) == "INVALID_VALUE"
 
 
-@pytest.mark.assumed
 def test_more_threads_than_the_kernel_takes(cuda, function):
     assert result(cuda, function(b"at_most_64"), block=(64, 1, 1)) == "CUDA_SUCCESS"
     assert result(cuda, function(b"at_most_64"), block=(65, 1, 1)) == "INVALID_VALUE"
 
 
-@pytest.mark.assumed
 def test_another_block_than_the_kernel_requires(cuda, function):
     assert result(cuda, function(b"exactly_32"), block=(32, 1, 1)) == "CUDA_SUCCESS"
     assert result(cuda, function(b"exactly_32"), block=(16, 1, 1)) == "INVALID_VALUE"
@@ -240,7 +253,6 @@ def test_dynamic_shared_memory(cuda, function, out):
     assert cells(cuda, out)[0] == 77
 
 
-@pytest.mark.assumed
 def test_a_function_of_another_context(cuda, device, function):
     nothing = function(b"nothing")
     other = cuda.create_context(0, device)
@@ -318,9 +330,9 @@ def test_a_cooperative_launch_must_fit(cuda, function):
     assert answer == "COOPERATIVE_LAUNCH_TOO_LARGE"
 
 
-@pytest.mark.assumed
 @pytest.mark.parametrize(
-    ("width", "answer"), [(2, "CUDA_SUCCESS"), (3, "INVALID_VALUE"), (16, "INVALID_CLUSTER_SIZE")]
+    ("width", "answer"),
+    [(2, "CUDA_SUCCESS"), (3, "INVALID_CLUSTER_SIZE"), (16, "INVALID_CLUSTER_SIZE")],
 )
 def test_clusters(cuda, function, width, answer):
     config = configuration(cuda, cluster(cuda, width), grid=(16, 1, 1), block=(32, 1, 1))
@@ -330,7 +342,6 @@ def test_clusters(cuda, function, width, answer):
 # --- occupancy -----------------------------------------------------------------------------------
 
 
-@pytest.mark.assumed
 def test_occupancy(cuda, function):
     nothing = function(b"nothing")
     assert cuda.cuOccupancyMaxActiveBlocksPerMultiprocessor(nothing, 1024, 0) == 2

@@ -27,6 +27,10 @@ def test_a_library_wants_no_context(cuda, library):
     assert cuda.result("cuKernelGetFunction", kernel) == "INVALID_CONTEXT"
     assert cuda.result("cuLibraryGetModule", library) == "INVALID_CONTEXT"
     assert cuda.result("cuLibraryGetGlobal", library, b"counter") == "INVALID_CONTEXT"
+    assert cuda.result("cuLibraryGetManaged", library, b"common_counter") == "INVALID_CONTEXT"
+    assert cuda.result("cuKernelGetParamInfo", kernel, 0) == "INVALID_CONTEXT"
+    most = cuda.CUfunction_attribute.CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK
+    assert cuda.cuKernelGetAttribute(most, kernel, cuda.cuDeviceGet(0)) == 1024
 
 
 def test_kernels_are_counted_and_listed(cuda, library):
@@ -105,6 +109,7 @@ def test_a_variable_that_is_not_managed(cuda, library, context):
     assert cuda.result("cuLibraryGetGlobal", library, b"none") == "NOT_FOUND"
 
 
+@pytest.mark.assumed
 def test_managed_variables_on_two_devices(cuda, library, context, second_device):
     kernel = cuda.CUfunction(int(cuda.cuLibraryGetKernel(library, b"bump")))
     address, _ = cuda.cuLibraryGetManaged(library, b"common_counter")
@@ -119,7 +124,7 @@ def test_managed_variables_on_two_devices(cuda, library, context, second_device)
     cuda.cuCtxDestroy(other)
 
 
-def test_parameters_of_a_kernel(cuda, ptx):
+def test_parameters_of_a_kernel(cuda, context, ptx):
     loaded = cuda.load_library(ptx("kernels"))
     kernel = cuda.cuLibraryGetKernel(loaded, b"mixed")
     listed = []
@@ -140,7 +145,6 @@ def test_attributes_of_the_kernel_and_of_its_function(cuda, device, library, con
     assert cuda.cuKernelGetAttribute(dynamic, kernel, device) == 70_000
 
 
-@pytest.mark.assumed
 def test_attributes_of_the_kernel_reach_its_function(cuda, device, library, context):
     dynamic = cuda.CUfunction_attribute.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
     kernel = cuda.cuLibraryGetKernel(library, b"bump")

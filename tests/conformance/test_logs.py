@@ -4,11 +4,19 @@ import pytest
 
 
 @pytest.fixture(autouse=True)
-def has_logs(cuda):
+def has_logs(cuda, driver_name):
     if cuda.cuDriverGetVersion() < 12090:
         pytest.skip("the driver is older than CUDA 12.9")
+    try:
+        cuda.cuLogsCurrent(0)
+    except RuntimeError as error:
+        # cuda-bindings 13.3 on driver 580, whose libcuda exports the functions.
+        if driver_name == "emulator" or "not found" not in str(error):
+            raise
+        pytest.skip(f"the bindings do not find cuLogs* in this driver: {error}")
 
 
+@pytest.mark.assumed
 def test_nothing_new_to_read(cuda):
     iterator = cuda.cuLogsCurrent(0)
     buffer = bytearray(4096)

@@ -44,7 +44,6 @@ def test_only_the_start_of_an_allocation_is_freed(cuda, context, offset):
     assert cuda.result("cuMemFree", address) == "INVALID_VALUE"
 
 
-@pytest.mark.assumed
 def test_freeing_null_is_nothing(cuda, context):
     assert cuda.result("cuMemFree", 0) == "CUDA_SUCCESS"
 
@@ -59,7 +58,6 @@ def test_info_counts_allocations(cuda, context):
     assert cuda.cuMemGetInfo()[1] == total
 
 
-@pytest.mark.assumed
 def test_address_range(cuda, context):
     address = cuda.cuMemAlloc(1000)
     base, size = cuda.cuMemGetAddressRange(at(cuda, address, 999))
@@ -68,7 +66,6 @@ def test_address_range(cuda, context):
     assert cuda.result("cuMemGetAddressRange", address) == "NOT_FOUND"
 
 
-@pytest.mark.assumed
 def test_pitch(cuda, context):
     address, pitch = cuda.cuMemAllocPitch(100, 10, 4)
     assert (pitch, int(address) % pitch) == (512, 0)
@@ -163,7 +160,6 @@ def test_fills_want_aligned_addresses(cuda, context, call, offset):
     assert cuda.result(call, at(cuda, address, offset), 0, 1) == "INVALID_VALUE"
 
 
-@pytest.mark.assumed
 def test_host_copies_stay_inside_the_allocation(cuda, context):
     address = cuda.cuMemAlloc(64)
     big = bytearray(4 << 20)
@@ -177,6 +173,32 @@ def test_a_freed_address_is_none(cuda, context):
     assert cuda.result("cuMemcpyDtoH", bytearray(4), address, 4) == "INVALID_VALUE"
 
 
+@pytest.fixture(scope="module")
+def from_another_context(in_new_process):
+    """What ``other_context.py`` prints, by name."""
+    lines = in_new_process("other_context.py").stdout.splitlines()
+    return {name: int(number) for name, number in map(str.split, lines)}
+
+
+# Section 6.17: one address space for all of a process's memory. It names no border between contexts
+# of one device.
+@pytest.mark.assumed
+@pytest.mark.parametrize(
+    ("name", "number"),
+    [
+        ("cuMemcpyDtoH", 0),
+        ("copied", 5),
+        ("cuLaunchKernel", 0),
+        ("cuCtxSynchronize", 0),
+        ("stored", 9),
+        ("cuMemFree", 0),
+    ],
+)
+def test_memory_of_another_context_of_the_device(from_another_context, name, number):
+    assert from_another_context[name] == number
+
+
+@pytest.mark.assumed
 def test_memory_of_another_device(cuda, context, second_device):
     here = cuda.cuMemAlloc(64)
     cuda.cuMemsetD32(here, 5, 16)
@@ -248,7 +270,6 @@ def test_registered_memory(cuda, context, ptx):
 # --- what is known of an address -----------------------------------------------------------------
 
 
-@pytest.mark.assumed
 def test_attributes_of_a_device_pointer(cuda, device, context):
     address = cuda.cuMemAlloc(1000)
     inside = at(cuda, address, 500)

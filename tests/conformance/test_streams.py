@@ -36,7 +36,6 @@ def test_default_streams(cuda, context, stream):
     assert cuda.cuStreamGetPriority(handle) == 0
 
 
-@pytest.mark.assumed
 def test_the_default_stream_is_not_destroyed(cuda, context):
     assert cuda.result("cuStreamDestroy", cuda.CUstream(0)) == "INVALID_HANDLE"
 

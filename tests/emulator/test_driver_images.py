@@ -73,8 +73,9 @@ def test_the_newest_ptx_that_fits_is_taken():
         (fatbin((2, 90, b"\x7fELF", 0)), "NO_BINARY_FOR_GPU", "no PTX"),
         (fatbin((1, 120, ptx_for(120), 0)), "NO_BINARY_FOR_GPU", "9.0 or older"),
         (fatbin((1, 80, b"\x28\xb5\x2f\xfd", 4)), "NO_BINARY_FOR_GPU", "compressed"),
-        (b"hello", "INVALID_IMAGE", "neither"),
-        (b"", "INVALID_IMAGE", "neither"),
+        (fatbin()[:10], "NO_BINARY_FOR_GPU", "inside its header"),
+        (b"hello", "INVALID_IMAGE", "is not recognized"),
+        (b"", "INVALID_IMAGE", "is not recognized"),
     ],
 )
 def test_what_holds_no_code_for_this_device(image, result, words):

@@ -192,12 +192,23 @@ def test_entries_are_visible_to_all():
 
 
 def test_no_definition():
-    with pytest.raises(LinkError) as caught:
-        linked(MAIN)
-    assert sorted(str(caught.value).splitlines()) == [
-        "error   : Undefined reference to 'helper' in 'input1'",
-        "error   : Undefined reference to 'shared_word' in 'input1'",
+    linker = Linker()
+    linker.add(Input("one.ptx", text(MAIN)))
+    assert sorted(linker.undefined()) == [
+        "error   : Undefined reference to 'helper' in 'one.ptx'",
+        "error   : Undefined reference to 'shared_word' in 'one.ptx'",
     ]
+    linker.add(Input("two.ptx", text(PART)))
+    assert linker.undefined() == []
+
+
+def test_an_image_with_no_definition_is_not_compiled(monkeypatch):
+    compiled = []
+    monkeypatch.setattr(linking, "compile_text", compiled.append)
+    assert "main_kernel" in linked(MAIN)
+    assert compiled == []
+    whole = linked(MAIN, PART)
+    assert compiled[-1] == whole
 
 
 def test_a_declaration_that_nobody_uses_wants_no_definition():

@@ -118,9 +118,24 @@ def test_both_forms():
         pack_parameters(SAXPY, (ctypes.c_void_p * 4)(), extra)
 
 
-def test_too_small_a_buffer():
-    extra, _kept = packed_extra(PACKED, len(PACKED) - 1)
-    with pytest.raises(Refusal, match="27"):
+def test_what_too_small_a_buffer_lacks_is_zero():
+    extra, _kept = packed_extra(PACKED, len(PACKED) - 5)
+    assert pack_parameters(SAXPY, 0, extra) == PACKED[:-5] + bytes(5)
+
+
+def test_of_too_large_a_buffer_the_rest_is_left():
+    extra, _kept = packed_extra(PACKED + b"more", len(PACKED) + 4)
+    assert pack_parameters(SAXPY, 0, extra) == PACKED
+
+
+def test_a_buffer_without_size_or_address():
+    extra, (_buffer, _count, words) = packed_extra(PACKED, 0)
+    with pytest.raises(Refusal, match="no address or size"):
+        pack_parameters(SAXPY, 0, extra)
+    assert pack_parameters(kernel(), 0, extra) == b""
+    words[3] = 0
+    ctypes.c_size_t.from_address(words[1]).value = len(PACKED)
+    with pytest.raises(Refusal, match="no address or size"):
         pack_parameters(SAXPY, 0, extra)
 
 

@@ -150,6 +150,17 @@ def test_a_fault_is_every_threads_and_every_devices(fresh_process, monkeypatch):
     assert code(driver.cuDevicePrimaryCtxRetain(0)) == 700
 
 
+def test_after_a_fault_a_destroyed_context_says_that_it_is(fresh_process, device):
+    run(fresh_process, device, faulting)
+    assert code(driver.cuCtxSynchronize()) == 700
+    assert code(driver.cuDevicePrimaryCtxReset(0)) == 0
+    assert code(driver.cuCtxSynchronize()) == 709
+    assert code(driver.cuLibraryLoadData(b"", [], [], 0, [], [], 0)) == 709
+    assert code(driver.cuCtxCreate(None, 0, 0)) == 700
+    driver.cuCtxPopCurrent()
+    assert code(driver.cuCtxSynchronize()) == 700
+
+
 def test_a_defect_of_the_emulator_is_no_fault(fresh_process, device):
     with pytest.raises(ZeroDivisionError):
         run(fresh_process, device, lambda: 1 / 0)

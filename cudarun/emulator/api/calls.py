@@ -4,7 +4,9 @@ There are three kinds, by what a fault of an earlier kernel does to them (see `h
 
 - `query` only reads what no fault can change: it never fails for one;
 - `enqueue` gives work to a stream: until the fault is known it succeeds and nothing happens;
-- `call` is all others: it is the one that makes the fault known.
+- `call` is all others: it is the one that makes the fault known. Where the current context has
+  been destroyed it tells of that instead, unless it is ``of_current=False``: it makes or ends a
+  context of its own.
 """
 
 from __future__ import annotations
@@ -31,21 +33,28 @@ def query(outputs: int = 0, *, before_init: bool = False) -> Callable[[Body], Bo
 
     ``outputs`` is how many values follow the result, here and in the other two.
     """
-    return _driver_call(outputs, None, waits=False, before_init=before_init)
+    return _driver_call(outputs, None, before_init=before_init)
 
 
 def enqueue(outputs: int = 0) -> Callable[[Body], Body]:
     """A call that gives work to a stream."""
-    return _driver_call(outputs, False, waits=False, before_init=False)
+    return _driver_call(outputs, False)
 
 
-def call(outputs: int = 0, *, waits: bool = False) -> Callable[[Body], Body]:
+def call(
+    outputs: int = 0, *, waits: bool = False, of_current: bool = True
+) -> Callable[[Body], Body]:
     """Any other call; one that ``waits`` returns when the current device is done."""
-    return _driver_call(outputs, True, waits=waits, before_init=False)
+    return _driver_call(outputs, True, waits=waits, of_current=of_current)
 
 
 def _driver_call(
-    outputs: int, synchronises: bool | None, *, waits: bool, before_init: bool
+    outputs: int,
+    synchronises: bool | None,
+    *,
+    waits: bool = False,
+    before_init: bool = False,
+    of_current: bool = True,
 ) -> Callable[[Body], Body]:
     def decorate(body: Body) -> Body:
         name = body.__name__
@@ -56,10 +65,10 @@ def _driver_call(
             if waits:
                 process.wait()
             if synchronises is not None:
-                process.check_fault(name, synchronises=synchronises)
+                process.check_fault(name, synchronises=synchronises, of_current=of_current)
             value = body(*args, **kwargs)
             if waits:  # it may have waited for another device than the current one
-                process.check_fault(name, synchronises=True)
+                process.check_fault(name, synchronises=True, of_current=of_current)
             return value
 
         @functools.wraps(body)

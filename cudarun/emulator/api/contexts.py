@@ -21,13 +21,13 @@ from cudarun.emulator.host.refusal import Refusal
 # --- primary contexts ----------------------------------------------------------------------------
 
 
-@call(1)
+@call(1, of_current=False)
 def cuDevicePrimaryCtxRetain(dev: Any) -> Any:
     """The device's primary context, held once more; it is not made current."""
     return CUcontext(process.device(dev).primary.retain().handle)
 
 
-@call(waits=True)
+@call(waits=True, of_current=False)
 def cuDevicePrimaryCtxRelease(dev: Any) -> None:
     """Hold the primary context once less; with the last holder all that is in it goes."""
     device = process.device(dev)
@@ -37,10 +37,13 @@ def cuDevicePrimaryCtxRelease(dev: Any) -> None:
 
 @query()
 def cuDevicePrimaryCtxReset(dev: Any) -> None:
-    """Empty the primary context. After a fault it answers success and changes nothing."""
+    """Destroy the primary context until it is retained again; its holders still release it.
+
+    It succeeds after a fault too, and heals nothing.
+    """
     device = process.device(dev)
-    if process.ready(device):
-        device.primary.reset()
+    process.ready(device)
+    device.primary.reset()
 
 
 @query(2)
@@ -50,7 +53,7 @@ def cuDevicePrimaryCtxGetState(dev: Any) -> tuple[int, int]:
     return primary.flags, int(primary.active)
 
 
-@call()
+@call(of_current=False)
 def cuDevicePrimaryCtxSetFlags(dev: Any, flags: int) -> None:
     """Set the primary context's flags, active or not."""
     process.device(dev).primary.set_flags(checked_flags(flags))
@@ -59,7 +62,7 @@ def cuDevicePrimaryCtxSetFlags(dev: Any, flags: int) -> None:
 # --- contexts ------------------------------------------------------------------------------------
 
 
-@call(1)
+@call(1, of_current=False)
 def cuCtxCreate(ctxCreateParams: Any, flags: Any, dev: Any = None) -> Any:
     """Make a context and push it; with two arguments they are ``(flags, dev)``, as in CUDA 12."""
     given = (ctxCreateParams, flags, dev) if dev is not None else (None, ctxCreateParams, flags)
@@ -71,7 +74,7 @@ def cuCtxCreate(ctxCreateParams: Any, flags: Any, dev: Any = None) -> Any:
     return CUcontext(context.handle)
 
 
-@call(waits=True)
+@call(waits=True, of_current=False)
 def cuCtxDestroy(ctx: Any) -> None:
     """Destroy a context with all it owns; pop it where it is current to this thread."""
     _destroy(process.context(ctx))
@@ -238,7 +241,7 @@ def cuCtxEnablePeerAccess(peerContext: Any, Flags: int) -> None:
     if Flags != 0:
         raise Refusal("INVALID_VALUE", "Flags must be 0")
     if peer.device is context.device:
-        raise Refusal("INVALID_DEVICE", "the two contexts are of one device")
+        raise Refusal("PEER_ACCESS_UNSUPPORTED", "the two contexts are of one device")
     if peer in context.peers:
         raise Refusal("PEER_ACCESS_ALREADY_ENABLED")
     context.peers.append(peer)

@@ -14,12 +14,9 @@ from cudarun.emulator.host.addresses import c_string
 from cudarun.emulator.host.handles import handle_value
 from cudarun.emulator.host.images import image_bytes, image_file
 from cudarun.emulator.host.jit import Compiled, JitOptions, compile_image
-from cudarun.emulator.host.modules import Attributes, Kernel, Library, loads_eagerly, parameter
+from cudarun.emulator.host.modules import Attributes, Kernel, Library, parameter
 from cudarun.emulator.host.process import process
 from cudarun.emulator.host.refusal import Refusal
-
-# What lazy loading finds out only when a kernel is asked for.
-_FOUND_OUT_LATE = ("CUDA_ERROR_INVALID_PTX", "CUDA_ERROR_UNSUPPORTED_PTX_VERSION")
 
 
 def _library(handle: Any) -> Library:
@@ -40,7 +37,7 @@ def cuLibraryLoadData(
     libraryOptionValues: Options,
     numLibraryOptions: int,
 ) -> Any:
-    """Load an image for all contexts; loading lazily, PTX that does not compile is accepted."""
+    """Load an image for all contexts; one that is no good is accepted (`cuLibraryGetKernel`)."""
     return _load(image_bytes(code), JitOptions(numJitOptions, jitOptions, jitOptionsValues))
 
 
@@ -64,8 +61,6 @@ def _load(image: bytes, options: JitOptions) -> Any:
     try:
         compiled = compile_image(image, options)
     except Refusal as refusal:
-        if loads_eagerly() or refusal.result.name not in _FOUND_OUT_LATE:
-            raise
         compiled = refusal
     return CUlibrary(Library(compiled, process.handles, process.host_memory).handle)
 
@@ -81,13 +76,13 @@ def cuLibraryUnload(library: Any) -> None:
 
 @call(1)
 def cuLibraryGetKernel(library: Any, name: bytes) -> Any:
-    """A kernel of a library by name; here PTX that does not compile is reported."""
+    """A kernel of a library by name; whatever is wrong with the image is told here."""
     return CUkernel(_library(library).kernel(c_string(name)).handle)
 
 
 @call(1)
 def cuLibraryGetKernelCount(lib: Any) -> int:
-    """How many kernels a library has."""
+    """How many kernels a library has; none where its image is no good."""
     return len(_library(lib).kernels())
 
 
@@ -115,7 +110,8 @@ def cuLibraryGetGlobal(library: Any, name: bytes) -> tuple[Any, int]:
 
 @call(2)
 def cuLibraryGetManaged(library: Any, name: bytes) -> tuple[Any, int]:
-    """Address and size of a managed variable, the same in every context."""
+    """Address and size of a managed variable, the same in every context; one must be current."""
+    process.current()
     address, size = _library(library).managed_variable(c_string(name))
     return CUdeviceptr(address), size
 
@@ -166,7 +162,8 @@ def _attributes(kernel: Any, dev: Any) -> Attributes:
 
 @call(2)
 def cuKernelGetParamInfo(kernel: Any, paramIndex: int) -> tuple[int, int]:
-    """Offset and size of a parameter in the parameter buffer."""
+    """Offset and size of a parameter in the parameter buffer; a context must be current."""
+    process.current()
     return parameter(_kernel(kernel).code, paramIndex)
 
 

@@ -48,6 +48,8 @@ class _LinkState:
 
     def add(self, kind: Any, image: bytes, name: str) -> None:
         """Take an input; the error log says why it is refused."""
+        if self.image is not None:
+            raise Refusal("INVALID_VALUE", "the link is complete")
         if kind not in _INPUTS:
             raise Refusal("NOT_SUPPORTED", f"the emulated device does not link {kind.name}")
         number = next(self.numbers)
@@ -65,7 +67,8 @@ class _LinkState:
             raise Refusal("INVALID_SOURCE", str(error)) from None
 
     def complete(self) -> tuple[int, int]:
-        """Address and size of the linked image."""
+        """Address and size of the linked image. What nobody defines is only told in the log."""
+        self.options.append("error", "\n".join(self.linker.undefined()))
         try:
             text = self.linker.complete().encode("latin-1")
         except LinkError as error:
@@ -122,7 +125,7 @@ def cuLinkAddFile(
     link = _state(state)
     JitOptions(numOptions, options, optionValues).check_of_one_input()
     file = c_string(path)
-    link.add(typename, image_file(file), file)
+    link.add(typename, image_file(file, "INVALID_VALUE"), file)
 
 
 @call(2)

@@ -138,7 +138,7 @@ class Context:
         return self._heap
 
     def clear(self) -> None:
-        """Give back everything the context owns; it stays alive (``cuDevicePrimaryCtxReset``)."""
+        """Give back everything the context owns."""
         for end in reversed(list(self.on_destroy.values())):
             end()
         self.on_destroy.clear()
@@ -161,7 +161,8 @@ class Context:
 class PrimaryContext:
     """The one context of a device that the whole process shares, and who holds it.
 
-    Its handle is the same however often it comes and goes.
+    Its handle is the same however often it comes and goes. Reset, it is gone although it is held:
+    the holders have to release it all the same, and the next one to retain it brings it back.
     """
 
     def __init__(self, device: Device, handles: HandleTable) -> None:
@@ -171,8 +172,8 @@ class PrimaryContext:
 
     @property
     def active(self) -> bool:
-        """Whether anyone holds it."""
-        return self.holders > 0
+        """Whether it exists."""
+        return self._context.alive
 
     def retain(self) -> Context:
         """Make it active where it is not, and count one more holder."""
@@ -184,16 +185,16 @@ class PrimaryContext:
 
     def release(self) -> None:
         """Count one holder less; with the last one everything in it goes."""
-        if not self.active:
+        if self.holders == 0:
             raise Refusal("INVALID_CONTEXT", "the primary context is not retained")
         self.holders -= 1
-        if not self.active:
-            self._context.clear()
-            self._context.alive = False
+        if self.holders == 0:
+            self.reset()
 
     def reset(self) -> None:
-        """Give back everything in it; its holders stay."""
+        """Everything in it goes, whoever holds it."""
         self._context.clear()
+        self._context.alive = False
 
     def set_flags(self, flags: int) -> None:
         """The flags it has, or will have once it is retained."""

@@ -22,7 +22,7 @@ _KIND_PTX = 1
 
 
 class NotLoadable(Refusal):
-    """An image that holds no code for this device; ``words`` belong into the JIT log as well."""
+    """No image, or one without code for this device; ``words`` belong into the JIT log as well."""
 
 
 def image_bytes(code: Any) -> bytes:
@@ -44,25 +44,24 @@ def image_bytes(code: Any) -> bytes:
     return magic if magic == _ELF else ctypes.string_at(address)
 
 
-def image_file(name: str) -> bytes:
+def image_file(name: str, refusal: str = "FILE_NOT_FOUND") -> bytes:
     """The bytes of an image in a file.
 
     Raises:
-        Refusal: It cannot be read.
+        Refusal: It cannot be read; ``refusal`` is the result.
     """
     try:
         with open(name, "rb") as file:
             return file.read()
     except OSError as error:
-        raise Refusal("FILE_NOT_FOUND", f"{name}: {error.strerror}") from None
+        raise Refusal(refusal, f"{name}: {error.strerror}") from None
 
 
 def ptx_text(image: bytes) -> str:
     """The PTX in an image.
 
     Raises:
-        NotLoadable: It is a cubin, or a fat binary without PTX that can be used here.
-        Refusal: It is no image.
+        NotLoadable: It is a cubin, or a fat binary without PTX that can be used here, or no image.
     """
     if image.startswith(_ELF):
         raise NotLoadable(
@@ -73,12 +72,15 @@ def ptx_text(image: bytes) -> str:
         image = _ptx_of_fatbin(image)
     text = image.split(b"\0", 1)[0]
     if b".version" not in text:
-        raise Refusal("INVALID_IMAGE", "the image is neither PTX nor a fat binary nor a cubin")
+        words = "Binary format for key='0', ident='' is not recognized"
+        raise NotLoadable("INVALID_IMAGE", f"error   : {words}")
     return text.decode("latin-1")  # what is not ASCII, the parser refuses
 
 
 def _ptx_of_fatbin(image: bytes) -> bytes:
     """The PTX for the newest architecture that is not newer than this device."""
+    if len(image) < _FATBIN_HEADER.size:
+        raise NotLoadable("NO_BINARY_FOR_GPU", "the fat binary ends inside its header")
     _, _, position, _ = _FATBIN_HEADER.unpack_from(image)
     newest = 10 * CAPABILITY[0] + CAPABILITY[1]
     best: tuple[int, bytes] | None = None

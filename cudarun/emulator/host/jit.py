@@ -29,6 +29,14 @@ NEWEST_PTX = (9, 0)
 
 _VERSION = re.compile(r"^[ \t]*\.version[ \t]+(\d+)\.(\d+)", re.MULTILINE)
 _TARGET = re.compile(r"(?:sm|compute)_(\d+)[af]?")
+_TARGET_LINE = re.compile(r"^[ \t]*\.target\b", re.MULTILINE)
+# The architectures that PTX 9.0 has names for (PTX ISA, section 11.1.2, .target).
+_ARCHITECTURES = frozenset(
+    {
+        *(10, 11, 12, 13, 20, 30, 32, 35, 37, 50, 52, 53, 60, 61, 62, 70, 72, 75, 80, 86, 87, 88),
+        *(89, 90, 100, 101, 103, 110, 120, 121),
+    }
+)
 _BUFFERS = {
     "info": (CUjit_option.CU_JIT_INFO_LOG_BUFFER, CUjit_option.CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES),
     "error": (
@@ -132,7 +140,7 @@ def compile_text(text: str) -> Compiled:
     wanted = _wanted_functions(module)
     for name in sorted(wanted - set(SYSTEM_CALLS)):
         raise WholeTextError(f"Unresolved extern function '{name}'")
-    return Compiled(compile_module(module), architecture(module), wanted)
+    return Compiled(compile_module(module), architecture(module, text), wanted)
 
 
 def parse_supported(text: str) -> tree.Module:
@@ -145,9 +153,14 @@ def parse_supported(text: str) -> tree.Module:
             raise PtxTooNew(version, tree.Position(line, 1))
     module = parse(text)
     newest = 10 * CAPABILITY[0] + CAPABILITY[1]
-    if architecture(module) > newest:
+    if architecture(module, text) > newest:
         raise WholeTextError(
             "SM version specified by .target is higher than default SM version assumed"
+        )
+    if module.address_size == 32:
+        raise WholeTextError(
+            " 32-Bit ABI (--machine 32 or 32-Bit addressing) is not supported on "
+            f"sm_{newest} or higher architectures."
         )
     return module
 
@@ -169,19 +182,28 @@ class PtxTooNew(PtxError):
         super().__init__([Diagnostic(position, message, "fatal")])
 
 
+class UnknownTarget(PtxError):
+    """The text's ``.target`` is no architecture."""
+
+    def __init__(self, target: str, position: tree.Position) -> None:
+        super().__init__([Diagnostic(position, f"Unsupported .target '{target}'", "fatal")])
+
+
 def jit_refusal(error: PtxError) -> Refusal:
     """The result of a compilation that failed."""
     result = "UNSUPPORTED_PTX_VERSION" if isinstance(error, PtxTooNew) else "INVALID_PTX"
     return Refusal(result, error.log or "")
 
 
-def architecture(module: tree.Module) -> int:
-    """The number in the module's ``.target``."""
+def architecture(module: tree.Module, text: str) -> int:
+    """The number in the module's ``.target``. Raises `UnknownTarget`."""
     for target in module.targets:
         match = _TARGET.fullmatch(target)
-        if match is not None:
+        if match is not None and int(match[1]) in _ARCHITECTURES:
             return int(match[1])
-    raise WholeTextError(f"Unsupported .target '{', '.join(module.targets)}'")
+    line = _TARGET_LINE.search(text)
+    number = text.count("\n", 0, line.start()) + 1 if line else 1
+    raise UnknownTarget(module.targets[0], tree.Position(number, 1))
 
 
 def _wanted_functions(module: tree.Module) -> frozenset[str]:

@@ -204,4 +204,6 @@ def _check_cluster(function: Function, grid: Extent, cluster: Extent) -> None:
     if not 1 <= prod(cluster) <= most:
         raise Refusal("INVALID_CLUSTER_SIZE", f"a cluster of {cluster}: at most {most} blocks")
     if any(blocks % width for blocks, width in zip(grid, cluster, strict=True)):
-        raise Refusal("INVALID_VALUE", f"a grid of {grid} is no multiple of the cluster {cluster}")
+        raise Refusal(
+            "INVALID_CLUSTER_SIZE", f"a grid of {grid} is no multiple of the cluster {cluster}"
+        )

@@ -24,6 +24,7 @@ from cudarun.emulator.memory import Memory, OutOfMemory
 from cudarun.emulator.program import KernelCode, Program, VariableCode
 
 _DEFAULT_SHARED = attribute_value("MAX_SHARED_MEMORY_PER_BLOCK")
+_MOST_THREADS = attribute_value("MAX_THREADS_PER_BLOCK")
 _MOST_SHARED = attribute_value("MAX_SHARED_MEMORY_PER_BLOCK_OPTIN")
 _NEWEST_ATTRIBUTE = int(Attribute.CU_FUNC_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE)
 _CLUSTER = (
@@ -59,8 +60,10 @@ class Attributes:
     ) -> None:
         self._set: dict[Any, int] = {}
         self._beneath = beneath
+        # A kernel that requires a block (.reqntid) is not said to take fewer threads than others.
+        threads = code.max_threads if code.required_block is None else _MOST_THREADS
         self._own = {
-            Attribute.CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK: code.max_threads,
+            Attribute.CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK: threads,
             Attribute.CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES: code.static_shared,
             Attribute.CU_FUNC_ATTRIBUTE_CONST_SIZE_BYTES: code.const_bytes,
             Attribute.CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES: code.local_bytes,
@@ -303,8 +306,8 @@ class Library:
     """Code loaded once for all contexts (``CUlibrary``).
 
     Args:
-        compiled: The code, or the refusal that using it must meet: loading lazily, the driver
-            accepts an image that does not compile.
+        compiled: The code, or the refusal that using it must meet: the driver accepts any image,
+            even when ``CUDA_MODULE_LOADING`` says ``EAGER``.
     """
 
     def __init__(
@@ -334,13 +337,13 @@ class Library:
         return self._managed.addresses
 
     def kernels(self) -> dict[str, Kernel]:
-        """Its kernels by name; `Refusal` where it did not compile."""
-        self.compiled()
+        """Its kernels by name; none where it did not compile."""
         return self._kernels
 
     def kernel(self, name: str) -> Kernel:
-        """A kernel by name; `Refusal` where there is none."""
-        kernel = self.kernels().get(name)
+        """A kernel by name; `Refusal` where there is none, or the image did not compile."""
+        self.compiled()
+        kernel = self._kernels.get(name)
         if kernel is None:
             raise Refusal("NOT_FOUND", f"the library has no kernel '{name}'")
         return kernel

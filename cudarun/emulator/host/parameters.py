@@ -45,7 +45,7 @@ def pack_parameters(code: KernelCode, kernel_params: Any, extra: Any) -> bytes:
 
     Raises:
         Refusal: Both forms are given, or neither where there are parameters, or a packed
-            buffer that is too small.
+            buffer without its address or size.
         TypeError: ``kernel_params`` has none of the forms that the bindings take.
     """
     values = _values(kernel_params) if isinstance(kernel_params, tuple) else []
@@ -145,9 +145,8 @@ def _packed_buffer(code: KernelCode, extra: int) -> bytes:
             size = ctypes.c_size_t.from_address(words[index + 1]).value
         else:
             raise Refusal("INVALID_VALUE", f"{word} is no word of extra")
-    if buffer == 0 or size < code.parameter_bytes:
-        raise Refusal(
-            "INVALID_VALUE",
-            f"{code.name} has {code.parameter_bytes} bytes of parameters, the buffer {size}",
-        )
-    return ctypes.string_at(buffer, code.parameter_bytes)
+    if code.parameter_bytes and (buffer == 0 or size == 0):
+        raise Refusal("INVALID_VALUE", f"{code.name} has parameters, extra has no address or size")
+    # The driver takes a buffer that is too small; here what is missing is 0.
+    given = min(size, code.parameter_bytes)
+    return ctypes.string_at(buffer, given).ljust(code.parameter_bytes, b"\0")

@@ -164,14 +164,21 @@ class Process:
         while text:
             text = text[os.write(_STDOUT, text) :]
 
-    def check_fault(self, call: str, *, synchronises: bool) -> None:
-        """Raise `Refusal` where a fault is known, or becomes so because ``call`` synchronises."""
+    def check_fault(self, call: str, *, synchronises: bool, of_current: bool = True) -> None:
+        """Raise `Refusal` where a fault is known, or becomes so because ``call`` synchronises.
+
+        A call ``of_current`` needs the current context, and after the fault that of a destroyed
+        one (``cuDevicePrimaryCtxReset``) is the answer.
+        """
         if self.fault is None or not (self.fault.known or synchronises):
             return
         if not self.fault.known:
             self.fault.known = True
             self.log.write(call, self.fault.report)
             self.show_printed()
+        top = self.stack.top
+        if of_current and top is not None and not top.alive:
+            raise Refusal("CONTEXT_IS_DESTROYED")
         raise Refusal(self.fault.result)
 
 

@@ -1,6 +1,8 @@
 """Run a kernel of ``faults.ptx`` that faults, and print what every call answers afterwards.
 
-Arguments: the driver's module, the kernel, its address (``null``, ``far``, ``odd``, ``past``).
+Arguments: the driver's module, the kernel, its address (``null``, ``far``, ``odd``, ``past``), and
+how the context ends: ``reset`` (where not given), ``release`` or ``destroy``. For ``destroy`` it is
+one of ``cuCtxCreate``, else the primary one.
 """
 
 import ctypes
@@ -9,7 +11,7 @@ import sys
 from pathlib import Path
 
 driver = importlib.import_module(sys.argv[1])
-kernel, where = sys.argv[2:4]
+kernel, where, ending = [*sys.argv[2:], "reset"][:3]
 
 
 def show(name, *arguments):
@@ -24,9 +26,13 @@ def quiet(name, *arguments):
     return values[0] if values else None
 
 
+create = (None, 0, 0) if driver.CUDA_VERSION >= 13000 else (0, 0)
 quiet("cuInit", 0)
-context = quiet("cuDevicePrimaryCtxRetain", 0)
-quiet("cuCtxSetCurrent", context)
+if ending == "destroy":
+    context = quiet("cuCtxCreate", *create)
+else:
+    context = quiet("cuDevicePrimaryCtxRetain", 0)
+    quiet("cuCtxSetCurrent", context)
 image = (Path(__file__).parent.parent / "ptx" / "faults.ptx").read_bytes() + b"\0"
 function = quiet("cuModuleGetFunction", quiet("cuModuleLoadData", image), kernel.encode())
 buffer = quiet("cuMemAlloc", 4096)
@@ -47,9 +53,23 @@ show("cuLaunchKernel", function, 1, 1, 1, 1, 1, 1, 0, 0, ((int(buffer),), (ctype
 show("cuStreamSynchronize", 0)
 show("cuModuleLoadData", image)
 show("cuEventCreate", 0)
-create = (None, 0, 0) if driver.CUDA_VERSION >= 13000 else (0, 0)
 show("cuCtxCreate", *create)
 show("cuDeviceGetCount")
 show("cuCtxGetCurrent")
-show("cuDevicePrimaryCtxReset", 0)
-show("cuCtxSynchronize")
+
+if ending == "reset":
+    show("cuDevicePrimaryCtxReset", 0)
+    show("cuCtxSynchronize")
+    show("cuMemAlloc", 16)
+    show("cuDevicePrimaryCtxGetState", 0)
+    show("cuCtxCreate", *create)
+    show("cuDevicePrimaryCtxRetain", 0)
+elif ending == "release":
+    show("cuDevicePrimaryCtxRelease", 0)
+    show("cuCtxSynchronize")
+    show("cuDevicePrimaryCtxRetain", 0)
+else:
+    show("cuCtxDestroy", context)
+    show("cuCtxSynchronize")
+    show("cuCtxPopCurrent")
+    show("cuCtxCreate", *create)

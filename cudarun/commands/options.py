@@ -69,7 +69,7 @@ def _flags(text: str) -> tuple[str, ...]:
 
 def device_options(default: str) -> Callable[[F], F]:
     """``-d``, ``--together``, ``--timeout``, ``--trace``: a function of them gets a `Target`."""
-    return _stack(
+    return stack(
         click.option(
             "-d",
             "--device",
@@ -101,7 +101,7 @@ def device_options(default: str) -> Callable[[F], F]:
 
 def context_options(function: F) -> F:
     """``--context``, ``--ctx-flags``, ``--limit``, ``--cache-config``."""
-    return _stack(
+    return stack(
         click.option(
             "--context",
             "context_kind",
@@ -135,7 +135,7 @@ def context_options(function: F) -> F:
 
 def output_options(function: F) -> F:
     """``--json``, ``-q``, ``--color``."""
-    return _stack(
+    return stack(
         click.option("--json", "as_json", is_flag=True, help="Print one JSON document on stdout."),
         click.option("-q", "--quiet", is_flag=True, help="Print only what was asked for."),
         click.option(
@@ -165,7 +165,9 @@ def target(values: dict[str, Any], *, capture: bool) -> Target:
     )
 
 
-def _stack(*options: Callable[[Any], Any]) -> Callable[[F], F]:
+def stack(*options: Callable[[Any], Any]) -> Callable[[F], F]:
+    """One decorator of many, which stand in the help in this order."""
+
     def decorate(function: F) -> F:
         for option in reversed(options):
             function = option(function)

@@ -1,4 +1,4 @@
-"""Reports as people read them: the only module that imports rich."""
+"""Reports as people read them. Only this package imports rich."""
 
 from __future__ import annotations
 
@@ -11,6 +11,8 @@ from rich.table import Table
 from rich.text import Text
 
 from cudarun.report.errors import show_error
+from cudarun.report.figures import show_figure
+from cudarun.report.timing import show_timing
 from cudarun.report.types import (
     BufferResult,
     CheckResult,
@@ -85,7 +87,9 @@ def _headline(launch: LaunchPlan | LaunchResult) -> Text:
     line = Text(launch.demangled, style="bold")
     geometry = f"  grid {_extent(launch.grid)}  block {_extent(launch.block)}"
     shared = f"  shared {launch.shared_bytes} B" if launch.shared_bytes else ""
-    return Text.assemble(line, geometry, shared)
+    cluster = f"  cluster {_extent(launch.cluster)}" if launch.cluster else ""
+    cooperative = "  cooperative" if launch.cooperative else ""
+    return Text.assemble(line, geometry, shared, cluster, cooperative)
 
 
 def _show_result(result: LaunchResult, out: Console, *, quiet: bool) -> None:
@@ -94,14 +98,21 @@ def _show_result(result: LaunchResult, out: Console, *, quiet: bool) -> None:
         line.append(f"  on {result.device.label} ({result.device.name})")
         line.append(f"  {result.milliseconds:.3f} ms")
         out.print(line, soft_wrap=True)
+    if result.timing is not None:
+        show_timing(result.timing, out)
     for printed in result.prints:
         out.print(Text(f"{printed.expression} = {printed.text}"), soft_wrap=True)
+    for figure in result.figures:
+        show_figure(figure, out)
     for saved in result.saved:
         out.print(Text(f"saved {saved.name} to {saved.path}, {saved.nbytes} bytes"), soft_wrap=True)
     for buffer in result.buffers:
         _show_buffer(buffer, out)
     for check in result.checks:
         _show_check(check, out)
+    if result.reference is not None:
+        for comparison in result.reference.comparisons:
+            _show_check(comparison, out, f" as on {result.reference.device}")
 
 
 def _show_buffer(buffer: BufferResult, out: Console) -> None:
@@ -124,9 +135,9 @@ def _show_buffer(buffer: BufferResult, out: Console) -> None:
         )
 
 
-def _show_check(check: CheckResult, out: Console) -> None:
+def _show_check(check: CheckResult, out: Console, claim: str = "") -> None:
     mark = Text("held ", style="green") if check.held else Text("FAILED ", style="red bold")
-    line = mark + Text(check.expression)
+    line = mark + Text(check.expression + claim)
     if check.rtol or check.atol:
         line.append(f"  (rtol {check.rtol:g}, atol {check.atol:g})", style="dim")
     out.print(line, soft_wrap=True)

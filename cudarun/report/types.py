@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any
 
 from cudarun.errors import CudarunError, ExitCode
 
@@ -137,10 +138,86 @@ class Saved:
 
 
 @dataclass(frozen=True, slots=True)
+class ReferenceResult:
+    """``--reference``: every buffer compared with what another device made of it.
+
+    ``comparisons`` has one for each buffer, or for each member where it holds structs; their
+    ``expression`` is what was compared, ``y`` or ``s["f0"]``, this device's value on the left.
+    """
+
+    device: str
+    comparisons: tuple[CheckResult, ...]
+
+    @property
+    def held(self) -> bool:
+        """Whether the devices agree."""
+        return all(comparison.held for comparison in self.comparisons)
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """``--show``: a buffer reduced to what a terminal can show.
+
+    Attributes:
+        name: The buffer's.
+        kind: ``hist``, ``plot`` or ``image``.
+        minimum: The smallest finite number.
+        maximum: The largest finite number.
+        not_finite: How many NaNs and infinities are not in it.
+        series: Of a histogram, how many lie in each of as many equal parts; of a plot, for each
+            column its smallest and its largest number or ``None``; of an image, rows of ``(red,
+            green, blue)``, 0 to 255.
+    """
+
+    name: str
+    kind: str
+    minimum: float
+    maximum: float
+    not_finite: int
+    series: tuple[Any, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class TimingResult:
+    """``--repeat``: how long the kernel took; all times in milliseconds.
+
+    Attributes:
+        clock: What was measured: ``CUDA events``, or ``wall time of the emulation``.
+        samples: Every run, in order.
+        warmup: Runs before them that are not counted.
+        flushed_bytes: How much was written before each run to flush the L2 cache; 0: nothing.
+        minimum: The shortest run.
+        median: The middle one.
+        mean: The average.
+        deviation: The standard deviation of the sample.
+        percentiles: By percent, as ``"95"``.
+        noisy: Whether the deviation is too large for the figures to mean much.
+        throttled: What held the clocks down meanwhile; ``None`` where nobody tells.
+        gigabytes_per_second: By the median and ``--bytes``; ``None`` without.
+        gigaflops_per_second: By the median and ``--flops``; ``None`` without.
+    """
+
+    clock: str
+    samples: tuple[float, ...]
+    warmup: int
+    flushed_bytes: int
+    minimum: float
+    median: float
+    mean: float
+    deviation: float
+    percentiles: dict[str, float]
+    noisy: bool
+    throttled: tuple[str, ...] | None
+    gigabytes_per_second: float | None
+    gigaflops_per_second: float | None
+
+
+@dataclass(frozen=True, slots=True)
 class LaunchResult:
     """One launch on one device that came back.
 
-    ``milliseconds`` is the time from the launch call to the end of the synchronisation.
+    ``milliseconds`` is the time from the launch call to the end of the synchronisation; where the
+    kernel was timed, the median of ``timing``.
     """
 
     device: DeviceInfo
@@ -149,18 +226,25 @@ class LaunchResult:
     grid: tuple[int, int, int]
     block: tuple[int, int, int]
     shared_bytes: int
+    cluster: tuple[int, int, int] | None
+    cooperative: bool
     parameters: tuple[LayoutRow, ...]
     buffers: tuple[BufferResult, ...]
     checks: tuple[CheckResult, ...]
+    reference: ReferenceResult | None
     prints: tuple[Printed, ...]
+    figures: tuple[Figure, ...]
     saved: tuple[Saved, ...]
     milliseconds: float
+    timing: TimingResult | None
 
     @property
     def held(self) -> bool:
-        """Whether every check held and every guard zone is intact."""
-        return all(check.held for check in self.checks) and all(
-            buffer.guard_damage is None for buffer in self.buffers
+        """Whether every check held, the reference agrees and every guard zone is intact."""
+        return (
+            all(check.held for check in self.checks)
+            and (self.reference is None or self.reference.held)
+            and all(buffer.guard_damage is None for buffer in self.buffers)
         )
 
 
@@ -174,6 +258,8 @@ class LaunchPlan:
     grid: tuple[int, int, int]
     block: tuple[int, int, int]
     shared_bytes: int
+    cluster: tuple[int, int, int] | None
+    cooperative: bool
     parameters: tuple[LayoutRow, ...]
     parameter_bytes: int
 

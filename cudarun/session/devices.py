@@ -106,6 +106,11 @@ def describe(driver: Driver, device: Device, count: int) -> DeviceInfo:
     )
 
 
+def uuid_of(driver: Driver, device: Device) -> str:
+    """The device's UUID as nvidia-smi writes it."""
+    return _uuid(driver, device.index)
+
+
 def _uuid(driver: Driver, index: int) -> str:
     raw = bytes(driver.cuDeviceGetUuid(driver.cuDeviceGet(index)).bytes).hex()
     return f"GPU-{raw[:8]}-{raw[8:12]}-{raw[12:16]}-{raw[16:20]}-{raw[20:]}"

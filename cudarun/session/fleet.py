@@ -9,6 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 from cudarun.errors import CudarunError, RequestError
+from cudarun.session.progress import Progress, Watch
 from cudarun.session.requests import Target
 from cudarun.session.selection import Selector
 from cudarun.session.worker import Outcome, Worker, gather
@@ -50,26 +51,34 @@ class Fleet:
         target: Which devices, in how many workers.
         prefetch: Called in each worker beside the driver's initialisation: imports of what the
             work will need.
+        watch: Is shown what the workers are doing while they work.
 
     Raises:
         RequestError: ``--together`` with devices of two drivers, which no one process can serve.
         NoDevice: ``all`` was asked for and there is none.
     """
 
-    def __init__(self, target: Target, prefetch: Callable[[], object] | None = None) -> None:
+    def __init__(
+        self,
+        target: Target,
+        prefetch: Callable[[], object] | None = None,
+        watch: Watch | None = None,
+    ) -> None:
         if target.together and len({selector.driver for selector in target.devices}) > 1:
             raise RequestError("--together: GPUs and the emulated device have no common driver")
         self._timeout = target.timeout
-        self._groups = [target.devices] if target.together else _one_by_one(target)
+        self._watch = watch
+        self._groups = [target.devices] if target.together else one_by_one(target)
+        self._progress = [Progress() for _ in self._groups]
         with ExitStack() as stack:
             self._workers = [
                 stack.enter_context(
                     Worker(
-                        partial(_session, selectors, target, prefetch),
+                        partial(make_session, selectors, target, prefetch, progress),
                         capture=target.capture,
                     )
                 )
-                for selectors in self._groups
+                for selectors, progress in zip(self._groups, self._progress, strict=True)
             ]
             self._stack = stack.pop_all()
 
@@ -92,20 +101,35 @@ class Fleet:
             worker.send(partial(_on_devices, work))
         if meanwhile is not None:
             meanwhile()
-        outcomes = gather(self._workers, timeout=self._timeout)
+        look = None if self._watch is None else self._look
+        try:
+            outcomes = gather(self._workers, timeout=self._timeout, meanwhile=look)
+        finally:
+            if self._watch is not None:
+                self._watch.end()
         return [
             answer
             for selectors, outcome in zip(self._groups, outcomes, strict=True)
             for answer in _answers(selectors, outcome)
         ]
 
+    def _look(self) -> None:
+        if self._watch is not None:
+            labels = (label_of(selectors) for selectors in self._groups)
+            self._watch.look([*zip(labels, self._progress, strict=True)])
 
-def _one_by_one(target: Target) -> list[tuple[Selector, ...]]:
+
+def label_of(selectors: Sequence[Selector]) -> str:
+    """What messages call a worker's devices."""
+    return ",".join(map(str, selectors))
+
+
+def one_by_one(target: Target) -> list[tuple[Selector, ...]]:
     """A group for each device; ``all`` is counted by a worker of its own."""
     groups: list[tuple[Selector, ...]] = []
     for selector in target.devices:
         if selector.by == "all":
-            with Worker(partial(_session, (selector,), target, None)) as worker:
+            with Worker(partial(make_session, (selector,), target)) as worker:
                 worker.send(_indices)
                 [outcome] = gather([worker], timeout=target.timeout)
             groups += [(Selector(selector.driver, "index", i),) for i in outcome.unwrap()]
@@ -119,12 +143,18 @@ def _one_by_one(target: Target) -> list[tuple[Selector, ...]]:
 _Result = tuple[str, T | None, CudarunError | None]
 
 
-def _session(
-    selectors: Sequence[Selector], target: Target, prefetch: Callable[[], object] | None
+def make_session(
+    selectors: Sequence[Selector],
+    target: Target,
+    prefetch: Callable[[], object] | None = None,
+    progress: Progress | None = None,
 ) -> Session:
+    """The state of a worker: the driver, initialised, and what it chose."""
     from cudarun.session.session import Session
 
-    return Session(selectors, target.context, trace=target.trace, prefetch=prefetch)
+    return Session(
+        selectors, target.context, trace=target.trace, prefetch=prefetch, progress=progress
+    )
 
 
 def _indices(session: Session) -> list[str]:
@@ -152,7 +182,7 @@ def _answers(
     selectors: Sequence[Selector], outcome: Outcome[list[_Result[T]]]
 ) -> Iterator[DeviceAnswer[T]]:
     if outcome.value is None:
-        label = ",".join(map(str, selectors))
+        label = label_of(selectors)
         error = outcome.error.at(device=label) if outcome.error else None
         yield DeviceAnswer(label, None, error, outcome.output)
         return

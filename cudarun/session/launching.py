@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
 
+from cudarun.errors import CudarunError
 from cudarun.session.fleet import Fleet
 from cudarun.session.requests import LaunchRequest
 
 if TYPE_CHECKING:
     from cudarun.report.types import LaunchPlan, LaunchReport, LaunchResult
     from cudarun.session.devices import Device
+    from cudarun.session.loading import Library
     from cudarun.session.session import Session
+
+T = TypeVar("T")
 
 
 def prefetch() -> None:
@@ -21,16 +27,46 @@ def prefetch() -> None:
 
 
 def launch(
-    request: LaunchRequest, fleet: Fleet, *, meanwhile: Callable[[], object] | None = None
+    request: LaunchRequest,
+    fleet: Fleet,
+    *,
+    reference: Fleet | None = None,
+    meanwhile: Callable[[], object] | None = None,
 ) -> LaunchReport:
-    """Launch once on each device of the fleet.
+    """Launch on each device of the fleet.
 
     Args:
         request: What to launch.
         fleet: Workers, made with `prefetch`.
+        reference: A worker of the device that ``request.reference`` names; where there is one, it
+            launches first and what the others make is compared with what it made.
         meanwhile: Called in this process while the workers run.
+
+    Raises:
+        CudarunError: The launch on the reference device did not come back.
     """
-    answers = fleet.run(partial(_begin, request), meanwhile=meanwhile)
+    if reference is None:
+        return _report(request, fleet, on_each_device(request), meanwhile)
+    import tempfile
+
+    with tempfile.TemporaryDirectory(prefix="cudarun-reference-") as name:
+        folder = Path(name)
+        for answer in reference.run(on_reference_device(request, folder)):
+            try:
+                answer.unwrap()
+            except CudarunError as error:
+                error.message = f"--reference: {error.message}"
+                raise
+        return _report(request, fleet, on_each_device(request, folder), meanwhile)
+
+
+def _report(
+    request: LaunchRequest,
+    fleet: Fleet,
+    work: Callable[[Session], Callable[[Device], LaunchResult]],
+    meanwhile: Callable[[], object] | None,
+) -> LaunchReport:
+    answers = fleet.run(work, meanwhile=meanwhile)
     from cudarun.report.types import DeviceOutcome, LaunchReport
 
     return LaunchReport(
@@ -43,18 +79,53 @@ def launch(
     )
 
 
-def _begin(request: LaunchRequest, session: Session) -> Callable[[Device], LaunchResult]:
+def on_each_device(
+    request: LaunchRequest, reference: Path | None = None
+) -> Callable[[Session], Callable[[Device], LaunchResult]]:
+    """The work of a launch; ``reference`` is the folder that `on_reference_device` filled."""
+    return partial(_begin, request, partial(_run_on, request, reference))
+
+
+def on_reference_device(
+    request: LaunchRequest, folder: Path
+) -> Callable[[Session], Callable[[Device], None]]:
+    """The work on the reference device: launch once, and leave every buffer in ``folder``."""
+    once = replace(request, timing=None, profile=False)
+    return partial(_begin, once, partial(_run_reference, once, folder))
+
+
+def _begin(
+    request: LaunchRequest, run: Callable[[Session, Library, Device], T], session: Session
+) -> Callable[[Device], T]:
     """In a worker: load the image, once and before any context exists."""
     library = session.load(request.image)
 
-    def on_device(device: Device) -> LaunchResult:
+    def on_device(device: Device) -> T:
         session.enter(device)
         session.prefetched()
-        from cudarun.session.running import run_on
-
-        return run_on(session, library, request, device)
+        return run(session, library, device)
 
     return on_device
+
+
+def _run_on(
+    request: LaunchRequest,
+    reference: Path | None,
+    session: Session,
+    library: Library,
+    device: Device,
+) -> LaunchResult:
+    from cudarun.session.running import run_on
+
+    return run_on(session, library, request, device, reference)
+
+
+def _run_reference(
+    request: LaunchRequest, folder: Path, session: Session, library: Library, device: Device
+) -> None:
+    from cudarun.session.running import run_reference
+
+    run_reference(session, library, request, device, folder)
 
 
 def plan(request: LaunchRequest) -> LaunchPlan:
@@ -72,7 +143,12 @@ def plan(request: LaunchRequest) -> LaunchPlan:
     facts = request.image.facts or read_image(request.image.data, request.image.origin)
     kernels = {kernel.name: kernel for kernel in facts.kernels}
     kernel = kernels[select_kernel(kernels, request.kernel, request.image.origin)]
-    binding = bind(request.arguments, kernel.parameters, kernel=kernel.demangled)
+    binding = bind(
+        request.arguments,
+        kernel.parameters,
+        kernel=kernel.demangled,
+        directory=request.directory,
+    )
     return LaunchPlan(
         image=request.image.origin,
         kernel=kernel.name,
@@ -80,6 +156,8 @@ def plan(request: LaunchRequest) -> LaunchPlan:
         grid=request.geometry.grid_extent(),
         block=request.geometry.block,
         shared_bytes=request.geometry.shared_bytes,
+        cluster=request.geometry.cluster,
+        cooperative=request.geometry.cooperative,
         parameters=binding.rows,
         parameter_bytes=binding.size,
     )

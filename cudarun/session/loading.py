@@ -82,6 +82,10 @@ class Library:
         """The ``CUkernel`` of a mangled name."""
         return self._ask("cuLibraryGetKernel", self.handle, name.encode())
 
+    def unload(self) -> None:
+        """Take it out of every context; its kernels and variables are no more."""
+        self.driver.cuLibraryUnload(self.handle)
+
     def symbol(self, name: str) -> int:
         """The address of a variable of the image in the current context.
 

@@ -1,4 +1,4 @@
-"""Device buffers: allocated between guard zones, filled or poisoned, verified, copied back."""
+"""Device memory between guard zones: filled or poisoned, copied, verified."""
 
 from __future__ import annotations
 
@@ -21,31 +21,43 @@ class DeviceBuffer:
         driver: The driver; the context that is to own the memory must be current.
         name: What messages call it.
         nbytes: Size; zero is allowed and still has an address of its own.
+        guard_bytes: How wide each guard zone is; by default as the driver needs it.
 
     Raises:
         DeviceFailed: Out of device memory.
     """
 
-    def __init__(self, driver: Driver, name: str, nbytes: int) -> None:
+    def __init__(
+        self, driver: Driver, name: str, nbytes: int, guard_bytes: int | None = None
+    ) -> None:
         self.driver = driver
         self.nbytes = nbytes
-        guard = driver.guard_bytes
+        self._guard = driver.guard_bytes if guard_bytes is None else guard_bytes
         try:
-            self._start = int(driver.cuMemAlloc(max(1, nbytes + 2 * guard)))
+            self._start = int(driver.cuMemAlloc(max(1, nbytes + 2 * self._guard)))
         except DeviceFailed as error:
             free, total = driver.cuMemGetInfo()
             error.hint = f"the device has {free} of {total} bytes free"
             error.message = f"buffer '{name}' of {nbytes} bytes: {error.message}"
             raise
-        self.address = self._start + guard
-        if guard:
-            driver.cuMemsetD8(self._start, _GUARD, guard)
-            driver.cuMemsetD8(self.address + nbytes, _GUARD, guard)
+        self.address = self._start + self._guard
+        if self._guard:
+            driver.cuMemsetD8(self._start, _GUARD, self._guard)
+            driver.cuMemsetD8(self.address + nbytes, _GUARD, self._guard)
 
-    def poison(self) -> None:
+    def free(self) -> None:
+        """Give the memory back."""
+        self.driver.cuMemFree(self._start)
+
+    def poison(self, stream: Any = 0) -> None:
         """Fill with a pattern that shows which elements were never written."""
         if self.nbytes:
-            self.driver.cuMemsetD8(self.address, POISON, self.nbytes)
+            self.driver.cuMemsetD8Async(self.address, POISON, self.nbytes, stream)
+
+    def copy_from(self, other: DeviceBuffer, stream: Any) -> None:
+        """Take the contents of a buffer of the same size, in the order of a stream."""
+        if self.nbytes:
+            self.driver.cuMemcpyDtoDAsync(self.address, other.address, self.nbytes, stream)
 
     def upload(self, data: npt.NDArray[Any]) -> None:
         """Copy a C-contiguous array of exactly ``nbytes`` to the device."""
@@ -61,7 +73,7 @@ class DeviceBuffer:
 
     def guard_damage(self) -> int | None:
         """Where a guard zone was written: bytes from the buffer's start; ``None`` when intact."""
-        guard = self.driver.guard_bytes
+        guard = self._guard
         zone = np.empty(guard, np.uint8)
         for start in (-guard, self.nbytes) if guard else ():
             self.driver.cuMemcpyDtoH(zone.ctypes.data, self.address + start, guard)

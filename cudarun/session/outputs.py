@@ -11,11 +11,15 @@ from cudarun.session.requests import Save
 if TYPE_CHECKING:  # `check_savable` runs in the parent, which does without numpy
     import numpy.typing as npt
 
+    from cudarun.arguments.packing import BufferSpec
     from cudarun.report.types import Saved
 
 
 def save(request: Save, device: str, data: npt.NDArray[Any], *, force: bool) -> Saved:
-    """Write an array as its suffix says: ``.npy``, or ``.bin`` for the bare bytes.
+    """Write an array as its suffix says.
+
+    ``.npy`` is numpy's format, ``.bin`` the bare bytes, ``.csv`` a line for each row, ``.png`` a
+    picture.
 
     The file appears under its name only when it is complete.
 
@@ -69,8 +73,29 @@ def check_savable(request: Save, *, force: bool) -> None:
         raise RequestError(f"--save: {path} cannot be written: the folder is not writable")
 
 
+def check_saving(request: Save, spec: BufferSpec) -> None:
+    """Refuse, before anything is launched, a buffer that its file's format cannot hold.
+
+    Raises:
+        RequestError: No image for a ``.png``, more than two axes for a ``.csv``.
+    """
+    from cudarun.session.pictures import is_image
+
+    suffix = _suffix(request.path)
+    if suffix == ".png" and not is_image(spec):
+        raise RequestError(
+            f"--save: {request.path}: {spec.name} is {spec}: no image",
+            hint="an image is rows × columns, of numbers or of 3 or 4 of them, as uchar4[h,w]",
+        )
+    if suffix == ".csv" and len(spec.array_shape) > 2:
+        raise RequestError(
+            f"--save: {request.path}: {spec.name} is {spec}: a table has rows and columns only",
+            hint="--save to .npy keeps all axes",
+        )
+
+
 def _suffix(path: str) -> str:
-    return os.path.splitext(path)[1]
+    return os.path.splitext(path)[1].lower()
 
 
 def _umask() -> int:
@@ -89,4 +114,47 @@ def _write_bin(file: BinaryIO, data: npt.NDArray[Any]) -> None:
     data.tofile(file)
 
 
-_WRITERS = {".npy": _write_npy, ".bin": _write_bin}
+def _write_csv(file: BinaryIO, data: npt.NDArray[Any]) -> None:
+    """A line for each element along the first axis; structs have a first line of member names."""
+    import csv
+    import io
+
+    text = io.TextIOWrapper(file, "utf-8", newline="", write_through=True)
+    writer = csv.writer(text, lineterminator="\n")
+    if data.dtype.names:
+        writer.writerow(_columns(data.dtype))
+    for row in data:
+        writer.writerow(_cells(row))
+    text.detach()
+
+
+def _columns(dtype: Any, name: str = "") -> list[str]:
+    """The names of a struct's numbers: ``v.0``, ``v.1`` for an array ``v``."""
+    base, shape = dtype.subdtype or (dtype, ())
+    if shape:
+        import numpy as np
+
+        indices = (".".join(map(str, index)) for index in np.ndindex(shape))
+        return [column for i in indices for column in _columns(base, f"{name}.{i}")]
+    if dtype.names is None:
+        return [name]
+    members = ((dtype[each], f"{name}.{each}" if name else each) for each in dtype.names)
+    return [column for member, full in members for column in _columns(member, full)]
+
+
+def _cells(value: Any) -> list[str]:
+    """The numbers in a row, a struct or an array, each with all its digits."""
+    if value.dtype.names:
+        return [cell for name in value.dtype.names for cell in _cells(value[name])]
+    if value.shape:
+        return [cell for item in value for cell in _cells(item)]
+    return [str(value)]
+
+
+def _write_png(file: BinaryIO, data: npt.NDArray[Any]) -> None:
+    from cudarun.session.pictures import write_png
+
+    write_png(file, data)
+
+
+_WRITERS = {".npy": _write_npy, ".bin": _write_bin, ".csv": _write_csv, ".png": _write_png}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from cudarun.session.selection import Selector
@@ -67,12 +68,23 @@ class Image:
 
 @dataclass(frozen=True, slots=True)
 class Geometry:
-    """Launch geometry: ``grid``, or ``threads`` from which it is deduced, rounding up."""
+    """Launch geometry: ``grid``, or ``threads`` from which it is deduced, rounding up.
+
+    Attributes:
+        block: Threads in a block.
+        grid: Blocks in the grid.
+        threads: Threads in all.
+        shared_bytes: Dynamic shared memory of a block.
+        cooperative: Whether all blocks must be resident, so that they can wait for each other.
+        cluster: Blocks in a cluster; ``None`` leaves it to the kernel.
+    """
 
     block: Extent
     grid: Extent | None = None
     threads: Extent | None = None
     shared_bytes: int = 0
+    cooperative: bool = False
+    cluster: Extent | None = None
 
     def grid_extent(self) -> Extent:
         """The grid in blocks."""
@@ -80,6 +92,40 @@ class Geometry:
             return self.grid or (1, 1, 1)
         x, y, z = (-(-t // b) for t, b in zip(self.threads, self.block, strict=True))
         return (x, y, z)
+
+
+@dataclass(frozen=True, slots=True)
+class Preferences:
+    """What a kernel would like, and changes no result. ``None``: as the driver has it.
+
+    Attributes:
+        carveout: Percent of a multiprocessor's fast memory to be shared memory.
+        cache_config: ``cuKernelSetCacheConfig``: ``none``, ``shared``, ``l1`` or ``equal``.
+        priority: Of the stream; lower numbers go first.
+    """
+
+    carveout: int | None = None
+    cache_config: str | None = None
+    priority: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Timing:
+    """``--repeat``: how a kernel is timed.
+
+    Attributes:
+        repeat: Runs that count.
+        warmup: Runs before them.
+        hot: Leave the L2 cache as the run before left it.
+        nbytes: Bytes that one run moves, an expression over the integer arguments.
+        flops: Floating-point operations of one run, likewise.
+    """
+
+    repeat: int
+    warmup: int
+    hot: bool = False
+    nbytes: Expression | None = None
+    flops: Expression | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,8 +141,23 @@ class Save:
 
 
 @dataclass(frozen=True, slots=True)
+class Show:
+    """``--show NAME=KIND``: a buffer as a picture in the terminal."""
+
+    name: str
+    kind: Literal["hist", "image", "plot"]
+
+
+@dataclass(frozen=True, slots=True)
 class LaunchRequest:
-    """Everything ``cudarun launch`` was told about one launch."""
+    """Everything ``cudarun launch`` was told about one launch.
+
+    Attributes:
+        timing: ``None``: one run, timed by the wall clock.
+        profile: A bare launch for profilers: no guard zones, nothing copied that nobody asked for.
+        reference: The device whose results those of the others are compared with.
+        directory: What relative paths in arguments and expressions start from.
+    """
 
     image: Image
     kernel: str | None
@@ -109,6 +170,12 @@ class LaunchRequest:
     seed: int
     passing: Literal["array", "buffer"] = "array"
     force: bool = False
+    shows: tuple[Show, ...] = ()
+    preferences: Preferences = Preferences()
+    timing: Timing | None = None
+    profile: bool = False
+    reference: Selector | None = None
+    directory: Path = Path()
 
     @property
     def is_random(self) -> bool:

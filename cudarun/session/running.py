@@ -2,189 +2,195 @@
 
 from __future__ import annotations
 
-import ctypes
 import time
-from typing import Any
+from dataclasses import dataclass
+from pathlib import Path
 
 from cudarun.arguments.binding import Binding, bind
 from cudarun.arguments.checks import run_check
 from cudarun.arguments.expressions import Expression, evaluate
-from cudarun.arguments.initializers import fill, seeded
 from cudarun.arguments.packing import BufferSpec
-from cudarun.errors import CudarunError, DeviceFailed, RequestError
-from cudarun.report.types import BufferResult, LaunchResult, Printed
-from cudarun.session.calls import Driver
+from cudarun.errors import CudarunError, RequestError
+from cudarun.report.types import LaunchResult, Printed, TimingResult
+from cudarun.session.buffers import Buffers, Values
 from cudarun.session.devices import Device, describe
+from cudarun.session.figures import check_showable, figure
+from cudarun.session.launcher import Launcher
 from cudarun.session.loading import Kernel, Library
-from cudarun.session.memory import DeviceBuffer, never_written
-from cudarun.session.outputs import save
-from cudarun.session.refusals import explain_refusal
+from cudarun.session.outputs import check_saving, save
+from cudarun.session.references import compare, keep
 from cudarun.session.requests import LaunchRequest
 from cudarun.session.session import Session
 
-Values = dict[str, Any]
-
-# CUDA driver API, cuLaunchKernel: the keys of its `extra` array.
-_PARAM_END, _PARAM_BUFFER_POINTER, _PARAM_BUFFER_SIZE = 0, 1, 2
-_SHARED_WITHOUT_OPT_IN = 48 << 10
-
 
 def run_on(
-    session: Session, library: Library, request: LaunchRequest, device: Device
+    session: Session,
+    library: Library,
+    request: LaunchRequest,
+    device: Device,
+    reference: Path | None = None,
 ) -> LaunchResult:
-    """Launch once on a device, in the current context, and say what came of it.
+    """Launch on a device, in the current context, and say what came of it.
 
     Args:
         session: The initialised driver.
         library: The image, loaded once for all devices.
         request: What the user asked for.
         device: Where.
+        reference: The folder where `run_reference` left its buffers.
 
     Raises:
         CudarunError: Anything that kept the launch from coming back.
     """
-    driver = session.driver
-    kernel = library.kernel(request.kernel)
-    try:
-        binding = bind(request.arguments, kernel.parameters, kernel=kernel.demangled)
-        _check_names(request, binding)
-        buffers = {
-            spec.name: DeviceBuffer(driver, spec.name, spec.nbytes) for spec in binding.buffers
-        }
-        symbols = {name: library.symbol(name) for name in binding.symbols}
-        before = _fill(binding, buffers, request)
-        addresses = {name: buffer.address for name, buffer in buffers.items()}
-        started = time.perf_counter()
-        _launch(driver, device, kernel, request, binding.pack(addresses, symbols))
-        milliseconds = (time.perf_counter() - started) * 1e3
-    except CudarunError as error:
-        raise error.at(file=request.image.origin, kernel=kernel.demangled) from None
-    wanted = _wanted(request) | {spec.name for spec in binding.buffers if spec.initial is None}
-    after = {
-        spec.name: buffers[spec.name].download(spec.dtype(), spec.array_shape)
-        for spec in binding.buffers
-        if spec.name in wanted
-    }
-    values, old = binding.scalars | after, binding.scalars | before
+    ran = _carry_out(session, library, request, device)
+    binding, buffers = ran.binding, ran.buffers
+    wanted = None if reference is not None else _asked_for(request) | _to_verify(request, buffers)
+    after = buffers.download(wanted)
+    session.progress.say("checking")
+    values, old = binding.scalars | after, binding.scalars | ran.before
     geometry = request.geometry
     return LaunchResult(
-        device=describe(driver, device, session.device_count),
-        kernel=kernel.name,
-        demangled=kernel.demangled,
+        device=describe(session.driver, device, session.device_count),
+        kernel=ran.kernel.name,
+        demangled=ran.kernel.demangled,
         grid=geometry.grid_extent(),
         block=geometry.block,
         shared_bytes=geometry.shared_bytes,
+        cluster=geometry.cluster,
+        cooperative=geometry.cooperative,
         parameters=binding.rows,
-        buffers=tuple(_verified(spec, buffers[spec.name], after) for spec in binding.buffers),
+        buffers=() if request.profile else buffers.verified(after),
         # Outputs are saved first: they must be there also when a check fails or cannot be made.
         saved=tuple(
             save(s, device.label, after[s.name], force=request.force) for s in request.saves
         ),
-        checks=tuple(run_check(check, values, old, request.tolerance) for check in request.checks),
-        prints=tuple(_printed(expression, values, old) for expression in request.prints),
-        milliseconds=milliseconds,
+        checks=tuple(
+            run_check(check, values, old, request.tolerance, request.directory)
+            for check in request.checks
+        ),
+        reference=None
+        if reference is None
+        else compare(str(request.reference), reference, binding.buffers, after, request.tolerance),
+        prints=tuple(
+            _printed(expression, values, old, request.directory) for expression in request.prints
+        ),
+        figures=tuple(figure(show, after[show.name]) for show in request.shows),
+        milliseconds=ran.milliseconds,
+        timing=ran.timing,
     )
+
+
+def run_reference(
+    session: Session, library: Library, request: LaunchRequest, device: Device, folder: Path
+) -> None:
+    """Launch on the reference device and leave every buffer in ``folder`` for `run_on`.
+
+    Raises:
+        CudarunError: Anything that kept the launch from coming back.
+    """
+    keep(folder, _carry_out(session, library, request, device).buffers.download())
+
+
+@dataclass(frozen=True, slots=True)
+class _Ran:
+    """A launch that has come back, its results still on the device.
+
+    ``before`` has the arrays that an ``old(…)`` asks for; ``milliseconds`` are those of one launch
+    with the synchronisation after it.
+    """
+
+    kernel: Kernel
+    binding: Binding
+    buffers: Buffers
+    before: Values
+    milliseconds: float
+    timing: TimingResult | None
+
+
+def _carry_out(session: Session, library: Library, request: LaunchRequest, device: Device) -> _Ran:
+    """Bind, allocate, fill, launch and wait."""
+    kernel = library.kernel(request.kernel)
+    try:
+        binding = bind(
+            request.arguments,
+            kernel.parameters,
+            kernel=kernel.demangled,
+            directory=request.directory,
+        )
+        _check_names(request, binding)
+        buffers = Buffers(session, binding.buffers, guarded=not request.profile)
+        symbols = {name: library.symbol(name) for name in binding.symbols}
+        before = buffers.fill(request.seed, _olds(request))
+        packed = binding.pack(buffers.addresses, symbols)
+        launcher = Launcher(session.driver, device, kernel, request, packed)
+        if request.timing is not None:
+            timing = _measure(session, device, launcher, request, buffers, binding.integers)
+            return _Ran(kernel, binding, buffers, before, timing.median, timing)
+        session.progress.say(f"running {kernel.demangled}")
+        started = time.perf_counter()
+        launcher()
+        session.driver.cuCtxSynchronize()
+        milliseconds = (time.perf_counter() - started) * 1e3
+    except CudarunError as error:
+        raise error.at(file=request.image.origin, kernel=kernel.demangled) from None
+    return _Ran(kernel, binding, buffers, before, milliseconds, None)
+
+
+def _measure(
+    session: Session,
+    device: Device,
+    launcher: Launcher,
+    request: LaunchRequest,
+    buffers: Buffers,
+    integers: dict[str, int],
+) -> TimingResult:
+    from cudarun.session.timing import measure
+
+    assert request.timing is not None, "only a request to time comes here"
+    buffers.keep_originals()
+    return measure(session, device, launcher, request.timing, buffers.restore, integers)
 
 
 def _check_names(request: LaunchRequest, binding: Binding) -> None:
-    """Refuse, before anything is launched, a name that no argument has.
+    """Refuse, before anything is launched, what cannot be done with what the arguments are.
 
     Raises:
-        RequestError: In a check, a print or a save.
+        RequestError: A check, a print, a save or a show asks for what is not there.
     """
-    buffers = [spec.name for spec in binding.buffers]
+    specs = {spec.name: spec for spec in binding.buffers}
     for expression in (*request.checks, *request.prints):
-        expression.check_names([*buffers, *binding.scalars])
-    for request_to_save in request.saves:
-        if request_to_save.name not in buffers:
-            raise RequestError(
-                f"--save: there is no buffer '{request_to_save.name}'",
-                hint=f"there are {', '.join(buffers)}" if buffers else "no argument is a buffer",
-            )
+        expression.check_names([*specs, *binding.scalars])
+    for to_save in request.saves:
+        check_saving(to_save, _buffer("--save", to_save.name, specs))
+    for to_show in request.shows:
+        check_showable(to_show, _buffer("--show", to_show.name, specs))
 
 
-def _fill(binding: Binding, buffers: dict[str, DeviceBuffer], request: LaunchRequest) -> Values:
-    """Initialise every buffer; keep the values that an ``old(…)`` will ask for."""
-    asked = {name for e in (*request.checks, *request.prints) for name in e.old_names}
-    before: Values = {}
-    for spec in binding.buffers:
-        if spec.initial is None:
-            buffers[spec.name].poison()
-            continue
-        data = fill(spec.initial, spec.type, spec.shape, seeded(request.seed, spec.name))
-        buffers[spec.name].upload(data)
-        if spec.name in asked:
-            before[spec.name] = data
-    return before
+def _buffer(option: str, name: str, specs: dict[str, BufferSpec]) -> BufferSpec:
+    if name not in specs:
+        raise RequestError(
+            f"{option}: there is no buffer '{name}'",
+            hint=f"there are {', '.join(specs)}" if specs else "no argument is a buffer",
+        )
+    return specs[name]
 
 
-def _launch(
-    driver: Driver, device: Device, kernel: Kernel, request: LaunchRequest, packed: bytes
-) -> None:
-    """``cuLaunchKernel`` and the synchronisation that brings its faults to light."""
-    geometry = request.geometry
-    if geometry.shared_bytes > _SHARED_WITHOUT_OPT_IN:
-        driver.cuKernelSetAttribute(
-            driver.CUfunction_attribute.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
-            geometry.shared_bytes, kernel.handle, device.handle,
-        )  # fmt: skip
-    parameters = _Parameters(packed, kernel)
-    array, extra = (parameters.array, 0) if request.passing == "array" else (0, parameters.extra)
-    try:
-        driver.cuLaunchKernel(
-            driver.CUfunction(int(kernel.handle)),
-            *geometry.grid_extent(), *geometry.block, geometry.shared_bytes,
-            driver.CUstream(0), array, extra,
-        )  # fmt: skip
-    except DeviceFailed as error:
-        error.hint = explain_refusal(driver, device, kernel, geometry)
-        raise
-    driver.cuCtxSynchronize()
-
-
-class _Parameters:
-    """The parameter buffer, and both ways to point ``cuLaunchKernel`` at it."""
-
-    def __init__(self, packed: bytes, kernel: Kernel) -> None:
-        self._buffer = ctypes.create_string_buffer(packed, max(1, len(packed)))
-        start = ctypes.addressof(self._buffer)
-        pointers = [start + parameter.offset for parameter in kernel.parameters]
-        self._array = (ctypes.c_void_p * max(1, len(pointers)))(*pointers)
-        self._size = ctypes.c_size_t(len(packed))
-        self._extra = (ctypes.c_void_p * 5)(
-            _PARAM_BUFFER_POINTER, start,
-            _PARAM_BUFFER_SIZE, ctypes.addressof(self._size),
-            _PARAM_END,
-        )  # fmt: skip
-
-    @property
-    def array(self) -> int:
-        """Address of the ``void*[]`` for kernelParams."""
-        return ctypes.addressof(self._array)
-
-    @property
-    def extra(self) -> int:
-        """Address of the ``extra`` array with the packed buffer."""
-        return ctypes.addressof(self._extra)
-
-
-def _verified(spec: BufferSpec, buffer: DeviceBuffer, after: Values) -> BufferResult:
-    return BufferResult(
-        name=spec.name,
-        type=str(spec.type),
-        shape=spec.shape,
-        nbytes=spec.nbytes,
-        never_written=never_written(after[spec.name]) if spec.initial is None else None,
-        guard_damage=buffer.guard_damage(),
-    )
-
-
-def _printed(expression: Expression, values: Values, old: Values) -> Printed:
-    value = evaluate(expression, values, old)
+def _printed(expression: Expression, values: Values, old: Values, directory: Path) -> Printed:
+    value = evaluate(expression, values, old, directory)
     return Printed(expression.text, str(value), value.tolist())
 
 
-def _wanted(request: LaunchRequest) -> set[str]:
+def _olds(request: LaunchRequest) -> set[str]:
+    """The buffers whose values from before the run something asks for."""
+    return {name for e in (*request.checks, *request.prints) for name in e.old_names}
+
+
+def _asked_for(request: LaunchRequest) -> set[str]:
     """The buffers that something asks for after the run."""
     named = {name for e in (*request.checks, *request.prints) for name in e.names}
-    return named | {save.name for save in request.saves}
+    return named | {save.name for save in request.saves} | {show.name for show in request.shows}
+
+
+def _to_verify(request: LaunchRequest, buffers: Buffers) -> set[str]:
+    """The buffers in which elements never written are counted."""
+    return set() if request.profile else buffers.uninitialised

@@ -10,6 +10,7 @@ from cudarun.session.calls import Driver
 from cudarun.session.contexts import enter_context
 from cudarun.session.devices import Device, driver_of, resolve
 from cudarun.session.drivers import choose_driver
+from cudarun.session.progress import Progress
 from cudarun.session.requests import ContextOptions
 from cudarun.session.selection import Selector
 
@@ -28,6 +29,7 @@ class Session:
         trace: Show every driver call on stderr.
         prefetch: Called in a thread: cuInit and the first context take 0.2 s in which the
             interpreter is free to import.
+        progress: Where to say what is being done.
 
     Attributes:
         prefetched: Waits for ``prefetch``; to be called before what it imports is used.
@@ -44,7 +46,11 @@ class Session:
         *,
         trace: bool = False,
         prefetch: Callable[[], object] | None = None,
+        progress: Progress | None = None,
     ) -> None:
+        self.progress = progress or Progress()
+        self._owned: list[Callable[[], object]] = []
+        self.progress.say("initialising the driver")
         self.driver = Driver(choose_driver(driver_of(selectors)), trace=trace)
         self.prefetched = Beside(prefetch or (lambda: None)).result
         self.driver.cuInit(0)
@@ -70,4 +76,27 @@ class Session:
         """
         from cudarun.session.loading import Library
 
-        return Library(self.driver, image)
+        self.progress.say(f"loading {image.origin}")
+        library = Library(self.driver, image)
+        self.owns(library.unload)
+        return library
+
+    def owns(self, give_back: Callable[[], object]) -> None:
+        """Remember how to give something back that a task took."""
+        self._owned.append(give_back)
+
+    def release(self) -> bool:
+        """Give back what tasks took, so that a worker can go on to the next.
+
+        A worker that ends does not ask for this: process exit is faster.
+
+        Returns:
+            Whether all is well: after a fault nothing can be given back, and only a new process
+            can work on.
+        """
+        result, *_ = self.driver.attempt("cuCtxSynchronize")
+        if result != 0:
+            return False
+        while self._owned:
+            self._owned.pop()()
+        return True

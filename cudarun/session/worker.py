@@ -32,6 +32,9 @@ T = TypeVar("T")
 _HEADER = struct.Struct("=Q")  # a message is its length and then its pickle
 _CHUNK = 1 << 20
 
+WATCH_INTERVAL = 0.2
+"""Seconds between two looks at what the workers are doing."""
+
 
 @dataclass(frozen=True, slots=True)
 class Outcome(Generic[T]):
@@ -67,7 +70,9 @@ class Worker(Generic[S]):
 
     def __init__(self, initialise: Callable[[], S], *, capture: bool = False) -> None:
         self._received = bytearray()
-        self._overdue: float | None = None
+        self._limit: float | None = None
+        self._deadline: float | None = None
+        self._overdue = False
         self._status: int | None = None
         self._shown = 0  # bytes of stdout that outcomes have had
         self._stdout: BinaryIO | None = None
@@ -103,6 +108,16 @@ class Worker(Generic[S]):
         with suppress(BrokenPipeError):  # it is dead, and `outcome` will say of what
             _send(self._tasks, task)
 
+    def limit(self, seconds: float | None) -> None:
+        """From now on it has so long to answer; ``None`` takes the limit away."""
+        self._limit = seconds
+        self._deadline = None if seconds is None else time.monotonic() + seconds
+
+    @property
+    def seconds_left(self) -> float | None:
+        """Until the limit; ``None`` where there is none."""
+        return None if self._deadline is None else max(0.0, self._deadline - time.monotonic())
+
     def fileno(self) -> int:
         """What `select.poll` waits on."""
         return self._answers
@@ -113,15 +128,15 @@ class Worker(Generic[S]):
         self._received += chunk
         return not chunk or self._length() == len(self._received) - _HEADER.size
 
-    def give_up(self, limit: float) -> None:
-        """Kill it: ``limit`` seconds have passed."""
-        self._overdue = limit
+    def give_up(self) -> None:
+        """Kill it: its time is over."""
+        self._overdue = True
         os.kill(self.pid, signal.SIGKILL)
 
     def outcome(self) -> Outcome[Any]:
         """What became of the last task, once `feed` or `give_up` has settled it."""
         body = memoryview(self._received)[_HEADER.size :]
-        if self._overdue is None and self._length() == len(body):
+        if not self._overdue and self._length() == len(body):
             import pickle
 
             value, error = pickle.loads(body)
@@ -129,8 +144,8 @@ class Worker(Generic[S]):
             self._received.clear()
             return Outcome(value, error, self._output())
         status = self._reap()
-        if self._overdue is not None:
-            return Outcome(None, _out_of_time(self._overdue), self._output())
+        if self._overdue and self._limit is not None:
+            return Outcome(None, _out_of_time(self._limit), self._output())
         return Outcome(None, WorkerDied(_cause_of_death(status)), self._output())
 
     def _length(self) -> int | None:
@@ -156,33 +171,61 @@ class Worker(Generic[S]):
         return text.decode(errors="replace")
 
 
-def gather(workers: Sequence[Worker[Any]], *, timeout: float | None = None) -> list[Outcome[Any]]:
+def gather(
+    workers: Sequence[Worker[Any]],
+    *,
+    timeout: float | None = None,
+    meanwhile: Callable[[], object] | None = None,
+) -> list[Outcome[Any]]:
     """Wait for the answers of all workers to the task each was sent last.
 
     Args:
         workers: The outcomes are in their order.
         timeout: Seconds after which workers that have not answered are killed.
+        meanwhile: Called again and again while we wait.
 
     Raises:
         KeyboardInterrupt: Ctrl-C. The workers are still there; their context managers end them.
     """
-    deadline = None if timeout is None else time.monotonic() + timeout
-    waiting = {worker.fileno(): worker for worker in workers}
-    poll = select.poll()
-    for descriptor in waiting:
-        poll.register(descriptor, select.POLLIN)
+    for worker in workers:
+        worker.limit(timeout)
+    waiting = [*workers]
     while waiting:
-        left = None if deadline is None else max(0.0, deadline - time.monotonic())
-        ready = poll.poll(None if left is None else left * 1000)
-        for descriptor, _ in ready:
-            if waiting[descriptor].feed():
-                poll.unregister(descriptor)
-                del waiting[descriptor]
-        if not ready and timeout is not None:
-            for worker in waiting.values():
-                worker.give_up(timeout)
-            break
+        settled = settle(waiting, patience=None if meanwhile is None else WATCH_INTERVAL)
+        waiting = [worker for worker in waiting if worker not in settled]
+        if meanwhile is not None:
+            meanwhile()
     return [worker.outcome() for worker in workers]
+
+
+def settle(workers: Sequence[Worker[Any]], *, patience: float | None = None) -> list[Worker[Any]]:
+    """Wait until one or more of the workers have answered, died, or been killed at their limit.
+
+    Args:
+        workers: All of them at work.
+        patience: Seconds after which to return without any.
+
+    Returns:
+        Those of which `Worker.outcome` now tells what became of their task.
+    """
+    poll = select.poll()
+    by_descriptor = {worker.fileno(): worker for worker in workers}
+    for descriptor in by_descriptor:
+        poll.register(descriptor, select.POLLIN)
+    end = None if patience is None else time.monotonic() + patience
+    while True:
+        limits = [worker.seconds_left for worker in workers]
+        if end is not None:
+            limits.append(max(0.0, end - time.monotonic()))
+        left = min((limit for limit in limits if limit is not None), default=None)
+        ready = [by_descriptor[d] for d, _ in poll.poll(None if left is None else left * 1000)]
+        settled = [worker for worker in ready if worker.feed()]
+        for worker in workers:
+            if worker not in ready and worker.seconds_left == 0.0:
+                worker.give_up()
+                settled.append(worker)
+        if settled or (end is not None and time.monotonic() >= end):
+            return settled
 
 
 def _out_of_time(limit: float) -> OutOfTime:

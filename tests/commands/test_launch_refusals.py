@@ -89,7 +89,7 @@ def test_empty_stdin(run: Run) -> None:
         ),
         (
             ("--save", "y=out.txt", *ARGUMENTS),
-            "error: --save: out.txt: the suffix must be one of .npy, .bin\n",
+            "error: --save: out.txt: the suffix must be one of .npy, .bin, .csv, .png\n",
         ),
         (
             ("--save", "y", *ARGUMENTS),

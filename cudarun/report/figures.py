@@ -1,0 +1,94 @@
+"""``--show``: histograms, plots and images in characters."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from rich.console import Console
+from rich.text import Text
+
+from cudarun.report.types import Figure
+
+_BAR = 50
+_PLOT_ROWS = 12
+_SHADES = " .:-=+*#%@"
+_HALVES = {(False, False): " ", (True, False): "▀", (False, True): "▄", (True, True): "█"}
+
+Pixel = tuple[int, int, int]
+
+
+def show_figure(figure: Figure, out: Console) -> None:
+    """The figure under its name, and what is not in it."""
+    out.print(Text(f"{figure.name}:"), soft_wrap=True)
+    if figure.kind == "image":
+        colored = out.color_system is not None
+        lines = _colored(figure.series) if colored else map(Text, _shaded(figure.series))
+    else:
+        lines = map(Text, _histogram(figure) if figure.kind == "hist" else _plot(figure))
+    for line in lines:
+        out.print(line, soft_wrap=True)
+    if figure.not_finite:
+        out.print(Text(f"{figure.not_finite} more are NaN or infinite"))
+
+
+def _histogram(figure: Figure) -> Iterator[str]:
+    counts: Sequence[int] = figure.series
+    width = (figure.maximum - figure.minimum) / len(counts)
+    labels = [f"{figure.minimum + i * width:.4g}" for i in range(len(counts))]
+    margin = max(map(len, labels))
+    digits = len(str(max(counts)))
+    for label, count in zip(labels, counts, strict=True):
+        bar = "█" * round(_BAR * count / max(*counts, 1))
+        yield f"{label:>{margin}}  {count:>{digits}} {bar}".rstrip()
+    yield f"{figure.maximum:>{margin}.4g}"
+
+
+def _plot(figure: Figure) -> Iterator[str]:
+    """Each column from its smallest to its largest number, two steps to a line."""
+    steps = 2 * _PLOT_ROWS
+    scale = (steps - 1) / ((figure.maximum - figure.minimum) or 1)
+    spans = [
+        None if column is None else [round((value - figure.minimum) * scale) for value in column]
+        for column in figure.series
+    ]
+
+    def covered(span: list[int] | None, step: int) -> bool:
+        return span is not None and span[0] <= step <= span[1]
+
+    labels = {0: f"{figure.maximum:.4g}", _PLOT_ROWS - 1: f"{figure.minimum:.4g}"}
+    margin = max(map(len, labels.values()))
+    for row in range(_PLOT_ROWS):
+        upper, lower = steps - 1 - 2 * row, steps - 2 - 2 * row
+        dots = "".join(_HALVES[covered(span, upper), covered(span, lower)] for span in spans)
+        yield f"{labels.get(row, ''):>{margin}} {dots}".rstrip()
+
+
+def _colored(rows: Sequence[Sequence[Pixel]]) -> Iterator[Text]:
+    """Two rows of pixels to a line: the upper as the ink of a half block, the lower behind it."""
+    for upper, lower in _pairs(rows):
+        line = Text()
+        for i, above in enumerate(upper):
+            ground = f" on {_hex(lower[i])}" if lower else ""
+            line.append("▀", style=_hex(above) + ground)
+        yield line
+
+
+def _shaded(rows: Sequence[Sequence[Pixel]]) -> Iterator[str]:
+    """Two rows of pixels to a line, by their brightness."""
+    for upper, lower in _pairs(rows):
+        below = lower or upper
+        yield "".join(
+            _SHADES[(sum(a) + sum(b)) * len(_SHADES) // (6 * 256)]
+            for a, b in zip(upper, below, strict=True)
+        ).rstrip()
+
+
+def _pairs(
+    rows: Sequence[Sequence[Pixel]],
+) -> Iterator[tuple[Sequence[Pixel], Sequence[Pixel] | None]]:
+    for index in range(0, len(rows), 2):
+        yield rows[index], rows[index + 1] if index + 1 < len(rows) else None
+
+
+def _hex(pixel: Pixel) -> str:
+    return "#{:02x}{:02x}{:02x}".format(*pixel)

@@ -1,0 +1,69 @@
+"""What workers are doing, as one line on a terminal's stderr that is gone when they are done."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+import time
+from collections.abc import Sequence
+from typing import Protocol, TextIO
+
+_PATIENCE = 1.0  # seconds before anything is shown
+_BAR = 20
+_TO_START_AND_CLEAR = "\r\x1b[K"
+
+
+class Told(Protocol):
+    """Where to read what a worker is doing, and which part of it is done (0 to 1)."""
+
+    def read(self) -> tuple[str, float]:
+        """What, and how much of it."""
+
+
+class StatusLine:
+    """Shows the workers in turn, for a second each where there are several.
+
+    Args:
+        out: A terminal.
+    """
+
+    def __init__(self, out: TextIO) -> None:
+        self._out = out
+        self._started: float | None = None
+        self._shown = False
+
+    def look(self, workers: Sequence[tuple[str, Told]]) -> None:
+        """Show what one of them is doing."""
+        now = time.monotonic()
+        if self._started is None:
+            self._started = now
+        seconds = now - self._started
+        if seconds < _PATIENCE:
+            return
+        label, told = workers[int(seconds) % len(workers)]
+        what, done = told.read()
+        width = shutil.get_terminal_size().columns - 1
+        line = _line(what, done, seconds, label if len(workers) > 1 else "")
+        self._out.write(_TO_START_AND_CLEAR + line[:width])
+        self._out.flush()
+        self._shown = True
+
+    def end(self) -> None:
+        """Take the line away."""
+        if self._shown:
+            self._out.write(_TO_START_AND_CLEAR)
+            self._out.flush()
+        self._started, self._shown = None, False
+
+
+def status_line() -> StatusLine | None:
+    """One on stderr; ``None`` where stderr is no terminal."""
+    return StatusLine(sys.stderr) if sys.stderr.isatty() else None
+
+
+def _line(what: str, done: float, seconds: float, device: str) -> str:
+    parts = [f"{seconds:.0f} s", what or "starting"]
+    if done:
+        full = int(done * _BAR)
+        parts.append(f"[{'#' * full}{'.' * (_BAR - full)}] {done:.0%}")
+    return "  ".join([*parts, *([f"on {device}"] if device else [])])

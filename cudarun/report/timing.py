@@ -1,0 +1,57 @@
+"""Timings as people read them."""
+
+from __future__ import annotations
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from cudarun.report.types import TimingResult
+
+
+def show_timing(timing: TimingResult, out: Console) -> None:
+    """The figures in a table, then the rates, then what makes one doubt them."""
+    runs = len(timing.samples)
+    flushed = f", L2 flushed by {timing.flushed_bytes >> 20} MiB" if timing.flushed_bytes else ""
+    out.print(Text(f"{runs} runs after {timing.warmup}, {timing.clock}{flushed}"), soft_wrap=True)
+    figures = {
+        "min": timing.minimum,
+        "median": timing.median,
+        "mean": timing.mean,
+        "deviation": timing.deviation,
+        **{f"p{percent}": value for percent, value in timing.percentiles.items()},
+    }
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for name in figures:
+        table.add_column(name, justify="right")
+    table.add_row(*(duration(value) for value in figures.values()))
+    out.print(table)
+    for rate, unit in (
+        (timing.gigabytes_per_second, "GB/s"),
+        (timing.gigaflops_per_second, "GFLOP/s"),
+    ):
+        if rate is not None:
+            out.print(Text(f"{rate:.4g} {unit} by the median"))
+    for doubt in _doubts(timing):
+        out.print(Text("note ", style="yellow") + Text(doubt), soft_wrap=True)
+
+
+def duration(milliseconds: float) -> str:
+    """``1.234 ms`` or ``12.34 µs``: four digits in the unit that suits."""
+    if milliseconds < 1:
+        return f"{milliseconds * 1000:.4g} µs"
+    if milliseconds < 1000:
+        return f"{milliseconds:.4g} ms"
+    return f"{milliseconds / 1000:.4g} s"
+
+
+def _doubts(timing: TimingResult) -> list[str]:
+    doubts = []
+    if timing.noisy:
+        share = timing.deviation / timing.mean
+        doubts.append(
+            f"noisy: the deviation is {share:.0%} of the mean; something else may use the device"
+        )
+    if timing.throttled:
+        doubts.append(f"the clocks were held down: {', '.join(timing.throttled)}")
+    return doubts

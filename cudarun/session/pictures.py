@@ -1,0 +1,72 @@
+"""Buffers as pictures: which shapes are images, how numbers become brightness, and PNG files.
+
+PNG specification (third edition): https://www.w3.org/TR/png-3
+"""
+
+from __future__ import annotations
+
+import struct
+import zlib
+from typing import Any, BinaryIO
+
+import numpy as np
+import numpy.typing as npt
+
+from cudarun.arguments.packing import BufferSpec
+from cudarun.arguments.types import StructType, innermost
+
+_SIGNATURE = b"\x89PNG\r\n\x1a\n"
+_COLOR_TYPES = {1: 0, 3: 2, 4: 6}  # by channels: grey, RGB, RGBA
+_NO_FILTER = 0
+
+
+def is_image(spec: BufferSpec) -> bool:
+    """Whether a buffer is rows × columns, or rows × columns × 1, 3 or 4 channels, none of them 0.
+
+    ``uchar4[h,w]`` is the latter.
+    """
+    shape = spec.array_shape
+    channels = len(shape) == 2 or (len(shape) == 3 and shape[2] in _COLOR_TYPES)
+    return channels and 0 not in shape and not isinstance(innermost(spec.type), StructType)
+
+
+def brightness(data: npt.NDArray[Any]) -> npt.NDArray[np.uint8]:
+    """An image's numbers as 0 to 255, with the axis of channels.
+
+    Bytes are what they are, truth is black and white, floats that all lie from 0 to 1 are taken at
+    their word; all else is stretched from its smallest to its largest. What is not finite is black.
+    """
+    pixels = data if data.ndim == 3 else data[..., np.newaxis]
+    if pixels.dtype == np.uint8:
+        return pixels
+    if pixels.dtype == np.bool_:
+        return np.where(pixels, np.uint8(255), np.uint8(0))
+    numbers = pixels.astype(np.float64)
+    finite = np.isfinite(numbers)
+    low, high = (numbers[finite].min(), numbers[finite].max()) if finite.any() else (0.0, 1.0)
+    if data.dtype.kind not in "iu" and low >= 0 and high <= 1:
+        low, high = 0.0, 1.0
+    with np.errstate(all="ignore"):
+        scaled = (numbers - low) / (high - low) if high > low else np.zeros_like(numbers)
+        levels: npt.NDArray[np.uint8] = np.rint(np.where(finite, scaled, 0.0) * 255).astype(
+            np.uint8
+        )
+    return levels
+
+
+def write_png(file: BinaryIO, data: npt.NDArray[Any]) -> None:
+    """Write an image of 8 bits a channel."""
+    pixels = brightness(data)
+    height, width, channels = pixels.shape
+    rows = np.empty((height, 1 + width * channels), np.uint8)
+    rows[:, 0] = _NO_FILTER
+    rows[:, 1:] = pixels.reshape(height, width * channels)
+    header = struct.pack(">IIBBBBB", width, height, 8, _COLOR_TYPES[channels], 0, 0, 0)
+    file.write(_SIGNATURE)
+    for kind, content in (
+        (b"IHDR", header),
+        (b"IDAT", zlib.compress(rows.tobytes())),
+        (b"IEND", b""),
+    ):
+        checksum = zlib.crc32(kind + content)
+        file.write(struct.pack(">I", len(content)) + kind + content + struct.pack(">I", checksum))

@@ -1,0 +1,44 @@
+"""What a worker is doing at the moment, told to its parent through a page of shared memory.
+
+The parent shows it on a terminal when something takes long. Nothing waits for anything: a text that
+is read while it is written shows garbled for a moment.
+"""
+
+from __future__ import annotations
+
+import mmap
+import struct
+from collections.abc import Sequence
+from typing import Protocol
+
+_PAGE = 4096
+_HEADER = struct.Struct("=dI")  # the part done, and the length of the text
+
+
+class Progress:
+    """A line of text and how much of it is done; made before the fork, written in the child."""
+
+    def __init__(self) -> None:
+        self._page = mmap.mmap(-1, _PAGE)
+
+    def say(self, what: str, done: float = 0.0) -> None:
+        """What is being done, and which part of it is behind us (0 to 1; 0 also: not known)."""
+        text = what.encode()[: _PAGE - _HEADER.size]
+        self._page[_HEADER.size : _HEADER.size + len(text)] = text
+        _HEADER.pack_into(self._page, 0, done, len(text))
+
+    def read(self) -> tuple[str, float]:
+        """The text, empty where nothing was said yet, and the part done."""
+        done, length = _HEADER.unpack_from(self._page)
+        text = self._page[_HEADER.size : _HEADER.size + min(length, _PAGE - _HEADER.size)]
+        return text.decode(errors="replace"), done
+
+
+class Watch(Protocol):
+    """Who looks at progress while workers work."""
+
+    def look(self, workers: Sequence[tuple[str, Progress]]) -> None:
+        """Called several times a second with each worker's devices and progress."""
+
+    def end(self) -> None:
+        """Called when nobody works any more, before anything else is shown."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from cudarun.session.requests import ContextOptions
@@ -29,6 +30,7 @@ LIMITS = {
     "persisting-l2": "CU_LIMIT_PERSISTING_L2_CACHE_SIZE",
 }
 CACHE_CONFIGS = ("none", "shared", "l1", "equal")
+_PREFER = "CU_FUNC_CACHE_PREFER_"
 
 
 def enter_context(driver: Driver, device: Device, options: ContextOptions) -> Any:
@@ -36,9 +38,9 @@ def enter_context(driver: Driver, device: Device, options: ContextOptions) -> An
 
     Nothing gives it back: a worker ends by process exit, which does so faster.
     """
-    flags = sum(int(getattr(driver.CUctx_flags, FLAGS[word])) for word in set(options.flags))
+    flags = flag_bits(driver, options.flags)
     if options.kind == "new":
-        context = _create(driver, flags, device.handle)
+        context = driver.cuCtxCreate(*creation(driver, flags, device.handle))
     else:
         if flags:
             driver.cuDevicePrimaryCtxSetFlags(device.handle, flags)
@@ -47,17 +49,39 @@ def enter_context(driver: Driver, device: Device, options: ContextOptions) -> An
     for name, size in options.limits:
         driver.cuCtxSetLimit(getattr(driver.CUlimit, LIMITS[name]), size)
     if options.cache_config is not None:
-        preference = f"CU_FUNC_CACHE_PREFER_{options.cache_config.upper()}"
-        driver.cuCtxSetCacheConfig(getattr(driver.CUfunc_cache, preference))
+        driver.cuCtxSetCacheConfig(cache_config(driver, options.cache_config))
     return context
 
 
-def _create(driver: Driver, flags: int, device: Any) -> Any:
-    """``cuCtxCreate``, whose bindings differ.
+def creation(driver: Driver, flags: int, device: Any) -> tuple[Any, ...]:
+    """The arguments of ``cuCtxCreate``, whose bindings differ.
 
     Only those of CUDA 12 still have a ``_v4`` beside it, and there the plain name takes no
     parameters argument.
     """
     if hasattr(driver.module, "cuCtxCreate_v4"):
-        return driver.cuCtxCreate(flags, device)
-    return driver.cuCtxCreate(None, flags, device)
+        return flags, device
+    return None, flags, device
+
+
+def flag_bits(driver: Driver, words: Iterable[str]) -> int:
+    """``CUctx_flags`` from words of `FLAGS`."""
+    return sum(int(getattr(driver.CUctx_flags, FLAGS[word])) for word in set(words))
+
+
+def flag_words(driver: Driver, bits: int) -> tuple[str, ...]:
+    """The words of `FLAGS` that are in ``bits``; ``auto`` where no way of waiting is."""
+    values = {word: int(getattr(driver.CUctx_flags, name)) for word, name in FLAGS.items()}
+    waiting = bits & int(driver.CUctx_flags.CU_CTX_SCHED_MASK)
+    automatic = () if waiting else ("auto",)
+    return automatic + tuple(word for word, value in values.items() if value & bits)
+
+
+def cache_config(driver: Driver, word: str) -> Any:
+    """The ``CUfunc_cache`` that a word of `CACHE_CONFIGS` means."""
+    return getattr(driver.CUfunc_cache, f"{_PREFER}{word.upper()}")
+
+
+def cache_word(driver: Driver, config: Any) -> str:
+    """The word of `CACHE_CONFIGS` for a ``CUfunc_cache``."""
+    return str(driver.CUfunc_cache(int(config)).name).removeprefix(_PREFER).lower()

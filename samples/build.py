@@ -23,7 +23,11 @@ NVRTC_VERSION = (12, 0)
 
 # From C++11 on NVRTC 12.0 includes <nv/target> in every program and emits its constants: forty
 # lines that no sample needs.
-OPTIONS = ["--gpu-architecture=compute_75", "--std=c++03", "-lineinfo"]
+OPTIONS = ["--std=c++03", "-lineinfo"]
+
+ARCHITECTURE = "compute_75"
+NEWER = {"clusters.cu": "compute_90"}
+"""Samples of what older devices have not."""
 
 _SUCCESS = 0
 
@@ -58,8 +62,9 @@ class Nvrtc:
             None,
         )
         try:
-            options = (ctypes.c_char_p * len(OPTIONS))(*map(str.encode, OPTIONS))
-            result = self._library.nvrtcCompileProgram(program, len(OPTIONS), options)
+            words = [*OPTIONS, f"--gpu-architecture={NEWER.get(name, ARCHITECTURE)}"]
+            options = (ctypes.c_char_p * len(words))(*map(str.encode, words))
+            result = self._library.nvrtcCompileProgram(program, len(words), options)
             log = self._text("ProgramLog", program)
             if result != _SUCCESS or log.strip():
                 raise ValueError(log)

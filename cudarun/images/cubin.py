@@ -13,12 +13,15 @@ it; the tests hold it against files that those wrote.
   ``.nv.global.init`` and ``.nv.constant3``.
 - ``.nv.info`` (on the module) and ``.nv.info.<kernel>`` are sequences of records: a format byte, an
   attribute byte, and a half word that is the value or, in format 4, the size of what follows.
+- ``.note.nv.tkinfo`` (CUDA 13) names the tools that made it, the last one first, in strings: the
+  tool, its release, its build, its options. Older ones have no such section.
 - ``.nv.shared.<kernel>`` is the static shared memory. Linked code for sm_90 and later has 1024
   bytes more there, which the driver reserves in every block.
 """
 
 from __future__ import annotations
 
+import re
 import struct
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -27,8 +30,14 @@ from math import prod
 
 from cudarun.errors import ImageRefused
 from cudarun.images.demangle import demangle, parameter_types
-from cudarun.images.elf import Elf, Symbol, read_elf
-from cudarun.images.facts import Extent, ImageFacts, KernelFacts, VariableFacts
+from cudarun.images.elf import Elf, Section, Symbol, read_elf
+from cudarun.images.facts import (
+    OF_THE_DRIVER,
+    Extent,
+    ImageFacts,
+    KernelFacts,
+    VariableFacts,
+)
 from cudarun.images.identify import ImageKind
 from cudarun.parameters import Parameter
 
@@ -37,6 +46,7 @@ _ENTRY = 0x10  # st_other of a kernel
 _MANAGED = 0x04  # st_other of a managed variable
 _RESERVED_SHARED_BYTES = 1024
 _FIRST_WITH_RESERVED_SHARED = 90
+_TOOLKIT = re.compile(rb"\0(\w+)\0Cuda compilation tools, release ([\d.]+, V[\d.]+)\0")
 _SPACES = {".nv.global": "global", ".nv.global.init": "global", ".nv.constant3": "const"}
 
 
@@ -86,7 +96,38 @@ def _facts(elf: Elf) -> ImageFacts:
         kernels=tuple(_kernels(elf, architecture)),
         variables=tuple(_variables(elf.symbols)),
         targets=(f"sm_{architecture}{suffix}",),
+        externs=tuple(s.name for s in linkable(elf) if not s.is_defined),
+        toolkit=_toolkit(elf),
+        is_relocatable=elf.is_relocatable,
+        relocations=sum(map(_relocations, elf.sections)),
     )
+
+
+def linkable(elf: Elf) -> Iterator[Symbol]:
+    """The symbols that other files see, or define: not those of the driver or of ELF itself."""
+    for symbol in elf.symbols:
+        is_ours = symbol.name and symbol.name[0] not in ".$" and symbol.type != "STT_SECTION"
+        is_seen = symbol.binding == "STB_GLOBAL" or (
+            symbol.binding == "STB_WEAK" and symbol.is_defined
+        )
+        is_known_to_all = not symbol.is_defined and symbol.name in OF_THE_DRIVER
+        if is_ours and is_seen and not is_known_to_all:
+            yield symbol
+
+
+def _toolkit(elf: Elf) -> str | None:
+    section = elf.named.get(".note.nv.tkinfo")
+    match = _TOOLKIT.search(bytes(section.data)) if section else None
+    return f"{match[1].decode()} {match[2].decode()}" if match else None
+
+
+def _relocations(section: Section) -> int:
+    if section.name.startswith((".rela.debug", ".rel.debug")):
+        return 0
+    for prefix, entry_bytes in ((".rela.", 24), (".rel.", 16)):
+        if section.name.startswith(prefix):
+            return section.size // entry_bytes
+    return 0
 
 
 def _kernels(elf: Elf, architecture: int) -> Iterator[KernelFacts]:

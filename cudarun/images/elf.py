@@ -47,9 +47,11 @@ class Symbol:
 
     name: str
     type: str  # "STT_FUNC", …
+    binding: str  # "STB_GLOBAL", …
     other: int
     size: int
     section: str | None
+    is_defined: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,7 +148,9 @@ def _symbols(file: ELFFile, data: bytes, sections: tuple[Section, ...]) -> Itera
             yield Symbol(
                 name=symbol.name,
                 type=entry["st_info"]["type"],
+                binding=entry["st_info"]["bind"],
                 other=data[start + index * entry_size + _OTHER_OFFSET],
                 size=entry["st_size"],
                 section=sections[home].name if is_here else None,
+                is_defined=home != "SHN_UNDEF",
             )

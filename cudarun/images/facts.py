@@ -14,6 +14,9 @@ from cudarun.parameters import Parameter
 
 Extent = tuple[int, int, int]
 
+OF_THE_DRIVER = frozenset({"vprintf", "malloc", "free", "__assertfail"})
+"""The functions that a driver defines itself, when it loads code that calls them."""
+
 
 @dataclass(frozen=True, slots=True)
 class KernelFacts:
@@ -105,6 +108,10 @@ class ImageFacts:
         targets: What it has code for: ``"sm_90"``, ``"compute_90"``.
         ptx_version: The ``.version`` of PTX.
         parts: The images inside it, of a fatbin, host object or archive.
+        externs: What it uses and another file has to define; not what the driver itself defines.
+        toolkit: What built it: ``"ptxas 13.0, V13.0.88"``.
+        is_relocatable: Whether a cubin is yet to be linked.
+        relocations: Places in the code and data of a cubin that loading or linking fills in.
     """
 
     kind: ImageKind
@@ -113,3 +120,7 @@ class ImageFacts:
     targets: tuple[str, ...] = ()
     ptx_version: tuple[int, int] | None = None
     parts: tuple[Part, ...] = ()
+    externs: tuple[str, ...] = ()
+    toolkit: str | None = None
+    is_relocatable: bool | None = None
+    relocations: int | None = None

@@ -3,10 +3,17 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from math import prod
 
 from cudarun.images.demangle import demangle, parameter_types
-from cudarun.images.facts import Extent, ImageFacts, KernelFacts, VariableFacts
+from cudarun.images.facts import (
+    OF_THE_DRIVER,
+    Extent,
+    ImageFacts,
+    KernelFacts,
+    VariableFacts,
+)
 from cudarun.images.identify import ImageKind
 from cudarun.parameters import Parameter
 from cudarun.ptx.errors import PtxError
@@ -38,7 +45,19 @@ def ptx_facts(module: Module) -> ImageFacts:
         variables=tuple(_variable(v) for v in module.variables if _is_addressable(v)),
         targets=module.targets[:1],  # what follows are options: debug, texmode_independent
         ptx_version=module.version,
+        externs=tuple(dict.fromkeys(_externs(module))),
     )
+
+
+def _externs(module: Module) -> Iterator[str]:
+    """What it declares and leaves to others; of variables not the block's dynamic shared memory."""
+    defined = {function.name for function in module.functions if function.body is not None}
+    for function in module.functions:
+        if function.body is None and function.name not in defined | OF_THE_DRIVER:
+            yield function.name
+    for variable in module.variables:
+        if variable.linkage == "extern" and variable.space != "shared":
+            yield variable.name
 
 
 def layout(function: Function) -> tuple[Parameter, ...]:

@@ -117,6 +117,7 @@ def _read_container(kind: ImageKind, entries: tuple[Entry, ...], origin: str) ->
         targets=tuple(dict.fromkeys(part.target for part in parts)),
         ptx_version=next((facts.ptx_version for facts in read if facts.ptx_version), None),
         parts=tuple(parts),
+        externs=tuple(dict.fromkeys(name for facts in read for name in facts.externs)),
     )
 
 

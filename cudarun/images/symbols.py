@@ -1,0 +1,111 @@
+"""What a linker sees of its inputs: who defines which symbol, and who wants it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+from cudarun.errors import ImageRefused
+from cudarun.images.facts import OF_THE_DRIVER
+from cudarun.images.fatbin import Entry, read_entries
+from cudarun.images.identify import ImageKind, identify
+from cudarun.images.read import CONTAINERS, fatbins_in
+from cudarun.images.versions import parse_target
+from cudarun.ptx.errors import PtxError
+from cudarun.ptx.parser import parse
+from cudarun.ptx.tree import Module
+
+Role = Literal["defined", "weak", "wanted"]
+
+
+@dataclass(frozen=True, slots=True)
+class LinkSymbol:
+    """A symbol of an input: ``weak`` is a definition that another one may take the place of."""
+
+    name: str
+    role: Role
+
+
+def link_symbols(data: bytes, origin: str, architecture: int) -> tuple[LinkSymbol, ...]:
+    """The symbols of an input that concern others.
+
+    Args:
+        data: The input.
+        origin: Its name in messages.
+        architecture: 90 for sm_90: of a fatbin, the code for this one counts.
+
+    Returns:
+        None where the input cannot be read here: LTO-IR, PTX that does not parse, a broken file.
+        What is wrong with those is the linker's to say.
+    """
+    try:
+        return tuple(_symbols(data, origin, architecture))
+    except ImageRefused:
+        return ()
+
+
+def _symbols(data: bytes, origin: str, architecture: int) -> Iterator[LinkSymbol]:
+    kind = identify(data)
+    if kind is ImageKind.PTX:
+        yield from _of_ptx(data)
+    elif kind is ImageKind.CUBIN:
+        yield from _of_cubin(data, origin)
+    elif kind in CONTAINERS:
+        for fatbin in fatbins_in(data, origin):
+            entry = _entry_for(architecture, read_entries(fatbin, origin))
+            if entry is not None:
+                yield from _symbols(entry.content(origin), origin, architecture)
+
+
+def _entry_for(architecture: int, entries: tuple[Entry, ...]) -> Entry | None:
+    """The entry that a linker takes: machine code for the architecture, or else PTX."""
+    fitting = []
+    for entry in entries:
+        target = parse_target(entry.target)
+        if entry.kind is not ImageKind.LTO_IR and target and target.runs_on(architecture):
+            fitting.append((not target.is_virtual, target.number, entry))
+    return max(fitting, key=lambda item: item[:2])[2] if fitting else None
+
+
+def _of_ptx(data: bytes) -> Iterator[LinkSymbol]:
+    try:
+        module = parse(data.rstrip(b"\0").decode("latin-1"))
+    except PtxError:
+        return
+    yield from _of_functions(module)
+    for variable in module.variables:
+        role = _ROLES.get(variable.linkage or "")
+        if role is not None and not (role == "wanted" and variable.space == "shared"):
+            yield LinkSymbol(variable.name, role)
+
+
+# Linkage directives of PTX, section 11.6; without one a symbol is its file's own.
+_ROLES: dict[str, Role] = {
+    "visible": "defined",
+    "weak": "weak",
+    "common": "weak",
+    "extern": "wanted",
+}
+
+
+def _of_functions(module: Module) -> Iterator[LinkSymbol]:
+    defined = {function.name for function in module.functions if function.body is not None}
+    for function in module.functions:
+        if function.body is None:
+            is_wanted = function.linkage == "extern" and function.name not in OF_THE_DRIVER
+            if is_wanted and function.name not in defined:
+                yield LinkSymbol(function.name, "wanted")
+        elif function.is_entry or function.linkage in ("visible", "weak"):
+            yield LinkSymbol(function.name, "weak" if function.linkage == "weak" else "defined")
+
+
+def _of_cubin(data: bytes, origin: str) -> Iterator[LinkSymbol]:
+    from cudarun.images.cubin import linkable  # imports pyelftools, which PTX needs not
+    from cudarun.images.elf import read_elf
+
+    for symbol in linkable(read_elf(data, origin, ImageKind.CUBIN)):
+        if not symbol.is_defined:
+            yield LinkSymbol(symbol.name, "wanted")
+        else:
+            yield LinkSymbol(symbol.name, "weak" if symbol.binding == "STB_WEAK" else "defined")

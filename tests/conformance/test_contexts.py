@@ -195,7 +195,6 @@ def test_limits_are_the_contexts_own(cuda, device, context, name, value):
     assert cuda.cuCtxGetLimit(limit(cuda, name)) == DEFAULTS[name]
 
 
-@pytest.mark.assumed
 def test_the_printf_fifo_is_fixed_by_a_kernel_that_prints(cuda, context, ptx):
     fifo = limit(cuda, "PRINTF_FIFO_SIZE")
     nothing = cuda.cuModuleGetFunction(cuda.cuModuleLoadData(ptx("kernels")), b"nothing")
@@ -232,7 +231,6 @@ def test_no_context_is_its_own_peer(cuda, context):
     assert cuda.result("cuCtxEnablePeerAccess", context, 0) == "PEER_ACCESS_UNSUPPORTED"
 
 
-@pytest.mark.assumed
 def test_contexts_of_one_device_are_no_peers(cuda, device, context):
     other = cuda.create_context(0, device)
     answer = cuda.result("cuCtxEnablePeerAccess", context, 0)
@@ -240,12 +238,10 @@ def test_contexts_of_one_device_are_no_peers(cuda, device, context):
     assert answer == "PEER_ACCESS_UNSUPPORTED"
 
 
-@pytest.mark.assumed
 def test_peer_access_that_was_never_enabled(cuda, context):
     assert cuda.result("cuCtxDisablePeerAccess", context) == "PEER_ACCESS_NOT_ENABLED"
 
 
-@pytest.mark.assumed
 def test_peer_access(cuda, device, second_device, context):
     other = cuda.create_context(0, second_device)
     cuda.cuCtxPopCurrent()

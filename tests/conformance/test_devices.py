@@ -100,7 +100,6 @@ def test_a_device_is_no_peer_of_itself(cuda, device):
     assert cuda.cuDeviceCanAccessPeer(device, device) == 0
 
 
-@pytest.mark.assumed
 def test_the_link_between_two_devices(cuda, device, second_device):
     reachable = cuda.cuDeviceCanAccessPeer(device, second_device)
     access = cuda.CUdevice_P2PAttribute.CU_DEVICE_P2P_ATTRIBUTE_ACCESS_SUPPORTED

@@ -97,7 +97,6 @@ def test_too_small_a_packed_buffer_is_accepted(cuda, function):
     assert cuda.result("cuLaunchKernel", *launch) == "CUDA_SUCCESS"
 
 
-@pytest.mark.assumed
 def test_nothing_is_read_behind_a_packed_buffer(cuda, function, out):
     buffer = ctypes.create_string_buffer(struct.pack("<QII", int(out), 7, 2), 16)
     words, _count = extra(buffer, 12)  # the last parameter, n, lies behind
@@ -106,7 +105,6 @@ def test_nothing_is_read_behind_a_packed_buffer(cuda, function, out):
     assert cells(cuda, out) == [0] * 64
 
 
-@pytest.mark.assumed
 def test_a_packed_buffer_of_no_size(cuda, function):
     buffer = ctypes.create_string_buffer(16)
     words, _count = extra(buffer, 0)

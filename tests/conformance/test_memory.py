@@ -182,7 +182,6 @@ def from_another_context(in_new_process):
 
 # Section 6.17: one address space for all of a process's memory. It names no border between contexts
 # of one device.
-@pytest.mark.assumed
 @pytest.mark.parametrize(
     ("name", "number"),
     [
@@ -198,7 +197,6 @@ def test_memory_of_another_context_of_the_device(from_another_context, name, num
     assert from_another_context[name] == number
 
 
-@pytest.mark.assumed
 def test_memory_of_another_device(cuda, context, second_device):
     here = cuda.cuMemAlloc(64)
     cuda.cuMemsetD32(here, 5, 16)

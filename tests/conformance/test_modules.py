@@ -133,7 +133,6 @@ def test_how_many_threads_a_kernel_takes(cuda, function):
     assert cuda.cuFuncGetAttribute(most, function(b"exactly_32")) == 1024  # .reqntid is no limit
 
 
-@pytest.mark.assumed
 def test_a_kernel_uses_registers(cuda, function):
     assert cuda.cuFuncGetAttribute(attribute(cuda, "NUM_REGS"), function(b"fill")) > 0
 

@@ -87,8 +87,6 @@ def test_resetting_empties_it_for_all_holders(after_a_reset):
     assert told["cuMemFree"] != 0
 
 
-# After a fault, hardware answers 709 (test_faults.py); without one the same is assumed.
-@pytest.mark.assumed
 @pytest.mark.parametrize(
     ("name", "number"),
     [("cuMemFree", 709), ("cuCtxSynchronize", 709), ("active", 0), ("same", 1), ("cuMemAlloc", 0)],
@@ -97,12 +95,10 @@ def test_resetting_destroys_it_until_it_is_retained_again(after_a_reset, name, n
     assert dict(after_a_reset)[name] == number
 
 
-@pytest.mark.assumed
 def test_resetting_does_not_release_it(after_a_reset):
     assert after_a_reset[-2:] == [("cuDevicePrimaryCtxRelease", 0)] * 2
 
 
-@pytest.mark.assumed
 def test_devices_have_their_own(cuda, device, second_device):
     first = cuda.cuDevicePrimaryCtxRetain(device)
     second = cuda.cuDevicePrimaryCtxRetain(second_device)

@@ -27,9 +27,12 @@ def cuDevicePrimaryCtxRetain(dev: Any) -> Any:
     return CUcontext(process.device(dev).primary.retain().handle)
 
 
-@call(waits=True, of_current=False)
+@query()
 def cuDevicePrimaryCtxRelease(dev: Any) -> None:
-    """Hold the primary context once less; with the last holder all that is in it goes."""
+    """Hold the primary context once less; with the last holder all that is in it goes.
+
+    It succeeds after a fault too, and heals nothing; so does `cuCtxDestroy`.
+    """
     device = process.device(dev)
     process.ready(device)
     device.primary.release()
@@ -74,7 +77,7 @@ def cuCtxCreate(ctxCreateParams: Any, flags: Any, dev: Any = None) -> Any:
     return CUcontext(context.handle)
 
 
-@call(waits=True, of_current=False)
+@query()
 def cuCtxDestroy(ctx: Any) -> None:
     """Destroy a context with all it owns; pop it where it is current to this thread."""
     _destroy(process.context(ctx))

@@ -110,8 +110,7 @@ def cuLibraryGetGlobal(library: Any, name: bytes) -> tuple[Any, int]:
 
 @call(2)
 def cuLibraryGetManaged(library: Any, name: bytes) -> tuple[Any, int]:
-    """Address and size of a managed variable, the same in every context; one must be current."""
-    process.current()
+    """Address and size of a managed variable, the same in every context; none need be current."""
     address, size = _library(library).managed_variable(c_string(name))
     return CUdeviceptr(address), size
 

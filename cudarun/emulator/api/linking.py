@@ -46,10 +46,14 @@ class _LinkState:
         self._context.disown(self.handle)
         self._context.handles.remove(self.handle)
 
-    def add(self, kind: Any, image: bytes, name: str) -> None:
-        """Take an input; the error log says why it is refused."""
+    def check_open(self) -> None:
+        """Raise `Refusal` where the link is complete: it takes no more inputs."""
         if self.image is not None:
             raise Refusal("INVALID_VALUE", "the link is complete")
+
+    def add(self, kind: Any, image: bytes, name: str) -> None:
+        """Take an input; the error log says why it is refused."""
+        self.check_open()
         if kind not in _INPUTS:
             raise Refusal("NOT_SUPPORTED", f"the emulated device does not link {kind.name}")
         number = next(self.numbers)
@@ -123,9 +127,10 @@ def cuLinkAddFile(
 ) -> None:
     """Add an input from a file."""
     link = _state(state)
+    link.check_open()
     JitOptions(numOptions, options, optionValues).check_of_one_input()
     file = c_string(path)
-    link.add(typename, image_file(file, "INVALID_VALUE"), file)
+    link.add(typename, image_file(file), file)
 
 
 @call(2)

@@ -44,17 +44,17 @@ def image_bytes(code: Any) -> bytes:
     return magic if magic == _ELF else ctypes.string_at(address)
 
 
-def image_file(name: str, refusal: str = "FILE_NOT_FOUND") -> bytes:
+def image_file(name: str) -> bytes:
     """The bytes of an image in a file.
 
     Raises:
-        Refusal: It cannot be read; ``refusal`` is the result.
+        Refusal: It cannot be read.
     """
     try:
         with open(name, "rb") as file:
             return file.read()
     except OSError as error:
-        raise Refusal(refusal, f"{name}: {error.strerror}") from None
+        raise Refusal("FILE_NOT_FOUND", f"{name}: {error.strerror}") from None
 
 
 def ptx_text(image: bytes) -> str:

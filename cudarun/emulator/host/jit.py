@@ -86,7 +86,7 @@ class JitOptions:
     def append(self, log: str, text: str) -> None:
         """Add lines to the ``info`` or the ``error`` log, in the caller's buffer."""
         if text:
-            self._logs[log] += text if text.endswith("\n") else text + "\n"
+            self._logs[log] += ("\n" if self._logs[log] else "") + text.rstrip("\n")
             self._write(log)
 
     def _write(self, log: str) -> None:

@@ -167,8 +167,8 @@ class Process:
     def check_fault(self, call: str, *, synchronises: bool, of_current: bool = True) -> None:
         """Raise `Refusal` where a fault is known, or becomes so because ``call`` synchronises.
 
-        A call ``of_current`` needs the current context, and after the fault that of a destroyed
-        one (``cuDevicePrimaryCtxReset``) is the answer.
+        A call ``of_current`` needs the current context, and after the fault the want of one, or
+        that it has been destroyed (``cuDevicePrimaryCtxReset``), is the answer.
         """
         if self.fault is None or not (self.fault.known or synchronises):
             return
@@ -177,7 +177,9 @@ class Process:
             self.log.write(call, self.fault.report)
             self.show_printed()
         top = self.stack.top
-        if of_current and top is not None and not top.alive:
+        if of_current and top is None:
+            raise Refusal("INVALID_CONTEXT")
+        if of_current and not top.alive:
             raise Refusal("CONTEXT_IS_DESTROYED")
         raise Refusal(self.fault.result)
 

@@ -179,6 +179,7 @@ class FunctionCode:
         local_bytes: Bytes of its local variables.
         symbols: The variables and functions it refers to.
         calls: Names of the functions it calls directly; ``indirect`` if it calls through pointers.
+        allocates: It has an ``alloca``.
     """
 
     name: str
@@ -192,6 +193,12 @@ class FunctionCode:
     symbols: set[str] = field(default_factory=set)
     calls: set[str] = field(default_factory=set)
     indirect: bool = False
+    allocates: bool = False
+
+    @property
+    def grows_stack(self) -> bool:
+        """Whether it needs stack beyond its own frame."""
+        return bool(self.calls) or self.indirect or self.allocates
 
     @property
     def frame_bytes(self) -> int:

@@ -24,6 +24,7 @@ class KernelCode:
         required_block: What ``.reqntid`` demands.
         ptx_version: ``.version`` as in ``CU_FUNC_ATTRIBUTE_PTX_VERSION``: 80 for 8.0.
         shared: Where its ``.shared`` variables lie in the shared memory of a block.
+        required_cluster: What ``.reqnctapercluster`` demands.
         recursive: Whether functions that it calls can call themselves.
     """
 
@@ -39,6 +40,7 @@ class KernelCode:
     ptx_version: int
     shared: dict[str, int] = field(default_factory=dict)
     recursive: bool = False
+    required_cluster: tuple[int, int, int] | None = None
 
 
 @dataclass(frozen=True, slots=True)

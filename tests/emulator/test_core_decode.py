@@ -80,9 +80,9 @@ def test_a_function_that_is_nowhere() -> None:
 
 
 def test_directives_that_change_what_a_kernel_is_are_refused() -> None:
-    text = BODY.format("").replace("(.param .u64 a)", "(.param .u64 a) .reqnctapercluster 2")
+    text = BODY.format("").replace("(.param .u64 a)", "(.param .u64 a) .blocksareclusters")
     ((_, message),) = complaints(text)
-    assert "reqnctapercluster" in message
+    assert "blocksareclusters" in message
 
 
 def test_attributes_of_a_kernel() -> None:

@@ -4,6 +4,7 @@
 
     // grid: 1                       blocks; 1 without the line
     // block: 32                     threads per block
+    // cluster: 2                    blocks per cluster; 1 without the line
     // shared: 256                   bytes of dynamic shared memory
     // a: u4 = t * 2                 a parameter: a pointer to these values, of a numpy type
     // n: u4 := 7                    a parameter: this value itself
@@ -39,6 +40,7 @@ class Launch:
 
     grid: tuple[int, ...] = (1,)
     block: tuple[int, ...] = (32,)
+    cluster: tuple[int, ...] = (1,)
     shared: int = 0
     fault: tuple[int, str] | None = None
     output: bytes | None = None
@@ -54,7 +56,7 @@ def header(text: str) -> Launch:
         if not line.startswith("// "):
             continue
         key, _, value = line[3:].partition(": ")
-        if key in ("grid", "block"):
+        if key in ("grid", "block", "cluster"):
             setattr(launch, key, tuple(map(int, value.split())))
         elif key == "shared":
             launch.shared = int(value)
@@ -98,13 +100,14 @@ def test_file(path: Path) -> None:
         for name, value in launch.values.items()
     }
     run = (kernel, launch.grid, launch.block, *arguments.values())
+    options = {"dynamic_shared": launch.shared, "cluster": (*launch.cluster, 1, 1)[:3]}
     if launch.fault is not None:
         with pytest.raises(DeviceFault) as caught:
-            device.launch(*run, dynamic_shared=launch.shared)
+            device.launch(*run, **options)
         assert caught.value.result == launch.fault[0]
         assert launch.fault[1] in caught.value.report
         return
-    device.launch(*run, dynamic_shared=launch.shared)
+    device.launch(*run, **options)
     names = {"np": np, "t": np.arange(int(np.prod(launch.grid) * np.prod(launch.block)))}
     for name, expression in launch.expected.items():
         dtype, count = launch.pointers[name], len(launch.values[name])

@@ -33,6 +33,7 @@ from cudarun.emulator.isa.special import SPECIAL_REGISTERS, Extent
 from cudarun.emulator.machine.atomics import Atomic
 from cudarun.emulator.machine.barriers import BarrierWait
 from cudarun.emulator.machine.control import Call
+from cudarun.emulator.machine.stack import Allocate
 from cudarun.emulator.machine.transfers import Load
 
 _COST_OF_LOADS = 1
@@ -48,6 +49,11 @@ def analyse(code: FunctionCode) -> None:
         for use in operation.sources
         if isinstance(use, SymbolUse)
     }
+    code.allocates = any(
+        isinstance(operation, Action) and isinstance(operation.action, Allocate)
+        for block in code.blocks
+        for operation in block.operations
+    )
     _drop_unread_results(code)
     _extract_constants(code)
     _liveness(code)

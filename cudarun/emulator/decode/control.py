@@ -28,6 +28,7 @@ from cudarun.emulator.decode.scope import (
 from cudarun.emulator.isa.move import copy
 from cudarun.emulator.isa.types import TYPES, bits_of
 from cudarun.emulator.machine.barriers import BarrierWait, WarpBarrier
+from cudarun.emulator.machine.clusters import ClusterArrive, ClusterWait
 from cudarun.emulator.machine.control import (
     Branch,
     Call,
@@ -158,6 +159,12 @@ def _barrier(
             uses = [operands.source(operand, _WORD) for operand in given]
             count = uses[1] if len(uses) > 1 else None
             return operands.before, lambda _: BarrierWait(uses[0], count, after, site)
+        case ["cluster", "arrive", *rest] if set(rest) <= {"release", "relaxed"}:
+            _operands(instruction, operands, 0)
+            return [], lambda _: ClusterArrive(after, site)
+        case ["cluster", "wait", *rest] if set(rest) <= {"acquire"}:
+            _operands(instruction, operands, 0)
+            return [], lambda _: ClusterWait(after, site)
         case ["arrive"]:
             _operands(instruction, operands, 2)
             number, expected = (operands.source(operand, _WORD) for operand in given)

@@ -5,7 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from cudarun.emulator.code import Action, FunctionCode, Operation, RegisterUse, Site
+import numpy as np
+
+from cudarun.emulator.code import (
+    Action,
+    ConstantUse,
+    FunctionCode,
+    Operation,
+    RegisterUse,
+    Site,
+)
 from cudarun.emulator.decode.analysis import analyse
 from cudarun.emulator.decode.builder import BlockBuilder
 from cudarun.emulator.decode.control import CONTROL, ControlContext, branch, leave
@@ -22,8 +31,11 @@ from cudarun.emulator.decode.scope import (
 )
 from cudarun.emulator.isa.types import TYPES
 from cudarun.emulator.machine.control import Branch, Terminator
+from cudarun.emulator.machine.warps import WarpAction
 from cudarun.ptx import tree
 from cudarun.ptx.errors import Diagnostic
+
+_WHOLE_WARP = ConstantUse(np.array([0xFFFFFFFF], dtype=np.uint32))
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,8 +221,12 @@ class FunctionDecoder:
 
     def _add_all(self, operations: list[Operation]) -> None:
         for operation in operations:
-            if isinstance(operation, Action) and getattr(operation.action, "synchronous", False):
-                self.builder.split(gate=operation.sources[-1])
+            if isinstance(operation, Action) and isinstance(operation.action, WarpAction):
+                match operation.action.waits_for:
+                    case "mask":
+                        self.builder.split(gate=operation.sources[-1])
+                    case "warp":
+                        self.builder.split(gate=_WHOLE_WARP)
             self.builder.add(operation)
         if self._region is not None:
             guard = self._region[0].slot

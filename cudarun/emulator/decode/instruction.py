@@ -95,7 +95,7 @@ class _Resolution:
             case "vector":
                 if not isinstance(operand, tree.Vector):
                     raise self.operands.mismatch()
-                self.words.count = len(operand.elements)
+                self.words.counts.append(len(operand.elements))
                 self._check_length(len(operand.elements))
                 for element in operand.elements:
                     self._value(wanted, element, self._type(wanted, len(operand.elements)), writes)

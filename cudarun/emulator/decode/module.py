@@ -18,8 +18,18 @@ from cudarun.ptx.errors import Diagnostic, PtxError
 
 _CODE_STEP = 16
 _MOST_THREADS = 1024
-_WITHOUT_EFFECT = frozenset(
-    {"maxntid", "reqntid", "minnctapersm", "maxnctapersm", "maxnreg", "noreturn", "maxclusterrank"}
+_KNOWN_DIRECTIVES = frozenset(
+    {
+        "maxntid",
+        "reqntid",
+        "minnctapersm",
+        "maxnctapersm",
+        "maxnreg",
+        "noreturn",
+        "maxclusterrank",
+        "explicitcluster",
+        "reqnctapercluster",
+    }
 )
 
 
@@ -85,7 +95,7 @@ class ModuleDecoder:
 
     def _function(self, function: tree.Function) -> FunctionDecoder:
         for directive in function.directives:
-            if directive not in _WITHOUT_EFFECT:
+            if directive not in _KNOWN_DIRECTIVES:
                 self._complain(function.position, f"directive .{directive}")
         names = ModuleNames(self.module, self.scope, self.functions, self.shared)
         decoder = FunctionDecoder(names, function)
@@ -104,6 +114,7 @@ class ModuleDecoder:
         local = own.local_bytes if recursive else _deepest(own, code)
         registers = max(sum(1 for s in f.slots if s.role is Role.REGISTER) for f in reached)
         required = function.directives.get("reqntid")
+        cluster = function.directives.get("reqnctapercluster")
         limit = function.directives.get("maxntid") or required
         major, minor = self.module.version
         return KernelCode(
@@ -119,6 +130,7 @@ class ModuleDecoder:
             ptx_version=10 * major + minor,
             shared=addresses,
             recursive=recursive,
+            required_cluster=_triple(cluster) if cluster else None,
         )
 
     def _place_shared(self, reached: list[FunctionCode]) -> tuple[dict[str, int], int]:

@@ -11,7 +11,7 @@ from cudarun.emulator.machine.transfers import NoEffect
 _WHERE: dict[str, Any] = {
     "sem": "relaxed acquire release acq_rel",
     "scope": "cta cluster gpu sys",
-    "space": "global shared shared::cta",
+    "space": "global shared shared::cta shared::cluster",
     "hint": "L2::cache_hint",
 }
 _PLACE = "{.sem}{.scope}{.space}"

@@ -57,7 +57,7 @@ class Words(dict[str, str]):
     Attributes:
         constants: The values of constant operands (``n:int``) by name.
         offsets: The byte offset in each address operand.
-        count: How many elements the first vector operand has; 1 without one.
+        counts: How many elements each vector operand has.
         given: The names of the operands given; optional ones may be missing.
     """
 
@@ -65,8 +65,13 @@ class Words(dict[str, str]):
         super().__init__(words)
         self.constants: dict[str, int] = {}
         self.offsets: list[int] = []
-        self.count = 1
+        self.counts: list[int] = []
         self.given: set[str] = set()
+
+    @property
+    def count(self) -> int:
+        """How many elements the first vector operand has; 1 without one."""
+        return self.counts[0] if self.counts else 1
 
     @property
     def type(self) -> Type:

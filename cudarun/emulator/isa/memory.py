@@ -23,13 +23,13 @@ _HINTS: dict[str, str] = {
 }
 _LOAD: dict[str, Any] = {
     **_HINTS,
-    "space": "global shared shared::cta local const param param::entry param::func",
+    "space": "global shared shared::cta shared::cluster local const param param::entry param::func",
     "sem": "weak volatile relaxed acquire mmio",
     "cop": "ca cg cs lu cv",
 }
 _STORE: dict[str, Any] = {
     **_HINTS,
-    "space": "global shared shared::cta local param param::func",
+    "space": "global shared shared::cta shared::cluster local param param::func",
     "sem": "weak volatile relaxed release mmio",
     "cop": "wb cg cs wt",
 }

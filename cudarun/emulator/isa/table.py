@@ -6,6 +6,7 @@ from functools import lru_cache
 
 from cudarun.emulator.isa import (
     atomics,
+    cluster,
     compare,
     convert,
     floating,
@@ -13,13 +14,30 @@ from cudarun.emulator.isa import (
     hints,
     integer,
     logic,
+    matrix,
     memory,
     move,
+    stack,
     warp,
 )
 from cudarun.emulator.isa.form import Form
 
-_MODULES = (integer, floating, half, compare, logic, convert, move, memory, atomics, warp, hints)
+_MODULES = (
+    integer,
+    floating,
+    half,
+    compare,
+    logic,
+    convert,
+    move,
+    memory,
+    atomics,
+    warp,
+    matrix,
+    cluster,
+    stack,
+    hints,
+)
 
 FORMS: dict[str, tuple[Form, ...]] = {}
 for _module in _MODULES:

@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from cudarun.emulator.faults import DeviceFault
+from cudarun.emulator.machine.clusters import other_blocks
 from cudarun.emulator.machine.lanes import Indices
 from cudarun.emulator.machine.spaces import (
     NULL_BYTES,
@@ -103,7 +104,7 @@ class Access:
     def __init__(
         self, space: str, dtype: np.dtype[Any], count: int, verb: str, offset: int
     ) -> None:
-        self.space = space.removesuffix("::cta").removesuffix("::entry").removesuffix("::func")
+        self.space = space.partition("::")[0]
         self.dtype = dtype
         self.bytes = dtype.itemsize * count
         self.verb = verb
@@ -193,17 +194,20 @@ class Access:
             offsets = wide - np.uint64(base)
             inside = np.ones_like(wrong) if self._own_space else offsets < WINDOW_BYTES
             unclaimed &= ~inside
+            starts = None if section.starts is None else active.per_lane(section.starts)
+            if section.name == "shared" and active.batch.launch.cluster_blocks > 1:
+                offsets, starts = other_blocks(active, offsets)
             if section.size < self.bytes or (self.writes and section.name == "param"):
                 wrong |= inside
             else:
                 wrong |= inside & (offsets > section.size - self.bytes)
-            pieces.append(self._part(active, section, offsets, inside))
+            pieces.append(self._part(section, offsets, inside, starts))
         if not self._own_space:
             for memory in active.batch.launch.memories:
                 inside = memory.reserves(wide)
                 unclaimed &= ~inside
                 wrong |= inside & ~self._in_allocations(memory, wide)
-                pieces.append(self._part(active, memory, wide - np.uint64(memory.base), inside))
+                pieces.append(self._part(memory, wide - np.uint64(memory.base), inside, None))
         misaligned = (wide & np.uint64(self.bytes - 1)) != 0
         bad = wrong | unclaimed | misaligned
         if bad.any():
@@ -232,13 +236,12 @@ class Access:
         return inside
 
     def _part(
-        self, active: Active, region: Section | Memory, offsets: Array, inside: Array
+        self, region: Section | Memory, offsets: Array, inside: Array, starts: Array | None
     ) -> Piece:
         positions = np.flatnonzero(inside)
         index = offsets[positions].view(np.int64)
-        starts = region.starts if isinstance(region, Section) else None
         if starts is not None:
-            index += active.per_lane(starts)[positions]
+            index += starts[positions]
         return Piece(region.view(self.dtype), index >> self._shift, positions)
 
     # --- faults ----------------------------------------------------------------------------------

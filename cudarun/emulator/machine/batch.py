@@ -20,12 +20,14 @@ from cudarun.emulator.machine import lanes as lane_sets
 from cudarun.emulator.machine.access import Access, Region, Section, section_window
 from cudarun.emulator.machine.active import Active
 from cudarun.emulator.machine.barriers import Barriers
+from cudarun.emulator.machine.clusters import ClusterBarrier
 from cudarun.emulator.machine.control import Call
 from cudarun.emulator.machine.frame import Frame
 from cudarun.emulator.machine.lanes import Indices, Lanes
 from cudarun.emulator.machine.report import describe_deadlock
 from cudarun.emulator.machine.scratch import Scratch
 from cudarun.emulator.machine.spaces import WINDOWS
+from cudarun.emulator.machine.stack import Stack
 from cudarun.emulator.machine.threads import Threads
 
 if TYPE_CHECKING:
@@ -61,10 +63,11 @@ class Batch:
         self.waiting: dict[Path, list[Lanes]] = {}
         self.gated: dict[Path, Lanes] = {}
         self.barriers = Barriers(self)
+        self.clusters = ClusterBarrier(self)
+        self.stack = Stack(self)
         self.recent: dict[Access, Region] = {}
         self.shuffles: dict[tuple[object, ...], tuple[Array, Array]] = {}
         self._frames: dict[tuple[int, str], Frame] = {}
-        self._stacks: dict[int, Array] = {}
         self._sections: dict[str, Section] = {}
         self._patience = _PATIENCE
         self._tenure = 0
@@ -79,6 +82,8 @@ class Batch:
         self.alive[:count] = True
         self.alive[count:] = False
         self.living = count
+        self.clusters.begin()
+        self.stack.begin()
         self.waiting[(self.launch.kernel_function.base,)] = [slice(0, count)]
 
     def run(self) -> Iterator[None]:
@@ -278,6 +283,7 @@ class Batch:
             self.wait(path, lanes)
         self.gated.clear()
         self.barriers.recheck()
+        self.clusters.recheck()
 
     # --- calls -----------------------------------------------------------------------------------
 
@@ -293,9 +299,7 @@ class Batch:
         depth = len(path) - 1
         caller = self.frame(depth, self.launch.locate(path[-1])[0])
         callee = self.frame(depth + 1, function)
-        below = self.stack(depth)[lanes] + caller.function.frame_bytes
-        self.threads.check_stack(lanes, below, function, call.site)
-        self.stack(depth + 1)[lanes] = below
+        self.stack.enter(depth, lanes, caller.function, function, call.site)
         for formal, actual in zip(function.parameters, call.arguments, strict=True):
             callee.home[formal][lanes] = caller.home[actual][lanes]
         self.wait((*path, function.base), lanes)
@@ -308,6 +312,7 @@ class Batch:
             live |= 1 << slot
         path = active.path[:-1]
         lanes = self.settle(active, live)
+        self.stack.leave(len(path), lanes)
         function, block = self.launch.locate(path[-1])
         caller = self.frame(len(path) - 1, function)
         call = block.terminator
@@ -338,12 +343,6 @@ class Batch:
     def special(self, name: str) -> Array:
         """A special register: a value per lane, or a single one."""
         return self.threads.special(name)
-
-    def stack(self, depth: int) -> Array:
-        """Where the local variables begin in each lane's local memory, at a call depth."""
-        if depth not in self._stacks:
-            self._stacks[depth] = np.zeros(self.lanes, dtype=np.uint64)
-        return self._stacks[depth]
 
     def section(self, name: str) -> Section:
         """Shared, local or parameter memory, made when it is first needed."""

@@ -85,7 +85,7 @@ class Frame:
                 case Role.SPECIAL:
                     arrays.append(self.batch.special(slot.name))
                 case Role.STACK:
-                    arrays.append(self.batch.stack(self.depth))
+                    arrays.append(self.batch.stack.base(self.depth))
                 case Role.CONSTANT:
                     arrays.append(_storage(slot, np.zeros(max(slot.type.bytes, 1), dtype=np.uint8)))
                 case _:

@@ -44,6 +44,7 @@ class Launch:
         printed: What the kernel printed so far.
         block_threads: Threads per block.
         blocks: Blocks of the grid.
+        cluster_blocks: Blocks of a cluster.
         parameters: The parameter buffer, padded.
         shared_bytes: Shared memory of a block, with the dynamic part.
         shared_stride: From one block's shared memory to the next one's.
@@ -76,8 +77,8 @@ class Launch:
         self.parameters.flags.writeable = False
         self.shared_bytes = kernel.static_shared + config.dynamic_shared
         self.shared_stride = _round_up(max(self.shared_bytes, 1), 128)
-        calls = bool(self.kernel_function.calls or self.kernel_function.indirect)
-        stack = config.stack_limit if calls else 0
+        self.cluster_blocks = prod(config.cluster)
+        stack = config.stack_limit if self.kernel_function.grows_stack else 0
         self.local_stride = min(_round_up(kernel.local_bytes + stack + 16, 16), _LOCAL_LIMIT)
         self.constants = self._constants()
         self._symbols = symbols
@@ -146,8 +147,8 @@ class Launch:
         lanes = min(max(lanes, _SMALLEST_BATCH), _LARGEST_BATCH)
         if self.kernel.recursive:
             lanes = min(lanes, _RECURSIVE_BATCH)
-        cluster = prod(self.config.cluster)
-        blocks = max(lanes // self.block_threads // cluster, 1) * cluster
+        clusters = max(lanes // self.block_threads // self.cluster_blocks, 1)
+        blocks = clusters * self.cluster_blocks
         return min(blocks, self.blocks)
 
     def most_batches(self, size: int) -> int:

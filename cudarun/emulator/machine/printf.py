@@ -159,7 +159,7 @@ def _sign(negative: bool, flags: str) -> str:
 def _float(value: float, conversion: str, flags: str, precision: int | None) -> bytes:
     kept = "".join(flag for flag in "+ #" if flag in flags)
     if conversion in "aA":
-        text = _hexadecimal(abs(value), precision)
+        text = _hexadecimal(abs(value), precision, pointed="#" in flags)
         text = _sign(struct.pack(">d", value)[0] >= 0x80, flags) + text
         return (text.upper() if conversion == "A" else text).encode()
     if value != value:  # C prints the sign of a NaN, Python does not
@@ -169,7 +169,7 @@ def _float(value: float, conversion: str, flags: str, precision: int | None) -> 
     return f"%{kept}{digits}{conversion}".encode() % value
 
 
-def _hexadecimal(value: float, precision: int | None) -> str:
+def _hexadecimal(value: float, precision: int | None, *, pointed: bool) -> str:
     if value == float("inf") or value != value:
         return "inf" if value == value else "nan"
     mantissa, exponent = value.hex()[2:].split("p")
@@ -183,7 +183,7 @@ def _hexadecimal(value: float, precision: int | None) -> str:
         number += rest > half or (rest == half and half > 0 and number & 1)
         text = f"{number:x}".rjust(precision + 1, "0")
         whole, fraction = (text[:-precision], text[-precision:]) if precision else (text, "")
-    point = "." if fraction else ""
+    point = "." if fraction or pointed else ""
     return f"0x{whole}{point}{fraction}p{exponent}"
 
 

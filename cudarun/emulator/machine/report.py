@@ -63,6 +63,8 @@ def describe_deadlock(batch: Batch) -> DeviceFault:
             continue
         what = "at a warp barrier" if arrival.barrier is None else f"at barrier {arrival.barrier}"
         lines += _waiters(batch, arrival.lanes, what, arrival.site)
+    for _, lanes, site in batch.clusters.waiting:
+        lines += _waiters(batch, lanes, "at the barrier of their cluster", site)
     for path, lanes in batch.gated.items():
         _, block = batch.launch.locate(path[-1])
         what = "for the other threads of their member mask"

@@ -23,5 +23,8 @@ WINDOWS = {
 }
 """The spaces with a window, and where it begins."""
 
+RANK_SHIFT = 24
+"""Above this bit a ``shared::cluster`` address has the rank of a block, plus one."""
+
 NULL_BYTES = 1 << 20
 """Addresses below this are called offsets of a null pointer."""

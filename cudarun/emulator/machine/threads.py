@@ -8,11 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from cudarun.emulator.machine import lanes as lane_sets
 from cudarun.emulator.machine.lanes import Lanes
 
 if TYPE_CHECKING:
-    from cudarun.emulator.code import FunctionCode, Site
     from cudarun.emulator.machine.active import Active
     from cudarun.emulator.machine.launch import Launch
 
@@ -29,6 +27,7 @@ class Threads:
     Attributes:
         lanes: For how many lanes there is room.
         block_of: The block of each lane, within the batch.
+        cluster_of: Its cluster, within the batch.
         slot_of: The place of each lane when warps are padded to 32 lanes.
     """
 
@@ -40,6 +39,7 @@ class Threads:
         self.room = -(-self.lanes // self.threads)
         lane = np.arange(self.lanes, dtype=np.intp)
         self.block_of = lane // self.threads
+        self.cluster_of = self.block_of // launch.cluster_blocks
         self._thread = lane % self.threads
         self.slot_of = self.block_of * (self.warps * WARP) + self._thread
         self._coordinates = np.zeros((self.room, 3), dtype=np.uint32)
@@ -149,17 +149,6 @@ class Threads:
         warp = self.slot_of[lanes] // WARP
         ready: npt.NDArray[np.bool_] = (masks & living[warp] & ~here[warp]) == 0
         return ready
-
-    # --- local memory ----------------------------------------------------------------------------
-
-    def check_stack(
-        self, lanes: Lanes, base: Array, function: FunctionCode, site: Site | None
-    ) -> None:
-        """Raise the fault of the first lane whose stack cannot hold another frame."""
-        over = base + function.frame_bytes > self.launch.local_stride
-        if over.any():
-            first = int(lane_sets.indices(lanes)[np.argmax(over)])
-            raise self.launch.stack_overflow(self, first, function, site)
 
 
 _PER_BLOCK = {f"%{n}.{a}" for n in ("ctaid", "cluster_ctaid", "clusterid") for a in "xyz"} | {

@@ -1,12 +1,12 @@
 """Operations between the lanes of a warp (PTX manual 9.7.9.6 and 9.7.13): shuffle, vote, match.
 
-An action with ``synchronous`` set is the first operation of its block: the batch lets lanes enter
-only when all living lanes of their member mask, the last source, are there.
+A synchronous action is the first operation of its block, and the batch lets lanes enter only when
+all living lanes of their member mask are there: that of the last source, or the whole warp.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -21,9 +21,13 @@ Array = npt.NDArray[Any]
 
 
 class WarpAction:
-    """What the operations have in common: where lanes are in their warps."""
+    """What the operations have in common: where lanes are in their warps.
 
-    synchronous = True
+    Attributes:
+        waits_for: ``"mask"`` or ``"warp"``; empty if lanes wait for nobody.
+    """
+
+    waits_for: ClassVar[str] = "mask"
 
     def __init__(self, words: Words) -> None:
         self.words = words
@@ -182,7 +186,7 @@ _REDUCTIONS: dict[str, tuple[np.ufunc, int | None]] = {
 class ActiveMask(WarpAction):
     """``activemask``: the lanes of the warp that run together now."""
 
-    synchronous = False
+    waits_for = ""
 
     def __call__(
         self, active: Active, sources: tuple[Array, ...], destinations: tuple[Array, ...]

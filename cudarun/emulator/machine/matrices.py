@@ -1,0 +1,345 @@
+"""Matrix operations of a warp: ``mma``, ``wmma``, ``ldmatrix``, ``stmatrix`` (PTX manual 9.7.14).
+
+A matrix is spread over the registers of the lanes of a warp as **fragments**. Here they are put
+together to arrays of matrices, one per warp, multiplied by numpy, and taken apart again.
+
+The order in which hardware adds up products is not documented. Here sums of floating-point products
+are exact to f64 and rounded once.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from cudarun.emulator.isa.formats import element, from_pair, to_f32
+from cudarun.emulator.isa.rounding import NEAREST
+from cudarun.emulator.isa.types import TYPES, Kind, Type
+from cudarun.emulator.machine.access import Access
+from cudarun.emulator.machine.threads import WARP
+from cudarun.emulator.machine.warps import WarpAction
+
+if TYPE_CHECKING:
+    from cudarun.emulator.isa.form import Words
+    from cudarun.emulator.machine.active import Active
+
+Array = npt.NDArray[Any]
+Arrays = tuple[Array, ...]
+
+_LANE = np.arange(WARP)
+_GROUP, _PLACE = _LANE // 4, _LANE % 4  # the manual's groupID and threadID_in_group
+
+
+class MatrixAction(WarpAction):
+    """What the operations share. They are ``.aligned``: whole warps execute them."""
+
+    waits_for = "warp"
+
+    def together(self, active: Active, slots: Array, registers: Arrays) -> Array:
+        """Registers by warp, lane and number."""
+        tables = [self.spread(active, slots, register) for register in registers]
+        return np.stack(tables, axis=-1)
+
+    def apart(self, slots: Array, table: Array, registers: Arrays) -> None:
+        """Write what ``together`` would have made of the registers back to them."""
+        warp, lane = slots // WARP, slots % WARP
+        for number, register in enumerate(registers):
+            np.copyto(register, table[warp, lane, number])
+
+
+def shape_of(text: str) -> tuple[int, int, int]:
+    """``m16n8k16`` as numbers."""
+    match = re.fullmatch(r"m(\d+)n(\d+)k(\d+)", text)
+    assert match is not None, text
+    return int(match[1]), int(match[2]), int(match[3])
+
+
+def numbers(bits: Array, ptx_type: Type) -> Array:
+    """Elements of some type as f64, or as integers."""
+    if ptx_type.kind is not Kind.FLOAT:
+        return bits.astype(np.int64)
+    if ptx_type.name == "tf32":
+        kept = bits.view(np.uint32) & np.uint32(0xFFFFE000)  # the other bits do not count
+        return kept.view(np.float32).astype(np.float64)
+    if ptx_type.name in ("f32", "f64"):
+        return bits.astype(np.float64)
+    return to_f32(bits, element(ptx_type)).astype(np.float64)
+
+
+def multiplied(a: Array, b: Array, c: Array, ptx_type: Type, *, satfinite: bool) -> Array:
+    """``a @ b + c``, rounded once to the type of the result, or wrapped or clamped as integers."""
+    total = a @ b + c
+    if ptx_type.kind is Kind.FLOAT:
+        return from_pair(total, np.zeros_like(total), element(ptx_type), NEAREST)
+    if satfinite:
+        total = np.clip(total, -(1 << 31), (1 << 31) - 1)
+    return total.astype(np.int32)
+
+
+# --- mma -----------------------------------------------------------------------------------------
+
+
+class Multiply(MatrixAction):
+    """``mma.sync``: the manual's fragments, by one rule for all shapes.
+
+    A 32-bit register holds ``e`` elements that follow each other along k. The four lanes of a group
+    hold a row (of A) or a column (of B) of ``4 e`` elements; further registers hold the rows from 8
+    on, then the next ``4 e`` along k.
+    """
+
+    def __init__(self, words: Words) -> None:
+        super().__init__(words)
+        self.m, self.n, self.k = shape_of(words["shape"])
+        self.types = {name: TYPES[words[name]] for name in ("dtype", "atype", "btype", "ctype")}
+        self.counts = words.counts[1:]  # registers of a, b and c
+        self.satfinite = bool(words.get("satfinite"))
+
+    def __call__(self, active: Active, sources: Arrays, destinations: Arrays) -> None:
+        """Multiply the matrices of all warps."""
+        slots = self.slots(active)
+        a_count, b_count, c_count = self.counts
+        a = self._left(self.together(active, slots, sources[:a_count]), self.types["atype"])
+        b_registers = sources[a_count : a_count + b_count]
+        b = self._right(self.together(active, slots, b_registers), self.types["btype"])
+        c_registers = sources[a_count + b_count : a_count + b_count + c_count]
+        c = self._sum(self.together(active, slots, c_registers), self.types["ctype"])
+        result = multiplied(a, b, c, self.types["dtype"], satfinite=self.satfinite)
+        table = self._fragments(result, destinations[0].dtype)
+        self.apart(slots, table, destinations)
+
+    def _elements(self, registers: Array, ptx_type: Type) -> Array:
+        """By warp, lane, register and element."""
+        values = np.ascontiguousarray(registers)
+        if (values.dtype.itemsize == 4 and ptx_type.bits < 32) or values.dtype != ptx_type.dtype:
+            values = values.view(ptx_type.dtype)
+        return values.reshape(*registers.shape, -1)
+
+    def _left(self, registers: Array, ptx_type: Type) -> Array:
+        values = self._elements(registers, ptx_type)
+        matrix = np.zeros((len(values), self.m, self.k), dtype=values.dtype)
+        count = values.shape[-1]
+        halves = self.m // 8
+        for register in range(values.shape[2]):
+            row = _GROUP + 8 * (register % halves)
+            column = register // halves * 4 * count + _PLACE * count
+            for place in range(count):
+                matrix[:, row, column + place] = values[:, :, register, place]
+        return numbers(matrix, ptx_type)
+
+    def _right(self, registers: Array, ptx_type: Type) -> Array:
+        values = self._elements(registers, ptx_type)
+        matrix = np.zeros((len(values), self.k, self.n), dtype=values.dtype)
+        count = values.shape[-1]
+        for register in range(values.shape[2]):
+            row = register * 4 * count + _PLACE * count
+            for place in range(count):
+                matrix[:, row + place, _GROUP] = values[:, :, register, place]
+        return numbers(matrix, ptx_type)
+
+    def _sum(self, registers: Array, ptx_type: Type) -> Array:
+        values = self._elements(registers, ptx_type)
+        values = values.reshape(len(values), WARP, -1)
+        matrix = np.zeros((len(values), self.m, self.n), dtype=values.dtype)
+        for number in range(values.shape[2]):
+            matrix[:, _GROUP + 8 * (number // 2), 2 * _PLACE + number % 2] = values[:, :, number]
+        return numbers(matrix, ptx_type)
+
+    def _fragments(self, matrix: Array, dtype: np.dtype[Any]) -> Array:
+        count = self.m * self.n // WARP
+        values = np.zeros((len(matrix), WARP, count), dtype=matrix.dtype)
+        for number in range(count):
+            values[:, :, number] = matrix[:, _GROUP + 8 * (number // 2), 2 * _PLACE + number % 2]
+        return values.view(dtype)
+
+
+# --- ldmatrix, stmatrix --------------------------------------------------------------------------
+
+
+class MatrixTransfer(MatrixAction):
+    """``ldmatrix``, ``stmatrix``: 8 by 8 matrices of 16 bits, a row at the address of each lane.
+
+    Lanes 0 to 7 point to the rows of the first matrix, 8 to 15 to those of the second, and so on.
+    """
+
+    def __init__(self, words: Words) -> None:
+        super().__init__(words)
+        self.matrices = int(words["num"][1:])
+        self.transposed = bool(words.get("trans"))
+        verb = "store" if words.get("direction") == "st" else "load"
+        unit = np.dtype(np.uint16)
+        self.access = Access(words["space"], unit, 8, verb, words.offsets[0])
+
+    def pointing(self, active: Active, addresses: Array) -> tuple[Active, Array, Array]:
+        """The lanes that point to rows: which they are, their addresses and places."""
+        slots = self.slots(active)
+        pointing = np.flatnonzero(slots % WARP < 8 * self.matrices)
+        return active.some(pointing), addresses[pointing], slots[pointing]
+
+    def place(self, matrix: int, half: int) -> tuple[Array, Array]:
+        """Per lane, the row (by the lane that points to it) and column of half a register."""
+        row, column = _GROUP, 2 * _PLACE + half
+        if self.transposed:
+            row, column = column, row
+        return 8 * matrix + row, column
+
+
+class LoadMatrix(MatrixTransfer):
+    """``ldmatrix``."""
+
+    def __call__(self, active: Active, sources: Arrays, destinations: Arrays) -> None:
+        """Load rows, then hand out two neighbouring elements of each matrix to each lane."""
+        some, addresses, slots = self.pointing(active, sources[0])
+        threads = active.batch.threads
+        rows = np.zeros((threads.room * threads.warps * WARP, 8), dtype=np.uint16)
+        for view, index, positions in self.access.locate(some, addresses):
+            lanes = slots if positions is None else slots[positions]
+            for column in range(8):
+                rows[lanes, column] = view[column:].take(index)
+        table = rows.reshape(-1, WARP, 8)
+        halves = np.zeros((len(table), WARP, self.matrices, 2), dtype=np.uint16)
+        for matrix in range(self.matrices):
+            for half in range(2):
+                row, column_of = self.place(matrix, half)
+                halves[:, :, matrix, half] = table[:, row, column_of]
+        self.apart(self.slots(active), halves.view(np.uint32)[..., 0], destinations)
+
+
+class StoreMatrix(MatrixTransfer):
+    """``stmatrix``."""
+
+    def __call__(self, active: Active, sources: Arrays, destinations: Arrays) -> None:
+        """Collect rows from the lanes, then store them."""
+        registers = self.together(active, self.slots(active), sources[1:])
+        halves = np.ascontiguousarray(registers).view(np.uint16)
+        halves = halves.reshape(len(registers), WARP, self.matrices, 2)
+        table = np.zeros((len(registers), WARP, 8), dtype=np.uint16)
+        for matrix in range(self.matrices):
+            for half in range(2):
+                row, column_of = self.place(matrix, half)
+                table[:, row, column_of] = halves[:, :, matrix, half]
+        rows = table.reshape(-1, 8)
+        some, addresses, slots = self.pointing(active, sources[0])
+        for view, index, positions in self.access.locate(some, addresses):
+            lanes = slots if positions is None else slots[positions]
+            for column in range(8):
+                view[column:][index] = rows[lanes, column]
+
+
+class TransposeMatrix(MatrixAction):
+    """``movmatrix``: an 8 by 8 matrix of 16 bits transposed in registers."""
+
+    def __call__(self, active: Active, sources: Arrays, destinations: Arrays) -> None:
+        """Transpose the matrix of each warp."""
+        slots = self.slots(active)
+        registers = self.together(active, slots, sources)
+        halves = np.ascontiguousarray(registers).view(np.uint16)  # by warp, lane, half
+        matrix = halves.reshape(-1, 8, 8)
+        turned = np.ascontiguousarray(matrix.transpose(0, 2, 1)).reshape(-1, WARP, 2)
+        self.apart(slots, turned.view(np.uint32), destinations)
+
+
+# --- wmma ----------------------------------------------------------------------------------------
+
+
+class Fragment:
+    """Which elements of a matrix each lane holds in ``wmma``: the manual leaves that open.
+
+    Lane ``i`` holds the ``i``-th run of as many elements as it has room for; when there is more
+    room than elements the matrix is held several times.
+    """
+
+    def __init__(self, rows: int, columns: int, ptx_type: Type, registers: int, dtype: Any) -> None:
+        self.rows, self.columns, self.type = rows, columns, ptx_type
+        self.dtype = np.dtype(dtype)
+        packed = max(self.dtype.itemsize // ptx_type.dtype.itemsize, 1)
+        self.count = registers * packed
+        order = (_LANE[:, None] * self.count + np.arange(self.count)) % (rows * columns)
+        self.row, self.column = order // columns, order % columns
+
+    def matrix(self, registers: Array) -> Array:
+        """Matrices from the registers by warp, lane and number."""
+        values = np.ascontiguousarray(registers).view(self.type.dtype)
+        matrix = np.zeros((len(values), self.rows, self.columns), dtype=values.dtype)
+        matrix[:, self.row, self.column] = values
+        return matrix
+
+    def registers(self, matrix: Array) -> Array:
+        """The reverse of ``matrix``."""
+        values = np.ascontiguousarray(matrix[:, self.row, self.column])
+        return values.view(self.dtype)
+
+
+def fragment(words: Words, which: str, ptx_type: Type, registers: int, dtype: Any) -> Fragment:
+    """The fragment of matrix ``"a"``, ``"b"``, ``"c"`` or ``"d"`` of a shape."""
+    m, n, k = shape_of(words["shape"])
+    rows, columns = {"a": (m, k), "b": (k, n), "c": (m, n), "d": (m, n)}[which]
+    return Fragment(rows, columns, ptx_type, registers, dtype)
+
+
+class WarpMatrixTransfer(MatrixAction):
+    """``wmma.load`` and ``wmma.store``: each lane accesses the elements it holds."""
+
+    def __init__(self, words: Words) -> None:
+        super().__init__(words)
+        self.which = words["which"]
+        self.loads = self.which != "d"
+        self.type = words.type
+        self.by_rows = words["layout"] == "row"
+        self.strided = "stride" in words.given
+        verb = "load" if self.loads else "store"
+        self.access = Access(words["space"], self.type.dtype, 1, verb, words.offsets[0])
+
+    def __call__(self, active: Active, sources: Arrays, destinations: Arrays) -> None:
+        """Load to registers, or store from them."""
+        registers = destinations if self.loads else sources[1 : 1 + self.words.count]
+        held = fragment(self.words, self.which, self.type, len(registers), registers[0].dtype)
+        line = held.columns if self.by_rows else held.rows
+        stride = sources[-1].astype(np.int64) if self.strided else line
+        lane = self.slots(active) % WARP
+        values = np.zeros((active.count, held.count), dtype=self.type.dtype)
+        if not self.loads:
+            stacked = np.stack(registers, axis=-1)
+            values = np.ascontiguousarray(stacked).view(self.type.dtype)
+        for number in range(held.count):
+            row, column = held.row[lane, number], held.column[lane, number]
+            place = row * stride + column if self.by_rows else column * stride + row
+            offset = (place * self.type.bytes).astype(np.uint64)
+            for view, index, positions in self.access.locate(active, sources[0] + offset):
+                which = slice(None) if positions is None else positions
+                if self.loads:
+                    values[which, number] = view.take(index)
+                else:
+                    view[index] = values[which, number]
+        if self.loads:
+            packed = values.view(registers[0].dtype)
+            for number, register in enumerate(registers):
+                np.copyto(register, packed[:, number])
+
+
+class WarpMultiply(MatrixAction):
+    """``wmma.mma``."""
+
+    def __init__(self, words: Words) -> None:
+        super().__init__(words)
+        self.types = {name: TYPES[words.get(f"{name}type") or "f16"] for name in "dabc"}
+        self.counts = words.counts[1:]
+        self.satfinite = bool(words.get("satfinite"))
+
+    def __call__(self, active: Active, sources: Arrays, destinations: Arrays) -> None:
+        """Multiply the matrices of all warps."""
+        slots = self.slots(active)
+        matrices, start = [], 0
+        for which, count in zip("abc", self.counts, strict=True):
+            registers = sources[start : start + count]
+            start += count
+            held = fragment(self.words, which, self.types[which], count, registers[0].dtype)
+            table = self.together(active, slots, registers)
+            matrices.append(numbers(held.matrix(table), self.types[which]))
+        a, b, c = matrices
+        result = multiplied(a, b, c, self.types["d"], satfinite=self.satfinite)
+        target = destinations[0].dtype
+        held = fragment(self.words, "d", self.types["d"], len(destinations), target)
+        self.apart(slots, held.registers(result), destinations)

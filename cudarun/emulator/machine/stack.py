@@ -1,0 +1,118 @@
+"""The stack of each lane: frames grow from the start of local memory, ``alloca`` from its end."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from cudarun.emulator.machine import lanes as lane_sets
+from cudarun.emulator.machine.lanes import Lanes
+
+if TYPE_CHECKING:
+    from cudarun.emulator.code import FunctionCode, Site
+    from cudarun.emulator.isa.form import Words
+    from cudarun.emulator.machine.active import Active
+    from cudarun.emulator.machine.batch import Batch
+
+Array = npt.NDArray[Any]
+Arrays = tuple[Array, ...]
+
+_LEAST_ALIGNMENT = 16
+
+
+class Stack:
+    """Frames and dynamic allocations of all lanes of a batch, as offsets in local memory.
+
+    Attributes:
+        limit: Per lane, where its dynamic allocations begin and frames have to end.
+    """
+
+    def __init__(self, batch: Batch) -> None:
+        self.batch = batch
+        self.limit = np.zeros(batch.lanes, dtype=np.uint64)
+        self._bases: dict[int, Array] = {}
+        self._limits: dict[int, Array] = {}
+
+    def begin(self) -> None:
+        """New blocks are in the lanes."""
+        self.limit[:] = self.batch.launch.local_stride
+
+    def base(self, depth: int) -> Array:
+        """Per lane, where the local variables of the function at a call depth begin."""
+        if depth not in self._bases:
+            self._bases[depth] = np.zeros(self.batch.lanes, dtype=np.uint64)
+            self._limits[depth] = np.zeros(self.batch.lanes, dtype=np.uint64)
+        return self._bases[depth]
+
+    def enter(
+        self,
+        depth: int,
+        lanes: Lanes,
+        caller: FunctionCode,
+        callee: FunctionCode,
+        site: Site | None,
+    ) -> None:
+        """Lanes call a function at the next depth.
+
+        Raises:
+            DeviceFault: The stack of a lane cannot hold its frame.
+        """
+        base = self.base(depth)[lanes] + np.uint64(caller.frame_bytes)
+        over = base + np.uint64(callee.frame_bytes) > self.limit[lanes]
+        if over.any():
+            lane = int(lane_sets.indices(lanes)[np.argmax(over)])
+            raise self.batch.launch.stack_overflow(self.batch.threads, lane, callee, site)
+        self.base(depth + 1)[lanes] = base
+        self._limits[depth + 1][lanes] = self.limit[lanes]
+
+    def leave(self, depth: int, lanes: Lanes) -> None:
+        """Lanes return from a function at a depth: what it allocated is free again."""
+        self.base(depth)
+        self.limit[lanes] = self._limits[depth][lanes]
+
+
+class Allocate:
+    """``alloca``."""
+
+    def __init__(self, words: Words) -> None:
+        self.alignment = max(words.constants.get("align", 1), _LEAST_ALIGNMENT)
+
+    def __call__(self, active: Active, sources: Arrays, destinations: Arrays) -> None:
+        """Take bytes from the end of local memory; the address is one of the local space."""
+        stack, function = active.batch.stack, active.frame.function
+        limit = active.per_lane(stack.limit)
+        size = sources[0].astype(np.uint64)
+        start = (limit - size) & ~np.uint64(self.alignment - 1)
+        depth = len(active.path) - 1
+        end = active.per_lane(stack.base(depth)) + np.uint64(function.frame_bytes)
+        over = (size > limit) | (start < end)
+        if over.any():
+            lane = active.lane(int(np.argmax(over)))
+            launch = active.batch.launch
+            raise launch.stack_overflow(active.batch.threads, lane, function, active.site)
+        stack.limit[active.lanes] = start
+        np.copyto(destinations[0], start, casting="unsafe")
+
+
+class Save:
+    """``stacksave``."""
+
+    def __init__(self, words: Words) -> None:
+        self.words = words
+
+    def __call__(self, active: Active, sources: Arrays, destinations: Arrays) -> None:
+        """Remember what is allocated."""
+        np.copyto(destinations[0], active.per_lane(active.batch.stack.limit), casting="unsafe")
+
+
+class Restore:
+    """``stackrestore``."""
+
+    def __init__(self, words: Words) -> None:
+        self.words = words
+
+    def __call__(self, active: Active, sources: Arrays, destinations: Arrays) -> None:
+        """Free what was allocated since then."""
+        active.batch.stack.limit[active.lanes] = sources[0]

@@ -1,0 +1,104 @@
+"""``--repeat`` and ``--profile`` of ``cudarun launch`` on the emulated device."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from conftest import Run
+
+SAXPY = ("launch", "samples/saxpy.ptx", "-d", "cpu", "--threads", "100", "--block", "32")
+ARGUMENTS = ("a=f32:2", "x=f32[n]:iota", "y=f32[n]:ones", "n=i32:100")
+
+
+def test_the_last_run_is_as_the_first(run: Run) -> None:
+    ran = run(*SAXPY, *ARGUMENTS, "--repeat", "4", "--warmup", "1", "--check", "y == a*x + old(y)")
+    assert ran.code == 0, ran.err
+    lines = ran.out.splitlines()
+    assert lines[1] == "4 runs after 1, wall time of the emulation"
+    assert lines[2].split() == [
+        "min",
+        "median",
+        "mean",
+        "deviation",
+        "p5",
+        "p25",
+        "p75",
+        "p95",
+        "p99",
+    ]
+    assert lines[-1].startswith("held y == a*x + old(y)")
+
+
+def test_what_has_no_initialiser_is_poisoned_again(run: Run) -> None:
+    ran = run(*SAXPY, "a=f32:2", "x=f32[n]:ones", "y=f32[200]", "n=i32:100", "--repeat", "3", "-q")
+    assert "note y: 100 of 200 elements were never written" in ran.out
+
+
+def test_rates(run: Run) -> None:
+    ran = run(*SAXPY, *ARGUMENTS, "--repeat", "2", "--bytes", "12*n", "--flops", "2*n")
+    assert " GB/s by the median\n" in ran.out
+    assert " GFLOP/s by the median\n" in ran.out
+
+
+def test_samples_are_in_the_document(run: Run) -> None:
+    ran = run(*SAXPY, *ARGUMENTS, "--repeat", "5", "--warmup", "0", "--hot", "--json")
+    [outcome] = ran.document["outcomes"]
+    timing = outcome["result"]["timing"]
+    assert timing["clock"] == "wall time of the emulation"
+    assert len(timing["samples"]) == 5
+    assert timing["minimum"] == min(timing["samples"])
+    assert (timing["warmup"], timing["flushed_bytes"], timing["throttled"]) == (0, 0, None)
+    assert set(timing["percentiles"]) == {"5", "25", "75", "95", "99"}
+    assert outcome["result"]["milliseconds"] == timing["median"]
+
+
+def test_a_launch_that_is_not_repeated_has_no_timing(run: Run) -> None:
+    [outcome] = run(*SAXPY, *ARGUMENTS, "--json").document["outcomes"]
+    assert outcome["result"]["timing"] is None
+
+
+def test_a_fault_while_timing_is_a_fault(run: Run) -> None:
+    ran = run(
+        "launch", "samples/out_of_bounds.ptx", "-k", "far_past", "-d", "cpu", "--grid", "2",
+        "--block", "64", "x=i32[n]:zeros", "n=i32:100", "--repeat", "3",
+    )  # fmt: skip
+    assert ran.code == 5
+    assert "CUDA_ERROR_ILLEGAL_ADDRESS, 700" in ran.err
+
+
+@pytest.mark.parametrize(
+    ("args", "says"),
+    [
+        (("--warmup", "3"), "--warmup is for timing\nhint: --repeat N times N runs"),
+        (("--bytes", "12*n"), "--bytes is for timing\nhint: --repeat N times N runs"),
+        (("--hot",), "--hot is for timing\nhint: --repeat N times N runs"),
+        (
+            ("--repeat", "3", "--profile"),
+            "--profile and --repeat exclude each other: a profiler wants a single launch",
+        ),
+        (
+            ("--repeat", "3", "--bytes", "n/2"),
+            "--bytes: '/' does not give an integer (write '//') in the dimension 'n/2'\n  n/2\n  ^",
+        ),
+        (
+            ("--repeat", "3", "--flops", "2*"),
+            "--flops: expected a value, found the end\n  2*\n    ^",
+        ),
+    ],
+)
+def test_unusable_options(run: Run, args: tuple[str, ...], says: str) -> None:
+    ran = run(*SAXPY, *ARGUMENTS, *args)
+    assert (ran.code, ran.out) == (2, "")
+    assert ran.err == f"error: {says}\n"
+
+
+def test_a_profiled_launch_copies_nothing_back(run: Run) -> None:
+    args = (*SAXPY, "a=f32:2", "x=f32[n]:iota", "y=f32[n]", "n=i32:100", "--trace")
+    bare, usual = run(*args, "--profile"), run(*args)
+    assert (bare.code, usual.code) == (0, 0)
+    assert "cuMemcpyDtoH(" not in bare.err
+    assert "cuMemcpyDtoH(" in usual.err
+    assert bare.err.count("cuLaunchKernel(") == 1

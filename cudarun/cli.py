@@ -15,6 +15,7 @@ from cudarun.report.errors import show_error
 
 # Name to its one-line help, so that `cudarun --help` imports no command.
 COMMANDS = {
+    "ctx": "Show contexts, play with them, and verify what is said of them.",
     "devices": "List GPUs and emulated devices.",
     "launch": "Launch a kernel with typed arguments and check the result.",
 }

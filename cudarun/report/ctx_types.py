@@ -39,7 +39,7 @@ class StepReport:
         number: From 1.
         line: Its line in the script, from 1.
         thread: Where it ran.
-        text: As written.
+        text: As written, with its thread and what is expected.
         call: The driver's or the runtime's function; empty where none was called.
         result: Name of its result, ``CUDA_ERROR_INVALID_CONTEXT``; empty where there is none.
         code: Its number.
@@ -136,10 +136,9 @@ class FactReport:
 
 @dataclass(frozen=True, slots=True)
 class VerifyReport:
-    """The answer of ``cudarun ctx verify``; ``driver`` is its CUDA version."""
+    """The answer of ``cudarun ctx verify``: what was tried on which devices."""
 
     devices: tuple[str, ...]
-    driver: tuple[int, int]
     facts: tuple[FactReport, ...]
 
     def count(self, verdict: FactVerdict) -> int:

@@ -10,13 +10,14 @@ from __future__ import annotations
 import operator
 import threading
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from queue import SimpleQueue
 from typing import Any, TypeVar
 
 from cudarun.report.ctx_types import StackEntry, StepReport, ThreadStack, Verdict
 from cudarun.session.calls import Driver
 from cudarun.session.context_image import builtin_image
-from cudarun.session.context_script import Name, Step
+from cudarun.session.context_script import Name, Step, short_name
 from cudarun.session.context_steps import Answer, NotRun, NotSupported, ScriptContexts, Steps
 from cudarun.session.context_verbs import BUILTIN
 from cudarun.session.devices import Device
@@ -105,17 +106,15 @@ class Player:
         method = self._steps.method(step.verb)
         try:
             answer = thread.call(lambda: method(**step.operands))
+            self._faulted = self._faulted or int(answer.result) in _FAULTS
+            self._look_at_all(thread, step if answer.succeeded else None)
+            if answer.succeeded and step.label is not None:
+                self._steps.keep(step.label, answer.value)
+            verdict = self._verdict(step, answer)
         except NotSupported as missing:
             return self._report(step, None, "not supported", str(missing))
         except NotRun as reason:
             return self._report(step, None, "not run", str(reason))
-        if answer.succeeded and step.label is not None:
-            self._steps.keep(step.label, answer.value)
-        self._faulted = self._faulted or int(answer.result) in _FAULTS
-        for each in self._threads.values():
-            own = step if each is thread and answer.succeeded else None
-            each.stack = each.call(lambda each=each, own=own: self._look(each.stack, own))  # type: ignore[misc]
-        verdict = self._verdict(step, answer)
         return self._report(step, answer, verdict, self._reason(answer, verdict))
 
     # --- what is thought of it ---
@@ -174,7 +173,13 @@ class Player:
     def _entry(self, handle: int) -> StackEntry:
         return StackEntry(self._contexts.name(handle), self._contexts.alive(handle))
 
-    # --- stacks, looked at in their own thread ---
+    # --- stacks ---
+
+    def _look_at_all(self, active: ScriptThread, step: Step | None) -> None:
+        """Look at every thread's stack, in that thread; ``step`` has succeeded on ``active``."""
+        for thread in self._threads.values():
+            own = step if thread is active else None
+            thread.stack = thread.call(partial(self._look, thread.stack, own))
 
     def _look(self, before: list[int], own: Step | None) -> list[int]:
         """The thread's contexts, the current one last: popped one by one, and pushed back.
@@ -224,10 +229,3 @@ def _last_seen(before: list[int], top: int, own: Step | None) -> list[int]:
     while now and now[-1] != top:
         now = now[:-1]
     return now or [top]
-
-
-def short_name(result: str) -> str:
-    """``INVALID_CONTEXT`` for ``CUDA_ERROR_INVALID_CONTEXT``, ``SUCCESS`` for the runtime's too."""
-    if result == "cudaSuccess":
-        return "SUCCESS"
-    return result.removeprefix("CUDA_ERROR_").removeprefix("CUDA_")

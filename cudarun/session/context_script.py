@@ -100,6 +100,13 @@ class Expectation:
         return ANY in self.results
 
 
+def short_name(result: str) -> str:
+    """``INVALID_CONTEXT`` for ``CUDA_ERROR_INVALID_CONTEXT``, ``SUCCESS`` for the runtime's too."""
+    if result == "cudaSuccess":
+        return "SUCCESS"
+    return result.removeprefix("CUDA_ERROR_").removeprefix("CUDA_")
+
+
 @dataclass(frozen=True, slots=True)
 class Step:
     """One step.
@@ -109,7 +116,7 @@ class Step:
         line: Its line, from 1.
         thread: The thread it runs on.
         verb: What it does, a key of `VERBS`.
-        text: As written, without thread, ``as`` and expectation.
+        text: As written.
         operands: By the name that `_OPERANDS` gives each.
         label: The name that its value is given, ``as NAME``.
         expected: What it must come to; ``None`` where the user did not say.
@@ -279,6 +286,7 @@ class _StepParser:
 
     def step(self, number: int) -> Step:
         """The step, and its names noted."""
+        text = self.text_since(self.tokens[0])
         thread = self.thread()
         verb_token = self.take("a step")
         verb = VERBS.get(verb_token.text)
@@ -286,7 +294,6 @@ class _StepParser:
             hint = did_you_mean(verb_token.text, VERBS)
             raise self.error(f"there is no step {verb_token.text!r}", verb_token, hint=hint)
         operands = self.operands(verb)
-        text = self.text_since(verb_token)
         label = self.label(verb)
         expected = self.expectation(verb, operands)
         if self.position < len(self.tokens):
@@ -322,9 +329,8 @@ class _StepParser:
         return token is not None and token.text not in _CLAUSES
 
     def text_since(self, first: _Token) -> str:
-        """The line's text from a token to the last one taken."""
-        last = self.tokens[self.position - 1]
-        return self.line.text[first.column : last.column + len(last.text)]
+        """The step's text from a token on."""
+        return self.line.text[first.column : self.end]
 
     def thread(self) -> str:
         """``@t1`` before the verb."""

@@ -202,9 +202,10 @@ class Steps:
     ) -> Answer:
         """The answer of a call that makes the thing ``name``."""
         answer, handle = asked
-        if answer.succeeded:
-            self._things[name] = Thing(kind, int(handle), image)
-        return answer
+        if not answer.succeeded:
+            return answer
+        self._things[name] = Thing(kind, int(handle), image)
+        return answer.giving(int(handle))
 
     def _addressed(self, asked: tuple[Answer, Any], name: str, kind: str) -> Answer:
         """The answer of a call that gives an address to ``name``."""
@@ -237,8 +238,7 @@ class Steps:
         answer, handle = self._ask("cuCtxCreate", *creation(self.driver, bits, device.handle))
         if answer.succeeded:
             self.contexts.met(int(handle), name)
-        self._made((answer, handle), name, "context")
-        return self._contextual((answer, handle))
+        return self._made((answer, handle), name, "context")
 
     def _do_push(self, context: str) -> Answer:
         return self._ask("cuCtxPushCurrent", self._context(context))[0]

@@ -1,0 +1,204 @@
+"""``cudarun ctx``: the contexts of a device shown, played with and held to what is said of them."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import click
+
+from cudarun.commands.options import context_options, device_options, output_options, target
+from cudarun.errors import RequestError
+from cudarun.report.json import document, errors_as_json
+from cudarun.session.context_verbs import CHAPTERS, Verb
+from cudarun.session.requests import Image, Target
+
+
+@click.group("ctx")
+def command() -> None:
+    """Show contexts, play with them, and verify what is said of them."""
+
+
+# --- show ----------------------------------------------------------------------------------------
+
+
+@command.command("show")
+@device_options(default="0")
+@context_options
+@output_options
+def show(as_json: bool, quiet: bool, **values: Any) -> int:
+    """Show each device's contexts: state, flags, limits, preferences, and what one costs.
+
+    \b
+    cudarun ctx show -d cpu
+    cudarun ctx show -d all --context new --ctx-flags spin --limit stack=4Ki
+    """
+    from cudarun.session.context_showing import show_contexts
+
+    with errors_as_json("ctx-show", wanted=as_json):
+        report = show_contexts(target(values, capture=as_json))
+    if as_json:
+        click.echo(document("ctx-show", report, report.exit_code))
+        return report.exit_code
+    from cudarun.report.ctx_tables import show_contexts as show_table
+    from cudarun.report.tables import console
+
+    show_table(report, console(click.get_current_context().color))
+    return report.exit_code
+
+
+# --- run -----------------------------------------------------------------------------------------
+
+
+def _step_help() -> str:
+    """The table of steps, as ``--help`` shows it."""
+    lines = []
+    for chapter, verbs in CHAPTERS.items():
+        lines += ["\b", f"{chapter}:", *map(_verb_help, verbs), ""]
+    return "\n".join(lines)
+
+
+def _verb_help(verb: Verb) -> str:
+    head = f"{verb.name} {verb.usage}".rstrip()
+    return f"  {head:28} {verb.help}" if len(head) <= 28 else f"  {head}\n{'':31}{verb.help}"
+
+
+@command.command("run", epilog=_step_help())
+@click.argument("script", required=False)
+@click.option("--script", "file", metavar="FILE", help="Read the script from a file; - is stdin.")
+@click.option("--times", is_flag=True, help="Show how long each call took.")
+@device_options(default="0")
+@output_options
+def run(
+    script: str | None, file: str | None, times: bool, as_json: bool, quiet: bool, **values: Any
+) -> int:
+    """Run a script of driver calls, and draw every thread's stack of contexts after each.
+
+    Steps are separated by ; or line ends, # begins a comment. The chosen devices are dev=0, dev=1,
+    …, all in one process. @t1 before a step runs it on the thread t1. A step may end with what it
+    must come to: -> INVALID_CONTEXT (also A|B, failure, any), or == VALUE, != VALUE, >= VALUE,
+    <= VALUE; "as NAME" names its value for later steps. IMAGE is a file, or builtin.
+
+    Stacks are drawn with the current context first; † marks a context that is no more, floating
+    are those on no stack. Exit code 1: a step did not come to what was expected; 5: a step failed
+    that nobody expected to.
+
+    \b
+    cudarun ctx run 'create A; create B; pop == B; @t1 push B; current == A' -d cpu
+    """
+    with errors_as_json("ctx-run", wanted=as_json):
+        return _run(_script(script, file), _target(values, as_json), times, as_json, quiet)
+
+
+def _run(script: Any, where: Target, times: bool, as_json: bool, quiet: bool) -> int:
+    from cudarun.session.context_running import run_script
+
+    images = _images(script)
+    if as_json:
+        report = run_script(script, where, images)
+        click.echo(document("ctx-run", report, report.exit_code))
+        return report.exit_code
+    from cudarun.report.ctx_tables import StepLines, show_end, width_of
+    from cudarun.report.tables import console
+
+    out = console(click.get_current_context().color)
+    width = width_of(step.text for step in script.steps)
+    lines = StepLines(out, width, quiet=quiet, times=times)
+    report = run_script(script, where, images, lines.show)
+    show_end(report, out)
+    return report.exit_code
+
+
+def _script(text: str | None, file: str | None) -> Any:
+    """Read and parse the script.
+
+    Raises:
+        RequestError: There is none, or two, or it cannot be read.
+        ArgumentSyntaxError: It does not parse.
+    """
+    from cudarun.session.context_script import parse_script
+
+    if (text is None) == (file is None):
+        raise RequestError(
+            "give a script, or --script FILE" + ("" if text is None else ", not both"),
+            hint="cudarun ctx run --help shows the steps",
+        )
+    if file is None:
+        return parse_script(str(text))
+    try:
+        if file == "-":
+            return parse_script(sys.stdin.read(), "<stdin>")
+        with open(file, encoding="utf-8") as stream:
+            return parse_script(stream.read(), file)
+    except OSError as error:
+        raise RequestError(f"{file}: {error.strerror}") from error
+    except UnicodeDecodeError:
+        raise RequestError(f"{file}: not a text") from None
+
+
+def _images(script: Any) -> dict[str, Image]:
+    from cudarun.commands.inputs import read_input
+
+    return {path: read_input(path) for path in script.images}
+
+
+# --- verify --------------------------------------------------------------------------------------
+
+
+@command.command("verify")
+@click.argument("facts", nargs=-1, metavar="[FACT]...")
+@click.option("--list", "listed", is_flag=True, help="List the facts and stop; needs no GPU.")
+@device_options(default="0")
+@output_options
+def verify(facts: tuple[str, ...], listed: bool, as_json: bool, quiet: bool, **values: Any) -> int:
+    """Try facts about contexts on each device, every one in a process of its own.
+
+    A fact is a sentence and a script of 'cudarun ctx run' that shows it; without a name all are
+    tried. Each is held, broken or not supported per device; the exit code is 1 when one is broken.
+    Facts about two devices are tried with --together: dev=1 is then the next of those chosen.
+
+    \b
+    cudarun ctx verify -d cpu
+    cudarun ctx verify -d all --together
+    cudarun ctx verify none-current -d cpu --json
+    """
+    from cudarun.session.context_verifying import chosen_facts, untried
+    from cudarun.session.context_verifying import verify as try_facts
+
+    with errors_as_json("ctx-verify", wanted=as_json):
+        chosen = chosen_facts(facts)
+        if listed:
+            report = untried(chosen)
+        else:
+            report = try_facts(chosen, _target(values, True), _progress(as_json or quiet))
+    if as_json:
+        click.echo(document("ctx-verify", report, report.exit_code))
+        return report.exit_code
+    from cudarun.report.ctx_tables import show_facts, show_verify
+    from cudarun.report.tables import console
+
+    out = console(click.get_current_context().color)
+    if listed:
+        show_facts(report, out)
+    else:
+        show_verify(report, out, quiet=quiet)
+    return report.exit_code
+
+
+def _progress(silent: bool) -> Callable[[str], object]:
+    """A line on a terminal's stderr that says what is being tried; an empty text ends it."""
+    if silent or not sys.stderr.isatty():
+        return lambda what: None
+    return lambda what: click.echo(f"\r\x1b[K{what}", nl=False, err=True)
+
+
+def _target(values: dict[str, Any], capture: bool) -> Target:
+    """The target of a command that makes its own contexts."""
+    return Target(
+        devices=values.pop("devices"),
+        together=values.pop("together"),
+        timeout=values.pop("timeout"),
+        trace=values.pop("trace"),
+        capture=capture,
+    )

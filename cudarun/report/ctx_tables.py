@@ -1,0 +1,222 @@
+"""What ``cudarun ctx`` found, as people read it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from cudarun.report.ctx_types import (
+    ContextInfo,
+    ContextsReport,
+    FactReport,
+    ScriptReport,
+    StackEntry,
+    StepReport,
+    VerifyReport,
+)
+from cudarun.report.errors import show_error
+
+_MARKS = {
+    "ok": (" ", ""),
+    "held": ("✓", "green"),
+    "failed": ("!", "red bold"),
+    "broken": ("✗", "red bold"),
+    "not supported": ("–", "yellow"),
+    "not run": ("!", "red bold"),
+}
+_VERDICTS = {"held": "green", "broken": "red bold", "not supported": "yellow"}
+_RESULT_WIDTH = 36  # CONTEXT_IS_DESTROYED (709) and a value beside most others
+
+
+# --- ctx run -------------------------------------------------------------------------------------
+
+
+class StepLines:
+    """Steps as lines, each as soon as it is done: mark, step, result, value, stacks.
+
+    Args:
+        out: Where to.
+        width: Characters of the longest step.
+        quiet: Leave out the steps that came to what they should.
+        times: Say how long each call took.
+    """
+
+    def __init__(self, out: Console, width: int, *, quiet: bool, times: bool) -> None:
+        self._out = out
+        self._width = width
+        self._quiet = quiet
+        self._times = times
+
+    def show(self, step: StepReport) -> None:
+        """Write the line of a step."""
+        if self._quiet and step.exit_code == 0:
+            return
+        mark, style = _MARKS[step.verdict]
+        line = Text(f"{step.number:3} ").append(mark, style=style)
+        line.append(f" {step.text:{self._width}}  ")
+        line.append(f"{_result(step):{_RESULT_WIDTH}}", style=style if step.exit_code else "")
+        if self._times:
+            spent = "" if step.milliseconds is None else f"{step.milliseconds:.3f} ms"
+            line.append(f"{spent:>12}  ", style="dim")
+        line.append(_stacks(step))
+        line.rstrip()
+        self._out.print(line, soft_wrap=True)
+        for reason in (step.reason or "").splitlines():
+            self._out.print(Text(f"      | {reason}"), soft_wrap=True)
+        self._out.file.flush()  # a kernel's printf writes beside us
+
+
+def show_end(report: ScriptReport, out: Console) -> None:
+    """What a script came to, where not all of it was as it should be."""
+    bad = [
+        f"{count} {words}"
+        for verdict, words in (
+            ("broken", "not as expected"),
+            ("failed", "failed"),
+            ("not run", "not run"),
+            ("not supported", "not supported"),
+        )
+        if (count := sum(step.verdict == verdict for step in report.steps))
+    ]
+    if bad:
+        out.print(Text(f"{len(report.steps)} steps: {', '.join(bad)}"), soft_wrap=True)
+    if report.error is not None:
+        out.file.flush()
+        show_error(report.error)
+
+
+def _result(step: StepReport) -> str:
+    if step.verdict in ("not supported", "not run") or not step.result:
+        return step.verdict if step.verdict != "ok" else ""
+    result = step.result.removeprefix("CUDA_ERROR_").removeprefix("CUDA_")
+    code = f" ({step.code})" if step.code else ""
+    value = f"  {step.value}" if step.value is not None else ""
+    return f"{result}{code}{value}"
+
+
+def _stacks(step: StepReport) -> Text:
+    """``main [B A]  t1 []  floating C``."""
+    parts = []
+    for stack in step.stacks:
+        inside = Text(" ").join(map(_entry, stack.contexts))
+        parts.append(Text.assemble((f"{stack.thread} ", "dim"), "[", inside, "]"))
+    if step.floating:
+        parts.append(Text.assemble(("floating ", "dim"), " ".join(step.floating)))
+    return Text("  ").join(parts)
+
+
+def _entry(entry: StackEntry) -> Text:
+    return Text(entry.name) if entry.alive else Text(f"{entry.name}†", style="red")
+
+
+# --- ctx verify ----------------------------------------------------------------------------------
+
+
+def show_verify(report: VerifyReport, out: Console, *, quiet: bool) -> None:
+    """A row per fact, a column per device, and below what is wrong or missing."""
+    if not quiet:
+        table = _table("fact", *report.devices, "what is learned")
+        for fact in report.facts:
+            verdicts = (Text(o.verdict, style=_VERDICTS[o.verdict]) for o in fact.outcomes)
+            table.add_row(fact.name, *verdicts, Text(fact.sentence))
+        out.print(table)
+    _show_missing(report, out)
+    for fact in report.facts:
+        _show_broken(fact, out)
+    counts = ", ".join(f"{report.count(verdict)} {verdict}" for verdict in _VERDICTS)  # type: ignore[arg-type]
+    out.print(Text(counts), soft_wrap=True)
+
+
+def _show_missing(report: VerifyReport, out: Console) -> None:
+    """Why facts are not supported, once for each reason."""
+    reasons: dict[str, list[str]] = {}
+    for fact in report.facts:
+        for outcome in fact.outcomes:
+            if outcome.verdict == "not supported":
+                reasons.setdefault(outcome.reason or "", []).append(
+                    f"{fact.name} ({outcome.device})"
+                )
+    for reason, facts in reasons.items():
+        out.print(Text("not supported: ", style="yellow") + Text(reason), soft_wrap=True)
+        out.print(Text(f"  {', '.join(facts)}"), soft_wrap=True)
+
+
+def _show_broken(fact: FactReport, out: Console) -> None:
+    """What came instead, with every step up to there."""
+    for outcome in fact.outcomes:
+        if outcome.verdict != "broken":
+            continue
+        head = Text("broken: ", style="red bold") + Text(f"{fact.name} on {outcome.device}")
+        out.print(head + Text(f": {outcome.reason}"), soft_wrap=True)
+        if fact.note:
+            out.print(Text(f"  note: {fact.note}"), soft_wrap=True)
+        lines = StepLines(
+            out, width_of(step.text for step in outcome.steps), quiet=False, times=False
+        )
+        for step in outcome.steps:
+            lines.show(step)
+
+
+def show_facts(report: VerifyReport, out: Console) -> None:
+    """Facts by name and sentence, untried."""
+    table = _table("fact", "what is learned")
+    for fact in report.facts:
+        table.add_row(fact.name, Text(fact.sentence))
+    out.print(table)
+
+
+def width_of(texts: Iterable[str]) -> int:
+    """How wide a column of texts must be."""
+    return max(map(len, texts), default=0)
+
+
+# --- ctx show ------------------------------------------------------------------------------------
+
+
+def show_contexts(report: ContextsReport, out: Console) -> None:
+    """A column per device."""
+    infos = [outcome.info for outcome in report.outcomes if outcome.info is not None]
+    if infos:
+        table = _table("", *(info.device for info in infos))
+        rows = [_properties(info) for info in infos]
+        for label in rows[0]:
+            table.add_row(Text(label, style="dim"), *(row[label] for row in rows))
+        out.print(table)
+    for outcome in report.outcomes:
+        if outcome.error is not None:
+            out.file.flush()
+            show_error(outcome.error)
+
+
+def _properties(info: ContextInfo) -> dict[str, str]:
+    made = "its primary context" if info.made == "primary" else "a new context"
+    least, greatest = info.stream_priorities
+    return {
+        "name": info.name,
+        "primary context, as found": "active" if info.primary_active else "inactive",
+        "its flags": ", ".join(info.primary_flags),
+        "current context, as found": "one" if info.current_before else "none",
+        "then made current": made,
+        "flags": ", ".join(info.flags),
+        "API version": str(info.api_version),
+        **{f"limit {name}": _amount(value) for name, value in info.limits.items()},
+        "cache preference": info.cache_config,
+        "stream priorities": f"{least} to {greatest}",
+        "making it took": f"{info.milliseconds:.2f} ms",
+        "one more takes": f"{info.another_milliseconds:.2f} ms, "
+        f"{info.another_bytes / 2**20:.1f} MiB",
+    }
+
+
+def _amount(value: int | None) -> str:
+    return "not supported" if value is None else str(value)
+
+
+def _table(*columns: str) -> Table:
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for column in columns:
+        table.add_column(column, overflow="fold")
+    return table

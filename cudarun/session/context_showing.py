@@ -1,0 +1,100 @@
+"""``cudarun ctx show``: the contexts of each device, as found and as made, and what one costs."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from cudarun.report.ctx_types import ContextInfo, ContextOutcome, ContextsReport
+from cudarun.session.contexts import LIMITS, cache_word, creation, enter_context, flag_words
+from cudarun.session.fleet import label_of, one_by_one
+from cudarun.session.requests import ContextOptions, Target
+from cudarun.session.selection import Selector
+from cudarun.session.worker import Worker, gather
+
+if TYPE_CHECKING:  # only a worker has these
+    from cudarun.session.calls import Driver
+    from cudarun.session.context_player import BareSession
+
+
+def show_contexts(target: Target) -> ContextsReport:
+    """Look at the contexts of each device, in a process of its own.
+
+    Args:
+        target: The devices, and the context to make on each.
+
+    Raises:
+        NoDevice: ``all`` was asked for and there is none.
+    """
+    outcomes = []
+    for selectors in one_by_one(target):
+        with Worker(partial(_session, selectors, target.trace), capture=True) as worker:
+            worker.send(partial(_look, target.context))
+            [outcome] = gather([worker], timeout=target.timeout)
+        label = label_of(selectors)
+        error = outcome.error.at(device=label) if outcome.error else None
+        outcomes.append(ContextOutcome(label, outcome.value, error))
+    return ContextsReport(tuple(outcomes))
+
+
+# --- in the worker -------------------------------------------------------------------------------
+
+
+def _session(selectors: Sequence[Selector], trace: bool) -> BareSession:
+    from cudarun.session.context_player import BareSession
+
+    return BareSession(selectors, ContextOptions(), trace=trace)
+
+
+def _look(options: ContextOptions, session: BareSession) -> ContextInfo:
+    driver, [device] = session.driver, session.devices
+    flags, active = driver.cuDevicePrimaryCtxGetState(device.handle)
+    before = int(driver.cuCtxGetCurrent())
+    _, milliseconds = _timed(lambda: enter_context(driver, device, options))
+    name = driver.cuDeviceGetName(256, device.handle).split(b"\0", 1)[0]
+    another_milliseconds, another_bytes = _cost(driver, device.handle)
+    least, greatest = driver.cuCtxGetStreamPriorityRange()
+    return ContextInfo(
+        device=device.label,
+        name=name.decode(errors="replace"),
+        primary_active=bool(active),
+        primary_flags=flag_words(driver, flags),
+        current_before=before != 0,
+        made=options.kind,
+        flags=flag_words(driver, driver.cuCtxGetFlags()),
+        api_version=int(driver.cuCtxGetApiVersion(driver.cuCtxGetCurrent())),
+        limits={name: _limit(driver, name) for name in LIMITS},
+        cache_config=cache_word(driver, driver.cuCtxGetCacheConfig()),
+        stream_priorities=(least, greatest),
+        milliseconds=milliseconds,
+        another_milliseconds=another_milliseconds,
+        another_bytes=another_bytes,
+    )
+
+
+def _limit(driver: Driver, name: str) -> int | None:
+    """A limit of the current context; ``None`` where the device has none such."""
+    result, value = driver.attempt("cuCtxGetLimit", getattr(driver.CUlimit, LIMITS[name]))
+    if result == driver.CUresult.CUDA_ERROR_UNSUPPORTED_LIMIT:
+        return None
+    if result != 0:
+        raise driver.failure("cuCtxGetLimit", result)
+    return int(value)
+
+
+def _cost(driver: Driver, device: Any) -> tuple[float, int]:
+    """Milliseconds and bytes of device memory that one more context takes; it is destroyed."""
+    free, _ = driver.cuMemGetInfo()
+    context, milliseconds = _timed(lambda: driver.cuCtxCreate(*creation(driver, 0, device)))
+    left, _ = driver.cuMemGetInfo()
+    driver.cuCtxDestroy(context)
+    return milliseconds, free - left
+
+
+def _timed(function: Callable[[], Any]) -> tuple[Any, float]:
+    """What a function returns, and how many milliseconds it took."""
+    started = time.perf_counter()
+    value = function()
+    return value, (time.perf_counter() - started) * 1e3

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from cudarun.errors import ImageRefused, RequestError
@@ -10,18 +11,31 @@ from cudarun.session.requests import Image
 
 if TYPE_CHECKING:
     from cudarun.images.facts import ImageFacts
+    from cudarun.session.sources import CompileOptions
 
 
-def read_input(name: str) -> Image:
+def read_input(name: str, compilation: CompileOptions | None = None) -> Image:
     """Read an image file; ``-`` is stdin.
+
+    Args:
+        name: The file.
+        compilation: How to compile it, if it is CUDA source.
 
     Raises:
         RequestError: It cannot be read.
         ImageRefused: It is empty, or is nothing that any driver could load.
     """
-    origin = "<stdin>" if name == "-" else name
-    data = _read(name)
-    return Image(origin, data, _facts(data, origin))
+    image = open_input(name, compilation)
+    return replace(image, facts=_facts(image.data, image.origin))
+
+
+def open_input(name: str, compilation: CompileOptions | None = None) -> Image:
+    """Read a file that may be anything: what is wrong with it is told where it is used.
+
+    Raises:
+        RequestError: It cannot be read.
+    """
+    return Image("<stdin>" if name == "-" else name, _read(name), compilation=compilation)
 
 
 def _read(name: str) -> bytes:

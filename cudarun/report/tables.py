@@ -39,9 +39,9 @@ def console(color: bool | None) -> Console:
 
 def show_devices(report: DevicesReport, out: Console) -> None:
     """A row per device, and who can reach whose memory where there are several."""
-    table = _table("device", "name", "cc", "SMs", "free/total GiB", "PCI", "driver", "PTX")
+    rows = table("device", "name", "cc", "SMs", "free/total GiB", "PCI", "driver", "PTX")
     for device in report.devices:
-        table.add_row(
+        rows.add_row(
             device.label,
             device.name,
             _version(device.compute_capability),
@@ -51,7 +51,7 @@ def show_devices(report: DevicesReport, out: Console) -> None:
             _version(device.driver_version),
             _version(device.ptx_version) if device.ptx_version else "?",
         )
-    out.print(table)
+    out.print(rows)
     for device in report.devices:
         out.print(f"{device.label}: {device.uuid}", soft_wrap=True)
     if len(report.devices) > 1:
@@ -73,21 +73,21 @@ def show_launch(report: LaunchReport, out: Console, *, quiet: bool) -> None:
 def show_plan(plan: LaunchPlan, out: Console) -> None:
     """The parameter buffer that a launch would pass, value by value."""
     out.print(_headline(plan), soft_wrap=True)
-    table = _table("offset", "size", "align", "padding", "name", "type", "value")
+    rows = table("offset", "size", "align", "padding", "name", "type", "value")
     for row in plan.parameters:
-        table.add_row(
+        rows.add_row(
             str(row.offset), str(row.size), str(row.alignment), str(row.padding_before or ""),
             Text(row.name), Text(row.type), Text(row.value),
         )  # fmt: skip
-    out.print(table)
+    out.print(rows)
     out.print(f"{plan.parameter_bytes} bytes of parameters")
 
 
 def _headline(launch: LaunchPlan | LaunchResult) -> Text:
     line = Text(launch.demangled, style="bold")
-    geometry = f"  grid {_extent(launch.grid)}  block {_extent(launch.block)}"
+    geometry = f"  grid {extent_text(launch.grid)}  block {extent_text(launch.block)}"
     shared = f"  shared {launch.shared_bytes} B" if launch.shared_bytes else ""
-    cluster = f"  cluster {_extent(launch.cluster)}" if launch.cluster else ""
+    cluster = f"  cluster {extent_text(launch.cluster)}" if launch.cluster else ""
     cooperative = "  cooperative" if launch.cooperative else ""
     return Text.assemble(line, geometry, shared, cluster, cooperative)
 
@@ -156,13 +156,13 @@ def _show_check(check: CheckResult, out: Console, claim: str = "") -> None:
 
 
 def _peers(devices: Sequence[DeviceInfo]) -> Table:
-    table = _table("peer access", *(device.label for device in devices))
+    rows = table("peer access", *(device.label for device in devices))
     for device in devices:
-        table.add_row(
+        rows.add_row(
             device.label,
             *(_reach(device, other) for other in devices),
         )
-    return table
+    return rows
 
 
 def _reach(device: DeviceInfo, other: DeviceInfo) -> str:
@@ -171,11 +171,12 @@ def _reach(device: DeviceInfo, other: DeviceInfo) -> str:
     return "yes" if other.index in device.peers else "no"
 
 
-def _table(*columns: str) -> Table:
-    table = Table(box=None, pad_edge=False, header_style="bold")
+def table(*columns: str) -> Table:
+    """A table without lines; its columns fold rather than be cut."""
+    rows = Table(box=None, pad_edge=False, header_style="bold")
     for column in columns:
-        table.add_column(column, overflow="fold")
-    return table
+        rows.add_column(column, overflow="fold")
+    return rows
 
 
 def _memory(device: DeviceInfo) -> str:
@@ -187,7 +188,7 @@ def _version(version: tuple[int, int]) -> str:
     return f"{version[0]}.{version[1]}"
 
 
-def _extent(extent: tuple[int, int, int]) -> str:
+def extent_text(extent: tuple[int, int, int]) -> str:
     """``256×1×1`` without the trailing ones: ``256``."""
     numbers = [*extent]
     while len(numbers) > 1 and numbers[-1] == 1:

@@ -54,6 +54,10 @@ def prepare_all(
         RequestError: The devices have several architectures and it is to be compiled for them.
     """
     kind = identify(image.data)
+    if kind is ImageKind.EMPTY:
+        raise ImageRefused(f"{image.origin}: the file is empty")
+    if kind is ImageKind.CUBIN:
+        _check_structure(driver, image)
     if kind is ImageKind.CUDA_SOURCE:
         return _compiled(driver, image, devices)
     if kind is ImageKind.LTO_IR:
@@ -62,6 +66,16 @@ def prepare_all(
     if kind not in CONTAINERS or (kind is ImageKind.FATBIN and driver.runs_machine_code):
         return (image,), ()
     return tuple(_fatbins(driver, image, kind)), ()
+
+
+def _check_structure(driver: Driver, cubin: Image) -> None:
+    """Refuse a damaged cubin ourselves: a driver that is given one can crash."""
+    from cudarun.images.elf import read_elf  # imports pyelftools, which PTX needs not
+
+    try:
+        read_elf(cubin.data, cubin.origin, ImageKind.CUBIN)
+    except ImageRefused as error:
+        raise diagnose(error, [cubin], device_place(driver)) from None
 
 
 def _compiled(

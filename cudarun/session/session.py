@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
+from cudarun.images.identify import ImageKind, identify
 from cudarun.session.beside import Beside
 from cudarun.session.calls import Driver
 from cudarun.session.contexts import enter_context
@@ -72,11 +73,15 @@ class Session:
         """Load an image as a library, before or after any context exists.
 
         Raises:
-            ImageRefused: The driver does not take it.
+            ImageRefused: The driver does not take it, or it does not compile.
         """
         from cudarun.session.loading import Library
 
         self.progress.say(f"loading {image.origin}")
+        if identify(image.data) not in (ImageKind.PTX, ImageKind.CUBIN):
+            from cudarun.session.preparing import prepare  # what most launches can do without
+
+            image = prepare(self.driver, image, self.devices)
         library = Library(self.driver, image)
         self.owns(library.unload)
         return library

@@ -1,0 +1,141 @@
+"""Options of commands that compile, load and link images."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from cudarun.commands.options import stack
+from cudarun.session.image_requests import CACHE_MODES, FALLBACKS, JitOptions
+from cudarun.session.sources import CompileOptions
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from cudarun.images.versions import Target
+
+F = TypeVar("F", bound="Callable[..., Any]")
+
+_ARCHITECTURE = re.compile(r"(?:sm|compute)_\d+[af]?")
+
+
+def architecture(text: str) -> Target:
+    """``sm_90`` or ``sm_90a``."""
+    from cudarun.images.versions import parse_target
+
+    target = parse_target(text) if _ARCHITECTURE.fullmatch(text) else None
+    if target is None or target.is_virtual:
+        raise click.BadParameter(
+            f"'{text}' is not an architecture, as for instance sm_90 or sm_90a"
+        )
+    return target
+
+
+def compile_options(function: F) -> F:
+    """``-I``, ``-D``, ``--std``, ``--compile-option``, for CUDA source."""
+    return stack(
+        click.option(
+            "-I",
+            "--include",
+            multiple=True,
+            metavar="DIR",
+            help="Headers of a .cu, repeatable; CUDA's own are found.",
+        ),
+        click.option(
+            "-D",
+            "--define",
+            "defines",
+            multiple=True,
+            metavar="NAME[=VALUE]",
+            help="Define a macro for a .cu; repeatable.",
+        ),
+        click.option("--std", "standard", metavar="c++NN", help="The C++ standard of a .cu."),
+        click.option(
+            "--compile-option",
+            "compiler_options",
+            multiple=True,
+            metavar="OPTION",
+            help="Pass an option to NVRTC, for a .cu; repeatable.",
+        ),
+    )(function)
+
+
+def compilation(values: dict[str, Any]) -> CompileOptions:
+    """Take the values of `compile_options` out of a command's arguments."""
+    return CompileOptions(
+        include=values.pop("include"),
+        defines=values.pop("defines"),
+        standard=values.pop("standard"),
+        options=values.pop("compiler_options"),
+    )
+
+
+def jit_options(function: F) -> F:
+    """What the driver's compiler is told: ``-O``, ``--max-registers``, ``--lineinfo``, ``-g``, ….
+
+    A function of them takes `jit` of its arguments.
+    """
+    return stack(
+        click.option(
+            "-O",
+            "--optimize",
+            "optimization",
+            type=click.IntRange(0, 4),
+            metavar="LEVEL",
+            help="Optimise PTX so far, 0 to 4.  [default: 4]",
+        ),
+        click.option(
+            "--max-registers",
+            type=click.IntRange(min=1),
+            metavar="N",
+            help="Most registers of a thread, where PTX is compiled.",
+        ),
+        click.option(
+            "--threads-per-block",
+            type=click.IntRange(min=1),
+            metavar="N",
+            help="Compile PTX so that blocks can have as many threads.",
+        ),
+        click.option("--lineinfo", "line_info", is_flag=True, help="Keep the lines of the source."),
+        click.option("-g", "--debug", is_flag=True, help="Compile PTX for a debugger."),
+        click.option(
+            "--target",
+            type=architecture,
+            metavar="ARCH",
+            help="Compile PTX for this architecture, not for the device's own.",
+        ),
+        click.option(
+            "--cache-mode",
+            type=click.Choice([*CACHE_MODES]),
+            help="Where global loads are cached.",
+        ),
+        click.option(
+            "--fallback",
+            type=click.Choice([*FALLBACKS]),
+            help="What to take where no machine code fits exactly.",
+        ),
+        click.option(
+            "--position-independent", is_flag=True, help="Compile PTX to code that can be anywhere."
+        ),
+        click.option(
+            "--verbose", is_flag=True, help="Show what the compiler and the linker say they did."
+        ),
+    )(function)
+
+
+def jit(values: dict[str, Any]) -> JitOptions:
+    """Take the values of `jit_options` out of a command's arguments."""
+    return JitOptions(
+        optimization=values.pop("optimization"),
+        max_registers=values.pop("max_registers"),
+        threads_per_block=values.pop("threads_per_block"),
+        line_info=values.pop("line_info"),
+        debug=values.pop("debug"),
+        target=values.pop("target"),
+        cache_mode=values.pop("cache_mode"),
+        fallback=values.pop("fallback"),
+        position_independent=values.pop("position_independent"),
+        verbose=values.pop("verbose"),
+    )

@@ -1,0 +1,117 @@
+"""``cudarun load``: does it load here, every kernel of it, and what is in it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from cudarun.commands.image_options import compilation, compile_options, jit, jit_options
+from cudarun.commands.inputs import open_input
+from cudarun.commands.options import (
+    context_options,
+    device_options,
+    extent,
+    output_options,
+    target,
+    whole_number,
+)
+from cudarun.errors import RequestError
+from cudarun.report.json import document, errors_as_json
+from cudarun.session.fleet import Fleet
+from cudarun.session.image_requests import LoadRequest, Via
+from cudarun.session.requests import Target
+from cudarun.session.verdicts import load, prefetch
+
+_WAYS: dict[str, tuple[Via, ...]] = {
+    "library": ("library",),
+    "module": ("module",),
+    "both": ("library", "module"),
+}
+
+
+@click.command("load")
+@click.argument("images", nargs=-1, required=True, metavar="IMAGE...")
+@click.option(
+    "--via",
+    type=click.Choice([*_WAYS]),
+    default="library",
+    show_default=True,
+    help="Load once for all contexts (cuLibrary), into each (cuModule), or both side by side.",
+)
+@click.option("--lazy", is_flag=True, help="Do not force kernels to load; bad code can go unseen.")
+@click.option(
+    "--offline", is_flag=True, help="Read what the files themselves hold; no driver is asked."
+)
+@click.option(
+    "--block", type=extent, metavar="X[,Y[,Z]]", help="Show the occupancy with this block."
+)
+@click.option(
+    "--smem",
+    type=whole_number,
+    metavar="BYTES",
+    default=0,
+    help="Dynamic shared memory of that block.",
+)
+@jit_options
+@compile_options
+@device_options(default="0")
+@context_options
+@output_options
+def command(as_json: bool, quiet: bool, offline: bool, **values: Any) -> int:
+    """Load IMAGEs on each device, every kernel of them, and show what is inside.
+
+    The driver loads lazily: it can accept a file that holds bad code. Here every kernel is made to
+    load, and each file gets its verdict on each device. Exit code 4 when one is refused.
+
+    \b
+    cudarun load samples/saxpy.ptx samples/managed.ptx -d cpu --block 256
+    cudarun load --offline samples/saxpy.ptx
+    """
+    where = target(values, capture=True)
+    with errors_as_json("load", wanted=as_json):
+        if offline:
+            return _offline(values, as_json=as_json, quiet=quiet)
+        with Fleet(where, prefetch) as fleet:
+            return _load(_request(values), fleet, where, as_json=as_json, quiet=quiet)
+
+
+def _load(request: LoadRequest, fleet: Fleet, where: Target, *, as_json: bool, quiet: bool) -> int:
+    report = load(request, fleet, lambda: Fleet(where, prefetch))
+    if as_json:
+        click.echo(document("load", report, report.exit_code))
+        return report.exit_code
+    from cudarun.report.image_tables import show_load
+    from cudarun.report.tables import console
+
+    show_load(report, console(click.get_current_context().color), quiet=quiet)
+    return report.exit_code
+
+
+def _offline(values: dict[str, Any], *, as_json: bool, quiet: bool) -> int:
+    from cudarun.session.offline import load_offline
+
+    report = load_offline(tuple(map(open_input, values["images"])))
+    if as_json:
+        click.echo(document("load", report, report.exit_code))
+        return report.exit_code
+    from cudarun.report.image_tables import show_offline
+    from cudarun.report.tables import console
+
+    show_offline(report, console(click.get_current_context().color), quiet=quiet)
+    return report.exit_code
+
+
+def _request(values: dict[str, Any]) -> LoadRequest:
+    sources = compilation(values)
+    names = values.pop("images")
+    if names.count("-") > 1:
+        raise RequestError("stdin (-) can be read only once")
+    return LoadRequest(
+        images=tuple(open_input(name, sources) for name in names),
+        ways=_WAYS[values.pop("via")],
+        lazy=values.pop("lazy"),
+        block=values.pop("block"),
+        shared_bytes=values.pop("smem"),
+        options=jit(values),
+    )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,6 +16,7 @@ from cudarun.emulator.program import KernelCode, Program
 
 DEFAULT_STACK = 1024
 DEFAULT_PRINTF_FIFO = 8650752
+_GRID_WORKSPACE = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,12 +71,25 @@ def execute(
     Raises:
         DeviceFault: The kernel did what ends a kernel on hardware.
     """
-    launch = Launch(program, kernel, config, memories, symbols, device)
-    try:
-        with np.errstate(all="ignore"):
+    with _grid_workspace(config, memories[0]) as workspace, np.errstate(all="ignore"):
+        launch = Launch(program, kernel, config, memories, symbols, device, workspace)
+        try:
             _run(launch)
+        finally:
+            printf(launch.printed.take())
+
+
+@contextmanager
+def _grid_workspace(config: LaunchConfig, memory: Memory) -> Iterator[int]:
+    """The address of memory for the barrier of a cooperative grid, 0 for other launches."""
+    if not config.cooperative:
+        yield 0
+        return
+    address = memory.allocate(_GRID_WORKSPACE, label="barrier of the grid")
+    try:
+        yield address
     finally:
-        printf(launch.printed.take())
+        memory.free(address)
 
 
 def _run(launch: Launch) -> None:

@@ -56,7 +56,7 @@ def complaint(line: str) -> str:
         ("bra nowhere;", "Unknown symbol 'nowhere'"),
         ("bra %r0;", "Arguments mismatch for instruction 'bra'"),
         ("call nothing;", "Unknown symbol 'nothing'"),
-        ("mov.u64 %d0, %envreg3;", "Unknown symbol '%envreg3'"),
+        ("mov.u32 %r0, %pm3;", "Unknown symbol '%pm3'"),
         ("bar.sync;", "Arguments mismatch for instruction 'bar'"),
         ("@%r0 bra there; there:", "Arguments mismatch for instruction 'bra'"),
         ("mov.b64 {%r0, %r1, %r2}, %d0;", "Arguments mismatch for instruction 'mov'"),

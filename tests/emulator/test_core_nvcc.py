@@ -218,3 +218,32 @@ def test_printf(device: Device) -> None:
         b"-5000000000|5000000000|0x1234|    42\n"
     )
     assert device.output == line + line + b"nothing\n"
+
+
+# --- cooperative groups --------------------------------------------------------------------------
+
+
+def test_a_barrier_over_the_grid() -> None:
+    device = Device.from_file(PTX.with_name("cooperative.ptx"))
+    n = 64 * 256
+    a, b = zeros(device, n), zeros(device, n)
+    used = device.memory.used
+    device.launch("grid_sync", (64,), (256,), a, b, cooperative=True)
+    i = np.arange(n)
+    assert (device.read(b, "i4", n) == (i + n // 2) % n).all()
+    assert (device.read(a, "i4", n) == ((i + 1) % n + n // 2) % n).all()
+    assert device.memory.used == used
+    with pytest.raises(DeviceFault, match="executed 'trap'"):  # the header's own check
+        device.launch("grid_sync", (64,), (256,), a, b)
+
+
+def test_groups_of_threads() -> None:
+    device = Device.from_file(PTX.with_name("cooperative.ptx"))
+    out = zeros(device, 128)
+    device.launch("tiles", (1,), (64,), out)
+    got = device.read(out, "i4", 128)
+    i = np.arange(64)
+    assert (got[:64] == i.reshape(8, 8).sum(axis=1).repeat(8)).all()
+    for warp in (i[:32], i[32:]):
+        chosen = warp[warp % 3 == 0]
+        assert list(got[64 + chosen]) == [len(chosen) * 100 + n for n in range(len(chosen))]

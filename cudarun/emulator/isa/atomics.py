@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 from cudarun.emulator.isa.form import Form, form
@@ -14,8 +15,6 @@ _WHERE: dict[str, Any] = {
     "space": "global shared shared::cta shared::cluster",
     "hint": "L2::cache_hint",
 }
-_PLACE = "{.sem}{.scope}{.space}"
-
 # Operations, and the types that each of them takes.
 _OPERATIONS = (
     ("and or xor", "b32 b64"),
@@ -23,33 +22,29 @@ _OPERATIONS = (
     ("inc dec", "u32"),
     ("min max", "u32 s32 u64 s64"),
 )
+_HALVES = "f16 f16x2 bf16 bf16x2"
+_EXCHANGED = "b32 b64 u32 u64 s32 s64 f32 f64"
+_COMPARED = "b16 b32 b64 u32 u64 s32 s64"
 
 
-def _rows() -> tuple[Form, ...]:
-    rows = []
+def _rows(place: str) -> Iterator[Form]:
+    """All rows, with the operation and what says where in one order."""
+
+    def row(syntax: str, operations: str, types: str) -> Form:
+        return form(syntax, action=Atomic, op=operations, type=types, **_WHERE)
+
     for operations, types in _OPERATIONS:
-        how = {**_WHERE, "op": operations, "type": types}
-        rows.append(
-            form(f"atom{_PLACE}.op{{.hint}}.type  d, [a], b, ?policy:b64", action=Atomic, **how)
-        )
-        rows.append(
-            form(f"red{_PLACE}.op{{.hint}}.type  [a], b, ?policy:b64", action=Atomic, **how)
-        )
-    halves = {**_WHERE, "op": "add", "type": "f16 f16x2 bf16 bf16x2"}
-    rows += [
-        form(f"atom{_PLACE}.op.noftz{{.hint}}.type  d, [a], b, ?policy:b64", action=Atomic,
-             **halves),
-        form(f"red{_PLACE}.op.noftz{{.hint}}.type  [a], b, ?policy:b64", action=Atomic, **halves),
-        form(f"atom{_PLACE}.op{{.hint}}.type  d, [a], b, ?policy:b64", action=Atomic,
-             **_WHERE, op="exch", type="b32 b64 u32 u64 s32 s64 f32 f64"),
-        form(f"atom{_PLACE}.op{{.hint}}.type  d, [a], b, c, ?policy:b64", action=Atomic,
-             **_WHERE, op="cas", type="b16 b32 b64 u32 u64 s32 s64"),
-    ]  # fmt: skip
-    return tuple(rows)
+        yield row(f"atom{place}{{.hint}}.type  d, [a], b, ?policy:b64", operations, types)
+        yield row(f"red{place}{{.hint}}.type  [a], b, ?policy:b64", operations, types)
+    yield row(f"atom{place}.noftz{{.hint}}.type  d, [a], b, ?policy:b64", "add", _HALVES)
+    yield row(f"red{place}.noftz{{.hint}}.type  [a], b, ?policy:b64", "add", _HALVES)
+    yield row(f"atom{place}{{.hint}}.type  d, [a], b, ?policy:b64", "exch", _EXCHANGED)
+    yield row(f"atom{place}{{.hint}}.type  d, [a], b, c, ?policy:b64", "cas", _COMPARED)
 
 
 FORMS: tuple[Form, ...] = (
-    *_rows(),
+    *_rows("{.sem}{.scope}{.space}.op"),
+    *_rows("{.space}.op{.sem}{.scope}"),  # ptxas takes this order, too, and libcu++ uses it
     form("membar.level", action=NoEffect, level="cta gl sys"),
     form(
         "fence{.sem}.scope",

@@ -24,13 +24,13 @@ _HINTS: dict[str, str] = {
 _LOAD: dict[str, Any] = {
     **_HINTS,
     "space": "global shared shared::cta shared::cluster local const param param::entry param::func",
-    "sem": "weak volatile relaxed acquire mmio",
+    "sem": "weak volatile relaxed acquire",
     "cop": "ca cg cs lu cv",
 }
 _STORE: dict[str, Any] = {
     **_HINTS,
     "space": "global shared shared::cta shared::cluster local param param::func",
-    "sem": "weak volatile relaxed release mmio",
+    "sem": "weak volatile relaxed release",
     "cop": "wb cg cs wt",
 }
 _COPY: dict[str, Any] = {
@@ -42,9 +42,9 @@ _COPY: dict[str, Any] = {
 _CACHE = "{.cop}{.l1}{.l2}{.hint}{.prefetch}"
 
 FORMS: tuple[Form, ...] = (
-    form(f"ld{{.sem}}{{.scope}}{{.space}}{_CACHE}.type  ~d, [a], ?policy:b64",
+    form(f"ld{{.mmio}}{{.sem}}{{.scope}}{{.space}}{_CACHE}.type  ~d, [a], ?policy:b64",
          action=Load, **_LOAD),
-    form(f"ld{{.sem}}{{.scope}}{{.space}}{_CACHE}.vec.type  ~{{d}}, [a], ?policy:b64",
+    form(f"ld{{.mmio}}{{.sem}}{{.scope}}{{.space}}{_CACHE}.vec.type  ~{{d}}, [a], ?policy:b64",
          action=Load, **_LOAD),
     form("ld.global{.cop}.nc{.l1}{.l2}{.hint}{.prefetch}.type  ~d, [a], ?policy:b64",
          action=Load, **_LOAD),
@@ -52,9 +52,9 @@ FORMS: tuple[Form, ...] = (
          action=Load, **_LOAD),
     form("ldu{.space}.type  ~d, [a]", action=Load, **_LOAD),
     form("ldu{.space}.vec.type  ~{d}, [a]", action=Load, **_LOAD),
-    form(f"st{{.sem}}{{.scope}}{{.space}}{_CACHE}.type  [a], ~b, ?policy:b64",
+    form(f"st{{.mmio}}{{.sem}}{{.scope}}{{.space}}{_CACHE}.type  [a], ~b, ?policy:b64",
          action=Store, **_STORE),
-    form(f"st{{.sem}}{{.scope}}{{.space}}{_CACHE}.vec.type  [a], ~{{b}}, ?policy:b64",
+    form(f"st{{.mmio}}{{.sem}}{{.scope}}{{.space}}{_CACHE}.vec.type  [a], ~{{b}}, ?policy:b64",
          action=Store, **_STORE),
     form("prefetch{.space}.level  [a]", action=NoEffect, space="global local", level="L1 L2"),
     form("prefetch.global.level  [a]", action=NoEffect, level="L2::evict_last L2::evict_normal"),

@@ -51,6 +51,7 @@ def _registers() -> dict[str, SpecialRegister]:
         **rows(block, "u32", "cluster_ctarank"),
         **rows(launch, "u32", "cluster_nctarank"),
         **rows(launch, "u64", "current_graph_exec"),
+        **rows(launch, "u32", " ".join(f"envreg{number}" for number in range(32))),
         **rows(Extent.MOMENT, "u32", "clock clock_hi globaltimer_lo globaltimer_hi"),
         **rows(Extent.MOMENT, "u64", "clock64 globaltimer"),
     }

@@ -10,6 +10,7 @@ FORMS: tuple[Form, ...] = (
          mode="up down bfly idx"),
     form("vote.sync.mode.pred  d, a, mask:b32", action=Vote, mode="all any uni"),
     form("vote.sync.mode.b32  d, a:pred, mask:b32", action=Vote, mode="ballot"),
+    form("vote.mode.sync.b32  d, a:pred, mask:b32", action=Vote, mode="ballot"),
     form("match.mode.sync.type  d:b32, a, mask:b32", action=Match, mode="any", type="b32 b64"),
     form("match.mode.sync.type  d:b32|?p:pred, a, mask:b32", action=Match, mode="all",
          type="b32 b64"),

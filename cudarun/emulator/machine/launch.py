@@ -41,6 +41,7 @@ class Launch:
         config: Grid, block and so on.
         memories: Where global addresses can lie.
         device: The device.
+        grid_workspace: Memory for the barrier of a cooperative grid; 0 in other launches.
         printed: What the kernel printed so far.
         block_threads: Threads per block.
         blocks: Blocks of the grid.
@@ -61,12 +62,14 @@ class Launch:
         memories: Sequence[Memory],
         symbols: Mapping[str, int],
         device: DeviceTraits,
+        grid_workspace: int,
     ) -> None:
         self.program = program
         self.kernel = kernel
         self.config = config
         self.memories = tuple(memories)
         self.device = device
+        self.grid_workspace = grid_workspace
         self.printed = PrintBuffer(config.printf_fifo)
         self.functions = program.code
         self.kernel_function = program.code[kernel.name]
@@ -98,6 +101,10 @@ class Launch:
             "%is_explicit_cluster": int(prod(cluster) > 1),
             "%cluster_nctarank": prod(cluster),
             "%current_graph_exec": 0,
+            **{f"%envreg{number}": 0 for number in range(32)},
+            # Where the cooperative groups header looks for the barrier of a grid.
+            "%envreg1": self.grid_workspace >> 32,
+            "%envreg2": self.grid_workspace & 0xFFFFFFFF,
         }
         for axis, g, b, c in zip("xyz", grid, block, cluster, strict=True):
             values[f"%nctaid.{axis}"] = g

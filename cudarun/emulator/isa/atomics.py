@@ -14,6 +14,7 @@ _WHERE: dict[str, Any] = {
     "scope": "cta cluster gpu sys",
     "space": "global shared shared::cta shared::cluster",
     "hint": "L2::cache_hint",
+    "any_order": True,
 }
 # Operations, and the types that each of them takes.
 _OPERATIONS = (
@@ -27,24 +28,23 @@ _EXCHANGED = "b32 b64 u32 u64 s32 s64 f32 f64"
 _COMPARED = "b16 b32 b64 u32 u64 s32 s64"
 
 
-def _rows(place: str) -> Iterator[Form]:
-    """All rows, with the operation and what says where in one order."""
+def _rows() -> Iterator[Form]:
+    where = "{.sem}{.scope}{.space}.op"
 
     def row(syntax: str, operations: str, types: str) -> Form:
         return form(syntax, action=Atomic, op=operations, type=types, **_WHERE)
 
     for operations, types in _OPERATIONS:
-        yield row(f"atom{place}{{.hint}}.type  d, [a], b, ?policy:b64", operations, types)
-        yield row(f"red{place}{{.hint}}.type  [a], b, ?policy:b64", operations, types)
-    yield row(f"atom{place}.noftz{{.hint}}.type  d, [a], b, ?policy:b64", "add", _HALVES)
-    yield row(f"red{place}.noftz{{.hint}}.type  [a], b, ?policy:b64", "add", _HALVES)
-    yield row(f"atom{place}{{.hint}}.type  d, [a], b, ?policy:b64", "exch", _EXCHANGED)
-    yield row(f"atom{place}{{.hint}}.type  d, [a], b, c, ?policy:b64", "cas", _COMPARED)
+        yield row(f"atom{where}{{.hint}}.type  d, [a], b, ?policy:b64", operations, types)
+        yield row(f"red{where}{{.hint}}.type  [a], b, ?policy:b64", operations, types)
+    yield row(f"atom{where}.noftz{{.hint}}.type  d, [a], b, ?policy:b64", "add", _HALVES)
+    yield row(f"red{where}.noftz{{.hint}}.type  [a], b, ?policy:b64", "add", _HALVES)
+    yield row(f"atom{where}{{.hint}}.type  d, [a], b, ?policy:b64", "exch", _EXCHANGED)
+    yield row(f"atom{where}{{.hint}}.type  d, [a], b, c, ?policy:b64", "cas", _COMPARED)
 
 
 FORMS: tuple[Form, ...] = (
-    *_rows("{.sem}{.scope}{.space}.op"),
-    *_rows("{.space}.op{.sem}{.scope}"),  # ptxas takes this order, too, and libcu++ uses it
+    *_rows(),
     form("membar.level", action=NoEffect, level="cta gl sys"),
     form(
         "fence{.sem}.scope",

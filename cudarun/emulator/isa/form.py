@@ -117,10 +117,11 @@ class Form:
     action: Callable[[Words], Any] | None
     reads_carry: bool
     writes_carry: bool
+    any_order: bool
 
     def match(self, modifiers: tuple[str, ...]) -> Words | None:
-        """The words if these are modifiers of this form, in its order; else ``None``."""
-        found = self._match(modifiers, 0)
+        """The words if these are modifiers of this form, else ``None``."""
+        found = self._match_any_order(modifiers) if self.any_order else self._match(modifiers, 0)
         if found is None:
             return None
         words = Words(found)
@@ -129,6 +130,19 @@ class Form:
             if types:
                 words["type"] = types[0]
         return words
+
+    def _match_any_order(self, modifiers: tuple[str, ...]) -> dict[str, str] | None:
+        left = list(modifiers)
+        found = {}
+        for word, optional in self.words:
+            allowed = self.classes.get(word, {word})
+            given = next((modifier for modifier in left if modifier in allowed), "")
+            if given:
+                left.remove(given)
+            elif not optional:
+                return None
+            found[word] = given
+        return None if left else found
 
     def _match(self, modifiers: tuple[str, ...], index: int) -> dict[str, str] | None:
         if index == len(self.words):
@@ -153,6 +167,7 @@ def form(
     action: Callable[[Words], Any] | None = None,
     writes: int | None = None,
     carry: str = "",
+    any_order: bool = False,
     **classes: str,
 ) -> Form:
     """One row; the notation is told at the top of this module.
@@ -165,6 +180,7 @@ def form(
         writes: How many of the leading operands are destinations, where it is not the usual one.
         carry: ``"in"``, ``"out"`` or ``"in out"``: the condition-code register is read as the last
             source and written as the last destination.
+        any_order: The modifiers may come in any order, as ptxas takes them in memory instructions.
         classes: The words that each class name of ``syntax`` stands for.
     """
     head, _, tail = syntax.strip().partition(" ")
@@ -187,6 +203,7 @@ def form(
         action=action,
         reads_carry="in" in carry.split(),
         writes_carry="out" in carry.split(),
+        any_order=any_order,
     )
 
 

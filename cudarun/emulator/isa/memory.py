@@ -12,7 +12,7 @@ from cudarun.emulator.isa.form import Form, form
 from cudarun.emulator.machine.transfers import AsynchronousCopy, Load, NoEffect, Store
 
 _TYPES = "b8 b16 b32 b64 b128 u8 u16 u32 u64 s8 s16 s32 s64 f32 f64"
-_HINTS: dict[str, str] = {
+_HINTS: dict[str, Any] = {
     "scope": "cta cluster gpu sys",
     "l1": "L1::evict_normal L1::evict_unchanged L1::evict_first L1::evict_last L1::no_allocate",
     "l2": "L2::evict_normal L2::evict_first L2::evict_last",
@@ -20,6 +20,7 @@ _HINTS: dict[str, str] = {
     "prefetch": "L2::64B L2::128B L2::256B",
     "vec": "v2 v4 v8",
     "type": _TYPES,
+    "any_order": True,
 }
 _LOAD: dict[str, Any] = {
     **_HINTS,

@@ -17,19 +17,9 @@ def test_the_last_run_is_as_the_first(run: Run) -> None:
     ran = run(*SAXPY, *ARGUMENTS, "--repeat", "4", "--warmup", "1", "--check", "y == a*x + old(y)")
     assert ran.code == 0, ran.err
     lines = ran.out.splitlines()
-    percentiles = ["p5", "p25", "p75", "p95", "p99"]
     assert lines[1] == "4 runs after 1, wall time of the emulation"
-    assert lines[2].split() == [
-        "min",
-        "median",
-        "mean",
-        "deviation",
-        "p5",
-        "p25",
-        "p75",
-        "p95",
-        "p99",
-    ]
+    columns = ["min", "median", "mean", "deviation", "p5", "p25", "p75", "p95", "p99"]
+    assert lines[2].split() == columns
     assert lines[-1].startswith("held y == a*x + old(y)")
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 Severity = Literal["fatal", "error", "warning", "info", "note"]
-Tool = Literal["ptxas", "nvlink", "nvJitLink", "NVRTC"]
+Tool = Literal["ptxas", "nvlink", "nvJitLink", "NVRTC", "cudarun"]
 
 SERIOUS: frozenset[Severity] = frozenset({"fatal", "error"})
 

@@ -95,7 +95,7 @@ def _damaged(case: Case) -> Explanation | None:
     what = contents.damage or "its structure is broken"
     return Explanation(
         f"The {contents.kind.value} is damaged: {what}.",
-        "Build or copy the file again; it may have been cut off on the way.",
+        "build or copy the file again; it may have been cut off on the way",
     )
 
 
@@ -105,7 +105,7 @@ def _cut_off_text(case: Case) -> Explanation | None:
         if lines and (found.line or 0) >= lines and "Parsing error near" in found.message:
             return Explanation(
                 "The text ends in the middle of a statement: the file is cut off.",
-                "Build or copy the file again.",
+                "build or copy the file again",
             )
     return None
 
@@ -114,12 +114,12 @@ def _not_an_image(case: Case) -> Explanation | None:
     if case.match(r"Missing \.version directive"):
         return Explanation(
             "The text is no PTX: it does not begin with .version.",
-            "Give a PTX text, a cubin, a fatbin or CUDA source.",
+            "give a PTX text, a cubin, a fatbin or CUDA source",
         )
     if case.match(r"Binary format for key='\d+', ident='[^']*' is not recognized"):
         return Explanation(
             "The driver does not recognise the file as an image of any kind.",
-            "Give a PTX text, a cubin, a fatbin or CUDA source.",
+            "give a PTX text, a cubin, a fatbin or CUDA source",
         )
     return None
 
@@ -130,17 +130,17 @@ def _lto_ir(case: Case) -> Explanation | None:
     if lto_off:
         return Explanation(
             "LTO-IR is code that is optimised while it is linked, which was not asked for.",
-            "Add --lto.",
+            "add --lto",
         )
     if is_lto:
         return Explanation(
             "LTO-IR holds no code yet, and the driver's linker does not take it.",
-            "Link it with nvJitLink: cudarun link --linker nvjitlink --lto.",
+            "link it with nvJitLink: cudarun link --linker nvjitlink --lto",
         )
     if case.match("NVVM_ERROR_NO_MODULE_IN_PROGRAM"):
         return Explanation(
             "No input holds LTO-IR, so there is nothing for --lto to optimise.",
-            "Leave --lto out, or compile the inputs with -dlto.",
+            "leave --lto out, or compile the inputs with -dlto",
         )
     return None
 
@@ -161,7 +161,7 @@ def _ptx_too_new(case: Case) -> Explanation | None:
     update = "update the driver" if place.is_driver else "use a newer nvJitLink"
     return Explanation(
         f"PTX {_version(given)} needs {needs}; {who}{has} takes PTX up to {_version(newest)}.",
-        f"Compile with a toolkit that is no newer than that, or {update}.",
+        f"compile with a toolkit that is no newer than that, or {update}",
     )
 
 
@@ -186,7 +186,7 @@ def _ptx_too_old(case: Case) -> Explanation | None:
         return None
     return Explanation(
         f"The text says .version {match[1]}, which is older than {match[2]}.",
-        "Say the .version that its compiler wrote, or one that knows this .target.",
+        "say the .version that its compiler wrote, or one that knows this .target",
     )
 
 
@@ -194,8 +194,8 @@ def _ptx_of_32_bits(case: Case) -> Explanation | None:
     if not case.match("32-Bit ABI|32-bit addressing|address_size 32"):
         return None
     return Explanation(
-        "The PTX has 32-bit addresses, which GPUs since compute capability 9.0 do not.",
-        "Compile it for 64 bits (nvcc -m64, the default) so that it says .address_size 64.",
+        "The PTX has 32-bit addresses, which GPUs of compute capability 9.0 and later do not have.",
+        "compile it for 64 bits (nvcc -m64, the default) so that it says .address_size 64",
     )
 
 
@@ -212,9 +212,9 @@ def _specific_target(case: Case) -> Explanation | None:
     whose = "its own architecture" if target.suffix == "a" else "its own family"
     base = f"compute_{target.number}"
     if case.place.architecture == target.number:
-        remedy = f"Link with --arch sm_{target.number}{target.suffix}."
+        remedy = f"link with --arch sm_{target.number}{target.suffix}"
     else:
-        remedy = f"Compile for {base}, without the suffix, if the kernel does without what it adds."
+        remedy = f"compile for {base}, without the suffix, if the kernel does without what it adds"
     return Explanation(
         f"The code is for {target}; with the suffix {target.suffix} it runs on {whose} only, and "
         f"this is for {_place(case.place)}.",
@@ -229,7 +229,7 @@ def _newer_target(case: Case) -> Explanation | None:
     given = f"{targets[0]}" if targets else "a newer architecture"
     return Explanation(
         f"The PTX is for {given}, which is newer than {_place(case.place)}.",
-        f"Compile it for compute_{case.place.architecture} or older.",
+        f"compile it for compute_{case.place.architecture} or older",
     )
 
 
@@ -240,7 +240,7 @@ def _unknown_target(case: Case) -> Explanation | None:
     return Explanation(
         f"The compiler knows no {match[1]}: it is misspelt, or newer than "
         f"{'the driver' if case.place.is_driver else case.place.name}.",
-        "Compile for an architecture that it knows, as for instance compute_75.",
+        "compile for an architecture that it knows, as for instance compute_75",
     )
 
 
@@ -250,7 +250,7 @@ def _missing_feature(case: Case) -> Explanation | None:
         return None
     return Explanation(
         f"The instruction '{match[1]}' exists from {match[2]} on, and .target says less.",
-        f"Compile for {match[2].replace('sm_', 'compute_')} or newer.",
+        f"compile for {match[2].replace('sm_', 'compute_')} or newer",
     )
 
 
@@ -267,7 +267,17 @@ def _unresolved(case: Case) -> Explanation | None:
     plural = "are" if len(set(names)) > 1 else "is"
     return Explanation(
         f"{shown} {plural} declared and used here, and defined in no input.",
-        "Link it with the file that defines it: cudarun link FILE… -o OUT.",
+        "link it with the file that defines it: cudarun link FILE… -o OUT",
+    )
+
+
+def _not_linked(case: Case) -> Explanation | None:
+    externs = case.contents.externs if case.contents else ()
+    if not externs or case.cuda_error is None:
+        return None
+    return Explanation(
+        f"The file is yet to be linked: it does not define {_listed(externs)}.",
+        "link it with the file that does: cudarun link FILE… -o OUT",
     )
 
 
@@ -281,7 +291,7 @@ def _duplicate(case: Case) -> Explanation | None:
     where = f": {', '.join(sorted(files))}" if files else ""
     return Explanation(
         f"{_listed(names)} {plural} defined in more than one input{where}.",
-        "Link one of them only, or make one definition static or weak (__device__ static, .weak).",
+        "link one of them only, or make one definition static or weak (__device__ static, .weak)",
     )
 
 
@@ -296,7 +306,7 @@ def _registers(case: Case) -> Explanation | None:
         return Explanation(
             f"{demangle(match[1])} may use {match[2]} registers (its launch bounds, or "
             f"--max-registers), and {demangle(match[3])}, which it calls, needs {match[4]}.",
-            "Compile the called function with -maxrregcount, or loosen __launch_bounds__.",
+            "compile the called function with -maxrregcount, or loosen __launch_bounds__",
         )
     match = case.match(
         r"(?:Insufficient registers \((?P<has>\d+)\).*register target of (?P<needs>\d+)"
@@ -308,7 +318,7 @@ def _registers(case: Case) -> Explanation | None:
     return Explanation(
         f"The kernel cannot be compiled with {match['has'] or match['count']} registers a "
         f"thread{needs}.",
-        "Raise --max-registers, or loosen __launch_bounds__ (.maxntid, .minnctapersm, .maxnreg).",
+        "raise --max-registers, or loosen __launch_bounds__ (.maxntid, .minnctapersm, .maxnreg)",
     )
 
 
@@ -321,7 +331,7 @@ def _shared_memory(case: Case) -> Explanation | None:
     used, most = int(match[2], 16), int(match[3], 16)
     return Explanation(
         f"{demangle(match[1])} declares {used} bytes of static shared memory; {most} is the most.",
-        "Make it dynamic (extern __shared__) and ask for its size at the launch: --smem BYTES.",
+        "make it dynamic (extern __shared__) and ask for its size at the launch: --smem BYTES",
     )
 
 
@@ -340,7 +350,7 @@ def _no_machine_code(case: Case) -> Explanation | None:
     return Explanation(
         f"The {case.contents.kind.value} holds machine code ({_targets(targets)}) and no PTX; "
         "the emulated device runs PTX.",
-        "Give the PTX it was made of, or build with -gencode arch=compute_80,code=compute_80.",
+        "give the PTX it was made of, or build with -gencode arch=compute_80,code=compute_80",
     )
 
 
@@ -356,13 +366,13 @@ def _no_code_for_gpu(case: Case) -> Explanation | None:
         ptx = f"the PTX inside, for {_targets(virtual)}, is newer or for another architecture"
     else:
         oldest = min(target.number for target in contents.targets)
-        ptx = "there is no PTX inside that the driver could compile for this GPU"
+        ptx = "there is no PTX inside that could be compiled for it"
         if oldest <= architecture:
             wanted += f", or keep PTX in it: -gencode arch=compute_{oldest},code=compute_{oldest}"
     return Explanation(
         f"The {contents.kind.value} has code for {_targets(contents.targets)}; this is for "
         f"{_place(case.place)}, and machine code runs on its own major version only; {ptx}.",
-        f"Build it with {wanted}.",
+        f"build it with {wanted}",
     )
 
 
@@ -370,13 +380,13 @@ def _no_code_for_gpu(case: Case) -> Explanation | None:
 
 
 def _missing_header(case: Case) -> Explanation | None:
-    match = case.match(r'could not open source file "([^"]+)"')
+    match = case.match(r'(?:could not|cannot) open source file "([^"]+)"')
     if match is None:
         return None
     return Explanation(
         f"NVRTC searches only the folders it is given, and {match[1]} is in none of them.",
-        "Name its folder with -I; CUDA's own headers come from CUDA_HOME, or with "
-        "pip install 'cudarun[toolkit]'.",
+        "name its folder with -I; CUDA's own headers come from CUDA_HOME, or with "
+        "pip install 'cudarun[toolkit]'",
     )
 
 
@@ -399,6 +409,7 @@ _RULES: tuple[Rule, ...] = (
     _not_an_image,
     _no_machine_code,
     _no_code_for_gpu,
+    _not_linked,
 )
 
 
@@ -410,9 +421,7 @@ def _version(version: Version | None) -> str:
 
 
 def _place(place: Place) -> str:
-    if place.architecture is None:
-        return place.name
-    return f"{place.name} ({place.target})" if place.name else place.target
+    return place.name if place.architecture is None else f"{place.target} ({place.name})"
 
 
 def _targets(targets: Iterable[Target]) -> str:

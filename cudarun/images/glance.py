@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from cudarun.errors import ImageRefused
@@ -24,6 +25,7 @@ class Contents:
         ptx_version: Of PTX.
         damage: What is wrong with its structure, in one line.
         lines: How many lines a text has.
+        externs: What a cubin leaves to other files to define.
     """
 
     kind: ImageKind
@@ -31,6 +33,7 @@ class Contents:
     ptx_version: Version | None = None
     damage: str | None = None
     lines: int | None = None
+    externs: tuple[str, ...] = ()
 
 
 def glance(data: bytes, origin: str) -> Contents:
@@ -40,17 +43,15 @@ def glance(data: bytes, origin: str) -> Contents:
         return _of_ptx(data)
     if kind is ImageKind.CUDA_SOURCE:
         return Contents(kind, lines=_line_count(data))
-    if kind is not ImageKind.CUBIN and kind not in CONTAINERS:
-        return Contents(kind)
     try:
-        names: tuple[str, ...] = (
-            tuple(entry.target for entry in image_entries(data, origin))
-            if kind in CONTAINERS
-            else read_image(data, origin).targets
-        )
+        if kind is ImageKind.CUBIN:
+            facts = read_image(data, origin)
+            return Contents(kind, _targets(facts.targets), externs=facts.externs)
+        if kind in CONTAINERS:
+            return Contents(kind, _targets(e.target for e in image_entries(data, origin)))
     except ImageRefused as error:
         return Contents(kind, damage=error.message.rpartition(": ")[2])
-    return Contents(kind, _targets(names))
+    return Contents(kind)
 
 
 def _of_ptx(data: bytes) -> Contents:
@@ -68,5 +69,5 @@ def _line_count(data: bytes) -> int:
     return data.rstrip(b"\0 \t\r\n").count(b"\n") + 1
 
 
-def _targets(names: tuple[str, ...] | list[str]) -> tuple[Target, ...]:
+def _targets(names: Iterable[str]) -> tuple[Target, ...]:
     return tuple(target for target in map(parse_target, names) if target is not None)

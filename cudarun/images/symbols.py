@@ -21,10 +21,14 @@ Role = Literal["defined", "weak", "wanted"]
 
 @dataclass(frozen=True, slots=True)
 class LinkSymbol:
-    """A symbol of an input: ``weak`` is a definition that another one may take the place of."""
+    """A symbol of an input: ``weak`` is a definition that another one may take the place of.
+
+    ``line`` is where a PTX text has it, from 1.
+    """
 
     name: str
     role: Role
+    line: int | None = None
 
 
 def link_symbols(data: bytes, origin: str, architecture: int) -> tuple[LinkSymbol, ...]:
@@ -77,7 +81,7 @@ def _of_ptx(data: bytes) -> Iterator[LinkSymbol]:
     for variable in module.variables:
         role = _ROLES.get(variable.linkage or "")
         if role is not None and not (role == "wanted" and variable.space == "shared"):
-            yield LinkSymbol(variable.name, role)
+            yield LinkSymbol(variable.name, role, variable.position.line)
 
 
 # Linkage directives of PTX, section 11.6; without one a symbol is its file's own.
@@ -95,9 +99,10 @@ def _of_functions(module: Module) -> Iterator[LinkSymbol]:
         if function.body is None:
             is_wanted = function.linkage == "extern" and function.name not in OF_THE_DRIVER
             if is_wanted and function.name not in defined:
-                yield LinkSymbol(function.name, "wanted")
+                yield LinkSymbol(function.name, "wanted", function.position.line)
         elif function.is_entry or function.linkage in ("visible", "weak"):
-            yield LinkSymbol(function.name, "weak" if function.linkage == "weak" else "defined")
+            role: Role = "weak" if function.linkage == "weak" else "defined"
+            yield LinkSymbol(function.name, role, function.position.line)
 
 
 def _of_cubin(data: bytes, origin: str) -> Iterator[LinkSymbol]:

@@ -134,7 +134,8 @@ def _headers_of_cuda() -> tuple[str, ...]:
 def _refusal(
     nvrtc: ModuleType, source: Image, target: Target, log: str, result: Any
 ) -> CudarunError:
-    words = _checked_text(nvrtc, result)
+    does_not_compile = result == nvrtc.nvrtcResult.NVRTC_ERROR_COMPILATION
+    words = "the source does not compile" if does_not_compile else _checked_text(nvrtc, result)
     if result == nvrtc.nvrtcResult.NVRTC_ERROR_INVALID_OPTION:
         said = log.strip().removeprefix("nvrtc: error: ")
         known = ", ".join(f"sm_{n}" for n in _checked(nvrtc, nvrtc.nvrtcGetSupportedArchs()))

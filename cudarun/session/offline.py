@@ -32,7 +32,7 @@ def read_file(image: Image) -> FileReport:
     try:
         facts = read_image(image.data, image.origin)
     except ImageRefused as error:
-        refused = _diagnosed(error, image).at(file=image.origin)
+        refused = _diagnosed(error, image)
         return FileReport(image.origin, kind, len(image.data), error=refused)
     return FileReport(
         image=image.origin,

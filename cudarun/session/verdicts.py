@@ -70,7 +70,8 @@ def _outcome(image: Image, answer: Answer) -> LoadOutcome:
     device, results = answer.value or (None, ())
     error = answer.error or next((r.error for r in results if r.error is not None), None)
     if error is not None:
-        error = error.at(file=image.origin, device=answer.device)
+        is_named = error.message.startswith(image.origin)
+        error = error.at(file=None if is_named else image.origin, device=answer.device)
     return LoadOutcome(
         image=image.origin,
         label=answer.device,

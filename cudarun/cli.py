@@ -19,6 +19,7 @@ COMMANDS = {
     "devices": "List GPUs and emulated devices.",
     "load": "Load images, every kernel of them, and show what is inside.",
     "launch": "Launch a kernel with typed arguments and check the result.",
+    "managed": "Show __managed__ variables: one address, on the host and on every device.",
 }
 
 

@@ -1,0 +1,129 @@
+"""``cudarun managed``: ``__managed__`` variables, and how they differ from ``__device__`` ones."""
+
+from __future__ import annotations
+
+import shlex
+from typing import Any
+
+import click
+
+from cudarun.commands.inputs import read_input
+from cudarun.commands.options import (
+    context_options,
+    device_options,
+    extent,
+    output_options,
+    target,
+    whole_number,
+)
+from cudarun.errors import RequestError
+from cudarun.report.json import document, errors_as_json
+from cudarun.session.managed import (
+    ManagedLaunch,
+    ManagedRequest,
+    managed,
+    parse_view,
+    start_worker,
+)
+from cudarun.session.requests import Geometry, Image, LaunchRequest, Target
+
+
+@click.command("managed")
+@click.argument("image")
+@click.argument("variables", nargs=-1, metavar="[NAME[:TYPE|=VALUE]]...")
+@click.option(
+    "--launch",
+    "launches",
+    multiple=True,
+    metavar="'KERNEL ARGS…'",
+    help="Run a kernel on each device in turn, and show the values after each; repeatable.",
+)
+@click.option("--grid", type=extent, metavar="X[,Y[,Z]]", default="1", help="Blocks in the grid.")
+@click.option("--block", type=extent, metavar="X[,Y[,Z]]", default="1", help="Threads in a block.")
+@click.option(
+    "--smem", type=whole_number, metavar="BYTES", default=0, help="Bytes of dynamic shared memory."
+)
+@click.option(
+    "--globals",
+    "with_globals",
+    is_flag=True,
+    help="Put __device__ and __constant__ variables beside them, with an address in each context.",
+)
+@click.option(
+    "--contexts",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Contexts to look from on each device.  [default: 1; 2 where there is one device]",
+)
+@device_options(default="0")
+@context_options
+@output_options
+def command(as_json: bool, quiet: bool, **values: Any) -> int:
+    """Show the __managed__ variables of IMAGE: one address, one value, on the host and everywhere.
+
+    NAME chooses variables, NAME:TYPE says what one is read as where the image does not, NAME=VALUE
+    writes one from the host before anything is launched, with a VALUE of the argument grammar. All
+    devices are served by one process. The exit code is 1 when a managed variable has more than one
+    address or value.
+
+    \b
+    cudarun managed samples/managed.ptx -d cpu --launch 'bump k=i32:5' --globals
+    cudarun managed samples/managed.ptx counter=i32:100 -d all --launch 'bump k=i32:5'
+    """
+    where = target(values, capture=as_json)
+    with errors_as_json("managed", wanted=as_json), start_worker(where) as worker:
+        # The worker initialises the driver while we read what the user wants of it.
+        report = managed(_request(values, where), worker, where.timeout)
+    if as_json:
+        click.echo(document("managed", report, report.exit_code))
+        return report.exit_code
+    from cudarun.report.managed_tables import show_managed
+    from cudarun.report.tables import console
+
+    show_managed(report, console(click.get_current_context().color), quiet=quiet)
+    return report.exit_code
+
+
+def _request(values: dict[str, Any], where: Target) -> ManagedRequest:
+    """Parse and validate everything that needs no driver.
+
+    Raises:
+        RequestError: Any of it is unusable.
+        ImageRefused: The file is empty or no image at all.
+    """
+    image = read_input(values["image"])
+    geometry = Geometry(values["block"], values["grid"], shared_bytes=values["smem"])
+    return ManagedRequest(
+        image=image,
+        views=tuple(map(parse_view, values["variables"])),
+        launches=tuple(_launch(text, image, geometry) for text in values["launches"]),
+        with_globals=values["with_globals"],
+        contexts=values["contexts"],
+        context=where.context.kind,
+    )
+
+
+def _launch(text: str, image: Image, geometry: Geometry) -> ManagedLaunch:
+    """``KERNEL ARGS…``, split as a shell would."""
+    from cudarun.arguments.grammar import parse_arguments
+    from cudarun.arguments.tolerance import Tolerance
+
+    try:
+        words = shlex.split(text)
+    except ValueError as error:
+        raise RequestError(f"--launch '{text}': {error}") from None
+    if not words:
+        raise RequestError("--launch: name a kernel", hint="as in --launch 'bump k=i32:5'")
+    kernel, *arguments = words
+    request = LaunchRequest(
+        image=image,
+        kernel=kernel,
+        geometry=geometry,
+        arguments=parse_arguments(arguments),
+        checks=(),
+        prints=(),
+        saves=(),
+        tolerance=Tolerance(),
+        seed=0,
+    )
+    return ManagedLaunch(text, request)

@@ -1,0 +1,67 @@
+"""What ``cudarun managed`` found, as people read it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from cudarun.report.errors import show_error
+from cudarun.report.managed_types import ManagedReport, Place, VariableReport
+
+
+def show_managed(report: ManagedReport, out: Console, *, quiet: bool) -> None:
+    """For each variable its addresses, and a row of values for each moment."""
+    if not report.variables and report.error is None:
+        out.print(Text(f"{report.image}: no __managed__ variables"), soft_wrap=True)
+    for variable in report.variables:
+        _show_variable(variable, report.places, out, quiet=quiet)
+    if report.error is not None:
+        out.file.flush()
+        show_error(report.error)
+
+
+def _show_variable(
+    variable: VariableReport, places: Sequence[Place], out: Console, *, quiet: bool
+) -> None:
+    kind = "managed" if variable.managed else "one in each context"
+    head = Text(variable.demangled, style="bold")
+    head.append(f"  {variable.type}, {variable.size} bytes, {kind}", style="not bold")
+    out.print(head, soft_wrap=True)
+    if not quiet:
+        out.print(_verdict(variable, places), soft_wrap=True)
+    table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
+    for column in ("", *(["host"] if variable.managed else []), *map(str, places)):
+        table.add_column(column, overflow="fold")
+    if not quiet:
+        table.add_row(Text("  address", style="dim"), *_addresses(variable))
+    for observation in variable.observations:
+        host = [observation.host] if observation.host else []
+        values = (Text(seen.text) for seen in (*host, *observation.places))
+        table.add_row(Text(f"  {observation.moment}", style="dim"), *values)
+    out.print(table)
+
+
+def _addresses(variable: VariableReport) -> list[str]:
+    """The address in each column; the host's is that of the first context."""
+    host = variable.addresses[:1] if variable.managed else ()
+    return [hex(address) for address in (*host, *variable.addresses)]
+
+
+def _verdict(variable: VariableReport, places: Sequence[Place]) -> Text:
+    """What is to be seen in the addresses."""
+    distinct, devices = len(set(variable.addresses)), len({place.device for place in places})
+    where = f"{_count(len(places), 'context')} of {_count(devices, 'device')}"
+    if not variable.managed:
+        return Text(f"  {_count(distinct, 'address', 'addresses')} in {where}")
+    if not variable.one_address:
+        return Text.assemble(("  FAILED ", "red bold"), f"{distinct} addresses in {where}")
+    if not variable.held:
+        return Text.assemble(("  FAILED ", "red bold"), "one address, and different values at it")
+    return Text.assemble(("  held ", "green"), f"one address in {where}, and one value")
+
+
+def _count(number: int, one: str, many: str | None = None) -> str:
+    return f"{number} {one if number == 1 else many or one + 's'}"

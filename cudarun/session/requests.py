@@ -17,6 +17,9 @@ if TYPE_CHECKING:  # names only: a request for `devices` needs no argument gramm
 
 Extent = tuple[int, int, int]
 
+STDIN = "<stdin>"
+"""What messages call the image that came from there."""
+
 
 @dataclass(frozen=True, slots=True)
 class ContextOptions:

@@ -27,6 +27,7 @@ MAY_IMPORT = {
         "images",
         "parameters",
         "report.types",
+        "report.spec_types",
         "report.ctx_types",
         "report.managed_types",
     },

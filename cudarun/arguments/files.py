@@ -2,8 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
+from cudarun.arguments.values import (
+    Argument,
+    Buffer,
+    FileBuffer,
+    FileInitial,
+    Member,
+    StructValue,
+    Value,
+)
 from cudarun.errors import RequestError
 
 _NPY_MAGIC = b"\x93NUMPY"
@@ -12,6 +23,24 @@ _NPY_MAGIC = b"\x93NUMPY"
 def locate(path: str, directory: Path) -> Path:
     """Where ``path`` is: relative ones start from ``directory``, ``~`` is the home directory."""
     return directory / Path(path).expanduser()
+
+
+def relocated(argument: Argument, move: Callable[[str], str]) -> Argument:
+    """The argument with every path in it as ``move`` gives it."""
+    return replace(argument, value=_relocated(argument.value, move))
+
+
+def _relocated(value: Value, move: Callable[[str], str]) -> Value:
+    match value:
+        case FileBuffer(path):
+            return FileBuffer(move(path))
+        case Buffer(initial=FileInitial(path)):
+            return replace(value, initial=FileInitial(move(path)))
+        case StructValue(members):
+            moved = (Member(m.name, _relocated(m.value, move)) for m in members)
+            return StructValue(tuple(moved))
+        case _:
+            return value
 
 
 def unreadable(path: Path, error: OSError) -> RequestError:

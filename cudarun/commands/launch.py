@@ -7,10 +7,12 @@ from dataclasses import replace
 from typing import Any
 
 import click
+from click.core import ParameterSource
 
+from cudarun.commands.inputs import read_input
 from cudarun.commands.launch_options import launch_options, launch_request
 from cudarun.commands.options import context_options, device_options, output_options, target
-from cudarun.errors import ExitCode
+from cudarun.errors import ExitCode, RequestError
 from cudarun.report.json import document, errors_as_json
 from cudarun.report.progress import status_line
 from cudarun.session.fleet import Fleet
@@ -18,16 +20,29 @@ from cudarun.session.launching import launch, plan, prefetch
 from cudarun.session.requests import ContextOptions, LaunchRequest, Target
 from cudarun.session.selection import Selector
 
+_WITH_SPEC = {
+    *("image", "arguments", "spec", "fail_fast", "junit", "as_json", "quiet"),
+    *("devices", "timeout", "trace", "context_kind", "ctx_flags", "limits", "cache_config"),
+}
+
 
 @click.command("launch")
-@click.argument("image")
+@click.argument("image", required=False)
 @click.argument("arguments", nargs=-1, metavar="[ARG]...")
 @launch_options
 @click.option("--dry-run", is_flag=True, help="Print the parameter table and stop; needs no GPU.")
+@click.option(
+    "--spec", metavar="FILE", help="Run the cases of a TOML file: all, or those named as arguments."
+)
+@click.option("--fail-fast", is_flag=True, help="Begin no case of --spec after one that failed.")
+@click.option("--junit", metavar="FILE", help="Write the results of --spec as JUnit XML.")
+@click.option(
+    "--write-spec", metavar="FILE", help="Append this launch to a spec file, and make it."
+)
 @device_options(default="0")
 @context_options
 @output_options
-def command(as_json: bool, quiet: bool, dry_run: bool, **values: Any) -> int:
+def command(as_json: bool, quiet: bool, **values: Any) -> int:
     """Launch a kernel of IMAGE (PTX, cubin or fatbin; - is stdin) with typed arguments.
 
     An ARG is [NAME=]VALUE, in the order of the kernel's parameters: f32:2.5 a scalar,
@@ -38,16 +53,86 @@ def command(as_json: bool, quiet: bool, dry_run: bool, **values: Any) -> int:
         a=f32:2 'x=f32[n]:iota' 'y=f32[n]:ones' n=i32:1000 \\
         --check 'y == a*x + 1' --print 'y[:4]'
     """
+    if values["spec"] is not None:
+        return _spec(values, as_json=as_json, quiet=quiet)
     where = target(values, capture=as_json)
     with errors_as_json("launch", wanted=as_json):
-        if dry_run:
-            return _dry_run(launch_request(values, where), as_json=as_json)
+        _refuse_without_spec(values)
+        if values["dry_run"]:
+            return _dry_run(_request(values, where), as_json=as_json)
         with ExitStack() as workers:
             # They initialise the driver while we read what the user wants of them.
             fleet = workers.enter_context(Fleet(where, prefetch, status_line()))
             reference = _reference(values["reference"], where, workers)
-            request = launch_request(values, where)
+            request = _request(values, where)
             return _launch(request, fleet, reference, as_json=as_json, quiet=quiet)
+
+
+def _request(values: dict[str, Any], where: Target) -> LaunchRequest:
+    request = launch_request(values, where, read_input(values["image"]))
+    if values["write_spec"] is not None:
+        from cudarun.commands.spec_writing import append_case
+
+        name = append_case(values["write_spec"], click.get_current_context())
+        click.echo(f"appended case '{name}' to {values['write_spec']}", err=True)
+    return request
+
+
+def _refuse_without_spec(values: dict[str, Any]) -> None:
+    if values["image"] is None:
+        raise click.UsageError("missing argument 'IMAGE'", click.get_current_context())
+    for option in ("fail_fast", "junit"):
+        if values[option]:
+            raise RequestError(f"--{option.replace('_', '-')} is for --spec")
+
+
+def _spec(values: dict[str, Any], *, as_json: bool, quiet: bool) -> int:
+    """Run a spec: a line for each case as it is settled, or one document."""
+    with errors_as_json("launch-spec", wanted=as_json):
+        _refuse_with_spec()
+        where = target(values, capture=True)
+        if where.together:
+            raise RequestError("--together: a spec has one worker for each device")
+        return _run_spec(values, where, as_json=as_json, quiet=quiet)
+
+
+def _run_spec(values: dict[str, Any], where: Target, *, as_json: bool, quiet: bool) -> int:
+    from cudarun.commands.spec_file import read_spec
+    from cudarun.report.junit import check_writable, write_junit
+    from cudarun.session.spec_run import run_spec
+
+    names = [name for name in (values["image"], *values["arguments"]) if name is not None]
+    cases = read_spec(values["spec"], names, where)
+    if values["junit"] is not None:
+        check_writable(values["junit"])
+    from cudarun.report.spec import SpecTable
+
+    table = None if as_json else SpecTable(click.get_current_context().color, quiet=quiet)
+    report = run_spec(
+        values["spec"],
+        cases,
+        where,
+        fail_fast=values["fail_fast"],
+        watch=status_line(),
+        on_case=table.add if table is not None else lambda case: None,
+    )
+    if values["junit"] is not None:
+        write_junit(report, values["junit"])
+    if table is None:
+        click.echo(document("launch-spec", report, report.exit_code))
+    else:
+        table.end(report)
+    return report.exit_code
+
+
+def _refuse_with_spec() -> None:
+    """What is about one launch stands in the file."""
+    context = click.get_current_context()
+    for parameter in context.command.params:
+        name = parameter.name or ""
+        given = context.get_parameter_source(name) is ParameterSource.COMMANDLINE
+        if given and name not in _WITH_SPEC:
+            raise RequestError(f"--spec: {parameter.opts[-1]} is about one launch: say it there")
 
 
 def _reference(selector: Selector | None, where: Target, workers: ExitStack) -> Fleet | None:

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import click
 
-from cudarun.commands.inputs import read_input
 from cudarun.commands.options import extent, stack, whole_number
 from cudarun.errors import RequestError
 from cudarun.session.contexts import CACHE_CONFIGS
@@ -201,18 +200,18 @@ _TIMING = (
 
 
 def launch_request(
-    values: dict[str, Any], where: Target, directory: Path = Path()
+    values: dict[str, Any], where: Target, image: Image, directory: Path = Path()
 ) -> LaunchRequest:
     """Parse and validate everything that needs no driver.
 
     Args:
-        values: Of `launch_options`, with ``image`` and ``arguments``.
+        values: Of `launch_options`, with ``arguments``.
         where: The devices it will run on.
+        image: What is launched.
         directory: What relative paths start from.
 
     Raises:
         RequestError: Any of it is unusable.
-        ImageRefused: The file is empty or no image at all.
     """
     from cudarun.arguments.expressions import parse_expression
     from cudarun.arguments.grammar import parse_arguments
@@ -220,7 +219,7 @@ def launch_request(
 
     force, seed = values["force"], values["seed"]
     return LaunchRequest(
-        image=_read_image(values["image"], directory),
+        image=image,
         kernel=values["kernel"],
         geometry=_geometry(values),
         arguments=parse_arguments(values["arguments"]),
@@ -238,10 +237,6 @@ def launch_request(
         reference=values["reference"],
         directory=directory,
     )
-
-
-def _read_image(name: str, directory: Path) -> Image:
-    return read_input(name if name == "-" else os.fspath(directory / name))
 
 
 def _geometry(values: dict[str, Any]) -> Geometry:

@@ -152,16 +152,21 @@ def target(values: dict[str, Any], *, capture: bool) -> Target:
     """Take the values of `device_options` and `context_options` out of a command's arguments."""
     return Target(
         devices=values.pop("devices"),
-        context=ContextOptions(
-            kind=values.pop("context_kind"),
-            flags=values.pop("ctx_flags"),
-            limits=values.pop("limits"),
-            cache_config=values.pop("cache_config"),
-        ),
+        context=context_values(values),
         together=values.pop("together"),
         timeout=values.pop("timeout"),
         trace=values.pop("trace"),
         capture=capture,
+    )
+
+
+def context_values(values: dict[str, Any]) -> ContextOptions:
+    """Take the values of `context_options` out of a command's arguments."""
+    return ContextOptions(
+        kind=values.pop("context_kind"),
+        flags=values.pop("ctx_flags"),
+        limits=values.pop("limits"),
+        cache_config=values.pop("cache_config"),
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from rich.console import Console
 from rich.table import Table
@@ -108,11 +108,27 @@ def _show_result(result: LaunchResult, out: Console, *, quiet: bool) -> None:
         out.print(Text(f"saved {saved.name} to {saved.path}, {saved.nbytes} bytes"), soft_wrap=True)
     for buffer in result.buffers:
         _show_buffer(buffer, out)
+    for check, claim in _checks(result):
+        _show_check(check, out, claim)
+
+
+def show_failures(result: LaunchResult, out: Console) -> None:
+    """What is wrong with a launch that came back, and nothing else."""
+    for buffer in result.buffers:
+        if buffer.guard_damage is not None:
+            _show_buffer(buffer, out)
+    for check, claim in _checks(result):
+        if not check.held:
+            _show_check(check, out, claim)
+
+
+def _checks(result: LaunchResult) -> Iterator[tuple[CheckResult, str]]:
+    """Everything that was to hold, and what is claimed beyond its expression."""
     for check in result.checks:
-        _show_check(check, out)
+        yield check, ""
     if result.reference is not None:
         for comparison in result.reference.comparisons:
-            _show_check(comparison, out, f" as on {result.reference.device}")
+            yield comparison, f" as on {result.reference.device}"
 
 
 def _show_buffer(buffer: BufferResult, out: Console) -> None:

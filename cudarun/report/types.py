@@ -148,11 +148,6 @@ class ReferenceResult:
     device: str
     comparisons: tuple[CheckResult, ...]
 
-    @property
-    def held(self) -> bool:
-        """Whether the devices agree."""
-        return all(comparison.held for comparison in self.comparisons)
-
 
 @dataclass(frozen=True, slots=True)
 class Figure:
@@ -239,13 +234,20 @@ class LaunchResult:
     timing: TimingResult | None
 
     @property
+    def broken(self) -> tuple[str, ...]:
+        """What should hold and does not: checks, the reference, the guard zones."""
+        guards = (f"guard zone of {b.name}" for b in self.buffers if b.guard_damage is not None)
+        checks = (check.expression for check in self.checks if not check.held)
+        if self.reference is None:
+            return (*guards, *checks)
+        where = self.reference.device
+        differ = (f"{c.expression} as on {where}" for c in self.reference.comparisons if not c.held)
+        return (*guards, *checks, *differ)
+
+    @property
     def held(self) -> bool:
         """Whether every check held, the reference agrees and every guard zone is intact."""
-        return (
-            all(check.held for check in self.checks)
-            and (self.reference is None or self.reference.held)
-            and all(buffer.guard_damage is None for buffer in self.buffers)
-        )
+        return not self.broken
 
 
 @dataclass(frozen=True, slots=True)

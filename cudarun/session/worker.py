@@ -97,9 +97,8 @@ class Worker(Generic[S]):
     def __exit__(self, *_: object) -> None:
         os.close(self._tasks)
         os.close(self._answers)
-        if self._status is None:
-            os.kill(self.pid, signal.SIGKILL)
-            self._reap()
+        self.kill()
+        self._reap()
         if self._stdout is not None:
             self._stdout.close()
 
@@ -131,7 +130,12 @@ class Worker(Generic[S]):
     def give_up(self) -> None:
         """Kill it: its time is over."""
         self._overdue = True
-        os.kill(self.pid, signal.SIGKILL)
+        self.kill()
+
+    def kill(self) -> None:
+        """End the process, however busy it is; it stays a zombie until the context is left."""
+        if self._status is None:  # once reaped, the number may be another process's
+            os.kill(self.pid, signal.SIGKILL)
 
     def outcome(self) -> Outcome[Any]:
         """What became of the last task, once `feed` or `give_up` has settled it."""
@@ -143,10 +147,9 @@ class Worker(Generic[S]):
             body.release()
             self._received.clear()
             return Outcome(value, error, self._output())
-        status = self._reap()
         if self._overdue and self._limit is not None:
             return Outcome(None, _out_of_time(self._limit), self._output())
-        return Outcome(None, WorkerDied(_cause_of_death(status)), self._output())
+        return Outcome(None, WorkerDied(_cause_of_death(self._reap())), self._output())
 
     def _length(self) -> int | None:
         """How long the answer's pickle is; ``None`` until its header is here."""

@@ -1,0 +1,308 @@
+"""Spec files: TOML with a ``[[launch]]`` for each case, in the words of the command line.
+
+A case is turned into those words and read by the command line's own options, so that both take the
+same and refuse the same. Everything is read before anything runs; what is wrong is refused with the
+line it stands on.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+
+from cudarun.commands.inputs import read_input
+from cudarun.commands.launch_options import launch_options, launch_request
+from cudarun.commands.options import context_options, context_values
+from cudarun.errors import CudarunError, ImageRefused, RequestError
+from cudarun.session.requests import ContextOptions, Image, Target
+from cudarun.session.spec import Case, parse_expected, parse_requirement
+
+_TABLE = "launch"
+_OWN = ("name", "image", "args", "expect_error", "requires", "skip")
+"""The keys that are no options. ``-`` and ``_`` are the same in all keys."""
+
+_JOINED = {"grid", "block", "threads", "cluster", "ctx-flags"}
+"""Options that take several values with commas between them."""
+
+
+@click.command(_TABLE)
+@click.argument("image")
+@click.argument("arguments", nargs=-1)
+@launch_options
+@click.option("--timeout", type=click.FloatRange(min=0, min_open=True))
+@context_options
+def words(**values: Any) -> None:
+    """The words of a case; never called, only asked to parse."""
+
+
+OPTIONS = {
+    option.opts[-1].removeprefix("--"): option
+    for option in words.params
+    if isinstance(option, click.Option)
+}
+"""The options that a case can have, by name."""
+
+
+def read_spec(path: str, names: Sequence[str], where: Target) -> list[Case]:
+    """Read the cases of a spec: those named, or all.
+
+    Args:
+        path: The file; paths in it start from its folder.
+        names: Which cases.
+        where: The devices they will run on, and the context of cases that say nothing else.
+
+    Raises:
+        RequestError: The file cannot be read, or any case in it is wrong, or there is none of a
+            name.
+    """
+    try:
+        text = Path(path).read_text()
+    except OSError as error:
+        raise RequestError(f"--spec: {path}: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise RequestError(f"--spec: {path} is not a text in UTF-8") from error
+    tables = _tables(path, text)
+    found = _Reader(path, text, where)
+    cases = [found.case(index, table) for index, table in enumerate(tables)]
+    found.refuse_same_names(cases)
+    return _chosen(path, cases, names)
+
+
+def _tables(path: str, text: str) -> list[dict[str, Any]]:
+    try:
+        document = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise RequestError(f"{path}: {error}", hint="a spec is a TOML file") from error
+    tables = document.pop(_TABLE, [])
+    if document:
+        key = next(iter(document))
+        raise RequestError(f"{path}:{_line_of_key(text, key)}: unknown key '{key}': {_FORM}")
+    if not isinstance(tables, list) or not all(isinstance(table, dict) for table in tables):
+        raise RequestError(f"{path}:{_line_of_key(text, _TABLE)}: {_FORM}")
+    if not tables:
+        raise RequestError(f"{path}: no case: {_FORM}")
+    return tables
+
+
+_FORM = "a spec is made of [[launch]] tables"
+
+
+def _chosen(path: str, cases: list[Case], names: Sequence[str]) -> list[Case]:
+    known = {case.name: case for case in cases}
+    for name in names:
+        if name not in known:
+            raise RequestError(f"{path} has no case '{name}'", hint=_near(name, known))
+    return [case for case in cases if case.name in names] if names else cases
+
+
+class _Reader:
+    """Turns tables into cases."""
+
+    def __init__(self, path: str, text: str, where: Target) -> None:
+        self.path = path
+        self.text = text
+        self.where = where
+        self.directory = Path(path).parent
+
+    def case(self, index: int, table: Mapping[str, Any]) -> Case:
+        """The case of one table.
+
+        Raises:
+            RequestError: Something in it is wrong.
+        """
+        entries = {key.replace("-", "_"): (key, value) for key, value in table.items()}
+        own = {key: entries.pop(key)[1] for key in _OWN if key in entries}
+        key: str | None = None
+        try:
+            for key in _OWN:
+                _check_own(key, own.get(key))
+            key = None
+            argv = []
+            for key, value in entries.values():
+                argv += _option_words(key, value)
+            key = "image"
+            if "image" not in own:
+                raise RequestError("a case needs an image")
+            values = self.parsed(argv, own)
+            key = None
+            return self.made(index, own, values)
+        except RequestError as error:
+            line = _line_of(self.text, index, key or _guilty(error, table))
+            name = f"case '{own['name']}': " if isinstance(own.get("name"), str) else ""
+            error.message = f"{self.path}:{line}: {name}{error.message}"
+            raise
+
+    def parsed(self, argv: list[str], own: Mapping[str, Any]) -> dict[str, Any]:
+        """The values of the options, as the command line would have them."""
+        arguments = [own["image"], *own.get("args", [])]
+        context = click.Context(words, info_name=_TABLE)
+        try:
+            words.parse_args(context, [*argv, "--", *arguments])
+        except click.UsageError as error:
+            message = error.format_message()
+            raise RequestError(message[:1].lower() + message[1:].rstrip(".")) from error
+        return context.params
+
+    def made(self, index: int, own: Mapping[str, Any], values: dict[str, Any]) -> Case:
+        """The case of values that are right each for itself."""
+        skip = own.get("skip")
+        reason = skip if isinstance(skip, str) else "skipped by the spec" if skip else None
+        image, refused = self.image(values["image"], reason)
+        options = context_values(values)
+        wanted = _texts(own.get("requires", []))
+        expected = own.get("expect_error")
+        return Case(
+            name=own.get("name") or f"{Path(values['image']).stem}-{index + 1}",
+            line=_line_of(self.text, index, None),
+            request=None
+            if image is None
+            else launch_request(values, self.where, image, self.directory),
+            context=self.where.context if options == ContextOptions() else options,
+            timeout=values["timeout"],
+            requires=tuple(map(parse_requirement, wanted)),
+            expected=None if expected is None else parse_expected(str(expected)),
+            skip=reason,
+            refused=refused,
+        )
+
+    def image(self, name: str, skip: str | None) -> tuple[Image | None, CudarunError | None]:
+        """The image, or why it is none, which the case may expect."""
+        if name == "-":
+            raise RequestError("the image of a case is a file; stdin can be read only once")
+        if skip is not None:  # it may not even have been built
+            return None, None
+        try:
+            return read_input(str(self.directory / name)), None
+        except ImageRefused as error:
+            return None, error
+
+    def refuse_same_names(self, cases: Sequence[Case]) -> None:
+        """Demand that each name is there once.
+
+        Raises:
+            RequestError: At the second of a name.
+        """
+        seen: dict[str, Case] = {}
+        for case in cases:
+            if case.name in seen:
+                raise RequestError(
+                    f"{self.path}:{case.line}: a case '{case.name}' is there already, in line "
+                    f"{seen[case.name].line}"
+                )
+            seen[case.name] = case
+
+
+def _check_own(key: str, value: Any) -> None:
+    """Demand the type that one of our own keys must have, if it is there."""
+    match key, value:
+        case _, None:
+            return
+        case "name" | "image", str() if value:
+            return
+        case "args", list() if all(isinstance(each, str) for each in value):
+            return
+        case "requires", str() | list() if all(isinstance(each, str) for each in _texts(value)):
+            return
+        case "expect_error", str() | int() if not isinstance(value, bool):
+            return
+        case "skip", str() | bool():
+            return
+    kinds = {
+        "args": "a list of texts",
+        "requires": "a text or a list of texts",
+        "expect_error": "the name or number of an error",
+        "skip": "true, or the reason as a text",
+    }
+    raise RequestError(f"{key} is {kinds.get(key, 'a text')}")
+
+
+def _option_words(key: str, value: Any) -> list[str]:
+    """One entry as the command line has it.
+
+    Raises:
+        RequestError: There is no such option, or it has no such values.
+    """
+    name = key.replace("_", "-")
+    option = OPTIONS.get(name)
+    if option is None:
+        known = [*OPTIONS, *_OWN]
+        raise RequestError(f"unknown key '{key}'", hint=_near(name, known))
+    if option.is_flag:
+        if not isinstance(value, bool):
+            raise RequestError(f"{key} is true or false")
+        return [f"--{name}"] if value else []
+    several = value if isinstance(value, list) else [value]
+    if not all(
+        isinstance(each, str | int | float) and not isinstance(each, bool) for each in several
+    ):
+        raise RequestError(f"{key} is a text or a number")
+    if option.multiple:
+        return [f"--{name}={each}" for each in several]
+    if isinstance(value, list) and name not in _JOINED:
+        raise RequestError(f"{key} has one value, not a list")
+    return [f"--{name}={','.join(map(str, several))}"]
+
+
+def _texts(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else [value]
+
+
+def _near(word: str, known: Sequence[str] | Mapping[str, object]) -> str | None:
+    import difflib
+
+    near = difflib.get_close_matches(word, [*known], n=1)
+    return f"did you mean {near[0]}?" if near else None
+
+
+# --- where things stand --------------------------------------------------------------------------
+
+
+def _guilty(error: RequestError, table: Mapping[str, Any]) -> str | None:
+    """The key that an error is about, by the text or the option that it quotes."""
+    quoted = getattr(error, "text", None) or error.context.get("argument")
+    for key, value in table.items():
+        if quoted is not None and quoted in map(str, _texts(value)):
+            return key
+        if f"--{key.replace('_', '-')}" in error.message or error.message.startswith(f"{key}:"):
+            return key
+    return "image" if "image" in table and str(table["image"]) in error.message else None
+
+
+def _line_of(text: str, index: int, key: str | None) -> int:
+    """The line of the ``index``-th case, or of a key in it, from 1."""
+    headers = list(_lines_like(text, rf"\[\[\s*{_TABLE}\s*\]\]", 0, None))
+    start = headers[index]
+    if key is None:
+        return start + 1
+    end = headers[index + 1] if index + 1 < len(headers) else None
+    names = rf"(?:{re.escape(key)}|\"{re.escape(key)}\"|'{re.escape(key)}')"
+    return next(_lines_like(text, rf"{names}\s*=", start, end), start) + 1
+
+
+def _line_of_key(text: str, key: str) -> int:
+    pattern = rf"(?:\[+\s*)?[\"']?{re.escape(key)}\b"
+    return next(_lines_like(text, pattern, 0, None), 0) + 1
+
+
+def _lines_like(text: str, pattern: str, start: int, end: int | None) -> Iterator[int]:
+    """The lines, from 0, that begin with a pattern and are not inside a text or a list.
+
+    What stands before such a line is TOML by itself; before a line inside something it is not.
+    """
+    lines = text.splitlines(keepends=True)
+    for number in range(start, len(lines) if end is None else end):
+        if re.match(rf"\s*{pattern}", lines[number]) and _is_toml("".join(lines[:number])):
+            yield number
+
+
+def _is_toml(text: str) -> bool:
+    try:
+        tomllib.loads(text)
+    except tomllib.TOMLDecodeError:
+        return False
+    return True

@@ -1,0 +1,126 @@
+"""``--write-spec``: the command as given, appended to a spec file as one more case."""
+
+from __future__ import annotations
+
+import json
+import os
+import tomllib
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import click
+from click.core import ParameterSource
+
+from cudarun.commands.spec_file import OPTIONS
+from cudarun.errors import RequestError
+
+_GIVEN = {ParameterSource.COMMANDLINE, ParameterSource.ENVIRONMENT}
+
+
+def append_case(path: str, context: click.Context) -> str:
+    """Append the launch that a command line asks for; return the name of the new case.
+
+    Args:
+        path: The spec; it is made where there is none.
+        context: Of the command ``launch``, with all its parameters.
+
+    Raises:
+        RequestError: The file cannot be read or written, or is no spec.
+    """
+    folder = Path(path).parent
+    image, arguments = context.params["image"], context.params["arguments"]
+    if image == "-":
+        raise RequestError("--write-spec: an image from stdin has no name to write down")
+    name = _free_name(context.params["kernel"] or Path(image).stem, _taken(path))
+    entries: list[tuple[str, Any]] = [("name", name), ("image", _from(folder, image))]
+    for key, option in OPTIONS.items():
+        if option.name is not None and context.get_parameter_source(option.name) in _GIVEN:
+            entries.append((key, _as_toml(key, context.params[option.name], folder)))
+    if arguments:
+        entries.append(("args", [_moved(each, folder) for each in arguments]))
+    text = "".join(f"{key} = {_literal(value)}\n" for key, value in entries)
+    try:
+        with open(path, "a", encoding="utf-8") as file:
+            file.write(f"{os.linesep if file.tell() else ''}[[launch]]\n{text}")
+    except OSError as error:
+        raise RequestError(f"--write-spec: {path} cannot be written: {error.strerror}") from error
+    return name
+
+
+def _taken(path: str) -> set[str]:
+    """The names of the cases that are there already."""
+    try:
+        document = tomllib.loads(Path(path).read_text())
+        return {table["name"] for table in document.get("launch", []) if "name" in table}
+    except FileNotFoundError:
+        return set()
+    except OSError as error:
+        raise RequestError(f"--write-spec: {path}: {error.strerror}") from error
+    except (ValueError, TypeError, AttributeError) as error:
+        raise RequestError(f"--write-spec: {path} is no spec: {error}") from error
+
+
+def _free_name(stem: str, taken: set[str]) -> str:
+    numbered = (stem if number == 1 else f"{stem}-{number}" for number in range(1, len(taken) + 2))
+    return next(name for name in numbered if name not in taken)
+
+
+def _from(folder: Path, path: str) -> str:
+    """A path that was relative to the working directory, relative to the spec's folder."""
+    if os.path.isabs(path) or path.startswith("~") or folder == Path():
+        return path
+    return os.path.relpath(path, folder)
+
+
+def _as_toml(key: str, value: Any, folder: Path) -> Any:
+    """What the value of an option is in TOML."""
+    match key, value:
+        case "save", tuple():
+            pairs = (text.partition("=") for text in value)
+            return [f"{name}={_from(folder, path)}" for name, _, path in pairs]
+        case "limit", tuple():
+            return [f"{name}={size}" for name, size in value]
+        case "ctx-flags", tuple():
+            return ",".join(value)
+        case "check" | "print", tuple():
+            return [_with_paths_moved(text, folder) for text in value]
+        case _, tuple():
+            return _trimmed(value) if isinstance(value[0], int) else [*value]
+        case _, bool() | int() | float() | str():
+            return value
+        case _:
+            return str(value)
+
+
+def _trimmed(extent: Iterable[int]) -> list[int]:
+    """An extent without the ones at its end."""
+    numbers = [*extent]
+    while len(numbers) > 1 and numbers[-1] == 1:
+        numbers.pop()
+    return numbers
+
+
+def _moved(text: str, folder: Path) -> str:
+    """An argument with the paths in it moved to the spec's folder; as written if there are none."""
+    from cudarun.arguments.files import relocated
+    from cudarun.arguments.grammar import parse_argument
+
+    argument = parse_argument(text)
+    moved = relocated(argument, lambda path: _from(folder, path))
+    return text if moved == argument else str(moved)
+
+
+def _with_paths_moved(text: str, folder: Path) -> str:
+    """An expression with the paths in ``load(…)`` moved to the spec's folder."""
+    from cudarun.arguments.expressions import parse_expression
+
+    for path in parse_expression(text).files:
+        for quote in "\"'":
+            text = text.replace(f"{quote}{path}{quote}", f"{quote}{_from(folder, path)}{quote}")
+    return text
+
+
+def _literal(value: Any) -> str:
+    """A value in TOML, of which JSON's texts, numbers, truths and lists are a part."""
+    return json.dumps(value, ensure_ascii=False)

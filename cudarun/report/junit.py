@@ -1,0 +1,112 @@
+"""The cases of a spec as JUnit XML, which CI systems show.
+
+There is no standard; this is what Jenkins' schema and the readers of GitHub and GitLab take: a
+``testsuite`` for each device, a ``testcase`` for each case in it, ``failure`` for what is wrong, an
+``error`` where the launch did not come back, ``skipped`` with the reason.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Sequence
+from xml.etree import ElementTree
+
+from cudarun.errors import RequestError
+from cudarun.report.spec_types import CaseReport, SpecReport
+
+# XML 1.0, section 2.2: the characters that a document can hold.
+_NOT_XML = re.compile(r"[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+
+def check_writable(path: str) -> None:
+    """Refuse, before anything runs, a file that `write_junit` could not write.
+
+    Raises:
+        RequestError: Its folder is not there or not writable, or it is a directory.
+    """
+    folder = os.path.dirname(path) or "."
+    if os.path.isdir(path) or not os.access(folder, os.W_OK):
+        raise RequestError(f"--junit: {path} cannot be written")
+
+
+def write_junit(report: SpecReport, path: str) -> None:
+    """Write the report; an older one is replaced.
+
+    Raises:
+        RequestError: It cannot be written.
+    """
+    root = ElementTree.Element("testsuites", {"name": _text(report.spec)} | _totals(report.cases))
+    for device in dict.fromkeys(case.device for case in report.cases):
+        cases = [case for case in report.cases if case.device == device]
+        name = f"{_text(report.spec)} on {device}"
+        suite = ElementTree.SubElement(root, "testsuite", {"name": name} | _totals(cases))
+        for case in cases:
+            _add_case(suite, report.spec, case)
+    ElementTree.indent(root)
+    try:
+        ElementTree.ElementTree(root).write(path, "utf-8", xml_declaration=True)
+    except OSError as error:
+        raise RequestError(f"--junit: {path} cannot be written: {error.strerror}") from error
+
+
+def _totals(cases: Sequence[CaseReport]) -> dict[str, str]:
+    return {
+        "tests": str(len(cases)),
+        "failures": str(sum(_is_failure(case) for case in cases)),
+        "errors": str(sum(_is_error(case) for case in cases)),
+        "skipped": str(sum(case.verdict == "skipped" for case in cases)),
+        "time": f"{sum(case.seconds for case in cases):.3f}",
+    }
+
+
+def _is_error(case: CaseReport) -> bool:
+    return case.verdict == "failed" and case.result is None
+
+
+def _is_failure(case: CaseReport) -> bool:
+    return case.verdict == "failed" and case.result is not None
+
+
+def _add_case(suite: ElementTree.Element, spec: str, case: CaseReport) -> None:
+    element = ElementTree.SubElement(
+        suite,
+        "testcase",
+        name=_text(case.name),
+        classname=f"{os.path.splitext(os.path.basename(_text(spec)))[0]}.{case.device}",
+        time=f"{case.seconds:.3f}",
+    )
+    if case.verdict == "skipped":
+        ElementTree.SubElement(element, "skipped", message=_text(case.reason or ""))
+    elif case.verdict == "failed":
+        kind = "error" if _is_error(case) else "failure"
+        problem = ElementTree.SubElement(
+            element,
+            kind,
+            message=_text(case.reason or ""),
+            type=type(case.error).__name__ if case.error is not None else "CheckFailed",
+        )
+        problem.text = _text("\n".join(_details(case)))
+    if case.output:
+        ElementTree.SubElement(element, "system-out").text = _text(case.output)
+
+
+def _details(case: CaseReport) -> list[str]:
+    """What is worth knowing of a failure."""
+    lines = [case.reason or ""]
+    if case.error is not None:
+        lines += [f"{key}: {value}" for key, value in case.error.context.items()]
+        lines += [case.error.log or "", case.error.hint or ""]
+    if case.seed is not None:
+        lines.append(f"seed: {case.seed}")
+    checks = case.result.checks if case.result is not None else ()
+    lines += [
+        f"{check.expression}: {check.mismatches} of {check.elements} differ"
+        for check in checks
+        if not check.held
+    ]
+    return [line for line in lines if line]
+
+
+def _text(text: str) -> str:
+    return _NOT_XML.sub("\N{REPLACEMENT CHARACTER}", text)

@@ -1,0 +1,70 @@
+"""The cases of a spec as people read them: a line each, as they are settled, and a sum."""
+
+from __future__ import annotations
+
+from rich.text import Text
+
+from cudarun.report.spec_types import CaseReport, SpecReport
+from cudarun.report.tables import console, show_failures
+from cudarun.report.timing import duration, show_timing
+
+_STYLES = {"passed": "green", "failed": "red bold", "skipped": "yellow"}
+
+
+class SpecTable:
+    """Writes each case on stdout.
+
+    Args:
+        color: As for `console`.
+        quiet: Only those that failed, and the sum.
+    """
+
+    def __init__(self, color: bool | None, *, quiet: bool) -> None:
+        self._out = console(color)
+        self._quiet = quiet
+
+    def add(self, case: CaseReport) -> None:
+        """Write a case, and what is wrong with it where something is."""
+        if self._quiet and case.verdict != "failed":
+            return
+        line = Text(f"{case.verdict:7} ", style=_STYLES[case.verdict])
+        line.append(f"{case.name} on {case.device}", style="bold")
+        if case.verdict != "skipped":
+            line.append(f"  {duration(case.seconds * 1000)}")
+        if case.verdict == "passed" and case.error is not None:
+            line.append(f"  as expected: {_first_line(str(case.error))}", style="dim")
+        if case.reason is not None:
+            line.append(f"  {_first_line(case.reason)}")
+        self._out.print(line, soft_wrap=True)
+        if case.verdict == "failed":
+            self._explain(case)
+        elif case.result is not None and case.result.timing is not None:
+            show_timing(case.result.timing, self._out)
+
+    def end(self, report: SpecReport) -> None:
+        """Write the sum."""
+        self._out.print(
+            Text(
+                f"{report.passed} passed, {report.failed} failed, {report.skipped} skipped "
+                f"in {report.seconds:.1f} s"
+            )
+        )
+
+    def _explain(self, case: CaseReport) -> None:
+        indented: list[str] = []
+        if case.error is not None:
+            indented += str(case.error).splitlines()[1:]
+            where = ", ".join(f"{key} {value}" for key, value in case.error.context.items())
+            indented += [f"in {where}"] if where else []
+            indented += [f"| {line}" for line in (case.error.log or "").splitlines()]
+            indented += [f"hint: {line}" for line in (case.error.hint or "").splitlines()]
+        if case.seed is not None:
+            indented.append(f"seed {case.seed}")
+        for line in indented:
+            self._out.print(Text(f"  {line}"), soft_wrap=True)
+        if case.result is not None:
+            show_failures(case.result, self._out)
+
+
+def _first_line(text: str) -> str:
+    return text.partition("\n")[0]

@@ -1,0 +1,337 @@
+"""Many launches: every case on every device, a worker per device that is replaced after a fault.
+
+Each device has a lane: a generator that hands tasks to its workers and is resumed with what became
+of them. One loop waits for all lanes at once, so the devices work side by side and none waits for
+another.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Generator, Sequence
+from contextlib import ExitStack, suppress
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
+
+from cudarun.errors import CudarunError, OutOfTime, WorkerDied
+from cudarun.session.devices import describe
+from cudarun.session.fleet import Work, label_of, make_session, one_by_one
+from cudarun.session.launching import on_each_device, on_reference_device, prefetch
+from cudarun.session.progress import Progress, Watch
+from cudarun.session.requests import ContextOptions, Target
+from cudarun.session.selection import Selector
+from cudarun.session.spec import Case
+from cudarun.session.worker import WATCH_INTERVAL, Outcome, Worker, settle
+
+if TYPE_CHECKING:
+    from cudarun.report.spec_types import CaseReport, SpecReport
+    from cudarun.report.types import DeviceInfo
+    from cudarun.session.session import Session
+
+T = TypeVar("T")
+
+Place = tuple[tuple[Selector, ...], ContextOptions]
+"""What a worker is made for."""
+
+Steps = Generator[Worker[Any], Outcome[Any], T]
+"""Yields the worker that was given something to do; is sent what became of that."""
+
+
+def run_spec(
+    origin: str,
+    cases: Sequence[Case],
+    target: Target,
+    *,
+    fail_fast: bool = False,
+    watch: Watch | None = None,
+    on_case: Callable[[CaseReport], object] = lambda case: None,
+) -> SpecReport:
+    """Run every case on every device.
+
+    Args:
+        origin: What the spec is called.
+        cases: In order.
+        target: The devices; its context and time limit are those of cases that say nothing else.
+        fail_fast: Begin no case any more once one has failed.
+        watch: Is shown what the workers are doing.
+        on_case: Called with each case as soon as it is settled.
+
+    Raises:
+        NoDevice: ``all`` was asked for and there is none.
+    """
+    started = time.monotonic()
+    done: list[CaseReport] = []
+
+    def settled(report: CaseReport) -> None:
+        if watch is not None:
+            watch.end()
+        done.append(report)
+        on_case(report)
+
+    def stopped() -> bool:
+        return fail_fast and any(report.verdict == "failed" for report in done)
+
+    with ExitStack() as stack:
+        groups = one_by_one(target)
+        lanes = [_Lane(group, cases, target, stack, settled, stopped) for group in groups]
+        _run_all(lanes, watch)
+    return _report(origin, cases, groups, done, time.monotonic() - started)
+
+
+def _report(
+    origin: str,
+    cases: Sequence[Case],
+    groups: Sequence[tuple[Selector, ...]],
+    done: Sequence[CaseReport],
+    seconds: float,
+) -> SpecReport:
+    from cudarun.report.spec_types import SpecReport
+
+    order = [case.name for case in cases]
+    devices = [label_of(group) for group in groups]
+    verdicts = [report.verdict for report in done]
+    return SpecReport(
+        spec=origin,
+        passed=verdicts.count("passed"),
+        failed=verdicts.count("failed"),
+        skipped=verdicts.count("skipped"),
+        seconds=seconds,
+        cases=tuple(sorted(done, key=lambda r: (order.index(r.name), devices.index(r.device)))),
+    )
+
+
+def _run_all(lanes: Sequence[_Lane], watch: Watch | None) -> None:
+    """Resume each lane whenever what it waits for is settled, until all have ended."""
+    waiting: dict[Worker[Any], tuple[_Lane, Steps[None]]] = {}
+    for lane in lanes:
+        steps = lane.steps()
+        first = next(steps, None)
+        if first is not None:
+            waiting[first] = lane, steps
+    patience = None if watch is None else WATCH_INTERVAL
+    while waiting:
+        for worker in settle([*waiting], patience=patience):
+            lane, steps = waiting.pop(worker)
+            with suppress(StopIteration):
+                waiting[steps.send(worker.outcome())] = lane, steps
+        if watch is not None and waiting:
+            watch.look([lane.doing for lane, _ in waiting.values()])
+    if watch is not None:
+        watch.end()
+
+
+class _Lane:
+    """All cases on one device.
+
+    Args:
+        selectors: The device.
+        cases: What to run.
+        target: As for `run_spec`.
+        stack: Ends the workers when it is closed.
+        settled: Called with each case's report.
+        stopped: Whether no further case is to begin.
+    """
+
+    def __init__(
+        self,
+        selectors: tuple[Selector, ...],
+        cases: Sequence[Case],
+        target: Target,
+        stack: ExitStack,
+        settled: Callable[[CaseReport], None],
+        stopped: Callable[[], bool],
+    ) -> None:
+        self.label = label_of(selectors)
+        self._selectors = selectors
+        self._cases = cases
+        self._target = target
+        self._crew = _Crew(target, stack)
+        self._settled = settled
+        self._stopped = stopped
+        # Made at once: it initialises while the other lanes begin.
+        self._crew.prepare((selectors, target.context))
+
+    @property
+    def doing(self) -> tuple[str, Progress]:
+        """The device, and what its worker says."""
+        return self.label, self._crew.progress
+
+    def steps(self) -> Steps[None]:
+        """Settle every case."""
+        for index, case in enumerate(self._cases):
+            report = partial(_case_report, case, self.label)
+            if case.skip is not None:
+                self._settled(report("skipped", case.skip))
+            elif self._stopped():
+                self._settled(report("skipped", "not run: an earlier case failed (--fail-fast)"))
+            else:
+                self._settled((yield from self._case(case, self._cases[index + 1 :])))
+
+    def _case(self, case: Case, others: Sequence[Case]) -> Steps[CaseReport]:
+        """Run one case, the reference first where it has one."""
+        if case.request is None:
+            return _judged(case, self.label, _Answer(None, case.refused), 0.0, "")
+        place = self._selectors, case.context
+        timeout = case.timeout or self._target.timeout
+        ready = yield from self._crew.member(place, timeout)
+        if ready.value is None:
+            return _judged(case, self.label, _Answer(None, ready.error), 0.0, ready.output)
+        reason = case.unmet(self._selectors[0].driver, ready.value)
+        if reason is not None:
+            return _case_report(case, self.label, "skipped", reason)
+        if any(each.poisons for each in (case, *others)[:-1]):  # and one comes after it
+            self._crew.prepare(place)
+        if case.request.reference is None:
+            return (yield from self._launch(case, place, timeout, on_each_device(case.request)))
+        with TemporaryDirectory(prefix="cudarun-reference-") as name:
+            folder = Path(name)
+            there = (case.request.reference,), ContextOptions()
+            failed = yield from self._refer(case, there, timeout, folder)
+            if failed is not None:
+                return failed
+            work = on_each_device(case.request, folder)
+            return (yield from self._launch(case, place, timeout, work))
+
+    def _refer(
+        self, case: Case, place: Place, timeout: float | None, folder: Path
+    ) -> Steps[CaseReport | None]:
+        """Launch on the reference device; a report where that came to nothing."""
+        assert case.request is not None, "only launches have a reference"
+        ready = yield from self._crew.member(place, timeout)
+        error = ready.error
+        if error is None:
+            work = on_reference_device(case.request, folder)
+            error = (yield from self._crew.ask(place, work, timeout)).error
+        if error is None:
+            return None
+        error.message = f"reference: {error.message}"
+        return _judged(case, self.label, _Answer(None, error), 0.0, "")
+
+    def _launch(
+        self, case: Case, place: Place, timeout: float | None, work: Work[Any]
+    ) -> Steps[CaseReport]:
+        started = time.monotonic()
+        outcome = yield from self._crew.ask(place, work, timeout)
+        answer = outcome.value or _Answer(None, outcome.error)
+        seconds = time.monotonic() - started
+        return _judged(case, self.label, answer, seconds, outcome.output)
+
+
+class _Crew:
+    """The workers of one lane: for each place at most one at work, and one that stands by.
+
+    One that faulted, died or was out of time is never used again. Ending a process that has a GPU
+    takes a while, so nobody waits for that before the end.
+    """
+
+    def __init__(self, target: Target, stack: ExitStack) -> None:
+        self._target = target
+        self._stack = stack
+        self._at_work: dict[Place, Worker[Any]] = {}
+        self._ready: dict[Place, Outcome[DeviceInfo]] = {}
+        self._standing_by: dict[Place, Worker[Any]] = {}
+        self.progress = Progress()
+
+    def prepare(self, place: Place) -> None:
+        """Have a worker stand by, initialising its driver meanwhile."""
+        if place in self._standing_by:
+            return
+        selectors, context = place
+        # Their output is the case's, never the terminal's.
+        target = replace(self._target, context=context, capture=True)
+        worker: Worker[Any] = self._stack.enter_context(
+            Worker(partial(make_session, selectors, target, prefetch, self.progress), capture=True)
+        )
+        worker.send(_describe)
+        self._standing_by[place] = worker
+
+    def member(self, place: Place, timeout: float | None) -> Steps[Outcome[DeviceInfo]]:
+        """Have a worker whose driver is initialised; the outcome describes its device.
+
+        A driver or device that is not there stays so: it is asked for once.
+        """
+        if place not in self._ready:
+            self.prepare(place)
+            worker = self._at_work[place] = self._standing_by.pop(place)
+            worker.limit(timeout)
+            outcome = yield worker
+            if outcome.value is None and isinstance(outcome.error, OutOfTime | WorkerDied):
+                self._discard(place)
+                return outcome
+            self._ready[place] = outcome
+        return self._ready[place]
+
+    def ask(self, place: Place, work: Work[T], timeout: float | None) -> Steps[Outcome[_Answer[T]]]:
+        """Have the worker that is ready at ``place`` do something."""
+        worker = self._at_work[place]
+        worker.send(partial(_carry_out, work))
+        worker.limit(timeout)
+        outcome: Outcome[_Answer[T]] = yield worker
+        if outcome.value is None or not outcome.value.healthy:
+            self._discard(place)
+        return Outcome(outcome.value, outcome.error or _error_of(outcome.value), outcome.output)
+
+    def _discard(self, place: Place) -> None:
+        self._at_work.pop(place).kill()
+        self._ready.pop(place, None)
+
+
+# --- in the worker -------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class _Answer(Generic[T]):
+    """What came of one task; ``healthy`` says whether the worker can take another."""
+
+    value: T | None
+    error: CudarunError | None
+    healthy: bool = True
+
+
+def _describe(session: Session) -> DeviceInfo:
+    session.prefetched()  # so that no case's time has imports in it
+    [device] = session.devices
+    return describe(session.driver, device, session.device_count)
+
+
+def _carry_out(work: Work[T], session: Session) -> _Answer[T]:
+    """Do the work on the session's one device, and give back what it took."""
+    [device] = session.devices
+    value, error = None, None
+    try:
+        value = work(session)(device)
+    except CudarunError as caught:
+        error = caught.at(device=device.label)
+    return _Answer(value, error, session.release())
+
+
+# --- in the parent -------------------------------------------------------------------------------
+
+
+def _error_of(answer: _Answer[Any] | None) -> CudarunError | None:
+    return None if answer is None else answer.error
+
+
+def _judged(
+    case: Case, device: str, answer: _Answer[Any], seconds: float, output: str
+) -> CaseReport:
+    verdict, reason, code = case.judge(answer.value, answer.error)
+    request = case.request
+    return replace(
+        _case_report(case, device, verdict, reason),
+        exit_code=code,
+        seconds=seconds,
+        seed=request.seed if request is not None and request.is_random else None,
+        result=answer.value,
+        error=answer.error,
+        output=output,
+    )
+
+
+def _case_report(case: Case, device: str, verdict: Any, reason: str | None) -> CaseReport:
+    from cudarun.report.spec_types import CaseReport
+
+    return CaseReport(case.name, case.line, device, verdict, reason)

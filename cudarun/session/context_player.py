@@ -40,6 +40,12 @@ class BareSession(Session):
     def enter(self, device: Device) -> None:
         """Nothing is made current."""
 
+    def prepared(self, image: Image) -> Image:
+        """The image as the driver takes it: CUDA source is compiled, a host object opened."""
+        from cudarun.session.preparing import prepare
+
+        return prepare(self.driver, image, self.devices)
+
 
 class ScriptThread:
     """A thread that does what it is handed, and has a stack of contexts in the driver."""
@@ -74,8 +80,12 @@ class Player:
 
     Args:
         selectors: The devices that ``dev=0``, ``dev=1``, … are.
-        images: The files that the script loads.
+        images: The files that the script loads; what is no image yet is made one.
         trace: Show every driver call of the script on stderr.
+
+    Raises:
+        NoDevice: No driver, no device, or not the one asked for.
+        ImageRefused: A source does not compile, or a file holds no image.
     """
 
     def __init__(
@@ -88,8 +98,9 @@ class Player:
         choice = DriverChoice(self.driver.module, self.driver.guard_bytes)
         self._onlooker = Driver(choice)
         self._contexts = ScriptContexts(self._onlooker, self.devices)
+        ready = {name: session.prepared(image) for name, image in images.items()}
         self._steps = Steps(
-            self.driver, self._contexts, {BUILTIN: builtin_image(), **images}, trace=trace
+            self.driver, self._contexts, {BUILTIN: builtin_image(), **ready}, trace=trace
         )
         self._threads: dict[str, ScriptThread] = {}
         self._faulted = False

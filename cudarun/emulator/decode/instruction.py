@@ -103,6 +103,8 @@ class _Resolution:
                 self._pair_or_value(wanted, operand, writes=writes)
 
     def _pair_or_value(self, wanted: OperandForm, operand: tree.Operand, *, writes: bool) -> None:
+        if isinstance(operand, tree.Vector) and len(operand.elements) == 1:
+            (operand,) = operand.elements  # ptxas takes {%r1} for %r1, and Triton writes it
         if not isinstance(operand, tree.Pair):
             if wanted.pair is not None and not wanted.spare:
                 raise self.operands.mismatch()

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 Array = npt.NDArray[Any]
 
+_SHUFFLES_KEPT = 64
+
 
 class WarpAction:
     """What the operations have in common: where lanes are in their warps.
@@ -79,9 +81,12 @@ class Shuffle(WarpAction):
         if not uniform or not active.batch.threads.whole_warps(active):
             return self._compute(active, b, c)
         key = (self.words["mode"], int(b[0]), int(c[0]), active.lane(0), active.count)
-        known = active.batch.shuffles.get(key)
+        shuffles = active.batch.shuffles
+        known = shuffles.get(key)
         if known is None:
-            known = active.batch.shuffles[key] = self._compute(active, b, c)
+            if len(shuffles) >= _SHUFFLES_KEPT:
+                shuffles.clear()
+            known = shuffles[key] = self._compute(active, b, c)
         return known
 
     def _compute(self, active: Active, b: Array, c: Array) -> tuple[Array, Array]:

@@ -17,6 +17,7 @@ from cudarun.report.errors import show_error
 COMMANDS = {
     "ctx": "Show contexts, play with them, and verify what is said of them.",
     "devices": "List GPUs and emulated devices.",
+    "link": "Link images into one, with the driver or with nvJitLink.",
     "load": "Load images, every kernel of them, and show what is inside.",
     "launch": "Launch a kernel with typed arguments and check the result.",
     "managed": "Show __managed__ variables: one address, on the host and on every device.",

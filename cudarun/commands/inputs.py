@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from cudarun.errors import ImageRefused, RequestError
-from cudarun.session.requests import Image
+from cudarun.session.requests import STDIN, Image
 
 if TYPE_CHECKING:
     from cudarun.images.facts import ImageFacts
@@ -35,7 +35,7 @@ def open_input(name: str, compilation: CompileOptions | None = None) -> Image:
     Raises:
         RequestError: It cannot be read.
     """
-    return Image("<stdin>" if name == "-" else name, _read(name), compilation=compilation)
+    return Image(STDIN if name == "-" else name, _read(name), compilation=compilation)
 
 
 def _read(name: str) -> bytes:

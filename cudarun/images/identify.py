@@ -46,14 +46,14 @@ _PTX = re.compile(
     rb"\. (?: version | target | address_size | visible | entry | func )\b",
     re.VERBOSE,
 )
-_CUDA_SOURCE = re.compile(r"\b__global__\b")
+_CUDA_SOURCE = re.compile(r"\b__(?:global|device|constant|managed)__\b")
 
 
 def identify(data: bytes) -> ImageKind:
     """The kind of image that ``data`` is.
 
     A magic number decides, then the words that a PTX text begins with. CUDA source has nothing to
-    tell it by; it is the guess for text that has the word ``__global__`` in it.
+    tell it by; it is the guess for text with a word in it such as ``__global__``.
     """
     if not data:
         return ImageKind.EMPTY

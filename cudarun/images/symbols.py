@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
@@ -12,7 +14,6 @@ from cudarun.images.fatbin import Entry, read_entries
 from cudarun.images.identify import ImageKind, identify
 from cudarun.images.read import CONTAINERS, fatbins_in
 from cudarun.images.versions import parse_target
-from cudarun.ptx.errors import PtxError
 from cudarun.ptx.parser import parse
 from cudarun.ptx.tree import Module
 
@@ -73,10 +74,18 @@ def _entry_for(architecture: int, entries: tuple[Entry, ...]) -> Entry | None:
 
 
 def _of_ptx(data: bytes) -> Iterator[LinkSymbol]:
-    try:
-        module = parse(data.rstrip(b"\0").decode("latin-1"))
-    except PtxError:
-        return
+    """What the text declares; of what it leaves to others only what it uses."""
+    text = data.rstrip(b"\0").decode("latin-1")
+    mentions = Counter(_NAME.findall(text))
+    for symbol in _declared(parse(text)):
+        if symbol.role != "wanted" or mentions[symbol.name] > 1:
+            yield symbol
+
+
+_NAME = re.compile(r"[\w$%]+")
+
+
+def _declared(module: Module) -> Iterator[LinkSymbol]:
     yield from _of_functions(module)
     for variable in module.variables:
         role = _ROLES.get(variable.linkage or "")

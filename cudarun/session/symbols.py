@@ -41,10 +41,13 @@ class SymbolTable:
             if identify(image.data) is ImageKind.PTX
         }
         self._mentions: dict[str, list[_Mention]] = {}
+        self._available: set[str] = set()  # in static libraries
         for image in inputs:
+            symbols = link_symbols(image.data, image.origin, architecture)
             if identify(image.data) is ImageKind.ARCHIVE:
+                self._available.update(s.name for s in symbols if s.role != "wanted")
                 continue
-            for symbol in link_symbols(image.data, image.origin, architecture):
+            for symbol in symbols:
                 mention = _Mention(image.origin, symbol)
                 self._mentions.setdefault(symbol.name, []).append(mention)
 
@@ -68,18 +71,31 @@ class SymbolTable:
             hint="leave out one of the files, or make a definition static or weak",
         )
 
-    def unresolved(self, names: Iterable[str]) -> Diagnosed | None:
-        """The error for symbols that nothing defines; ``None`` where no input mentions any."""
-        missing = {name: self._mentions[name] for name in names if name in self._mentions}
+    def missing(self) -> set[str]:
+        """What an input wants and no input defines."""
+        return {
+            name
+            for name, mentions in self._mentions.items()
+            if name not in self._available and all(m.symbol.role == "wanted" for m in mentions)
+        }
+
+    def refuse(self, unresolved: Iterable[str]) -> None:
+        """Refuse symbols that nothing defines.
+
+        Raises:
+            Diagnosed: With every file that uses them; of those that no input mentions nothing is
+                known.
+        """
+        missing = {n: self._mentions[n] for n in sorted(unresolved) if n in self._mentions}
         if not missing:
-            return None
+            return
         diagnostics = [
             _error(f"undefined reference to '{_spelling(name)}'", mention)
             for name, mentions in missing.items()
             for mention in mentions
             if mention.symbol.role == "wanted"
         ]
-        return Diagnosed(
+        raise Diagnosed(
             f"no input defines {_listed(missing)}",
             diagnostics=located(diagnostics, self._sources),
             hint="add the file that defines it",
@@ -109,7 +125,7 @@ def _of_duplicate(name: str, mentions: Sequence[_Mention]) -> Iterator[Diagnosti
     first, *others = mentions
     for mention in others:
         yield _error(f"multiple definition of '{_spelling(name)}'", mention)
-    yield replace(_error("first defined here", first), severity="note")
+    yield replace(_error(f"'{_spelling(name)}' is first defined here", first), severity="note")
 
 
 def _error(message: str, mention: _Mention) -> Diagnostic:

@@ -1,0 +1,89 @@
+"""``cudarun link``: several images to one, by the driver's linker or by nvJitLink."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from cudarun.commands.image_options import (
+    architecture,
+    compilation,
+    compile_options,
+    jit,
+    jit_options,
+)
+from cudarun.commands.inputs import open_input
+from cudarun.commands.options import context_options, device_options, output_options, target
+from cudarun.errors import RequestError
+from cudarun.report.json import document, errors_as_json
+from cudarun.session.image_requests import LinkRequest
+
+if TYPE_CHECKING:
+    from cudarun.session.requests import Target
+
+
+@click.command("link")
+@click.argument("inputs", nargs=-1, required=True, metavar="INPUT...")
+@click.option("-o", "--output", required=True, metavar="FILE", help="What to write; replaced.")
+@click.option(
+    "--linker",
+    type=click.Choice(["auto", "driver", "nvjitlink"]),
+    default="auto",
+    show_default=True,
+    help="The driver's (cuLink), or nvJitLink, which takes LTO-IR and needs no GPU.",
+)
+@click.option(
+    "--arch",
+    type=architecture,
+    metavar="ARCH",
+    help="What to link for, as sm_90.  [default: the device's own]",
+)
+@click.option("--lto", is_flag=True, help="Optimise LTO-IR while linking; nvJitLink only.")
+@click.option("--load", "load_it", is_flag=True, help="Load the result at once, on each device.")
+@jit_options
+@compile_options
+@device_options(default="0")
+@context_options
+@output_options
+def command(as_json: bool, quiet: bool, **values: Any) -> int:
+    """Link INPUTs: PTX, cubins, fatbins, objects, static libraries, LTO-IR and .cu.
+
+    Symbols defined twice or nowhere are errors, with every file that has them. FILE is written
+    when the link is complete, and not at all when it fails. With no GPU nvJitLink links; --arch is
+    then required.
+
+    \b
+    cudarun link samples/link/main.ptx samples/link/lib.ptx -o out.cubin --arch sm_90
+    cudarun link samples/link/main.ptx samples/link/lib.ptx -o out.ptx -d cpu --load
+    """
+    from cudarun.session.links import link
+
+    where = target(values, capture=False)
+    with errors_as_json("link", wanted=as_json):
+        report = link(_request(values, where))
+    if as_json:
+        click.echo(document("link", report, report.exit_code))
+        return report.exit_code
+    from cudarun.report.image_tables import show_link
+    from cudarun.report.tables import console
+
+    show_link(report, console(click.get_current_context().color), quiet=quiet)
+    return report.exit_code
+
+
+def _request(values: dict[str, Any], where: Target) -> LinkRequest:
+    sources = compilation(values)
+    names = values.pop("inputs")
+    if names.count("-") > 1:
+        raise RequestError("stdin (-) can be read only once")
+    return LinkRequest(
+        inputs=tuple(open_input(name, sources) for name in names),
+        output=values.pop("output"),
+        linker=values.pop("linker"),
+        architecture=values.pop("arch"),
+        lto=values.pop("lto"),
+        load=values.pop("load_it"),
+        options=jit(values),
+        target=where,
+    )

@@ -1,0 +1,190 @@
+"""The driver's linker: ``cuLinkCreate``, ``AddData`` and ``AddFile``, ``Complete``, ``Destroy``.
+
+Driver API, section 6.12 (module management).
+"""
+
+from __future__ import annotations
+
+import ctypes
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from cudarun.diagnostics.entries import Diagnostic
+from cudarun.errors import CudarunError, ImageRefused, RequestError
+from cudarun.images.identify import ImageKind, identify
+from cudarun.images.read import CONTAINERS
+from cudarun.images.symbols import link_symbols
+from cudarun.images.versions import Target, newest_ptx
+from cudarun.session.calls import Driver
+from cudarun.session.compiling import compile_source
+from cudarun.session.devices import Device
+from cudarun.session.explaining import device_place, diagnose, diagnostics_of
+from cudarun.session.image_requests import JitOptions, LinkRequest
+from cudarun.session.jit import Logs, driver_options, with_whole_logs
+from cudarun.session.preparing import architecture_of, prepare_all
+from cudarun.session.requests import STDIN, Image
+from cudarun.session.session import Session
+from cudarun.session.symbols import SymbolTable
+
+_BY_FILE = (ImageKind.HOST_OBJECT, ImageKind.ARCHIVE)  # what linkers are used to find on disk
+
+
+@dataclass(frozen=True, slots=True)
+class Linked:
+    """What a linker made.
+
+    Attributes:
+        data: The image.
+        linker: Which one, with its version.
+        target: What it is for.
+        milliseconds: From the linker's first call to its last.
+        info_log: What it said.
+        diagnostics: Warnings, of the compiler too.
+    """
+
+    data: bytes
+    linker: str
+    target: str
+    milliseconds: float
+    info_log: str
+    diagnostics: tuple[Diagnostic, ...] = ()
+
+
+def link_on_device(request: LinkRequest, session: Session, device: Device) -> Linked:
+    """Link in a device's context.
+
+    Raises:
+        RequestError: An option that this linker does not have.
+        ImageRefused: The inputs do not link.
+    """
+    driver = session.driver
+    _check_options(request, driver, device)
+    session.enter(device)
+    target = request.architecture or Target(False, architecture_of(driver, device))
+    inputs, warnings = _inputs(request, driver, device, target)
+    symbols = SymbolTable(inputs, target.number)
+    symbols.check_duplicates()
+    options = replace(request.options, target=request.architecture or request.options.target)
+    started = time.perf_counter()
+    try:
+        data, info = with_whole_logs(lambda logs: _link(driver, inputs, options, logs))
+    except ImageRefused as error:
+        refused = diagnose(error, inputs, device_place(driver), symbols.definers)
+        refused.diagnostics = symbols.placed(refused.diagnostics)
+        raise refused from None
+    milliseconds = (time.perf_counter() - started) * 1e3
+    defined, wanted = result_symbols(data, target)
+    symbols.refuse(wanted | (symbols.missing() - defined))
+    return Linked(
+        data=data,
+        linker=f"the driver's linker, CUDA {driver.version // 1000}.{driver.version % 1000 // 10}",
+        target=str(target),
+        milliseconds=milliseconds,
+        info_log=info,
+        diagnostics=(*warnings, *linker_warnings(info, inputs)),
+    )
+
+
+def result_symbols(data: bytes, target: Target) -> tuple[set[str], set[str]]:
+    """What a linked image defines, and what it still wants although it should not."""
+    symbols = link_symbols(data, "the result", target.number)
+    wanted = {symbol.name for symbol in symbols if symbol.role == "wanted"}
+    return {symbol.name for symbol in symbols} - wanted, wanted
+
+
+def linker_warnings(log: str, inputs: Sequence[Image]) -> tuple[Diagnostic, ...]:
+    """The warnings in a linker's information log."""
+    found = diagnostics_of(log, inputs)
+    return tuple(dict.fromkeys(d for d in found if d.severity == "warning"))
+
+
+def _check_options(request: LinkRequest, driver: Driver, device: Device) -> None:
+    """Refuse what this linker does not have, rather than leave it out.
+
+    Raises:
+        RequestError: By its name.
+    """
+    options = request.options
+    if request.lto:
+        raise RequestError(
+            "--lto: the driver's linker does not take LTO-IR",
+            hint="--linker nvjitlink does",
+        )
+    if options.fallback is not None:
+        raise RequestError(
+            "--fallback: a link takes exact matches only (driver API, CU_JIT_FALLBACK_STRATEGY)",
+            hint="'cudarun load' has it",
+        )
+    if request.architecture and options.target not in (None, request.architecture):
+        raise RequestError(f"--arch {request.architecture} and --target {options.target} differ")
+    own = architecture_of(driver, device)
+    wanted = request.architecture or options.target
+    if not driver.runs_machine_code and wanted is not None and wanted.number != own:
+        raise RequestError(
+            f"--arch {wanted}: the emulated device links PTX for itself, which is sm_{own}",
+            hint="--linker nvjitlink links for any architecture",
+        )
+
+
+def _inputs(
+    request: LinkRequest, driver: Driver, device: Device, target: Target
+) -> tuple[list[Image], tuple[Diagnostic, ...]]:
+    """The inputs as the linker takes them."""
+    inputs: list[Image] = []
+    warnings: tuple[Diagnostic, ...] = ()
+    newest = newest_ptx((driver.version // 1000, driver.version % 1000 // 10))
+    for image in request.inputs:
+        kind = identify(image.data)
+        if kind is ImageKind.CUDA_SOURCE:
+            form: Any = "CUBIN" if driver.runs_machine_code else "PTX"
+            for_what = target if driver.runs_machine_code else Target(True, target.number)
+            compiled = compile_source(image, for_what, form, relocatable=True, newest_ptx=newest)
+            inputs.append(compiled.image)
+            warnings += compiled.warnings
+        elif kind in CONTAINERS and driver.runs_machine_code:
+            inputs.append(image)
+        else:
+            inputs += prepare_all(driver, image, [device])[0]
+    return inputs, warnings
+
+
+def _link(
+    driver: Driver, inputs: Sequence[Image], options: JitOptions, logs: Logs
+) -> tuple[bytes, str]:
+    """The linked image, copied before the link state that owns it ends, and the log."""
+    # The state keeps pointers to the values: they must live until it is destroyed.
+    given = driver_options(driver, options) | logs.options(driver)
+    state = driver.cuLinkCreate(len(given), [*given], [*given.values()])
+    try:
+        for image in inputs:
+            _add(driver, state, image)
+        address, size = driver.cuLinkComplete(state)
+        return ctypes.string_at(int(address), size), logs.info
+    except CudarunError as error:
+        error.log = logs.error or error.log
+        raise
+    finally:
+        driver.attempt("cuLinkDestroy", state)
+
+
+def _add(driver: Driver, state: Any, image: Image) -> None:
+    kind = identify(image.data)
+    kinds = driver.CUjitInputType
+    input_type = {
+        ImageKind.PTX: kinds.CU_JIT_INPUT_PTX,
+        ImageKind.CUBIN: kinds.CU_JIT_INPUT_CUBIN,
+        ImageKind.FATBIN: kinds.CU_JIT_INPUT_FATBINARY,
+        ImageKind.HOST_OBJECT: kinds.CU_JIT_INPUT_OBJECT,
+        ImageKind.ARCHIVE: kinds.CU_JIT_INPUT_LIBRARY,
+    }.get(kind, kinds.CU_JIT_INPUT_PTX)  # what is nothing known, ptxas has the words for
+    try:
+        if kind in _BY_FILE and image.origin != STDIN:
+            driver.cuLinkAddFile(state, input_type, image.origin.encode(), 0, [], [])
+            return
+        data = image.data + b"\0" if input_type == kinds.CU_JIT_INPUT_PTX else image.data
+        driver.cuLinkAddData(state, input_type, data, len(data), image.origin.encode(), 0, [], [])
+    except ImageRefused as error:
+        error.message = f"{image.origin}: {error.message}"
+        raise

@@ -1,0 +1,199 @@
+"""``cudarun link`` as the parent sees it: which linker, in which worker, and the file it makes."""
+
+from __future__ import annotations
+
+import os
+import stat
+import tempfile
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING
+
+from cudarun.errors import ImageRefused, NoDevice, RequestError
+from cudarun.images.identify import ImageKind, identify
+from cudarun.session.fleet import Fleet
+from cudarun.session.image_requests import LinkRequest, LoadRequest
+from cudarun.session.requests import Image, Target
+from cudarun.session.verdicts import load, prefetch
+
+if TYPE_CHECKING:
+    from cudarun.images.versions import Target as Architecture
+    from cudarun.report.image_types import LinkReport, LoadOutcome
+    from cudarun.session.devices import Device
+    from cudarun.session.linking import Linked
+    from cudarun.session.session import Session
+
+
+def link(request: LinkRequest) -> LinkReport:
+    """Link, write the output when it is complete, and load it if that was asked for.
+
+    Raises:
+        RequestError: The request is unusable; the output cannot be written.
+        NoDevice: The driver was to link and there is none.
+        ImageRefused: The inputs do not link.
+    """
+    check_writable(request.output)
+    _check_inputs(request)
+    linked = _link(request)
+    write_whole(request.output, linked.data)
+    return _report(request, linked)
+
+
+def _check_inputs(request: LinkRequest) -> None:
+    for image in request.inputs:
+        kind = identify(image.data)
+        if kind is ImageKind.EMPTY:
+            raise ImageRefused(f"{image.origin}: the file is empty")
+        if kind is ImageKind.UNKNOWN:
+            raise ImageRefused(
+                f"{image.origin}: not an image",
+                hint="an input is PTX text, a cubin, a fatbin, an object or library with device "
+                "code, LTO-IR or CUDA source",
+            )
+
+
+def _link(request: LinkRequest) -> Linked:
+    """With the linker asked for; ``auto`` is the driver's, where it can and there is a driver."""
+    on_cpu = request.target.devices[0].driver == "cpu"
+    if request.linker == "nvjitlink":
+        return _with_nvjitlink(request)
+    if request.linker == "driver" or on_cpu:
+        return _with_driver(request)
+    if _needs_nvjitlink(request):
+        return _with_nvjitlink(request)
+    try:
+        return _with_driver(request)
+    except NoDevice:
+        return _with_nvjitlink(request)
+
+
+def _needs_nvjitlink(request: LinkRequest) -> bool:
+    return request.lto or any(identify(i.data) is ImageKind.LTO_IR for i in request.inputs)
+
+
+def _with_driver(request: LinkRequest) -> Linked:
+    with _one_device(request.target) as fleet:
+        [answer, *_] = fleet.run(partial(_begin, request))
+    return answer.unwrap()
+
+
+def _begin(request: LinkRequest, session: Session) -> Callable[[Device], Linked]:
+    from cudarun.session.linking import link_on_device
+
+    return lambda device: link_on_device(request, session, device)
+
+
+def _with_nvjitlink(request: LinkRequest) -> Linked:
+    from cudarun.session.nvjitlink import link_with_nvjitlink
+
+    return link_with_nvjitlink(request, request.architecture or _architecture(request.target))
+
+
+def _architecture(target: Target) -> Architecture:
+    """The device's own.
+
+    Raises:
+        RequestError: There is no device to ask.
+    """
+    with _one_device(target) as fleet:
+        [answer, *_] = fleet.run(_ask_architecture)
+    if isinstance(answer.error, NoDevice):
+        raise RequestError(
+            "--arch is required: there is no GPU to link for",
+            hint="as for instance --arch sm_90",
+        )
+    return answer.unwrap()
+
+
+def _ask_architecture(session: Session) -> Callable[[Device], Architecture]:
+    from cudarun.images.versions import Target as Architecture
+    from cudarun.session.preparing import architecture_of
+
+    return lambda device: Architecture(False, architecture_of(session.driver, device))
+
+
+def _one_device(target: Target) -> Fleet:
+    """A worker for the first device of those chosen: a link is for one."""
+    return Fleet(replace(target, devices=target.devices[:1], together=True))
+
+
+def _report(request: LinkRequest, linked: Linked) -> LinkReport:
+    from cudarun.report.image_types import InputReport, LinkReport
+    from cudarun.session.offline import read_file
+
+    made = read_file(Image(request.output, linked.data))
+    return LinkReport(
+        output=request.output,
+        linker=linked.linker,
+        target=linked.target,
+        inputs=tuple(
+            InputReport(image.origin, identify(image.data).value, len(image.data))
+            for image in request.inputs
+        ),
+        milliseconds=linked.milliseconds,
+        size=len(linked.data),
+        kind=made.kind,
+        kernels=made.kernels,
+        variables=made.variables,
+        info_log=linked.info_log,
+        diagnostics=linked.diagnostics,
+        loads=_loads(request, linked.data) if request.load else (),
+    )
+
+
+def _loads(request: LinkRequest, data: bytes) -> tuple[LoadOutcome, ...]:
+    def fleet() -> Fleet:
+        return Fleet(replace(request.target, capture=True), prefetch)
+
+    with fleet() as first:
+        return load(LoadRequest((Image(request.output, data),)), first, fleet).outcomes
+
+
+# --- the output ----------------------------------------------------------------------------------
+
+
+def check_writable(path: str) -> None:
+    """Refuse, before anything is linked, an output that could not be written.
+
+    Raises:
+        RequestError: It is a folder, or is in none that can be written to.
+    """
+    folder = os.path.dirname(path) or "."
+    if os.path.isdir(path):
+        raise RequestError(f"--output: {path} is a directory")
+    if not os.path.isdir(folder):
+        raise RequestError(f"--output: {path} cannot be written: there is no folder {folder}")
+    if not os.access(folder, os.W_OK):
+        raise RequestError(f"--output: {path} cannot be written: the folder is not writable")
+
+
+def write_whole(path: str, data: bytes) -> None:
+    """Put a file in its place when it is complete; what was there before stays until then.
+
+    Raises:
+        RequestError: It cannot be written.
+    """
+    try:
+        place = os.path.realpath(path)  # of a link, what it leads to
+        if os.path.exists(place) and not stat.S_ISREG(os.stat(place).st_mode):
+            with open(place, "wb") as pipe:  # or a device: nothing to replace
+                pipe.write(data)
+            return
+        handle, temporary = tempfile.mkstemp(dir=os.path.dirname(place), prefix=".cudarun-")
+        try:
+            with os.fdopen(handle, "wb") as file:
+                file.write(data)
+                os.fchmod(handle, 0o666 & ~_umask())
+            os.replace(temporary, place)
+        except BaseException:
+            os.unlink(temporary)
+            raise
+    except OSError as error:
+        raise RequestError(f"--output: {path} cannot be written: {error.strerror}") from error
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask

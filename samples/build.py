@@ -29,6 +29,9 @@ ARCHITECTURE = "compute_75"
 NEWER = {"clusters.cu": "compute_90"}
 """Samples of what older devices have not."""
 
+RELOCATABLE = "link"
+"""In this folder are parts of programs, which leave symbols to each other."""
+
 _SUCCESS = 0
 
 
@@ -45,7 +48,7 @@ class Nvrtc:
         self._call("nvrtcVersion", ctypes.byref(major), ctypes.byref(minor))
         return major.value, minor.value
 
-    def ptx(self, source: str, name: str) -> str:
+    def ptx(self, source: str, name: str, *, relocatable: bool = False) -> str:
         """Compile ``source``; ``name`` is what its ``.loc`` lines refer to.
 
         Raises:
@@ -63,6 +66,7 @@ class Nvrtc:
         )
         try:
             words = [*OPTIONS, f"--gpu-architecture={NEWER.get(name, ARCHITECTURE)}"]
+            words += ["--relocatable-device-code=true"] if relocatable else []
             options = (ctypes.c_char_p * len(words))(*map(str.encode, words))
             result = self._library.nvrtcCompileProgram(program, len(words), options)
             log = self._text("ProgramLog", program)
@@ -133,12 +137,13 @@ def main() -> int:
         return 3
 
     failures = 0
-    for source in sorted(SAMPLES.glob("*.cu")):
+    for source in sorted(SAMPLES.rglob("*.cu")):
         if arguments.name and source.stem not in arguments.name:
             continue
         target = source.with_suffix(".ptx")
         try:
-            ptx = nvrtc.ptx(source.read_text(), source.name)
+            relocatable = source.parent.name == RELOCATABLE
+            ptx = nvrtc.ptx(source.read_text(), source.name, relocatable=relocatable)
         except ValueError as error:
             print(f"{source.name}:\n{error}", file=sys.stderr)
             failures += 1

@@ -15,6 +15,7 @@ from __future__ import annotations
 import argparse
 import ctypes
 import os
+import re
 import sys
 from pathlib import Path
 
@@ -73,7 +74,8 @@ class Nvrtc:
             if result != _SUCCESS or log.strip():
                 raise ValueError(log)
             # NVRTC puts the working directory before the name.
-            return self._text("PTX", program).replace(f'"{os.getcwd()}/{name}"', f'"{name}"')
+            ptx = self._text("PTX", program).replace(f'"{os.getcwd()}/{name}"', f'"{name}"')
+            return _numbered_from_0(ptx)
         finally:
             self._call("nvrtcDestroyProgram", ctypes.byref(program))
 
@@ -88,6 +90,13 @@ class Nvrtc:
         result = getattr(self._library, name)(*arguments)
         if result != _SUCCESS:
             raise OSError(f"{name}: {self._library.nvrtcGetErrorString(result).decode()}")
+
+
+def _numbered_from_0(ptx: str) -> str:
+    """The comments that number calls, which NVRTC counts through all that it compiles."""
+    numbers = dict.fromkeys(re.findall(r"// callseq (\d+)", ptx))
+    new = {old: str(index) for index, old in enumerate(numbers)}
+    return re.sub(r"(?<=// callseq )\d+", lambda match: new[match[0]], ptx)
 
 
 def find_nvrtc(given: str | None) -> str | None:

@@ -9,6 +9,7 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
+from cudarun.commands.image_options import compilation, compile_options
 from cudarun.commands.inputs import read_input
 from cudarun.commands.launch_options import launch_options, launch_request
 from cudarun.commands.options import context_options, device_options, output_options, target
@@ -30,6 +31,7 @@ _WITH_SPEC = {
 @click.argument("image", required=False)
 @click.argument("arguments", nargs=-1, metavar="[ARG]...")
 @launch_options
+@compile_options
 @click.option("--dry-run", is_flag=True, help="Print the parameter table and stop; needs no GPU.")
 @click.option(
     "--spec", metavar="FILE", help="Run the cases of a TOML file: all, or those named as arguments."
@@ -69,7 +71,7 @@ def command(as_json: bool, quiet: bool, **values: Any) -> int:
 
 
 def _request(values: dict[str, Any], where: Target) -> LaunchRequest:
-    request = launch_request(values, where, read_input(values["image"]))
+    request = launch_request(values, where, read_input(values["image"], compilation(values)))
     if values["write_spec"] is not None:
         from cudarun.commands.spec_writing import append_case
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 
 from rich.console import Console
 from rich.text import Text
@@ -212,9 +212,12 @@ _COLUMNS: tuple[tuple[str, Callable[[KernelReport], str]], ...] = (
 )
 
 
-def _show_variables(variables: Iterable[VariableReport], out: Console) -> None:
+def _show_variables(variables: Sequence[VariableReport], out: Console) -> None:
     rows = table("variable", "space", "size", "type", "address")
+    of_headers = [v for v in variables if v.demangled.startswith(_OF_HEADERS)]
     for variable in variables:
+        if variable in of_headers:
+            continue
         space = "managed" if variable.managed else variable.space
         address = "" if variable.address is None else hex(variable.address)
         rows.add_row(
@@ -223,6 +226,12 @@ def _show_variables(variables: Iterable[VariableReport], out: Console) -> None:
         )  # fmt: skip
     if rows.row_count:
         out.print(rows)
+    if of_headers:
+        out.print(f"and {len(of_headers)} variables of CUDA's own headers")
+
+
+# Constants that cooperative_groups.h and the C++ standard library of CUDA leave in every image.
+_OF_HEADERS = ("cuda::", "_INTERNAL_", "cooperative_groups::")
 
 
 def _names(name: str, demangled: str) -> str:

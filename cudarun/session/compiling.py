@@ -11,7 +11,7 @@ import re
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from types import ModuleType
 from typing import Any, Literal
@@ -19,14 +19,17 @@ from typing import Any, Literal
 from cudarun.diagnostics.entries import Diagnostic
 from cudarun.diagnostics.explain import Place
 from cudarun.errors import CudarunError, ImageRefused, RequestError
+from cudarun.images.facts import ImageFacts
 from cudarun.images.read import read_image
 from cudarun.images.versions import Target, Version
 from cudarun.session.explaining import diagnose, diagnostics_of
 from cudarun.session.requests import Image
 from cudarun.session.sources import CompileOptions
+from cudarun.session.worker import Worker, gather
 
 Form = Literal["PTX", "CUBIN", "LTOIR"]
 
+_COMMON_ARCHITECTURE = 80  # that every NVRTC of CUDA 11 to 13 compiles for
 _A_HEADER_OF_CUDA = "cuda_fp16.h"
 _VERSION_LINE = re.compile(rb"^\.version (\d+)\.(\d+)$", re.MULTILINE)
 
@@ -84,6 +87,28 @@ def compile_source(
         data = ptx = _no_newer_than(newest_ptx, data)
     image = replace(source, data=data, facts=_facts(ptx, source.origin), compilation=None)
     return Compiled(image, diagnostics_of(log, [source]))
+
+
+def source_facts(source: Image) -> ImageFacts:
+    """What a source's kernels are, compiled in a process of its own for no device in particular.
+
+    Raises:
+        ImageRefused: It does not compile.
+        RequestError: NVRTC is not installed.
+    """
+    with Worker(_nvrtc_is_there) as worker:
+        worker.send(partial(_compile_for_facts, source))
+        [outcome] = gather([worker])
+    image: Image = outcome.unwrap()
+    return image.facts or read_image(image.data, image.origin)
+
+
+def _nvrtc_is_there() -> None:
+    _nvrtc()
+
+
+def _compile_for_facts(source: Image, _: None) -> Image:
+    return compile_source(source, Target(True, _COMMON_ARCHITECTURE), "PTX").image
 
 
 def nvrtc_version() -> Version:

@@ -13,9 +13,11 @@ from cudarun.session.fleet import Fleet
 from cudarun.session.requests import LaunchRequest
 
 if TYPE_CHECKING:
+    from cudarun.images.facts import ImageFacts
     from cudarun.report.types import LaunchPlan, LaunchReport, LaunchResult
     from cudarun.session.devices import Device
     from cudarun.session.loading import Library
+    from cudarun.session.requests import Image
     from cudarun.session.session import Session
 
 T = TypeVar("T")
@@ -136,11 +138,10 @@ def plan(request: LaunchRequest) -> LaunchPlan:
         RequestError: The arguments do not fit.
     """
     from cudarun.arguments.binding import bind
-    from cudarun.images.read import read_image
     from cudarun.report.types import LaunchPlan
     from cudarun.session.loading import select_kernel
 
-    facts = request.image.facts or read_image(request.image.data, request.image.origin)
+    facts = request.image.facts or _facts(request.image)
     kernels = {kernel.name: kernel for kernel in facts.kernels}
     kernel = kernels[select_kernel(kernels, request.kernel, request.image.origin)]
     binding = bind(
@@ -161,3 +162,15 @@ def plan(request: LaunchRequest) -> LaunchPlan:
         parameters=binding.rows,
         parameter_bytes=binding.size,
     )
+
+
+def _facts(image: Image) -> ImageFacts:
+    """What the file says of its kernels; CUDA source when it is compiled."""
+    from cudarun.images.identify import ImageKind, identify
+    from cudarun.images.read import read_image
+
+    if identify(image.data) is ImageKind.CUDA_SOURCE:
+        from cudarun.session.compiling import source_facts
+
+        return source_facts(image)
+    return read_image(image.data, image.origin)

@@ -125,12 +125,10 @@ class _Reader:
             argv = []
             for key, value in entries.values():
                 argv += _option_words(key, value)
-            key = "image"
+            key = None
             if "image" not in own:
                 raise RequestError("a case needs an image")
-            values = self.parsed(argv, own)
-            key = None
-            return self.made(index, own, values)
+            return self.made(index, own, self.parsed(argv, own))
         except RequestError as error:
             line = _line_of(self.text, index, key or _guilty(error, table))
             name = f"case '{own['name']}': " if isinstance(own.get("name"), str) else ""
@@ -173,7 +171,7 @@ class _Reader:
     def image(self, name: str, skip: str | None) -> tuple[Image | None, CudarunError | None]:
         """The image, or why it is none, which the case may expect."""
         if name == "-":
-            raise RequestError("the image of a case is a file; stdin can be read only once")
+            raise RequestError("image: stdin can be read only once, a case needs a file")
         if skip is not None:  # it may not even have been built
             return None, None
         try:
@@ -263,10 +261,10 @@ def _near(word: str, known: Sequence[str] | Mapping[str, object]) -> str | None:
 
 
 def _guilty(error: RequestError, table: Mapping[str, Any]) -> str | None:
-    """The key that an error is about, by the text or the option that it quotes."""
-    quoted = getattr(error, "text", None) or error.context.get("argument")
+    """The key that an error is about, by the text, the option or the file that it quotes."""
+    text = getattr(error, "text", None)
     for key, value in table.items():
-        if quoted is not None and quoted in map(str, _texts(value)):
+        if text is not None and text in map(str, _texts(value)):
             return key
         if f"--{key.replace('_', '-')}" in error.message or error.message.startswith(f"{key}:"):
             return key

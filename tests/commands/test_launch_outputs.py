@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
+from cudarun.session.pictures import write_png
+
 if TYPE_CHECKING:
     from conftest import Run
 
@@ -172,26 +174,34 @@ def pixels(path: Path) -> np.ndarray:
     return rows[:, 1:].reshape(height, width, channels)
 
 
-@pytest.mark.parametrize(
-    ("buffer", "image"),
-    [
-        ("u8[2,3]:[[0,1,2],[253,254,255]]", [[[0], [1], [2]], [[253], [254], [255]]]),
-        ("f32[1,3]:[[0,0.5,1]]", [[[0], [128], [255]]]),
-        ("f32[1,3]:[[-2,0,2]]", [[[0], [128], [255]]]),
-        ("f32[1,3]:[[nan,1,3]]", [[[0], [0], [255]]]),
-        ("i32[1,3]:[[0,1,2]]", [[[0], [128], [255]]]),
-        ("i16[1,2]:[[7,7]]", [[[0], [0]]]),
-        ("uchar4[1,2]:[[[1,2,3,255],[4,5,6,0]]]", [[[1, 2, 3, 255], [4, 5, 6, 0]]]),
-        ("u8[1,2,3]:[[[1,2,3],[4,5,6]]]", [[[1, 2, 3], [4, 5, 6]]]),
-        ("bool[1,2]:[[true,false]]", [[[255], [0]]]),
-    ],
-)
-def test_a_picture(run: Run, tmp_path: Path, buffer: str, image: object) -> None:
+def test_a_picture(run: Run, tmp_path: Path) -> None:
     ran = run(
-        *SAXPY[:4], "--threads", "1", "a=f32:0", f"x={buffer}", "y=f32[1]:zeros", "n=i32:0",
-        "--save", "x=x.png",
+        *SAXPY[:4], "--threads", "1", "a=f32:0", "x=uchar4[1,2]:[[[1,2,3,255],[4,5,6,0]]]",
+        "y=f32[1]:zeros", "n=i32:0", "--save", "x=x.png",
     )  # fmt: skip
     assert ran.code == 0, ran.err
+    assert pixels(tmp_path / "x.png").tolist() == [[[1, 2, 3, 255], [4, 5, 6, 0]]]
+
+
+@pytest.mark.parametrize(
+    ("data", "image"),
+    [
+        (
+            np.array([[0, 1, 2], [253, 254, 255]], np.uint8),
+            [[[0], [1], [2]], [[253], [254], [255]]],
+        ),
+        (np.array([[0, 0.5, 1]], np.float32), [[[0], [128], [255]]]),
+        (np.array([[-2, 0, 2]], np.float32), [[[0], [128], [255]]]),
+        (np.array([[np.nan, 1, 3]], np.float64), [[[0], [0], [255]]]),
+        (np.array([[0, 1, 2]], np.int32), [[[0], [128], [255]]]),
+        (np.array([[7, 7]], np.int16), [[[0], [0]]]),
+        (np.array([[[1, 2, 3], [4, 5, 6]]], np.uint8), [[[1, 2, 3], [4, 5, 6]]]),
+        (np.array([[True, False]]), [[[255], [0]]]),
+    ],
+)
+def test_how_numbers_become_brightness(tmp_path: Path, data: np.ndarray, image: object) -> None:
+    with (tmp_path / "x.png").open("wb") as file:
+        write_png(file, data)
     assert pixels(tmp_path / "x.png").tolist() == image
 
 

@@ -1,0 +1,462 @@
+"""``cudarun launch --spec`` on emulated devices: verdicts, isolation, what a wrong spec is told."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+from xml.etree import ElementTree
+
+import pytest
+
+from cudarun.commands.spec_file import read_spec
+from cudarun.errors import RequestError
+from cudarun.session.requests import Target
+from cudarun.session.selection import parse_devices
+
+if TYPE_CHECKING:
+    from conftest import Ran, Run
+
+SAMPLES = Path(__file__).resolve().parents[2] / "samples"
+TWO = {"CUDARUN_CPU_DEVICES": "2"}
+
+SAXPY = """
+image = "samples/saxpy.ptx"
+threads = 100
+args = ["a=f32:2", "x=f32[n]:iota", "y=f32[n]:ones", "n=i32:100"]
+check = "y == a*x + 1"
+"""
+FAULT = """
+image = "samples/out_of_bounds.ptx"
+kernel = "far_past"
+threads = 100
+args = ["out=i32[n]", "n=i32:100"]
+"""
+HANG = """
+image = "samples/endless.ptx"
+args = ["flag=i32[1]:zeros"]
+timeout = 1
+"""
+
+
+def spec(tmp_path: Path, *cases: str) -> None:
+    (tmp_path / "cases.toml").write_text("".join(f"[[launch]]\n{case}\n" for case in cases))
+
+
+def case(name: str, body: str, extra: str = "") -> str:
+    return f'name = "{name}"{body}{extra}'
+
+
+def verdicts(ran: Ran) -> dict[str, str]:
+    """What the lines of a run say of each case, by ``NAME on DEVICE``."""
+    found = {}
+    for line in ran.out.splitlines():
+        verdict, _, rest = line.partition(" ")
+        if verdict in ("passed", "failed", "skipped"):
+            found[rest.strip().partition("  ")[0]] = verdict
+    return found
+
+
+# --- verdicts ------------------------------------------------------------------------------------
+
+
+def test_every_kind_of_case_on_every_device(run: Run, tmp_path: Path) -> None:
+    spec(
+        tmp_path,
+        case("good", SAXPY),
+        case("wrong", SAXPY, 'kernel = "saxpy"\nseed = 1\nprint = "y[0]"').replace("+ 1", "+ 2"),
+        case("fault", FAULT, 'expect_error = "CUDA_ERROR_ILLEGAL_ADDRESS"'),
+        case("after the fault", SAXPY),
+        case("surprise", FAULT),
+        case("hang", HANG, 'expect_error = "OutOfTime"'),
+        case("not yet", SAXPY, 'skip = "waits for the driver"'),
+        case("newer", SAXPY, 'requires = "sm_100"'),
+        case("after it all", SAXPY),
+    )
+    ran = run("launch", "--spec", "cases.toml", "-d", "cpu:all", env=TWO)
+    expected = {
+        "good": "passed",
+        "wrong": "failed",
+        "fault": "passed",
+        "after the fault": "passed",
+        "surprise": "failed",
+        "hang": "passed",
+        "not yet": "skipped",
+        "newer": "skipped",
+        "after it all": "passed",
+    }
+    assert verdicts(ran) == {
+        f"{name} on {device}": verdict
+        for name, verdict in expected.items()
+        for device in ("cpu", "cpu:1")
+    }
+    assert ran.code == 5
+    assert ran.out.splitlines()[-1].startswith("10 passed, 4 failed, 4 skipped in ")
+    assert ran.err == ""
+    for fact in (
+        "does not hold: y == a*x + 2",
+        "[0]: 1.0 against 2.0",
+        "as expected: cuCtxSynchronize: an illegal memory access was encountered",
+        "from out_of_bounds.cu:",
+        "waits for the driver",
+        "requires sm_100",
+    ):
+        assert fact in ran.out
+
+
+COUNTED = [
+    (SAXPY, 0),
+    (SAXPY.replace("+ 1", "+ 2"), 1),
+    (SAXPY.replace("+ 1", "+ 2") + 'expect_error = "CheckFailed"', 0),
+    (SAXPY + 'expect_error = "CheckFailed"', 1),
+    (SAXPY.replace('"n=i32:100"', '"n=i64:100"'), 2),
+    (SAXPY.replace('"n=i32:100"', '"n=i64:100"') + 'expect_error = "RequestError"', 0),
+    (FAULT, 5),
+    (FAULT + "expect_error = 700", 0),
+    (FAULT + 'expect_error = "MISALIGNED_ADDRESS"', 5),
+    (SAXPY + 'expect_error = "DeviceFailed"', 1),
+    (HANG.replace("timeout = 1", "timeout = 0.5"), 6),
+]
+
+
+def test_what_each_case_counts_for(run: Run, tmp_path: Path) -> None:
+    spec(tmp_path, *(case(f"case {i}", body) for i, (body, _) in enumerate(COUNTED)))
+    ran = run("launch", "--spec", "cases.toml", "-d", "cpu", "--json")
+    codes = [found["exit_code"] for found in ran.document["cases"]]
+    assert codes == [code for _, code in COUNTED]
+    assert ran.code == 6
+
+
+def test_a_broken_image_is_a_result_and_no_wrong_spec(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "broken.cubin").write_bytes(b"\x7fELF")
+    broken = 'image = "broken.cubin"\n'
+    spec(
+        tmp_path, case("good", SAXPY), case("bad", "\n" + broken + 'expect_error = "ImageRefused"')
+    )
+    ran = run("launch", "--spec", "cases.toml", "-d", "cpu")
+    assert (ran.code, list(verdicts(ran).values())) == (0, ["passed", "passed"])
+    spec(tmp_path, case("bad", "\n" + broken))
+    assert run("launch", "--spec", "cases.toml", "-d", "cpu").code == 4
+
+
+def test_variables_are_fresh_in_every_case(run: Run, tmp_path: Path) -> None:
+    bump = '\nimage = "samples/managed.ptx"\nargs = ["k=i32:3"]\n'
+    (tmp_path / "read.ptx").write_text("")
+    read = bump + "block = 1\n"
+    spec(tmp_path, *(case(f"bump {i}", read) for i in range(3)))
+    ran = run("launch", "--spec", "cases.toml", "-d", "cpu", "--trace")
+    assert ran.code == 0, ran.out
+    assert ran.err.count("cuLibraryLoadData(") == ran.err.count("cuLibraryUnload(") == 3
+    assert ran.err.count("cuInit(") == 1
+
+
+def test_one_worker_for_all_and_everything_given_back(run: Run, tmp_path: Path) -> None:
+    spec(tmp_path, *(case(f"case {i}", SAXPY) for i in range(4)))
+    ran = run("launch", "--spec", "cases.toml", "-d", "cpu", "--trace")
+    assert ran.err.count("cuInit(") == 1
+    assert ran.err.count("cuMemAlloc(") == ran.err.count("cuMemFree(") == 8
+
+
+def test_context_options_of_a_case(run: Run, tmp_path: Path) -> None:
+    spec(
+        tmp_path,
+        case("plain", SAXPY),
+        case("deep", SAXPY, 'limit = ["stack=4096"]\ncontext = "new"\nctx_flags = ["spin"]'),
+        case("plain again", SAXPY),
+    )
+    ran = run("launch", "--spec", "cases.toml", "-d", "cpu", "--trace")
+    assert ran.code == 0, ran.out
+    assert ran.err.count("cuCtxSetLimit(CU_LIMIT_STACK_SIZE, 4096)") == 1
+    assert ran.err.count("cuCtxCreate(None, 1, 0)") == 1
+    assert ran.err.count("cuInit(") == 2
+
+
+def test_a_reference(run: Run, tmp_path: Path) -> None:
+    spec(
+        tmp_path,
+        case("agrees", SAXPY, 'reference = "cpu:1"'),
+        case("fails there", SAXPY, 'reference = "cpu:9"'),
+        case("agrees again", SAXPY, 'reference = "cpu:1"'),
+    )
+    ran = run("launch", "--spec", "cases.toml", "-d", "cpu", env=TWO)
+    assert list(verdicts(ran).values()) == ["passed", "failed", "passed"]
+    assert "reference: no device cpu:9: the driver shows 2" in ran.out
+    assert ran.code == 3
+
+
+def test_only_the_cases_that_are_named(run: Run, tmp_path: Path) -> None:
+    spec(tmp_path, *(case(name, SAXPY) for name in ("one", "two", "three")))
+    ran = run("launch", "--spec", "cases.toml", "-d", "cpu", "three", "one")
+    assert [*verdicts(ran)] == ["one on cpu", "three on cpu"]
+
+
+def test_fail_fast(run: Run, tmp_path: Path) -> None:
+    wrong = SAXPY.replace("+ 1", "+ 2")
+    spec(tmp_path, case("one", SAXPY), case("two", wrong), case("three", FAULT))
+    ran = run("launch", "--spec", "cases.toml", "-d", "cpu", "--fail-fast")
+    assert list(verdicts(ran).values()) == ["passed", "failed", "skipped"]
+    assert "not run: an earlier case failed (--fail-fast)" in ran.out
+    assert ran.code == 1
+
+
+def test_quiet_shows_what_failed_and_the_sum(run: Run, tmp_path: Path) -> None:
+    spec(tmp_path, case("one", SAXPY), case("two", SAXPY.replace("+ 1", "+ 2")))
+    ran = run("launch", "--spec", "cases.toml", "-d", "cpu", "-q")
+    assert [*verdicts(ran)] == ["two on cpu"]
+
+
+def test_paths_start_from_the_file(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "deep").mkdir()
+    (tmp_path / "deep" / "x.bin").write_bytes(bytes(400))
+    body = SAXPY.replace("samples/", "../samples/").replace("x=f32[n]:iota", "x=f32[n]:@x.bin")
+    (tmp_path / "deep" / "cases.toml").write_text(
+        f'[[launch]]\nname = "here"{body}save = "y=y.npy"\n'
+    )
+    ran = run("launch", "--spec", "deep/cases.toml", "-d", "cpu")
+    assert ran.code == 0, ran.out
+    assert (tmp_path / "deep" / "y.npy").exists()
+
+
+def test_what_a_kernel_prints_is_kept_from_the_table(run: Run, tmp_path: Path) -> None:
+    spec(tmp_path, case("hello", '\nimage = "samples/hello.ptx"\nargs = ["2026", "1.5"]\n'))
+    ran = run("launch", "--spec", "cases.toml", "-d", "cpu", "--json")
+    [found] = ran.document["cases"]
+    assert found["output"].startswith("hello from block 0, thread 0")
+
+
+def test_the_document(run: Run, tmp_path: Path) -> None:
+    spec(tmp_path, case("one", SAXPY), case("two", FAULT), case("three", SAXPY, "skip = true"))
+    ran = run("launch", "--spec", "cases.toml", "-d", "cpu:all", "--json", env=TWO)
+    report = ran.document
+    assert report["schema"] == "cudarun/launch-spec/1"
+    assert (report["exit_code"], ran.code) == (5, 5)
+    assert (report["passed"], report["failed"], report["skipped"]) == (2, 2, 2)
+    assert [(c["name"], c["device"]) for c in report["cases"]] == [
+        (name, device) for name in ("one", "two", "three") for device in ("cpu", "cpu:1")
+    ]
+    one, _, two, _, three, _ = report["cases"]
+    assert (one["line"], one["verdict"], one["exit_code"]) == (1, "passed", 0)
+    assert one["result"]["checks"][0]["held"] is True
+    assert two["error"]["cuda"] == {"name": "CUDA_ERROR_ILLEGAL_ADDRESS", "number": 700}
+    assert three["reason"] == "skipped by the spec"
+
+
+def test_junit(run: Run, tmp_path: Path) -> None:
+    spec(
+        tmp_path,
+        case("good", SAXPY),
+        case("wrong", SAXPY.replace("+ 1", "+ 2")),
+        case("fault", FAULT),
+        case("skip", SAXPY, 'skip = "later"'),
+    )
+    ran = run("launch", "--spec", "cases.toml", "-d", "cpu:all", "--junit", "out.xml", env=TWO)
+    assert ran.code == 5
+    root = ElementTree.parse(tmp_path / "out.xml").getroot()
+    assert (root.tag, root.get("tests"), root.get("failures")) == ("testsuites", "8", "2")
+    assert (root.get("errors"), root.get("skipped")) == ("2", "2")
+    assert [suite.get("name") for suite in root] == ["cases.toml on cpu", "cases.toml on cpu:1"]
+    good, wrong, fault, skip = root[0]
+    assert (good.get("name"), good.get("classname"), len(good)) == ("good", "cases.cpu", 0)
+    assert wrong.find("failure").get("message") == "does not hold: y == a*x + 2"
+    assert fault.find("error").get("type") == "DeviceFailed"
+    assert "from out_of_bounds.cu:" in fault.find("error").text
+    assert skip.find("skipped").get("message") == "later"
+
+
+def test_no_driver_is_one_answer_for_all(run: Run, tmp_path: Path) -> None:
+    spec(tmp_path, *(case(f"case {i}", SAXPY) for i in range(3)))
+    ran = run("launch", "--spec", "cases.toml", "-d", "0")
+    assert ran.code == 3
+    assert list(verdicts(ran).values()) == ["failed"] * 3
+    assert ran.out.count("no CUDA driver: libcuda.so.1 was not found") == 3
+
+
+# --- a spec that is wrong ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        (
+            "launch = [",
+            "cases.toml: Invalid value (at end of document)\nhint: a spec is a TOML file",
+        ),
+        ("x = 1\n", "cases.toml:1: unknown key 'x': a spec is made of [[launch]] tables"),
+        ("\n[launch]\n", "cases.toml:2: a spec is made of [[launch]] tables"),
+        ("", "cases.toml: no case: a spec is made of [[launch]] tables"),
+        (
+            f"[[launch]]{SAXPY}chek = 'y == 1'",
+            "cases.toml:6: unknown key 'chek'\nhint: did you mean check?",
+        ),
+        (
+            f"[[launch]]{SAXPY}\n[[launch]]\nname = 'b'{SAXPY}block = '1,2,3,4'",
+            "cases.toml:13: case 'b': invalid value for '--block': '1,2,3,4' has 4 dimensions; "
+            "there are three",
+        ),
+        (f"[[launch]]{SAXPY}block = [16, 0]", "cases.toml:6: invalid value for '--block': '16,0': "
+         "no dimension can be 0"),
+        (f"[[launch]]{SAXPY}grid = 3", "cases.toml:3: --grid and --threads exclude each other: "
+         "each says the whole size"),
+        (f"[[launch]]{SAXPY}cooperative = 1", "cases.toml:6: cooperative is true or false"),
+        (f"[[launch]]{SAXPY}kernel = ['a', 'b']", "cases.toml:6: kernel has one value, not a list"),
+        (f"[[launch]]{SAXPY}rtol = true", "cases.toml:6: rtol is a text or a number"),
+        (f"[[launch]]{SAXPY}device = 'cpu'", "cases.toml:6: unknown key 'device'"),
+        (
+            f"[[launch]]{SAXPY}requires = ['sm_90', 'gold']",
+            "cases.toml:6: requires: 'gold' is nothing that a device can have\n"
+            "hint: gpu · cpu · sm_90 (or newer) · cuda 12.4 (or newer) · memory 16Gi (or more)",
+        ),
+        (
+            f"[[launch]]{SAXPY}expect_error = 'ILLEGAL_ADRESS'",
+            "cases.toml:6: expect_error: 'ILLEGAL_ADRESS' is no CUresult, nor any of CheckFailed, "
+            "DeviceFailed, ImageRefused, NoDevice, OutOfTime, RequestError, WorkerDied\n"
+            "hint: did you mean ILLEGAL_ADDRESS?",
+        ),
+        (f"[[launch]]{SAXPY}skip = 3", "cases.toml:6: skip is true, or the reason as a text"),
+        (f"[[launch]]{SAXPY}name = 3", "cases.toml:6: name is a text"),
+        ("[[launch]]\nname = 'x'", "cases.toml:1: case 'x': a case needs an image"),
+        ("[[launch]]\nargs = []\nimage = 'none.ptx'", "cases.toml:3: none.ptx: No such file or "
+         "directory"),
+        ("[[launch]]\nimage = '-'", "cases.toml:2: image: stdin can be read only once, a case "
+         "needs a file"),
+        ("[[launch]]\nimage = 'samples/saxpy.ptx'\nargs = 'n=3'", "cases.toml:3: args is a list of "
+         "texts"),
+        (
+            "[[launch]]\nimage = 'samples/saxpy.ptx'\nargs = ['a=f3:2']",
+            "cases.toml:3: unknown type 'f3'\n  a=f3:2\n    ^\nhint: did you mean f32?",
+        ),
+        (
+            "[[launch]]\nimage = 'samples/saxpy.ptx'\ncheck = ['y == 1', 'y ==']",
+            "cases.toml:3: expected a value, found the end\n  y ==\n      ^",
+        ),
+        (
+            f"[[launch]]\nname = 'x'{SAXPY}\n[[launch]]\nname = 'x'{SAXPY}",
+            "cases.toml:8: a case 'x' is there already, in line 1",
+        ),
+        (
+            # What looks like a case or a key within a text is none.
+            f'[[launch]]{SAXPY}skip = """\n[[launch]]\nblok = 1\n"""\n\n[[launch]]{SAXPY}blok = 1',
+            "cases.toml:16: unknown key 'blok'\nhint: did you mean block?",
+        ),
+    ],
+)  # fmt: skip
+def test_a_wrong_spec_is_refused_whole(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, says: str
+) -> None:
+    (tmp_path / "samples").symlink_to(SAMPLES)
+    (tmp_path / "cases.toml").write_text(text)
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(RequestError) as caught:
+        read_spec("cases.toml", [], Target(parse_devices("cpu")))
+    hint = f"\nhint: {caught.value.hint}" if caught.value.hint else ""
+    assert f"{caught.value}{hint}" == says
+
+
+def test_nothing_runs_of_a_wrong_spec(run: Run, tmp_path: Path) -> None:
+    spec(tmp_path, case("good", SAXPY), case("bad", SAXPY, "blok = 1"))
+    ran = run("launch", "--spec", "cases.toml", "-d", "cpu", "--trace")
+    assert (ran.code, ran.out) == (2, "")
+    assert ran.err == (
+        "error: cases.toml:14: case 'bad': unknown key 'blok'\nhint: did you mean block?\n"
+    )
+
+
+def test_no_spec(run: Run) -> None:
+    ran = run("launch", "--spec", "none.toml", "-d", "cpu")
+    assert (ran.code, ran.err) == (2, "error: --spec: none.toml: No such file or directory\n")
+
+
+def test_an_unknown_name(run: Run, tmp_path: Path) -> None:
+    spec(tmp_path, case("saxpy", SAXPY))
+    ran = run("launch", "--spec", "cases.toml", "-d", "cpu", "saxpi")
+    assert ran.code == 2
+    assert ran.err == "error: cases.toml has no case 'saxpi'\nhint: did you mean saxpy?\n"
+
+
+@pytest.mark.parametrize(
+    ("args", "says"),
+    [
+        (("--grid", "3"), "--spec: --grid is about one launch: say it there"),
+        (("--dry-run",), "--spec: --dry-run is about one launch: say it there"),
+        (("--together",), "--spec: --together is about one launch: say it there"),
+        (("--junit", "no/out.xml"), "--junit: no/out.xml cannot be written"),
+    ],
+)
+def test_what_does_not_go_with_a_spec(
+    run: Run, tmp_path: Path, args: tuple[str, ...], says: str
+) -> None:
+    spec(tmp_path, case("saxpy", SAXPY))
+    ran = run("launch", "--spec", "cases.toml", "-d", "cpu", *args)
+    assert (ran.code, ran.out, ran.err) == (2, "", f"error: {says}\n")
+
+
+@pytest.mark.parametrize("option", ["--fail-fast", "--junit"])
+def test_what_goes_only_with_a_spec(run: Run, option: str) -> None:
+    args = (option, "x.xml") if option == "--junit" else (option,)
+    ran = run("launch", "samples/saxpy.ptx", "-d", "cpu", *args)
+    assert (ran.code, ran.err) == (2, f"error: {option} is for --spec\n")
+
+
+def test_an_image_is_still_wanted_without_a_spec(run: Run) -> None:
+    ran = run("launch", "-d", "cpu")
+    assert ran.code == 2
+    assert ran.err.startswith("error: missing argument 'IMAGE'\n")
+
+
+# --- --write-spec --------------------------------------------------------------------------------
+
+
+def test_a_command_is_kept_and_runs_again(run: Run, tmp_path: Path) -> None:
+    command = (
+        "launch", "samples/saxpy.ptx", "-d", "cpu", "--threads", "100,1,1", "--block", "32",
+        "a=f32:2", "x=f32[n]:iota", "y=f32[n]:ones", "n=i32:100",
+        "--check", "y == a*x + 1", "--print", "y[:2]", "--limit", "stack=4Ki", "--repeat", "2",
+        "--bytes", "12*n", "--equal-nan", "--rtol", "0.5", "--ctx-flags", "spin,map-host",
+        "--write-spec", "kept.toml",
+    )  # fmt: skip
+    for name in ("saxpy", "saxpy-2"):
+        ran = run(*command)
+        assert (ran.code, ran.err) == (0, f"appended case '{name}' to kept.toml\n")
+    first, second = (tmp_path / "kept.toml").read_text().split("\n\n")
+    assert second.replace("saxpy-2", "saxpy").strip() == first.strip()
+    assert first == (
+        '[[launch]]\nname = "saxpy"\nimage = "samples/saxpy.ptx"\nblock = [32]\nthreads = [100]\n'
+        'check = ["y == a*x + 1"]\nrtol = 0.5\nequal-nan = true\nprint = ["y[:2]"]\nrepeat = 2\n'
+        'bytes = "12*n"\nctx-flags = "spin,map-host"\nlimit = ["stack=4096"]\n'
+        'args = ["a=f32:2", "x=f32[n]:iota", "y=f32[n]:ones", "n=i32:100"]'
+    )
+    ran = run("launch", "--spec", "kept.toml", "-d", "cpu")
+    assert (ran.code, [*verdicts(ran)]) == (0, ["saxpy on cpu", "saxpy-2 on cpu"])
+
+
+def test_paths_are_written_as_seen_from_the_file(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "deep").mkdir()
+    (tmp_path / "x.bin").write_bytes(bytes(400))
+    ran = run(
+        "launch", "samples/saxpy.ptx", "-d", "cpu", "--threads", "100", "a=f32:2",
+        "x=f32[n]:@x.bin", "y=f32[n]:ones", "n=i32:100", "--save", "y=y.npy",
+        "--write-spec", "deep/kept.toml",
+    )  # fmt: skip
+    assert ran.code == 0, ran.err
+    text = (tmp_path / "deep" / "kept.toml").read_text()
+    assert '"x=f32[n]:@../x.bin"' in text
+    assert 'save = ["y=../y.npy"]' in text
+    ran = run(
+        "launch", "samples/saxpy.ptx", "-d", "cpu", "--threads", "100", "a=f32:2",
+        "x=@y.npy", "y=f32[n]:ones", "n=i32:100", "--check", 'x == load("y.npy")',
+        "--write-spec", "deep/again.toml",
+    )  # fmt: skip
+    assert run("launch", "--spec", "deep/again.toml", "-d", "cpu").code == 0
+
+
+def test_a_command_that_is_wrong_is_not_kept(run: Run, tmp_path: Path) -> None:
+    ran = run("launch", "samples/saxpy.ptx", "-d", "cpu", "a=f3:2", "--write-spec", "kept.toml")
+    assert ran.code == 2
+    assert not (tmp_path / "kept.toml").exists()
+
+
+def test_what_is_no_spec_is_not_appended_to(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "kept.toml").write_text("a letter\n")
+    ran = run("launch", "samples/saxpy.ptx", "-d", "cpu", "--write-spec", "kept.toml")
+    assert ran.code == 2
+    assert ran.err.startswith("error: --write-spec: kept.toml is no spec: ")
+    assert (tmp_path / "kept.toml").read_text() == "a letter\n"

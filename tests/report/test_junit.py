@@ -1,0 +1,57 @@
+"""JUnit files: well-formed whatever a kernel prints, and counted right."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+from cudarun.errors import DeviceFailed, ExitCode, RequestError
+from cudarun.report.junit import check_writable, write_junit
+from cudarun.report.spec_types import CaseReport, SpecReport
+
+CASES = (
+    CaseReport("a <&> b", 1, "0", "passed", seconds=0.25, output="\x1b[31m\0 ünder \ud800"),
+    CaseReport(
+        "fault", 4, "0", "failed", "x: y", ExitCode.DEVICE_FAILED, 0.5,
+        error=DeviceFailed("x: y", log="ptxas <fatal>", hint="mend it", device="0"), seed=7,
+    ),
+    CaseReport("skip", 9, "0", "skipped", "later"),
+    CaseReport("a <&> b", 1, "1", "passed", seconds=1),
+)  # fmt: skip
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> ElementTree.Element:
+    report = SpecReport("dir/cases.toml", 2, 1, 1, 2.0, CASES)
+    write_junit(report, str(tmp_path / "out.xml"))
+    return ElementTree.parse(tmp_path / "out.xml").getroot()
+
+
+def test_a_suite_for_each_device(root: ElementTree.Element) -> None:
+    assert root.attrib == {
+        "name": "dir/cases.toml", "tests": "4", "failures": "0", "errors": "1", "skipped": "1",
+        "time": "1.750",
+    }  # fmt: skip
+    assert [suite.get("name") for suite in root] == ["dir/cases.toml on 0", "dir/cases.toml on 1"]
+    assert [suite.get("tests") for suite in root] == ["3", "1"]
+
+
+def test_names_and_output_survive(root: ElementTree.Element) -> None:
+    passed = root[0][0]
+    assert (passed.get("name"), passed.get("classname")) == ("a <&> b", "cases.0")
+    assert passed.find("system-out").text == "�[31m� ünder �"  # type: ignore[union-attr]
+
+
+def test_an_error_has_all_that_is_known(root: ElementTree.Element) -> None:
+    error = root[0][1].find("error")
+    assert error is not None
+    assert (error.get("message"), error.get("type")) == ("x: y", "DeviceFailed")
+    assert error.text == "x: y\ndevice: 0\nptxas <fatal>\nmend it\nseed: 7"
+
+
+def test_a_file_that_cannot_be_written(tmp_path: Path) -> None:
+    for path in (tmp_path, tmp_path / "no" / "out.xml"):
+        with pytest.raises(RequestError, match="cannot be written"):
+            check_writable(str(path))

@@ -167,10 +167,6 @@ class Memory:
                 return allocation
         return None
 
-    def allocations(self) -> tuple[Allocation, ...]:
-        """All live allocations by address."""
-        return tuple(self._live)
-
     def table(self) -> tuple[Array, Array]:
         """Base and size of all live allocations, by address, as arrays to search in."""
         with self._lock:

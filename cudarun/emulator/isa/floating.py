@@ -12,14 +12,10 @@ import numpy as np
 import numpy.typing as npt
 
 from cudarun.emulator.isa import rounding
-from cudarun.emulator.isa.form import Form, Function, Words, form, temporaries
+from cudarun.emulator.isa.form import Form, Function, Words, form, temporaries_of, with_temporaries
+from cudarun.emulator.isa.fused import fused_f32, fused_f64
 
 Array = npt.NDArray[Any]
-
-_SMALLEST_NORMAL = 2.0**-126
-_TAIL = np.uint64(0x1FFFFFFF)  # the bits of an f64 that an f32 has not
-_HALFWAY = np.uint64(0x10000000)
-
 
 # --- NaN and subnormal values --------------------------------------------------------------------
 
@@ -41,9 +37,9 @@ def flushed(a: Array) -> Array:
 
 
 def finish(words: Words, function: Function, sources: int) -> Function:
-    """Add to a function of f32 or f64 what ``.ftz``, ``.sat`` and NaN demand.
+    """Add to a function of f32 what ``.ftz``, ``.sat`` and NaN demand; f64 needs nothing.
 
-    ``function`` takes its sources and ``d`` last.
+    ``function`` is one of the kind that tables hold, with a given number of sources.
     """
     ftz, sat = words.get("ftz"), words.get("sat")
     if words.type.bits == 64:
@@ -51,13 +47,13 @@ def finish(words: Words, function: Function, sources: int) -> Function:
 
     def plain(*arguments: Array) -> None:
         function(*arguments)
-        canonical(arguments[-1])
+        canonical(arguments[sources])
 
     def modified(*arguments: Array) -> None:
-        given, d = arguments[:sources], arguments[-1]
+        given, d, scratch = arguments[:sources], arguments[sources], arguments[sources + 1 :]
         if ftz:
             given = tuple(map(flushed, given))
-        function(*given, d)
+        function(*given, d, *scratch)
         if ftz:
             result = flushed(d)
             if result is not d:
@@ -66,7 +62,8 @@ def finish(words: Words, function: Function, sources: int) -> Function:
             saturate(d)
         canonical(d)
 
-    return modified if ftz or sat else plain
+    finished: Function = modified if ftz or sat else plain
+    return with_temporaries(finished, temporaries_of(function))
 
 
 def saturate(d: Array) -> None:
@@ -102,47 +99,17 @@ def _difference(exactly: Function) -> Function:
     return subtract
 
 
-@temporaries("f64", "f64", "u64", "pred")
-def fused_f32(
-    a: Array, b: Array, c: Array, d: Array, p: Array, s: Array, t: Array, m: Array
-) -> None:
-    """``a * b + c`` of f32, rounded once to nearest.
-
-    The product is exact in f64. The sum is not, but rounding it on to f32 is right unless it is
-    just halfway between two f32 values, or so small that the halfway points lie elsewhere.
-    """
-    np.copyto(p, a)
-    np.copyto(s, b)
-    np.multiply(p, s, out=p)
-    np.copyto(s, c)
-    np.add(p, s, out=s)
-    np.bitwise_and(s.view(np.uint64), _TAIL, out=t)
-    np.equal(t, _HALFWAY, out=m)
-    size = np.abs(s, out=t.view(np.float64))
-    ordinary = size.min() >= _SMALLEST_NORMAL  # neither zero, subnormal nor NaN
-    if not ordinary:
-        m |= (size < _SMALLEST_NORMAL) & (size != 0)
-    lanes = np.flatnonzero(m) if m.any() else None
-    if lanes is not None:
-        exact = rounding.fused_f32(a[lanes], b[lanes], c[lanes], rounding.NEAREST)
-    np.copyto(d, s, casting="same_kind")
-    if lanes is not None:
-        d[lanes] = exact
-    if not ordinary:
-        canonical(d)
-
-
 def _fma(words: Words) -> Function:
     mode = words["rnd"]
-    plain = not words.get("ftz") and not words.get("sat")
-    if words.type.bits == 32 and mode == rounding.NEAREST and plain:
-        return fused_f32
-    exactly = rounding.fused_f32 if words.type.bits == 32 else rounding.fused_f64
+    nearest, single = mode == rounding.NEAREST, words.type.bits == 32
+    exactly = rounding.fused_f32 if single else rounding.fused_f64
 
     def fma(a: Array, b: Array, c: Array, d: Array) -> None:
         np.copyto(d, exactly(a, b, c, mode))
 
-    return finish(words, fma, 3)
+    if not nearest:
+        return finish(words, fma, 3)
+    return finish(words, fused_f32, 3) if single else fused_f64
 
 
 def _mad(words: Words) -> Function:

@@ -46,8 +46,6 @@ _OPERAND = re.compile(
     r"(\|(?P<spare>\?)?(?P<pair>\w+)(:(?P<second>\w+))?)?$"
 )
 
-COMPARISONS = "eq ne lt le gt ge lo ls hi hs equ neu ltu leu gtu geu num nan"
-
 
 class Words(dict[str, str]):
     """What one instruction says: its modifiers by class name, and the fixed part of its operands.
@@ -230,10 +228,15 @@ def temporaries(*names: str) -> Callable[[T], T]:
     dtypes = tuple(TYPES[name].dtype for name in names)
 
     def mark(function: T) -> T:
-        function.temporaries = dtypes  # type: ignore[attr-defined]
-        return function
+        return with_temporaries(function, dtypes)
 
     return mark
+
+
+def with_temporaries(function: T, dtypes: tuple[np.dtype[Any], ...]) -> T:
+    """Let a function ask for scratch arrays."""
+    function.temporaries = dtypes  # type: ignore[attr-defined]
+    return function
 
 
 def temporaries_of(function: Function) -> tuple[np.dtype[Any], ...]:

@@ -71,7 +71,6 @@ def _cvta(words: Words) -> Function:
 
 
 def _isspacep(words: Words) -> Function:
-    space = words["space"]
     base = _window(words)
 
     def test(a: Array, p: Array) -> None:
@@ -79,8 +78,6 @@ def _isspacep(words: Words) -> Function:
             np.less(a - np.uint64(base), np.uint64(WINDOW_BYTES), out=p)
         else:
             np.greater_equal(a, np.uint64(WINDOWS_END), out=p)
-            if space == "const":  # no address says whether its variable was declared .const
-                p[...] = False
 
     return test
 
@@ -92,5 +89,5 @@ FORMS: tuple[Form, ...] = (
     form("mov.type  {d:part}, a", make=_unpack, type="b16 b32 b64 b128"),
     form("cvta.space.type  d, a", make=_cvta, space=_SPACES, type="u64 u32"),
     form("cvta.to.space.type  d, a", make=_cvta, space=_SPACES, type="u64 u32"),
-    form("isspacep.space  p:pred, a:u64", make=_isspacep, space=_SPACES),
+    form("isspacep.space  p:pred, a:u64", make=_isspacep, space=f"{_WINDOWED} global"),
 )  # fmt: skip

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from cudarun.emulator.code import RegisterUse, Site, Use
+from cudarun.emulator.isa.bits import population
 from cudarun.emulator.machine import lanes as lane_sets
 from cudarun.emulator.machine.control import Terminator
 from cudarun.emulator.machine.lanes import Lanes
@@ -105,7 +106,7 @@ class Barriers:
         missing = living & ~arrived
         # Hardware counts by warps: a warp whose living lanes are all here counts as 32.
         whole = (arrived != 0) & (missing == 0)
-        counts = np.where(whole, WARP, np.bitwise_count(arrived)).reshape(-1, threads.warps)
+        counts = np.where(whole, WARP, population(arrived)).reshape(-1, threads.warps)
         total = counts.sum(axis=1)
         nobody_missing = (missing == 0).reshape(-1, threads.warps).all(axis=1)
         complete = []

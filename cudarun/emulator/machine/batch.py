@@ -36,12 +36,13 @@ if TYPE_CHECKING:
 Array = npt.NDArray[Any]
 Path = tuple[int, ...]
 
-# How long a group may spin while others wait, and how many blocks the one that had waited longest
-# may then run before the lowest path has its right again. A jump back to a loop costs what its
-# block says: much where the loop holds an atomic, little where it only loads.
+# A jump back to a loop that could be waiting for other threads costs what its block says: much
+# where the loop holds an atomic, little where it only loads. When a group has used up the patience
+# while others wait, the one that has waited longest may run some blocks before the lowest path has
+# its right again. When all lanes are in such loops for long, it may be other batches they wait for.
 _PATIENCE = 4096
 _TENURE = 256
-_STALLED = 1 << 16
+_STALLED = 1 << 19
 
 
 class Batch:
@@ -129,20 +130,15 @@ class Batch:
         self._run_next(active, block)
 
     def _run_next(self, active: Active, block: BlockCode) -> None:
-        if not active.home:
+        members = active.members
+        if not isinstance(members, slice):
             missing = block.reads & ~active.loaded
             if missing:
-                self._gather(active, missing)
-            active.loaded |= block.writes
+                active.frame.load(members, missing)
+            active.loaded |= missing | block.writes
             active.dirty |= block.writes
         active.block = block
         active.code = active.frame.code(active, block)
-
-    def _gather(self, active: Active, missing: int) -> None:
-        members = active.members
-        assert not isinstance(members, slice)
-        active.frame.load(members, missing)
-        active.loaded |= missing
 
     def proceed(self, active: Active, target: int) -> None:
         """The active lanes go on with a block of the same function."""

@@ -57,11 +57,6 @@ def union(parts: Sequence[Lanes]) -> Lanes:
     return together
 
 
-def without(lanes: Lanes, removed: npt.NDArray[np.bool_]) -> Lanes:
-    """The lanes for which ``removed``, one value per lane of the set, is false."""
-    return of(indices(lanes)[~removed])
-
-
 def select(lanes: Lanes, chosen: npt.NDArray[np.bool_]) -> Lanes:
     """The lanes for which ``chosen``, one value per lane of the set, is true."""
     positions = np.flatnonzero(chosen)

@@ -307,7 +307,7 @@ FACTS = (
     ),
     Fact(
         "creation-cost",
-        "A context takes device memory as long as it lives, and never less than nothing.",
+        "One more context costs device memory or none: never is more free than before it.",
         """
         create A; memory as alone
         create B; memory <= alone

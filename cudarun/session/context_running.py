@@ -25,16 +25,6 @@ T = TypeVar("T")
 Shown = Callable[[StepReport], object]
 
 
-def check_devices(selectors: Sequence[Selector]) -> None:
-    """Refuse devices of two drivers, which no one process can serve.
-
-    Raises:
-        RequestError: They are.
-    """
-    if len({selector.driver for selector in selectors}) > 1:
-        raise RequestError("a script runs in one process: GPUs and cpu have no common driver")
-
-
 def run_script(
     script: Script, target: Target, images: Mapping[str, Image], shown: Shown = lambda step: None
 ) -> ScriptReport:
@@ -49,96 +39,98 @@ def run_script(
     Raises:
         NoDevice: No driver, no device, or not the one asked for.
         RequestError: The script names more devices than were chosen.
+        ImageRefused: A source does not compile, or a file holds no image.
     """
-    check_devices(target.devices)
-    stage = _Stage(target, images)
-    try:
-        labels = stage.ask(_labels).unwrap()
+    with Stage(target, images) as stage:
+        return stage.play(script, shown)
+
+
+class Stage:
+    """A worker that initialises the driver from now on, ready for one script.
+
+    Args:
+        target: On which devices, for how long, whether to trace and to capture.
+        images: The files that the script names.
+
+    Raises:
+        RequestError: The devices are of two drivers, which no one process can serve.
+    """
+
+    def __init__(self, target: Target, images: Mapping[str, Image]) -> None:
+        if len({selector.driver for selector in target.devices}) > 1:
+            raise RequestError("a script runs in one process: GPUs and cpu have no common driver")
+        self._target = target
+        self._images = images
+        self._deadline: float | None = None
+        self._worker = self._begin()
+
+    def __enter__(self) -> Stage:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._worker.__exit__()
+
+    def play(self, script: Script, shown: Shown = lambda step: None) -> ScriptReport:
+        """Run the script; arguments and errors are those of `run_script`."""
+        limit = self._target.timeout
+        self._deadline = None if limit is None else time.monotonic() + limit
+        labels = self._ask(_labels).unwrap()
         if script.devices > len(labels):
             raise RequestError(
                 f"the script names dev={script.devices - 1}, and {len(labels)} "
                 f"device{'s were' if len(labels) > 1 else ' was'} chosen ({', '.join(labels)})",
                 hint="-d chooses them, as in -d 0,1 or -d all",
             )
-        return _play_all(script, stage, labels, shown)
-    finally:
-        stage.close()
+        done: list[StepReport] = []
+        output = ""
+        for step in script.steps:
+            if step.verb == "new-process":
+                report = self._new_process(step)
+            else:
+                outcome = self._ask(partial(_play, step))
+                output += outcome.output
+                if outcome.value is None:
+                    error = self._last_words(outcome).at(
+                        file=script.origin, step=f"{step.number} ({step.text})"
+                    )
+                    return ScriptReport(script.origin, labels, tuple(done), error, output)
+                report = outcome.value
+            done.append(report)
+            shown(report)
+        return ScriptReport(script.origin, labels, tuple(done), None, output)
 
+    def _begin(self) -> Worker[Player]:
+        target = self._target
+        make = partial(_player, target.devices, self._images, target.trace)
+        return Worker(make, capture=target.capture)
 
-def _play_all(script: Script, stage: _Stage, labels: tuple[str, ...], shown: Shown) -> ScriptReport:
-    done: list[StepReport] = []
-    output = ""
-    error: CudarunError | None = None
-    for step in script.steps:
-        if step.verb == "new-process":
-            stage.begin()
-            report = _new_process(step)
-        else:
-            outcome = stage.ask(partial(_play, step))
-            output += outcome.output
-            if outcome.value is None:
-                error = _ended(outcome, step, script, stage)
-                break
-            report = outcome.value
-        done.append(report)
-        shown(report)
-    return ScriptReport(script.origin, labels, tuple(done), error, output)
-
-
-class _Stage:
-    """The worker of the moment."""
-
-    def __init__(self, target: Target, images: Mapping[str, Image]) -> None:
-        self.timeout = target.timeout
-        self._deadline = None if target.timeout is None else time.monotonic() + target.timeout
-        self._target = target
-        self._images = images
-        self._worker: Worker[Player] | None = None
-        self.begin()
-
-    def begin(self) -> None:
-        """A new process, in the place of the one there was."""
-        self.close()
-        make = partial(_player, self._target.devices, self._images, self._target.trace)
-        self._worker = Worker(make, capture=self._target.capture)
-
-    def ask(self, task: Callable[[Player], T]) -> Outcome[T]:
+    def _ask(self, task: Callable[[Player], T]) -> Outcome[T]:
         """Have the worker do something within what is left of the time."""
-        if self._worker is None:
-            raise ValueError("the stage is closed")
         left = None if self._deadline is None else max(0.0, self._deadline - time.monotonic())
         self._worker.send(task)
         [outcome] = gather([self._worker], timeout=left)
         return outcome
 
-    def close(self) -> None:
-        """End the process."""
-        if self._worker is not None:
-            self._worker.__exit__()
-            self._worker = None
+    def _new_process(self, step: Step) -> StepReport:
+        """End the process and begin another: a step that is no call of the driver."""
+        self._worker.__exit__()
+        self._worker = self._begin()
+        return StepReport(
+            number=step.number, line=step.line, thread=step.thread, text=step.text, call="",
+            result="", code=None, value=None, expected=None, verdict="ok", milliseconds=None,
+            reason=None, stacks=(), floating=(),
+        )  # fmt: skip
 
-
-def _new_process(step: Step) -> StepReport:
-    """The report of ``new-process``, which is no call of the driver."""
-    return StepReport(
-        number=step.number, line=step.line, thread=step.thread, text=step.text, call="",
-        result="", code=None, value=None, expected=None, verdict="ok", milliseconds=None,
-        reason=None, stacks=(), floating=(),
-    )  # fmt: skip
-
-
-def _ended(outcome: Outcome[Any], step: Step, script: Script, stage: _Stage) -> CudarunError:
-    """Why the script went no further, with the step that was the last."""
-    error = outcome.error
-    if error is None:
-        raise ValueError("a step without an answer or an error")
-    where = f"{step.number} ({step.text})"
-    if isinstance(error, OutOfTime):
-        error = OutOfTime(
-            f"the script took longer than {stage.timeout:g} s; the worker was killed",
+    def _last_words(self, outcome: Outcome[Any]) -> CudarunError:
+        """Why the script went no further."""
+        if outcome.error is None:
+            raise ValueError("a step without an answer or an error")
+        if not isinstance(outcome.error, OutOfTime):
+            return outcome.error
+        return OutOfTime(
+            f"the script took longer than {self._target.timeout:g} s; the worker was killed",
             hint="a kernel that never ends, or a limit (--timeout) that is too short",
         )
-    return error.at(file=script.origin, step=where)
 
 
 # --- in the worker -------------------------------------------------------------------------------

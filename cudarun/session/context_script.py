@@ -9,7 +9,7 @@
 
 A script is parsed whole before any driver is touched: verbs, operands, types, names and what is
 done to which kind of thing. A name may be used after what it names is gone, for that can be the
-point of a script; one that was never made may not.
+point of a script; one that was never made may not, and a step that must fail makes none.
 """
 
 from __future__ import annotations
@@ -300,7 +300,8 @@ class _StepParser:
             extra = self.tokens[self.position]
             usage = f"it is used so: {verb.name} {verb.usage}".rstrip()
             raise self.error(f"unexpected {extra.text!r}", extra, hint=usage)
-        self.declare(verb, operands, label)
+        if expected is None or expected.admits("SUCCESS"):
+            self.declare(verb, operands, label)
         return Step(number, self.line.number, thread, verb.name, text, operands, label, expected)
 
     # --- tokens ---

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from cudarun.arguments.scanner import did_you_mean
 from cudarun.errors import NoDevice, RequestError
@@ -16,7 +16,7 @@ from cudarun.report.ctx_types import (
     VerifyReport,
 )
 from cudarun.session.context_facts import FACTS, Fact
-from cudarun.session.context_running import run_script
+from cudarun.session.context_running import Stage
 from cudarun.session.context_script import Script
 from cudarun.session.fleet import label_of, one_by_one
 from cudarun.session.requests import Target
@@ -56,15 +56,15 @@ def verify(facts: Sequence[Fact], target: Target, watch: Watch = lambda what: No
         NoDevice: No driver, no device, or not the one asked for.
     """
     devices = [selector for (selector,) in one_by_one(target)]
-    reports = []
-    for index, fact in enumerate(facts):
-        watch(f"{index + 1}/{len(facts)} {fact.name}")
-        script = fact.script()
-        reports.append(
-            _report(fact, *(_try(script, device, devices, target) for device in devices))
-        )
-    watch("")
-    return VerifyReport(tuple(label_of([device]) for device in devices), tuple(reports))
+    trials = [_trial(fact, device, devices, target) for fact in facts for device in devices]
+    outcomes = _try_all(trials, watch)
+    return VerifyReport(
+        tuple(label_of([device]) for device in devices),
+        tuple(
+            _report(fact, *outcomes[index * len(devices) : (index + 1) * len(devices)])
+            for index, fact in enumerate(facts)
+        ),
+    )
 
 
 def untried(facts: Sequence[Fact]) -> VerifyReport:
@@ -76,20 +76,57 @@ def _report(fact: Fact, *outcomes: FactOnDevice) -> FactReport:
     return FactReport(fact.name, fact.sentence, fact.note, fact.lines, outcomes)
 
 
-def _try(
-    script: Script, device: Selector, devices: Sequence[Selector], target: Target
-) -> FactOnDevice:
-    """One fact on one device, which is its ``dev=0``."""
-    label = label_of([device])
+@dataclass(frozen=True, slots=True)
+class _Trial:
+    """A fact to be tried on a device; ``target`` is ``None`` where there are too few of them."""
+
+    fact: Fact
+    script: Script
+    device: str
+    target: Target | None
+
+    def begin(self) -> Stage | None:
+        """A process for it, which initialises the driver from now on."""
+        return None if self.target is None else Stage(self.target, {})
+
+    def outcome(self, stage: Stage | None) -> FactOnDevice:
+        """Try it, in the process that `begin` made."""
+        if stage is None:
+            return FactOnDevice(self.device, "not supported", _TWO_DEVICES, ())
+        with stage:
+            report = stage.play(self.script)
+        verdict, reason = _judged(report)
+        return FactOnDevice(self.device, verdict, reason, report.steps)
+
+
+def _trial(fact: Fact, device: Selector, devices: Sequence[Selector], target: Target) -> _Trial:
+    """A fact on one device, which is its ``dev=0``."""
+    script, label = fact.script(), label_of([device])
     chosen = [device]
     if script.devices > 1:
         other = _next(device, devices) if target.together else None
         if other is None:
-            return FactOnDevice(label, "not supported", _TWO_DEVICES, ())
+            return _Trial(fact, script, label, None)
         chosen.append(other)
-    report = run_script(script, replace(target, devices=tuple(chosen), capture=True), {})
-    verdict, reason = _judged(report)
-    return FactOnDevice(label, verdict, reason, report.steps)
+    return _Trial(fact, script, label, replace(target, devices=tuple(chosen), capture=True))
+
+
+def _try_all(trials: Sequence[_Trial], watch: Watch) -> list[FactOnDevice]:
+    """The outcomes, in order; the driver of each next process initialises during the trial."""
+    outcomes: list[FactOnDevice] = []
+    ahead = trials[0].begin() if trials else None
+    try:
+        for index, trial in enumerate(trials):
+            watch(f"{index + 1}/{len(trials)} {trial.fact.name} on {trial.device}")
+            stage, ahead = ahead, None
+            if index + 1 < len(trials):
+                ahead = trials[index + 1].begin()
+            outcomes.append(trial.outcome(stage))
+    finally:
+        if ahead is not None:
+            ahead.__exit__()
+        watch("")
+    return outcomes
 
 
 def _next(device: Selector, devices: Sequence[Selector]) -> Selector | None:

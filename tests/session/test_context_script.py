@@ -225,6 +225,12 @@ def test_what_is_gone_can_be_named() -> None:
     assert only("create A; destroy A; push A").operands == {"context": "A"}
 
 
+def test_what_must_fail_makes_no_name() -> None:
+    assert parse_script("alloc M 4 -> INVALID_CONTEXT; create A; alloc M 4").steps
+    with pytest.raises(ArgumentSyntaxError, match="no buffer or variable is named 'M'"):
+        parse_script("alloc M 4 -> INVALID_CONTEXT; free M")
+
+
 # --- the tables ----------------------------------------------------------------------------------
 
 

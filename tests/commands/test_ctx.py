@@ -1,0 +1,266 @@
+"""``cudarun ctx`` as a user runs it, on the emulated device."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from cudarun.session.context_facts import FACTS
+
+if TYPE_CHECKING:
+    from conftest import Run
+
+TWO = {"CUDARUN_CPU_DEVICES": "2"}
+
+
+# --- run -----------------------------------------------------------------------------------------
+
+
+def test_steps_are_lines(run: Run) -> None:
+    ran = run("ctx", "run", "create A; @t1 pop -> INVALID_CONTEXT; pop == none", "-d", "cpu")
+    assert ran.out.splitlines() == [
+        f"  1   create A                    {'SUCCESS':36}main [A]",
+        f"  2 ✓ @t1 pop -> INVALID_CONTEXT  {'INVALID_CONTEXT (201)':36}main [A]  t1 []",
+        f"  3 ✗ pop == none                 {'SUCCESS  A':36}main []  t1 []  floating A",
+        "3 steps: 1 not as expected",
+    ]
+    assert (ran.code, ran.err) == (1, "")
+
+
+def test_quiet_shows_what_went_wrong(run: Run) -> None:
+    ran = run("ctx", "run", "create A; pop; pop", "-d", "cpu", "-q")
+    assert [line.split()[:3] for line in ran.out.splitlines()[:2]] == [
+        ["3", "!", "pop"], ["|", "no", "context"],
+    ]  # fmt: skip
+    assert ran.code == 5
+
+
+def test_times(run: Run) -> None:
+    ran = run("ctx", "run", "create A", "-d", "cpu", "--times")
+    assert " ms  main [A]" in ran.out
+
+
+def test_a_document_has_every_step(run: Run) -> None:
+    ran = run("ctx", "run", "create A; @t1 alloc M 4; destroy A; current == none", "-d", "cpu",
+              "--json")  # fmt: skip
+    document = ran.document
+    assert (document["schema"], document["exit_code"], ran.code) == ("cudarun/ctx-run/1", 5, 5)
+    assert document["devices"] == ["cpu"]
+    create, alloc, destroy, current = document["steps"]
+    assert create["call"] == "cuCtxCreate"
+    assert create["milliseconds"] >= 0
+    assert (alloc["result"], alloc["code"], alloc["verdict"], alloc["thread"]) == (
+        "CUDA_ERROR_INVALID_CONTEXT", 201, "failed", "t1",
+    )  # fmt: skip
+    assert destroy["stacks"] == [
+        {"thread": "main", "contexts": []}, {"thread": "t1", "contexts": []},
+    ]  # fmt: skip
+    assert (current["value"], current["expected"], current["verdict"]) == (
+        "none",
+        "== none",
+        "held",
+    )
+
+
+def test_a_script_from_a_file(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "one.ctx").write_text("# floats\ncreate A\npop == A\n")
+    assert run("ctx", "run", "--script", "one.ctx", "-d", "cpu").code == 0
+    ran = run("ctx", "run", "--script", "-", "-d", "cpu", stdin=b"create A\npop == A\n")
+    assert (ran.code, len(ran.out.splitlines())) == (0, 2)
+
+
+def test_modules_from_files(run: Run) -> None:
+    ran = run(
+        "ctx", "run",
+        "create A; module M samples/managed.ptx; function F M.bump; launch F k=i32:5; sync; "
+        "global H M.hits; read H u32 == 1",
+        "-d", "cpu",
+    )  # fmt: skip
+    assert (ran.code, ran.err) == (0, "")
+
+
+def test_what_kernels_print_is_seen(run: Run) -> None:
+    script = "create A; module M samples/hello.ptx; function F M.hello; launch F 1 f64:2; sync"
+    words = "hello from block 0, thread 0: the year is 1, the version 2.0\n"
+    assert words in run("ctx", "run", script, "-d", "cpu").out
+    assert run("ctx", "run", script, "-d", "cpu", "--json").document["output"] == words
+
+
+def test_a_hanging_kernel_is_ended_by_the_limit(run: Run) -> None:
+    script = "create A; module M builtin; function F M.spin; launch F; sync"
+    ran = run("ctx", "run", script, "-d", "cpu", "--timeout", "2")
+    assert ran.code == 6
+    assert ran.out.splitlines()[2].startswith("  3   function F M.spin")
+    assert "error: the script took longer than 2 s; the worker was killed\n" in ran.err
+    assert "  in step " in ran.err
+
+
+def test_a_deadlock_ends_with_its_fault(run: Run) -> None:
+    script = "create A; module M samples/deadlock.ptx; function F M.deadlock; launch F block=64"
+    ran = run("ctx", "run", f"{script}; sync", "-d", "cpu")
+    assert ran.code == 5
+    assert "  5 ! sync                           LAUNCH_FAILED (719)" in ran.out
+    assert "| kernel deadlock: deadlock, no thread can go on" in ran.out
+
+
+@pytest.mark.parametrize(
+    ("args", "says"),
+    [
+        (
+            ("create A\n  pusj A",),
+            "error: line 2: there is no step 'pusj'\n    pusj A\n    ^\nhint: did you mean push?\n",
+        ),
+        (
+            ("destroy A",),
+            "error: no context or stream or event is named 'A'\n  destroy A\n          ^\n",
+        ),
+        (
+            (),
+            "error: give a script, or --script FILE\n"
+            "hint: cudarun ctx run --help shows the steps\n",
+        ),
+        (
+            ("pop", "--script", "x"),
+            "error: give a script, or --script FILE, not both\n"
+            "hint: cudarun ctx run --help shows the steps\n",
+        ),
+        (("--script", "none.ctx"), "error: none.ctx: No such file or directory\n"),
+        (
+            ("create A; module M none.ptx",),
+            "error: none.ptx: No such file or directory\n",
+        ),
+        (
+            ("create A dev=1",),
+            "error: the script names dev=1, and 1 device was chosen (cpu)\n"
+            "hint: -d chooses them, as in -d 0,1 or -d all\n",
+        ),
+    ],
+)
+def test_malformed_scripts(run: Run, args: tuple[str, ...], says: str) -> None:
+    ran = run("ctx", "run", *args, "-d", "cpu")
+    assert (ran.code, ran.err, ran.out) == (2, says, "")
+
+
+def test_a_malformed_script_is_refused_before_the_driver(run: Run) -> None:
+    ran = run("ctx", "run", "pusj")  # on a GPU that is not there
+    assert ran.code == 2
+
+
+def test_no_gpu_is_never_silently_the_cpu(run: Run) -> None:
+    ran = run("ctx", "run", "create A")
+    assert ran.code == 3
+    assert "hint: install the NVIDIA driver, or run on the emulated device with -d cpu" in ran.err
+
+
+def test_a_refusal_as_a_document(run: Run) -> None:
+    ran = run("ctx", "run", "pusj", "--json")
+    assert ran.document["error"]["message"] == "there is no step 'pusj'"
+    assert ran.document["schema"] == "cudarun/ctx-run/1"
+
+
+def test_the_calls_of_the_script_are_traced_and_no_others(run: Run) -> None:
+    ran = run("ctx", "run", "create A; create B; pop", "-d", "cpu", "--trace")
+    calls = [line.partition("(")[0] for line in ran.err.splitlines()]
+    assert calls[calls.index("cuCtxCreate") :] == ["cuCtxCreate", "cuCtxCreate", "cuCtxPopCurrent"]
+
+
+# --- verify --------------------------------------------------------------------------------------
+
+
+def test_every_fact_holds_or_is_not_supported(run: Run) -> None:
+    ran = run("ctx", "verify", "-d", "cpu", "--json")
+    document = ran.document
+    assert (ran.code, document["schema"]) == (0, "cudarun/ctx-verify/1")
+    assert [fact["name"] for fact in document["facts"]] == [fact.name for fact in FACTS]
+    verdicts = {f["name"]: [o["verdict"] for o in f["outcomes"]] for f in document["facts"]}
+    assert {name for name, found in verdicts.items() if found != ["held"]} == {
+        name for name in verdicts if name.startswith("runtime-")
+    } | {fact.name for fact in FACTS if fact.script().devices > 1}
+    assert ["broken"] not in verdicts.values()
+
+
+def test_facts_about_two_devices(run: Run) -> None:
+    two = [fact.name for fact in FACTS if fact.script().devices > 1]
+    ran = run("ctx", "verify", *two, "-d", "cpu:all", "--together", "--json", env=TWO)
+    assert ran.document["devices"] == ["cpu", "cpu:1"]
+    assert [
+        [outcome["verdict"] for outcome in fact["outcomes"]] for fact in ran.document["facts"]
+    ] == [["held", "held"]] * len(two)
+
+
+def test_a_broken_fact_is_told_step_by_step(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A fact that is wrong, put in the place of one that is right."""
+    (tmp_path / "sitecustomize.py").write_text(
+        "import cudarun.session.context_facts as facts\n"
+        "facts.FACTS = (facts.Fact('wrong', 'A wrong fact.', 'create A; current == none'),)\n"
+    )
+    root = str(Path(__file__).resolve().parents[2])
+    ran = run("ctx", "verify", "-d", "cpu", env={"PYTHONPATH": f"{tmp_path}:{root}"})
+    assert ran.code == 1
+    lines = ran.out.splitlines()
+    assert lines[1].split()[:2] == ["wrong", "broken"]
+    assert lines[2] == (
+        "broken: wrong on cpu: step 2, current == none: expected == none, came CUDA_SUCCESS, A"
+    )
+    assert lines[4].startswith("  2 ✗ current == none  SUCCESS  A")
+    assert lines[5] == "0 held, 1 broken, 0 not supported"
+
+
+def test_facts_are_listed_without_a_device(run: Run) -> None:
+    ran = run("ctx", "verify", "--list", "--json")
+    assert ran.code == 0
+    listed = ran.document["facts"]
+    assert [fact["script"] for fact in listed] == [fact.lines for fact in FACTS]
+
+
+def test_a_fact_that_is_not_known(run: Run) -> None:
+    ran = run("ctx", "verify", "none-curent", "-d", "cpu")
+    assert (ran.code, ran.err) == (
+        2, "error: there is no fact 'none-curent'\n"
+        "hint: did you mean none-current or one-current-per-thread?\n",
+    )  # fmt: skip
+
+
+def test_verify_without_a_gpu(run: Run) -> None:
+    ran = run("ctx", "verify", "none-current")
+    assert (ran.code, ran.out) == (3, "")
+
+
+# --- show ----------------------------------------------------------------------------------------
+
+
+def test_show(run: Run) -> None:
+    ran = run("ctx", "show", "-d", "cpu:all", "--json", env=TWO)
+    assert (ran.code, ran.document["schema"]) == (0, "cudarun/ctx-show/1")
+    first, second = (outcome["info"] for outcome in ran.document["outcomes"])
+    assert (first["device"], second["device"]) == ("cpu", "cpu:1")
+    assert (first["primary_active"], first["current_before"], first["made"]) == (
+        False, False, "primary",
+    )  # fmt: skip
+    assert first["api_version"] == 3020
+    assert first["limits"]["stack"] == 1024
+    assert first["limits"]["sync-depth"] is None
+    assert first["stream_priorities"] == [0, -5]
+
+
+def test_show_of_a_context_as_asked_for(run: Run) -> None:
+    ran = run("ctx", "show", "-d", "cpu", "--context", "new", "--ctx-flags", "spin",
+              "--limit", "stack=4Ki", "--cache-config", "shared")  # fmt: skip
+    assert ran.code == 0
+    rows = dict(line.split("  ", 1) for line in ran.out.splitlines()[1:])
+    rows = {key: value.strip() for key, value in rows.items()}
+    assert (rows["flags"], rows["limit stack"], rows["cache preference"]) == (
+        "spin", "4096", "shared",
+    )  # fmt: skip
+    assert rows["then made current"] == "a new context"
+    assert rows["its flags"] == "auto"
+
+
+def test_show_without_a_gpu(run: Run) -> None:
+    ran = run("ctx", "show")
+    assert ran.code == 3
+    assert "  in device 0\n" in ran.err

@@ -27,6 +27,7 @@ from cudarun.session.requests import (
     Timing,
 )
 from cudarun.session.selection import ALL, Selector, parse_devices
+from cudarun.session.triton import TritonKernel, parameter_count, read_triton
 
 if TYPE_CHECKING:
     from cudarun.arguments.expressions import Expression
@@ -80,7 +81,6 @@ _GEOMETRY = (
         "--smem",
         type=whole_number,
         metavar="BYTES",
-        default=0,
         help="Bytes of dynamic shared memory.",
     ),
     click.option(
@@ -212,17 +212,25 @@ def launch_request(
 
     Raises:
         RequestError: Any of it is unusable.
+        ImageRefused: The parameters of a Triton kernel cannot be read from its image.
     """
     from cudarun.arguments.expressions import parse_expression
     from cudarun.arguments.grammar import parse_arguments
     from cudarun.arguments.tolerance import Tolerance
 
     force, seed = values["force"], values["seed"]
+    triton = read_triton(image)
+    kernel = values["kernel"] or (triton.name if triton else None)
+    geometry = _geometry(values) if triton is None else _triton_geometry(values, triton)
+    arguments = parse_arguments(values["arguments"])
+    if triton is not None and kernel == triton.name:
+        count = parameter_count(image, kernel)
+        arguments = triton.with_scratch(arguments, count, geometry.grid_extent())
     return LaunchRequest(
         image=image,
-        kernel=values["kernel"],
-        geometry=_geometry(values),
-        arguments=parse_arguments(values["arguments"]),
+        kernel=kernel,
+        geometry=geometry,
+        arguments=arguments,
         checks=tuple(map(parse_expression, values["checks"])),
         prints=tuple(map(parse_expression, values["prints"])),
         saves=tuple(_save(text, where, directory, force=force) for text in values["saves"]),
@@ -245,7 +253,25 @@ def _geometry(values: dict[str, Any]) -> Geometry:
         raise RequestError("--grid and --threads exclude each other: each says the whole size")
     if block is None:
         block = (_DEFAULT_BLOCK if threads else 1, 1, 1)
-    return Geometry(block, grid, threads, values["smem"], values["cooperative"], values["cluster"])
+    return Geometry(
+        block, grid, threads, values["smem"] or 0, values["cooperative"], values["cluster"]
+    )
+
+
+def _triton_geometry(values: dict[str, Any], triton: TritonKernel) -> Geometry:
+    """What the options leave open is as Triton would have it."""
+    if values["threads"]:
+        raise RequestError(
+            "--threads: the grid of a Triton kernel counts programs", hint="--grid says how many"
+        )
+    smem = values["smem"]
+    return Geometry(
+        block=values["block"] or triton.block,
+        grid=triton.grid(values["grid"] or (1, 1, 1)),
+        shared_bytes=triton.shared_bytes if smem is None else smem,
+        cooperative=values["cooperative"] or triton.cooperative,
+        cluster=values["cluster"] or triton.cluster,
+    )
 
 
 def _timing(values: dict[str, Any]) -> Timing | None:

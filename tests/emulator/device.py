@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import struct
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,12 @@ Array = npt.NDArray[Any]
 HEADER = ".version 8.8\n.target sm_90\n.address_size 64\n"
 
 
+@lru_cache(maxsize=32)
+def compiled(text: str) -> Program:
+    """The program of a PTX text; tests of one file share it."""
+    return compile_module(parse(text))
+
+
 class Device:
     """One device with one program on it.
 
@@ -31,7 +38,7 @@ class Device:
             text = HEADER + text
         self.memory = Memory(0x7F00_0000_0000, 1 << 30)
         self.heap = DeviceHeap(self.memory, 1 << 20)
-        self.program: Program = compile_module(parse(text))
+        self.program = compiled(text)
         self.output = b""
         self.traits = DeviceTraits(multiprocessors=multiprocessors)
         self.symbols: dict[str, int] = {}

@@ -9,7 +9,7 @@ from cudarun.arguments.initializers import fill, seeded
 from cudarun.arguments.packing import BufferSpec
 from cudarun.errors import DeviceFailed
 from cudarun.report.types import BufferResult
-from cudarun.session.memory import DeviceBuffer, never_written
+from cudarun.session.memory import DeviceBuffer, Told, never_written
 from cudarun.session.session import Session
 
 Values = dict[str, Any]
@@ -58,8 +58,7 @@ class Buffers:
                 continue
             self._session.progress.say(f"filling {name}")
             data = fill(spec.initial, spec.type, spec.shape, seeded(seed, name))
-            self._session.progress.say(f"copying {name} to the device")
-            buffer.upload(data)
+            buffer.upload(data, self._telling(f"copying {name} to the device"))
             if name in keep:
                 kept[name] = data
         return kept
@@ -92,8 +91,9 @@ class Buffers:
         arrays: Values = {}
         for name, spec in self._specs.items():
             if names is None or name in names:
-                self._session.progress.say(f"copying {name} from the device")
-                arrays[name] = self._buffers[name].download(spec.dtype(), spec.array_shape)
+                told = self._telling(f"copying {name} from the device")
+                buffer = self._buffers[name]
+                arrays[name] = buffer.download(spec.dtype(), spec.array_shape, told)
         return arrays
 
     def verified(self, after: Values) -> tuple[BufferResult, ...]:
@@ -113,6 +113,9 @@ class Buffers:
             )
             for name, spec in self._specs.items()
         )
+
+    def _telling(self, what: str) -> Told:
+        return lambda done: self._session.progress.say(what, done)
 
     def _allocate(self, name: str, nbytes: int) -> DeviceBuffer:
         buffer = DeviceBuffer(self._session.driver, name, nbytes, self._guard_bytes)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,10 @@ from cudarun.session.calls import Driver
 
 POISON = 0xA5  # what memory that nobody initialised holds
 _GUARD = 0x5A  # what the guard zones hold
+_CHUNK = 256 << 20  # bytes copied at a time, so that there is something to tell
+
+Told = Callable[[float], object]
+"""Is called with the part of a copy that is done, from 0 to 1."""
 
 
 class DeviceBuffer:
@@ -59,17 +64,25 @@ class DeviceBuffer:
         if self.nbytes:
             self.driver.cuMemcpyDtoDAsync(self.address, other.address, self.nbytes, stream)
 
-    def upload(self, data: npt.NDArray[Any]) -> None:
+    def upload(self, data: npt.NDArray[Any], told: Told = lambda done: None) -> None:
         """Copy a C-contiguous array of exactly ``nbytes`` to the device."""
-        if self.nbytes:
-            self.driver.cuMemcpyHtoD(self.address, data.ctypes.data, self.nbytes)
+        for start, size in self._chunks(told):
+            self.driver.cuMemcpyHtoD(self.address + start, data.ctypes.data + start, size)
 
-    def download(self, dtype: np.dtype[Any], shape: tuple[int, ...]) -> npt.NDArray[Any]:
+    def download(
+        self, dtype: np.dtype[Any], shape: tuple[int, ...], told: Told = lambda done: None
+    ) -> npt.NDArray[Any]:
         """Copy the buffer into a new host array."""
         data = np.empty(shape, dtype)
-        if self.nbytes:
-            self.driver.cuMemcpyDtoH(data.ctypes.data, self.address, self.nbytes)
+        for start, size in self._chunks(told):
+            self.driver.cuMemcpyDtoH(data.ctypes.data + start, self.address + start, size)
         return data
+
+    def _chunks(self, told: Told) -> Iterator[tuple[int, int]]:
+        """Where each part of a copy begins, and its size."""
+        for start in range(0, self.nbytes, _CHUNK):
+            told(start / self.nbytes)
+            yield start, min(_CHUNK, self.nbytes - start)
 
     def guard_damage(self) -> int | None:
         """Where a guard zone was written: bytes from the buffer's start; ``None`` when intact."""

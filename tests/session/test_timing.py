@@ -18,7 +18,8 @@ from cudarun.errors import DeviceFailed, RequestError
 from cudarun.images.read import read_image
 from cudarun.report.timing import duration
 from cudarun.report.types import LaunchResult
-from cudarun.session import drivers, session
+from cudarun.session import drivers, memory, session
+from cudarun.session.progress import Progress
 from cudarun.session.requests import ContextOptions, Geometry, Image, LaunchRequest, Timing
 from cudarun.session.running import run_on
 from cudarun.session.selection import parse_devices
@@ -205,3 +206,15 @@ def test_rates_are_by_the_median() -> None:
 )
 def test_durations_have_four_digits(milliseconds: float, text: str) -> None:
     assert duration(milliseconds) == text
+
+
+def test_large_copies_go_in_parts_and_say_how_far_they_are(
+    recorder: Recorder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(memory, "_CHUNK", 150)
+    told: list[tuple[str, float]] = []
+    monkeypatch.setattr(Progress, "say", lambda self, what, done=0.0: told.append((what, done)))
+    assert launched(None, checks=("y == a*x + 1",)).held
+    sizes = [args[2] for name, args in recorder.calls if name == "cuMemcpyHtoD"]
+    assert sizes == [150, 150, 100, 150, 150, 100]
+    assert [done for what, done in told if what == "copying x to the device"] == [0, 0.375, 0.75]

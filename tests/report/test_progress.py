@@ -1,0 +1,107 @@
+"""The status line: only on a terminal, only after a while, and gone in the end."""
+
+from __future__ import annotations
+
+import io
+import os
+import pty
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from cudarun.report import progress
+from cudarun.report.progress import StatusLine, status_line
+from cudarun.session.progress import Progress
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+class Clock:
+    """A clock that stands until it is told."""
+
+    now = 0.0
+
+    def monotonic(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    clock = Clock()
+    monkeypatch.setattr(progress, "time", clock)
+    return clock
+
+
+def told(what: str, done: float = 0.0) -> Progress:
+    worker = Progress()
+    worker.say(what, done)
+    return worker
+
+
+def shown(out: io.StringIO) -> list[str]:
+    return out.getvalue().split("\r\x1b[K")[1:]
+
+
+def test_nothing_is_shown_of_what_is_quick(clock: Clock) -> None:
+    line = StatusLine(out := io.StringIO())
+    line.look([("0", told("filling x"))])
+    clock.now = 0.9
+    line.look([("0", told("filling x"))])
+    line.end()
+    assert out.getvalue() == ""
+
+
+def test_what_takes_long_is_shown_and_taken_away(clock: Clock) -> None:
+    line = StatusLine(out := io.StringIO())
+    line.look([("0", told("filling x"))])
+    clock.now = 2.0
+    line.look([("0", told("timing saxpy", 0.25))])
+    line.end()
+    assert shown(out) == ["2 s  timing saxpy  [#####...............] 25%", ""]
+
+
+def test_several_devices_take_turns(clock: Clock) -> None:
+    line = StatusLine(out := io.StringIO())
+    workers = [("0", told("filling x")), ("cpu", told(""))]
+    for clock.now in (0.0, 2.0, 3.0):
+        line.look(workers)
+    assert shown(out) == ["2 s  filling x  on 0", "3 s  starting  on cpu"]
+
+
+def test_a_line_is_never_longer_than_the_terminal(
+    clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "20")
+    line = StatusLine(out := io.StringIO())
+    for clock.now in (0.0, 2.0):
+        line.look([("0", told("filling " + 100 * "x"))])
+    assert [len(text) for text in shown(out)] == [19]
+
+
+def test_a_text_may_be_of_any_length() -> None:
+    worker = told(10_000 * "ü", 0.5)
+    what, done = worker.read()
+    assert what.startswith("üü")
+    assert done == 0.5
+
+
+def test_no_line_where_there_is_no_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stderr", io.StringIO())
+    assert status_line() is None
+
+
+def test_on_a_terminal_a_long_launch_says_what_it_is_doing() -> None:
+    mine, theirs = pty.openpty()
+    done = subprocess.run(
+        [sys.executable, "-m", "cudarun", "launch", "samples/endless.ptx", "-d", "cpu",
+         "--timeout", "2", "x=i32[1]:zeros"],
+        cwd=ROOT, stdout=subprocess.PIPE, stderr=theirs, timeout=60,
+    )  # fmt: skip
+    os.close(theirs)
+    written = os.read(mine, 1 << 16).decode()
+    os.close(mine)
+    assert done.returncode == 6
+    assert "1 s  running endless" in written
+    assert "error: " in written.split("\r\x1b[K")[-1]

@@ -31,10 +31,15 @@ def read_ptx(data: bytes, origin: str) -> ImageFacts:
         PtxError: It does not parse.
     """
     try:
-        return ptx_facts(parse(data.decode("latin-1")))  # the parser complains of what is not ASCII
+        return ptx_facts(parse(ptx_text(data)))
     except PtxError as error:
         error.at(file=origin)
         raise
+
+
+def ptx_text(data: bytes) -> str:
+    """The text, which to a driver ends at the first NUL; the parser complains of what is not ASCII."""
+    return data.split(b"\0", 1)[0].decode("latin-1")
 
 
 def ptx_facts(module: Module) -> ImageFacts:

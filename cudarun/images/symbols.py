@@ -12,6 +12,7 @@ from cudarun.errors import ImageRefused
 from cudarun.images.facts import OF_THE_DRIVER
 from cudarun.images.fatbin import Entry, read_entries
 from cudarun.images.identify import ImageKind, identify
+from cudarun.images.ptx_facts import ptx_text
 from cudarun.images.read import CONTAINERS, fatbins_in
 from cudarun.images.versions import parse_target
 from cudarun.ptx.parser import parse
@@ -75,7 +76,7 @@ def _entry_for(architecture: int, entries: tuple[Entry, ...]) -> Entry | None:
 
 def _of_ptx(data: bytes) -> Iterator[LinkSymbol]:
     """What the text declares; of what it leaves to others only what it uses."""
-    text = data.rstrip(b"\0").decode("latin-1")
+    text = ptx_text(data)
     mentions = Counter(_NAME.findall(text))
     for symbol in _declared(parse(text)):
         if symbol.role != "wanted" or mentions[symbol.name] > 1:

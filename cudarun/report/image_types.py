@@ -79,7 +79,7 @@ class VariableReport:
         size: As the driver says, or else the file.
         managed: Whether it is ``__managed__``.
         type: Where the image tells it.
-        address: In this context; ``None`` offline.
+        address: In this context; ``None`` offline, and where the driver does not show it.
     """
 
     name: str

@@ -241,7 +241,7 @@ class _Trial:
 
 def _variables(way: Way, facts: ImageFacts) -> Iterator[VariableReport]:
     for variable in facts.variables:
-        address, size = way.variable(variable)
+        address, size = way.variable(variable) or (None, variable.size)
         yield VariableReport(
             name=variable.name,
             demangled=variable.demangled,

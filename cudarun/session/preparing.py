@@ -11,8 +11,9 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from cudarun.diagnostics.entries import Diagnostic
+from cudarun.diagnostics.errors import Diagnosed
 from cudarun.diagnostics.explain import Place
-from cudarun.errors import CudarunError, ImageRefused, RequestError
+from cudarun.errors import ImageRefused, RequestError
 from cudarun.images.fatbin import Entry, read_entries
 from cudarun.images.identify import ImageKind, identify
 from cudarun.images.read import CONTAINERS, fatbins_in
@@ -53,29 +54,36 @@ def prepare_all(
         ImageRefused: It holds nothing that would do, or does not compile.
         RequestError: The devices have several architectures and it is to be compiled for them.
     """
+    try:
+        return _prepared(driver, image, devices)
+    except Diagnosed:
+        raise
+    except ImageRefused as error:
+        raise diagnose(error, [image], device_place(driver)) from None
+
+
+def _prepared(
+    driver: Driver, image: Image, devices: Iterable[Device]
+) -> tuple[tuple[Image, ...], tuple[Diagnostic, ...]]:
     kind = identify(image.data)
     if kind is ImageKind.EMPTY:
         raise ImageRefused(f"{image.origin}: the file is empty")
     if kind is ImageKind.CUBIN:
-        _check_structure(driver, image)
+        _check_structure(image)
     if kind is ImageKind.CUDA_SOURCE:
         return _compiled(driver, image, devices)
     if kind is ImageKind.LTO_IR:
-        refused = ImageRefused(f"{image.origin}: LTO-IR holds no code before it is linked")
-        raise diagnose(refused, [image], device_place(driver))
+        raise ImageRefused(f"{image.origin}: LTO-IR holds no code before it is linked")
     if kind not in CONTAINERS or (kind is ImageKind.FATBIN and driver.runs_machine_code):
         return (image,), ()
     return tuple(_fatbins(driver, image, kind)), ()
 
 
-def _check_structure(driver: Driver, cubin: Image) -> None:
+def _check_structure(cubin: Image) -> None:
     """Refuse a damaged cubin ourselves: a driver that is given one can crash."""
     from cudarun.images.elf import read_elf  # imports pyelftools, which PTX needs not
 
-    try:
-        read_elf(cubin.data, cubin.origin, ImageKind.CUBIN)
-    except ImageRefused as error:
-        raise diagnose(error, [cubin], device_place(driver)) from None
+    read_elf(cubin.data, cubin.origin, ImageKind.CUBIN)
 
 
 def _compiled(
@@ -130,7 +138,8 @@ def _ptx_of(fatbin: Image, place: Place) -> Image:
     entries = read_entries(fatbin.data, fatbin.origin)
     fitting = [entry for entry in entries if _fits(entry, place)]
     if not fitting:
-        raise _no_ptx(fatbin, place)
+        refused = ImageRefused(f"{fatbin.origin}: no PTX for {place.name} inside")
+        raise diagnose(refused, [fatbin], place)
     best = max(fitting, key=lambda entry: _target(entry).number)
     data = best.content(fatbin.origin).rstrip(b"\0")
     return replace(fatbin, data=data, facts=None)
@@ -143,8 +152,3 @@ def _fits(entry: Entry, place: Place) -> bool:
 
 def _target(entry: Entry) -> Target:
     return parse_target(entry.target) or Target(True, 0)
-
-
-def _no_ptx(fatbin: Image, place: Place) -> CudarunError:
-    refused = ImageRefused(f"{fatbin.origin}: no PTX for {place.name} inside")
-    return diagnose(refused, [fatbin], place)

@@ -77,8 +77,8 @@ class Way(ABC):
         """A ``CUfunction_attribute`` of a kernel."""
 
     @abstractmethod
-    def variable(self, variable: VariableFacts) -> tuple[int, int]:
-        """Address and size of a variable in the current context."""
+    def variable(self, variable: VariableFacts) -> tuple[int, int] | None:
+        """Address and size in the current context; ``None`` where the driver shows it to nobody."""
 
     @abstractmethod
     def unload(self) -> None:
@@ -96,6 +96,15 @@ class Way(ABC):
             return next((k.parameters for k in known if k.name == found.name), ())
         handle = found.function if found.kernel is None else found.kernel
         return read_parameters(self.driver, self.parameter_call, handle, found.name, self.facts)
+
+    def _find(self, call: str, handle: Any, variable: VariableFacts) -> tuple[int, int] | None:
+        result, *found = self.driver.attempt(call, handle, variable.name.encode())
+        if result == self.driver.CUresult.CUDA_ERROR_NOT_FOUND:
+            return None
+        if result != 0:
+            raise self.driver.failure(call, result)
+        address, size = found
+        return int(address), int(size)
 
     def _attribute_id(self, name: str) -> Any:
         return getattr(self.driver.CUfunction_attribute, f"CU_FUNC_ATTRIBUTE_{name}")
@@ -130,13 +139,10 @@ class ThroughLibrary(Way):
         attribute = self._attribute_id(name)
         return int(self.driver.cuKernelGetAttribute(attribute, found.kernel, device.handle))
 
-    def variable(self, variable: VariableFacts) -> tuple[int, int]:
+    def variable(self, variable: VariableFacts) -> tuple[int, int] | None:
         """``cuLibraryGetManaged`` or ``cuLibraryGetGlobal``."""
-        call = self.driver.cuLibraryGetManaged if variable.managed else None
-        address, size = (call or self.driver.cuLibraryGetGlobal)(
-            self._library.handle, variable.name.encode()
-        )
-        return int(address), int(size)
+        call = "cuLibraryGetManaged" if variable.managed else "cuLibraryGetGlobal"
+        return self._find(call, self._library.handle, variable)
 
     def unload(self) -> None:
         """``cuLibraryUnload``."""
@@ -195,10 +201,9 @@ class ThroughModule(Way):
         """``cuFuncGetAttribute``."""
         return int(self.driver.cuFuncGetAttribute(self._attribute_id(name), found.function))
 
-    def variable(self, variable: VariableFacts) -> tuple[int, int]:
+    def variable(self, variable: VariableFacts) -> tuple[int, int] | None:
         """``cuModuleGetGlobal``."""
-        address, size = self.driver.cuModuleGetGlobal(self._module, variable.name.encode())
-        return int(address), int(size)
+        return self._find("cuModuleGetGlobal", self._module, variable)
 
     def unload(self) -> None:
         """``cuModuleUnload``."""

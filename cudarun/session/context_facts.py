@@ -22,12 +22,17 @@ class Fact:
         sentence: What is learned.
         text: The script that shows it.
         note: Where drivers or bindings differ.
+        may_crash: It uses a dead handle, of which the manual leaves open what becomes: an error, or
+            the end of the process (an H200's driver has done both).
+        of_device_0: It is about the device that the runtime API takes where nothing is current.
     """
 
     name: str
     sentence: str
     text: str
     note: str | None = None
+    may_crash: bool = False
+    of_device_0: bool = False
 
     @property
     def lines(self) -> str:
@@ -178,7 +183,8 @@ FACTS = (
         destroy B
         destroy S -> failure
         """,
-        note="The manual leaves open which error a dead handle gives.",
+        note="The manual leaves open what a dead handle does; a driver may crash.",
+        may_crash=True,
     ),
     Fact(
         "events-die",
@@ -188,7 +194,8 @@ FACTS = (
         destroy B
         destroy E -> failure
         """,
-        note="The manual leaves open which error a dead handle gives.",
+        note="The manual leaves open what a dead handle does; a driver may crash.",
+        may_crash=True,
     ),
     # --- what belongs to a context ---
     Fact(
@@ -437,6 +444,7 @@ FACTS = (
         retain P; current == P
         runtime-current == P
         """,
+        of_device_0=True,
     ),
     Fact(
         "runtime-takes-what-is-current",

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from cudarun.arguments.scanner import did_you_mean
-from cudarun.errors import NoDevice, RequestError
+from cudarun.errors import NoDevice, RequestError, WorkerDied
 from cudarun.report.ctx_types import (
     FactOnDevice,
     FactReport,
@@ -23,6 +23,7 @@ from cudarun.session.requests import Target
 from cudarun.session.selection import Selector
 
 _TWO_DEVICES = "it takes two devices of one driver: --together, as in -d 0,1 --together"
+_DEVICE_0 = "where no context is current the runtime API takes device 0, not this one"
 _NOT_SUPPORTED = 801  # CUDA_ERROR_NOT_SUPPORTED
 
 Watch = Callable[[str], object]
@@ -78,23 +79,25 @@ def _report(fact: Fact, *outcomes: FactOnDevice) -> FactReport:
 
 @dataclass(frozen=True, slots=True)
 class _Trial:
-    """A fact to be tried on a device; ``target`` is ``None`` where there are too few of them."""
+    """A fact to be tried on a device; where it cannot be, ``target`` is the reason."""
 
     fact: Fact
     script: Script
     device: str
-    target: Target | None
+    target: Target | str
 
     def begin(self) -> Stage | None:
         """A process for it, which initialises the driver from now on."""
-        return None if self.target is None else Stage(self.target, {})
+        return None if isinstance(self.target, str) else Stage(self.target, {})
 
     def outcome(self, stage: Stage | None) -> FactOnDevice:
         """Try it, in the process that `begin` made."""
         if stage is None:
-            return FactOnDevice(self.device, "not supported", _TWO_DEVICES, ())
+            return FactOnDevice(self.device, "not supported", str(self.target), ())
         with stage:
             report = stage.play(self.script)
+        if self.fact.may_crash and isinstance(report.error, WorkerDied):
+            return FactOnDevice(self.device, "held", f"{report.error}", report.steps)
         verdict, reason = _judged(report)
         return FactOnDevice(self.device, verdict, reason, report.steps)
 
@@ -103,10 +106,12 @@ def _trial(fact: Fact, device: Selector, devices: Sequence[Selector], target: Ta
     """A fact on one device, which is its ``dev=0``."""
     script, label = fact.script(), label_of([device])
     chosen = [device]
+    if fact.of_device_0 and device.by == "index" and device.value != "0":
+        return _Trial(fact, script, label, _DEVICE_0)
     if script.devices > 1:
         other = _next(device, devices) if target.together else None
         if other is None:
-            return _Trial(fact, script, label, None)
+            return _Trial(fact, script, label, _TWO_DEVICES)
         chosen.append(other)
     return _Trial(fact, script, label, replace(target, devices=tuple(chosen), capture=True))
 

@@ -177,10 +177,8 @@ class Process:
             self.log.write(call, self.fault.report)
             self.show_printed()
         top = self.stack.top
-        if of_current and top is None:
-            raise Refusal("INVALID_CONTEXT")
-        if of_current and not top.alive:
-            raise Refusal("CONTEXT_IS_DESTROYED")
+        if of_current and (top is None or not top.alive):
+            raise Refusal("INVALID_CONTEXT" if top is None else "CONTEXT_IS_DESTROYED")
         raise Refusal(self.fault.result)
 
 

@@ -50,8 +50,8 @@ class Diagnostic:
         """``main.ptx:43:2``, or as much of that as is known."""
         if self.line is None:
             return self.file
-        known = (self.file or "line", self.line, self.column)
-        return ":".join(str(part) for part in known if part is not None)
+        line = f"line {self.line}" if self.file is None else f"{self.file}:{self.line}"
+        return line if self.column is None else f"{line}:{self.column}"
 
 
 def located(

@@ -38,7 +38,7 @@ def read_ptx(data: bytes, origin: str) -> ImageFacts:
 
 
 def ptx_text(data: bytes) -> str:
-    """The text, which to a driver ends at the first NUL; the parser complains of what is not ASCII."""
+    """The text, which to a driver ends at its first NUL; what is not ASCII the parser refuses."""
     return data.split(b"\0", 1)[0].decode("latin-1")
 
 

@@ -1,0 +1,363 @@
+"""What each refusal is explained by, over the real log texts of it.
+
+``DRIVER`` cases are of driver 580.159 on an H200; the others were written by ptxas and nvlink 13.0,
+NVRTC and nvJitLink 13.5.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import pytest
+
+from cudarun.diagnostics.explain import Case, Place, explain
+from cudarun.diagnostics.parse import parse_log
+from cudarun.images.glance import Contents
+from cudarun.images.identify import ImageKind
+from cudarun.images.versions import Target
+
+H200 = Place("NVIDIA H200", 90, cuda=(13, 0))
+CPU = Place("cudarun emulated device", 90, cuda=(13, 0), runs_machine_code=False)
+JITLINK = Place("nvJitLink 13.5", 90, cuda=(13, 5), is_driver=False)
+
+PTX = Contents(ImageKind.PTX, (Target(True, 75),), (8, 0), lines=62)
+SM_80 = Target(False, 80)
+INVALID_PTX, NO_BINARY = "CUDA_ERROR_INVALID_PTX", "CUDA_ERROR_NO_BINARY_FOR_GPU"
+INVALID_IMAGE = "CUDA_ERROR_INVALID_IMAGE"
+
+
+@dataclass(frozen=True)
+class Golden:
+    """A refusal and the two sentences about it."""
+
+    name: str
+    reason: str
+    remedy: str
+    log: str = ""
+    contents: Contents | None = PTX
+    place: Place = H200
+    cuda_error: str | None = INVALID_PTX
+
+
+GOLDEN = [
+    Golden(
+        "PTX newer than the driver",
+        log="ptxas application ptx input, line 9; fatal   : Unsupported .version 9.4; current "
+        "version is '9.0'",
+        cuda_error="CUDA_ERROR_UNSUPPORTED_PTX_VERSION",
+        reason="PTX 9.4 needs CUDA 13.4 or later; the driver has CUDA 13.0 and takes PTX up to "
+        "9.0.",
+        remedy="compile with a toolkit that is no newer than that, or update the driver",
+    ),
+    Golden(
+        "PTX newer than the driver, no log",
+        contents=replace(PTX, ptx_version=(8, 7)),
+        place=replace(H200, cuda=(12, 4)),
+        cuda_error="CUDA_ERROR_UNSUPPORTED_PTX_VERSION",
+        reason="PTX 8.7 needs CUDA 12.8 or later; the driver has CUDA 12.4 and takes PTX up to "
+        "8.4.",
+        remedy="compile with a toolkit that is no newer than that, or update the driver",
+    ),
+    Golden(
+        "PTX newer than any CUDA known here",
+        log="ptxas application ptx input, line 9; fatal   : Unsupported .version 99.0; current "
+        "version is '9.0'",
+        reason="PTX 99.0 needs a newer CUDA than any known here; the driver has CUDA 13.0 and "
+        "takes PTX up to 9.0.",
+        remedy="compile with a toolkit that is no newer than that, or update the driver",
+    ),
+    Golden(
+        "PTX newer than nvJitLink",
+        log="ptxas application ptx input, line 9; fatal   : Unsupported .version 9.9; current "
+        "version is '9.5'\nERROR NVJITLINK_ERROR_PTX_COMPILE: JIT the PTX (main.ptx)\n",
+        place=JITLINK,
+        cuda_error=None,
+        reason="PTX 9.9 needs CUDA 13.9 or later; nvJitLink 13.5 takes PTX up to 9.5.",
+        remedy="compile with a toolkit that is no newer than that, or use a newer nvJitLink",
+    ),
+    Golden(
+        "PTX older than its target",
+        log="ptxas x.ptx, line 10; error   : PTX .version 7.0 does not support .target sm_90",
+        reason="The text says .version 7.0, which is older than sm_90.",
+        remedy="say the .version that its compiler wrote, or one that knows this .target",
+    ),
+    Golden(
+        "32-bit PTX",
+        log="ptxas fatal   :  32-Bit ABI (--machine 32 or 32-Bit addressing) is not supported on "
+        "sm_90 or higher architectures.",
+        reason="The PTX has 32-bit addresses, which GPUs of compute capability 9.0 and later do "
+        "not have.",
+        remedy="compile it for 64 bits (nvcc -m64, the default) so that it says .address_size 64",
+    ),
+    Golden(
+        "sm_90a PTX on a later architecture",
+        log="ptxas fatal   : Program with .target 'sm_90a' cannot be compiled to future "
+        "architecture",
+        place=Place("NVIDIA B200", 100, cuda=(13, 0)),
+        reason="The code is for sm_90a; with the suffix a it runs on its own architecture only, "
+        "and this is for sm_100 (NVIDIA B200).",
+        remedy="compile for compute_90, without the suffix, if the kernel does without what it "
+        "adds",
+    ),
+    Golden(
+        "sm_90a PTX linked for sm_90",
+        log="ptxas fatal   : PTX with .target 'sm_90a' cannot be compiled for architecture 'sm_90'",
+        place=JITLINK,
+        cuda_error=None,
+        reason="The code is for sm_90a; with the suffix a it runs on its own architecture only, "
+        "and this is for sm_90 (nvJitLink 13.5).",
+        remedy="link with --arch sm_90a",
+    ),
+    Golden(
+        "sm_100f PTX on another family",
+        log="ptxas fatal   : Program with .target 'sm_100f' cannot be compiled to different "
+        "SM-family architecture",
+        place=Place("RTX PRO 6000", 120, cuda=(13, 0)),
+        reason="The code is for sm_100f; with the suffix f it runs on its own family only, and "
+        "this is for sm_120 (RTX PRO 6000).",
+        remedy="compile for compute_100, without the suffix, if the kernel does without what it "
+        "adds",
+    ),
+    Golden(
+        "sm_100a cubin",
+        contents=Contents(ImageKind.CUBIN, (Target(False, 100, "a"),)),
+        cuda_error=NO_BINARY,
+        reason="The code is for sm_100a; with the suffix a it runs on its own architecture only, "
+        "and this is for sm_90 (NVIDIA H200).",
+        remedy="compile for compute_100, without the suffix, if the kernel does without what it "
+        "adds",
+    ),
+    Golden(
+        "PTX for a newer architecture",
+        log="ptxas fatal   : SM version specified by .target is higher than default SM version "
+        "assumed",
+        contents=replace(PTX, targets=(Target(True, 100),)),
+        reason="The PTX is for compute_100, which is newer than sm_90 (NVIDIA H200).",
+        remedy="compile it for compute_90 or older",
+    ),
+    Golden(
+        "a target that nobody knows",
+        log="ptxas application ptx input, line 10; fatal   : Unsupported .target 'sm_999'",
+        reason="The compiler knows no sm_999: it is misspelt, or newer than the driver.",
+        remedy="compile for an architecture that it knows, as for instance compute_75",
+    ),
+    Golden(
+        "an instruction that the target has not",
+        log="ptxas x.ptx, line 62; error   : Feature 'redux' requires .target sm_80 or higher",
+        reason="The instruction 'redux' exists from sm_80 on, and .target says less.",
+        remedy="compile for compute_80 or newer",
+    ),
+    Golden(
+        "unresolved function",
+        log="ptxas fatal   : Unresolved extern function '_Z4partf'",
+        reason="'part(float)' (_Z4partf) is declared and used here, and defined in no input.",
+        remedy="link it with the file that defines it: cudarun link FILE… -o OUT",
+    ),
+    Golden(
+        "unresolved symbols of a link",
+        log="error   : Undefined reference to 'scaled' in 'main.ptx'\n"
+        "error   : Undefined reference to 'factor' in 'main.ptx'\nERROR 9: complete\n",
+        place=JITLINK,
+        cuda_error=None,
+        reason="'scaled', 'factor' are declared and used here, and defined in no input.",
+        remedy="link it with the file that defines it: cudarun link FILE… -o OUT",
+    ),
+    Golden(
+        "duplicate symbol in LTO-IR",
+        log="lib2.ltoir: link error: error: Linking globals named 'factor': symbol multiply "
+        "defined!\n\nERROR NVVM_ERROR_COMPILATION (9) in nvvmCompileProgram callback\n",
+        place=JITLINK,
+        cuda_error=None,
+        contents=None,
+        reason="'factor' is defined in more than one input.",
+        remedy="link one of them only, or make one definition static or weak (__device__ static, "
+        ".weak)",
+    ),
+    Golden(
+        "too few registers for an instruction",
+        log="ptxas fatal   : (C7602) Insufficient registers (80) to compile instruction at line "
+        "138 in function wg. Try to compile with register target of 154 or higher.",
+        reason="The kernel cannot be compiled with 80 registers a thread; it needs at least 154.",
+        remedy="raise --max-registers, or loosen __launch_bounds__ (.maxntid, .minnctapersm, "
+        ".maxnreg)",
+    ),
+    Golden(
+        "a call that needs more registers than its kernel may have",
+        log="error   : entry function 'light' with max regcount of 32 calls function "
+        "'_Z5heavyPKf' with regcount of 254\nERROR 9: complete\n",
+        place=JITLINK,
+        cuda_error=None,
+        contents=None,
+        reason="light may use 32 registers (its launch bounds, or --max-registers), and "
+        "heavy(float const*), which it calls, needs 254.",
+        remedy="compile the called function with -maxrregcount, or loosen __launch_bounds__",
+    ),
+    Golden(
+        "too much static shared memory",
+        log="ptxas error   : Entry function 'sh' uses too much shared data (0x27100 bytes, 0xc000 "
+        "max)",
+        reason="sh declares 160000 bytes of static shared memory; 49152 is the most.",
+        remedy="make it dynamic (extern __shared__) and ask for its size at the launch: --smem "
+        "BYTES",
+    ),
+    Golden(
+        "truncated cubin",
+        contents=Contents(
+            ImageKind.CUBIN, damage="the section table lies past the end of the file"
+        ),
+        cuda_error=INVALID_IMAGE,
+        reason="The cubin is damaged: the section table lies past the end of the file.",
+        remedy="build or copy the file again; it may have been cut off on the way",
+    ),
+    Golden(
+        "a cubin that nvJitLink finds broken",
+        log="ERROR 1: bad input: malformed cubin ELFcut.cubin\n",
+        contents=Contents(ImageKind.CUBIN, (SM_80,)),
+        place=JITLINK,
+        cuda_error=None,
+        reason="The cubin is damaged: its structure is broken.",
+        remedy="build or copy the file again; it may have been cut off on the way",
+    ),
+    Golden(
+        "truncated fatbin",
+        contents=Contents(ImageKind.FATBIN, damage="the container lies past the end of the file"),
+        cuda_error=NO_BINARY,
+        reason="The fatbin is damaged: the container lies past the end of the file.",
+        remedy="build or copy the file again; it may have been cut off on the way",
+    ),
+    Golden(
+        "truncated PTX",
+        log="ptxas application ptx input, line 62; fatal   : Parsing error near '.b': syntax "
+        "error\nptxas fatal   : Ptx assembly aborted due to errors\n",
+        reason="The text ends in the middle of a statement: the file is cut off.",
+        remedy="build or copy the file again",
+    ),
+    Golden(
+        "text that is no PTX",
+        log="ptxas x.ptx, line 1; fatal   : Missing .version directive at start of file 'x.ptx'",
+        reason="The text is no PTX: it does not begin with .version.",
+        remedy="give a PTX text, a cubin, a fatbin or CUDA source",
+    ),
+    Golden(
+        "no image at all",
+        log="error   : Binary format for key='0', ident='' is not recognized",
+        contents=Contents(ImageKind.UNKNOWN),
+        cuda_error=INVALID_IMAGE,
+        reason="The driver does not recognise the file as an image of any kind.",
+        remedy="give a PTX text, a cubin, a fatbin or CUDA source",
+    ),
+    Golden(
+        "cubin for another major version",
+        contents=Contents(ImageKind.CUBIN, (SM_80,)),
+        cuda_error=NO_BINARY,
+        reason="The cubin has code for sm_80; this is for sm_90 (NVIDIA H200), and machine code "
+        "runs on its own major version only; there is no PTX inside that could be compiled for "
+        "it.",
+        remedy="build it with -gencode arch=compute_90,code=sm_90, or keep PTX in it: "
+        "-gencode arch=compute_80,code=compute_80",
+    ),
+    Golden(
+        "fatbin without a match",
+        contents=Contents(ImageKind.FATBIN, (SM_80, Target(False, 100), Target(True, 100))),
+        cuda_error=NO_BINARY,
+        reason="The fatbin has code for sm_80, sm_100, compute_100; this is for sm_90 (NVIDIA "
+        "H200), and machine code runs on its own major version only; the PTX inside, for "
+        "compute_100, is newer or for another architecture.",
+        remedy="build it with -gencode arch=compute_90,code=sm_90",
+    ),
+    Golden(
+        "cubin on the emulated device",
+        contents=Contents(ImageKind.CUBIN, (Target(False, 90),)),
+        place=CPU,
+        cuda_error=NO_BINARY,
+        reason="The cubin holds machine code (sm_90) and no PTX; the emulated device runs PTX.",
+        remedy="give the PTX it was made of, or build with -gencode "
+        "arch=compute_80,code=compute_80",
+    ),
+    Golden(
+        "relocatable cubin, loaded",
+        contents=Contents(ImageKind.CUBIN, (Target(False, 90),), externs=("factor",)),
+        cuda_error=INVALID_IMAGE,
+        reason="The file is yet to be linked: it does not define 'factor'.",
+        remedy="link it with the file that does: cudarun link FILE… -o OUT",
+    ),
+    Golden(
+        "LTO-IR for the driver",
+        contents=Contents(ImageKind.LTO_IR),
+        cuda_error=None,
+        reason="LTO-IR holds no code yet, and the driver's linker does not take it.",
+        remedy="link it with nvJitLink: cudarun link --linker nvjitlink --lto",
+    ),
+    Golden(
+        "LTO-IR without --lto",
+        log="ERROR 1: LTO-IR input cannot be used without LTO enabled (-lto)\n",
+        contents=Contents(ImageKind.LTO_IR),
+        place=JITLINK,
+        cuda_error=None,
+        reason="LTO-IR is code that is optimised while it is linked, which was not asked for.",
+        remedy="add --lto",
+    ),
+    Golden(
+        "--lto without LTO-IR",
+        log="ERROR NVVM_ERROR_NO_MODULE_IN_PROGRAM (8) in nvvmCompileProgram callback\n",
+        contents=None,
+        place=JITLINK,
+        cuda_error=None,
+        reason="No input holds LTO-IR, so there is nothing for --lto to optimise.",
+        remedy="leave --lto out, or compile the inputs with -dlto",
+    ),
+    Golden(
+        "a header that NVRTC does not find",
+        log='bad.cu(1): catastrophic error: could not open source file "cuda_fp16.h" (no '
+        "directories in search list)\n  #include <cuda_fp16.h>\n                        ^\n",
+        contents=Contents(ImageKind.CUDA_SOURCE),
+        cuda_error=None,
+        reason="NVRTC searches only the folders it is given, and cuda_fp16.h is in none of them.",
+        remedy="name its folder with -I; CUDA's own headers come from CUDA_HOME, or with pip "
+        "install 'cudarun[toolkit]'",
+    ),
+]
+
+
+def case_of(golden: Golden) -> Case:
+    return Case(
+        place=golden.place,
+        contents=golden.contents,
+        cuda_error=golden.cuda_error,
+        diagnostics=parse_log(golden.log),
+        log=golden.log,
+    )
+
+
+@pytest.mark.parametrize("golden", GOLDEN, ids=lambda golden: golden.name)
+def test_the_explanation(golden: Golden) -> None:
+    found = explain(case_of(golden))
+    assert found is not None
+    assert found.reason == golden.reason
+    assert found.remedy == golden.remedy
+
+
+@pytest.mark.parametrize(
+    "log",
+    [
+        "",
+        "ptxas application ptx input, line 43; error   : Unknown modifier '.xx'",
+        "ptxas application ptx input, line 43; fatal   : Parsing error near '.b': syntax error",
+    ],
+)
+def test_what_the_log_tells_best_is_left_to_it(log: str) -> None:
+    case = Case(H200, PTX, INVALID_PTX, parse_log(log), log)
+    assert explain(case) is None
+
+
+def test_a_duplicate_names_the_files_that_define_it() -> None:
+    log = "error   : Multiple definition of 'factor' in 'b.ptx', first defined in 'b.ptx'"
+    case = Case(JITLINK, None, None, parse_log(log), log, {"factor": ("b.ptx", "a.ptx")})
+    found = explain(case)
+    assert found is not None
+    assert found.reason == "'factor' is defined in more than one input: a.ptx, b.ptx."
+
+
+def test_code_that_runs_here_is_not_explained_as_code_for_another_gpu() -> None:
+    case = Case(H200, Contents(ImageKind.CUBIN, (Target(False, 90, "a"),)), NO_BINARY)
+    assert explain(case) is None

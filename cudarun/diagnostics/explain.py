@@ -134,7 +134,7 @@ def _lto_ir(case: Case) -> Explanation | None:
         )
     if is_lto:
         return Explanation(
-            "LTO-IR holds no code yet, and the driver's linker does not take it.",
+            "LTO-IR holds no code yet; the driver neither loads nor links it.",
             "link it with nvJitLink: cudarun link --linker nvjitlink --lto",
         )
     if case.match("NVVM_ERROR_NO_MODULE_IN_PROGRAM"):

@@ -285,7 +285,7 @@ GOLDEN = [
         "LTO-IR for the driver",
         contents=Contents(ImageKind.LTO_IR),
         cuda_error=None,
-        reason="LTO-IR holds no code yet, and the driver's linker does not take it.",
+        reason="LTO-IR holds no code yet; the driver neither loads nor links it.",
         remedy="link it with nvJitLink: cudarun link --linker nvjitlink --lto",
     ),
     Golden(

@@ -1,0 +1,55 @@
+"""What is told of a file that may be broken."""
+
+import pytest
+
+from cudarun.images.glance import Contents, glance
+from cudarun.images.identify import ImageKind
+from cudarun.images.versions import Target
+from tests.images.golden_files import golden
+
+SM_80, SM_90 = Target(False, 80), Target(False, 90)
+
+
+def test_a_broken_text_still_has_its_version_and_target():
+    found = glance(b".version 9.4\n.target sm_90a, debug\n.entry x { nonsense\n", "x.ptx")
+    assert found == Contents(ImageKind.PTX, (Target(True, 90, "a"),), (9, 4), lines=3)
+
+
+def test_a_text_without_either():
+    assert glance(b".target\n", "x.ptx") == Contents(ImageKind.PTX, lines=1)
+
+
+@pytest.mark.parametrize(
+    ("name", "contents"),
+    [
+        ("facts.cubin", Contents(ImageKind.CUBIN, (SM_90,))),
+        (
+            "tiny.fatbin",
+            Contents(ImageKind.FATBIN, (SM_80, Target(False, 90, "a"), Target(True, 90, "a"))),
+        ),
+        ("tiny.o", Contents(ImageKind.HOST_OBJECT, (Target(True, 80), SM_80))),
+        ("tiny.ltoir", Contents(ImageKind.LTO_IR)),
+    ],
+)
+def test_whole_files(name, contents):
+    found = glance(golden(name), name)
+    assert found.kind is contents.kind
+    assert sorted(map(str, found.targets)) == sorted(map(str, contents.targets))
+    assert found.damage is None
+
+
+@pytest.mark.parametrize(
+    ("name", "damage"),
+    [
+        ("facts.cubin", "the section table lies past the end of the file"),
+        ("tiny.fatbin", "the container lies past the end of the file"),
+        ("tiny.o", "the section table lies past the end of the file"),
+    ],
+)
+def test_half_of_a_file(name, damage):
+    data = golden(name)
+    assert glance(data[: len(data) // 2], name).damage == damage
+
+
+def test_a_relocatable_cubin_tells_what_it_wants():
+    assert glance(golden("wants.cubin"), "wants.cubin").externs == ("factor", "_Z4partf")

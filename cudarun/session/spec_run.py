@@ -169,6 +169,7 @@ class _Lane:
                 self._settled(report("skipped", "not run: an earlier case failed (--fail-fast)"))
             else:
                 self._settled((yield from self._case(case, self._cases[index + 1 :])))
+        self._crew.dismiss()
 
     def _case(self, case: Case, others: Sequence[Case]) -> Steps[CaseReport]:
         """Run one case, the reference first where it has one."""
@@ -182,7 +183,8 @@ class _Lane:
         reason = case.unmet(self._selectors[0].driver, ready.value)
         if reason is not None:
             return _case_report(case, self.label, "skipped", reason)
-        if any(each.poisons for each in (case, *others)[:-1]):  # and one comes after it
+        to_come = any(each.poisons for each in (case, *others)[:-1])  # and one comes after it
+        if others and (to_come or self._crew.has_lost):
             self._crew.prepare(place)
         if case.request.reference is None:
             return (yield from self._launch(case, place, timeout, on_each_device(case.request)))
@@ -225,6 +227,10 @@ class _Crew:
 
     One that faulted, died or was out of time is never used again. Ending a process that has a GPU
     takes a while, so nobody waits for that before the end.
+
+    Attributes:
+        progress: Where its workers say what they do.
+        has_lost: Whether a worker had to be replaced: where one fault is there are others.
     """
 
     def __init__(self, target: Target, stack: ExitStack) -> None:
@@ -234,6 +240,7 @@ class _Crew:
         self._ready: dict[Place, Outcome[DeviceInfo]] = {}
         self._standing_by: dict[Place, Worker[Any]] = {}
         self.progress = Progress()
+        self.has_lost = False
 
     def prepare(self, place: Place) -> None:
         """Have a worker stand by, initialising its driver meanwhile."""
@@ -274,9 +281,15 @@ class _Crew:
             self._discard(place)
         return Outcome(outcome.value, outcome.error or _error_of(outcome.value), outcome.output)
 
+    def dismiss(self) -> None:
+        """End all that are left, without waiting for each."""
+        for worker in (*self._at_work.values(), *self._standing_by.values()):
+            worker.kill()
+
     def _discard(self, place: Place) -> None:
         self._at_work.pop(place).kill()
         self._ready.pop(place, None)
+        self.has_lost = True
 
 
 # --- in the worker -------------------------------------------------------------------------------

@@ -1,0 +1,37 @@
+// A struct by value with a member of every kind: a scalar, a vector, one that leaves padding behind
+// it, a double, a pointer, a struct within, an array. It arrives as the host laid it out, so the
+// kernel, which writes all of it into its buffers, shows whether that was right.
+
+struct Range {
+    signed char low;
+    float high;
+};
+
+struct Everything {
+    float scale;
+    float4 corner;
+    short step;
+    double exact;
+    int* counts;
+    Range range;
+    unsigned short table[5];
+};
+
+extern "C" __global__ void unpack(bool first, Everything it, double* numbers, char last) {
+    if (blockIdx.x != 0 || threadIdx.x != 0) return;
+    numbers[0] = first;
+    numbers[1] = it.scale;
+    numbers[2] = it.corner.x;
+    numbers[3] = it.corner.y;
+    numbers[4] = it.corner.z;
+    numbers[5] = it.corner.w;
+    numbers[6] = it.step;
+    numbers[7] = it.exact;
+    numbers[8] = it.range.low;
+    numbers[9] = it.range.high;
+    for (int i = 0; i < 5; i++) {
+        numbers[10 + i] = it.table[i];
+        it.counts[i] = it.table[i] + it.step;
+    }
+    numbers[15] = last;
+}

@@ -28,6 +28,7 @@ MAY_IMPORT = {
         "parameters",
         "report.types",
         "report.spec_types",
+        "report.image_types",
         "report.ctx_types",
         "report.managed_types",
     },

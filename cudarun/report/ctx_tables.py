@@ -12,6 +12,7 @@ from cudarun.report.ctx_types import (
     ContextInfo,
     ContextsReport,
     FactReport,
+    FactVerdict,
     ScriptReport,
     StackEntry,
     StepReport,
@@ -27,7 +28,11 @@ _MARKS = {
     "not supported": ("–", "yellow"),
     "not run": ("!", "red bold"),
 }
-_VERDICTS = {"held": "green", "broken": "red bold", "not supported": "yellow"}
+_VERDICTS: dict[FactVerdict, str] = {
+    "held": "green",
+    "broken": "red bold",
+    "not supported": "yellow",
+}
 _RESULT_WIDTH = 36  # CONTEXT_IS_DESTROYED (709) and a value beside most others
 
 
@@ -123,24 +128,24 @@ def show_verify(report: VerifyReport, out: Console, *, quiet: bool) -> None:
             verdicts = (Text(o.verdict, style=_VERDICTS[o.verdict]) for o in fact.outcomes)
             table.add_row(fact.name, *verdicts, Text(fact.sentence))
         out.print(table)
-    _show_missing(report, out)
+    if not quiet:
+        _show_remarks(report, out, "held")
+    _show_remarks(report, out, "not supported")
     for fact in report.facts:
         _show_broken(fact, out)
-    counts = ", ".join(f"{report.count(verdict)} {verdict}" for verdict in _VERDICTS)  # type: ignore[arg-type]
+    counts = ", ".join(f"{report.count(verdict)} {verdict}" for verdict in _VERDICTS)
     out.print(Text(counts), soft_wrap=True)
 
 
-def _show_missing(report: VerifyReport, out: Console) -> None:
-    """Why facts are not supported, once for each reason."""
-    reasons: dict[str, list[str]] = {}
+def _show_remarks(report: VerifyReport, out: Console, verdict: FactVerdict) -> None:
+    """What there is to say of facts with a verdict, once for each thing to say."""
+    remarks: dict[str, list[str]] = {}
     for fact in report.facts:
         for outcome in fact.outcomes:
-            if outcome.verdict == "not supported":
-                reasons.setdefault(outcome.reason or "", []).append(
-                    f"{fact.name} ({outcome.device})"
-                )
-    for reason, facts in reasons.items():
-        out.print(Text("not supported: ", style="yellow") + Text(reason), soft_wrap=True)
+            if outcome.verdict == verdict and outcome.reason:
+                remarks.setdefault(outcome.reason, []).append(f"{fact.name} ({outcome.device})")
+    for remark, facts in remarks.items():
+        out.print(Text(f"{verdict}: ", style=_VERDICTS[verdict]) + Text(remark), soft_wrap=True)
         out.print(Text(f"  {', '.join(facts)}"), soft_wrap=True)
 
 

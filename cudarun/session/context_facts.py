@@ -24,7 +24,6 @@ class Fact:
         note: Where drivers or bindings differ.
         may_crash: It uses a dead handle, of which the manual leaves open what becomes: an error, or
             the end of the process (an H200's driver has done both).
-        of_device_0: It is about the device that the runtime API takes where nothing is current.
     """
 
     name: str
@@ -32,7 +31,6 @@ class Fact:
     text: str
     note: str | None = None
     may_crash: bool = False
-    of_device_0: bool = False
 
     @property
     def lines(self) -> str:
@@ -444,7 +442,8 @@ FACTS = (
         retain P; current == P
         runtime-current == P
         """,
-        of_device_0=True,
+        note="Where nothing is current the runtime API takes the first GPU; runtime-init calls "
+        "cudaSetDevice for another.",
     ),
     Fact(
         "runtime-takes-what-is-current",

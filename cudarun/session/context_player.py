@@ -196,7 +196,8 @@ class Player:
         """The thread's contexts, the current one last: popped one by one, and pushed back.
 
         A dead context can be popped but not pushed back, and after a fault no call is sure to
-        work. What is below such a one is what was there when it was last seen.
+        work. What is below such a one is what was there when it was last seen. A context that the
+        driver does not take back is off the stack, and shown so.
 
         Args:
             before: The stack when it was last seen.
@@ -210,14 +211,17 @@ class Player:
             if top == 0:
                 below: list[int] = []
                 break
-            if self._faulted or not self._contexts.alive(top):
+            if self._faulted or not self._contexts.can_be_pushed(top):
                 below = _last_seen(before, top, None if popped else own)
                 break
             driver.cuCtxPopCurrent()
             popped.append(top)
-        for handle in reversed(popped):
-            driver.cuCtxPushCurrent(driver.CUcontext(handle))
-        return below + popped[::-1]
+        return below + [handle for handle in reversed(popped) if self._push_back(handle)]
+
+    def _push_back(self, handle: int) -> bool:
+        driver = self._onlooker
+        result, *_ = driver.attempt("cuCtxPushCurrent", driver.CUcontext(handle))
+        return int(result) == 0
 
 
 def _last_seen(before: list[int], top: int, own: Step | None) -> list[int]:

@@ -103,11 +103,13 @@ class ScriptContexts:
         self._names: dict[int, str] = {}
         self._primary: dict[int, Device] = {}
         self._ended: set[int] = set()
+        self._shaken: set[int] = set()  # indices of devices
 
     def met(self, handle: int, name: str, primary_of: Device | None = None) -> None:
         """A context was made or retained; a primary one keeps the first name it was given."""
         self._ended.discard(handle)
         if primary_of is not None:
+            self._shaken.discard(primary_of.index)
             self._primary[handle] = primary_of
             self._names.setdefault(handle, name)
         else:
@@ -122,6 +124,15 @@ class ScriptContexts:
         if handle not in self._names:
             self._find_primary(handle)
         return self._names.get(handle, f"{handle:#x}")
+
+    def shaken(self, device: Device) -> None:
+        """The primary context was reset: until it is retained again it may not be pushed."""
+        self._shaken.add(device.index)
+
+    def can_be_pushed(self, handle: int) -> bool:
+        """Whether a context that was popped could be put back."""
+        device = self._primary.get(handle)
+        return self.alive(handle) and (device is None or device.index not in self._shaken)
 
     def alive(self, handle: int) -> bool:
         """Whether a context can still be used, as the driver tells of primary ones."""
@@ -283,16 +294,12 @@ class Steps:
         return self._contextual(self._ask("cuCtxAttach", 0))
 
     def _do_detach(self, context: str | None = None) -> Answer:
-        if context is None:
-            handle = self.contexts.driver.cuCtxGetCurrent()
-        else:
-            handle = self._context(context)
+        current = self.contexts.driver.cuCtxGetCurrent
+        handle = current() if context is None else self._context(context)
         answer, _ = self._ask("cuCtxDetach", handle)
-        if answer.succeeded:
-            # The usage count is the driver's: whether that was the last use, only it can tell.
-            result, *_ = self.contexts.driver.attempt("cuCtxGetApiVersion", handle)
-            if int(result) != 0:
-                self.contexts.ended(int(handle))
+        # The driver counts the uses; with the last one the context goes, and off the stack.
+        if answer.succeeded and int(current()) != int(handle):
+            self.contexts.ended(int(handle))
         return answer
 
     def _do_flags(self, flags: frozenset[str] | None = None) -> Answer:
@@ -356,7 +363,9 @@ class Steps:
         return self._ask("cuDevicePrimaryCtxRelease", self._device(dev).handle)[0]
 
     def _do_reset(self, dev: int = 0) -> Answer:
-        return self._ask("cuDevicePrimaryCtxReset", self._device(dev).handle)[0]
+        device = self._device(dev)
+        self.contexts.shaken(device)
+        return self._ask("cuDevicePrimaryCtxReset", device.handle)[0]
 
     def _do_state(self, dev: int = 0) -> Answer:
         answer, state = self._state(dev)
@@ -514,8 +523,11 @@ class Steps:
 
     # --- the runtime API ---
 
-    def _do_runtime_init(self) -> Answer:
-        return _timed(self.runtime(), "cudaFree", 0)[0]
+    def _do_runtime_init(self, dev: int = 0) -> Answer:
+        runtime, device = self.runtime(), self._device(dev)
+        if device.index != 0 and not int(self.contexts.driver.cuCtxGetCurrent()):
+            runtime.attempt("cudaSetDevice", device.index)  # else it would take the first GPU
+        return _timed(runtime, "cudaFree", 0)[0]
 
     def _do_runtime_current(self) -> Answer:
         answer, address = _timed(self.runtime(), "cudaMalloc", _PROBE_BYTES)

@@ -101,7 +101,8 @@ CHAPTERS: Mapping[str, tuple[Verb, ...]] = {
         Verb("record", "E [S]", "cuEventRecord: in a stream, by default the default one"),
     ),
     "The runtime API": (
-        Verb("runtime-init", "", "cudaFree(0): whatever the runtime does on its first call"),
+        Verb("runtime-init", "[dev=N]", "cudaFree(0): whatever the runtime does on its first call; "
+             "cudaSetDevice before it where no context is current"),
         Verb("runtime-current", "", "cudaMalloc, and the context that cuPointerGetAttribute says "
              "the memory belongs to", gives="context"),
         Verb("runtime-pointer", "B", "cudaPointerGetAttributes: what an address is to the runtime",

@@ -23,7 +23,6 @@ from cudarun.session.requests import Target
 from cudarun.session.selection import Selector
 
 _TWO_DEVICES = "it takes two devices of one driver: --together, as in -d 0,1 --together"
-_DEVICE_0 = "where no context is current the runtime API takes device 0, not this one"
 _NOT_SUPPORTED = 801  # CUDA_ERROR_NOT_SUPPORTED
 
 Watch = Callable[[str], object]
@@ -106,8 +105,6 @@ def _trial(fact: Fact, device: Selector, devices: Sequence[Selector], target: Ta
     """A fact on one device, which is its ``dev=0``."""
     script, label = fact.script(), label_of([device])
     chosen = [device]
-    if fact.of_device_0 and device.by == "index" and device.value != "0":
-        return _Trial(fact, script, label, _DEVICE_0)
     if script.devices > 1:
         other = _next(device, devices) if target.together else None
         if other is None:

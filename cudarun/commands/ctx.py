@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -13,6 +13,9 @@ from cudarun.errors import RequestError
 from cudarun.report.json import document, errors_as_json
 from cudarun.session.context_verbs import CHAPTERS, Verb
 from cudarun.session.requests import Image, Target
+
+if TYPE_CHECKING:
+    from cudarun.session.context_script import Script
 
 
 @click.group("ctx")
@@ -91,7 +94,7 @@ def run(
         return _run(_script(script, file), _target(values, as_json), times, as_json, quiet)
 
 
-def _run(script: Any, where: Target, times: bool, as_json: bool, quiet: bool) -> int:
+def _run(script: Script, where: Target, times: bool, as_json: bool, quiet: bool) -> int:
     from cudarun.session.context_running import run_script
 
     images = _images(script)
@@ -110,7 +113,7 @@ def _run(script: Any, where: Target, times: bool, as_json: bool, quiet: bool) ->
     return report.exit_code
 
 
-def _script(text: str | None, file: str | None) -> Any:
+def _script(text: str | None, file: str | None) -> Script:
     """Read and parse the script.
 
     Raises:
@@ -137,7 +140,7 @@ def _script(text: str | None, file: str | None) -> Any:
         raise RequestError(f"{file}: not a text") from None
 
 
-def _images(script: Any) -> dict[str, Image]:
+def _images(script: Script) -> dict[str, Image]:
     from cudarun.commands.inputs import read_input
 
     return {path: read_input(path) for path in script.images}

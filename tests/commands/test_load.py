@@ -1,0 +1,357 @@
+"""``cudarun load`` on the emulated device: verdicts, what is inside, and both ways in."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests.images.golden_files import archive, golden
+
+if TYPE_CHECKING:
+    from conftest import Run
+
+SAXPY, MANAGED = "samples/saxpy.ptx", "samples/managed.ptx"
+CPU = ("-d", "cpu")
+
+
+@pytest.fixture
+def put(tmp_path: Path):  # type: ignore[no-untyped-def]
+    """Write a golden file, or what is made of it, where the command finds it."""
+
+    def put(name: str, data: bytes | None = None) -> str:
+        (tmp_path / name).write_bytes(golden(name) if data is None else data)
+        return name
+
+    return put
+
+
+def saxpy() -> str:
+    root = Path(__file__).resolve().parents[2]
+    return (root / SAXPY).read_text()
+
+
+def loads(run: Run, *args: str, code: int = 0, **how: Any) -> Any:
+    """The outcomes in the document."""
+    ran = run("load", *args, "--json", **how)
+    assert ran.code == code, ran.err
+    assert ran.document["schema"] == "cudarun/load/1"
+    assert ran.document["exit_code"] == code
+    return ran.document["outcomes"]
+
+
+# --- what is inside ------------------------------------------------------------------------------
+
+
+def test_a_kernel_and_its_attributes(run: Run) -> None:
+    [outcome] = loads(run, SAXPY, *CPU, "--block", "256")
+    assert (outcome["verdict"], outcome["label"]) == ("loaded", "cpu")
+    [result] = outcome["results"]
+    [kernel] = result["kernels"]
+    assert kernel["name"] == kernel["demangled"] == "saxpy"
+    assert [(p["offset"], p["size"]) for p in kernel["parameters"]] == [
+        (0, 4), (8, 8), (16, 8), (24, 4),
+    ]  # fmt: skip
+    assert kernel["shared_bytes"] == kernel["const_bytes"] == 0
+    assert kernel["max_threads"] == 1024
+    assert (kernel["binary_version"], kernel["ptx_version"]) == (90, 75)
+    assert kernel["is_loaded"] is True
+    assert kernel["occupancy"]["block"] == [256, 1, 1]
+    assert kernel["occupancy"]["threads"] == 256 * kernel["occupancy"]["blocks"]
+
+
+def test_variables_with_their_addresses(run: Run) -> None:
+    [outcome] = loads(run, MANAGED, *CPU)
+    found = {v["name"]: v for v in outcome["results"][0]["variables"]}
+    assert set(found) == {"counter", "hits"}
+    assert found["counter"]["managed"]
+    assert not found["hits"]["managed"]
+    assert all(v["address"] for v in found.values())
+    assert [v["size"] for v in found.values()] == [4, 4]
+
+
+def test_lazily(run: Run) -> None:
+    [outcome] = loads(run, SAXPY, *CPU, "--lazy")
+    assert outcome["results"][0]["kernels"][0]["is_loaded"] is False
+
+
+def test_the_table(run: Run) -> None:
+    ran = run("load", SAXPY, *CPU)
+    assert ran.code == 0
+    first, *lines = ran.out.splitlines()
+    assert first == "loaded samples/saxpy.ptx  on cpu (cudarun emulated device)"
+    assert lines[0].split() == [
+        "via", "loaded", "calls", "ms", "here:", "calls", "ms", "kernels", "memory", "result",
+    ]  # fmt: skip
+    assert lines[1].startswith("library  in a context  4 ")
+    assert "saxpy      0:4  f32" in ran.out
+    assert ran.err == ""
+
+
+def test_quietly_only_the_verdicts(run: Run) -> None:
+    ran = run("load", SAXPY, MANAGED, *CPU, "-q")
+    assert ran.out == (
+        "loaded samples/saxpy.ptx  on cpu (cudarun emulated device)\n"
+        "loaded samples/managed.ptx  on cpu (cudarun emulated device)\n"
+    )
+
+
+# --- the ways ------------------------------------------------------------------------------------
+
+
+def test_both_ways_side_by_side(run: Run) -> None:
+    [outcome] = loads(run, MANAGED, *CPU, "--via", "both")
+    [result] = outcome["results"]
+    library, module = result["ways"]
+    assert (library["via"], module["via"]) == ("library", "module")
+    assert result["differences"] == []
+    assert [h["name"] for h in library["handles"]] == [h["name"] for h in module["handles"]]
+    assert all(handle["kernel"] for handle in library["handles"])
+    assert all(handle["kernel"] is None for handle in module["handles"])
+    # cuModuleLoadDataEx alone loads a module; a library wants its kernels named as well.
+    assert module["load_calls"] == 1
+    assert library["load_calls"] > 1
+
+
+def test_a_module_alone(run: Run) -> None:
+    [outcome] = loads(run, SAXPY, *CPU, "--via", "module")
+    assert [way["via"] for way in outcome["results"][0]["ways"]] == ["module"]
+
+
+def test_a_library_enters_contexts_made_later(run: Run) -> None:
+    two = {"CUDARUN_CPU_DEVICES": "2"}
+    outcomes = loads(run, MANAGED, "-d", "cpu:all", "--together", env=two)
+    ways = [outcome["results"][0]["ways"][0] for outcome in outcomes]
+    assert [outcome["label"] for outcome in outcomes] == ["cpu", "cpu:1"]
+    assert all(way["before_contexts"] for way in ways)
+    one, other = (way["handles"][0] for way in ways)
+    assert one["kernel"] == other["kernel"]  # the same CUkernel everywhere
+    assert one["function"] != other["function"]
+
+
+def test_each_device_by_itself(run: Run) -> None:
+    outcomes = loads(run, SAXPY, "-d", "cpu:all", env={"CUDARUN_CPU_DEVICES": "2"})
+    assert [outcome["label"] for outcome in outcomes] == ["cpu", "cpu:1"]
+    assert not outcomes[0]["results"][0]["ways"][0]["before_contexts"]
+
+
+def test_the_verbose_log(run: Run) -> None:
+    [outcome] = loads(run, SAXPY, *CPU, "--verbose")
+    log = outcome["results"][0]["ways"][0]["info_log"]
+    assert "ptxas info    : Compiling entry function 'saxpy' for 'sm_90'" in log
+
+
+# --- what other files there are ------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "name", ["tiny.fatbin", "tiny.o", "tiny_rdc.o", "tiny_zstd.fatbin", "tiny_lz4.fatbin"]
+)
+def test_the_ptx_inside_a_fatbin(run: Run, put: Any, name: str) -> None:
+    [outcome] = loads(run, put(name), *CPU)
+    assert [kernel["name"] for kernel in outcome["results"][0]["kernels"]] == ["tiny"]
+
+
+def test_each_fatbin_of_a_library(run: Run, put: Any) -> None:
+    library = archive((b"a.o/", golden("tiny.o")), (b"b.o/", golden("tiny_rdc.o")))
+    [outcome] = loads(run, put("both.a", library), *CPU)
+    assert [result["image"] for result in outcome["results"]] == ["both.a:1", "both.a:2"]
+
+
+def test_stdin(run: Run) -> None:
+    [outcome] = loads(run, "-", *CPU, stdin=saxpy().encode())
+    assert (outcome["image"], outcome["verdict"]) == ("<stdin>", "loaded")
+
+
+def test_stdin_twice(run: Run) -> None:
+    ran = run("load", "-", "-", *CPU)
+    assert (ran.code, ran.err) == (2, "error: stdin (-) can be read only once\n")
+
+
+# --- refusals ------------------------------------------------------------------------------------
+
+REFUSED = "cuLibraryGetKernel: a PTX JIT compilation failed (CUDA_ERROR_INVALID_PTX, 218)"
+
+
+def refused(run: Run, *args: str, says: str, code: int = 4) -> None:
+    """A verdict on stdout, and on stderr exactly this."""
+    ran = run("load", *args, "-q")
+    assert ran.err == says
+    assert ran.code == code
+
+
+def test_broken_ptx(run: Run, put: Any) -> None:
+    text = saxpy().replace("fma.rn.f32", "fma.rn.f3x")
+    refused(
+        run, put("broken.ptx", text.encode()), *CPU,
+        says=f"error: broken.ptx: {REFUSED}\n"
+        "  in device cpu\n"
+        "broken.ptx:51:2: error: this form of 'fma' is not implemented by the emulated device: "
+        "'fma.rn.f3x'\n"
+        "    51 |  fma.rn.f3x  %f4, %f2, %f1, %f3;\n"
+        "       |  ^~~\n",
+    )  # fmt: skip
+
+
+def test_ptx_newer_than_the_driver(run: Run, put: Any) -> None:
+    text = saxpy().replace(".version 8.0", ".version 9.4")
+    refused(
+        run, put("new.ptx", text.encode()), *CPU,
+        says="error: new.ptx: cuLibraryGetKernel: the provided PTX was compiled with an "
+        "unsupported toolchain. (CUDA_ERROR_UNSUPPORTED_PTX_VERSION, 222)\n"
+        "  in device cpu\n"
+        "new.ptx:9:1: fatal: Unsupported .version 9.4; current version is '9.0'\n"
+        "     9 | .version 9.4\n"
+        "       | ^~~~~~~~\n"
+        "PTX 9.4 needs CUDA 13.4 or later; the driver has CUDA 13.0 and takes PTX up to 9.0.\n"
+        "hint: compile with a toolkit that is no newer than that, or update the driver\n",
+    )  # fmt: skip
+
+
+def test_an_unresolved_symbol(run: Run) -> None:
+    refused(
+        run, "samples/link/main.ptx", *CPU,
+        says=f"error: samples/link/main.ptx: {REFUSED}\n"
+        "  in device cpu\n"
+        "fatal: Unresolved extern function '_Z8weightedf'\n"
+        "'weighted(float)' (_Z8weightedf) is declared and used here, and defined in no input.\n"
+        "hint: link it with the file that defines it: cudarun link FILE… -o OUT\n",
+    )  # fmt: skip
+
+
+def test_machine_code(run: Run, put: Any) -> None:
+    refused(
+        run, put("facts.cubin"), *CPU,
+        says="error: facts.cubin: cuLibraryGetKernel: no kernel image is available for execution "
+        "on the device (CUDA_ERROR_NO_BINARY_FOR_GPU, 209)\n"
+        "  in device cpu\n"
+        "  | a cubin holds machine code of a GPU; the emulated device runs PTX\n"
+        "The cubin holds machine code (sm_90) and no PTX; the emulated device runs PTX.\n"
+        "hint: give the PTX it was made of, or build with -gencode "
+        "arch=compute_80,code=compute_80\n",
+    )  # fmt: skip
+
+
+def test_half_a_cubin(run: Run, put: Any) -> None:
+    refused(
+        run, put("half.cubin", golden("facts.cubin")[:2000]), *CPU,
+        says="error: half.cubin: not a cubin: the section table lies past the end of the file\n"
+        "  in device cpu\n"
+        "The cubin is damaged: the section table lies past the end of the file.\n"
+        "hint: build or copy the file again; it may have been cut off on the way\n",
+    )  # fmt: skip
+
+
+def test_lto_ir(run: Run, put: Any) -> None:
+    refused(
+        run, put("tiny.ltoir"), *CPU,
+        says="error: tiny.ltoir: LTO-IR holds no code before it is linked\n"
+        "  in device cpu\n"
+        "LTO-IR holds no code yet; the driver neither loads nor links it.\n"
+        "hint: link it with nvJitLink: cudarun link --linker nvjitlink --lto\n",
+    )  # fmt: skip
+
+
+def test_an_empty_file(run: Run, put: Any) -> None:
+    refused(
+        run, put("empty", b""), *CPU,
+        says="error: empty: the file is empty\n  in device cpu\n",
+    )  # fmt: skip
+
+
+def test_a_missing_file(run: Run) -> None:
+    refused(run, "none", *CPU, code=2, says="error: none: No such file or directory\n")
+
+
+def test_one_bad_file_does_not_spoil_the_others(run: Run, put: Any) -> None:
+    outcomes = loads(run, put("empty", b""), SAXPY, put("half.cubin", b"\x7fELF"), *CPU, code=4)
+    assert [outcome["verdict"] for outcome in outcomes] == ["refused", "loaded", "refused"]
+
+
+def test_both_ways_of_a_broken_image(run: Run, put: Any) -> None:
+    broken = put("broken.ptx", saxpy().replace("fma.rn.f32", "fma.rn.f3x").encode())
+    [outcome] = loads(run, broken, *CPU, "--via", "both", code=4)
+    errors = [way["error"]["cuda"]["number"] for way in outcome["results"][0]["ways"]]
+    assert errors == [218, 218]
+
+
+def test_the_error_in_the_document(run: Run, put: Any) -> None:
+    broken = put("broken.ptx", saxpy().replace("fma.rn.f32", "fma.rn.f3x").encode())
+    [outcome] = loads(run, broken, *CPU, code=4)
+    error = outcome["error"]
+    assert error["kind"] == "Diagnosed"
+    assert error["cuda"] == {"name": "CUDA_ERROR_INVALID_PTX", "number": 218}
+    assert error["log"].startswith("ptxas application ptx input, line 51; error   : ")
+    [diagnostic] = error["diagnostics"]
+    assert (diagnostic["file"], diagnostic["line"], diagnostic["column"]) == ("broken.ptx", 51, 2)
+
+
+def test_no_gpu(run: Run) -> None:
+    [outcome] = loads(run, SAXPY, "-d", "0", code=3)
+    assert outcome["verdict"] == "failed"
+    assert outcome["error"]["hint"].endswith("-d cpu")
+
+
+def test_a_worker_that_is_killed_does_not_spoil_the_next(run: Run, put: Any) -> None:
+    """A kernel so long that nothing compiles it in the time there is."""
+    body = "\n".join("add.u32 %r1, %r1, 1;" for _ in range(600_000))
+    text = (
+        ".version 8.0\n.target sm_75\n.address_size 64\n"
+        f".visible .entry k() {{ .reg .u32 %r<2>;\n{body}\nret; }}\n"
+    )
+    outcomes = loads(run, put("long.ptx", text.encode()), SAXPY, *CPU, "--timeout", "5", code=6)
+    assert [outcome["verdict"] for outcome in outcomes] == ["killed", "loaded"]
+
+
+# --- offline -------------------------------------------------------------------------------------
+
+
+def offline(run: Run, *args: str, code: int = 0) -> Any:
+    ran = run("load", "--offline", "--json", *args)
+    assert ran.code == code, ran.err
+    return ran.document["files"]
+
+
+def test_offline_facts(run: Run, put: Any) -> None:
+    ptx, cubin, fatbin = offline(run, SAXPY, put("facts.cubin"), put("tiny.fatbin"))
+    assert (ptx["kind"], ptx["ptx_version"], ptx["targets"]) == ("PTX", [8, 0], ["sm_75"])
+    assert {k["name"]: k["registers"] for k in cubin["kernels"]} == {
+        "_ZN2ns5scaleIfEEvPT_i": 8, "frame": 27, "gather": 16,
+    }  # fmt: skip
+    assert cubin["toolkit"] == "ptxas 13.0, V13.0.88"
+    assert cubin["is_relocatable"] is False
+    assert [(part["kind"], part["target"]) for part in fatbin["parts"]] == [
+        ("cubin", "sm_80"), ("cubin", "sm_90a"), ("PTX", "compute_90a"),
+    ]  # fmt: skip
+
+
+def test_offline_externs(run: Run) -> None:
+    [file] = offline(run, "samples/link/main.ptx")
+    assert file["externs"] == ["_Z8weightedf", "weight"]
+
+
+def test_offline_as_a_table(run: Run, put: Any) -> None:
+    ran = run("load", "--offline", put("wants.cubin"))
+    assert ran.out == (
+        "wants.cubin  cubin for sm_90, 4128 bytes, relocatable: to be linked first, "
+        "by ptxas 13.0, V13.0.88, 5 relocations\n"
+        "kernel    parameters  registers  shared  const  local\n"
+        "use_part     0:8      24         0       0      0    \n"
+        "             8:4                                     \n"
+        "to be defined elsewhere: factor, _Z4partf\n"
+    )
+
+
+def test_offline_needs_no_device_and_no_driver(run: Run) -> None:
+    ran = run("load", "--offline", SAXPY, "-d", "0", "-q")
+    assert (ran.code, ran.out) == (0, "samples/saxpy.ptx  PTX 8.0 for sm_75, 1131 bytes\n")
+
+
+def test_offline_every_file_gets_its_turn(run: Run, put: Any) -> None:
+    cut = put("cut.ptx", saxpy().encode()[:900])
+    bad, good = offline(run, cut, SAXPY, code=4)
+    assert good["error"] is None
+    assert bad["error"]["explanation"].startswith("The text ends in the middle of a statement")
+    assert json.dumps(bad)

@@ -132,7 +132,7 @@ def _lto_ir(case: Case) -> Explanation | None:
             "LTO-IR is code that is optimised while it is linked, which was not asked for.",
             "add --lto",
         )
-    if is_lto:
+    if is_lto and case.place.is_driver:
         return Explanation(
             "LTO-IR holds no code yet; the driver neither loads nor links it.",
             "link it with nvJitLink: cudarun link --linker nvjitlink --lto",

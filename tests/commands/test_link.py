@@ -1,0 +1,341 @@
+"""``cudarun link``: the emulated device's linker and nvJitLink, and what neither may do."""
+
+from __future__ import annotations
+
+import importlib.util
+import stat
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests.images.golden_files import archive, golden
+
+if TYPE_CHECKING:
+    from conftest import Run
+
+MAIN, LIB = "samples/link/main.ptx", "samples/link/lib.ptx"
+CPU = ("-d", "cpu")
+SM_90 = ("--arch", "sm_90")
+
+nvjitlink = pytest.mark.skipif(
+    importlib.util.find_spec("nvidia") is None, reason="needs the extra 'toolkit'"
+)
+
+
+def link(run: Run, *args: str, code: int = 0) -> Any:
+    """The document."""
+    ran = run("link", *args, "--json")
+    assert ran.code == code, ran.err
+    assert ran.document["schema"] == "cudarun/link/1"
+    return ran.document
+
+
+def refused(run: Run, *args: str, says: str, code: int = 4) -> None:
+    """No output, and on stderr exactly this."""
+    ran = run("link", *args)
+    assert ran.err == says
+    assert ran.out == ""
+    assert ran.code == code
+
+
+# --- links that succeed --------------------------------------------------------------------------
+
+
+def test_on_the_emulated_device(run: Run, tmp_path: Path) -> None:
+    done = link(run, MAIN, LIB, "-o", "out.ptx", *CPU)
+    assert (done["kind"], done["target"]) == ("PTX", "sm_90")
+    assert done["linker"] == "the driver's linker, CUDA 13.0"
+    assert [kernel["name"] for kernel in done["kernels"]] == ["weigh"]
+    assert done["size"] == (tmp_path / "out.ptx").stat().st_size
+    assert [given["name"] for given in done["inputs"]] == [MAIN, LIB]
+
+
+def test_what_was_linked_runs(run: Run) -> None:
+    assert run("link", MAIN, LIB, "-o", "out.ptx", *CPU).code == 0
+    launch = run(
+        "launch", "out.ptx", *CPU, "--threads", "1000",
+        "in=f32[n]:iota", "out=f32[n]", "n=i32:1000", "--check", "out == in*3 + 3",
+    )  # fmt: skip
+    assert launch.code == 0, launch.err
+
+
+@nvjitlink
+def test_with_no_gpu_nvjitlink_links(run: Run, tmp_path: Path) -> None:
+    done = link(run, MAIN, LIB, "-o", "out.cubin", *SM_90)
+    assert (done["kind"], done["target"]) == ("cubin", "sm_90")
+    assert done["linker"].startswith("nvJitLink ")
+    [file] = run("load", "--offline", "out.cubin", "--json").document["files"]
+    assert [kernel["name"] for kernel in file["kernels"]] == ["weigh"]
+    assert file["is_relocatable"] is False
+    assert file["externs"] == []
+
+
+@nvjitlink
+def test_the_order_does_not_matter(run: Run) -> None:
+    assert link(run, LIB, MAIN, "-o", "out.cubin", *SM_90)["kernels"][0]["name"] == "weigh"
+
+
+@nvjitlink
+def test_cuda_sources(run: Run) -> None:
+    sources = ("samples/link/main.cu", "samples/link/lib.cu")
+    assert link(run, *sources, "-o", "a.cubin", *SM_90)["kernels"][0]["name"] == "weigh"
+    whole = link(run, *sources, "-o", "b.cubin", *SM_90, "--lto")
+    assert whole["kernels"][0]["name"] == "weigh"
+    on_cpu = link(run, *sources, "-o", "c.ptx", *CPU)
+    assert [p["type"] for p in on_cpu["kernels"][0]["parameters"]] == ["u64", "u64", "u32"]
+
+
+@nvjitlink
+def test_objects_and_libraries(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "tiny.o").write_bytes(golden("tiny_rdc.o"))
+    (tmp_path / "tiny.a").write_bytes(archive((b"tiny.o/", golden("tiny_rdc.o"))))
+    done = link(run, "tiny.o", "-o", "out.cubin", "--arch", "sm_80")
+    assert [kernel["name"] for kernel in done["kernels"]] == ["tiny"]
+    assert link(run, MAIN, LIB, "tiny.a", "-o", "out.cubin", *SM_90)["kernels"]
+
+
+@nvjitlink
+def test_the_linkers_log(run: Run) -> None:
+    log = link(run, MAIN, LIB, "-o", "out.cubin", *SM_90, "--verbose")["info_log"]
+    assert "ptxas info    : Compiling entry function 'weigh' for 'sm_90'" in log
+
+
+@nvjitlink
+def test_warnings(run: Run) -> None:
+    ran = run("link", MAIN, LIB, "-o", "out.cubin", *SM_90, "--max-registers", "8", "-q")
+    assert ran.err == (
+        "warning: For profile sm_90 adjusting per thread register count of 8 to lower bound of 24\n"
+    )
+
+
+def test_loading_the_result(run: Run) -> None:
+    done = link(run, MAIN, LIB, "-o", "out.ptx", *CPU, "--load")
+    [outcome] = done["loads"]
+    assert (outcome["image"], outcome["verdict"]) == ("out.ptx", "loaded")
+
+
+@nvjitlink
+def test_loading_a_result_that_the_device_does_not_take(run: Run) -> None:
+    args = (MAIN, LIB, "-o", "out.cubin", "--linker", "nvjitlink", *SM_90, *CPU, "--load")
+    [outcome] = link(run, *args, code=4)["loads"]
+    assert outcome["verdict"] == "refused"
+
+
+def test_as_text(run: Run) -> None:
+    ran = run("link", MAIN, LIB, "-o", "out.ptx", *CPU)
+    first, *lines = ran.out.splitlines()
+    assert first.startswith("linked out.ptx  PTX for sm_90, ")
+    assert ", by the driver's linker, CUDA 13.0 in " in first
+    assert lines[:2] == [
+        f"  from {MAIN}  PTX, {size(MAIN)} bytes",
+        f"  from {LIB}  PTX, {size(LIB)} bytes",
+    ]
+
+
+def size(name: str) -> int:
+    return (Path(__file__).resolve().parents[2] / name).stat().st_size
+
+
+# --- symbols -------------------------------------------------------------------------------------
+
+
+def lines_of(err: str, word: str) -> list[str]:
+    return [line for line in err.splitlines() if word in line]
+
+
+def test_a_symbol_that_is_defined_nowhere(run: Run) -> None:
+    ran = run("link", MAIN, "-o", "out.ptx", *CPU)
+    assert ran.code == 4
+    assert ran.err.startswith(
+        "error: no input defines 'weighted(float) (_Z8weightedf)', 'weight'\n  in device cpu\n"
+    )
+    assert len(lines_of(ran.err, "samples/link/main.ptx:")) == 2
+    assert "| .extern .global .align 4 .f32 weight;" in ran.err
+    assert ran.err.endswith("hint: add the file that defines it\n")
+
+
+@nvjitlink
+def test_a_symbol_that_is_defined_nowhere_with_nvjitlink(run: Run) -> None:
+    ran = run("link", MAIN, "-o", "out.cubin", *SM_90)
+    assert ran.code == 4
+    assert "Undefined reference to '_Z8weightedf' in 'samples/link/main.ptx'" in ran.err
+    assert "| .extern .global .align 4 .f32 weight;" in ran.err
+    assert "'weighted(float)' (_Z8weightedf), 'weight' are declared and used here" in ran.err
+
+
+@pytest.mark.parametrize(
+    "where", [CPU, pytest.param(SM_90, marks=nvjitlink)], ids=["driver", "nvjitlink"]
+)
+def test_a_symbol_that_is_defined_twice(run: Run, tmp_path: Path, where: tuple[str, ...]) -> None:
+    (tmp_path / "again.ptx").symlink_to(tmp_path / LIB)
+    ran = run("link", MAIN, LIB, "again.ptx", "-o", "out", *where)
+    assert ran.code == 4
+    assert "the inputs define 'weighted(float) (_Z8weightedf)', 'weight' more than once" in ran.err
+    errors = lines_of(ran.err, "error: multiple definition")
+    notes = lines_of(ran.err, "is first defined here")
+    assert [line.split(":")[0] for line in errors] == ["again.ptx", "again.ptx"]
+    assert [line.split(":")[0] for line in notes] == [LIB, LIB]
+    assert not (tmp_path / "out").exists()
+
+
+@nvjitlink
+def test_twice_in_lto_ir_is_the_linkers_to_say(run: Run, tmp_path: Path) -> None:
+    for name in ("a.ltoir", "b.ltoir"):
+        (tmp_path / name).write_bytes(golden("tiny.ltoir"))
+    ran = run("link", "a.ltoir", "b.ltoir", "-o", "out", "--arch", "sm_80", "--lto")
+    assert ran.code == 4
+    assert "b.ltoir: error: Linking globals named 'tiny'" in ran.err
+    assert "'tiny' is defined in more than one input" in ran.err
+
+
+# --- other refusals ------------------------------------------------------------------------------
+
+
+@nvjitlink
+def test_broken_ptx(run: Run, tmp_path: Path) -> None:
+    text = (tmp_path / LIB).read_text().replace("mul.f32", "mul.xx.f32")
+    (tmp_path / "broken.ptx").write_text(text)
+    line = text[: text.index("mul.xx")].count("\n") + 1
+    refused(
+        run, MAIN, "broken.ptx", "-o", "out.cubin", *SM_90,
+        says="error: broken.ptx: the linker does not take it: nvJitLink: ERROR_PTX_COMPILE (4)\n"
+        f"broken.ptx:{line}:5: error: Unknown modifier '.xx'\n"
+        f"{line:6d} |  mul.xx.f32  %f3, %f2, %f1;\n"
+        "       |     ^~~\n",
+    )  # fmt: skip
+
+
+@nvjitlink
+def test_a_cubin_for_another_architecture(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "wants.cubin").write_bytes(golden("wants.cubin"))
+    ran = run("link", "wants.cubin", "-o", "out.cubin", "--arch", "sm_80")
+    assert ran.code == 4
+    assert "The cubin has code for sm_90; this is for sm_80 (nvJitLink " in ran.err
+
+
+@nvjitlink
+def test_an_object_with_nothing_to_link(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "tiny.o").write_bytes(golden("tiny.o"))
+    refused(
+        run, "tiny.o", "-o", "out.cubin", "--arch", "sm_80",
+        says="error: nothing in tiny.o can be linked for sm_80\n"
+        "hint: compile for this architecture, and relocatable: nvcc -rdc=true\n",
+    )  # fmt: skip
+
+
+def test_lto_ir_for_the_drivers_linker(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "tiny.ltoir").write_bytes(golden("tiny.ltoir"))
+    refused(
+        run, "tiny.ltoir", "-o", "out.ptx", *CPU,
+        says="error: tiny.ltoir: LTO-IR holds no code before it is linked\n  in device cpu\n"
+        "LTO-IR holds no code yet; the driver neither loads nor links it.\n"
+        "hint: link it with nvJitLink: cudarun link --linker nvjitlink --lto\n",
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("args", "code", "says"),
+    [
+        (
+            (MAIN, LIB, "-o", "out"), 2,
+            "error: --arch is required: there is no GPU to link for\n"
+            "hint: as for instance --arch sm_90\n",
+        ),
+        (
+            (MAIN, LIB, "-o", "out", "--linker", "driver"), 3,
+            "error: no CUDA driver: libcuda.so.1 was not found\n  in device 0\n"
+            "hint: install the NVIDIA driver, or run on the emulated device with -d cpu\n",
+        ),
+        (
+            (MAIN, LIB, "-o", "out", *CPU, "--lto"), 2,
+            "error: --lto: the driver's linker does not take LTO-IR\n  in device cpu\n"
+            "hint: --linker nvjitlink does\n",
+        ),
+        (
+            (MAIN, LIB, "-o", "out", *CPU, "--fallback", "prefer-ptx"), 2,
+            "error: --fallback: a link takes exact matches only (driver API, "
+            "CU_JIT_FALLBACK_STRATEGY)\n  in device cpu\nhint: 'cudarun load' has it\n",
+        ),
+        (
+            (MAIN, LIB, "-o", "out", *CPU, "--arch", "sm_80"), 2,
+            "error: --arch sm_80: the emulated device links PTX for itself, which is sm_90\n"
+            "  in device cpu\nhint: --linker nvjitlink links for any architecture\n",
+        ),
+        (
+            (MAIN, LIB, "-o", "out", *SM_90, "--cache-mode", "ca"), 2,
+            "error: --cache-mode: nvJitLink has no such option\n",
+        ),
+        (
+            (MAIN, LIB, "-o", "out", *SM_90, "--target", "sm_90"), 2,
+            "error: --target: nvJitLink has no such option\nhint: --arch says what to link for\n",
+        ),
+        (
+            (MAIN, LIB, "-o", "out", *SM_90, "-O", "2"), 2,
+            "error: -O2: nvJitLink has -O0 and -O3 only\n",
+        ),
+        (
+            (MAIN, LIB, "-o", "out", "--arch", "volta"), 2,
+            "error: invalid value for '--arch': 'volta' is not an architecture, as for instance "
+            "sm_90 or sm_90a\nhint: 'cudarun link --help' shows how it is used\n",
+        ),
+        (
+            (MAIN, LIB, "-o", "no/out", *SM_90), 2,
+            "error: --output: no/out cannot be written: there is no folder no\n",
+        ),
+        ((MAIN, LIB, "-o", "samples", *SM_90), 2, "error: --output: samples is a directory\n"),
+        (("-", "-", "-o", "out", *SM_90), 2, "error: stdin (-) can be read only once\n"),
+        (("-", "-o", "out", *SM_90), 4, "error: <stdin>: the file is empty\n"),
+    ],
+)  # fmt: skip
+def test_unusable(run: Run, args: tuple[str, ...], code: int, says: str) -> None:
+    refused(run, *args, code=code, says=says)
+
+
+@nvjitlink
+def test_an_architecture_that_crashes_nvjitlink_is_refused(run: Run) -> None:
+    refused(
+        run, MAIN, LIB, "-o", "out", "--arch", "sm_99", code=2,
+        says="error: --arch sm_99: nvJitLink does not link for it\n",
+    )  # fmt: skip
+
+
+def test_what_is_no_image(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "letter").write_text("Dear linker,\n")
+    refused(
+        run, MAIN, "letter", "-o", "out", *CPU,
+        says="error: letter: not an image\nhint: an input is PTX text, a cubin, a fatbin, an "
+        "object or library with device code, LTO-IR or CUDA source\n",
+    )  # fmt: skip
+
+
+# --- the output ----------------------------------------------------------------------------------
+
+
+def test_nothing_is_written_when_it_fails(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "out.ptx").write_text("precious")
+    before = sorted(path.name for path in tmp_path.iterdir())
+    assert run("link", MAIN, "-o", "out.ptx", *CPU).code == 4
+    assert (tmp_path / "out.ptx").read_text() == "precious"
+    assert sorted(path.name for path in tmp_path.iterdir()) == before
+
+
+def test_the_output_is_replaced(run: Run, tmp_path: Path) -> None:
+    out = tmp_path / "out.ptx"
+    out.write_text("old")
+    assert run("link", MAIN, LIB, "-o", "out.ptx", *CPU).code == 0
+    assert out.read_text().startswith("// linked by cudarun")
+    assert stat.S_IMODE(out.stat().st_mode) & 0o600 == 0o600
+
+
+def test_what_a_symbolic_link_leads_to_is_replaced(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "real.ptx").write_text("old")
+    (tmp_path / "out.ptx").symlink_to("real.ptx")
+    assert run("link", MAIN, LIB, "-o", "out.ptx", *CPU).code == 0
+    assert (tmp_path / "out.ptx").is_symlink()
+    assert (tmp_path / "real.ptx").read_text().startswith("// linked by cudarun")
+
+
+def test_a_device_is_written_to_and_stays_one(run: Run) -> None:
+    assert run("link", MAIN, LIB, "-o", "/dev/null", *CPU).code == 0
+    assert Path("/dev/null").is_char_device()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import io
 import os
 import sys
 import traceback
@@ -81,6 +82,7 @@ def main(args: list[str] | None = None) -> int:
         The exit code.
     """
     given = sys.argv[1:] if args is None else args
+    _make_output_writable()
     # A context that outlives the command's own, so that errors are shown in the colours asked for.
     outer = click.Context(cudarun, color=False if os.environ.get("NO_COLOR") else None)
     with outer.scope(cleanup=False):
@@ -110,6 +112,15 @@ def main(args: list[str] | None = None) -> int:
         except Exception:  # a bug of ours
             traceback.print_exc()
             return ExitCode.WORKER_DIED
+
+
+def _make_output_writable() -> None:
+    """Give a process that was started without stdout one, and let no character be unprintable."""
+    if sys.stdout is None:
+        sys.stdout = open(os.devnull, "w")  # noqa: SIM115 — for as long as the process lives
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")
 
 
 def _discard_output() -> None:

@@ -6,7 +6,7 @@ A case of a spec file says the same words, so it goes through the same two funct
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
@@ -233,7 +233,7 @@ def launch_request(
         arguments=arguments,
         checks=tuple(map(parse_expression, values["checks"])),
         prints=tuple(map(parse_expression, values["prints"])),
-        saves=tuple(_save(text, where, directory, force=force) for text in values["saves"]),
+        saves=_saves(values["saves"], where, directory, force=force),
         tolerance=Tolerance(values["rtol"], values["atol"], values["equal_nan"]),
         seed=int.from_bytes(os.urandom(4), "little") if seed is None else seed,
         passing=values["passing"],
@@ -321,6 +321,17 @@ def _show(text: str) -> Show:
     if not (name and equals) or kind not in kinds:
         raise RequestError(f"--show: '{text}' is not NAME=KIND, KIND {', '.join(_SHOW_KINDS)}")
     return Show(name, kinds[kind])
+
+
+def _saves(
+    texts: Sequence[str], where: Target, directory: Path, *, force: bool
+) -> tuple[Save, ...]:
+    saves = tuple(_save(text, where, directory, force=force) for text in texts)
+    paths = [save.path for save in saves]
+    for path in paths:
+        if paths.count(path) > 1:
+            raise RequestError(f"--save: two buffers would both write {path}")
+    return saves
 
 
 def _save(text: str, where: Target, directory: Path, *, force: bool) -> Save:

@@ -26,9 +26,15 @@ from cudarun.report.types import (
 _PIPED_WIDTH = 200  # a pipe has no width; wide enough that no row is folded
 
 
+class _Console(Console):
+    def on_broken_pipe(self) -> None:
+        """Let the one place that makes exit codes hear of it; rich would exit with 1."""
+        raise BrokenPipeError
+
+
 def console(color: bool | None) -> Console:
     """Stdout, with or without colour; ``None`` decides by whether it is a terminal."""
-    return Console(
+    return _Console(
         width=None if sys.stdout.isatty() else _PIPED_WIDTH,
         force_terminal=True if color else None,
         no_color=None if color is None else not color,

@@ -277,7 +277,8 @@ def test_broken_ptx_comes_with_the_compilers_log(run: Run, tmp_path: Path) -> No
     ran = run("launch", "broken.ptx", *SAXPY[2:], *ARGUMENTS)
     assert ran.code == 4
     assert ran.err.startswith("error: broken.ptx: ")
-    assert "ptxas application ptx input, line " in ran.err
+    assert "broken.ptx:51:2: error: " in ran.err
+    assert "    51 |  fma.rn.f31" in ran.err
 
 
 def test_a_truncated_cubin(run: Run, tmp_path: Path) -> None:
@@ -402,3 +403,33 @@ def test_a_reader_that_leaves_early_is_no_error() -> None:
     done = subprocess.run(["bash", "-c", script], cwd=ROOT, capture_output=True, text=True)
     assert done.stdout.splitlines()[-1] == "0"
     assert done.stderr == ""
+
+
+def test_a_kernels_output_into_a_closed_pipe_is_no_error() -> None:
+    script = (
+        f"{sys.executable} -m cudarun launch samples/hello.ptx -d cpu --block 256 --grid 8 2026 1 "
+        "| head -1; echo ${PIPESTATUS[0]}"
+    )
+    done = subprocess.run(["bash", "-c", script], cwd=ROOT, capture_output=True, text=True)
+    assert done.stdout.splitlines()[-1] == "0"
+    assert done.stderr == ""
+
+
+def test_without_a_stdout_it_still_works() -> None:
+    quoted = " ".join(f"'{argument}'" for argument in ARGUMENTS)
+    script = f"{sys.executable} -m cudarun {' '.join(SAXPY)} {quoted} >&-"
+    done = subprocess.run(["bash", "-c", script], cwd=ROOT, capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_a_terminal_without_utf_8_gets_what_it_can_show(run: Run) -> None:
+    ran = run(*SAXPY[:4], "--block", "16,2", *ARGUMENTS, env={"PYTHONIOENCODING": "ascii"})
+    assert ran.code == 0
+    assert "block 16?2" in ran.out
+
+
+def test_two_buffers_cannot_be_saved_to_one_file(run: Run, tmp_path: Path) -> None:
+    ran = run(*SAXPY, *ARGUMENTS, "--save", "y=z.npy", "--save", "x=z.npy")
+    assert (ran.code, ran.out) == (2, "")
+    assert ran.err == "error: --save: two buffers would both write z.npy\n"
+    assert not (tmp_path / "z.npy").exists()

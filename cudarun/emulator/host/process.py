@@ -6,6 +6,7 @@ fault until something synchronises; from then on it is every call's answer until
 
 from __future__ import annotations
 
+import contextlib
 import os
 import threading
 from collections.abc import Callable, Iterator
@@ -54,7 +55,7 @@ class Process:
         self.stack = ContextStack()
         self.devices: tuple[Device, ...] = ()
         self.fault: Fault | None = None
-        self._printed = b""
+        self._printed = bytearray()
 
     # --- devices and contexts --------------------------------------------------------------------
 
@@ -160,9 +161,10 @@ class Process:
 
     def show_printed(self) -> None:
         """Write what kernels printed to the process's standard output, as the driver does."""
-        text, self._printed = self._printed, b""
-        while text:
-            text = text[os.write(_STDOUT, text) :]
+        text, self._printed = self._printed, bytearray()
+        # What cannot be written is lost in silence, as with the driver's printf.
+        with contextlib.suppress(OSError), os.fdopen(_STDOUT, "wb", closefd=False) as stdout:
+            stdout.write(text)
 
     def check_fault(self, call: str, *, synchronises: bool, of_current: bool = True) -> None:
         """Raise `Refusal` where a fault is known, or becomes so because ``call`` synchronises.

@@ -1,0 +1,178 @@
+"""CUDA source given to commands: NVRTC compiles it for the device, and says what is wrong."""
+
+from __future__ import annotations
+
+import importlib.util
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from conftest import Run
+
+pytestmark = pytest.mark.skipif(
+    importlib.util.find_spec("nvidia") is None, reason="needs the extra 'toolkit'"
+)
+
+CPU = ("-d", "cpu")
+
+
+def write(tmp_path: Path, text: str, name: str = "kernel.cu") -> str:
+    (tmp_path / name).write_text(text)
+    return name
+
+
+def test_a_launch(run: Run) -> None:
+    """The parameters' names and types are the source's, so that bare values have a type."""
+    ran = run(
+        "launch", "samples/saxpy.cu", *CPU, "--threads", "1000", "--block", "256",
+        "a=2", "x=f32[n]:iota", "y=f32[n]:ones", "n=1000", "--check", "y == a*x + 1",
+    )  # fmt: skip
+    assert ran.code == 0, ran.err
+    assert "held y == a*x + 1" in ran.out
+
+
+def test_recognised_by_its_content(run: Run, tmp_path: Path) -> None:
+    name = write(tmp_path, 'extern "C" __global__ void seven(int *x) { *x = 7; }', "kernel")
+    ran = run("launch", name, *CPU, "x=i32[1]", "--check", "x == 7")
+    assert ran.code == 0, ran.err
+
+
+def test_from_stdin(run: Run) -> None:
+    source = b'extern "C" __global__ void seven(int *x) { *x = 7; }'
+    assert run("launch", "-", *CPU, "x=i32[1]", "--check", "x == 7", stdin=source).code == 0
+
+
+def test_a_dry_run(run: Run) -> None:
+    ran = run("launch", "samples/saxpy.cu", "--dry-run", "2", "null", "null", "n=5", "-d", "0")
+    assert ran.code == 0, ran.err
+    assert ran.out.splitlines()[-1] == "28 bytes of parameters"
+
+
+def test_names_are_demangled(run: Run, tmp_path: Path) -> None:
+    text = "namespace ns { template <class T> __global__ void fill(T *x, T v) { *x = v; } }\n"
+    text += "template __global__ void ns::fill<float>(float *, float);\n"
+    ran = run(
+        "launch",
+        write(tmp_path, text),
+        *CPU,
+        "-k",
+        "fill",
+        "x=f32[1]",
+        "2.5",
+        "--check",
+        "x == 2.5",
+    )
+    assert ran.code == 0, ran.err
+    assert ran.out.startswith("void ns::fill<float>(float*, float)  grid 1  block 1  on cpu")
+
+
+def test_headers_macros_and_standard(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "headers").mkdir()
+    write(tmp_path, "constexpr int base = 40;\n", "headers/base.h")
+    text = """\
+#include "base.h"
+static_assert(__cplusplus >= 202002L);
+extern "C" __global__ void k(int *x) { *x = base + MORE; }
+"""
+    ran = run(
+        "launch", write(tmp_path, text), *CPU, "-I", "headers", "-D", "MORE=2", "--std", "c++20",
+        "x=i32[1]", "--check", "x == 42",
+    )  # fmt: skip
+    assert ran.code == 0, ran.err
+
+
+def test_a_header_beside_the_source(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "part").mkdir()
+    write(tmp_path, "constexpr int base = 42;\n", "part/base.h")
+    text = '#include "base.h"\nextern "C" __global__ void k(int *x) { *x = base; }\n'
+    name = write(tmp_path, text, "part/kernel.cu")
+    assert run("launch", name, *CPU, "x=i32[1]", "--check", "x == 42").code == 0
+
+
+def test_options_of_nvrtc_itself(run: Run, tmp_path: Path) -> None:
+    text = 'extern "C" __global__ void k(int *x) { *x = BASE; }\n'
+    ran = run(
+        "launch", write(tmp_path, text), *CPU, "--compile-option=-DBASE=42",
+        "x=i32[1]", "--check", "x == 42",
+    )  # fmt: skip
+    assert ran.code == 0, ran.err
+
+
+BROKEN = """\
+extern "C" __global__ void k(float *out) {
+    int unused;
+    out[0] = x;
+}
+"""
+COMPLAINTS = """\
+kernel.cu:3:14: error: identifier "x" is undefined
+     3 |     out[0] = x;
+       |              ^
+kernel.cu:2:9: warning: variable "unused" was declared but never referenced
+     2 |     int unused;
+       |         ^
+"""
+
+
+@pytest.mark.parametrize("command", ["launch", "load"])
+def test_errors_as_a_compiler_shows_them(run: Run, tmp_path: Path, command: str) -> None:
+    ran = run(command, write(tmp_path, BROKEN), *CPU)
+    assert ran.code == 4
+    assert ran.err == (
+        "error: kernel.cu: NVRTC: the source does not compile\n  in device cpu\n" + COMPLAINTS
+    )
+
+
+def test_errors_of_a_link(run: Run, tmp_path: Path) -> None:
+    ran = run("link", write(tmp_path, BROKEN), "-o", "out", "--arch", "sm_90")
+    assert ran.code == 4
+    assert ran.err == "error: kernel.cu: NVRTC: the source does not compile\n" + COMPLAINTS
+
+
+def test_errors_in_the_document(run: Run, tmp_path: Path) -> None:
+    [outcome] = run("load", write(tmp_path, BROKEN), *CPU, "--json").document["outcomes"]
+    first, second = outcome["error"]["diagnostics"]
+    assert (first["severity"], first["line"], first["column"]) == ("error", 3, 14)
+    assert second["severity"] == "warning"
+    assert outcome["error"]["log"].startswith('kernel.cu(3): error: identifier "x" is undefined')
+
+
+def test_warnings_of_a_good_source(run: Run, tmp_path: Path) -> None:
+    text = 'extern "C" __global__ void k(float *out) {\n    int unused;\n    *out = 1;\n}\n'
+    ran = run("load", write(tmp_path, text), *CPU, "-q")
+    assert ran.code == 0
+    assert ran.err.startswith('kernel.cu:2:9: warning: variable "unused" was declared')
+
+
+def test_a_header_that_is_nowhere(run: Run, tmp_path: Path) -> None:
+    text = '#include "none.h"\n__global__ void k() {}\n'
+    ran = run("load", write(tmp_path, text), *CPU)
+    assert ran.code == 4
+    assert "NVRTC searches only the folders it is given, and none.h is in none of them." in ran.err
+
+
+@pytest.mark.parametrize(
+    ("option", "says"),
+    [
+        ("--std=c++99", "error: kernel.cu: NVRTC: invalid value for --std"),
+        (
+            "--compile-option=--foo",
+            "error: kernel.cu: NVRTC: unrecognized option --foo",
+        ),
+    ],
+)
+def test_options_that_nvrtc_does_not_have(run: Run, tmp_path: Path, option: str, says: str) -> None:
+    ran = run("load", write(tmp_path, "__global__ void k() {}\n"), *CPU, option)
+    assert ran.err.startswith(says)
+    assert ran.code == 2
+
+
+def test_ptx_no_newer_than_the_device_takes(run: Run, tmp_path: Path) -> None:
+    """NVRTC writes its own toolkit's version, which may be newer than the emulated driver's."""
+    text = 'extern "C" __global__ void k(int *x) { *x = 1; }'
+    name = write(tmp_path, text)
+    assert run("link", name, "-o", "out.ptx", *CPU).code == 0
+    [file] = run("load", "--offline", "out.ptx", "--json").document["files"]
+    assert file["ptx_version"] <= [9, 0]

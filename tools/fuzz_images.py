@@ -1,0 +1,114 @@
+"""Damage real images and see that `cudarun load` only ever refuses them.
+
+Whatever a file holds: no traceback, no hang, exit code 0, 2 or 4 of each. On a GPU a driver may
+crash of a cubin, which is 7, and only the worker dies of it::
+
+    python tools/fuzz_images.py --count 2000 --device cpu
+    python tools/fuzz_images.py --count 200 --device 0 --kinds cubin ptx
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))
+
+from cudarun.report.image_types import LoadReport  # noqa: E402
+from cudarun.session.fleet import Fleet  # noqa: E402
+from cudarun.session.image_requests import LoadRequest  # noqa: E402
+from cudarun.session.offline import load_offline  # noqa: E402
+from cudarun.session.requests import Image, Target  # noqa: E402
+from cudarun.session.selection import parse_devices  # noqa: E402
+from cudarun.session.verdicts import load, prefetch  # noqa: E402
+
+REFUSALS = {2, 4}
+SECONDS_EACH = 60
+
+
+def originals(kinds: list[str] | None = None) -> dict[str, bytes]:
+    """The files that are damaged, by name; of all kinds, or of some suffixes."""
+    folders = [ROOT / "tests/images/golden", ROOT / "samples", ROOT / "samples/link"]
+    wanted = kinds or ["ptx", "cubin", "fatbin", "o", "ltoir"]
+    return {
+        path.name: path.read_bytes()
+        for folder in folders
+        for path in sorted(folder.iterdir())
+        if path.suffix.removeprefix(".") in wanted
+    }
+
+
+def damaged(files: dict[str, bytes], count: int, seed: int) -> Iterator[Image]:
+    """Images with flipped bits, cut off, spliced from two, or with a piece missing."""
+    chance = random.Random(seed)
+    names = sorted(files)
+    for number in range(count):
+        name = chance.choice(names)
+        data = bytearray(files[name])
+        at = chance.randrange(len(data))
+        match chance.randrange(4):
+            case 0:
+                for _ in range(chance.randrange(1, 5)):
+                    data[chance.randrange(len(data))] ^= 1 << chance.randrange(8)
+            case 1:
+                del data[at:]
+            case 2:
+                other = files[chance.choice(names)]
+                start = chance.randrange(len(other))
+                piece = other[start : start + chance.randrange(400)]
+                data[at : at + chance.randrange(200)] = piece
+            case _:
+                del data[at : at + chance.randrange(1, 64)]
+        yield Image(f"{number}-{name}", bytes(data))
+
+
+def load_all(images: tuple[Image, ...], device: str) -> LoadReport:
+    """Through workers, a new one after each that dies."""
+    target = Target(parse_devices(device), timeout=SECONDS_EACH, capture=True)
+
+    def fleet() -> Fleet:
+        return Fleet(target, prefetch)
+
+    with fleet() as first:
+        return load(LoadRequest(images), first, fleet)
+
+
+def main() -> int:
+    """Damage and load; 1 when anything but a refusal came of it."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--count", type=int, default=2000)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--device", default="cpu")
+    parser.add_argument("--kinds", nargs="+", help="suffixes of the files to damage")
+    parser.add_argument("--keep", type=Path, help="a folder for the images that were not refused")
+    arguments = parser.parse_args()
+
+    images = tuple(damaged(originals(arguments.kinds), arguments.count, arguments.seed))
+    offline = load_offline(images)
+    strange = [f for f in offline.files if f.error and f.error.exit_code not in REFUSALS]
+    print(f"offline: {len(images)} images, {len(strange)} not refused as they should be")
+
+    outcomes = load_all(images, arguments.device).outcomes
+    verdicts = Counter(outcome.verdict for outcome in outcomes)
+    print(f"{arguments.device}: {dict(sorted(verdicts.items()))}")
+    on_gpu = arguments.device != "cpu"
+    allowed = REFUSALS | ({6, 7} if on_gpu else set())
+    by_name = {image.origin: image for image in images}
+    for outcome in outcomes:
+        if outcome.error is None or outcome.error.exit_code in allowed - {6, 7}:
+            continue
+        print(f"  {outcome.verdict} {outcome.image}: {outcome.error}")
+        if arguments.keep:
+            arguments.keep.mkdir(parents=True, exist_ok=True)
+            (arguments.keep / outcome.image).write_bytes(by_name[outcome.image].data)
+    bad = [o for o in outcomes if o.error and o.error.exit_code not in allowed]
+    return 1 if strange or bad else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from cudarun.diagnostics.entries import Diagnostic
+from cudarun.diagnostics.errors import Diagnosed
 from cudarun.errors import CudarunError, ImageRefused, RequestError
 from cudarun.images.identify import ImageKind, identify
 from cudarun.images.read import CONTAINERS
@@ -69,21 +70,26 @@ def link_on_device(request: LinkRequest, session: Session, device: Device) -> Li
     options = replace(request.options, target=request.architecture or request.options.target)
     started = time.perf_counter()
     try:
-        data, info = with_whole_logs(lambda logs: _link(driver, inputs, options, logs))
+        data, logs = with_whole_logs(lambda logs: _link(driver, inputs, options, logs))
+        milliseconds = (time.perf_counter() - started) * 1e3
+        defined, wanted = result_symbols(data, target)
+        symbols.refuse(wanted | (symbols.missing() - defined))
+        if any(found.is_serious for found in diagnostics_of(logs.error, inputs)):
+            # The driver has been seen to make an image all the same.
+            raise ImageRefused("the inputs do not link", log=logs.error)
+    except Diagnosed:
+        raise
     except ImageRefused as error:
         refused = diagnose(error, inputs, device_place(driver), symbols.definers)
         refused.diagnostics = symbols.placed(refused.diagnostics)
         raise refused from None
-    milliseconds = (time.perf_counter() - started) * 1e3
-    defined, wanted = result_symbols(data, target)
-    symbols.refuse(wanted | (symbols.missing() - defined))
     return Linked(
         data=data,
         linker=f"the driver's linker, CUDA {driver.version // 1000}.{driver.version % 1000 // 10}",
         target=str(target),
         milliseconds=milliseconds,
-        info_log=info,
-        diagnostics=(*warnings, *linker_warnings(info, inputs)),
+        info_log=logs.info,
+        diagnostics=(*warnings, *linker_warnings(logs.info, inputs)),
     )
 
 
@@ -152,8 +158,8 @@ def _inputs(
 
 def _link(
     driver: Driver, inputs: Sequence[Image], options: JitOptions, logs: Logs
-) -> tuple[bytes, str]:
-    """The linked image, copied before the link state that owns it ends, and the log."""
+) -> tuple[bytes, Logs]:
+    """The linked image, copied before the link state that owns it ends, and the logs."""
     # The state keeps pointers to the values: they must live until it is destroyed.
     given = driver_options(driver, options) | logs.options(driver)
     state = driver.cuLinkCreate(len(given), [*given], [*given.values()])
@@ -161,7 +167,7 @@ def _link(
         for image in inputs:
             _add(driver, state, image)
         address, size = driver.cuLinkComplete(state)
-        return ctypes.string_at(int(address), size), logs.info
+        return ctypes.string_at(int(address), size), logs
     except CudarunError as error:
         error.log = logs.error or error.log
         raise

@@ -51,6 +51,11 @@ def test_on_the_emulated_device(run: Run, tmp_path: Path) -> None:
     assert [given["name"] for given in done["inputs"]] == [MAIN, LIB]
 
 
+def test_the_log_of_the_emulated_device(run: Run) -> None:
+    log = link(run, MAIN, LIB, "-o", "out.ptx", *CPU, "--verbose")["info_log"]
+    assert "ptxas info    : Compiling entry function 'weigh' for 'sm_90'" in log
+
+
 def test_what_was_linked_runs(run: Run) -> None:
     assert run("link", MAIN, LIB, "-o", "out.ptx", *CPU).code == 0
     launch = run(

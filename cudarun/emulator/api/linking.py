@@ -15,7 +15,7 @@ from cudarun.emulator.host.addresses import address_of, c_string
 from cudarun.emulator.host.contexts import Context
 from cudarun.emulator.host.handles import handle_value
 from cudarun.emulator.host.images import NotLoadable, image_file, ptx_text
-from cudarun.emulator.host.jit import JitOptions, jit_refusal
+from cudarun.emulator.host.jit import JitOptions, compile_text, information, jit_refusal
 from cudarun.emulator.host.linking import Input, Linker, LinkError
 from cudarun.emulator.host.process import process
 from cudarun.emulator.host.refusal import Refusal
@@ -74,13 +74,16 @@ class _LinkState:
         """Address and size of the linked image. What nobody defines is only told in the log."""
         self.options.append("error", "\n".join(self.linker.undefined()))
         try:
-            text = self.linker.complete().encode("latin-1")
+            linked = self.linker.complete()
         except LinkError as error:
             self.options.append("error", str(error))
             raise Refusal("INVALID_SOURCE", str(error)) from None
         except PtxError as error:
             self.options.append("error", error.log or "")
             raise jit_refusal(error) from None
+        if self.options.verbose and not self.linker.undefined():
+            self.options.append("info", information(compile_text(linked).program))
+        text = linked.encode("latin-1")
         self.image = ctypes.create_string_buffer(text)
         return ctypes.addressof(self.image), len(text)
 

@@ -129,7 +129,7 @@ def compile_image(image: bytes, options: JitOptions) -> Compiled:
         options.append("error", error.log or "")
         raise jit_refusal(error) from None
     if options.verbose:
-        options.append("info", _information(compiled.program))
+        options.append("info", information(compiled.program))
     return compiled
 
 
@@ -228,7 +228,7 @@ def _symbols(operands: tuple[tree.Operand, ...]) -> Iterator[str]:
             yield from _symbols(operand.elements)
 
 
-def _information(program: Program) -> str:
+def information(program: Program) -> str:
     """What ``ptxas --verbose`` says of a program."""
     used = {"global": 0, "const": 0}
     for variable in program.variables.values():

@@ -1,0 +1,286 @@
+"""Everything of ``cudarun launch`` that only a GPU can show, with a line for each and a sum.
+
+::
+
+    tools/hardware_launch.sh                 # GPU 0; with a second GPU the thirty cases run on both
+    tools/hardware_launch.sh --device 1 --only triton
+
+What needs Triton, CuPy, NVRTC or compute-sanitizer is skipped, saying so, where that is not there.
+Exit status 1 when something was not as it should be.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shlex
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from samples_readme import ROOT, samples
+
+TIME_LIMIT = 300.0
+NOT_INSTALLED = 3
+
+STRUCT = (
+    "first=bool:true",
+    "it={scale=f32:0.5, corner=float4:1,2,3,4, step=i16:-7, exact=f64:0.1, counts=i32[5], "
+    "range={low=i8:-3, high=f32:2.5}, table=u16*5:10,20,30,40,65535}",
+    "numbers=f64[16]",
+    "last=i8:-1",
+    *("--check", "numbers == [1, 0.5, 1, 2, 3, 4, -7, 0.1, -3, 2.5, 10, 20, 30, 40, 65535, -1]"),
+    *("--check", "it_counts == [3, 13, 23, 33, 65528]"),
+)
+SYNC = ("x=f32[n]:rand(1,2)", "y=f32[n]", "total=f32[1]:zeros", "arrived=u32[1]:zeros")
+SAXPY = ("a=f32:2", "x=f32[n]:rand", "y=f32[n]:rand")
+Y = ("--check", "y == a*x + old(y)")
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One thing to see.
+
+    Attributes:
+        group: What ``--only`` calls it and its like.
+        name: What the line says.
+        command: What is run, from the root of the repository.
+        exit_code: What it is to end with.
+        says: What its output is to have in it.
+    """
+
+    group: str
+    name: str
+    command: tuple[str, ...]
+    exit_code: int = 0
+    says: str = ""
+
+
+class Steps:
+    """The steps on one device; ``folder`` is for files made on the way."""
+
+    def __init__(self, device: str, folder: Path, architecture: str) -> None:
+        self.device = device
+        self.folder = folder
+        self.architecture = architecture
+
+    def launch(self, *args: str) -> tuple[str, ...]:
+        """A launch on the device."""
+        return (sys.executable, "-m", "cudarun", "launch", *args, "-d", self.device)
+
+    def tool(self, path: str, *args: str) -> tuple[str, ...]:
+        """A script of the repository."""
+        return (sys.executable, path, *args)
+
+    def all(self) -> Iterator[Step]:
+        """Every step, in order."""
+        yield from self.parameters()
+        yield from self.geometry()
+        yield from self.refusals()
+        yield from self.timing()
+        yield from self.others()
+        yield from self.triton()
+        yield from self.references()
+        yield Step("spec", "thirty cases on every device",
+                   self.tool("tools/hardware_spec.py"), says="every verdict right")  # fmt: skip
+        yield Step("bench", "median beside triton.testing.do_bench",
+                   self.tool("benchmarks/do_bench.py", "--arch", self.architecture))  # fmt: skip
+
+    def parameters(self) -> Iterator[Step]:
+        """Structs by value, both ways, and their layout."""
+        for passing in ("array", "buffer"):
+            command = self.launch("samples/parameters.ptx", "--params", passing, *STRUCT)
+            yield Step("struct", f"struct with a member of every kind, {passing}", command)
+        yield Step("struct", "layout of 500 random structs",
+                   self.tool("tools/layout_golden.py", "--device", self.device),
+                   says="the same")  # fmt: skip
+
+    def geometry(self) -> Iterator[Step]:
+        """Clusters, cooperative grids, much shared memory, preferences, contexts."""
+        for width in (4, 8, 16):
+            checks = (
+                *("--check", f"place[:, 0] == arange(64) // {width}"),
+                *("--check", f"place[:, 1] == arange(64) % {width}", "--check", f"size == {width}"),
+            )
+            place = ("--grid", "64", "--block", "32", "place=int2[64]", "size=i32[64]")
+            command = self.launch("samples/clusters.ptx", "--cluster", str(width), *place, *checks)
+            yield Step("geometry", f"clusters of {width}", command)
+        for passing in ("array", "buffer"):
+            command = self.launch(
+                "samples/grid_sync.ptx", "--cooperative", "--grid", "264", "--block", "256",
+                *SYNC, "n=i32:1000000", "--params", passing,
+                "--check", "y == x / sum(x)", "--check", "sum(y) == 1", "--rtol", "1e-4",
+            )  # fmt: skip
+            yield Step("geometry", f"cooperative grid of 264 blocks, {passing}", command)
+        command = self.launch(
+            "samples/reverse.ptx", "-k", "reverse", "--block", "256", "--smem", "200Ki",
+            "data=i32[256]:iota", "--check", "data == old(data)[::-1]",
+        )  # fmt: skip
+        yield Step("geometry", "200 KiB of dynamic shared memory", command)
+        for option in (
+            ("--carveout", "50"),
+            ("--func-cache", "l1"),
+            ("--priority", "-5"),
+            ("--context", "new", "--ctx-flags", "spin,map-host", "--cache-config", "shared"),
+            ("--limit", "stack=8Ki", "--limit", "malloc-heap=64Mi", "--limit", "printf-fifo=1Mi"),
+        ):
+            command = self.launch("samples/saxpy.ptx", "--threads", "1000000", *SAXPY,
+                                  "n=i32:1000000", *Y, *option)  # fmt: skip
+            yield Step("geometry", " ".join(option), command)
+
+    def refusals(self) -> Iterator[Step]:
+        """The device's limit beside the request."""
+        for name, args, says in (
+            (
+                "cooperative grid too large",
+                ("samples/grid_sync.ptx", "--cooperative", "--grid", "100000", "--block", "256",
+                 *SYNC, "n=i32:1000"),
+                "blocks resident at once: 100000 asked for, ",
+            ),
+            (
+                "too much shared memory",
+                ("samples/reverse.ptx", "-k", "reverse", "--smem", "300000", "data=i32[256]:iota"),
+                "300000 asked for, ",
+            ),
+            (
+                "cluster too large",
+                ("samples/clusters.ptx", "--grid", "64", "--cluster", "32", "place=int2[64]",
+                 "size=i32[64]"),
+                "blocks per cluster: 32 asked for, ",
+            ),
+            (
+                "grid no multiple of the cluster",
+                ("samples/clusters.ptx", "--grid", "63", "--cluster", "4", "place=int2[64]",
+                 "size=i32[64]"),
+                "grid.x: 63 is no multiple of the cluster's 4",
+            ),
+            (
+                "block too large",
+                ("samples/saxpy.ptx", "--block", "2048", *SAXPY, "n=i32:1000"),
+                "threads per block: 2048 asked for, 1024 is the limit",
+            ),
+        ):  # fmt: skip
+            yield Step("refusal", name, self.launch(*args), exit_code=5, says=says)
+
+    def timing(self) -> Iterator[Step]:
+        """Repeats, their table, and a bare launch under a sanitizer."""
+        saxpy = ("samples/saxpy.ptx", "--threads", "67108864", *SAXPY, "n=i32:67108864")
+        repeat = ("--repeat", "200", "--bytes", "12*n", "--flops", "2*n")
+        yield Step("timing", "saxpy over 2^26", self.launch(*saxpy, *repeat, *Y), says="GB/s")
+        yield Step("timing", "the same, hot", self.launch(*saxpy, *repeat, "--hot"), says="GB/s")
+        sanitizer = shutil.which("compute-sanitizer")
+        if sanitizer is None:
+            print("skipped  compute-sanitizer is not on PATH")
+            return
+        bare = self.launch("samples/saxpy.ptx", "--threads", "1000", *SAXPY, "n=i32:1000")
+        sanitized = (sanitizer, "--target-processes", "all", *bare, "--profile")
+        yield Step("timing", "--profile in compute-sanitizer", sanitized, says="0 errors")
+
+    def others(self) -> Iterator[Step]:
+        """Cubins that others made."""
+        for maker in ("nvrtc", "cupy"):
+            cubin = str(self.folder / f"{maker}.cubin")
+            yield Step("cubin", f"made by {maker}", self.tool(
+                "tools/other_cubins.py", maker, cubin, "--arch", self.architecture))  # fmt: skip
+            if os.path.exists(cubin):
+                command = self.launch(cubin, "--threads", "1000000", *SAXPY, "n=i32:1000000", *Y)
+                yield Step("cubin", f"launched, made by {maker}", command)
+
+    def triton(self) -> Iterator[Step]:
+        """Kernels from Triton's cache."""
+        cache = self.folder / "triton"
+        number = self.architecture.removeprefix("sm_")
+        yield Step("triton", "compiled into its cache", self.tool(
+            "tools/triton_kernels.py", str(cache), "--arch", number))  # fmt: skip
+        launches = {
+            "softmax": (
+                *("--grid", "4096", "y=f32[4096,1000]", "x=f32[4096,1000]:randn"),
+                *("i32:1000", "i32:1000"),
+                *("--check", "y == exp(x) / sum(exp(x), axis=1, keepdims=true)"),
+            ),
+            "matmul": (
+                *(
+                    "--grid",
+                    "8,8",
+                    "c=f32[500,512]",
+                    "a=f16[500,256]:randn",
+                    "b=f16[256,512]:randn",
+                ),
+                *("i32:500", "i32:512", "i32:256", "--check", "c == a @ b"),
+            ),
+            "tiles": (
+                *("--grid", "4,2", "y=f32[128,64]", "x=f32[128,64]:iota", "i32:128", "i32:64"),
+                *("--check", "y == x"),
+            ),
+            "clustered": (
+                *("--grid", "4", "y=f32[2000]", "x=f32[2000]:iota", "i32:2000"),
+                *("--check", "y == x + 1"),
+            ),
+        }
+        for name, args in launches.items():
+            for cubin in cache.glob(f"*/{name}.cubin"):
+                yield Step("triton", f"{name} from the cache", self.launch(str(cubin), *args))
+
+    def references(self) -> Iterator[Step]:
+        """Every sample that comes back, compared with the emulated device."""
+        for sample in samples():
+            if sample.exit_on_gpu == 0 and sample.arguments[0] == "launch":
+                arguments = sample.on_device(self.device).arguments
+                command = (sys.executable, "-m", "cudarun", *arguments, "--reference", "cpu")
+                yield Step("reference", sample.name, command)
+
+
+def run(step: Step) -> tuple[str, float, str]:
+    """Verdict, seconds and output of one step."""
+    start = time.perf_counter()
+    try:
+        done = subprocess.run(
+            step.command,
+            cwd=ROOT,
+            env={**os.environ, "PYTHONPATH": os.fspath(ROOT)},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            timeout=TIME_LIMIT,
+        )
+    except subprocess.TimeoutExpired as expired:
+        return "FAILED", time.perf_counter() - start, (expired.stdout or b"").decode()
+    seconds = time.perf_counter() - start
+    if done.returncode == NOT_INSTALLED and step.command[1].startswith(("tools/", "benchmarks/")):
+        return "skipped", seconds, done.stdout
+    if "No module named 'triton'" in done.stdout:
+        return "skipped", seconds, done.stdout
+    good = done.returncode == step.exit_code and step.says in done.stdout
+    return ("ok" if good else "FAILED"), seconds, f"exit status {done.returncode}\n{done.stdout}"
+
+
+def main() -> int:
+    """Run the steps and print a line for each; what failed is shown whole."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--device", default="0", help="as for cudarun -d; default: 0")
+    parser.add_argument("--arch", default="sm_90", help="default: sm_90")
+    parser.add_argument("--only", nargs="*", metavar="GROUP", help="struct geometry refusal timing "
+                        "cubin triton reference spec bench")  # fmt: skip
+    options = parser.parse_args()
+    counts = {"ok": 0, "FAILED": 0, "skipped": 0}
+    with tempfile.TemporaryDirectory(prefix="cudarun-launch-") as name:
+        for step in Steps(options.device, Path(name), options.arch).all():
+            if options.only and step.group not in options.only:
+                continue
+            verdict, seconds, output = run(step)
+            counts[verdict] += 1
+            print(f"{verdict:8} {step.group}: {step.name}  {seconds:.1f} s", flush=True)
+            if verdict != "ok" or step.group in ("timing", "spec", "bench"):
+                shown = [shlex.join(step.command), *output.splitlines()]
+                print("\n".join(f"         {line}" for line in shown), flush=True)
+    print(", ".join(f"{count} {verdict}" for verdict, count in counts.items()))
+    return 1 if counts["FAILED"] else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -10,11 +10,13 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import click
 
+from cudarun.commands.image_options import compilation, compile_options
 from cudarun.commands.inputs import read_input
 from cudarun.commands.launch_options import launch_options, launch_request
 from cudarun.commands.options import context_options, context_values
@@ -34,6 +36,7 @@ _JOINED = {"grid", "block", "threads", "cluster", "ctx-flags"}
 @click.argument("image")
 @click.argument("arguments", nargs=-1)
 @launch_options
+@compile_options
 @click.option("--timeout", type=click.FloatRange(min=0, min_open=True))
 @context_options
 def words(**values: Any) -> None:
@@ -150,7 +153,7 @@ class _Reader:
         """The case of values that are right each for itself."""
         skip = own.get("skip")
         reason = skip if isinstance(skip, str) else "skipped by the spec" if skip else None
-        image, refused = self.image(values["image"], reason)
+        image, refused = self.image(values, reason)
         options = context_values(values)
         wanted = _texts(own.get("requires", []))
         expected = own.get("expect_error")
@@ -168,14 +171,19 @@ class _Reader:
             refused=refused,
         )
 
-    def image(self, name: str, skip: str | None) -> tuple[Image | None, CudarunError | None]:
+    def image(
+        self, values: dict[str, Any], skip: str | None
+    ) -> tuple[Image | None, CudarunError | None]:
         """The image, or why it is none, which the case may expect."""
+        name, sources = values["image"], compilation(values)
+        folders = tuple(str(self.directory / folder) for folder in sources.include)
         if name == "-":
             raise RequestError("image: stdin can be read only once, a case needs a file")
         if skip is not None:  # it may not even have been built
             return None, None
         try:
-            return read_input(str(self.directory / name)), None
+            path = str(self.directory / name)
+            return read_input(path, replace(sources, include=folders)), None
         except ImageRefused as error:
             return None, error
 

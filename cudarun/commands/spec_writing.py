@@ -79,6 +79,8 @@ def _as_toml(key: str, value: Any, folder: Path) -> Any:
         case "save", tuple():
             pairs = (text.partition("=") for text in value)
             return [f"{name}={_from(folder, path)}" for name, _, path in pairs]
+        case "include", tuple():
+            return [_from(folder, path) for path in value]
         case "limit", tuple():
             return [f"{name}={size}" for name, size in value]
         case "ctx-flags", tuple():

@@ -25,6 +25,7 @@ threads = 100
 args = ["a=f32:2", "x=f32[n]:iota", "y=f32[n]:ones", "n=i32:100"]
 check = "y == a*x + 1"
 """
+ARGUMENTS = ("a=f32:2", "x=f32[n]:iota", "y=f32[n]:ones", "n=i32:1")
 FAULT = """
 image = "samples/out_of_bounds.ptx"
 kernel = "far_past"
@@ -446,6 +447,18 @@ def test_paths_are_written_as_seen_from_the_file(run: Run, tmp_path: Path) -> No
         "--write-spec", "deep/again.toml",
     )  # fmt: skip
     assert run("launch", "--spec", "deep/again.toml", "-d", "cpu").code == 0
+
+
+def test_how_source_is_compiled_is_kept(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "deep").mkdir()
+    ran = run(
+        "launch", "samples/saxpy.ptx", *ARGUMENTS, "--dry-run", "-I", "headers", "-D", "N=3",
+        "--std", "c++17", "--write-spec", "deep/kept.toml",
+    )  # fmt: skip
+    assert ran.code == 0, ran.err
+    text = (tmp_path / "deep" / "kept.toml").read_text()
+    assert 'include = ["../headers"]\ndefine = ["N=3"]\nstd = "c++17"\n' in text
+    assert run("launch", "--spec", "deep/kept.toml", "-d", "cpu").code == 0
 
 
 def test_a_command_that_is_wrong_is_not_kept(run: Run, tmp_path: Path) -> None:

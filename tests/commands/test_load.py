@@ -301,7 +301,7 @@ def test_a_worker_that_is_killed_does_not_spoil_the_next(run: Run, put: Any) -> 
         ".version 8.0\n.target sm_75\n.address_size 64\n"
         f".visible .entry k() {{ .reg .u32 %r<2>;\n{body}\nret; }}\n"
     )
-    outcomes = loads(run, put("long.ptx", text.encode()), SAXPY, *CPU, "--timeout", "5", code=6)
+    outcomes = loads(run, put("long.ptx", text.encode()), SAXPY, *CPU, "--timeout", "3", code=6)
     assert [outcome["verdict"] for outcome in outcomes] == ["killed", "loaded"]
 
 

@@ -23,8 +23,7 @@ from cudarun.report.image_types import (
 )
 from cudarun.report.tables import extent_text, table
 
-_STYLES = {"loaded": "green"}
-_BAD = "red bold"
+_GOOD, _BAD = "green", "red bold"
 
 
 def show_load(report: LoadReport, out: Console, *, quiet: bool) -> None:
@@ -39,7 +38,7 @@ def show_offline(report: OfflineReport, out: Console, *, quiet: bool) -> None:
         if file.error is not None:
             _show_failure(file.error, out)
             continue
-        out.print(Text(file.image, style="bold") + Text(f"  {_describe(file)}"), soft_wrap=True)
+        out.print(Text.assemble((file.image, "bold"), f"  {_describe(file)}"), soft_wrap=True)
         if not quiet:
             _show_contents(file, out)
 
@@ -48,15 +47,12 @@ def show_link(report: LinkReport, out: Console, *, quiet: bool) -> None:
     """What was linked into what, by whom and in which time."""
     for diagnostic in report.diagnostics:
         show_diagnostic(diagnostic)
-    out.print(
-        Text("linked ", style="green")
-        + Text(report.output, style="bold")
-        + Text(
-            f"  {report.kind} for {report.target}, {report.size} bytes, "
-            f"by {report.linker} in {report.milliseconds:.1f} ms"
-        ),
-        soft_wrap=True,
+    facts = (
+        f"  {report.kind} for {report.target}, {report.size} bytes, "
+        f"by {report.linker} in {report.milliseconds:.1f} ms"
     )
+    line = Text.assemble(("linked ", "green"), (report.output, "bold"), facts)
+    out.print(line, soft_wrap=True)
     if not quiet:
         for given in report.inputs:
             out.print(
@@ -77,9 +73,11 @@ def _show_outcome(outcome: LoadOutcome, out: Console, *, quiet: bool) -> None:
     if outcome.output:
         out.print(Text(outcome.output), end="", soft_wrap=True)
     name = f" ({outcome.device.name})" if outcome.device else ""
-    verdict = Text(f"{outcome.verdict} ", style=_STYLES.get(outcome.verdict, _BAD))
-    where = Text(f"  on {outcome.label}{name}")
-    out.print(verdict + Text(outcome.image, style="bold") + where, soft_wrap=True)
+    style = _GOOD if outcome.verdict == "loaded" else _BAD
+    verdict = Text.assemble(
+        (f"{outcome.verdict} ", style), (outcome.image, "bold"), f"  on {outcome.label}{name}"
+    )
+    out.print(verdict, soft_wrap=True)
     for result in outcome.results:
         if result.image != outcome.image and not quiet:
             out.print(Text(f"{result.image}", style="bold"), soft_wrap=True)
@@ -101,7 +99,7 @@ def _show_result(result: LoadResult, out: Console, *, quiet: bool) -> None:
         out.print("which variables it has cannot be read from the file")
     _show_variables(result.variables or (), out)
     for difference in result.differences:
-        out.print(Text("differs ", style="yellow") + Text(difference), soft_wrap=True)
+        out.print(Text.assemble(("differs ", "yellow"), difference), soft_wrap=True)
     for log in dict.fromkeys(way.info_log for way in result.ways if way.info_log):
         _show_log(log, out)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import sys
 import time
 from collections.abc import Sequence
@@ -42,6 +41,8 @@ class StatusLine:
             return
         label, told = workers[int(seconds) % len(workers)]
         what, done = told.read()
+        import shutil  # a worker is started sooner without it
+
         width = shutil.get_terminal_size().columns - 1
         line = _line(what, done, seconds, label if len(workers) > 1 else "")
         self._out.write(_TO_START_AND_CLEAR + line[:width])

@@ -9,7 +9,7 @@ are depends on Triton's version, so they are counted. Triton's grid counts progr
 
 from __future__ import annotations
 
-import json
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import prod
@@ -83,8 +83,13 @@ class TritonKernel:
 
 def read_triton(image: Image) -> TritonKernel | None:
     """What lies beside an image; ``None`` where no file does, or one that is not Triton's."""
+    beside = f"{os.path.splitext(image.origin)[0]}.json"
+    if not os.path.isfile(beside):
+        return None
+    import json  # only where there is such a file
+
     try:
-        data = json.loads(Path(image.origin).with_suffix(".json").read_bytes())
+        data = json.loads(Path(beside).read_bytes())
         return TritonKernel(
             name=data["name"],
             warps=int(data["num_warps"]),

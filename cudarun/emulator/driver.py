@@ -8,11 +8,13 @@ Use this module wherever a program uses that one::
 
 The functions have the same names, parameters and tuples; enums, handle types and structures are
 the bindings' own. A call that the emulator has not is an ``AttributeError`` that names it. The
-environment variable ``CUDARUN_CPU_DEVICES`` says how many devices there are.
+environment variable ``CUDARUN_CPU_DEVICES`` says how many devices there are. `on_progress` is the
+one function that no driver has.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from cuda.bindings import driver as _bindings
@@ -29,8 +31,14 @@ from cudarun.emulator.api import (  # noqa: F401 - each chapter adds its calls
     streams,
 )
 from cudarun.emulator.api.calls import CALLS
+from cudarun.emulator.host.process import process
 
 globals().update(CALLS)
+
+
+def on_progress(told: Callable[[float], object]) -> None:
+    """Have ``told`` called while kernels run, with the part of the blocks that have ended."""
+    process.told = told
 
 
 def __getattr__(name: str) -> Any:

@@ -56,6 +56,7 @@ def execute(
     symbols: Mapping[str, int],
     printf: Callable[[bytes], None],
     device: DeviceTraits = DeviceTraits(),
+    told: Callable[[float], object] = lambda done: None,
 ) -> None:
     """Run a kernel to its end.
 
@@ -67,6 +68,7 @@ def execute(
         symbols: The address of every variable of the program in this context.
         printf: Takes what the kernel printed when the kernel has ended, also by a fault.
         device: The device it runs on.
+        told: Is called now and then with the part of the blocks that has ended, from 0 to 1.
 
     Raises:
         DeviceFault: The kernel did what ends a kernel on hardware.
@@ -74,7 +76,7 @@ def execute(
     with _grid_workspace(config, memories[0]) as workspace, np.errstate(all="ignore"):
         launch = Launch(program, kernel, config, memories, symbols, device, workspace)
         try:
-            _run(launch)
+            _run(launch, told)
         finally:
             printf(launch.printed.take())
 
@@ -92,7 +94,7 @@ def _grid_workspace(config: LaunchConfig, memory: Memory) -> Iterator[int]:
         memory.free(address)
 
 
-def _run(launch: Launch) -> None:
+def _run(launch: Launch, told: Callable[[float], object]) -> None:
     """Batch after batch. One that seems to wait for blocks not yet begun lets them begin."""
     size = launch.blocks_per_batch()
     begun = 0
@@ -111,3 +113,4 @@ def _run(launch: Launch) -> None:
             break
         else:
             idle.append(batch)
+            told(max(0, begun - size * len(running)) / launch.blocks)

@@ -40,6 +40,7 @@ class Driver:
         self.guard_bytes = choice.guard_bytes
         self.clock = choice.clock
         self.has_cache = choice.has_cache
+        self.on_progress = choice.on_progress
         self.runs_machine_code = choice.runs_machine_code
         self.count = 0  # calls made
         self.version = 0  # cuDriverGetVersion, e.g. 13000; known once the session has initialised

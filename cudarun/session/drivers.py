@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import importlib
+from collections.abc import Callable
 from dataclasses import dataclass
 from types import ModuleType
 from typing import Any
 
 from cudarun.session.selection import DriverName
+
+
+def _ignore(told: Callable[[float], object]) -> None:
+    """A GPU does not tell how far a kernel is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +27,7 @@ class DriverChoice:
         clock: What the times of events are times of, in words.
         has_cache: Whether what ran before can make a kernel quicker.
         runs_machine_code: Whether it takes cubins; the emulator runs PTX alone.
+        on_progress: Has a function called with the part of a running kernel that is done.
     """
 
     module: ModuleType | Any
@@ -29,6 +35,7 @@ class DriverChoice:
     clock: str = "CUDA events"
     has_cache: bool = True
     runs_machine_code: bool = True
+    on_progress: Callable[[Callable[[float], object]], None] = _ignore
 
 
 def choose_driver(name: DriverName) -> DriverChoice:
@@ -36,7 +43,12 @@ def choose_driver(name: DriverName) -> DriverChoice:
     if name == "cpu":
         emulator = importlib.import_module("cudarun.emulator.driver")
         return DriverChoice(
-            emulator, 0, "wall time of the emulation", has_cache=False, runs_machine_code=False
+            emulator,
+            guard_bytes=0,
+            clock="wall time of the emulation",
+            has_cache=False,
+            runs_machine_code=False,
+            on_progress=emulator.on_progress,
         )
     bindings = importlib.import_module("cuda.bindings.driver")
     return DriverChoice(bindings, guard_bytes=4096)

@@ -124,9 +124,12 @@ def _carry_out(session: Session, library: Library, request: LaunchRequest, devic
         packed = binding.pack(buffers.addresses, symbols)
         launcher = Launcher(session.driver, device, kernel, request, packed)
         if request.timing is not None:
+            session.driver.on_progress(lambda done: None)  # `measure` says how far it is
             timing = _measure(session, device, launcher, request, buffers, binding.integers)
             return _Ran(kernel, binding, buffers, before, timing.median, timing)
-        session.progress.say(f"running {kernel.demangled}")
+        running = f"running {kernel.demangled}"
+        session.progress.say(running)
+        session.driver.on_progress(lambda done: session.progress.say(running, done))
         started = time.perf_counter()
         launcher()
         session.driver.cuCtxSynchronize()

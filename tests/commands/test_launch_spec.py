@@ -300,7 +300,8 @@ def test_no_driver_is_one_answer_for_all(run: Run, tmp_path: Path) -> None:
         (f"[[launch]]{SAXPY}cooperative = 1", "cases.toml:6: cooperative is true or false"),
         (f"[[launch]]{SAXPY}kernel = ['a', 'b']", "cases.toml:6: kernel has one value, not a list"),
         (f"[[launch]]{SAXPY}rtol = true", "cases.toml:6: rtol is a text or a number"),
-        (f"[[launch]]{SAXPY}device = 'cpu'", "cases.toml:6: unknown key 'device'"),
+        (f"[[launch]]{SAXPY}device = 'cpu'", "cases.toml:6: unknown key 'device'\nhint: did you "
+         "mean define?"),
         (
             f"[[launch]]{SAXPY}requires = ['sm_90', 'gold']",
             "cases.toml:6: requires: 'gold' is nothing that a device can have\n"

@@ -105,3 +105,20 @@ def test_on_a_terminal_a_long_launch_says_what_it_is_doing() -> None:
     assert done.returncode == 6
     assert "1 s  running endless" in written
     assert "error: " in written.split("\r\x1b[K")[-1]
+
+
+def test_an_emulated_kernel_says_how_far_it_is() -> None:
+    mine, theirs = pty.openpty()
+    blocks = 200_000
+    done = subprocess.run(
+        [sys.executable, "-m", "cudarun", "launch", "samples/saxpy.ptx", "-d", "cpu",
+         "--grid", str(blocks), "--block", "1024", "f32:2", "x=f32[1]:ones", "y=f32[1]:ones",
+         "n=i32:1"],
+        cwd=ROOT, stdout=subprocess.PIPE, stderr=theirs, timeout=100,
+    )  # fmt: skip
+    os.close(theirs)
+    written = os.read(mine, 1 << 16).decode()
+    os.close(mine)
+    assert done.returncode == 0
+    assert "running saxpy  [#" in written
+    assert written.endswith("\r\x1b[K")

@@ -133,6 +133,7 @@ def launch(
             symbols=function.module.symbols,
             printf=process.printed,
             device=device.traits,
+            told=process.told,
         )
 
     process.run(device, work)

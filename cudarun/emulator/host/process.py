@@ -38,7 +38,11 @@ class Fault:
 
 
 class Process:
-    """The devices and everything a program has made on them."""
+    """The devices and everything a program has made on them.
+
+    Attributes:
+        told: Is called now and then with the part of a running kernel that is done, from 0 to 1.
+    """
 
     host_memory: HostMemory  # from `initialise` on
 
@@ -56,6 +60,7 @@ class Process:
         self.devices: tuple[Device, ...] = ()
         self.fault: Fault | None = None
         self._printed = bytearray()
+        self.told: Callable[[float], object] = lambda done: None
 
     # --- devices and contexts --------------------------------------------------------------------
 

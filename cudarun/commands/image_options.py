@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 F = TypeVar("F", bound="Callable[..., Any]")
 
-_ARCHITECTURE = re.compile(r"(?:sm|compute)_\d+[af]?")
+_ARCHITECTURE = re.compile(r"sm_\d{2,3}[af]?")  # nvJitLink crashes of shorter ones
 
 
 def architecture(text: str) -> Target:
@@ -26,7 +26,7 @@ def architecture(text: str) -> Target:
     from cudarun.images.versions import parse_target
 
     target = parse_target(text) if _ARCHITECTURE.fullmatch(text) else None
-    if target is None or target.is_virtual:
+    if target is None:
         raise click.BadParameter(
             f"'{text}' is not an architecture, as for instance sm_90 or sm_90a"
         )

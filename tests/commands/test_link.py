@@ -285,6 +285,12 @@ def test_lto_ir_for_the_drivers_linker(run: Run, tmp_path: Path) -> None:
             "sm_90 or sm_90a\nhint: 'cudarun link --help' shows how it is used\n",
         ),
         (
+            # nvJitLink ends the process that asks it for this one.
+            (MAIN, LIB, "-o", "out", "--arch", "sm_9"), 2,
+            "error: invalid value for '--arch': 'sm_9' is not an architecture, as for instance "
+            "sm_90 or sm_90a\nhint: 'cudarun link --help' shows how it is used\n",
+        ),
+        (
             (MAIN, LIB, "-o", "no/out", *SM_90), 2,
             "error: --output: no/out cannot be written: there is no folder no\n",
         ),
@@ -298,7 +304,7 @@ def test_unusable(run: Run, args: tuple[str, ...], code: int, says: str) -> None
 
 
 @nvjitlink
-def test_an_architecture_that_crashes_nvjitlink_is_refused(run: Run) -> None:
+def test_an_architecture_that_nvjitlink_does_not_know(run: Run) -> None:
     refused(
         run, MAIN, LIB, "-o", "out", "--arch", "sm_99", code=2,
         says="error: --arch sm_99: nvJitLink does not link for it\n",

@@ -177,12 +177,25 @@ def test_printed_text_comes_when_something_synchronises(fresh_process, device, c
     assert capfd.readouterr().out == ""
 
 
-def test_printed_text_is_written_whole(fresh_process, monkeypatch):
-    written = []
-    monkeypatch.setattr(os, "write", lambda fd, text: written.append(text[:3]) or len(text[:3]))
-    fresh_process.printed(b"12345678")
+def test_printed_text_is_written_whole(fresh_process, capfd):
+    text = b"0123456789abcdef" * (1 << 14)  # more than a pipe holds at once
+    fresh_process.printed(text[:5])
+    fresh_process.printed(text[5:])
     fresh_process.show_printed()
-    assert written == [b"123", b"456", b"78"]
+    assert capfd.readouterr().out.encode() == text
+
+
+def test_printed_text_that_nobody_can_read_is_lost_in_silence(fresh_process):
+    stdout, (read, write) = os.dup(1), os.pipe()
+    os.close(read)
+    os.dup2(write, 1)
+    try:
+        fresh_process.printed(b"into a closed pipe")
+        fresh_process.show_printed()
+    finally:
+        os.dup2(stdout, 1)
+        for descriptor in (stdout, write):
+            os.close(descriptor)
 
 
 def test_threads_have_stacks_of_their_own(fresh_process, device):

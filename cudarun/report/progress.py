@@ -44,7 +44,7 @@ class StatusLine:
         import shutil  # a worker is started sooner without it
 
         width = shutil.get_terminal_size().columns - 1
-        line = _line(what, done, seconds, label if len(workers) > 1 else "")
+        line = _line(what, done, seconds, label)
         self._out.write(_TO_START_AND_CLEAR + line[:width])
         self._out.flush()
         self._shown = True
@@ -62,9 +62,9 @@ def status_line() -> StatusLine | None:
     return StatusLine(sys.stderr) if sys.stderr.isatty() else None
 
 
-def _line(what: str, done: float, seconds: float, device: str) -> str:
+def _line(what: str, done: float, seconds: float, label: str) -> str:
     parts = [f"{seconds:.0f} s", what or "starting"]
     if done:
         full = int(done * _BAR)
         parts.append(f"[{'#' * full}{'.' * (_BAR - full)}] {done:.0%}")
-    return "  ".join([*parts, *([f"on {device}"] if device else [])])
+    return "  ".join([*parts, *([label] if label else [])])

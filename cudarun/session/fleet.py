@@ -115,7 +115,8 @@ class Fleet:
 
     def _look(self) -> None:
         if self._watch is not None:
-            labels = (label_of(selectors) for selectors in self._groups)
+            one = len(self._groups) == 1
+            labels = ("" if one else f"on {label_of(selectors)}" for selectors in self._groups)
             self._watch.look([*zip(labels, self._progress, strict=True)])
 
 

@@ -38,7 +38,7 @@ class Watch(Protocol):
     """Who looks at progress while workers work."""
 
     def look(self, workers: Sequence[tuple[str, Progress]]) -> None:
-        """Called several times a second with each worker's devices and progress."""
+        """Called several times a second with what to call each worker, and its progress."""
 
     def end(self) -> None:
         """Called when nobody works any more, before anything else is shown."""

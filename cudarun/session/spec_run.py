@@ -151,17 +151,19 @@ class _Lane:
         self._crew = _Crew(target, stack)
         self._settled = settled
         self._stopped = stopped
+        self._where = ""  # in the spec
         # Made at once: it initialises while the other lanes begin.
         self._crew.prepare((selectors, target.context))
 
     @property
     def doing(self) -> tuple[str, Progress]:
-        """The device, and what its worker says."""
-        return self.label, self._crew.progress
+        """The device and the case, and what the worker says."""
+        return f"on {self.label}, {self._where}", self._crew.progress
 
     def steps(self) -> Steps[None]:
         """Settle every case."""
         for index, case in enumerate(self._cases):
+            self._where = f"case {index + 1} of {len(self._cases)}: {case.name}"
             report = partial(_case_report, case, self.label)
             if case.skip is not None:
                 self._settled(report("skipped", case.skip))
@@ -287,7 +289,7 @@ class _Crew:
             worker.kill()
 
     def _discard(self, place: Place) -> None:
-        self._at_work.pop(place).kill()
+        self._at_work.pop(place).retire()
         self._ready.pop(place, None)
         self.has_lost = True
 

@@ -73,6 +73,7 @@ class Worker(Generic[S]):
         self._limit: float | None = None
         self._deadline: float | None = None
         self._overdue = False
+        self._retired = False
         self._status: int | None = None
         self._shown = 0  # bytes of stdout that outcomes have had
         self._stdout: BinaryIO | None = None
@@ -95,12 +96,8 @@ class Worker(Generic[S]):
         return self
 
     def __exit__(self, *_: object) -> None:
-        os.close(self._tasks)
-        os.close(self._answers)
-        self.kill()
+        self.retire()
         self._reap()
-        if self._stdout is not None:
-            self._stdout.close()
 
     def send(self, task: Callable[[S], Any]) -> None:
         """Hand the child its next task, which must pickle; `gather` fetches the answer."""
@@ -136,6 +133,17 @@ class Worker(Generic[S]):
         """End the process, however busy it is; it stays a zombie until the context is left."""
         if self._status is None:  # once reaped, the number may be another process's
             os.kill(self.pid, signal.SIGKILL)
+
+    def retire(self) -> None:
+        """End the process and let go of all but its number; leaving the context waits for it."""
+        self.kill()
+        if self._retired:
+            return
+        self._retired = True
+        os.close(self._tasks)
+        os.close(self._answers)
+        if self._stdout is not None:
+            self._stdout.close()
 
     def outcome(self) -> Outcome[Any]:
         """What became of the last task, once `feed` or `give_up` has settled it."""

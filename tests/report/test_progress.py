@@ -46,25 +46,25 @@ def shown(out: io.StringIO) -> list[str]:
 
 def test_nothing_is_shown_of_what_is_quick(clock: Clock) -> None:
     line = StatusLine(out := io.StringIO())
-    line.look([("0", told("filling x"))])
+    line.look([("", told("filling x"))])
     clock.now = 0.9
-    line.look([("0", told("filling x"))])
+    line.look([("", told("filling x"))])
     line.end()
     assert out.getvalue() == ""
 
 
 def test_what_takes_long_is_shown_and_taken_away(clock: Clock) -> None:
     line = StatusLine(out := io.StringIO())
-    line.look([("0", told("filling x"))])
+    line.look([("", told("filling x"))])
     clock.now = 2.0
-    line.look([("0", told("timing saxpy", 0.25))])
+    line.look([("", told("timing saxpy", 0.25))])
     line.end()
     assert shown(out) == ["2 s  timing saxpy  [#####...............] 25%", ""]
 
 
 def test_several_devices_take_turns(clock: Clock) -> None:
     line = StatusLine(out := io.StringIO())
-    workers = [("0", told("filling x")), ("cpu", told(""))]
+    workers = [("on 0", told("filling x")), ("on cpu", told(""))]
     for clock.now in (0.0, 2.0, 3.0):
         line.look(workers)
     assert shown(out) == ["2 s  filling x  on 0", "3 s  starting  on cpu"]
@@ -76,7 +76,7 @@ def test_a_line_is_never_longer_than_the_terminal(
     monkeypatch.setenv("COLUMNS", "20")
     line = StatusLine(out := io.StringIO())
     for clock.now in (0.0, 2.0):
-        line.look([("0", told("filling " + 100 * "x"))])
+        line.look([("", told("filling " + 100 * "x"))])
     assert [len(text) for text in shown(out)] == [19]
 
 
@@ -107,18 +107,20 @@ def test_on_a_terminal_a_long_launch_says_what_it_is_doing() -> None:
     assert "error: " in written.split("\r\x1b[K")[-1]
 
 
-def test_an_emulated_kernel_says_how_far_it_is() -> None:
+def test_a_spec_says_which_case_it_is_at(tmp_path: Path) -> None:
+    (tmp_path / "cases.toml").write_text(
+        f'[[launch]]\nname = "never ends"\nimage = "{ROOT}/samples/endless.ptx"\n'
+        'args = ["flag=i32[1]:zeros"]\ntimeout = 1.5\nexpect_error = "OutOfTime"\n'
+    )
     mine, theirs = pty.openpty()
-    blocks = 200_000
     done = subprocess.run(
-        [sys.executable, "-m", "cudarun", "launch", "samples/saxpy.ptx", "-d", "cpu",
-         "--grid", str(blocks), "--block", "1024", "f32:2", "x=f32[1]:ones", "y=f32[1]:ones",
-         "n=i32:1"],
-        cwd=ROOT, stdout=subprocess.PIPE, stderr=theirs, timeout=100,
+        [sys.executable, "-m", "cudarun", "launch", "--spec", "cases.toml", "-d", "cpu"],
+        cwd=tmp_path, stdout=subprocess.PIPE, stderr=theirs, timeout=60,
+        env={**os.environ, "PYTHONPATH": str(ROOT), "COLUMNS": "200"},
     )  # fmt: skip
     os.close(theirs)
     written = os.read(mine, 1 << 16).decode()
     os.close(mine)
     assert done.returncode == 0
-    assert "running saxpy  [#" in written
+    assert "1 s  running endless  on cpu, case 1 of 1: never ends" in written
     assert written.endswith("\r\x1b[K")

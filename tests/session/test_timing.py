@@ -169,6 +169,15 @@ def test_an_ordinary_launch_has_guard_zones(recorder: Recorder) -> None:
     assert [args for name, args in recorder.calls if name == "cuMemAlloc"] == [(528,), (528,)]
 
 
+def test_an_emulated_kernel_says_how_far_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    process.reset()
+    told: list[tuple[str, float]] = []
+    monkeypatch.setattr(Progress, "say", lambda self, what, done=0.0: told.append((what, done)))
+    launched(None)
+    process.reset()
+    assert [done for what, done in told if what == "running saxpy"] == [0.0, 1.0]
+
+
 # --- the figures ---------------------------------------------------------------------------------
 
 

@@ -19,7 +19,7 @@ from typing import Any, NoReturn
 import pytest
 
 from cudarun.errors import DeviceFailed, OutOfTime, WorkerDied
-from cudarun.session.worker import Outcome, Worker, gather
+from cudarun.session.worker import Outcome, Worker, gather, settle
 
 
 def supervise(
@@ -225,3 +225,32 @@ def test_no_worker_outlives_its_parent(number: int, status: int) -> None:
         parent.send_signal(number)
         assert parent.wait(timeout=10) == status
         assert _gone(worker)
+
+
+def test_a_retired_worker_holds_no_descriptors() -> None:
+    before = set(os.listdir("/proc/self/fd"))
+    with Worker(list, capture=True) as worker:
+        worker.retire()
+        worker.retire()
+        assert set(os.listdir("/proc/self/fd")) == before
+    assert not _exists(worker.pid)
+
+
+def test_whoever_is_settled_first_is_told_first() -> None:
+    with Worker(list) as quick, Worker(list) as slow:
+        quick.send(_identity)
+        slow.send(_sleep)
+        assert settle([slow, quick]) == [quick]
+        slow.limit(0.1)
+        assert settle([slow]) == [slow]
+        assert isinstance(slow.outcome().error, OutOfTime)
+
+
+def test_patience_ends_without_any() -> None:
+    with Worker(list) as worker:
+        worker.send(_sleep)
+        assert settle([worker], patience=0.05) == []
+
+
+def _sleep(state: Any) -> None:
+    time.sleep(60)

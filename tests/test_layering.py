@@ -20,7 +20,7 @@ PACKAGE = Path(__file__).resolve().parent.parent / "cudarun"
 MAY_IMPORT = {
     "__main__": {"cli"},
     "cli": {"commands", "report", "session.versions"},
-    "commands": {"session", "report", "arguments", "diagnostics", "images", "parameters"},
+    "commands": {"session", "report", "arguments", "diagnostics", "images", "parameters", "writing"},
     "session": {
         "arguments",
         "diagnostics",
@@ -31,8 +31,9 @@ MAY_IMPORT = {
         "report.image_types",
         "report.ctx_types",
         "report.managed_types",
+        "writing",
     },
-    "report": {"diagnostics", "parameters"},
+    "report": {"diagnostics", "parameters", "writing"},
     "diagnostics": {"images"},
     "images": {"ptx", "parameters"},
     "emulator": {"ptx"},
@@ -40,6 +41,7 @@ MAY_IMPORT = {
     "ptx": set(),
     "errors": set(),
     "parameters": set(),
+    "writing": set(),
 }
 LEAVES = {"", "errors"}
 

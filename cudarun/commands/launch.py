@@ -20,6 +20,7 @@ from cudarun.session.fleet import Fleet
 from cudarun.session.launching import launch, plan, prefetch
 from cudarun.session.requests import ContextOptions, LaunchRequest, Target
 from cudarun.session.selection import Selector
+from cudarun.writing import check_writable
 
 _WITH_SPEC = {
     *("image", "arguments", "spec", "fail_fast", "junit", "as_json", "quiet"),
@@ -100,13 +101,13 @@ def _spec(values: dict[str, Any], *, as_json: bool, quiet: bool) -> int:
 
 def _run_spec(values: dict[str, Any], where: Target, *, as_json: bool, quiet: bool) -> int:
     from cudarun.commands.spec_file import read_spec
-    from cudarun.report.junit import check_writable, write_junit
+    from cudarun.report.junit import write_junit
     from cudarun.session.spec_run import run_spec
 
     names = [name for name in (values["image"], *values["arguments"]) if name is not None]
     cases = read_spec(values["spec"], names, where)
     if values["junit"] is not None:
-        check_writable(values["junit"])
+        check_writable("--junit", values["junit"])
     from cudarun.report.spec import SpecTable
 
     table = None if as_json else SpecTable(click.get_current_context().color, quiet=quiet)

@@ -14,6 +14,7 @@ from click.core import ParameterSource
 
 from cudarun.commands.spec_file import OPTIONS
 from cudarun.errors import RequestError
+from cudarun.writing import whole_file
 
 _GIVEN = {ParameterSource.COMMANDLINE, ParameterSource.ENVIRONMENT}
 
@@ -32,7 +33,8 @@ def append_case(path: str, context: click.Context) -> str:
     image, arguments = context.params["image"], context.params["arguments"]
     if image == "-":
         raise RequestError("--write-spec: an image from stdin has no name to write down")
-    name = _free_name(context.params["kernel"] or Path(image).stem, _taken(path))
+    before = _text(path)
+    name = _free_name(context.params["kernel"] or Path(image).stem, _names(path, before))
     entries: list[tuple[str, Any]] = [("name", name), ("image", _from(folder, image))]
     for key, option in OPTIONS.items():
         if option.name is not None and context.get_parameter_source(option.name) in _GIVEN:
@@ -41,22 +43,32 @@ def append_case(path: str, context: click.Context) -> str:
         entries.append(("args", [_moved(each, folder) for each in arguments]))
     text = "".join(f"{key} = {_literal(value)}\n" for key, value in entries)
     try:
-        with open(path, "a", encoding="utf-8") as file:
-            file.write(f"{os.linesep if file.tell() else ''}[[launch]]\n{text}")
-    except OSError as error:
-        raise RequestError(f"--write-spec: {path} cannot be written: {error.strerror}") from error
+        data = f"{before}{os.linesep if before else ''}[[launch]]\n{text}".encode()
+    except UnicodeEncodeError:
+        raise RequestError("--write-spec: a name in the command is not UTF-8") from None
+    with whole_file("--write-spec", path) as file:
+        file.write(data)
     return name
 
 
-def _taken(path: str) -> set[str]:
-    """The names of the cases that are there already."""
+def _text(path: str) -> str:
+    """What is there already."""
     try:
-        document = tomllib.loads(Path(path).read_text())
-        return {table["name"] for table in document.get("launch", []) if "name" in table}
+        with open(path, encoding="utf-8", newline="") as file:
+            return file.read()
     except FileNotFoundError:
-        return set()
+        return ""
     except OSError as error:
         raise RequestError(f"--write-spec: {path}: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise RequestError(f"--write-spec: {path} is no spec: {error}") from error
+
+
+def _names(path: str, text: str) -> set[str]:
+    """The names of the cases in a spec."""
+    try:
+        document = tomllib.loads(text)
+        return {table["name"] for table in document.get("launch", []) if "name" in table}
     except (ValueError, TypeError, AttributeError) as error:
         raise RequestError(f"--write-spec: {path} is no spec: {error}") from error
 

@@ -12,22 +12,11 @@ import re
 from collections.abc import Sequence
 from xml.etree import ElementTree
 
-from cudarun.errors import RequestError
 from cudarun.report.spec_types import CaseReport, SpecReport
+from cudarun.writing import whole_file
 
 # XML 1.0, section 2.2: the characters that a document can hold.
 _NOT_XML = re.compile(r"[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-
-
-def check_writable(path: str) -> None:
-    """Refuse, before anything runs, a file that `write_junit` could not write.
-
-    Raises:
-        RequestError: Its folder is not there or not writable, or it is a directory.
-    """
-    folder = os.path.dirname(path) or "."
-    if os.path.isdir(path) or not os.access(folder, os.W_OK):
-        raise RequestError(f"--junit: {path} cannot be written")
 
 
 def write_junit(report: SpecReport, path: str) -> None:
@@ -46,10 +35,8 @@ def write_junit(report: SpecReport, path: str) -> None:
         for case in cases:
             _add_case(suite, report.spec, case)
     ElementTree.indent(root)
-    try:
-        ElementTree.ElementTree(root).write(path, "utf-8", xml_declaration=True)
-    except OSError as error:
-        raise RequestError(f"--junit: {path} cannot be written: {error.strerror}") from error
+    with whole_file("--junit", path) as file:
+        ElementTree.ElementTree(root).write(file, "utf-8", xml_declaration=True)
 
 
 def _totals(cases: Sequence[CaseReport]) -> dict[str, str]:

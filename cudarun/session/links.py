@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import stat
-import tempfile
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
@@ -16,6 +13,7 @@ from cudarun.session.fleet import Fleet
 from cudarun.session.image_requests import LinkRequest, LoadRequest
 from cudarun.session.requests import Image, Target
 from cudarun.session.verdicts import load, prefetch
+from cudarun.writing import check_writable, whole_file
 
 if TYPE_CHECKING:
     from cudarun.images.versions import Target as Architecture
@@ -33,10 +31,11 @@ def link(request: LinkRequest) -> LinkReport:
         NoDevice: The driver was to link and there is none.
         ImageRefused: The inputs do not link.
     """
-    check_writable(request.output)
+    check_writable("--output", request.output)
     _check_inputs(request)
     linked = _link(request)
-    write_whole(request.output, linked.data)
+    with whole_file("--output", request.output) as file:
+        file.write(linked.data)
     return _report(request, linked)
 
 
@@ -148,52 +147,3 @@ def _loads(request: LinkRequest, data: bytes) -> tuple[LoadOutcome, ...]:
 
     with fleet() as first:
         return load(LoadRequest((Image(request.output, data),)), first, fleet).outcomes
-
-
-# --- the output ----------------------------------------------------------------------------------
-
-
-def check_writable(path: str) -> None:
-    """Refuse, before anything is linked, an output that could not be written.
-
-    Raises:
-        RequestError: It is a folder, or is in none that can be written to.
-    """
-    folder = os.path.dirname(path) or "."
-    if os.path.isdir(path):
-        raise RequestError(f"--output: {path} is a directory")
-    if not os.path.isdir(folder):
-        raise RequestError(f"--output: {path} cannot be written: there is no folder {folder}")
-    if not os.access(folder, os.W_OK):
-        raise RequestError(f"--output: {path} cannot be written: the folder is not writable")
-
-
-def write_whole(path: str, data: bytes) -> None:
-    """Put a file in its place when it is complete; what was there before stays until then.
-
-    Raises:
-        RequestError: It cannot be written.
-    """
-    try:
-        place = os.path.realpath(path)  # of a link, what it leads to
-        if os.path.exists(place) and not stat.S_ISREG(os.stat(place).st_mode):
-            with open(place, "wb") as pipe:  # or a device: nothing to replace
-                pipe.write(data)
-            return
-        handle, temporary = tempfile.mkstemp(dir=os.path.dirname(place), prefix=".cudarun-")
-        try:
-            with os.fdopen(handle, "wb") as file:
-                file.write(data)
-                os.fchmod(handle, 0o666 & ~_umask())
-            os.replace(temporary, place)
-        except BaseException:
-            os.unlink(temporary)
-            raise
-    except OSError as error:
-        raise RequestError(f"--output: {path} cannot be written: {error.strerror}") from error
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import IO, TYPE_CHECKING, Any
 
 from cudarun.errors import RequestError
 from cudarun.session.requests import Save
+from cudarun.writing import check_writable, whole_file
 
 if TYPE_CHECKING:  # `check_savable` runs in the parent, which does without numpy
     import numpy.typing as npt
@@ -26,30 +27,11 @@ def save(request: Save, device: str, data: npt.NDArray[Any], *, force: bool) -> 
     Raises:
         RequestError: It exists and ``force`` is not set, or it cannot be written.
     """
-    import tempfile
-
     from cudarun.report.types import Saved
 
     path = request.path_on(device)
-    try:
-        folder, name = os.path.split(path)
-        handle, temporary = tempfile.mkstemp(dir=folder or ".", prefix=f".{name}.")
-        try:
-            with os.fdopen(handle, "wb") as file:
-                os.fchmod(handle, 0o666 & ~_umask())
-                _WRITERS[_suffix(path)](file, data)
-            if force:
-                os.replace(temporary, path)
-            else:
-                os.link(temporary, path)  # unlike a rename, never replaces a file
-                os.unlink(temporary)
-        except BaseException:
-            os.unlink(temporary)
-            raise
-    except FileExistsError:
-        raise RequestError(f"--save: {path} exists", hint="--force replaces it") from None
-    except OSError as error:
-        raise RequestError(f"--save: {path} cannot be written: {error.strerror}") from error
+    with whole_file("--save", path, replace=force) as file:
+        _WRITERS[_suffix(path)](file, data)
     return Saved(request.name, path, os.stat(path).st_size)
 
 
@@ -60,17 +42,9 @@ def check_savable(request: Save, *, force: bool) -> None:
         RequestError: The format is unknown, the file exists, or its folder cannot be written.
     """
     path = request.path_on("")
-    folder = os.path.dirname(path) or "."
     if _suffix(path) not in _WRITERS:
         raise RequestError(f"--save: {path}: the suffix must be one of {', '.join(_WRITERS)}")
-    if os.path.isdir(path):
-        raise RequestError(f"--save: {path} is a directory")
-    if os.path.exists(path) and not force:
-        raise RequestError(f"--save: {path} exists", hint="--force replaces it")
-    if not os.path.isdir(folder):
-        raise RequestError(f"--save: {path} cannot be written: there is no folder {folder}")
-    if not os.access(folder, os.W_OK):
-        raise RequestError(f"--save: {path} cannot be written: the folder is not writable")
+    check_writable("--save", path, replace=force)
 
 
 def check_saving(request: Save, spec: BufferSpec) -> None:
@@ -98,23 +72,17 @@ def _suffix(path: str) -> str:
     return os.path.splitext(path)[1].lower()
 
 
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
-
-
-def _write_npy(file: BinaryIO, data: npt.NDArray[Any]) -> None:
+def _write_npy(file: IO[bytes], data: npt.NDArray[Any]) -> None:
     import numpy as np
 
     np.save(file, data, allow_pickle=False)
 
 
-def _write_bin(file: BinaryIO, data: npt.NDArray[Any]) -> None:
+def _write_bin(file: IO[bytes], data: npt.NDArray[Any]) -> None:
     data.tofile(file)
 
 
-def _write_csv(file: BinaryIO, data: npt.NDArray[Any]) -> None:
+def _write_csv(file: IO[bytes], data: npt.NDArray[Any]) -> None:
     """A line for each element along the first axis; structs have a first line of member names."""
     import csv
     import io
@@ -151,7 +119,7 @@ def _cells(value: Any) -> list[str]:
     return [str(value)]
 
 
-def _write_png(file: BinaryIO, data: npt.NDArray[Any]) -> None:
+def _write_png(file: IO[bytes], data: npt.NDArray[Any]) -> None:
     from cudarun.session.pictures import write_png
 
     write_png(file, data)

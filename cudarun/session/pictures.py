@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import struct
 import zlib
-from typing import Any, BinaryIO
+from typing import IO, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -54,7 +54,7 @@ def brightness(data: npt.NDArray[Any]) -> npt.NDArray[np.uint8]:
     return levels
 
 
-def write_png(file: BinaryIO, data: npt.NDArray[Any]) -> None:
+def write_png(file: IO[bytes], data: npt.NDArray[Any]) -> None:
     """Write an image of 8 bits a channel."""
     pixels = brightness(data)
     height, width, channels = pixels.shape

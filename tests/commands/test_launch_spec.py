@@ -380,7 +380,7 @@ def test_an_unknown_name(run: Run, tmp_path: Path) -> None:
         (("--grid", "3"), "--spec: --grid is about one launch: say it there"),
         (("--dry-run",), "--spec: --dry-run is about one launch: say it there"),
         (("--together",), "--spec: --together is about one launch: say it there"),
-        (("--junit", "no/out.xml"), "--junit: no/out.xml cannot be written"),
+        (("--junit", "no/out.xml"), "--junit: no/out.xml cannot be written: there is no folder no"),
     ],
 )
 def test_what_does_not_go_with_a_spec(

@@ -1,0 +1,132 @@
+"""Files that a command makes: each appears under its name when it is complete, or not at all.
+
+A file that was there before stays as it is until then. What is no plain file (a pipe, a terminal,
+``/dev/null``) is written to as it is.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from typing import IO
+
+from cudarun.errors import RequestError
+
+
+@contextmanager
+def whole_file(option: str, path: str, *, replace: bool = True) -> Iterator[IO[bytes]]:
+    """A file to write, which takes its place at the end of the block.
+
+    When the block raises, or the disk is full, nothing of it is left. A file that is replaced
+    keeps its permissions; of a symbolic link, what it leads to is replaced.
+
+    Args:
+        option: The option that named the file, for messages: ``--save``.
+        path: Where.
+        replace: Whether a file that is there may go.
+
+    Raises:
+        RequestError: It exists and ``replace`` is not set, or it cannot be written.
+    """
+    try:
+        if _is_special(path):
+            with open(path, "wb") as special:
+                yield special
+        else:
+            with _beside(os.path.realpath(path), replace=replace) as file:
+                yield file
+    except FileExistsError:
+        raise _exists(option, path) from None
+    except OSError as error:
+        raise _cannot(option, path, error.strerror or str(error)) from error
+
+
+def check_writable(option: str, path: str, *, replace: bool = True) -> None:
+    """Refuse, before any work is done, what `whole_file` would refuse after it.
+
+    Raises:
+        RequestError: It is a directory, exists though it may not be replaced, is read-only, or is
+            in no folder that can be written to.
+    """
+    if os.path.isdir(path):
+        raise RequestError(f"{option}: {path} is a directory")
+    if _is_special(path):
+        return
+    if os.path.exists(path):
+        if not replace:
+            raise _exists(option, path)
+        if not os.access(path, os.W_OK):
+            raise _cannot(option, path, "it is read-only")
+    folder = os.path.dirname(os.path.realpath(path))
+    if not os.path.isdir(folder):
+        raise _cannot(option, path, f"there is no folder {os.path.dirname(path) or folder}")
+    if not os.access(folder, os.W_OK):
+        raise _cannot(option, path, "the folder is not writable")
+
+
+@contextmanager
+def _beside(place: str, *, replace: bool) -> Iterator[IO[bytes]]:
+    """A file in the same folder under a name of its own, which is renamed to ``place``."""
+    import tempfile  # 5 ms, which a command that writes nothing need not spend
+
+    folder, name = os.path.split(place)
+    handle, temporary = tempfile.mkstemp(dir=folder, prefix=f".{name[:64]}.")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            os.fchmod(handle, _permissions(place))
+            yield file
+        if replace:
+            os.replace(temporary, place)
+        else:
+            _rename_to_new(temporary, place)
+    except BaseException:
+        with suppress(FileNotFoundError):
+            os.unlink(temporary)
+        raise
+
+
+def _rename_to_new(temporary: str, place: str) -> None:
+    """Rename, but replace nothing.
+
+    Raises:
+        FileExistsError: There is a file of that name already.
+    """
+    try:
+        os.link(temporary, place)
+    except FileExistsError:
+        raise
+    except OSError:  # a file system without hard links: take the name first
+        os.close(os.open(place, os.O_CREAT | os.O_EXCL))
+        os.replace(temporary, place)
+    else:
+        os.unlink(temporary)
+
+
+def _permissions(place: str) -> int:
+    """Those of the file that is replaced, or those of a new one."""
+    try:
+        return stat.S_IMODE(os.stat(place).st_mode)
+    except FileNotFoundError:
+        mask = os.umask(0)
+        os.umask(mask)
+        return 0o666 & ~mask
+
+
+def _is_special(path: str) -> bool:
+    """Whether there is something of that name, and it is neither a file nor a directory."""
+    try:
+        mode = os.stat(path).st_mode
+    except OSError:
+        return False
+    return not stat.S_ISREG(mode) and not stat.S_ISDIR(mode)
+
+
+def _exists(option: str, path: str) -> RequestError:
+    # Only --save asks not to replace, and --force is the word for it.
+    return RequestError(f"{option}: {path} exists", hint="--force replaces it")
+
+
+def _cannot(option: str, path: str, why: str) -> RequestError:
+    return RequestError(f"{option}: {path} cannot be written: {why}")

@@ -1,0 +1,206 @@
+"""Files that a command makes: complete, or not there, and what was there before stays till then."""
+
+from __future__ import annotations
+
+import os
+import resource
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO
+
+import pytest
+
+from cudarun.errors import RequestError
+from cudarun.writing import check_writable, whole_file
+
+
+def names(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.iterdir())
+
+
+@pytest.fixture
+def small_files() -> Iterator[None]:
+    """No file may have more than 1000 bytes: writing more fails as it does on a full disk."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1000, hard))
+    yield
+    resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+
+
+def test_it_is_not_there_until_it_is_complete(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    with whole_file("-o", str(out)) as file:
+        file.write(b"half")
+        assert not out.exists()
+        file.write(b"whole")
+    assert out.read_bytes() == b"halfwhole"
+    assert names(tmp_path) == ["out"]
+
+
+def test_what_was_there_stays_until_then(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    out.write_text("old")
+    with whole_file("-o", str(out)) as file:
+        file.write(b"new")
+        file.flush()
+        assert out.read_text() == "old"
+    assert out.read_text() == "new"
+
+
+@pytest.mark.parametrize("problem", [ValueError, KeyboardInterrupt])
+def test_nothing_is_left_of_a_block_that_raises(
+    tmp_path: Path, problem: type[BaseException]
+) -> None:
+    (tmp_path / "out").write_text("old")
+
+    def write(file: IO[bytes]) -> None:
+        file.write(b"half")
+        raise problem
+
+    with pytest.raises(problem), whole_file("-o", str(tmp_path / "out")) as file:
+        write(file)
+    assert (tmp_path / "out").read_text() == "old"
+    assert names(tmp_path) == ["out"]
+
+
+@pytest.mark.usefixtures("small_files")
+@pytest.mark.parametrize("size", [1001, 1 << 20], ids=["seen at the end", "seen while writing"])
+def test_nothing_is_left_when_the_disk_is_full(tmp_path: Path, size: int) -> None:
+    (tmp_path / "out").write_text("old")
+    with pytest.raises(RequestError) as caught, whole_file("-o", str(tmp_path / "out")) as file:
+        file.write(bytes(size))
+    assert str(caught.value) == f"-o: {tmp_path}/out cannot be written: File too large"
+    assert (tmp_path / "out").read_text() == "old"
+    assert names(tmp_path) == ["out"]
+
+
+@pytest.mark.usefixtures("small_files")
+def test_an_error_without_a_number_is_said_too(tmp_path: Path) -> None:
+    import numpy as np
+
+    with pytest.raises(RequestError) as caught, whole_file("-o", str(tmp_path / "out")) as file:
+        np.zeros(100_000, np.uint8).tofile(file)  # numpy says how much, not what went wrong
+    assert "cannot be written: 100000 requested and " in str(caught.value)
+    assert names(tmp_path) == []
+
+
+def test_a_file_is_kept_if_it_may_not_be_replaced(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    out.write_text("precious")
+    with pytest.raises(RequestError) as caught:
+        check_writable("--save", str(out), replace=False)
+    assert (str(caught.value), caught.value.hint) == (
+        f"--save: {out} exists",
+        "--force replaces it",
+    )
+    with (
+        pytest.raises(RequestError, match=r"--save: .*out exists"),
+        whole_file("--save", str(out), replace=False) as file,
+    ):
+        file.write(b"new")
+    assert out.read_text() == "precious"
+    assert names(tmp_path) == ["out"]
+
+
+def test_one_that_appears_meanwhile_is_kept(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    with (
+        pytest.raises(RequestError, match="exists"),
+        whole_file("--save", str(out), replace=False),
+    ):
+        out.write_text("faster")
+    assert out.read_text() == "faster"
+    assert names(tmp_path) == ["out"]
+
+
+def test_without_hard_links_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def link(*_: object) -> None:
+        raise PermissionError(1, "Operation not permitted")
+
+    monkeypatch.setattr(os, "link", link)
+    with whole_file("--save", str(tmp_path / "out"), replace=False) as file:
+        file.write(b"new")
+    assert (tmp_path / "out").read_text() == "new"
+    with (
+        pytest.raises(RequestError, match="exists"),
+        whole_file("--save", str(tmp_path / "out"), replace=False) as file,
+    ):
+        file.write(b"newer")
+    assert (tmp_path / "out").read_text() == "new"
+    assert names(tmp_path) == ["out"]
+
+
+def test_permissions_are_those_of_a_new_file_or_of_the_old_one(tmp_path: Path) -> None:
+    mask = os.umask(0o027)
+    try:
+        with whole_file("-o", str(tmp_path / "new")):
+            pass
+    finally:
+        os.umask(mask)
+    (tmp_path / "old").touch()
+    (tmp_path / "old").chmod(0o600)
+    with whole_file("-o", str(tmp_path / "old")):
+        pass
+    modes = [stat.S_IMODE((tmp_path / name).stat().st_mode) for name in ("new", "old")]
+    assert modes == [0o640, 0o600]
+
+
+def test_a_symbolic_link_stays_one(tmp_path: Path) -> None:
+    (tmp_path / "link").symlink_to("real")
+    with whole_file("-o", str(tmp_path / "link")) as file:
+        file.write(b"new")
+    assert (tmp_path / "link").is_symlink()
+    assert (tmp_path / "real").read_text() == "new"
+
+
+def test_a_pipe_is_written_to(tmp_path: Path) -> None:
+    out = tmp_path / "pipe"
+    os.mkfifo(out)
+    reader = os.open(out, os.O_RDONLY | os.O_NONBLOCK)
+    check_writable("-o", str(out), replace=False)
+    with whole_file("-o", str(out)) as file:
+        file.write(b"through")
+    assert os.read(reader, 100) == b"through"
+    os.close(reader)
+    assert stat.S_ISFIFO(out.stat().st_mode)
+
+
+def test_a_device_that_takes_nothing(tmp_path: Path) -> None:
+    with pytest.raises(RequestError) as caught, whole_file("-o", "/dev/full") as file:
+        file.write(b"lost")
+    assert str(caught.value) == "-o: /dev/full cannot be written: No space left on device"
+
+
+@pytest.mark.parametrize(
+    ("path", "says"),
+    [
+        ("folder", "folder is a directory"),
+        ("no/out", "no/out cannot be written: there is no folder no"),
+        ("file/out", "file/out cannot be written: there is no folder file"),
+    ],
+)
+def test_places_that_no_file_can_have(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, path: str, says: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "file").touch()
+    with pytest.raises(RequestError) as caught:
+        check_writable("-o", path)
+    assert str(caught.value) == f"-o: {says}"
+    with pytest.raises(RequestError, match=r"-o: .* cannot be written: "), whole_file("-o", path):
+        pass
+    assert names(tmp_path) == ["file", "folder"]
+
+
+@pytest.mark.parametrize("path", ["out", "new"])
+def test_what_is_read_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, path: str) -> None:
+    """Root may write everywhere, so the answer of ``access`` is what another user gets."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "out").touch()
+    monkeypatch.setattr(os, "access", lambda place, mode: False)
+    with pytest.raises(RequestError) as caught:
+        check_writable("-o", path)
+    why = "it is read-only" if path == "out" else "the folder is not writable"
+    assert str(caught.value) == f"-o: {path} cannot be written: {why}"

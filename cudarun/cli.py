@@ -12,7 +12,6 @@ import click
 
 from cudarun import __version__
 from cudarun.errors import CudarunError, ExitCode, RequestError
-from cudarun.report.errors import show_error
 
 # Name to its one-line help, so that `cudarun --help` imports no command.
 COMMANDS = {
@@ -96,10 +95,10 @@ def main(args: list[str] | None = None) -> int:
             error.show()
             return ExitCode.UNUSABLE_REQUEST
         except click.ClickException as error:
-            show_error(_in_our_words(error))
+            _show(_in_our_words(error))
             return ExitCode.UNUSABLE_REQUEST
         except CudarunError as error:
-            show_error(error)
+            _show(error)
             return error.exit_code
         except BrokenPipeError:
             _discard_output()  # the reader has gone: `| head`
@@ -107,11 +106,17 @@ def main(args: list[str] | None = None) -> int:
         except OSError as error:
             # All else that can fail has an error of its own: this is our output, on a full disk.
             _discard_output()
-            show_error(RequestError(f"the output cannot be written: {error.strerror}"))
+            _show(RequestError(f"the output cannot be written: {error.strerror}"))
             return ExitCode.UNUSABLE_REQUEST
         except Exception:  # a bug of ours
             traceback.print_exc()
             return ExitCode.WORKER_DIED
+
+
+def _show(error: CudarunError) -> None:
+    from cudarun.report.errors import show_error  # most runs have none
+
+    show_error(error)
 
 
 def _make_output_writable() -> None:

@@ -23,8 +23,9 @@ from cudarun.report.image_types import LoadReport  # noqa: E402
 from cudarun.session.fleet import Fleet  # noqa: E402
 from cudarun.session.image_requests import LoadRequest  # noqa: E402
 from cudarun.session.offline import load_offline  # noqa: E402
-from cudarun.session.requests import Image, Target  # noqa: E402
+from cudarun.session.requests import Image  # noqa: E402
 from cudarun.session.selection import parse_devices  # noqa: E402
+from cudarun.session.targets import Target  # noqa: E402
 from cudarun.session.verdicts import load, prefetch  # noqa: E402
 
 REFUSALS = {2, 4}

@@ -12,7 +12,8 @@ from cudarun.commands.options import context_options, device_options, output_opt
 from cudarun.errors import RequestError
 from cudarun.report.json import document, errors_as_json
 from cudarun.session.context_verbs import CHAPTERS, Verb
-from cudarun.session.requests import Image, Target
+from cudarun.session.requests import Image
+from cudarun.session.targets import Target
 
 if TYPE_CHECKING:
     from cudarun.session.context_script import Script

@@ -1,4 +1,4 @@
-"""Options of commands that compile, load and link images."""
+"""Options of commands that load and link images: what the driver's compiler is told."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ import click
 
 from cudarun.commands.options import stack
 from cudarun.session.image_requests import CACHE_MODES, FALLBACKS, JitOptions
-from cudarun.session.sources import CompileOptions
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -31,45 +30,6 @@ def architecture(text: str) -> Target:
             f"'{text}' is not an architecture, as for instance sm_90 or sm_90a"
         )
     return target
-
-
-def compile_options(function: F) -> F:
-    """``-I``, ``-D``, ``--std``, ``--compile-option``, for CUDA source."""
-    return stack(
-        click.option(
-            "-I",
-            "--include",
-            multiple=True,
-            metavar="DIR",
-            help="Headers of a .cu, repeatable; CUDA's own are found.",
-        ),
-        click.option(
-            "-D",
-            "--define",
-            "defines",
-            multiple=True,
-            metavar="NAME[=VALUE]",
-            help="Define a macro for a .cu; repeatable.",
-        ),
-        click.option("--std", "standard", metavar="c++NN", help="The C++ standard of a .cu."),
-        click.option(
-            "--compile-option",
-            "compiler_options",
-            multiple=True,
-            metavar="OPTION",
-            help="Pass an option to NVRTC, for a .cu; repeatable.",
-        ),
-    )(function)
-
-
-def compilation(values: dict[str, Any]) -> CompileOptions:
-    """Take the values of `compile_options` out of a command's arguments."""
-    return CompileOptions(
-        include=values.pop("include"),
-        defines=values.pop("defines"),
-        standard=values.pop("standard"),
-        options=values.pop("compiler_options"),
-    )
 
 
 def jit_options(function: F) -> F:

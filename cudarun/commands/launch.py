@@ -4,23 +4,24 @@ from __future__ import annotations
 
 from contextlib import ExitStack
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 from click.core import ParameterSource
 
-from cudarun.commands.image_options import compilation, compile_options
-from cudarun.commands.inputs import read_input
-from cudarun.commands.launch_options import launch_options, launch_request
+from cudarun.commands.compile_options import compilation, compile_options
+from cudarun.commands.launch_options import launch_options
 from cudarun.commands.options import context_options, device_options, output_options, target
 from cudarun.errors import ExitCode, RequestError
 from cudarun.report.json import document, errors_as_json
 from cudarun.report.progress import status_line
 from cudarun.session.fleet import Fleet
 from cudarun.session.launching import launch, plan, prefetch
-from cudarun.session.requests import ContextOptions, LaunchRequest, Target
 from cudarun.session.selection import Selector
-from cudarun.writing import check_writable
+from cudarun.session.targets import ContextOptions, Target
+
+if TYPE_CHECKING:
+    from cudarun.session.requests import LaunchRequest
 
 _WITH_SPEC = {
     *("image", "arguments", "spec", "fail_fast", "junit", "as_json", "quiet"),
@@ -72,6 +73,10 @@ def command(as_json: bool, quiet: bool, **values: Any) -> int:
 
 
 def _request(values: dict[str, Any], where: Target) -> LaunchRequest:
+    # Imported here, when the workers are at work already.
+    from cudarun.commands.inputs import read_input
+    from cudarun.commands.launch_request import launch_request
+
     request = launch_request(values, where, read_input(values["image"], compilation(values)))
     if values["write_spec"] is not None:
         from cudarun.commands.spec_writing import append_case
@@ -103,6 +108,7 @@ def _run_spec(values: dict[str, Any], where: Target, *, as_json: bool, quiet: bo
     from cudarun.commands.spec_file import read_spec
     from cudarun.report.junit import write_junit
     from cudarun.session.spec_run import run_spec
+    from cudarun.writing import check_writable
 
     names = [name for name in (values["image"], *values["arguments"]) if name is not None]
     cases = read_spec(values["spec"], names, where)

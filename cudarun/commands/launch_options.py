@@ -1,42 +1,27 @@
-"""What ``cudarun launch`` is told about one launch: its options, and the request they make.
+"""What ``cudarun launch`` can be told about one launch: its options.
 
-A case of a spec file says the same words, so it goes through the same two functions.
+Apart from what is made of their values (`launch_request`), because a worker is started in between.
 """
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Sequence
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 import click
 
 from cudarun.commands.options import extent, stack, whole_number
-from cudarun.errors import RequestError
 from cudarun.session.contexts import CACHE_CONFIGS
-from cudarun.session.outputs import check_savable
-from cudarun.session.requests import (
-    Geometry,
-    Image,
-    LaunchRequest,
-    Preferences,
-    Save,
-    Show,
-    Target,
-    Timing,
-)
 from cudarun.session.selection import ALL, Selector, parse_devices
-from cudarun.session.triton import TritonKernel, parameter_count, read_triton
-
-if TYPE_CHECKING:
-    from cudarun.arguments.expressions import Expression
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-_DEFAULT_BLOCK = 256  # threads per block where only --threads is given
-_WARMUP = 10  # runs before the timed ones
-_SHOW_KINDS = ("hist", "image", "plot")
+DEFAULT_BLOCK = 256
+"""Threads per block where only ``--threads`` is given."""
+WARMUP = 10
+"""Runs before the timed ones."""
+SHOW_KINDS = ("hist", "image", "plot")
+"""What ``--show`` can make of a buffer."""
 
 
 def _one_device(text: str) -> Selector:
@@ -69,7 +54,7 @@ _GEOMETRY = (
         "--block",
         type=extent,
         metavar="X[,Y[,Z]]",
-        help="Threads in a block.  [default: 1; 256 with --threads]",
+        help=f"Threads in a block.  [default: 1; {DEFAULT_BLOCK} with --threads]",
     ),
     click.option(
         "--threads",
@@ -148,7 +133,7 @@ _RESULTS = (
         "shows",
         multiple=True,
         metavar="NAME=KIND",
-        help=f"Show a buffer as {', '.join(_SHOW_KINDS)}; repeatable.",
+        help=f"Show a buffer as {', '.join(SHOW_KINDS)}; repeatable.",
     ),
     click.option(
         "--save",
@@ -177,7 +162,7 @@ _TIMING = (
         "--warmup",
         type=click.IntRange(min=0),
         metavar="N",
-        help=f"Runs before those of --repeat.  [default: {_WARMUP}]",
+        help=f"Runs before those of --repeat.  [default: {WARMUP}]",
     ),
     click.option("--hot", is_flag=True, help="Do not flush L2 between the runs of --repeat."),
     click.option(
@@ -197,153 +182,3 @@ _TIMING = (
         help="One bare launch for a profiler: no guard zones, no copies that nobody asked for.",
     ),
 )
-
-
-def launch_request(
-    values: dict[str, Any], where: Target, image: Image, directory: Path = Path()
-) -> LaunchRequest:
-    """Parse and validate everything that needs no driver.
-
-    Args:
-        values: Of `launch_options`, with ``arguments``.
-        where: The devices it will run on.
-        image: What is launched.
-        directory: What relative paths start from.
-
-    Raises:
-        RequestError: Any of it is unusable.
-        ImageRefused: The parameters of a Triton kernel cannot be read from its image.
-    """
-    from cudarun.arguments.expressions import parse_expression
-    from cudarun.arguments.grammar import parse_arguments
-    from cudarun.arguments.tolerance import Tolerance
-
-    force, seed = values["force"], values["seed"]
-    triton = read_triton(image)
-    kernel = values["kernel"] or (triton.name if triton else None)
-    geometry = _geometry(values) if triton is None else _triton_geometry(values, triton)
-    arguments = parse_arguments(values["arguments"])
-    if triton is not None and kernel == triton.name:
-        count = parameter_count(image, kernel)
-        arguments = triton.with_scratch(arguments, count, geometry.grid_extent())
-    return LaunchRequest(
-        image=image,
-        kernel=kernel,
-        geometry=geometry,
-        arguments=arguments,
-        checks=tuple(map(parse_expression, values["checks"])),
-        prints=tuple(map(parse_expression, values["prints"])),
-        saves=_saves(values["saves"], where, directory, force=force),
-        tolerance=Tolerance(values["rtol"], values["atol"], values["equal_nan"]),
-        seed=int.from_bytes(os.urandom(4), "little") if seed is None else seed,
-        passing=values["passing"],
-        force=force,
-        shows=tuple(map(_show, values["shows"])),
-        preferences=Preferences(values["carveout"], values["func_cache"], values["priority"]),
-        timing=_timing(values),
-        profile=values["profile"],
-        reference=values["reference"],
-        directory=directory,
-    )
-
-
-def _geometry(values: dict[str, Any]) -> Geometry:
-    grid, block, threads = values["grid"], values["block"], values["threads"]
-    if grid and threads:
-        raise RequestError("--grid and --threads exclude each other: each says the whole size")
-    if block is None:
-        block = (_DEFAULT_BLOCK if threads else 1, 1, 1)
-    return Geometry(
-        block, grid, threads, values["smem"] or 0, values["cooperative"], values["cluster"]
-    )
-
-
-def _triton_geometry(values: dict[str, Any], triton: TritonKernel) -> Geometry:
-    """What the options leave open is as Triton would have it."""
-    if values["threads"]:
-        raise RequestError(
-            "--threads: the grid of a Triton kernel counts programs", hint="--grid says how many"
-        )
-    smem = values["smem"]
-    return Geometry(
-        block=values["block"] or triton.block,
-        grid=triton.grid(values["grid"] or (1, 1, 1)),
-        shared_bytes=triton.shared_bytes if smem is None else smem,
-        cooperative=values["cooperative"] or triton.cooperative,
-        cluster=values["cluster"] or triton.cluster,
-    )
-
-
-def _timing(values: dict[str, Any]) -> Timing | None:
-    repeat, warmup = values["repeat"], values["warmup"]
-    if repeat is None:
-        for name in ("warmup", "hot", "bytes", "flops"):
-            if values["nbytes" if name == "bytes" else name]:
-                raise RequestError(f"--{name} is for timing", hint="--repeat N times N runs")
-        return None
-    if values["profile"]:
-        raise RequestError(
-            "--profile and --repeat exclude each other: a profiler wants a single launch"
-        )
-    return Timing(
-        repeat=repeat,
-        warmup=_WARMUP if warmup is None else warmup,
-        hot=values["hot"],
-        nbytes=_count("--bytes", values["nbytes"]),
-        flops=_count("--flops", values["flops"]),
-    )
-
-
-def _count(option: str, text: str | None) -> Expression | None:
-    """An expression over the integer arguments, as a buffer's dimension is."""
-    if text is None:
-        return None
-    from cudarun.arguments.dimensions import read_dimension
-    from cudarun.arguments.scanner import Scanner
-
-    scanner = Scanner(text)
-    try:
-        expression = read_dimension(scanner)
-        scanner.expect_end()
-    except RequestError as error:
-        error.message = f"{option}: {error.message}"
-        raise
-    return expression
-
-
-def _show(text: str) -> Show:
-    name, equals, kind = text.partition("=")
-    kinds: dict[str, Literal["hist", "image", "plot"]] = {
-        "hist": "hist",
-        "image": "image",
-        "plot": "plot",
-    }
-    if not (name and equals) or kind not in kinds:
-        raise RequestError(f"--show: '{text}' is not NAME=KIND, KIND {', '.join(_SHOW_KINDS)}")
-    return Show(name, kinds[kind])
-
-
-def _saves(
-    texts: Sequence[str], where: Target, directory: Path, *, force: bool
-) -> tuple[Save, ...]:
-    saves = tuple(_save(text, where, directory, force=force) for text in texts)
-    paths = [save.path for save in saves]
-    for path in paths:
-        if paths.count(path) > 1:
-            raise RequestError(f"--save: two buffers would both write {path}")
-    return saves
-
-
-def _save(text: str, where: Target, directory: Path, *, force: bool) -> Save:
-    name, equals, path = text.partition("=")
-    if not (name and equals and path):
-        raise RequestError(f"--save: '{text}' is not NAME=PATH")
-    several = len(where.devices) > 1 or any(s.by == ALL for s in where.devices)
-    if several and "{device}" not in path:
-        raise RequestError(
-            f"--save: several devices would all write {path}",
-            hint="put {device} into the path, as in y-{device}.npy",
-        )
-    request = Save(name, os.fspath(directory / path))
-    check_savable(request, force=force)
-    return request

@@ -6,13 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from cudarun.commands.image_options import (
-    architecture,
-    compilation,
-    compile_options,
-    jit,
-    jit_options,
-)
+from cudarun.commands.compile_options import compilation, compile_options
+from cudarun.commands.image_options import architecture, jit, jit_options
 from cudarun.commands.inputs import open_input
 from cudarun.commands.options import context_options, device_options, output_options, target
 from cudarun.errors import RequestError
@@ -20,7 +15,7 @@ from cudarun.report.json import document, errors_as_json
 from cudarun.session.image_requests import LinkRequest
 
 if TYPE_CHECKING:
-    from cudarun.session.requests import Target
+    from cudarun.session.targets import Target
 
 
 @click.command("link")

@@ -6,7 +6,8 @@ from typing import Any
 
 import click
 
-from cudarun.commands.image_options import compilation, compile_options, jit, jit_options
+from cudarun.commands.compile_options import compilation, compile_options
+from cudarun.commands.image_options import jit, jit_options
 from cudarun.commands.inputs import open_input
 from cudarun.commands.options import (
     context_options,
@@ -20,7 +21,7 @@ from cudarun.errors import RequestError
 from cudarun.report.json import document, errors_as_json
 from cudarun.session.fleet import Fleet
 from cudarun.session.image_requests import LoadRequest, Via
-from cudarun.session.requests import Target
+from cudarun.session.targets import Target
 from cudarun.session.verdicts import load, prefetch
 
 _WAYS: dict[str, tuple[Via, ...]] = {

@@ -25,7 +25,8 @@ from cudarun.session.managed import (
     parse_view,
     start_worker,
 )
-from cudarun.session.requests import Geometry, Image, LaunchRequest, Target
+from cudarun.session.requests import Geometry, Image, LaunchRequest
+from cudarun.session.targets import Target
 
 
 @click.command("managed")

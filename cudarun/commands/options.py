@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 from cudarun.session.contexts import CACHE_CONFIGS, FLAGS, LIMITS
-from cudarun.session.requests import ContextOptions, Extent, Target
 from cudarun.session.selection import parse_devices
+from cudarun.session.targets import ContextOptions, Target
+
+if TYPE_CHECKING:  # requests are imported when there is one to make
+    from cudarun.session.requests import Extent
 
 F = TypeVar("F", bound=Callable[..., Any])
 

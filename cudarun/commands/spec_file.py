@@ -16,13 +16,15 @@ from typing import Any
 
 import click
 
-from cudarun.commands.image_options import compilation, compile_options
+from cudarun.commands.compile_options import compilation, compile_options
 from cudarun.commands.inputs import read_input
-from cudarun.commands.launch_options import launch_options, launch_request
+from cudarun.commands.launch_options import launch_options
+from cudarun.commands.launch_request import launch_request
 from cudarun.commands.options import context_options, context_values
 from cudarun.errors import CudarunError, ImageRefused, RequestError
-from cudarun.session.requests import ContextOptions, Image, Target
+from cudarun.session.requests import Image
 from cudarun.session.spec import Case, parse_expected, parse_requirement
+from cudarun.session.targets import ContextOptions, Target
 
 _TABLE = "launch"
 _OWN = ("name", "image", "args", "expect_error", "requires", "skip")

@@ -5,11 +5,10 @@ NaN and the infinities, which JSON does not have, are strings.
 
 from __future__ import annotations
 
-import json
-import math
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import fields, is_dataclass
+from math import isfinite, isnan
 from typing import Any
 
 from cudarun.errors import CudarunError, ExitCode
@@ -23,6 +22,8 @@ def document(command: str, report: Any, exit_code: int = ExitCode.OK) -> str:
         report: A report dataclass.
         exit_code: What the process will end with.
     """
+    import json  # not before there is something to write
+
     head = {"schema": f"cudarun/{command}/1", "exit_code": int(exit_code)}
     return json.dumps(head | plain(report), indent=2, ensure_ascii=False, allow_nan=False)
 
@@ -34,6 +35,8 @@ def errors_as_json(command: str, *, wanted: bool) -> Iterator[None]:
         yield
     except CudarunError as error:
         if wanted:
+            import json
+
             head = {"schema": f"cudarun/{command}/1", "exit_code": int(error.exit_code)}
             print(json.dumps(head | {"error": error.as_dict()}, indent=2, ensure_ascii=False))
         raise
@@ -49,6 +52,6 @@ def plain(value: Any) -> Any:
         return [plain(item) for item in value]
     if isinstance(value, dict):
         return {key: plain(item) for key, item in value.items()}
-    if isinstance(value, float) and not math.isfinite(value):
-        return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
+    if isinstance(value, float) and not isfinite(value):
+        return "NaN" if isnan(value) else "Infinity" if value > 0 else "-Infinity"
     return value

@@ -22,9 +22,10 @@ from cudarun.session.context_steps import Answer, NotRun, NotSupported, ScriptCo
 from cudarun.session.context_verbs import BUILTIN
 from cudarun.session.devices import Device
 from cudarun.session.drivers import DriverChoice
-from cudarun.session.requests import ContextOptions, Image
+from cudarun.session.requests import Image
 from cudarun.session.selection import Selector
 from cudarun.session.session import Session
+from cudarun.session.targets import ContextOptions
 
 T = TypeVar("T")
 

@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from cudarun.errors import CudarunError, OutOfTime, RequestError
 from cudarun.report.ctx_types import ScriptReport, StepReport
 from cudarun.session.context_script import Script, Step
-from cudarun.session.requests import Image, Target
+from cudarun.session.requests import Image
 from cudarun.session.selection import Selector
+from cudarun.session.targets import Target
 from cudarun.session.worker import Outcome, Worker, gather
 
 if TYPE_CHECKING:  # only a worker has one

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 from cudarun.report.ctx_types import ContextInfo, ContextOutcome, ContextsReport
 from cudarun.session.contexts import LIMITS, cache_word, creation, enter_context, flag_words
 from cudarun.session.fleet import label_of, one_by_one
-from cudarun.session.requests import ContextOptions, Target
 from cudarun.session.selection import Selector
+from cudarun.session.targets import ContextOptions, Target
 from cudarun.session.worker import Worker, gather
 
 if TYPE_CHECKING:  # only a worker has these

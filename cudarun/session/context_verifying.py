@@ -19,8 +19,8 @@ from cudarun.session.context_facts import FACTS, Fact
 from cudarun.session.context_running import Stage
 from cudarun.session.context_script import Script
 from cudarun.session.fleet import label_of, one_by_one
-from cudarun.session.requests import Target
 from cudarun.session.selection import Selector
+from cudarun.session.targets import Target
 
 _TWO_DEVICES = "it takes two devices of one driver: --together, as in -d 0,1 --together"
 _NOT_SUPPORTED = 801  # CUDA_ERROR_NOT_SUPPORTED

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-from cudarun.session.requests import ContextOptions
+from cudarun.session.targets import ContextOptions
 
 if TYPE_CHECKING:  # the command line wants the words below without what a worker needs
     from cudarun.session.calls import Driver

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 
 from cudarun.errors import CudarunError, RequestError
 from cudarun.session.progress import Progress, Watch
-from cudarun.session.requests import Target
 from cudarun.session.selection import Selector
+from cudarun.session.targets import Target
 from cudarun.session.worker import Outcome, Worker, gather
 
 if TYPE_CHECKING:  # only a worker has a session

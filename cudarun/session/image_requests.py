@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from cudarun.session.requests import Extent, Image, Target
+from cudarun.session.requests import Extent, Image
+from cudarun.session.targets import Target
 
 if TYPE_CHECKING:  # the commands' help needs no images
     from cudarun.images.versions import Target as Architecture

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from cudarun.report.types import DeviceInfo, DevicesReport
 from cudarun.session.fleet import Fleet
-from cudarun.session.requests import Target
+from cudarun.session.targets import Target
 
 if TYPE_CHECKING:
     from collections.abc import Callable

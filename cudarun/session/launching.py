@@ -5,19 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from cudarun.errors import CudarunError
 from cudarun.session.fleet import Fleet
-from cudarun.session.requests import LaunchRequest
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # what is imported here keeps the workers from starting
+    from pathlib import Path
+
     from cudarun.images.facts import ImageFacts
     from cudarun.report.types import LaunchPlan, LaunchReport, LaunchResult
     from cudarun.session.devices import Device
     from cudarun.session.loading import Library
-    from cudarun.session.requests import Image
+    from cudarun.session.requests import Image, LaunchRequest
     from cudarun.session.session import Session
 
 T = TypeVar("T")
@@ -50,6 +50,7 @@ def launch(
     if reference is None:
         return _report(request, fleet, on_each_device(request), meanwhile)
     import tempfile
+    from pathlib import Path
 
     with tempfile.TemporaryDirectory(prefix="cudarun-reference-") as name:
         folder = Path(name)

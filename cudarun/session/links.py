@@ -11,7 +11,8 @@ from cudarun.errors import ImageRefused, NoDevice, RequestError
 from cudarun.images.identify import ImageKind, identify
 from cudarun.session.fleet import Fleet
 from cudarun.session.image_requests import LinkRequest, LoadRequest
-from cudarun.session.requests import Image, Target
+from cudarun.session.requests import Image
+from cudarun.session.targets import Target
 from cudarun.session.verdicts import load, prefetch
 from cudarun.writing import check_writable, whole_file
 

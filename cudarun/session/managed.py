@@ -18,7 +18,8 @@ from cudarun.arguments.values import Null, SymbolAddress, Value
 from cudarun.errors import ArgumentSyntaxError, RequestError
 from cudarun.report.managed_types import ManagedReport
 from cudarun.session.fleet import make_session
-from cudarun.session.requests import Image, LaunchRequest, Target
+from cudarun.session.requests import Image, LaunchRequest
+from cudarun.session.targets import Target
 from cudarun.session.worker import Worker, gather
 
 if TYPE_CHECKING:  # only a worker has one

@@ -22,35 +22,6 @@ STDIN = "<stdin>"
 
 
 @dataclass(frozen=True, slots=True)
-class ContextOptions:
-    """The context that work is done in.
-
-    Attributes:
-        kind: The device's primary context, or one created for this run (``cuCtxCreate``).
-        flags: Words of ``CUctx_flags`` in command-line spelling: ``spin``, ``map-host``, ….
-        limits: ``cuCtxSetLimit``, name in command-line spelling to size in bytes or count.
-        cache_config: ``cuCtxSetCacheConfig``: ``none``, ``shared``, ``l1`` or ``equal``.
-    """
-
-    kind: Literal["primary", "new"] = "primary"
-    flags: tuple[str, ...] = ()
-    limits: tuple[tuple[str, int], ...] = ()
-    cache_config: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Target:
-    """On which devices, in which contexts and how many workers, for how long at most (seconds)."""
-
-    devices: tuple[Selector, ...]
-    context: ContextOptions = ContextOptions()
-    together: bool = False
-    timeout: float | None = None
-    trace: bool = False
-    capture: bool = False  # kernel printf goes into the report, not to stdout
-
-
-@dataclass(frozen=True, slots=True)
 class Image:
     """A kernel file as read.
 

@@ -12,8 +12,8 @@ from cudarun.session.contexts import enter_context
 from cudarun.session.devices import Device, driver_of, resolve
 from cudarun.session.drivers import choose_driver
 from cudarun.session.progress import Progress
-from cudarun.session.requests import ContextOptions
 from cudarun.session.selection import Selector
+from cudarun.session.targets import ContextOptions
 
 if TYPE_CHECKING:
     from cudarun.session.loading import Library

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from cudarun.errors import CudarunError, ExitCode, RequestError
-from cudarun.session.requests import ContextOptions, LaunchRequest
+from cudarun.session.requests import LaunchRequest
 from cudarun.session.selection import DriverName
+from cudarun.session.targets import ContextOptions
 
 if TYPE_CHECKING:
     from cudarun.report.spec_types import Verdict

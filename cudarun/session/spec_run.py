@@ -21,9 +21,9 @@ from cudarun.session.devices import describe
 from cudarun.session.fleet import Work, label_of, make_session, one_by_one
 from cudarun.session.launching import on_each_device, on_reference_device, prefetch
 from cudarun.session.progress import Progress, Watch
-from cudarun.session.requests import ContextOptions, Target
 from cudarun.session.selection import Selector
 from cudarun.session.spec import Case
+from cudarun.session.targets import ContextOptions, Target
 from cudarun.session.worker import WATCH_INTERVAL, Outcome, Worker, settle
 
 if TYPE_CHECKING:

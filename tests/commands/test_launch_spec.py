@@ -10,8 +10,8 @@ import pytest
 
 from cudarun.commands.spec_file import read_spec
 from cudarun.errors import RequestError
-from cudarun.session.requests import Target
 from cudarun.session.selection import parse_devices
+from cudarun.session.targets import Target
 
 if TYPE_CHECKING:
     from conftest import Ran, Run

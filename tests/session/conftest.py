@@ -8,9 +8,10 @@ from typing import Any
 
 import pytest
 
-from cudarun.session.requests import ContextOptions, Image
+from cudarun.session.requests import Image
 from cudarun.session.selection import parse_devices
 from cudarun.session.session import Session
+from cudarun.session.targets import ContextOptions
 from cudarun.session.worker import Worker, gather
 
 ROOT = Path(__file__).resolve().parents[2]

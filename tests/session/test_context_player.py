@@ -9,8 +9,9 @@ from cudarun.report.ctx_types import ScriptReport, StepReport
 from cudarun.session.context_player import _last_seen
 from cudarun.session.context_running import run_script
 from cudarun.session.context_script import Step, parse_script
-from cudarun.session.requests import Image, Target
+from cudarun.session.requests import Image
 from cudarun.session.selection import parse_devices
+from cudarun.session.targets import Target
 
 
 @pytest.fixture(autouse=True)

@@ -10,8 +10,8 @@ from cudarun.errors import CudarunError, NoDevice, OutOfTime, WorkerDied
 from cudarun.report.ctx_types import ScriptReport, StepReport, Verdict
 from cudarun.session.context_facts import Fact
 from cudarun.session.context_verifying import _judged, _next, _Trial
-from cudarun.session.requests import Target
 from cudarun.session.selection import parse_devices
+from cudarun.session.targets import Target
 
 
 def step(verdict: Verdict, result: str = "CUDA_SUCCESS", code: int | None = 0) -> StepReport:

@@ -14,8 +14,9 @@ from cudarun.errors import ImageRefused, OutOfTime, WorkerDied
 from cudarun.images.versions import Target as Architecture
 from cudarun.session import nvjitlink
 from cudarun.session.image_requests import JitOptions, LinkRequest
-from cudarun.session.requests import Image, Target
+from cudarun.session.requests import Image
 from cudarun.session.selection import parse_devices
+from cudarun.session.targets import Target
 
 SAMPLES = Path(__file__).resolve().parents[2] / "samples" / "link"
 SM_90 = Architecture(False, 90)

@@ -16,8 +16,8 @@ from cudarun.errors import (
     WorkerDied,
 )
 from cudarun.report.types import DeviceInfo
-from cudarun.session.requests import ContextOptions
 from cudarun.session.spec import Case, parse_expected, parse_requirement
+from cudarun.session.targets import ContextOptions
 
 H200 = DeviceInfo(
     label="0",

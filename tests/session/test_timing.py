@@ -20,9 +20,10 @@ from cudarun.report.timing import duration
 from cudarun.report.types import LaunchResult
 from cudarun.session import drivers, memory, session
 from cudarun.session.progress import Progress
-from cudarun.session.requests import ContextOptions, Geometry, Image, LaunchRequest, Timing
+from cudarun.session.requests import Geometry, Image, LaunchRequest, Timing
 from cudarun.session.running import run_on
 from cudarun.session.selection import parse_devices
+from cudarun.session.targets import ContextOptions
 from cudarun.session.timing import summary
 
 SAXPY = Path(__file__).resolve().parents[2] / "samples" / "saxpy.ptx"

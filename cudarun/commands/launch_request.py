@@ -1,0 +1,180 @@
+"""The request that the options and arguments of one launch make.
+
+A case of a spec file says the same words, so it goes through the same function.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from cudarun.commands.launch_options import DEFAULT_BLOCK, SHOW_KINDS, WARMUP
+from cudarun.errors import RequestError
+from cudarun.session.outputs import check_savable
+from cudarun.session.requests import (
+    Geometry,
+    Image,
+    LaunchRequest,
+    Preferences,
+    Save,
+    Show,
+    Timing,
+)
+from cudarun.session.selection import ALL
+from cudarun.session.triton import TritonKernel, parameter_count, read_triton
+
+if TYPE_CHECKING:
+    from cudarun.arguments.expressions import Expression
+    from cudarun.session.targets import Target
+
+
+def launch_request(
+    values: dict[str, Any], where: Target, image: Image, directory: Path = Path()
+) -> LaunchRequest:
+    """Parse and validate everything that needs no driver.
+
+    Args:
+        values: Of `launch_options`, with ``arguments``.
+        where: The devices it will run on.
+        image: What is launched.
+        directory: What relative paths start from.
+
+    Raises:
+        RequestError: Any of it is unusable.
+        ImageRefused: The parameters of a Triton kernel cannot be read from its image.
+    """
+    from cudarun.arguments.expressions import parse_expression
+    from cudarun.arguments.grammar import parse_arguments
+    from cudarun.arguments.tolerance import Tolerance
+
+    force, seed = values["force"], values["seed"]
+    triton = read_triton(image)
+    kernel = values["kernel"] or (triton.name if triton else None)
+    geometry = _geometry(values) if triton is None else _triton_geometry(values, triton)
+    arguments = parse_arguments(values["arguments"])
+    if triton is not None and kernel == triton.name:
+        count = parameter_count(image, kernel)
+        arguments = triton.with_scratch(arguments, count, geometry.grid_extent())
+    return LaunchRequest(
+        image=image,
+        kernel=kernel,
+        geometry=geometry,
+        arguments=arguments,
+        checks=tuple(map(parse_expression, values["checks"])),
+        prints=tuple(map(parse_expression, values["prints"])),
+        saves=_saves(values["saves"], where, directory, force=force),
+        tolerance=Tolerance(values["rtol"], values["atol"], values["equal_nan"]),
+        seed=int.from_bytes(os.urandom(4), "little") if seed is None else seed,
+        passing=values["passing"],
+        force=force,
+        shows=tuple(map(_show, values["shows"])),
+        preferences=Preferences(values["carveout"], values["func_cache"], values["priority"]),
+        timing=_timing(values),
+        profile=values["profile"],
+        reference=values["reference"],
+        directory=directory,
+    )
+
+
+def _geometry(values: dict[str, Any]) -> Geometry:
+    grid, block, threads = values["grid"], values["block"], values["threads"]
+    if grid and threads:
+        raise RequestError("--grid and --threads exclude each other: each says the whole size")
+    if block is None:
+        block = (DEFAULT_BLOCK if threads else 1, 1, 1)
+    return Geometry(
+        block, grid, threads, values["smem"] or 0, values["cooperative"], values["cluster"]
+    )
+
+
+def _triton_geometry(values: dict[str, Any], triton: TritonKernel) -> Geometry:
+    """What the options leave open is as Triton would have it."""
+    if values["threads"]:
+        raise RequestError(
+            "--threads: the grid of a Triton kernel counts programs", hint="--grid says how many"
+        )
+    smem = values["smem"]
+    return Geometry(
+        block=values["block"] or triton.block,
+        grid=triton.grid(values["grid"] or (1, 1, 1)),
+        shared_bytes=triton.shared_bytes if smem is None else smem,
+        cooperative=values["cooperative"] or triton.cooperative,
+        cluster=values["cluster"] or triton.cluster,
+    )
+
+
+def _timing(values: dict[str, Any]) -> Timing | None:
+    repeat, warmup = values["repeat"], values["warmup"]
+    if repeat is None:
+        for name in ("warmup", "hot", "bytes", "flops"):
+            if values["nbytes" if name == "bytes" else name]:
+                raise RequestError(f"--{name} is for timing", hint="--repeat N times N runs")
+        return None
+    if values["profile"]:
+        raise RequestError(
+            "--profile and --repeat exclude each other: a profiler wants a single launch"
+        )
+    return Timing(
+        repeat=repeat,
+        warmup=WARMUP if warmup is None else warmup,
+        hot=values["hot"],
+        nbytes=_count("--bytes", values["nbytes"]),
+        flops=_count("--flops", values["flops"]),
+    )
+
+
+def _count(option: str, text: str | None) -> Expression | None:
+    """An expression over the integer arguments, as a buffer's dimension is."""
+    if text is None:
+        return None
+    from cudarun.arguments.dimensions import read_dimension
+    from cudarun.arguments.scanner import Scanner
+
+    scanner = Scanner(text)
+    try:
+        expression = read_dimension(scanner)
+        scanner.expect_end()
+    except RequestError as error:
+        error.message = f"{option}: {error.message}"
+        raise
+    return expression
+
+
+def _show(text: str) -> Show:
+    name, equals, kind = text.partition("=")
+    kinds: dict[str, Literal["hist", "image", "plot"]] = {
+        "hist": "hist",
+        "image": "image",
+        "plot": "plot",
+    }
+    if not (name and equals) or kind not in kinds:
+        raise RequestError(f"--show: '{text}' is not NAME=KIND, KIND {', '.join(SHOW_KINDS)}")
+    return Show(name, kinds[kind])
+
+
+def _saves(
+    texts: Sequence[str], where: Target, directory: Path, *, force: bool
+) -> tuple[Save, ...]:
+    saves = tuple(_save(text, where, directory, force=force) for text in texts)
+    paths = [save.path for save in saves]
+    for path in paths:
+        if paths.count(path) > 1:
+            raise RequestError(f"--save: two buffers would both write {path}")
+    return saves
+
+
+def _save(text: str, where: Target, directory: Path, *, force: bool) -> Save:
+    name, equals, path = text.partition("=")
+    if not (name and equals and path):
+        raise RequestError(f"--save: '{text}' is not NAME=PATH")
+    several = len(where.devices) > 1 or any(s.by == ALL for s in where.devices)
+    if several and "{device}" not in path:
+        raise RequestError(
+            f"--save: several devices would all write {path}",
+            hint="put {device} into the path, as in y-{device}.npy",
+        )
+    request = Save(name, os.fspath(directory / path))
+    check_savable(request, force=force)
+    return request

@@ -10,21 +10,21 @@ function returns the values alone and raises when the result is not ``CUDA_SUCCE
 
 from __future__ import annotations
 
-import re
 import sys
 import time
 from collections.abc import Callable
 from typing import Any
 
 from cudarun.errors import CudarunError, DeviceFailed, ImageRefused, NoDevice
+from cudarun.session.driver_log import DriverLog
 from cudarun.session.drivers import DriverChoice
 
 # CUDA driver API, enum CUresult: which failures are not the device's.
 _NO_DEVICE = frozenset({3, 34, 36, 46, 100, 101, 102, 802, 803, 804})
 _IMAGE_REFUSED = frozenset({200, 209, 218, 220, 221, 222, 223, 224, 225, 226, 300, 301, 302, 303})
-_LOG_ENTRY = re.compile(r"^(?:\[[^\]\n]*\])+", re.MULTILINE)
+_SUCCESS, _NOT_READY = 0, 600
+_LOGS_SINCE = 12090
 _NAME_BYTES = 256
-_LOG_BYTES = 25600  # cuLogsDumpToMemory: the driver keeps no more
 
 
 class Driver:
@@ -45,6 +45,9 @@ class Driver:
         self.count = 0  # calls made
         self.version = 0  # cuDriverGetVersion, e.g. 13000; known once the session has initialised
         self._call = self._traced if trace else _untraced
+        self._find_logs = choice.find_logs
+        self._log: DriverLog | None = None
+        self._said = ""  # by the driver's log, of the last call that failed
 
     def __getattr__(self, name: str) -> Any:
         member = getattr(self.module, name)
@@ -69,7 +72,6 @@ class Driver:
         self.count += 1
         try:
             answer: tuple[Any, ...] = self._call(name, getattr(self.module, name), args)
-            return answer
         except RuntimeError as error:
             # The bindings raise this, not a CUresult, when libcuda cannot be opened.
             if type(error).__name__ != "DynamicLibNotFoundError":
@@ -78,9 +80,12 @@ class Driver:
                 "no CUDA driver: libcuda.so.1 was not found",
                 hint="install the NVIDIA driver, or run on the emulated device with -d cpu",
             ) from error
+        if answer[0] not in (_SUCCESS, _NOT_READY) and self.version >= _LOGS_SINCE:
+            self._said = self._read_log(name)
+        return answer
 
     def failure(self, name: str, result: Any) -> CudarunError:
-        """The exception for a result that is not success, with the driver's own log."""
+        """The exception for the result of the last call that failed, with the driver's own log."""
         number = int(result)
         kind = DeviceFailed
         if number in _NO_DEVICE:
@@ -89,25 +94,16 @@ class Driver:
             kind = ImageRefused  # type: ignore[assignment]
         status, text = self.module.cuGetErrorString(result)
         words = text.decode() if int(status) == 0 else "unknown error"
-        return kind(f"{name}: {words}", cuda=(result.name, number), log=self._log() or None)
+        return kind(f"{name}: {words}", cuda=(result.name, number), log=self._said or None)
 
-    def _log(self) -> str:
-        """The driver's last log entry (CUDA 12.9 and later); empty where it keeps no log.
-
-        An entry is a line that begins with the time and the process in brackets, and the lines
-        that follow it.
-        """
-        if self.version < 12090 or not hasattr(self.module, "cuLogsDumpToMemory"):
-            return ""
-        buffer = bytearray(_LOG_BYTES)
-        try:
-            result, *_ = self.module.cuLogsDumpToMemory(None, buffer, len(buffer), 0)
-        except RuntimeError:  # 'Function "…" not found': bindings 13.3 with driver 580 say so
-            return ""
-        if result != 0:
-            return ""
-        entries = _LOG_ENTRY.split(buffer.split(b"\0", 1)[0].decode(errors="replace"))
-        return entries[-1].strip()
+    def _read_log(self, name: str) -> str:
+        """What the driver's log says since the last call that failed."""
+        if self._log is None:
+            logs = self._find_logs()
+            if logs is None:
+                return ""
+            self._log = DriverLog(logs)
+        return self._log.since_last(name)
 
     def _traced(self, name: str, function: Callable[..., Any], args: tuple[Any, ...]) -> Any:
         started = time.perf_counter()

@@ -8,11 +8,16 @@ from dataclasses import dataclass
 from types import ModuleType
 from typing import Any
 
+from cudarun.session.driver_log import libcuda_logs
 from cudarun.session.selection import DriverName
 
 
 def _ignore(told: Callable[[float], object]) -> None:
     """A GPU does not tell how far a kernel is."""
+
+
+def _no_logs() -> None:
+    """A driver that keeps no log."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +33,7 @@ class DriverChoice:
         has_cache: Whether what ran before can make a kernel quicker.
         runs_machine_code: Whether it takes cubins; the emulator runs PTX alone.
         on_progress: Has a function called with the part of a running kernel that is done.
+        find_logs: What has ``cuLogs*`` of this driver; ``None`` where it keeps no log.
     """
 
     module: ModuleType | Any
@@ -36,6 +42,7 @@ class DriverChoice:
     has_cache: bool = True
     runs_machine_code: bool = True
     on_progress: Callable[[Callable[[float], object]], None] = _ignore
+    find_logs: Callable[[], Any] = _no_logs
 
 
 def choose_driver(name: DriverName) -> DriverChoice:
@@ -49,6 +56,7 @@ def choose_driver(name: DriverName) -> DriverChoice:
             has_cache=False,
             runs_machine_code=False,
             on_progress=emulator.on_progress,
+            find_logs=lambda: emulator,
         )
     bindings = importlib.import_module("cuda.bindings.driver")
-    return DriverChoice(bindings, guard_bytes=4096)
+    return DriverChoice(bindings, guard_bytes=4096, find_logs=libcuda_logs)

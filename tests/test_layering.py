@@ -20,7 +20,15 @@ PACKAGE = Path(__file__).resolve().parent.parent / "cudarun"
 MAY_IMPORT = {
     "__main__": {"cli"},
     "cli": {"commands", "report", "session.versions"},
-    "commands": {"session", "report", "arguments", "diagnostics", "images", "parameters", "writing"},
+    "commands": {
+        "session",
+        "report",
+        "arguments",
+        "diagnostics",
+        "images",
+        "parameters",
+        "writing",
+    },
     "session": {
         "arguments",
         "diagnostics",

@@ -25,7 +25,7 @@ from cudarun.session.drivers import DriverChoice
 from cudarun.session.requests import Image
 from cudarun.session.selection import Selector
 from cudarun.session.session import Session
-from cudarun.session.targets import ContextOptions
+from cudarun.session.targets import Target
 
 T = TypeVar("T")
 
@@ -92,7 +92,7 @@ class Player:
     def __init__(
         self, selectors: Sequence[Selector], images: Mapping[str, Image], *, trace: bool = False
     ) -> None:
-        session = BareSession(selectors, ContextOptions(), trace=trace)
+        session = BareSession(Target(tuple(selectors), trace=trace, narrow=False), selectors)
         self.driver = session.driver
         self.devices = session.devices
         # What looks at the stacks is not the script's, so it is not traced.

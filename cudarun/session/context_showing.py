@@ -45,7 +45,7 @@ def show_contexts(target: Target) -> ContextsReport:
 def _session(selectors: Sequence[Selector], trace: bool) -> BareSession:
     from cudarun.session.context_player import BareSession
 
-    return BareSession(selectors, ContextOptions(), trace=trace)
+    return BareSession(Target(tuple(selectors), trace=trace), selectors)
 
 
 def _look(options: ContextOptions, session: BareSession) -> ContextInfo:

@@ -30,14 +30,25 @@ def driver_of(selectors: Sequence[Selector]) -> DriverName:
     return name
 
 
-def resolve(driver: Driver, selectors: Sequence[Selector]) -> list[Device]:
+def resolve(
+    driver: Driver, selectors: Sequence[Selector], shown: Sequence[int] | None = None
+) -> list[Device]:
     """The devices that the selectors mean, in order, each once.
+
+    Args:
+        driver: The driver, initialised.
+        selectors: The devices.
+        shown: What `visibility.narrow` returned: those are all that the driver knows.
 
     Raises:
         NoDevice: One of them does not exist here.
         RequestError: The start of a UUID fits several.
     """
     count = driver.cuDeviceGetCount()
+    if shown is not None:
+        if count < len(shown):
+            raise absent(selectors)
+        return [Device(str(i), i, driver.cuDeviceGet(nth)) for nth, i in enumerate(shown)]
     found = [index for selector in selectors for index in _indices(driver, selector, count)]
     name = driver_of(selectors)
     return [
@@ -53,22 +64,29 @@ def _indices(driver: Driver, selector: Selector, count: int) -> list[int]:
     elif selector.by == "index":
         found = [index for index in everything if index == int(selector.value)]
     elif selector.by == "pci":
-        found = [index for index in everything if _same_bus(_pci(driver, index), selector.value)]
+        found = [index for index in everything if _on_bus(driver, index, selector.value)]
     else:
         found = [index for index in everything if _uuid_starts(driver, index, selector.value)]
         if len(found) > 1:
             raise RequestError(f"--device: {selector} is the start of {len(found)} UUIDs")
     if not found:
-        raise NoDevice(
-            f"no device {selector}: the driver shows {count}",
-            hint="'cudarun devices' lists them; CUDA_VISIBLE_DEVICES may hide some"
-            if selector.driver == "cuda"
-            else "CUDARUN_CPU_DEVICES sets how many emulated devices there are",
-        )
+        raise absent([selector], count)
     return found
 
 
-def describe(driver: Driver, device: Device, count: int) -> DeviceInfo:
+def absent(selectors: Sequence[Selector], count: int | None = None) -> NoDevice:
+    """The error for devices that are not there, of the ``count`` that the driver shows."""
+    names = ",".join(map(str, selectors))
+    shows = "the driver does not show it" if count is None else f"the driver shows {count}"
+    return NoDevice(
+        f"no device {names}: {shows}",
+        hint="'cudarun devices' lists them; CUDA_VISIBLE_DEVICES may hide some"
+        if driver_of(selectors) == "cuda"
+        else "CUDARUN_CPU_DEVICES sets how many emulated devices there are",
+    )
+
+
+def describe(driver: Driver, device: Device) -> DeviceInfo:
     """What the driver says of a device; ``memory_free`` only where a context is current on it."""
     from cudarun.report.types import DeviceInfo
 
@@ -89,45 +107,49 @@ def describe(driver: Driver, device: Device, count: int) -> DeviceInfo:
         label=device.label,
         index=device.index,
         name=_text(driver.cuDeviceGetName(256, device.handle)),
-        uuid=_uuid(driver, device.index),
-        pci_bus_id=_pci(driver, device.index),
+        uuid=uuid_of(driver, device),
+        pci_bus_id=_pci(driver, device.handle),
         compute_capability=(major, minor),
         multiprocessors=processors,
         memory_free=memory[0] if status == 0 else None,
         memory_total=driver.cuDeviceTotalMem(device.handle),
         driver_version=cuda,
         ptx_version=newest_ptx(cuda),
-        peers=tuple(
-            other
-            for other in range(count)
-            if other != device.index
-            and driver.cuDeviceCanAccessPeer(device.handle, driver.cuDeviceGet(other))
-        ),
+    )
+
+
+def peers_of(driver: Driver, device: Device) -> tuple[int, ...]:
+    """The devices whose memory this one can reach, of all that the driver shows."""
+    return tuple(
+        other
+        for other in range(driver.cuDeviceGetCount())
+        if other != device.index
+        and driver.cuDeviceCanAccessPeer(device.handle, driver.cuDeviceGet(other))
     )
 
 
 def uuid_of(driver: Driver, device: Device) -> str:
     """The device's UUID as nvidia-smi writes it."""
-    return _uuid(driver, device.index)
+    return _uuid(driver, device.handle)
 
 
-def _uuid(driver: Driver, index: int) -> str:
-    raw = bytes(driver.cuDeviceGetUuid(driver.cuDeviceGet(index)).bytes).hex()
+def _uuid(driver: Driver, handle: Any) -> str:
+    raw = bytes(driver.cuDeviceGetUuid(handle).bytes).hex()
     return f"GPU-{raw[:8]}-{raw[8:12]}-{raw[12:16]}-{raw[16:20]}-{raw[20:]}"
 
 
 def _uuid_starts(driver: Driver, index: int, start: str) -> bool:
     wanted = start.lower().removeprefix("gpu-")
-    return _uuid(driver, index).lower().removeprefix("gpu-").startswith(wanted)
+    return _uuid(driver, driver.cuDeviceGet(index)).lower().removeprefix("gpu-").startswith(wanted)
 
 
-def _pci(driver: Driver, index: int) -> str:
-    return _text(driver.cuDeviceGetPCIBusId(64, driver.cuDeviceGet(index)))
+def _pci(driver: Driver, handle: Any) -> str:
+    return _text(driver.cuDeviceGetPCIBusId(64, handle))
 
 
-def _same_bus(full: str, given: str) -> bool:
+def _on_bus(driver: Driver, index: int, given: str) -> bool:
     """Compare bus ids; the domain and the function may be left out or shortened."""
-    return _bus(full) == _bus(given)
+    return _bus(_pci(driver, driver.cuDeviceGet(index))) == _bus(given)
 
 
 def _bus(text: str) -> tuple[int, int, int, int]:

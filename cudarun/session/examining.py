@@ -56,7 +56,7 @@ def examine(request: LoadRequest, image: Image, session: Session) -> OnDevice:
         session.enter(device)
         if error is not None:
             raise error
-        about = describe(driver, device, session.device_count)
+        about = describe(driver, device)
         results = tuple(trial.on(device, warnings) for trial in trials)
         if device == session.devices[-1]:
             for trial in trials:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Generic, TypeVar
 
-from cudarun.errors import CudarunError, RequestError
+from cudarun.errors import CudarunError, NoDevice, RequestError
 from cudarun.session.progress import Progress, Watch
 from cudarun.session.selection import Selector
 from cudarun.session.targets import Target
@@ -68,7 +68,8 @@ class Fleet:
             raise RequestError("--together: GPUs and the emulated device have no common driver")
         self._timeout = target.timeout
         self._watch = watch
-        self._groups = [target.devices] if target.together else one_by_one(target)
+        self._target = target
+        self._groups = [target.devices] if target.together else one_by_one(target, guess=True)
         self._progress = [Progress() for _ in self._groups]
         with ExitStack() as stack:
             self._workers = [
@@ -107,11 +108,25 @@ class Fleet:
         finally:
             if self._watch is not None:
                 self._watch.end()
-        return [
+        answers = [
             answer
             for selectors, outcome in zip(self._groups, outcomes, strict=True)
             for answer in _answers(selectors, outcome)
         ]
+        if any(isinstance(answer.error, NoDevice) for answer in answers):
+            answers = self._without_guesses(answers)
+        return answers
+
+    def _without_guesses(self, answers: list[DeviceAnswer[T]]) -> list[DeviceAnswer[T]]:
+        """Leave out devices that there were taken to be, and are not.
+
+        Raises:
+            NoDevice: ``all`` was asked for and there is none.
+        """
+        if self._target.together:
+            return answers
+        known = {label_of(selectors) for selectors in one_by_one(self._target)}
+        return [answer for answer in answers if answer.device in known]
 
     def _look(self) -> None:
         if self._watch is not None:
@@ -125,18 +140,42 @@ def label_of(selectors: Sequence[Selector]) -> str:
     return ",".join(map(str, selectors))
 
 
-def one_by_one(target: Target) -> list[tuple[Selector, ...]]:
-    """A group for each device; ``all`` is counted by a worker of its own."""
+def one_by_one(target: Target, *, guess: bool = False) -> list[tuple[Selector, ...]]:
+    """A group for each device.
+
+    Args:
+        target: The devices.
+        guess: Take ``all`` to be as many GPUs as there seem to be. Otherwise a worker counts them,
+            which takes the driver 0.1 s and more for each.
+
+    Raises:
+        NoDevice: ``all`` was asked for and there is none.
+    """
     groups: list[tuple[Selector, ...]] = []
     for selector in target.devices:
         if selector.by == "all":
-            with Worker(partial(make_session, (selector,), target)) as worker:
-                worker.send(_indices)
-                [outcome] = gather([worker], timeout=target.timeout)
-            groups += [(Selector(selector.driver, "index", i),) for i in outcome.unwrap()]
+            indices = (_guessed(selector) if guess else None) or _counted(selector, target)
+            groups += [(Selector(selector.driver, "index", str(index)),) for index in indices]
         else:
             groups.append((selector,))
     return list(dict.fromkeys(groups))
+
+
+def _guessed(selector: Selector) -> Sequence[int] | None:
+    if selector.driver != "cuda":
+        return None
+    from cudarun.session import visibility  # only for `all`
+
+    count = visibility.count()
+    return None if count is None else range(count)
+
+
+def _counted(selector: Selector, target: Target) -> Sequence[int]:
+    with Worker(partial(make_session, (selector,), target)) as worker:
+        worker.send(_indices)
+        [outcome] = gather([worker], timeout=target.timeout)
+    indices: list[int] = outcome.unwrap()
+    return indices
 
 
 # --- in the worker -------------------------------------------------------------------------------
@@ -153,13 +192,11 @@ def make_session(
     """The state of a worker: the driver, initialised, and what it chose."""
     from cudarun.session.session import Session
 
-    return Session(
-        selectors, target.context, trace=target.trace, prefetch=prefetch, progress=progress
-    )
+    return Session(target, selectors, prefetch=prefetch, progress=progress)
 
 
-def _indices(session: Session) -> list[str]:
-    return [str(device.index) for device in session.devices]
+def _indices(session: Session) -> list[int]:
+    return [device.index for device in session.devices]
 
 
 def _on_devices(work: Work[T], session: Session) -> list[_Result[T]]:

@@ -27,7 +27,7 @@ def list_devices(target: Target) -> DevicesReport:
     groups = [tuple(group) for _, group in groupby(target.devices, lambda s: s.driver)]
     with ExitStack() as stack:
         fleets = [
-            stack.enter_context(Fleet(replace(target, devices=group, together=True)))
+            stack.enter_context(Fleet(replace(target, devices=group, together=True, narrow=False)))
             for group in groups
         ]
         answers = [answer for fleet in fleets for answer in fleet.run(_begin)]
@@ -35,10 +35,10 @@ def list_devices(target: Target) -> DevicesReport:
 
 
 def _begin(session: Session) -> Callable[[Device], DeviceInfo]:
-    from cudarun.session.devices import describe
+    from cudarun.session.devices import describe, peers_of
 
     def on_device(device: Device) -> DeviceInfo:
         session.enter(device)  # a context alone knows how much memory is free
-        return describe(session.driver, device, session.device_count)
+        return replace(describe(session.driver, device), peers=peers_of(session.driver, device))
 
     return on_device

@@ -50,7 +50,7 @@ def run_on(
     values, old = binding.scalars | after, binding.scalars | ran.before
     geometry = request.geometry
     return LaunchResult(
-        device=describe(session.driver, device, session.device_count),
+        device=describe(session.driver, device),
         kernel=ran.kernel.name,
         demangled=ran.kernel.demangled,
         grid=geometry.grid_extent(),

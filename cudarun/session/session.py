@@ -5,15 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
+from cudarun.errors import NoDevice
 from cudarun.images.identify import ImageKind, identify
 from cudarun.session.beside import Beside
 from cudarun.session.calls import Driver
 from cudarun.session.contexts import enter_context
-from cudarun.session.devices import Device, driver_of, resolve
+from cudarun.session.devices import Device, absent, driver_of, resolve
 from cudarun.session.drivers import choose_driver
 from cudarun.session.progress import Progress
 from cudarun.session.selection import Selector
-from cudarun.session.targets import ContextOptions
+from cudarun.session.targets import Target
+from cudarun.session.visibility import narrow
 
 if TYPE_CHECKING:
     from cudarun.session.loading import Library
@@ -24,10 +26,9 @@ class Session:
     """The driver, initialised.
 
     Args:
+        target: The contexts to work in, and how. That of a single device is made at once; where
+            there are several, a library can be loaded before any context exists.
         selectors: The devices to work on, all of one driver.
-        context: The contexts to work in. That of a single device is made at once; where there are
-            several, a library can be loaded before any context exists.
-        trace: Show every driver call on stderr.
         prefetch: Called in a thread: cuInit and the first context take 0.2 s in which the
             interpreter is free to import.
         progress: Where to say what is being done.
@@ -42,24 +43,27 @@ class Session:
 
     def __init__(
         self,
+        target: Target,
         selectors: Sequence[Selector],
-        context: ContextOptions,
         *,
-        trace: bool = False,
         prefetch: Callable[[], object] | None = None,
         progress: Progress | None = None,
     ) -> None:
         self.progress = progress or Progress()
         self._owned: list[Callable[[], object]] = []
-        self.progress.say("initialising the driver")
-        self.driver = Driver(choose_driver(driver_of(selectors)), trace=trace)
-        self.prefetched = Beside(prefetch or (lambda: None)).result
-        self.driver.cuInit(0)
-        self.driver.version = self.driver.cuDriverGetVersion()
-        self.device_count: int = self.driver.cuDeviceGetCount()
-        self.devices = resolve(self.driver, selectors)
-        self._context = context
+        self._context = target.context
         self._entered: Device | None = None
+        self.progress.say("initialising the driver")
+        shown = narrow(selectors) if target.narrow else None
+        self.prefetched = Beside(prefetch or (lambda: None)).result
+        choice = choose_driver(driver_of(selectors), at_once=not target.trace)
+        self.driver = Driver(choice, trace=target.trace)
+        try:
+            self.driver.cuInit(0)
+        except NoDevice as error:
+            raise (absent(selectors) if shown and error.cuda else error) from error
+        self.driver.version = self.driver.cuDriverGetVersion()
+        self.devices = resolve(self.driver, selectors, shown)
         if len(self.devices) == 1:
             self.enter(self.devices[0])
 

@@ -309,7 +309,7 @@ class _Answer(Generic[T]):
 def _describe(session: Session) -> DeviceInfo:
     session.prefetched()  # so that no case's time has imports in it
     [device] = session.devices
-    return describe(session.driver, device, session.device_count)
+    return describe(session.driver, device)
 
 
 def _carry_out(work: Work[T], session: Session) -> _Answer[T]:

@@ -30,11 +30,17 @@ class ContextOptions:
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """On which devices, in which contexts and how many workers, for how long at most (seconds)."""
+    """On which devices, in which contexts and how many workers, for how long at most (seconds).
+
+    Attributes:
+        capture: Kernel printf goes into the report, not to stdout.
+        narrow: The driver is shown the chosen GPUs alone, which makes it start sooner.
+    """
 
     devices: tuple[Selector, ...]
     context: ContextOptions = ContextOptions()
     together: bool = False
     timeout: float | None = None
     trace: bool = False
-    capture: bool = False  # kernel printf goes into the report, not to stdout
+    capture: bool = False
+    narrow: bool = True

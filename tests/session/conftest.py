@@ -11,14 +11,14 @@ import pytest
 from cudarun.session.requests import Image
 from cudarun.session.selection import parse_devices
 from cudarun.session.session import Session
-from cudarun.session.targets import ContextOptions
+from cudarun.session.targets import Target
 from cudarun.session.worker import Worker, gather
 
 ROOT = Path(__file__).resolve().parents[2]
 
 
 def open_session() -> Session:
-    return Session(parse_devices("cpu"), ContextOptions())
+    return Session(Target(parse_devices("cpu")), parse_devices("cpu"))
 
 
 @pytest.fixture

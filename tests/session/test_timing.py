@@ -23,7 +23,7 @@ from cudarun.session.progress import Progress
 from cudarun.session.requests import Geometry, Image, LaunchRequest, Timing
 from cudarun.session.running import run_on
 from cudarun.session.selection import parse_devices
-from cudarun.session.targets import ContextOptions
+from cudarun.session.targets import Target
 from cudarun.session.timing import summary
 
 SAXPY = Path(__file__).resolve().parents[2] / "samples" / "saxpy.ptx"
@@ -56,7 +56,7 @@ def recorder(monkeypatch: pytest.MonkeyPatch) -> Iterator[Recorder]:
     process.reset()
     recorder = Recorder()
     choice = drivers.DriverChoice(recorder, guard_bytes=64, clock="events", has_cache=True)
-    monkeypatch.setattr(session, "choose_driver", lambda name: choice)
+    monkeypatch.setattr(session, "choose_driver", lambda name, at_once: choice)
     yield recorder
     process.reset()
 
@@ -78,7 +78,7 @@ def launched(
         timing=timing,
         profile=profile,
     )
-    here = session.Session(parse_devices("cpu"), ContextOptions())
+    here = session.Session(Target(parse_devices("cpu")), parse_devices("cpu"))
     [device] = here.devices
     return run_on(here, here.load(request.image), request, device)
 

@@ -1,0 +1,68 @@
+"""Which GPUs the driver of a worker is shown: the ones that it works on, and no others.
+
+Each GPU that ``cuInit`` finds costs 0.1 to 0.2 s, whether it is used or not. So before it is called
+``CUDA_VISIBLE_DEVICES`` is narrowed to what was chosen of what the user lets be seen.
+
+CUDA C++ Programming Guide, "CUDA environment variables": a list of indices, UUIDs and MIG names,
+joined by commas; the GPUs are numbered in its order, and it ends where an item is no GPU.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+
+from cudarun.session.selection import Selector
+
+VARIABLE = "CUDA_VISIBLE_DEVICES"
+
+_NODES = "/dev"
+
+
+def narrow(selectors: Sequence[Selector]) -> tuple[int, ...] | None:
+    """Show the driver the chosen GPUs alone; to be called before it is initialised.
+
+    Returns:
+        By the numbers that the driver will give them, the numbers that the user knows them by;
+        ``None`` where nothing was narrowed: a GPU is named by what only the driver knows, or it may
+        not be there, which the driver shall say.
+    """
+    if any(s.driver != "cuda" or s.by != "index" for s in selectors):
+        return None
+    chosen = tuple(dict.fromkeys(int(selector.value) for selector in selectors))
+    visible = _visible()
+    if max(chosen) >= len(visible):
+        return None
+    os.environ[VARIABLE] = ",".join(visible[index] for index in chosen)
+    return chosen
+
+
+def count() -> int | None:
+    """How many GPUs the driver will probably show, without asking it; ``None``: no idea."""
+    return len(_visible()) or None
+
+
+def _visible() -> list[str]:
+    """The items of the list that are GPUs, as far as can be told without the driver."""
+    nodes = _openable_nodes()
+    listed = os.environ.get(VARIABLE)
+    if listed is None:
+        return [str(index) for index in range(nodes)]
+    items: list[str] = []
+    for item in map(str.strip, listed.split(",")):
+        is_gpu = int(item) < nodes if item.isdecimal() else item.startswith(("GPU-", "MIG-"))
+        if not is_gpu:
+            break
+        items.append(item)
+    return items if len(set(items)) == len(items) else []  # twice the same: the driver's business
+
+
+def _openable_nodes() -> int:
+    """How many ``/dev/nvidia<N>`` this process may use; the driver opens one for each GPU."""
+    try:
+        names = os.listdir(_NODES)
+    except OSError:
+        return 0
+    numbers = (name.removeprefix("nvidia") for name in names if name.startswith("nvidia"))
+    nodes = [f"{_NODES}/nvidia{number}" for number in numbers if number.isdecimal()]
+    return sum(os.access(node, os.R_OK | os.W_OK) for node in nodes)

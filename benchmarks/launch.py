@@ -1,11 +1,14 @@
 """A launch on a GPU, whole process: ``cudarun`` beside the same work in C, cuda.core and CuPy.
 
-Usage: ``python benchmarks/launch.py [--repeat N] [--elements N] [--image FILE]``
+Usage: ``python benchmarks/launch.py [--repeat N] [--elements N] [--image FILE] [--all]``
 
 Every case reads the image, allocates two buffers, copies x and y to the device, launches saxpy,
 waits, copies y back and compares all of it. Beyond that, cudarun starts a worker process, parses
 and checks the arguments, surrounds the buffers with guard zones and verifies them. The driver's
 compute cache is warm for all of them: the PTX is compiled in the warm-up round.
+
+With ``--all`` it is done on every GPU: by the C program in one process, by cudarun with a worker for
+each GPU and, beside that, with one worker for all of them.
 
 Every case sees the GPUs that this process sees; ``CUDA_VISIBLE_DEVICES=0`` before the command
 gives the figures of a machine with one. Exit status 3 where there is no GPU or no C compiler.
@@ -60,16 +63,11 @@ def compile_c_program(target: Path) -> bool:
 
 
 def cases(program: Path, image: str, elements: int) -> dict[str, list[str]]:
-    """The command of every case that can run here, by name."""
+    """The command of every case on one GPU that can run here, by name."""
     work = [image, str(elements)]
-    check = "y == a*x + 1"
     found = {
         BASELINE: [os.fspath(program), *work],
-        "cudarun launch": [
-            *cudarun_command(),
-            *("launch", image, "-d", "0", "--threads", str(elements), "--block", "256"),
-            *("a=f32:2", "x=f32[n]:iota", "y=f32[n]:ones", f"n=i32:{elements}", "--check", check),
-        ],
+        "cudarun launch": launch(image, elements, "-d", "0"),
     }
     for package, name, script in [
         ("cuda.core", "cuda.core script", "saxpy_cuda_core.py"),
@@ -80,6 +78,25 @@ def cases(program: Path, image: str, elements: int) -> dict[str, list[str]]:
         else:
             print(f"not compared: {package} is not installed")
     return found
+
+
+def cases_on_all(program: Path, image: str, elements: int, count: int) -> dict[str, list[str]]:
+    """The command of every case on all GPUs, by name."""
+    return {
+        BASELINE: [os.fspath(program), image, str(elements), str(count)],
+        "cudarun -d all": launch(image, elements, "-d", "all"),
+        "cudarun -d all --together": launch(image, elements, "-d", "all", "--together"),
+    }
+
+
+def launch(image: str, elements: int, *where: str) -> list[str]:
+    """The command of a launch by cudarun."""
+    return [
+        *cudarun_command(),
+        *("launch", image, *where, "--threads", str(elements), "--block", "256"),
+        *("a=f32:2", "x=f32[n]:iota", "y=f32[n]:ones", f"n=i32:{elements}"),
+        *("--check", "y == a*x + 1"),
+    ]
 
 
 def _installed(package: str) -> bool:
@@ -100,6 +117,7 @@ def main() -> int:
         default=ROOT / "samples" / "saxpy.ptx",
         help="default: samples/saxpy.ptx; or a cubin of saxpy.cu",
     )
+    parser.add_argument("--all", action="store_true", help="on every GPU, not on the first")
     options = parser.parse_args()
 
     visible = gpus()
@@ -111,9 +129,10 @@ def main() -> int:
         if not compile_c_program(program):
             print("launch: neither cc nor nvcc could build saxpy_driver.c", file=sys.stderr)
             return 3
+        work = program, os.path.abspath(options.image), options.elements
         try:
             times = interleaved(
-                cases(program, os.path.abspath(options.image), options.elements),
+                cases_on_all(*work, visible) if options.all else cases(*work),
                 options.repeat,
                 warmup=2,
             )

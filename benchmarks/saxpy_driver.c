@@ -1,11 +1,12 @@
 /* What `cudarun launch samples/saxpy.ptx` does, by hand in C against the driver API: the floor that
  * launch.py measures cudarun against.
  *
- * Usage: saxpy_driver IMAGE N     (IMAGE: samples/saxpy.ptx, or a cubin made of samples/saxpy.cu)
+ * Usage: saxpy_driver IMAGE N [DEVICES]
  *
- * Reads the image, fills x with 0, 1, 2, ... and y with ones, computes y = 2x + y on device 0, copies
- * y back and compares every element. Exit status 0 when all are right. N is at most 2^23, so that
- * every value is exact in a float.
+ * IMAGE is samples/saxpy.ptx, or a cubin made of samples/saxpy.cu; DEVICES says how many there are to
+ * be, one by default. Reads the image, fills x with 0, 1, 2, ... and y with ones, computes
+ * y = 2x + y on each of the devices, copies every y back and compares every element. Exit status 0
+ * when all are right. N is at most 2^23, so that every value is exact in a float.
  */
 
 #include <cuda.h>
@@ -13,6 +14,7 @@
 #include <stdlib.h>
 
 #define BLOCK 256
+#define MOST_DEVICES 16
 
 static void check(CUresult result, const char *call) {
     if (result != CUDA_SUCCESS) {
@@ -46,12 +48,17 @@ static char *read_image(const char *path) {
 }
 
 int main(int argc, char **argv) {
-    if (argc != 3) {
-        fprintf(stderr, "usage: %s IMAGE N\n", argv[0]);
+    if (argc != 3 && argc != 4) {
+        fprintf(stderr, "usage: %s IMAGE N [DEVICES]\n", argv[0]);
         return 2;
     }
     char *image = read_image(argv[1]);
     int n = atoi(argv[2]);
+    int count = argc == 4 ? atoi(argv[3]) : 1;
+    if (count < 1 || count > MOST_DEVICES) {
+        fprintf(stderr, "DEVICES is 1 to %d\n", MOST_DEVICES);
+        return 2;
+    }
     size_t bytes = n * sizeof(float);
 
     float *x = malloc(bytes);
@@ -61,43 +68,52 @@ int main(int argc, char **argv) {
         y[i] = 1.0f;
     }
 
-    CUdevice device;
-    CUcontext context;
+    CUdevice device[MOST_DEVICES];
+    CUcontext context[MOST_DEVICES];
+    CUdeviceptr device_x[MOST_DEVICES], device_y[MOST_DEVICES];
     CHECK(cuInit(0));
-    CHECK(cuDeviceGet(&device, 0));
-    CHECK(cuDevicePrimaryCtxRetain(&context, device));
-    CHECK(cuCtxSetCurrent(context));
+    for (int i = 0; i < count; ++i) {
+        CHECK(cuDeviceGet(&device[i], i));
+        CHECK(cuDevicePrimaryCtxRetain(&context[i], device[i]));
+    }
+    CHECK(cuCtxSetCurrent(context[0]));
 
     CUlibrary library;
     CUkernel kernel;
     CHECK(cuLibraryLoadData(&library, image, NULL, NULL, 0, NULL, NULL, 0));
     CHECK(cuLibraryGetKernel(&kernel, library, "saxpy"));
 
-    CUdeviceptr device_x, device_y;
-    CHECK(cuMemAlloc(&device_x, bytes));
-    CHECK(cuMemAlloc(&device_y, bytes));
-    CHECK(cuMemcpyHtoD(device_x, x, bytes));
-    CHECK(cuMemcpyHtoD(device_y, y, bytes));
-
     float a = 2.0f;
-    void *arguments[] = {&a, &device_x, &device_y, &n};
     unsigned int grid = (n + BLOCK - 1) / BLOCK;
-    CHECK(cuLaunchKernel((CUfunction)kernel, grid, 1, 1, BLOCK, 1, 1, 0, NULL, arguments, NULL));
-    CHECK(cuCtxSynchronize());
-    CHECK(cuMemcpyDtoH(y, device_y, bytes));
-
-    int wrong = 0;
-    for (int i = 0; i < n; ++i) {
-        wrong += y[i] != 2.0f * i + 1.0f;
+    for (int i = 0; i < count; ++i) {
+        CHECK(cuCtxSetCurrent(context[i]));
+        CHECK(cuMemAlloc(&device_x[i], bytes));
+        CHECK(cuMemAlloc(&device_y[i], bytes));
+        CHECK(cuMemcpyHtoD(device_x[i], x, bytes));
+        CHECK(cuMemcpyHtoD(device_y[i], y, bytes));
+        void *arguments[] = {&a, &device_x[i], &device_y[i], &n};
+        CHECK(cuLaunchKernel((CUfunction)kernel, grid, 1, 1, BLOCK, 1, 1, 0, NULL, arguments, NULL));
     }
 
-    CHECK(cuMemFree(device_x));
-    CHECK(cuMemFree(device_y));
+    int wrong = 0;
+    for (int i = 0; i < count; ++i) {
+        CHECK(cuCtxSetCurrent(context[i]));
+        CHECK(cuCtxSynchronize());
+        CHECK(cuMemcpyDtoH(y, device_y[i], bytes));
+        for (int k = 0; k < n; ++k) {
+            wrong += y[k] != 2.0f * k + 1.0f;
+        }
+        CHECK(cuMemFree(device_x[i]));
+        CHECK(cuMemFree(device_y[i]));
+    }
+
     CHECK(cuLibraryUnload(library));
-    CHECK(cuDevicePrimaryCtxRelease(device));
+    for (int i = 0; i < count; ++i) {
+        CHECK(cuDevicePrimaryCtxRelease(device[i]));
+    }
 
     if (wrong != 0) {
-        fprintf(stderr, "%d of %d elements are wrong\n", wrong, n);
+        fprintf(stderr, "%d of %d elements are wrong\n", wrong, n * count);
         return 1;
     }
     return 0;

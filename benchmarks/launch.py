@@ -7,8 +7,8 @@ waits, copies y back and compares all of it. Beyond that, cudarun starts a worke
 and checks the arguments, surrounds the buffers with guard zones and verifies them. The driver's
 compute cache is warm for all of them: the PTX is compiled in the warm-up round.
 
-With ``--all`` it is done on every GPU: by the C program in one process, by cudarun with a worker for
-each GPU and, beside that, with one worker for all of them.
+With ``--all`` it is done on every GPU: by the C program in one process, by cudarun with a worker
+for each GPU and, beside that, with one worker for all of them.
 
 Every case sees the GPUs that this process sees; ``CUDA_VISIBLE_DEVICES=0`` before the command
 gives the figures of a machine with one. Exit status 3 where there is no GPU or no C compiler.

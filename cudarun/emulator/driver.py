@@ -7,7 +7,8 @@ Use this module wherever a program uses that one::
     (result,) = cuda.cuInit(0)
 
 The functions have the same names, parameters and tuples; enums, handle types and structures are
-the bindings' own. A call that the emulator has not is an ``AttributeError`` that names it. The
+the bindings' own. A call that the emulator has not is refused by name, `NotProvided`; those that it
+has are listed in docs/driver-calls.md. The
 environment variable ``CUDARUN_CPU_DEVICES`` says how many devices there are. `on_progress` is the
 one function that no driver has.
 """
@@ -28,6 +29,8 @@ from cudarun.emulator.api import (  # noqa: F401 - each chapter adds its calls
     logs,
     memory,
     modules,
+    pools,
+    rectangles,
     streams,
 )
 from cudarun.emulator.api.calls import CALLS
@@ -41,10 +44,23 @@ def on_progress(told: Callable[[float], object]) -> None:
     process.told = told
 
 
+class NotProvided(AttributeError, NotImplementedError):
+    """A call of the driver API that the emulated device does not provide.
+
+    It comes when the name is looked up, so ``hasattr`` tells what there is.
+    """
+
+
 def __getattr__(name: str) -> Any:
     """An enum, type or constant of the bindings."""
     member = getattr(_bindings, name, None)
-    if member is None or (name.startswith("cu") and name[2:3].isupper()):
+    if member is not None and name.startswith("cu") and name[2:3].isupper():
+        raise NotProvided(
+            f"{name}: the emulated device does not provide this driver call "
+            "(docs/driver-calls.md lists those it does)",
+            name=name,
+        )
+    if member is None:
         raise AttributeError(f"cudarun.emulator.driver has no {name}", name=name)
     return member
 

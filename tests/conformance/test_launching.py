@@ -356,3 +356,13 @@ def test_the_best_block_size(cuda, function):
     assert grid * block == 2048 * cuda.cuDeviceGetAttribute(count, 0)
     _, limited = cuda.cuOccupancyMaxPotentialBlockSize(function(b"nothing"), None, 0, 128)
     assert limited <= 128
+
+
+@pytest.mark.assumed
+def test_dynamic_shared_memory_for_so_many_blocks(cuda, function):
+    nothing = function(b"nothing")
+    for blocks in (1, 2, 7, 16):
+        size = cuda.cuOccupancyAvailableDynamicSMemPerBlock(nothing, blocks, 32)
+        here = cuda.cuOccupancyMaxActiveBlocksPerMultiprocessor(nothing, 32, size)
+        assert here == blocks
+    assert cuda.cuOccupancyAvailableDynamicSMemPerBlock(nothing, 1, 32) == 232448

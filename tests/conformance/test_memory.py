@@ -301,3 +301,58 @@ def test_an_address_that_cuda_does_not_know(cuda, context):
     managed = cuda.CUpointer_attribute.CU_POINTER_ATTRIBUTE_IS_MANAGED
     assert cuda.result("cuPointerGetAttribute", kind, data.ctypes.data) == "INVALID_VALUE"
     assert cuda.cuPointerGetAttributes(2, [kind, managed], data.ctypes.data) == [0, 0]
+
+
+# --- rows and pools ------------------------------------------------------------------------------
+
+
+@pytest.mark.assumed
+@pytest.mark.parametrize("call", ["cuMemcpy2D", "cuMemcpy2DUnaligned"])
+def test_a_rectangle(cuda, context, call):
+    host = np.arange(60, dtype=np.uint8).reshape(6, 10)
+    pointer, pitch = cuda.cuMemAllocPitch(16, 4, 4)
+    cuda.cuMemsetD2D8(pointer, pitch, 7, 16, 4)
+    copy = cuda.CUDA_MEMCPY2D()
+    copy.srcMemoryType, copy.srcHost, copy.srcPitch = cuda.CUmemorytype(1), host, 10
+    copy.dstMemoryType, copy.dstDevice, copy.dstPitch = cuda.CUmemorytype(2), pointer, pitch
+    copy.srcXInBytes, copy.srcY, copy.dstXInBytes, copy.dstY = 2, 1, 5, 1
+    copy.WidthInBytes, copy.Height = 4, 3
+    getattr(cuda, call)(copy)
+    rows = [read(cuda, at(cuda, pointer, row * pitch), 16, np.uint8) for row in range(4)]
+    expected = np.full((4, 16), 7, dtype=np.uint8)
+    expected[1:4, 5:9] = host[1:4, 2:6]
+    assert rows == expected.tolist()
+    cuda.cuMemFree(pointer)
+
+
+@pytest.mark.assumed
+@pytest.mark.parametrize("pitch", [8, 30])
+def test_rows_closer_than_their_width(cuda, context, pitch):
+    pointer = cuda.cuMemAlloc(256)
+    assert cuda.result("cuMemsetD2D32", pointer, pitch, 0, 4, 2) == "INVALID_VALUE"
+
+
+@pytest.mark.assumed
+def test_a_pool(cuda, context):
+    properties = cuda.CUmemPoolProps()
+    properties.allocType = cuda.CUmemAllocationType.CU_MEM_ALLOCATION_TYPE_PINNED
+    properties.location.type = cuda.CUmemLocationType.CU_MEM_LOCATION_TYPE_DEVICE
+    pool = cuda.cuMemPoolCreate(properties)
+    used = cuda.CUmemPool_attribute.CU_MEMPOOL_ATTR_USED_MEM_CURRENT
+    pointer = cuda.cuMemAllocFromPoolAsync(1 << 20, pool, 0)
+    assert int(cuda.cuMemPoolGetAttribute(pool, used)) == 1 << 20
+    cuda.cuMemFreeAsync(pointer, 0)
+    cuda.cuCtxSynchronize()
+    assert int(cuda.cuMemPoolGetAttribute(pool, used)) == 0
+    assert cuda.result("cuMemPoolSetAttribute", pool, used, cuda.cuuint64_t(0)) == "INVALID_VALUE"
+    cuda.cuMemPoolDestroy(pool)
+    assert cuda.result("cuMemPoolCreate", cuda.CUmemPoolProps()) == "INVALID_VALUE"
+    default = cuda.cuDeviceGetDefaultMemPool(0)
+    assert cuda.result("cuMemPoolDestroy", default) == "INVALID_VALUE"
+
+
+@pytest.mark.assumed
+def test_a_number_with_a_fraction(cuda, context):
+    pointer = cuda.cuMemAlloc(1000.7)
+    assert cuda.cuMemGetAddressRange(pointer)[1] == 1000
+    cuda.cuMemFree(pointer)

@@ -3,6 +3,7 @@
 import inspect
 import re
 
+import generate_driver_calls
 import pytest
 from cuda.bindings import driver as bindings
 
@@ -52,11 +53,26 @@ def test_types_and_constants_are_the_bindings():
     assert {"cuInit", "CUresult", "CUlaunchConfig"} <= set(dir(driver))
 
 
-@pytest.mark.parametrize("name", ["cuGraphCreate", "cuFooBar", "nonsense"])
-def test_what_it_has_not_is_refused_by_name(name):
-    with pytest.raises(AttributeError, match=f"cudarun.emulator.driver has no {name}"):
+@pytest.mark.parametrize("name", ["cuGraphCreate", "cuTexObjectCreate", "cuMemMap"])
+def test_a_call_it_has_not_is_refused_by_name(name):
+    with pytest.raises(driver.NotProvided, match=f"{name}: the emulated device does not provide"):
         getattr(driver, name)
+    with pytest.raises(NotImplementedError, match=name):
+        getattr(driver, name)
+    assert not hasattr(driver, name)
+
+
+@pytest.mark.parametrize("name", ["cuFooBar", "nonsense"])
+def test_what_no_driver_has(name):
+    with pytest.raises(AttributeError, match=f"cudarun.emulator.driver has no {name}") as caught:
+        getattr(driver, name)
+    assert not isinstance(caught.value, NotImplementedError)
 
 
 def test_calls_are_documented():
     assert [name for name, call in CALLS.items() if not call.__doc__] == []
+
+
+def test_the_document_lists_the_calls():
+    text = generate_driver_calls.TARGET.read_text()
+    assert text == generate_driver_calls.document(), "run tools/generate_driver_calls.py"

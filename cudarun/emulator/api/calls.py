@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import Any
+from typing import Any, SupportsInt
 
 from cuda.bindings.driver import CUresult
 
@@ -23,6 +23,8 @@ from cudarun.emulator.memory import InvalidAddress, OutOfMemory
 
 Answer = tuple[Any, ...]
 Body = Callable[..., Any]
+Args = tuple[Any, ...]
+Named = dict[str, Any]
 
 CALLS: dict[str, Callable[..., Answer]] = {}
 """Every driver call there is, by name."""
@@ -58,6 +60,7 @@ def _driver_call(
 ) -> Callable[[Body], Body]:
     def decorate(body: Body) -> Body:
         name = body.__name__
+        with_integers = _integers_of(body)
 
         def carried_out(*args: Any, **kwargs: Any) -> Any:
             if not before_init and not process.initialised:
@@ -73,6 +76,7 @@ def _driver_call(
 
         @functools.wraps(body)
         def answer(*args: Any, **kwargs: Any) -> Answer:
+            args, kwargs = with_integers(args, kwargs)
             with process.lock:
                 try:
                     value = carried_out(*args, **kwargs)
@@ -91,6 +95,34 @@ def _driver_call(
         return answer
 
     return decorate
+
+
+def _integers_of(body: Body) -> Callable[[Args, Named], tuple[Args, Named]]:
+    """What turns a call's arguments for ``int`` parameters into integers.
+
+    The bindings convert them as C does: a float loses its fraction, an array of no dimensions and
+    an enum are numbers, text is a ``TypeError``.
+    """
+    names = body.__code__.co_varnames[: body.__code__.co_argcount]
+    integers = {name for name in names if body.__annotations__.get(name) == "int"}
+    places = [index for index, name in enumerate(names) if name in integers]
+
+    def convert(args: Args, named: Named) -> tuple[Args, Named]:
+        given = list(args)
+        for place in places[: len(given)]:
+            if place < len(given) and type(given[place]) is not int:
+                given[place] = _integer(given[place])
+        for name in integers & named.keys():
+            named[name] = _integer(named[name])
+        return tuple(given), named
+
+    return convert
+
+
+def _integer(value: Any) -> int:
+    if isinstance(value, str | bytes | bytearray) or not isinstance(value, SupportsInt):
+        raise TypeError("an integer is required")
+    return int(value)
 
 
 def _refused(name: str, refusal: Refusal, outputs: int) -> Answer:

@@ -257,3 +257,18 @@ def cuCtxDisablePeerAccess(peerContext: Any) -> None:
     if peer not in context.peers:
         raise Refusal("PEER_ACCESS_NOT_ENABLED")
     context.peers.remove(peer)
+
+
+# --- profiler control ----------------------------------------------------------------------------
+
+
+@call()
+def cuProfilerStart() -> None:
+    """Begin to profile: there is no profiler."""
+    process.current()
+
+
+@call()
+def cuProfilerStop() -> None:
+    """End profiling: there is no profiler."""
+    process.current()

@@ -10,7 +10,11 @@ from cudarun.emulator.api.calls import call, enqueue
 from cudarun.emulator.api.modules import function_of
 from cudarun.emulator.host.handles import handle_value
 from cudarun.emulator.host.launches import Geometry, geometry_of, launch
-from cudarun.emulator.host.occupancy import best_block, blocks_per_multiprocessor
+from cudarun.emulator.host.occupancy import (
+    best_block,
+    blocks_per_multiprocessor,
+    dynamic_shared_for,
+)
 from cudarun.emulator.host.process import process
 from cudarun.emulator.host.refusal import Refusal
 
@@ -68,6 +72,16 @@ def cuLaunchHostFunc(hStream: Any, fn: Any, userData: Any) -> None:
         ctypes.CFUNCTYPE(None, ctypes.c_void_p)(handle_value(fn))(handle_value(userData))
 
 
+@enqueue()
+def cuStreamAddCallback(hStream: Any, callback: Any, userData: Any, flags: int) -> None:
+    """Call a function ``(stream, result, userData)`` of the host in the order of a stream."""
+    if flags != 0:
+        raise Refusal("INVALID_VALUE", "flags must be 0")
+    if process.ready(process.stream(hStream).context.device):
+        function = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int, ctypes.c_void_p)
+        function(handle_value(callback))(handle_value(hStream), 0, handle_value(userData))
+
+
 @call(1)
 def cuOccupancyMaxActiveBlocksPerMultiprocessor(
     func: Any, blockSize: int, dynamicSMemSize: int
@@ -95,8 +109,32 @@ def cuOccupancyMaxPotentialBlockSize(
     func: Any, blockSizeToDynamicSMemSize: Any, dynamicSMemSize: int, blockSizeLimit: int
 ) -> tuple[int, int]:
     """The smallest grid and the block size that fill the device best."""
-    address = handle_value(blockSizeToDynamicSMemSize)
+    return _best_block(func, blockSizeToDynamicSMemSize, dynamicSMemSize, blockSizeLimit)
+
+
+def _best_block(func: Any, needed: Any, dynamic_shared: int, limit: int) -> tuple[int, int]:
+    address = handle_value(needed)
     if address:
-        needed = ctypes.CFUNCTYPE(ctypes.c_size_t, ctypes.c_int)(address)
-        return best_block(function_of(func).code, needed, blockSizeLimit)
-    return best_block(function_of(func).code, lambda threads: dynamicSMemSize, blockSizeLimit)
+        shared_of = ctypes.CFUNCTYPE(ctypes.c_size_t, ctypes.c_int)(address)
+        return best_block(function_of(func).code, shared_of, limit)
+    return best_block(function_of(func).code, lambda threads: dynamic_shared, limit)
+
+
+@call(2)
+def cuOccupancyMaxPotentialBlockSizeWithFlags(
+    func: Any,
+    blockSizeToDynamicSMemSize: Any,
+    dynamicSMemSize: int,
+    blockSizeLimit: int,
+    flags: int,
+) -> tuple[int, int]:
+    """`cuOccupancyMaxPotentialBlockSize`; the flags are for caches."""
+    return _best_block(func, blockSizeToDynamicSMemSize, dynamicSMemSize, blockSizeLimit)
+
+
+@call(1)
+def cuOccupancyAvailableDynamicSMemPerBlock(func: Any, numBlocks: int, blockSize: int) -> int:
+    """The most dynamic shared memory with which so many blocks are still resident."""
+    if numBlocks <= 0 or blockSize <= 0:
+        raise Refusal("INVALID_VALUE", f"{numBlocks} blocks of {blockSize} threads")
+    return dynamic_shared_for(function_of(func).code, numBlocks, blockSize)

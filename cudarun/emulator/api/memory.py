@@ -19,6 +19,7 @@ from cudarun.emulator.host.buffers import (
     fill,
 )
 from cudarun.emulator.host.handles import handle_value
+from cudarun.emulator.host.pools import Pool
 from cudarun.emulator.host.process import process
 from cudarun.emulator.host.refusal import Refusal
 
@@ -28,14 +29,21 @@ _HOST_ALLOC_FLAGS = 7
 _HOST_REGISTER_FLAGS = 15
 
 
-def _allocated(size: int, kind: Kind, flags: int = 0) -> Buffer:
-    """A new buffer of the current context."""
+def allocated(size: int, kind: Kind, flags: int = 0, *, pool: Pool | None = None) -> Buffer:
+    """A new buffer of the current context; ``pool`` is what device memory is taken from."""
     context = process.current()
     if size == 0:
         raise Refusal("INVALID_VALUE", "an allocation of 0 bytes")
-    memory = context.device.memory if kind is Kind.DEVICE else process.host_memory
+    device = context.device if pool is None else pool.device
+    memory = device.memory if kind is Kind.DEVICE else process.host_memory
     address = memory.allocate(size, label=kind.value)
-    return process.buffers.add(Buffer(address, size, kind, context, memory, flags))
+    if pool is not None:
+        try:
+            pool.take(size)
+        except Refusal:
+            memory.free(address)
+            raise
+    return process.buffers.add(Buffer(address, size, kind, context, memory, flags, pool))
 
 
 # --- allocation ----------------------------------------------------------------------------------
@@ -44,14 +52,14 @@ def _allocated(size: int, kind: Kind, flags: int = 0) -> Buffer:
 @call(1)
 def cuMemAlloc(bytesize: int) -> Any:
     """Device memory; its contents are not defined, here they are zeros."""
-    return CUdeviceptr(_allocated(bytesize, Kind.DEVICE).address)
+    return CUdeviceptr(allocated(bytesize, Kind.DEVICE).address)
 
 
 @call(1)
 def cuMemAllocAsync(bytesize: int, hStream: Any) -> Any:
-    """Device memory, in the order of a stream."""
-    process.stream(hStream)
-    return CUdeviceptr(_allocated(bytesize, Kind.DEVICE).address)
+    """Device memory of the device's pool, in the order of a stream."""
+    pool = process.stream(hStream).context.device.pool
+    return CUdeviceptr(allocated(bytesize, Kind.DEVICE, pool=pool).address)
 
 
 @call(2)
@@ -60,7 +68,7 @@ def cuMemAllocPitch(WidthInBytes: int, Height: int, ElementSizeBytes: int) -> tu
     if ElementSizeBytes not in (4, 8, 16):
         raise Refusal("INVALID_VALUE", f"an element of {ElementSizeBytes} bytes")
     pitch = -(-WidthInBytes // _PITCH) * _PITCH
-    return CUdeviceptr(_allocated(pitch * Height, Kind.DEVICE).address), pitch
+    return CUdeviceptr(allocated(pitch * Height, Kind.DEVICE).address), pitch
 
 
 @call(1)
@@ -68,7 +76,7 @@ def cuMemAllocManaged(bytesize: int, flags: int) -> Any:
     """Memory with one address for the host and every device."""
     if flags not in _ATTACH_FLAGS:
         raise Refusal("INVALID_VALUE", f"{flags:#x} is not one of CUmemAttach_flags")
-    return CUdeviceptr(_allocated(bytesize, Kind.MANAGED, flags).address)
+    return CUdeviceptr(allocated(bytesize, Kind.MANAGED, flags).address)
 
 
 @call(waits=True)
@@ -90,7 +98,7 @@ def cuMemFreeAsync(dptr: Any, hStream: Any) -> None:
 @call(1)
 def cuMemAllocHost(bytesize: int) -> int:
     """Page-locked host memory, which kernels reach at the same address."""
-    return _allocated(bytesize, Kind.PAGE_LOCKED).address
+    return allocated(bytesize, Kind.PAGE_LOCKED).address
 
 
 @call(1)
@@ -98,7 +106,7 @@ def cuMemHostAlloc(bytesize: int, Flags: int) -> int:
     """Page-locked host memory, which kernels reach at the same address."""
     if Flags & ~_HOST_ALLOC_FLAGS:
         raise Refusal("INVALID_VALUE", f"{Flags:#x} is no combination of CU_MEMHOSTALLOC flags")
-    return _allocated(bytesize, Kind.PAGE_LOCKED, Flags).address
+    return allocated(bytesize, Kind.PAGE_LOCKED, Flags).address
 
 
 @call(waits=True)
@@ -175,7 +183,7 @@ def cuMemGetAddressRange(dptr: Any) -> tuple[Any, int]:
 # --- copies --------------------------------------------------------------------------------------
 
 
-def _device_bytes(pointer: Any, size: int) -> Bytes:
+def device_bytes(pointer: Any, size: int) -> Bytes:
     """Memory that is the device's to reach."""
     address = handle_value(pointer)
     memory = process.memory_at(address)
@@ -184,13 +192,14 @@ def _device_bytes(pointer: Any, size: int) -> Bytes:
     return bytes_anywhere(memory, address, size)
 
 
-def _any_bytes(pointer: Any, size: int) -> Bytes:
+def any_bytes(pointer: Any, size: int) -> Bytes:
     """Memory of a device or the host, which the address tells."""
     address = address_of(pointer)
     return bytes_anywhere(process.memory_at(address), address, size)
 
 
-def _host_bytes(data: Any, size: int) -> Bytes:
+def given_host_bytes(data: Any, size: int) -> Bytes:
+    """Memory that is the program's own."""
     address = address_of(data)
     if address == 0 and size:
         raise Refusal("INVALID_VALUE", "the host pointer is null")
@@ -210,25 +219,25 @@ def _copy_in_stream(target: Bytes, source: Bytes, stream: Any) -> None:
 @call(waits=True)
 def cuMemcpyHtoD(dstDevice: Any, srcHost: Any, ByteCount: int) -> None:
     """Copy from the host to a device."""
-    _copy(_device_bytes(dstDevice, ByteCount), _host_bytes(srcHost, ByteCount))
+    _copy(device_bytes(dstDevice, ByteCount), given_host_bytes(srcHost, ByteCount))
 
 
 @call(waits=True)
 def cuMemcpyDtoH(dstHost: Any, srcDevice: Any, ByteCount: int) -> None:
     """Copy from a device to the host."""
-    _copy(_host_bytes(dstHost, ByteCount), _device_bytes(srcDevice, ByteCount))
+    _copy(given_host_bytes(dstHost, ByteCount), device_bytes(srcDevice, ByteCount))
 
 
 @call(waits=True)
 def cuMemcpyDtoD(dstDevice: Any, srcDevice: Any, ByteCount: int) -> None:
     """Copy from device memory to device memory, of another device too."""
-    _copy(_device_bytes(dstDevice, ByteCount), _device_bytes(srcDevice, ByteCount))
+    _copy(device_bytes(dstDevice, ByteCount), device_bytes(srcDevice, ByteCount))
 
 
 @call(waits=True)
 def cuMemcpy(dst: Any, src: Any, ByteCount: int) -> None:
     """Copy between any two addresses."""
-    _copy(_any_bytes(dst, ByteCount), _any_bytes(src, ByteCount))
+    _copy(any_bytes(dst, ByteCount), any_bytes(src, ByteCount))
 
 
 @call(waits=True)
@@ -237,34 +246,49 @@ def cuMemcpyPeer(
 ) -> None:
     """Copy from a context's memory to another's."""
     process.context(dstContext), process.context(srcContext)
-    _copy(_device_bytes(dstDevice, ByteCount), _device_bytes(srcDevice, ByteCount))
+    _copy(device_bytes(dstDevice, ByteCount), device_bytes(srcDevice, ByteCount))
+
+
+@enqueue()
+def cuMemcpyPeerAsync(
+    dstDevice: Any,
+    dstContext: Any,
+    srcDevice: Any,
+    srcContext: Any,
+    ByteCount: int,
+    hStream: Any,
+) -> None:
+    """Copy from a context's memory to another's, in a stream."""
+    process.context(dstContext), process.context(srcContext)
+    target, source = device_bytes(dstDevice, ByteCount), device_bytes(srcDevice, ByteCount)
+    _copy_in_stream(target, source, hStream)
 
 
 @enqueue()
 def cuMemcpyHtoDAsync(dstDevice: Any, srcHost: Any, ByteCount: int, hStream: Any) -> None:
     """Copy from the host to a device, in a stream."""
-    target, source = _device_bytes(dstDevice, ByteCount), _host_bytes(srcHost, ByteCount)
+    target, source = device_bytes(dstDevice, ByteCount), given_host_bytes(srcHost, ByteCount)
     _copy_in_stream(target, source, hStream)
 
 
 @enqueue()
 def cuMemcpyDtoHAsync(dstHost: Any, srcDevice: Any, ByteCount: int, hStream: Any) -> None:
     """Copy from a device to the host, in a stream."""
-    target, source = _host_bytes(dstHost, ByteCount), _device_bytes(srcDevice, ByteCount)
+    target, source = given_host_bytes(dstHost, ByteCount), device_bytes(srcDevice, ByteCount)
     _copy_in_stream(target, source, hStream)
 
 
 @enqueue()
 def cuMemcpyDtoDAsync(dstDevice: Any, srcDevice: Any, ByteCount: int, hStream: Any) -> None:
     """Copy from device memory to device memory, in a stream."""
-    target, source = _device_bytes(dstDevice, ByteCount), _device_bytes(srcDevice, ByteCount)
+    target, source = device_bytes(dstDevice, ByteCount), device_bytes(srcDevice, ByteCount)
     _copy_in_stream(target, source, hStream)
 
 
 @enqueue()
 def cuMemcpyAsync(dst: Any, src: Any, ByteCount: int, hStream: Any) -> None:
     """Copy between any two addresses, in a stream."""
-    _copy_in_stream(_any_bytes(dst, ByteCount), _any_bytes(src, ByteCount), hStream)
+    _copy_in_stream(any_bytes(dst, ByteCount), any_bytes(src, ByteCount), hStream)
 
 
 # --- fills ---------------------------------------------------------------------------------------
@@ -272,18 +296,19 @@ def cuMemcpyAsync(dst: Any, src: Any, ByteCount: int, hStream: Any) -> None:
 
 def _fill(pointer: Any, value: int, count: int, width: int) -> None:
     process.current()
-    _check_alignment(pointer, width)
-    fill(_device_bytes(pointer, count * width), value, width)
+    check_alignment(pointer, width)
+    fill(device_bytes(pointer, count * width), value, width)
 
 
 def _fill_in_stream(pointer: Any, value: int, count: int, width: int, stream: Any) -> None:
-    _check_alignment(pointer, width)
-    view = _device_bytes(pointer, count * width)
+    check_alignment(pointer, width)
+    view = device_bytes(pointer, count * width)
     if process.ready(process.stream(stream).context.device):
         fill(view, value, width)
 
 
-def _check_alignment(pointer: Any, width: int) -> None:
+def check_alignment(pointer: Any, width: int) -> None:
+    """Raise `Refusal` where an address does not suit items of ``width`` bytes."""
     if handle_value(pointer) % width:
         raise Refusal("INVALID_VALUE", f"the address is no multiple of {width}")
 

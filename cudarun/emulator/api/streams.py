@@ -68,6 +68,13 @@ def cuStreamGetPriority(hStream: Any) -> int:
 
 
 @call(1)
+def cuStreamGetId(hStream: Any) -> int:
+    """A number that no other stream of this process has had."""
+    stream = process.stream(hStream)
+    return stream.handle or stream.context.handle
+
+
+@call(1)
 def cuStreamGetFlags(hStream: Any) -> int:
     """A stream's flags."""
     return process.stream(hStream).flags

@@ -17,6 +17,7 @@ from cuda.bindings.driver import CUpointer_attribute as Attribute
 
 from cudarun.emulator.host.addresses import Bytes, host_bytes
 from cudarun.emulator.host.contexts import Context
+from cudarun.emulator.host.pools import Pool
 from cudarun.emulator.host.refusal import Refusal
 from cudarun.emulator.memory import Memory
 
@@ -35,7 +36,11 @@ DEVICE_KINDS = (Kind.DEVICE, Kind.MANAGED)  # what cuMemFree takes
 
 @dataclass(eq=False)
 class Buffer:
-    """One allocation or registration of a program; ``flags`` as it was made with."""
+    """One allocation or registration of a program; ``flags`` as it was made with.
+
+    Attributes:
+        pool: The memory pool that it was allocated from.
+    """
 
     address: int
     size: int
@@ -43,6 +48,7 @@ class Buffer:
     context: Context
     memory: Memory
     flags: int = 0
+    pool: Pool | None = None
     number: int = field(default_factory=itertools.count(1).__next__)
 
     @property
@@ -142,6 +148,8 @@ class Buffers:
         del self._by_address[buffer.address]
         self._addresses.remove(buffer.address)
         buffer.memory.free(buffer.address)
+        if buffer.pool is not None:
+            buffer.pool.give_back(buffer.size)
 
 
 def fill(view: Bytes, value: int, width: int) -> None:

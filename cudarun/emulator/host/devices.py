@@ -15,6 +15,7 @@ from cuda.bindings.driver import CUdevice_attribute
 from cudarun.emulator.execution import DeviceTraits
 from cudarun.emulator.host.contexts import PrimaryContext
 from cudarun.emulator.host.handles import HandleTable
+from cudarun.emulator.host.pools import Pool
 from cudarun.emulator.host.refusal import Refusal
 from cudarun.emulator.memory import Memory
 
@@ -95,6 +96,7 @@ class Device:
 
     Attributes:
         busy: A kernel of it is running, in whatever thread; guarded by the process's lock.
+        pool: The memory pool that ``cuMemAllocAsync`` allocates from.
     """
 
     def __init__(self, ordinal: int, capacity: int, handles: HandleTable) -> None:
@@ -103,6 +105,8 @@ class Device:
         self.traits = DeviceTraits(ordinal=ordinal)
         self.primary = PrimaryContext(self, handles)
         self.busy = False
+        self.default_pool = self.pool = Pool(self, is_default=True)
+        self.pool.handle = handles.add(self.pool)
         self.pci = (0, 0xE0 + ordinal, 0)  # domain, bus, device: buses that a PC seldom uses
 
     @property

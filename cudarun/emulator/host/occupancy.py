@@ -17,6 +17,7 @@ _THREADS = attribute_value("MAX_THREADS_PER_MULTIPROCESSOR")
 _BLOCKS = attribute_value("MAX_BLOCKS_PER_MULTIPROCESSOR")
 _REGISTERS = attribute_value("MAX_REGISTERS_PER_MULTIPROCESSOR")
 _SHARED = attribute_value("MAX_SHARED_MEMORY_PER_MULTIPROCESSOR")
+_MOST_SHARED = attribute_value("MAX_SHARED_MEMORY_PER_BLOCK_OPTIN")
 _RESERVED_SHARED = attribute_value("RESERVED_SHARED_MEMORY_PER_BLOCK")
 _MULTIPROCESSORS = attribute_value("MULTIPROCESSOR_COUNT")
 _REGISTER_UNIT = 256  # registers are given to a warp in such pieces
@@ -58,6 +59,14 @@ def best_block(
     blocks = {size: blocks_per_multiprocessor(code, size, dynamic_shared(size)) for size in sizes}
     best = max(sizes, key=lambda size: (blocks[size] * size, size))
     return blocks[best] * _MULTIPROCESSORS, best
+
+
+def dynamic_shared_for(code: KernelCode, blocks: int, threads: int) -> int:
+    """The most dynamic shared memory with which ``blocks`` are resident on a multiprocessor."""
+    if blocks_per_multiprocessor(code, threads, 0) < blocks:
+        return 0
+    share = _SHARED // blocks // _SHARED_UNIT * _SHARED_UNIT
+    return max(0, min(share - _RESERVED_SHARED, _MOST_SHARED) - code.static_shared)
 
 
 def resident_blocks(code: KernelCode, threads: int, dynamic_shared: int) -> int:

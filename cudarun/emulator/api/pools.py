@@ -1,0 +1,93 @@
+"""Memory pools: driver API, section 6.15 (stream ordered memory allocator)."""
+# ruff: noqa: N802, N803 - the names are CUDA's
+
+from __future__ import annotations
+
+from typing import Any
+
+from cuda.bindings.driver import CUdeviceptr, CUmemAllocationType, CUmemLocationType, CUmemoryPool
+
+from cudarun.emulator.api.calls import call
+from cudarun.emulator.api.memory import allocated
+from cudarun.emulator.host.buffers import Kind
+from cudarun.emulator.host.handles import handle_value
+from cudarun.emulator.host.pools import Pool
+from cudarun.emulator.host.process import process
+from cudarun.emulator.host.refusal import Refusal
+
+
+def _pool(handle: Any) -> Pool:
+    return process.handles.get(handle_value(handle), Pool, "INVALID_VALUE")
+
+
+@call(1)
+def cuDeviceGetDefaultMemPool(dev: Any) -> Any:
+    """The pool that a device begins with."""
+    return CUmemoryPool(process.device(dev).default_pool.handle)
+
+
+@call(1)
+def cuDeviceGetMemPool(dev: Any) -> Any:
+    """The pool that ``cuMemAllocAsync`` allocates from."""
+    return CUmemoryPool(process.device(dev).pool.handle)
+
+
+@call()
+def cuDeviceSetMemPool(dev: Any, pool: Any) -> None:
+    """Let ``cuMemAllocAsync`` allocate from another pool of the device."""
+    device, chosen = process.device(dev), _pool(pool)
+    if chosen.device is not device:
+        raise Refusal("INVALID_VALUE", "the pool is another device's")
+    device.pool = chosen
+
+
+@call(1)
+def cuMemPoolCreate(poolProps: Any) -> Any:
+    """A pool of a device's memory."""
+    if not hasattr(poolProps, "allocType"):
+        raise Refusal("INVALID_VALUE", "no CUmemPoolProps are given")
+    if poolProps.allocType != CUmemAllocationType.CU_MEM_ALLOCATION_TYPE_PINNED:
+        raise Refusal("INVALID_VALUE", "allocType is not CU_MEM_ALLOCATION_TYPE_PINNED")
+    if poolProps.location.type != CUmemLocationType.CU_MEM_LOCATION_TYPE_DEVICE:
+        raise Refusal("NOT_SUPPORTED", "the emulated device has pools of device memory only")
+    if int(poolProps.handleTypes):
+        raise Refusal("NOT_SUPPORTED", "memory cannot be shared with other processes")
+    pool = Pool(process.device(poolProps.location.id), most=poolProps.maxSize)
+    pool.handle = process.handles.add(pool)
+    return CUmemoryPool(pool.handle)
+
+
+@call()
+def cuMemPoolDestroy(pool: Any) -> None:
+    """End a pool; what was allocated from it lives on until it is freed."""
+    ended = _pool(pool)
+    if ended.is_default:
+        raise Refusal("INVALID_VALUE", "a device's default pool cannot be destroyed")
+    if ended.device.pool is ended:
+        ended.device.pool = ended.device.default_pool
+    process.handles.remove(ended.handle)
+
+
+@call(1)
+def cuMemPoolGetAttribute(pool: Any, attr: Any) -> Any:
+    """The value of a ``CUmemPool_attribute``."""
+    return _pool(pool).get(attr)
+
+
+@call()
+def cuMemPoolSetAttribute(pool: Any, attr: Any, value: Any) -> None:
+    """Set an attribute, or begin a high-water mark again by setting it to 0."""
+    _pool(pool).set(attr, int(value))
+
+
+@call()
+def cuMemPoolTrimTo(pool: Any, minBytesToKeep: int) -> None:
+    """Give memory that the pool holds but does not use back: it holds none."""
+    _pool(pool)
+
+
+@call(1)
+def cuMemAllocFromPoolAsync(bytesize: int, pool: Any, hStream: Any) -> Any:
+    """Device memory of a pool, in the order of a stream."""
+    process.stream(hStream)
+    return CUdeviceptr(allocated(bytesize, Kind.DEVICE, pool=_pool(pool)).address)

@@ -1,0 +1,146 @@
+"""Copies and fills of rows that lie a pitch apart: driver API, section 6.13."""
+# ruff: noqa: N802, N803 - the names are CUDA's
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from cuda.bindings.driver import CUmemorytype
+
+from cudarun.emulator.api.calls import call, enqueue
+from cudarun.emulator.api.memory import any_bytes, check_alignment, device_bytes, given_host_bytes
+from cudarun.emulator.host.addresses import Bytes
+from cudarun.emulator.host.buffers import fill
+from cudarun.emulator.host.devices import attribute_value
+from cudarun.emulator.host.handles import handle_value
+from cudarun.emulator.host.process import process
+from cudarun.emulator.host.refusal import Refusal
+
+_WIDEST_PITCH = attribute_value("MAX_PITCH")
+
+
+# --- copies --------------------------------------------------------------------------------------
+
+
+@call(waits=True)
+def cuMemcpy2D(pCopy: Any) -> None:
+    """Copy a rectangle from or to memory of the host or a device; there are no CUDA arrays."""
+    process.current()
+    _copy(pCopy)
+
+
+@call(waits=True)
+def cuMemcpy2DUnaligned(pCopy: Any) -> None:
+    """`cuMemcpy2D`: any pitch will do for both."""
+    process.current()
+    _copy(pCopy)
+
+
+@enqueue()
+def cuMemcpy2DAsync(pCopy: Any, hStream: Any) -> None:
+    """Copy a rectangle, in a stream."""
+    if process.ready(process.stream(hStream).context.device):
+        _copy(pCopy)
+
+
+def _copy(copy: Any) -> None:
+    if not hasattr(copy, "WidthInBytes"):
+        raise Refusal("INVALID_VALUE", "no CUDA_MEMCPY2D is given")
+    source, target = _side(copy, "src"), _side(copy, "dst")
+    target[:] = source
+
+
+def _side(copy: Any, side: str) -> Bytes:
+    """One side of a copy as an array of rows."""
+    try:
+        kind = getattr(copy, f"{side}MemoryType")
+    except ValueError:  # the bindings make an enum of it
+        raise Refusal("INVALID_VALUE", f"{side}MemoryType is not set") from None
+    x, y, pitch = (getattr(copy, f"{side}{name}") for name in ("XInBytes", "Y", "Pitch"))
+    pitch = pitch or x + copy.WidthInBytes
+    if pitch > _WIDEST_PITCH or pitch < x + copy.WidthInBytes:
+        raise Refusal("INVALID_VALUE", f"{side}Pitch is {pitch} bytes")
+    size = _extent(pitch, x + copy.WidthInBytes, y + copy.Height)
+    if kind == CUmemorytype.CU_MEMORYTYPE_HOST:
+        view = given_host_bytes(getattr(copy, f"{side}Host"), size)
+    elif kind == CUmemorytype.CU_MEMORYTYPE_DEVICE:
+        view = device_bytes(getattr(copy, f"{side}Device"), size)
+    elif kind == CUmemorytype.CU_MEMORYTYPE_UNIFIED:
+        view = any_bytes(getattr(copy, f"{side}Device"), size)
+    else:
+        raise Refusal("NOT_SUPPORTED", "the emulated device has no CUDA arrays")
+    return _rows(view[y * pitch + x :], pitch, copy.WidthInBytes, copy.Height)
+
+
+def _extent(pitch: int, width: int, height: int) -> int:
+    """The bytes from the first of a rectangle to its last."""
+    return (height - 1) * pitch + width if width and height else 0
+
+
+def _rows(view: Bytes, pitch: int, width: int, height: int) -> Bytes:
+    return np.lib.stride_tricks.as_strided(view, (height, width), (pitch, 1))
+
+
+# --- fills ---------------------------------------------------------------------------------------
+
+
+def _fill(pointer: Any, pitch: int, value: int, items: int, rows: int, width: int) -> None:
+    check_alignment(pointer, width)
+    if rows > 1 and (pitch < items * width or pitch % width):
+        raise Refusal("INVALID_VALUE", f"a pitch of {pitch} bytes for {items * width}")
+    view = device_bytes(handle_value(pointer), _extent(pitch, items * width, rows))
+    for row in _rows(view, pitch, items * width, rows):
+        fill(row, value, width)
+
+
+def _fill_in_stream(
+    pointer: Any, pitch: int, value: int, items: int, rows: int, width: int, stream: Any
+) -> None:
+    if process.ready(process.stream(stream).context.device):
+        _fill(pointer, pitch, value, items, rows, width)
+
+
+@call(waits=True)
+def cuMemsetD2D8(dstDevice: Any, dstPitch: int, uc: int, Width: int, Height: int) -> None:
+    """Set ``Height`` rows of ``Width`` bytes."""
+    process.current()
+    _fill(dstDevice, dstPitch, uc, Width, Height, 1)
+
+
+@call(waits=True)
+def cuMemsetD2D16(dstDevice: Any, dstPitch: int, us: int, Width: int, Height: int) -> None:
+    """Set ``Height`` rows of ``Width`` items of 2 bytes."""
+    process.current()
+    _fill(dstDevice, dstPitch, us, Width, Height, 2)
+
+
+@call(waits=True)
+def cuMemsetD2D32(dstDevice: Any, dstPitch: int, ui: int, Width: int, Height: int) -> None:
+    """Set ``Height`` rows of ``Width`` items of 4 bytes."""
+    process.current()
+    _fill(dstDevice, dstPitch, ui, Width, Height, 4)
+
+
+@enqueue()
+def cuMemsetD2D8Async(
+    dstDevice: Any, dstPitch: int, uc: int, Width: int, Height: int, hStream: Any
+) -> None:
+    """Set ``Height`` rows of ``Width`` bytes, in a stream."""
+    _fill_in_stream(dstDevice, dstPitch, uc, Width, Height, 1, hStream)
+
+
+@enqueue()
+def cuMemsetD2D16Async(
+    dstDevice: Any, dstPitch: int, us: int, Width: int, Height: int, hStream: Any
+) -> None:
+    """Set ``Height`` rows of ``Width`` items of 2 bytes, in a stream."""
+    _fill_in_stream(dstDevice, dstPitch, us, Width, Height, 2, hStream)
+
+
+@enqueue()
+def cuMemsetD2D32Async(
+    dstDevice: Any, dstPitch: int, ui: int, Width: int, Height: int, hStream: Any
+) -> None:
+    """Set ``Height`` rows of ``Width`` items of 4 bytes, in a stream."""
+    _fill_in_stream(dstDevice, dstPitch, ui, Width, Height, 4, hStream)

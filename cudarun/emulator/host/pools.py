@@ -1,0 +1,84 @@
+"""Memory pools: driver API, section 6.15 (stream ordered memory allocator).
+
+A pool here is an account of what was allocated from it: memory goes back to the device when it is
+freed, whatever the release threshold.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from cuda.bindings.driver import CUmemPool_attribute as Attribute
+from cuda.bindings.driver import cuuint64_t
+
+from cudarun.emulator.host.refusal import Refusal
+
+if TYPE_CHECKING:
+    from cudarun.emulator.host.devices import Device
+
+_SWITCHES = (
+    Attribute.CU_MEMPOOL_ATTR_REUSE_FOLLOW_EVENT_DEPENDENCIES,
+    Attribute.CU_MEMPOOL_ATTR_REUSE_ALLOW_OPPORTUNISTIC,
+    Attribute.CU_MEMPOOL_ATTR_REUSE_ALLOW_INTERNAL_DEPENDENCIES,
+)
+_CURRENT = (
+    Attribute.CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT,
+    Attribute.CU_MEMPOOL_ATTR_USED_MEM_CURRENT,
+)
+_HIGH = (Attribute.CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH, Attribute.CU_MEMPOOL_ATTR_USED_MEM_HIGH)
+
+
+@dataclass(eq=False)
+class Pool:
+    """One pool of a device; of its bytes ``used`` now, ``highest`` is the most there have been.
+
+    Attributes:
+        most: The bytes it may hold, 0 for as many as the device has.
+    """
+
+    device: Device
+    most: int = 0
+    used: int = 0
+    highest: int = 0
+    handle: int = 0
+    is_default: bool = False
+    _set: dict[int, int] = field(default_factory=lambda: {int(key): 1 for key in _SWITCHES})
+
+    def take(self, size: int) -> None:
+        """Count an allocation.
+
+        Raises:
+            Refusal: The pool has no room for it.
+        """
+        if self.most and self.used + size > self.most:
+            raise Refusal("OUT_OF_MEMORY", f"{size} bytes: the pool holds {self.most}")
+        self.used += size
+        self.highest = max(self.highest, self.used)
+
+    def give_back(self, size: int) -> None:
+        """Count an allocation that has ended."""
+        self.used -= size
+
+    def get(self, attribute: Any) -> Any:
+        """The value of a ``CUmemPool_attribute``, of the type that the bindings give it."""
+        number = int(attribute)
+        if number in map(int, _SWITCHES):
+            return self._set[number]
+        if number in map(int, _CURRENT):
+            return cuuint64_t(self.used)
+        if number in map(int, _HIGH):
+            return cuuint64_t(self.highest)
+        if number == Attribute.CU_MEMPOOL_ATTR_RELEASE_THRESHOLD:
+            return cuuint64_t(self._set.get(number, 0))
+        raise Refusal("INVALID_VALUE", f"pool attribute {number}")
+
+    def set(self, attribute: Any, value: int) -> None:
+        """Change an attribute; the high-water marks can be set to 0 only: they begin again."""
+        number = int(attribute)
+        if number in map(int, _HIGH) and value == 0:
+            self.highest = self.used
+        elif number == Attribute.CU_MEMPOOL_ATTR_RELEASE_THRESHOLD or number in self._set:
+            self._set[number] = value
+        else:
+            raise Refusal("INVALID_VALUE", f"pool attribute {number} cannot be set to {value}")

@@ -1,0 +1,57 @@
+"""Write ``docs/driver-calls.md``: the driver calls that the emulated device provides."""
+
+from __future__ import annotations
+
+import inspect
+import sys
+from pathlib import Path
+
+from cudarun.emulator import driver  # noqa: F401 - enters all calls
+from cudarun.emulator.api.calls import CALLS
+
+TARGET = Path(__file__).resolve().parent.parent / "docs" / "driver-calls.md"
+
+_HEAD = """\
+# Driver calls of the emulated device
+
+Written by `python tools/generate_driver_calls.py` from `cudarun.emulator.driver`: change the
+docstrings, not this file. [emulator.md](emulator.md) tells what they are the calls of.
+
+Each call has the parameters and the tuple of its namesake in `cuda.bindings.driver`, and returns
+the results that a GPU's driver was seen to return. {count} are provided. Every other call of the
+bindings raises `NotProvided`, an `AttributeError` and a `NotImplementedError` that names it, when
+it is looked up.
+"""
+
+
+def document() -> str:
+    """The whole document."""
+    chapters: dict[str, list[str]] = {}
+    for name, call in sorted(CALLS.items()):
+        module = inspect.getmodule(inspect.unwrap(call))
+        assert module is not None
+        title = _first_line(module).split(":")[0]
+        chapters.setdefault(title, []).append(f"| `{name}` | {_first_line(call)} |")
+    sections = [_HEAD.format(count=len(CALLS))]
+    for title in sorted(chapters):
+        rows = "\n".join(chapters[title])
+        sections.append(f"## {title}\n\n| call | what it does here |\n|---|---|\n{rows}\n")
+    return "\n".join(sections)
+
+
+def _first_line(thing: object) -> str:
+    lines = (inspect.getdoc(thing) or "").partition("\n\n")[0]
+    return " ".join(lines.replace("``", "`").split()).replace("|", "\\|")
+
+
+def main() -> int:
+    """Write the document, and say so when that changed it."""
+    text = document()
+    if not TARGET.exists() or TARGET.read_text() != text:
+        TARGET.write_text(text)
+        print(f"wrote {TARGET.relative_to(TARGET.parent.parent)}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -120,9 +120,7 @@ def _show(error: CudarunError) -> None:
 
 
 def _make_output_writable() -> None:
-    """Give a process that was started without stdout one, and let no character be unprintable."""
-    if sys.stdout is None:
-        sys.stdout = open(os.devnull, "w")  # noqa: SIM115 — for as long as the process lives
+    """Let no character be unprintable."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")

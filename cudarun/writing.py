@@ -6,6 +6,7 @@ A file that was there before stays as it is until then. What is no plain file (a
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 from collections.abc import Iterator
@@ -13,6 +14,10 @@ from contextlib import contextmanager, suppress
 from typing import IO
 
 from cudarun.errors import RequestError
+
+_DESCRIPTORS = "/proc/self/fd"
+# open(2): what file systems and kernels answer that know no O_TMPFILE.
+_NO_NAMELESS_FILES = {errno.EOPNOTSUPP, errno.EISDIR, errno.EINVAL, errno.ENOENT}
 
 
 @contextmanager
@@ -68,6 +73,59 @@ def check_writable(option: str, path: str, *, replace: bool = True) -> None:
 
 @contextmanager
 def _beside(place: str, *, replace: bool) -> Iterator[IO[bytes]]:
+    """A file in the same folder that has no name before it is complete.
+
+    So nothing of it is left even where the process is killed. Some file systems know only files
+    with names: there it has one of its own until then.
+    """
+    folder, name = os.path.split(place)
+    handle = _nameless(folder)
+    if handle is None:
+        with _named_beside(place, replace=replace) as file:
+            yield file
+        return
+    with os.fdopen(handle, "wb") as file:
+        os.fchmod(handle, _permissions(place))
+        yield file
+        file.flush()
+        if not replace:
+            _give_name(handle, place)
+            return
+        temporary = f"{folder}/.{name[:64]}.{os.getpid()}"
+        with suppress(FileNotFoundError):  # of a process with our number that was killed here
+            os.unlink(temporary)
+        _give_name(handle, temporary)
+        try:
+            os.replace(temporary, place)
+        except BaseException:
+            os.unlink(temporary)
+            raise
+
+
+def _nameless(folder: str) -> int | None:
+    """A file without a name (open(2), ``O_TMPFILE``); ``None`` where there can be none."""
+    if not os.path.exists(_DESCRIPTORS):
+        return None
+    try:
+        return os.open(folder, os.O_TMPFILE | os.O_RDWR, 0o600)
+    except OSError as error:
+        if error.errno in _NO_NAMELESS_FILES:
+            return None
+        raise
+
+
+def _give_name(handle: int, place: str) -> None:
+    """Put a nameless file in its place.
+
+    Raises:
+        FileExistsError: There is a file of that name already.
+    """
+    # With a descriptor for the folder Python calls linkat(2), which follows the link in /proc.
+    os.link(f"{_DESCRIPTORS}/{handle}", place, src_dir_fd=handle, follow_symlinks=True)
+
+
+@contextmanager
+def _named_beside(place: str, *, replace: bool) -> Iterator[IO[bytes]]:
     """A file in the same folder under a name of its own, which is renamed to ``place``."""
     import tempfile  # 5 ms, which a command that writes nothing need not spend
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import resource
+import signal
 import stat
 from collections.abc import Iterator
 from pathlib import Path
@@ -114,7 +116,55 @@ def test_one_that_appears_meanwhile_is_kept(tmp_path: Path) -> None:
     assert names(tmp_path) == ["out"]
 
 
-def test_without_hard_links_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture
+def named_files_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As on a file system without ``O_TMPFILE``."""
+    real = os.open
+
+    def opened(path: str, flags: int, *rest: int) -> int:
+        if flags & os.O_TMPFILE == os.O_TMPFILE:
+            raise OSError(errno.EOPNOTSUPP, "Operation not supported")
+        return real(path, flags, *rest)
+
+    monkeypatch.setattr(os, "open", opened)
+
+
+@pytest.mark.parametrize("replace", [False, True])
+def test_file_systems_without_nameless_files(
+    tmp_path: Path, named_files_only: None, small_files: None, *, replace: bool
+) -> None:
+    out = tmp_path / "out"
+    with whole_file("-o", str(out), replace=replace) as file:
+        assert len(names(tmp_path)) == 1
+        file.write(b"new")
+    assert out.read_text() == "new"
+    out.unlink()
+    with (
+        pytest.raises(RequestError, match="too large"),
+        whole_file("-o", str(out), replace=replace) as file,
+    ):
+        file.write(bytes(2000))
+    assert names(tmp_path) == []
+
+
+@pytest.mark.parametrize("before", [False, True])
+def test_a_killed_process_leaves_nothing(tmp_path: Path, *, before: bool) -> None:
+    out = tmp_path / "out"
+    if before:
+        out.write_text("old")
+    pid = os.fork()
+    if pid == 0:
+        with whole_file("-o", str(out)) as file:
+            file.write(b"half")
+            file.flush()
+            os.kill(os.getpid(), signal.SIGKILL)
+    os.waitpid(pid, 0)
+    assert names(tmp_path) == (["out"] if before else [])
+
+
+def test_without_hard_links_too(
+    tmp_path: Path, named_files_only: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def link(*_: object) -> None:
         raise PermissionError(1, "Operation not permitted")
 

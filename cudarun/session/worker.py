@@ -270,6 +270,9 @@ def _child(
     """
     try:
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent hears Ctrl-C and kills us
+        for number in (signal.SIGTERM, signal.SIGHUP):
+            if callable(signal.getsignal(number)):  # the parent's handler
+                signal.signal(number, signal.SIG_DFL)
         _die_with(parent)
         os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
         if stdout is not None:

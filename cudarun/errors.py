@@ -45,6 +45,9 @@ class CudarunError(Exception):
         cuda: The driver's result, as ``(name, number)``.
         log: A JIT log, a fault report or a driver log, in full.
         context: Where it happened: ``file``, ``kernel``, ``argument``, ``device``.
+
+    Attributes:
+        warnings: A compiler's, from before: each is a `cudarun.diagnostics.entries.Diagnostic`.
     """
 
     exit_code: ClassVar[ExitCode] = ExitCode.WORKER_DIED
@@ -64,6 +67,7 @@ class CudarunError(Exception):
         self.cuda = cuda
         self.log = log
         self.context = {key: value for key, value in context.items() if value is not None}
+        self.warnings: tuple[Any, ...] = ()
 
     def __str__(self) -> str:
         if self.cuda is None:
@@ -94,6 +98,10 @@ class CudarunError(Exception):
             record["hint"] = self.hint
         if self.log:
             record["log"] = self.log
+        if self.warnings:
+            from dataclasses import asdict  # which imports more than all else here
+
+            record["warnings"] = [asdict(warning) for warning in self.warnings]
         return record | self.context
 
 

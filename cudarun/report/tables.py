@@ -10,7 +10,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from cudarun.report.errors import show_error
+from cudarun.diagnostics.entries import Diagnostic
+from cudarun.report.errors import show_diagnostic, show_error
 from cudarun.report.figures import show_figure
 from cudarun.report.timing import show_timing
 from cudarun.report.types import (
@@ -68,12 +69,19 @@ def show_launch(report: LaunchReport, out: Console, *, quiet: bool) -> None:
     """What each device answered; errors go to stderr, in their place among the others."""
     if report.seed is not None and not quiet:
         out.print(Text(f"seed {report.seed}  (--seed {report.seed} repeats it)", style="dim"))
+    shown: set[Diagnostic] = set()
     for outcome in report.outcomes:
-        if outcome.result is not None:
-            _show_result(outcome.result, out, quiet=quiet)
-        if outcome.error is not None:
+        result, error = outcome.result, outcome.error
+        warnings = result.diagnostics if result else error.warnings if error else ()
+        for warning in warnings:
+            if warning not in shown:  # every device compiles, and says the same
+                shown.add(warning)
+                show_diagnostic(warning)
+        if result is not None:
+            _show_result(result, out, quiet=quiet)
+        if error is not None:
             out.file.flush()
-            show_error(outcome.error)
+            show_error(error)
 
 
 def show_plan(plan: LaunchPlan, out: Console) -> None:

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from cudarun.errors import CudarunError, ExitCode
+
+if TYPE_CHECKING:
+    from cudarun.diagnostics.entries import Diagnostic
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,7 +215,7 @@ class LaunchResult:
     """One launch on one device that came back.
 
     ``milliseconds`` is the time from the launch call to the end of the synchronisation; where the
-    kernel was timed, the median of ``timing``.
+    kernel was timed, the median of ``timing``. ``diagnostics`` are the warnings about CUDA source.
     """
 
     device: DeviceInfo
@@ -232,6 +235,7 @@ class LaunchResult:
     saved: tuple[Saved, ...]
     milliseconds: float
     timing: TimingResult | None
+    diagnostics: tuple[Diagnostic, ...] = ()
 
     @property
     def broken(self) -> tuple[str, ...]:

@@ -10,13 +10,12 @@ import os
 import re
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache, partial
 from pathlib import Path
 from types import ModuleType
 from typing import Any, Literal
 
-from cudarun.diagnostics.entries import Diagnostic
 from cudarun.diagnostics.explain import Place
 from cudarun.errors import CudarunError, ImageRefused, RequestError
 from cudarun.images.facts import ImageFacts
@@ -34,19 +33,6 @@ _A_HEADER_OF_CUDA = "cuda_fp16.h"
 _VERSION_LINE = re.compile(rb"^\.version (\d+)\.(\d+)$", re.MULTILINE)
 
 
-@dataclass(frozen=True, slots=True)
-class Compiled:
-    """What NVRTC made of a source.
-
-    Attributes:
-        image: The code, under the source's name.
-        warnings: What it complained of all the same.
-    """
-
-    image: Image
-    warnings: tuple[Diagnostic, ...] = ()
-
-
 def compile_source(
     source: Image,
     target: Target,
@@ -54,8 +40,8 @@ def compile_source(
     *,
     relocatable: bool = False,
     newest_ptx: Version | None = None,
-) -> Compiled:
-    """Compile an image that is CUDA source.
+) -> Image:
+    """Compile an image that is CUDA source; the code goes by the source's name.
 
     Args:
         source: With its `CompileOptions` in ``compilation``.
@@ -85,8 +71,14 @@ def compile_source(
         nvrtc.nvrtcDestroyProgram(program)
     if form == "PTX" and newest_ptx is not None:
         data = ptx = _no_newer_than(newest_ptx, data)
-    image = replace(source, data=data, facts=_facts(ptx, source.origin), compilation=None)
-    return Compiled(image, diagnostics_of(log, [source]))
+    return replace(
+        source,
+        data=data,
+        facts=_facts(ptx, source.origin),
+        compilation=None,
+        is_compiled=True,
+        warnings=diagnostics_of(log, [source]),
+    )
 
 
 def source_facts(source: Image) -> ImageFacts:
@@ -108,7 +100,7 @@ def _nvrtc_is_there() -> None:
 
 
 def _compile_for_facts(source: Image, _: None) -> Image:
-    return compile_source(source, Target(True, _COMMON_ARCHITECTURE), "PTX").image
+    return compile_source(source, Target(True, _COMMON_ARCHITECTURE), "PTX")
 
 
 def nvrtc_version() -> Version:

@@ -45,10 +45,10 @@ def examine(request: LoadRequest, image: Image, session: Session) -> OnDevice:
     session.progress.say(f"loading {image.origin}")
     error: CudarunError | None = None
     trials: list[_Trial] = []
-    warnings: tuple[Diagnostic, ...] = ()
     try:
-        prepared, warnings = prepare_all(driver, image, session.devices)
-        trials = [_Trial(driver, one, request) for one in prepared]
+        trials = [
+            _Trial(driver, one, request) for one in prepare_all(driver, image, session.devices)
+        ]
     except CudarunError as refused:
         error = refused
 
@@ -57,7 +57,7 @@ def examine(request: LoadRequest, image: Image, session: Session) -> OnDevice:
         if error is not None:
             raise error
         about = describe(driver, device)
-        results = tuple(trial.on(device, warnings) for trial in trials)
+        results = tuple(trial.on(device) for trial in trials)
         if device == session.devices[-1]:
             for trial in trials:
                 trial.end()
@@ -99,7 +99,7 @@ class _Trial:
             if attempt.way.loads_once:
                 self._load(attempt)
 
-    def on(self, device: Device, warnings: tuple[Diagnostic, ...]) -> LoadResult:
+    def on(self, device: Device) -> LoadResult:
         """Load what is loaded by context, force the kernels, and read all of it."""
         reports = [self._in_context(attempt) for attempt in self._attempts]
         read = [
@@ -114,7 +114,7 @@ class _Trial:
             kernels=tuple(read[0]) if read else (),
             variables=self._variables(good) if good else None,
             differences=tuple(_differences(*read)) if len(read) > 1 else (),
-            diagnostics=(*warnings, *self._warnings(reports)),
+            diagnostics=(*self.image.warnings, *self._warnings(reports)),
         )
         self._unload(loaded_once=False)
         return result

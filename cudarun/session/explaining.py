@@ -56,7 +56,7 @@ def diagnostics_of(log: str, images: Sequence[Image]) -> tuple[Diagnostic, ...]:
     """A log's complaints with the lines of the images' texts."""
     texts = [image for image in images if identify(image.data) in _TEXTS]
     # ptxas has the bytes, of which any may stand in a comment.
-    sources = {image.origin: image.data.decode("latin-1") for image in texts}
+    sources = {image.text_name: image.data.decode("latin-1") for image in texts}
     return located(parse_log(log), sources)
 
 
@@ -82,5 +82,9 @@ def device_place(driver: Driver) -> Place:
 def _contents(images: Sequence[Image], diagnostics: Sequence[Diagnostic]) -> Contents | None:
     """Of the one file that it is about: the only one, or the only one that is complained of."""
     named = {diagnostic.file for diagnostic in diagnostics if diagnostic.is_serious}
-    about = [image for image in images if image.origin in named] if len(images) > 1 else images
+    about = (
+        [image for image in images if named & {image.origin, image.text_name}]
+        if len(images) > 1
+        else images
+    )
     return glance(about[0].data, about[0].origin) if len(about) == 1 else None

@@ -106,7 +106,11 @@ def _begin(
     def on_device(device: Device) -> T:
         session.enter(device)
         session.prefetched()
-        return run(session, library, device)
+        try:
+            return run(session, library, device)
+        except CudarunError as error:
+            error.warnings = library.image.warnings
+            raise
 
     return on_device
 

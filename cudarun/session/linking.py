@@ -64,7 +64,7 @@ def link_on_device(request: LinkRequest, session: Session, device: Device) -> Li
     _check_options(request, driver, device)
     session.enter(device)
     target = request.architecture or Target(False, architecture_of(driver, device))
-    inputs, warnings = _inputs(request, driver, device, target)
+    inputs = _inputs(request, driver, device, target)
     symbols = SymbolTable(inputs, target.number)
     symbols.check_duplicates()
     options = replace(request.options, target=request.architecture or request.options.target)
@@ -89,7 +89,7 @@ def link_on_device(request: LinkRequest, session: Session, device: Device) -> Li
         target=str(target),
         milliseconds=milliseconds,
         info_log=logs.info,
-        diagnostics=(*warnings, *linker_warnings(logs.info, inputs)),
+        diagnostics=link_warnings(inputs, logs.info),
     )
 
 
@@ -100,10 +100,11 @@ def result_symbols(data: bytes, target: Target) -> tuple[set[str], set[str]]:
     return {symbol.name for symbol in symbols} - wanted, wanted
 
 
-def linker_warnings(log: str, inputs: Sequence[Image]) -> tuple[Diagnostic, ...]:
-    """The warnings in a linker's information log."""
-    found = diagnostics_of(log, inputs)
-    return tuple(dict.fromkeys(d for d in found if d.severity == "warning"))
+def link_warnings(inputs: Sequence[Image], log: str) -> tuple[Diagnostic, ...]:
+    """What the compiler complained of, and the warnings in the linker's information log."""
+    of_compiler = [warning for image in inputs for warning in image.warnings]
+    of_linker = [found for found in diagnostics_of(log, inputs) if found.severity == "warning"]
+    return tuple(dict.fromkeys([*of_compiler, *of_linker]))
 
 
 def _check_options(request: LinkRequest, driver: Driver, device: Device) -> None:
@@ -134,26 +135,23 @@ def _check_options(request: LinkRequest, driver: Driver, device: Device) -> None
         )
 
 
-def _inputs(
-    request: LinkRequest, driver: Driver, device: Device, target: Target
-) -> tuple[list[Image], tuple[Diagnostic, ...]]:
+def _inputs(request: LinkRequest, driver: Driver, device: Device, target: Target) -> list[Image]:
     """The inputs as the linker takes them."""
     inputs: list[Image] = []
-    warnings: tuple[Diagnostic, ...] = ()
     newest = newest_ptx((driver.version // 1000, driver.version % 1000 // 10))
     for image in request.inputs:
         kind = identify(image.data)
         if kind is ImageKind.CUDA_SOURCE:
             form: Any = "CUBIN" if driver.runs_machine_code else "PTX"
             for_what = target if driver.runs_machine_code else Target(True, target.number)
-            compiled = compile_source(image, for_what, form, relocatable=True, newest_ptx=newest)
-            inputs.append(compiled.image)
-            warnings += compiled.warnings
+            inputs.append(
+                compile_source(image, for_what, form, relocatable=True, newest_ptx=newest)
+            )
         elif kind in CONTAINERS and driver.runs_machine_code:
             inputs.append(image)
         else:
-            inputs += prepare_all(driver, image, [device])[0]
-    return inputs, warnings
+            inputs += prepare_all(driver, image, [device])
+    return inputs
 
 
 def _link(

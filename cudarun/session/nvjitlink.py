@@ -15,15 +15,14 @@ from functools import partial
 from types import ModuleType
 from typing import Any
 
-from cudarun.diagnostics.entries import Diagnostic
 from cudarun.diagnostics.explain import Place
 from cudarun.errors import ImageRefused, RequestError, WorkerDied
 from cudarun.images.identify import ImageKind, identify
 from cudarun.images.versions import Target
-from cudarun.session.compiling import compile_source
+from cudarun.session.compiling import Form, compile_source
 from cudarun.session.explaining import diagnose, diagnostics_of
 from cudarun.session.image_requests import LinkRequest
-from cudarun.session.linking import Linked, linker_warnings, result_symbols
+from cudarun.session.linking import Linked, link_warnings, result_symbols
 from cudarun.session.requests import Image
 from cudarun.session.symbols import SymbolTable
 from cudarun.session.worker import Worker, gather
@@ -117,7 +116,7 @@ def _read(said: int) -> str:
 
 def _work(request: LinkRequest, target: Target, options: list[str], said: int) -> Linked:
     nvjitlink, version = _nvjitlink()
-    inputs, warnings = _inputs(request, target)
+    inputs = [*_inputs(request, target)]
     symbols = SymbolTable(inputs, target.number)
     symbols.check_duplicates()
     place = Place(f"nvJitLink {version}", target.number, target.suffix, is_driver=False)
@@ -139,23 +138,18 @@ def _work(request: LinkRequest, target: Target, options: list[str], said: int) -
         target=str(target),
         milliseconds=milliseconds,
         info_log=info,
-        diagnostics=(*warnings, *linker_warnings(info, inputs)),
+        diagnostics=link_warnings(inputs, info),
     )
 
 
-def _inputs(request: LinkRequest, target: Target) -> tuple[list[Image], tuple[Diagnostic, ...]]:
+def _inputs(request: LinkRequest, target: Target) -> Iterator[Image]:
     """The inputs, with sources compiled."""
-    inputs: list[Image] = []
-    warnings: tuple[Diagnostic, ...] = ()
+    form: Form = "LTOIR" if request.lto else "CUBIN"
     for image in request.inputs:
-        if identify(image.data) is not ImageKind.CUDA_SOURCE:
-            inputs.append(image)
-            continue
-        form: Any = "LTOIR" if request.lto else "CUBIN"
-        compiled = compile_source(image, target, form, relocatable=True)
-        inputs.append(compiled.image)
-        warnings += compiled.warnings
-    return inputs, warnings
+        if identify(image.data) is ImageKind.CUDA_SOURCE:
+            yield compile_source(image, target, form, relocatable=True)
+        else:
+            yield image
 
 
 def _link(

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
-from cudarun.diagnostics.entries import Diagnostic
 from cudarun.diagnostics.errors import Diagnosed
 from cudarun.diagnostics.explain import Place
 from cudarun.errors import ImageRefused, RequestError
@@ -31,7 +30,7 @@ def prepare(driver: Driver, image: Image, devices: Iterable[Device]) -> Image:
         RequestError: The file holds several.
         ImageRefused: It holds none that would do, or does not compile.
     """
-    prepared, _ = prepare_all(driver, image, devices)
+    prepared = prepare_all(driver, image, devices)
     if len(prepared) > 1:
         raise RequestError(
             f"{image.origin} holds {len(prepared)} fatbins",
@@ -40,10 +39,8 @@ def prepare(driver: Driver, image: Image, devices: Iterable[Device]) -> Image:
     return prepared[0]
 
 
-def prepare_all(
-    driver: Driver, image: Image, devices: Iterable[Device]
-) -> tuple[tuple[Image, ...], tuple[Diagnostic, ...]]:
-    """The images to load, at least one, and what the compiler complained of all the same.
+def prepare_all(driver: Driver, image: Image, devices: Iterable[Device]) -> tuple[Image, ...]:
+    """The images to load, at least one.
 
     Args:
         driver: The driver, initialised.
@@ -62,21 +59,19 @@ def prepare_all(
         raise diagnose(error, [image], device_place(driver)) from None
 
 
-def _prepared(
-    driver: Driver, image: Image, devices: Iterable[Device]
-) -> tuple[tuple[Image, ...], tuple[Diagnostic, ...]]:
+def _prepared(driver: Driver, image: Image, devices: Iterable[Device]) -> tuple[Image, ...]:
     kind = identify(image.data)
     if kind is ImageKind.EMPTY:
         raise ImageRefused(f"{image.origin}: the file is empty")
     if kind is ImageKind.CUBIN:
         _check_structure(image)
     if kind is ImageKind.CUDA_SOURCE:
-        return _compiled(driver, image, devices)
+        return (_compiled(driver, image, devices),)
     if kind is ImageKind.LTO_IR:
         raise ImageRefused(f"{image.origin}: LTO-IR holds no code before it is linked")
     if kind not in CONTAINERS or (kind is ImageKind.FATBIN and driver.runs_machine_code):
-        return (image,), ()
-    return tuple(_fatbins(driver, image, kind)), ()
+        return (image,)
+    return tuple(_fatbins(driver, image, kind))
 
 
 def _check_structure(cubin: Image) -> None:
@@ -86,9 +81,7 @@ def _check_structure(cubin: Image) -> None:
     read_elf(cubin.data, cubin.origin, ImageKind.CUBIN)
 
 
-def _compiled(
-    driver: Driver, image: Image, devices: Iterable[Device]
-) -> tuple[tuple[Image, ...], tuple[Diagnostic, ...]]:
+def _compiled(driver: Driver, image: Image, devices: Iterable[Device]) -> Image:
     from cudarun.session.compiling import compile_source  # most commands compile nothing
 
     architectures = sorted({architecture_of(driver, device) for device in devices})
@@ -100,11 +93,9 @@ def _compiled(
         )
     [number] = architectures
     if driver.runs_machine_code:
-        compiled = compile_source(image, Target(False, number), "CUBIN")
-    else:
-        newest = newest_ptx((driver.version // 1000, driver.version % 1000 // 10))
-        compiled = compile_source(image, Target(True, number), "PTX", newest_ptx=newest)
-    return (compiled.image,), compiled.warnings
+        return compile_source(image, Target(False, number), "CUBIN")
+    newest = newest_ptx((driver.version // 1000, driver.version % 1000 // 10))
+    return compile_source(image, Target(True, number), "PTX", newest_ptx=newest)
 
 
 def architecture_of(driver: Driver, device: Device) -> int:

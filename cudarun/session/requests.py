@@ -12,6 +12,7 @@ if TYPE_CHECKING:  # names only: a request for `devices` needs no argument gramm
     from cudarun.arguments.expressions import Expression
     from cudarun.arguments.grammar import Argument
     from cudarun.arguments.tolerance import Tolerance
+    from cudarun.diagnostics.entries import Diagnostic
     from cudarun.images.facts import ImageFacts
     from cudarun.session.sources import CompileOptions
 
@@ -32,12 +33,21 @@ class Image:
             binaries, of which the driver tells as much, and for a text that we cannot read: whether
             that is good is the driver's to say.
         compilation: How to compile it, of CUDA source.
+        is_compiled: Whether this was CUDA source: lines of the data are not lines of the file.
+        warnings: What the compiler complained of all the same.
     """
 
     origin: str
     data: bytes = field(repr=False)
     facts: ImageFacts | None = field(default=None, repr=False)
     compilation: CompileOptions | None = None
+    is_compiled: bool = False
+    warnings: tuple[Diagnostic, ...] = ()
+
+    @property
+    def text_name(self) -> str:
+        """What a place in the data is said to be in: of ``x.cu`` it is the PTX made of it."""
+        return f"{self.origin} as PTX" if self.is_compiled else self.origin
 
 
 @dataclass(frozen=True, slots=True)

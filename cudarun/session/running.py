@@ -77,6 +77,7 @@ def run_on(
         figures=tuple(figure(show, after[show.name]) for show in request.shows),
         milliseconds=ran.milliseconds,
         timing=ran.timing,
+        diagnostics=library.image.warnings,
     )
 
 

@@ -146,6 +146,54 @@ def test_warnings_of_a_good_source(run: Run, tmp_path: Path) -> None:
     assert ran.err.startswith('kernel.cu:2:9: warning: variable "unused" was declared')
 
 
+UNUSED = """\
+extern "C" __global__ void k(float *out) {
+    int unused;
+    out[threadIdx.x] = 1;
+}
+"""
+WARNING = """\
+kernel.cu:2:9: warning: variable "unused" was declared but never referenced
+     2 |     int unused;
+       |         ^
+"""
+
+
+def test_warnings_of_a_launch(run: Run, tmp_path: Path) -> None:
+    """Once, although every device compiles; also when the kernel fails."""
+    launch = ("launch", write(tmp_path, UNUSED), "-d", "cpu:all", "--grid", "1")
+    two = {"CUDARUN_CPU_DEVICES": "2"}
+    ran = run(*launch, "--block", "4", "out=f32[4]", "--check", "out == 1", env=two)
+    assert (ran.code, ran.err) == (0, WARNING)
+    ran = run(*launch, "--block", "5", "out=f32[4]", env=two)
+    assert ran.code == 5
+    assert ran.err.startswith(WARNING + "error: ")
+    assert ran.err.count("warning: ") == 1
+
+
+@pytest.mark.parametrize(("block", "where"), [("4", "result"), ("5", "error")])
+def test_warnings_of_a_launch_in_the_document(
+    run: Run, tmp_path: Path, block: str, where: str
+) -> None:
+    ran = run(
+        "launch", write(tmp_path, UNUSED), *CPU, "--grid", "1", "--block", block,
+        "out=f32[4]", "--json",
+    )  # fmt: skip
+    [outcome] = ran.document["outcomes"]
+    key = {"result": "diagnostics", "error": "warnings"}[where]
+    [warning] = outcome[where][key]
+    assert (warning["file"], warning["line"], warning["severity"]) == ("kernel.cu", 2, "warning")
+    assert ran.err == ""
+
+
+def test_lines_of_the_ptx_are_not_lines_of_the_source(run: Run, tmp_path: Path) -> None:
+    text = 'extern "C" __global__ void k() { asm volatile("bar.sync %nothing;"); }'
+    ran = run("load", write(tmp_path, text), *CPU, "-q")
+    assert ran.code == 4
+    assert "kernel.cu as PTX:" in ran.err
+    assert "error: Unknown symbol '%nothing'" in ran.err
+
+
 def test_a_header_that_is_nowhere(run: Run, tmp_path: Path) -> None:
     text = '#include "none.h"\n__global__ void k() {}\n'
     ran = run("load", write(tmp_path, text), *CPU)

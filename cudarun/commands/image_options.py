@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from cudarun.commands.options import stack
+from cudarun.errors import RequestError
 from cudarun.session.image_requests import CACHE_MODES, FALLBACKS, JitOptions
 
 if TYPE_CHECKING:
@@ -86,7 +87,13 @@ def jit_options(function: F) -> F:
 
 
 def jit(values: dict[str, Any]) -> JitOptions:
-    """Take the values of `jit_options` out of a command's arguments."""
+    """Take the values of `jit_options` out of a command's arguments.
+
+    Raises:
+        RequestError: Two of them do not go together.
+    """
+    if values["target"] is not None and values["threads_per_block"] is not None:
+        raise RequestError("--target: the driver takes none beside --threads-per-block")
     return JitOptions(
         optimization=values.pop("optimization"),
         max_registers=values.pop("max_registers"),

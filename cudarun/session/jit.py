@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any, TypeVar
 
-from cudarun.errors import ImageRefused, RequestError
+from cudarun.errors import DeviceFailed, ImageRefused, RequestError
 from cudarun.session.calls import Driver
 from cudarun.session.image_requests import CACHE_MODES, FALLBACKS, JitOptions
 
@@ -94,6 +96,48 @@ def driver_options(driver: Driver, options: JitOptions) -> dict[Any, Any]:
     if options.target is not None:
         given[option.CU_JIT_TARGET] = _target(driver, options)
     return {name: value for name, value in given.items() if value is not None}
+
+
+@contextmanager
+def options_told(options: dict[Any, Any], logs: Logs) -> Iterator[None]:
+    """Turn a driver's refusal of an option into one that has the option's name here.
+
+    Args:
+        options: Those of `driver_options`.
+        logs: Where the driver may have said which one it is.
+
+    Raises:
+        RequestError: It does not take the options.
+    """
+    try:
+        yield
+    except DeviceFailed as error:
+        if not options or error.cuda is None or error.cuda[1] not in _OPTION_REFUSED:
+            raise
+        named = _NOT_SUPPORTED.search(logs.error)
+        if named and named[1] in _FLAGS:
+            raise RequestError(f"{_FLAGS[named[1]]}: {named[2]}", cuda=error.cuda) from None
+        given = ", ".join(_FLAGS[option.name] for option in options)
+        raise RequestError(
+            f"{given}: {error.message}", cuda=error.cuda, log=logs.error or error.log
+        ) from None
+
+
+# The results of calls that are given an option which is not for them, or has no such value.
+_OPTION_REFUSED = (1, 801)
+_NOT_SUPPORTED = re.compile(r"(CU_JIT_\w+) is not supported: (.+)")
+_FLAGS = {
+    "CU_JIT_MAX_REGISTERS": "--max-registers",
+    "CU_JIT_THREADS_PER_BLOCK": "--threads-per-block",
+    "CU_JIT_OPTIMIZATION_LEVEL": "-O",
+    "CU_JIT_GENERATE_LINE_INFO": "--lineinfo",
+    "CU_JIT_GENERATE_DEBUG_INFO": "--debug",
+    "CU_JIT_POSITION_INDEPENDENT_CODE": "--position-independent",
+    "CU_JIT_LOG_VERBOSE": "--verbose",
+    "CU_JIT_CACHE_MODE": "--cache-mode",
+    "CU_JIT_FALLBACK_STRATEGY": "--fallback",
+    "CU_JIT_TARGET": "--target",
+}
 
 
 def _target(driver: Driver, options: JitOptions) -> Any:

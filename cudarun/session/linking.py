@@ -23,7 +23,7 @@ from cudarun.session.compiling import compile_source
 from cudarun.session.devices import Device
 from cudarun.session.explaining import device_place, diagnose, diagnostics_of
 from cudarun.session.image_requests import JitOptions, LinkRequest
-from cudarun.session.jit import Logs, driver_options, with_whole_logs
+from cudarun.session.jit import Logs, driver_options, options_told, with_whole_logs
 from cudarun.session.preparing import architecture_of, prepare_all
 from cudarun.session.requests import STDIN, Image
 from cudarun.session.session import Session
@@ -119,11 +119,14 @@ def _check_options(request: LinkRequest, driver: Driver, device: Device) -> None
             "--lto: the driver's linker does not take LTO-IR",
             hint="--linker nvjitlink does",
         )
-    if options.fallback is not None:
+    kinds = {identify(image.data) for image in request.inputs}
+    if options.fallback is not None and kinds.isdisjoint(CONTAINERS):
         raise RequestError(
-            "--fallback: a link takes exact matches only (driver API, CU_JIT_FALLBACK_STRATEGY)",
-            hint="'cudarun load' has it",
+            "--fallback: no input is a fatbin, an object or a library, which hold several codes "
+            "to choose from"
         )
+    if request.architecture and options.threads_per_block is not None:
+        raise RequestError("--arch: the driver takes none beside --threads-per-block")
     if request.architecture and options.target not in (None, request.architecture):
         raise RequestError(f"--arch {request.architecture} and --target {options.target} differ")
     own = architecture_of(driver, device)
@@ -158,12 +161,17 @@ def _link(
     driver: Driver, inputs: Sequence[Image], options: JitOptions, logs: Logs
 ) -> tuple[bytes, Logs]:
     """The linked image, copied before the link state that owns it ends, and the logs."""
+    of_link = driver_options(driver, replace(options, fallback=None))
+    of_container = driver_options(driver, JitOptions(fallback=options.fallback))
     # The state keeps pointers to the values: they must live until it is destroyed.
-    given = driver_options(driver, options) | logs.options(driver)
-    state = driver.cuLinkCreate(len(given), [*given], [*given.values()])
+    every = of_link | logs.options(driver)
+    with options_told(of_link, logs):
+        state = driver.cuLinkCreate(len(every), [*every], [*every.values()])
     try:
         for image in inputs:
-            _add(driver, state, image)
+            of_input = of_container if identify(image.data) in CONTAINERS else {}
+            with options_told(of_input, logs):
+                _add(driver, state, image, of_input)
         address, size = driver.cuLinkComplete(state)
         return ctypes.string_at(int(address), size), logs
     except CudarunError as error:
@@ -173,7 +181,13 @@ def _link(
         driver.attempt("cuLinkDestroy", state)
 
 
-def _add(driver: Driver, state: Any, image: Image) -> None:
+def _add(driver: Driver, state: Any, image: Image, options: dict[Any, Any]) -> None:
+    """Add an input.
+
+    The manual says of ``CU_JIT_FALLBACK_STRATEGY`` both that links do not have it and that inputs
+    which hold several images do (``CUjit_option``, ``CUjitInputType``): the driver's to decide.
+    """
+    given = len(options), [*options], [*options.values()]
     kind = identify(image.data)
     kinds = driver.CUjitInputType
     input_type = {
@@ -185,10 +199,11 @@ def _add(driver: Driver, state: Any, image: Image) -> None:
     }.get(kind, kinds.CU_JIT_INPUT_PTX)  # what is nothing known, ptxas has the words for
     try:
         if kind in _BY_FILE and image.origin != STDIN:
-            driver.cuLinkAddFile(state, input_type, image.origin.encode(), 0, [], [])
+            driver.cuLinkAddFile(state, input_type, image.origin.encode(), *given)
             return
         data = image.data + b"\0" if input_type == kinds.CU_JIT_INPUT_PTX else image.data
-        driver.cuLinkAddData(state, input_type, data, len(data), image.origin.encode(), 0, [], [])
+        name = image.origin.encode()
+        driver.cuLinkAddData(state, input_type, data, len(data), name, *given)
     except ImageRefused as error:
         error.message = f"{image.origin}: {error.message}"
         raise

@@ -13,7 +13,7 @@ from cudarun.images.facts import ImageFacts, KernelFacts
 from cudarun.parameters import Parameter
 from cudarun.session.calls import Driver
 from cudarun.session.image_requests import JitOptions
-from cudarun.session.jit import Logs, driver_options
+from cudarun.session.jit import Logs, driver_options, options_told
 from cudarun.session.requests import Image
 
 PARAM_INFO_SINCE = 12040
@@ -61,11 +61,12 @@ class Library:
         self.image = image
         self.logs = logs or Logs()
         given = driver_options(driver, options) if options else {}
-        given |= self.logs.options(driver)
-        self.handle = self._ask(
-            "cuLibraryLoadData", image.data + b"\0", [*given], [*given.values()],
-            len(given), [], [], 0,
-        )  # fmt: skip
+        every = given | self.logs.options(driver)
+        with options_told(given, self.logs):
+            self.handle = self._ask(
+                "cuLibraryLoadData", image.data + b"\0", [*every], [*every.values()],
+                len(every), [], [], 0,
+            )  # fmt: skip
 
     def kernel(self, wanted: str | None) -> Kernel:
         """The kernel of that name: mangled, demangled, or the bare function name.

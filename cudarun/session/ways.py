@@ -18,7 +18,7 @@ from cudarun.session.calls import Driver
 from cudarun.session.devices import Device
 from cudarun.session.explaining import device_place, diagnose
 from cudarun.session.image_requests import JitOptions, Via
-from cudarun.session.jit import Logs, driver_options, with_whole_logs
+from cudarun.session.jit import Logs, driver_options, options_told, with_whole_logs
 from cudarun.session.loading import PARAM_INFO_SINCE, Library, read_parameters
 from cudarun.session.requests import Image
 
@@ -166,11 +166,13 @@ class ThroughModule(Way):
         self._module, self._logs = with_whole_logs(self._load)
 
     def _load(self, logs: Logs) -> tuple[Any, Logs]:
-        given = driver_options(self.driver, self.options) | logs.options(self.driver)
+        given = driver_options(self.driver, self.options)
+        every = given | logs.options(self.driver)
         try:
-            module = self.driver.cuModuleLoadDataEx(
-                self.image.data + b"\0", len(given), [*given], [*given.values()]
-            )
+            with options_told(given, logs):
+                module = self.driver.cuModuleLoadDataEx(
+                    self.image.data + b"\0", len(every), [*every], [*every.values()]
+                )
         except ImageRefused as error:
             raise self._refused(error, logs) from None
         return module, logs

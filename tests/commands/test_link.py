@@ -259,8 +259,21 @@ def test_lto_ir_for_the_drivers_linker(run: Run, tmp_path: Path) -> None:
         ),
         (
             (MAIN, LIB, "-o", "out", *CPU, "--fallback", "prefer-ptx"), 2,
-            "error: --fallback: a link takes exact matches only (driver API, "
-            "CU_JIT_FALLBACK_STRATEGY)\n  in device cpu\nhint: 'cudarun load' has it\n",
+            "error: --fallback: no input is a fatbin, an object or a library, which hold several "
+            "codes to choose from\n  in device cpu\n",
+        ),
+        (
+            (MAIN, LIB, "-o", "out", *SM_90, "--fallback", "prefer-ptx"), 2,
+            "error: --fallback: nvJitLink has no such option\n",
+        ),
+        (
+            (MAIN, LIB, "-o", "out", *CPU, "--max-registers", "8"), 2,
+            "error: --max-registers: the emulated device allocates no registers "
+            "(CUDA_ERROR_NOT_SUPPORTED, 801)\n  in device cpu\n",
+        ),
+        (
+            (MAIN, LIB, "-o", "out", *CPU, "--arch", "sm_90", "--threads-per-block", "8"), 2,
+            "error: --arch: the driver takes none beside --threads-per-block\n  in device cpu\n",
         ),
         (
             (MAIN, LIB, "-o", "out", *CPU, "--arch", "sm_80"), 2,
@@ -301,6 +314,12 @@ def test_lto_ir_for_the_drivers_linker(run: Run, tmp_path: Path) -> None:
 )  # fmt: skip
 def test_unusable(run: Run, args: tuple[str, ...], code: int, says: str) -> None:
     refused(run, *args, code=code, says=says)
+
+
+def test_which_code_of_a_fatbin(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "tiny.fatbin").write_bytes(golden("tiny.fatbin"))
+    report = link(run, "tiny.fatbin", "-o", "out", *CPU, "--fallback", "prefer-ptx")
+    assert [kernel["name"] for kernel in report["kernels"]] == ["tiny"]
 
 
 @nvjitlink

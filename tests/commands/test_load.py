@@ -143,6 +143,40 @@ def test_the_verbose_log(run: Run) -> None:
     assert "ptxas info    : Compiling entry function 'saxpy' for 'sm_90'" in log
 
 
+@pytest.mark.parametrize("via", ["library", "module"])
+@pytest.mark.parametrize(
+    ("option", "why"),
+    [
+        (("--max-registers", "32"), "the emulated device allocates no registers"),
+        (("--target", "sm_80"), "PTX is compiled for the device itself, sm_90"),
+        (("--threads-per-block", "2048"), "a block has 1024 at most"),
+    ],
+)
+def test_a_device_refuses_an_option(run: Run, via: str, option: tuple[str, str], why: str) -> None:
+    ran = run("load", SAXPY, *CPU, "--via", via, *option, "-q")
+    assert (ran.code, ran.err) == (
+        2,
+        f"error: {option[0]}: {why} (CUDA_ERROR_NOT_SUPPORTED, 801)\n"
+        f"  in file {SAXPY}, device cpu\n",
+    )
+
+
+def test_an_option_that_changes_nothing_says_so(run: Run) -> None:
+    [outcome] = loads(run, SAXPY, *CPU, "-O", "0", "--cache-mode", "cg", "-g", "--lineinfo")
+    assert outcome["results"][0]["ways"][0]["info_log"] == (
+        "ptxas info    : CU_JIT_OPTIMIZATION_LEVEL changes nothing: PTX is run as it is written\n"
+        "ptxas info    : CU_JIT_CACHE_MODE changes nothing: the emulated device has no caches"
+    )
+
+
+def test_options_that_do_not_go_together(run: Run) -> None:
+    ran = run("load", SAXPY, *CPU, "--target", "sm_90", "--threads-per-block", "32")
+    assert (ran.code, ran.err) == (
+        2,
+        "error: --target: the driver takes none beside --threads-per-block\n",
+    )
+
+
 # --- what other files there are ------------------------------------------------------------------
 
 

@@ -66,6 +66,28 @@ def test_ptx_that_is_newer_than_the_driver(cuda, context):
     assert "Unsupported .version 99.0; current version is '" in logs.error
 
 
+@pytest.mark.parametrize(
+    ("option", "value"),
+    [
+        *(("OPTIMIZATION_LEVEL", level) for level in range(5)),
+        ("THREADS_PER_BLOCK", 1024),
+        ("GENERATE_LINE_INFO", 1),
+        ("GENERATE_DEBUG_INFO", 1),
+        ("POSITION_INDEPENDENT_CODE", 1),
+        ("CACHE_MODE", "CU_JIT_CACHE_OPTION_CG"),
+        ("FALLBACK_STRATEGY", "CU_PREFER_PTX"),
+        ("FALLBACK_STRATEGY", "CU_PREFER_BINARY"),
+        ("MAX_REGISTERS", 0),
+    ],
+)
+def test_options_that_every_device_takes(cuda, context, ptx, option, value):
+    enum = {"CACHE_MODE": cuda.CUjit_cacheMode, "FALLBACK_STRATEGY": cuda.CUjit_fallback}
+    value = getattr(enum[option], value) if option in enum else value
+    option = getattr(cuda.CUjit_option, f"CU_JIT_{option}")
+    module = cuda.cuModuleLoadDataEx(ptx("kernels"), 1, [option], [value])
+    cuda.cuModuleUnload(module)
+
+
 def test_a_small_log_buffer_is_kept_to(cuda, context, ptx):
     logs = Logs(cuda, size=20)
     assert logs.module(cuda, ptx("broken")) == "INVALID_PTX"

@@ -15,7 +15,7 @@ from typing import Any
 from cuda.bindings.driver import CUjit_option
 
 from cudarun.emulator.host.addresses import address_of, host_bytes
-from cudarun.emulator.host.devices import CAPABILITY
+from cudarun.emulator.host.devices import CAPABILITY, attribute_value
 from cudarun.emulator.host.images import NotLoadable, ptx_text
 from cudarun.emulator.host.occupancy import registers_per_thread
 from cudarun.emulator.host.refusal import Refusal
@@ -44,6 +44,34 @@ _BUFFERS = {
         CUjit_option.CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES,
     ),
 }
+# What there is nothing to do for: every text is compiled as these options ask, whatever they say.
+# Lines of the source are always kept, the code can be anywhere, PTX is preferred since there is
+# nothing else, and any block that the kernel allows can be launched.
+_ALWAYS_HONOURED = frozenset(
+    {
+        CUjit_option.CU_JIT_WALL_TIME,  # the bindings drop what would be written
+        CUjit_option.CU_JIT_TARGET_FROM_CUCONTEXT,
+        CUjit_option.CU_JIT_FALLBACK_STRATEGY,
+        CUjit_option.CU_JIT_GENERATE_DEBUG_INFO,
+        CUjit_option.CU_JIT_GENERATE_LINE_INFO,
+        CUjit_option.CU_JIT_LOG_VERBOSE,
+        CUjit_option.CU_JIT_NEW_SM3X_OPT,
+        CUjit_option.CU_JIT_FAST_COMPILE,
+        CUjit_option.CU_JIT_POSITION_INDEPENDENT_CODE,
+        CUjit_option.CU_JIT_SPLIT_COMPILE,
+        CUjit_option.CU_JIT_BINARY_LOADER_THREAD_COUNT,
+        *(option for pair in _BUFFERS.values() for option in pair),
+    }
+)
+# What is about how fast machine code is: the result is the same, and the log says so.
+_WITHOUT_EFFECT = {
+    CUjit_option.CU_JIT_OPTIMIZATION_LEVEL: "PTX is run as it is written",
+    CUjit_option.CU_JIT_CACHE_MODE: "the emulated device has no caches",
+    CUjit_option.CU_JIT_MIN_CTA_PER_SM: "the emulated device allocates no registers",
+}
+_HIGHEST_OPTIMIZATION = 4
+_LARGEST_BLOCK = attribute_value("MAX_THREADS_PER_BLOCK")
+_OWN_TARGET = 10 * CAPABILITY[0] + CAPABILITY[1]
 # What cuLinkAddData refuses: it belongs to the whole link.
 _OF_THE_WHOLE = frozenset(
     {option for pair in _BUFFERS.values() for option in pair}
@@ -59,6 +87,9 @@ class JitOptions:
     """The options of one compilation or link, and the caller's log buffers.
 
     ``values`` are kept alive as long as this is, for a log may be written later.
+
+    Raises:
+        Refusal: An option asks for what this device cannot do; the error log names it.
     """
 
     def __init__(
@@ -71,6 +102,19 @@ class JitOptions:
         self._logs = {"info": "", "error": ""}
         for log in self._logs:
             self._write(log)
+        for option, value in self._values.items():
+            self._check(option, value)
+
+    def _check(self, option: Any, value: Any) -> None:
+        """Refuse an option by name, or say in the log that it changes nothing."""
+        if option in _ALWAYS_HONOURED or not (why := _why_not(option, value)):
+            if option in _WITHOUT_EFFECT:
+                words = f"{option.name} changes nothing: {_WITHOUT_EFFECT[option]}"
+                self.append("info", f"ptxas info    : {words}")
+            return
+        words = f"{option.name} is not supported: {why}"
+        self.append("error", f"ptxas fatal   : {words}")
+        raise Refusal("NOT_SUPPORTED", words)
 
     @property
     def verbose(self) -> bool:
@@ -96,6 +140,25 @@ class JitOptions:
             return
         text = self._logs[log].encode("latin-1", "replace")[: int(size) - 1] + b"\0"
         host_bytes(address_of(buffer), len(text))[:] = memoryview(text)
+
+
+def _why_not(option: Any, value: Any) -> str:
+    """Why an option cannot be what it is given as; empty where it can."""
+    match option:
+        case CUjit_option.CU_JIT_OPTIMIZATION_LEVEL:
+            in_range = 0 <= value <= _HIGHEST_OPTIMIZATION
+            return "" if in_range else f"there are levels 0 to {_HIGHEST_OPTIMIZATION}"
+        case CUjit_option.CU_JIT_CACHE_MODE | CUjit_option.CU_JIT_MIN_CTA_PER_SM:
+            return ""
+        case CUjit_option.CU_JIT_THREADS_PER_BLOCK:
+            return "" if value <= _LARGEST_BLOCK else f"a block has {_LARGEST_BLOCK} at most"
+        case CUjit_option.CU_JIT_TARGET:
+            given, own = getattr(value, "name", str(value)), f"CU_TARGET_COMPUTE_{_OWN_TARGET}"
+            is_own = given in (own, f"{own}A", str(_OWN_TARGET))
+            return "" if is_own else f"PTX is compiled for the device itself, sm_{_OWN_TARGET}"
+        case CUjit_option.CU_JIT_MAX_REGISTERS:
+            return "the emulated device allocates no registers" if value else ""
+    return "the emulated device has no such option" if value else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,15 +215,14 @@ def parse_supported(text: str) -> tree.Module:
             line = text.count("\n", 0, match.start(1)) + 1
             raise PtxTooNew(version, tree.Position(line, 1))
     module = parse(text)
-    newest = 10 * CAPABILITY[0] + CAPABILITY[1]
-    if architecture(module, text) > newest:
+    if architecture(module, text) > _OWN_TARGET:
         raise WholeTextError(
             "SM version specified by .target is higher than default SM version assumed"
         )
     if module.address_size == 32:
         raise WholeTextError(
             " 32-Bit ABI (--machine 32 or 32-Bit addressing) is not supported on "
-            f"sm_{newest} or higher architectures."
+            f"sm_{_OWN_TARGET} or higher architectures."
         )
     return module
 
@@ -235,7 +297,7 @@ def information(program: Program) -> str:
         used[variable.space] += variable.size
     constants = f", {used['const']} bytes cmem[3]" if used["const"] else ""
     lines = [f"ptxas info    : {used['global']} bytes gmem{constants}"]
-    target = f"sm_{CAPABILITY[0]}{CAPABILITY[1]}"
+    target = f"sm_{_OWN_TARGET}"
     for kernel in program.kernels.values():
         lines += [
             f"ptxas info    : Compiling entry function '{kernel.name}' for '{target}'",

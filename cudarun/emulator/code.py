@@ -152,6 +152,8 @@ class BlockCode:
         live_out: Slots whose values its terminator or a later block needs.
         polls: How much patience a jump back to this block costs, because the loop may be waiting
             for another thread; 0 if it cannot.
+        instructions: The names of the PTX instructions that it was made of, as ``add.s32``. Where
+            operations do not follow them one by one they still tell what the program says.
     """
 
     index: int
@@ -163,6 +165,7 @@ class BlockCode:
     live_in: int = 0
     live_out: int = 0
     polls: int = 0
+    instructions: tuple[str, ...] = ()
 
 
 @dataclass(slots=True)

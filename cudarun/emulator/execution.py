@@ -11,6 +11,7 @@ import numpy as np
 
 from cudarun.emulator.machine.batch import Batch
 from cudarun.emulator.machine.launch import Launch
+from cudarun.emulator.machine.observer import Observer
 from cudarun.emulator.memory import DeviceHeap, Memory
 from cudarun.emulator.program import KernelCode, Program
 
@@ -57,6 +58,7 @@ def execute(
     printf: Callable[[bytes], None],
     device: DeviceTraits = DeviceTraits(),
     told: Callable[[float], object] = lambda done: None,
+    observer: Observer = Observer(),
 ) -> None:
     """Run a kernel to its end.
 
@@ -69,12 +71,14 @@ def execute(
         printf: Takes what the kernel printed when the kernel has ended, also by a fault.
         device: The device it runs on.
         told: Is called now and then with the part of the blocks that has ended, from 0 to 1.
+        observer: Is told what the launch does.
 
     Raises:
         DeviceFault: The kernel did what ends a kernel on hardware.
     """
     with _grid_workspace(config, memories[0]) as workspace, np.errstate(all="ignore"):
-        launch = Launch(program, kernel, config, memories, symbols, device, workspace)
+        launch = Launch(program, kernel, config, memories, symbols, device, workspace, observer)
+        observer.launched(launch)
         try:
             _run(launch, told)
         finally:

@@ -15,10 +15,11 @@ class BlockBuilder:
     """Blocks in the order of the text. One is open at any time, and it may be empty."""
 
     def __init__(self) -> None:
-        self._blocks: list[tuple[list[Operation], Ending, Use | None]] = []
+        self._blocks: list[tuple[list[Operation], Ending, Use | None, list[str]]] = []
         self._labels: dict[int, int] = {}
         self._operations: list[Operation] = []
         self._gate: Use | None = None
+        self._names: list[str] = []
 
     @property
     def next(self) -> int:
@@ -29,6 +30,10 @@ class BlockBuilder:
         """Append to the open block."""
         self._operations.append(operation)
 
+    def note(self, name: str) -> None:
+        """Take down that the open block has an instruction, whatever becomes of it."""
+        self._names.append(name)
+
     def label(self, number: int) -> None:
         """Let the label be where the next operation goes."""
         self.split()
@@ -36,21 +41,23 @@ class BlockBuilder:
 
     def split(self, gate: Use | None = None) -> None:
         """Begin a block here, one with a gate if that is given; it runs on from the open one."""
-        if self._operations or self._gate is not None:
+        if self._operations or self._names or self._gate is not None:
             after = self.next
             self.end(lambda _: Jump(after))
         self._gate = gate
 
     def end(self, ending: Ending) -> None:
         """Close the open block with its terminator."""
-        self._blocks.append((self._operations, ending, self._gate))
-        self._operations = []
+        self._blocks.append((self._operations, ending, self._gate, self._names))
+        self._operations, self._names = [], []
         self._gate = None
 
     def finish(self, last: Callable[[], Terminator]) -> list[BlockCode]:
         """All blocks; where the text runs out ``last`` ends them."""
         self.end(lambda _: last())
         return [
-            BlockCode(index, operations, ending(self._labels.__getitem__), gate)
-            for index, (operations, ending, gate) in enumerate(self._blocks)
+            BlockCode(
+                index, operations, ending(self._labels.__getitem__), gate, instructions=tuple(names)
+            )
+            for index, (operations, ending, gate, names) in enumerate(self._blocks)
         ]

@@ -179,15 +179,16 @@ class FunctionDecoder:
             guard = self._guard(instruction, operands)
             if instruction.opcode == "bra":
                 self._close_region()
+                self.builder.note(instruction.name)
                 self.builder.end(branch(instruction, operands, guard, self.builder.next))
                 return
             self._open_region(guard, site)
             control = CONTROL.get(instruction.opcode)
             if control is None:
-                self._add_all(decode(instruction, operands))
+                self._add_all(instruction.name, decode(instruction, operands))
                 return
             operations, ending = control(self.control, instruction, operands, self.builder.next)
-            self._add_all(operations)
+            self._add_all(instruction.name, operations)
             if ending is not None:
                 self.builder.end(ending)
         except (Misfit, Unimplemented) as problem:
@@ -219,7 +220,7 @@ class FunctionDecoder:
             self.builder.label(self._region[1])
             self._region = None
 
-    def _add_all(self, operations: list[Operation]) -> None:
+    def _add_all(self, name: str, operations: list[Operation]) -> None:
         for operation in operations:
             if isinstance(operation, Action) and isinstance(operation.action, WarpAction):
                 match operation.action.waits_for:
@@ -228,6 +229,7 @@ class FunctionDecoder:
                     case "warp":
                         self.builder.split(gate=_WHOLE_WARP)
             self.builder.add(operation)
+        self.builder.note(name)
         if self._region is not None:
             guard = self._region[0].slot
             if any(

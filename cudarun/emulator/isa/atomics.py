@@ -7,7 +7,7 @@ from typing import Any
 
 from cudarun.emulator.isa.form import Form, form
 from cudarun.emulator.machine.atomics import Atomic
-from cudarun.emulator.machine.transfers import NoEffect
+from cudarun.emulator.machine.transfers import Fence, NoEffect
 
 _WHERE: dict[str, Any] = {
     "sem": "relaxed acquire release acq_rel",
@@ -45,10 +45,10 @@ def _rows() -> Iterator[Form]:
 
 FORMS: tuple[Form, ...] = (
     *_rows(),
-    form("membar.level", action=NoEffect, level="cta gl sys"),
+    form("membar.level", action=Fence, level="cta gl sys"),
     form(
         "fence{.sem}.scope",
-        action=NoEffect,
+        action=Fence,
         sem="sc acq_rel acquire release",
         scope=_WHERE["scope"],
     ),

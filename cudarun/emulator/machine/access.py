@@ -99,16 +99,29 @@ class Access:
         count: How many consecutive elements one lane accesses.
         verb: What it does, for reports: ``"load"``.
         offset: To be added to the address register.
+        order: Its memory order (PTX manual 8.3): ``"relaxed"``, ``"acquire"``, …, ``"volatile"``;
+            empty for a weak one.
+        scope: Of that order: ``"cta"``, ``"cluster"``, ``"gpu"`` or ``"sys"``.
     """
 
     def __init__(
-        self, space: str, dtype: np.dtype[Any], count: int, verb: str, offset: int
+        self,
+        space: str,
+        dtype: np.dtype[Any],
+        count: int,
+        verb: str,
+        offset: int,
+        *,
+        order: str = "",
+        scope: str = "",
     ) -> None:
         self.space = space.partition("::")[0]
         self.dtype = dtype
         self.bytes = dtype.itemsize * count
         self.verb = verb
         self.offset = offset
+        self.order = "" if order == "weak" else order
+        self.scope = scope
         self.writes = verb != "load"
         self._shift = dtype.itemsize.bit_length() - 1
         self._own_space = self.space in WINDOWS

@@ -40,7 +40,15 @@ class Atomic:
         self.dtype = self.type.dtype if self.type.elements == 1 else bits
         self.space = words["space"]
         count = self.type.bytes // self.dtype.itemsize
-        self.access = Access(self.space, self.dtype, count, "atomic operation", words.offsets[0])
+        self.access = Access(
+            self.space,
+            self.dtype,
+            count,
+            "atomic operation",
+            words.offsets[0],
+            order=words.get("sem") or "relaxed",
+            scope=words.get("scope") or "gpu",
+        )
         self._combine = combination(self.operation, self.type, ftz=self._flushes())
         self._shortcut = self._ufunc()
 

@@ -49,6 +49,7 @@ class Arrival:
         path: Where they go on; ``None`` for lanes that only arrive and have gone on already.
         site: The instruction.
         result: What a reduction does with it.
+        moment: When they arrived, by the clock of the launch's observer.
     """
 
     barrier: int | None
@@ -57,6 +58,7 @@ class Arrival:
     path: Path | None
     site: Site
     result: Result | None = None
+    moment: int = 0
 
     def part(self, chosen: Mask) -> Arrival:
         """The arrival of some of the lanes."""
@@ -95,9 +97,19 @@ class Barriers:
             if not mask.all():
                 self.arrivals.append(arrival.part(~mask))
         self._reduce([arrival for arrival in released if arrival.result is not None])
+        if barrier is None:
+            self._tell_of_warps(released)
+        else:
+            self.batch.observer.barrier(self.batch, released)
         for arrival in released:
             if arrival.path is not None:
                 self.batch.wait(arrival.path, arrival.lanes)
+
+    def _tell_of_warps(self, released: list[Arrival]) -> None:
+        lanes = np.concatenate([lane_sets.indices(arrival.lanes) for arrival in released])
+        masks = np.concatenate([arrival.expected for arrival in released])
+        order = np.argsort(lanes)
+        self.batch.observer.warps_meet(self.batch, lanes[order], masks[order])
 
     def _blocks_complete(self, here: list[Arrival]) -> list[Mask]:
         threads = self.batch.threads
@@ -180,6 +192,7 @@ class BarrierWait(Terminator):
     def finish(self, batch: Batch, active: Active) -> None:
         """Lanes wait until their barrier is complete."""
         if self._is_complete_at_once(batch, active):
+            batch.observer.blocks_meet(batch, active.lanes)
             batch.proceed(active, self.after)
             return
         active.site = self.site
@@ -206,6 +219,7 @@ class BarrierWait(Terminator):
                 path=None if self.arrive else path,
                 site=self.barrier_site,
                 result=result,
+                moment=batch.observer.moment(),
             )
             batch.barriers.arrive(arrival.part(numbers == number))
 
@@ -239,6 +253,7 @@ class WarpBarrier(Terminator):
     def finish(self, batch: Batch, active: Active) -> None:
         """Lanes wait until the lanes of their mask are here."""
         if batch.threads.whole_warps(active):
+            batch.observer.warps_meet(batch, active.lanes, None)
             batch.proceed(active, self.after)
             return
         masks = active.read(self.mask).copy()

@@ -55,6 +55,7 @@ class Batch:
 
     def __init__(self, launch: Launch, blocks: int) -> None:
         self.launch = launch
+        self.observer = launch.observer
         self.threads = Threads(launch, blocks)
         self.lanes = self.threads.lanes
         self.scratch = Scratch(self.lanes)
@@ -85,6 +86,7 @@ class Batch:
         self.living = count
         self.clusters.begin()
         self.stack.begin()
+        self.observer.begin(self, first_block, blocks)
         self.waiting[(self.launch.kernel_function.base,)] = [slice(0, count)]
 
     def run(self) -> Iterator[None]:

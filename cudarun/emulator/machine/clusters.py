@@ -52,6 +52,7 @@ class ClusterBarrier:
     def arrive(self, lanes: Lanes) -> None:
         """Lanes arrive; they do not wait."""
         self._arrived[lanes] += 1
+        self.batch.observer.clusters_arrive(self.batch, lanes)
         self.recheck()
 
     def wait(self, path: Path, lanes: Lanes, site: Site) -> None:
@@ -72,7 +73,9 @@ class ClusterBarrier:
         for path, lanes, site in waiting:
             free = least[cluster[lanes]] >= self._waited[lanes]
             if free.any():
-                self.batch.wait(path, lane_sets.select(lanes, free))
+                released = lane_sets.select(lanes, free)
+                self.batch.observer.clusters_meet(self.batch, released)
+                self.batch.wait(path, released)
             if not free.all():
                 self.waiting.append((path, lane_sets.select(lanes, ~free), site))
 

@@ -116,7 +116,7 @@ class Frame:
         condition = None
         if terminator.condition is not None:
             condition = window.stored(terminator.condition)
-        return Code(entries, condition, terminator)
+        return self.batch.observer.bound(self.batch, block, Code(entries, condition, terminator))
 
     def view(self, active: Active, use: Use) -> Array:
         """The values of an operand over the window of the active lanes."""
@@ -186,7 +186,8 @@ class _Window:
         sources = tuple(self._source(use, entries) for use in operation.sources)
         targets = tuple(self._destination(use) for use in operation.destinations)
         if isinstance(operation, Action):
-            call = _ActionCall(self.batch, operation.action, operation.site, sources, targets)
+            action = self.batch.observer.instead_of(operation)
+            call = _ActionCall(self.batch, action, operation.site, sources, targets)
             entries.append((call, ()))
             return entries
         scratch = tuple(

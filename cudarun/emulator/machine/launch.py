@@ -18,6 +18,7 @@ from cudarun.emulator.machine.report import place, thread_name
 
 if TYPE_CHECKING:
     from cudarun.emulator.execution import DeviceTraits, LaunchConfig
+    from cudarun.emulator.machine.observer import Observer
     from cudarun.emulator.machine.threads import Threads
     from cudarun.emulator.memory import Memory
     from cudarun.emulator.program import KernelCode, Program
@@ -42,6 +43,7 @@ class Launch:
         memories: Where global addresses can lie.
         device: The device.
         grid_workspace: Memory for the barrier of a cooperative grid; 0 in other launches.
+        observer: Is told what the launch does.
         printed: What the kernel printed so far.
         block_threads: Threads per block.
         blocks: Blocks of the grid.
@@ -63,6 +65,7 @@ class Launch:
         symbols: Mapping[str, int],
         device: DeviceTraits,
         grid_workspace: int,
+        observer: Observer,
     ) -> None:
         self.program = program
         self.kernel = kernel
@@ -70,6 +73,7 @@ class Launch:
         self.memories = tuple(memories)
         self.device = device
         self.grid_workspace = grid_workspace
+        self.observer = observer
         self.printed = PrintBuffer(config.printf_fifo)
         self.functions = program.code
         self.kernel_function = program.code[kernel.name]

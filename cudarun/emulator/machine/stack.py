@@ -65,6 +65,7 @@ class Stack:
             lane = int(lane_sets.indices(lanes)[np.argmax(over)])
             raise self.batch.launch.stack_overflow(self.batch.threads, lane, callee, site)
         self.base(depth + 1)[lanes] = base
+        self.batch.observer.stack_grows(self.batch, lanes, base, callee.frame_bytes)
         self._limits[depth + 1][lanes] = self.limit[lanes]
 
     def leave(self, depth: int, lanes: Lanes) -> None:
@@ -93,6 +94,7 @@ class Allocate:
             launch = active.batch.launch
             raise launch.stack_overflow(active.batch.threads, lane, function, active.site)
         stack.limit[active.lanes] = start
+        active.batch.observer.stack_grows(active.batch, active.lanes, start, size)
         np.copyto(destinations[0], start, casting="unsafe")
 
 

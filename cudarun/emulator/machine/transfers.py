@@ -24,11 +24,13 @@ class Load:
 
     def __init__(self, words: Words) -> None:
         ptx_type = words.type
-        self.strong = words.get("sem", "") not in ("", "weak")
         self.elements = ptx_type.elements
         count = words.count * ptx_type.elements
         space = words.get("space", "global")
-        self.access = Access(space, ptx_type.dtype, count, "load", words.offsets[0])
+        self.access = Access(
+            space, ptx_type.dtype, count, "load", words.offsets[0], **memory_order(words)
+        )
+        self.strong = bool(self.access.order)
 
     def __call__(
         self, active: Active, sources: tuple[Array, ...], destinations: tuple[Array, ...]
@@ -54,7 +56,9 @@ class Store:
         self.elements = ptx_type.elements
         self.count = words.count
         count = words.count * ptx_type.elements
-        self.access = Access(words["space"], ptx_type.dtype, count, "store", words.offsets[0])
+        self.access = Access(
+            words["space"], ptx_type.dtype, count, "store", words.offsets[0], **memory_order(words)
+        )
 
     def __call__(
         self, active: Active, sources: tuple[Array, ...], destinations: tuple[Array, ...]
@@ -114,7 +118,7 @@ class AsynchronousCopy:
 
 
 class NoEffect:
-    """Hints and fences: all that is visible of them happens anyway."""
+    """Hints: all that is visible of them happens anyway."""
 
     def __init__(self, words: Words) -> None:
         self.words = words
@@ -123,6 +127,19 @@ class NoEffect:
         self, active: Active, sources: tuple[Array, ...], destinations: tuple[Array, ...]
     ) -> None:
         """Do nothing."""
+
+
+class Fence(NoEffect):
+    """``membar``, ``fence``: here memory is always up to date, and only an observer cares."""
+
+    def __init__(self, words: Words) -> None:
+        super().__init__(words)
+        self.scope = words.get("scope") or words["level"]
+
+
+def memory_order(words: Words) -> dict[str, str]:
+    """The order and scope of a load or store, as `Access` takes them."""
+    return {"order": words.get("sem", ""), "scope": words.get("scope", "")}
 
 
 def split(arrays: tuple[Array, ...], elements: int) -> list[Array]:

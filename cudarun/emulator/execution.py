@@ -11,7 +11,7 @@ import numpy as np
 
 from cudarun.emulator.machine.batch import Batch
 from cudarun.emulator.machine.launch import Launch
-from cudarun.emulator.machine.observer import Observer
+from cudarun.emulator.machine.observer import NOBODY, Observer
 from cudarun.emulator.memory import DeviceHeap, Memory
 from cudarun.emulator.program import KernelCode, Program
 
@@ -58,7 +58,7 @@ def execute(
     printf: Callable[[bytes], None],
     device: DeviceTraits = DeviceTraits(),
     told: Callable[[float], object] = lambda done: None,
-    observer: Observer = Observer(),
+    observer: Observer = NOBODY,
 ) -> None:
     """Run a kernel to its end.
 

@@ -68,3 +68,7 @@ class Observer:
 
     def stack_grows(self, batch: Batch, lanes: Lanes, start: Array, size: Array | int) -> None:
         """Lanes take ``size`` bytes of local memory into use, each from its ``start`` on."""
+
+
+NOBODY = Observer()
+"""The observer of a launch that nobody watches."""

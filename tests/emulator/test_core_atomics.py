@@ -40,7 +40,7 @@ STEPS: dict[str, Callable[[int, int], int]] = {
     "dec": lambda held, b: b if held == 0 or held > b else held - 1,
 }
 TYPES = {
-    "add": "u32 s32 u64 s64",
+    "add": "u32 s32 u64",
     "min": "u32 s32 u64 s64",
     "max": "u32 s32 u64 s64",
     "and": "b32 b64",

@@ -113,9 +113,11 @@ class Operands:
         found = self.find(name)
         if not isinstance(found, RegisterName):
             raise self.mismatch()
+        special = SPECIAL_REGISTERS.get(name)
+        # `mov.u16` of %tid.x and its like is legal from the time when they had 16 bits (10.1).
+        relaxed |= special is not None and "." in name
         if not fits(TYPES[found.declared], ptx_type, relaxed=relaxed):
             raise self.mismatch()
-        special = SPECIAL_REGISTERS.get(name)
         if special is not None and special.extent is Extent.MOMENT:
             whole = RegisterUse(found.slot, TYPES[special.type])
             self.before.append(Action(ReadMoment(name), (), (whole,), self.site))

@@ -19,20 +19,21 @@ _WHERE: dict[str, Any] = {
 # Operations, and the types that each of them takes.
 _OPERATIONS = (
     ("and or xor", "b32 b64"),
-    ("add", "u32 s32 u64 s64 f32 f64"),
+    ("add", "u32 s32 u64 f32 f64"),
     ("inc dec", "u32"),
     ("min max", "u32 s32 u64 s64"),
 )
 _HALVES = "f16 f16x2 bf16 bf16x2"
-_EXCHANGED = "b32 b64 u32 u64 s32 s64 f32 f64"
-_COMPARED = "b16 b32 b64 u32 u64 s32 s64"
+_EXCHANGED = "b32 b64"
+_COMPARED = "b16 b32 b64"
 
 
 def _rows() -> Iterator[Form]:
     where = "{.sem}{.scope}{.space}.op"
 
     def row(syntax: str, operations: str, types: str) -> Form:
-        return form(syntax, action=Atomic, op=operations, type=types, **_WHERE)
+        where = _WHERE | ({"sem": "relaxed release"} if syntax.startswith("red") else {})
+        return form(syntax, action=Atomic, op=operations, type=types, **where)
 
     for operations, types in _OPERATIONS:
         yield row(f"atom{where}{{.hint}}.type  d, [a], b, ?policy:b64", operations, types)
@@ -52,5 +53,6 @@ FORMS: tuple[Form, ...] = (
         sem="sc acq_rel acquire release",
         scope=_WHERE["scope"],
     ),
-    form("fence.proxy.kind", action=NoEffect, kind="alias async async.global async.shared::cta"),
+    form("fence.proxy.alias", action=NoEffect),
+    form("fence.proxy.async{.space}", action=NoEffect, space="global shared::cta shared::cluster"),
 )

@@ -186,34 +186,58 @@ def _slct(words: Words) -> Function:
 
 
 _WORDS = "b16 b32 b64 u16 u32 u64 s16 s32 s64 f32 f64"
-_SET_TYPES = "u32 s32 f32 f16 bf16 u16 s16"
+_FLOATS: dict[str, Any] = {"cmp": _FLOAT_TESTS}
+_SET_FROM_WORDS = "u32 s32 f32 f16 bf16"
+_SET_FROM_HALVES = "u16 s16 u32 s32"
 
 
 def _tests(syntax: str, **how: Any) -> tuple[Form, ...]:
-    """The rows of an instruction that compares, for each kind of type with the tests it has."""
+    """The rows of an instruction that compares integers, and f64: each kind has its tests."""
     kinds = (
         (_BIT_TESTS, "b16 b32 b64"),
         (_SIGNED_TESTS, "s16 s32 s64"),
         (_UNSIGNED_TESTS, "u16 u32 u64"),
-        (_FLOAT_TESTS, "f32 f64 f16 bf16"),
+        (_FLOAT_TESTS, "f64"),
     )
     return tuple(form(syntax, cmp=tests, type=types, **how) for tests, types in kinds)
 
 
+def _set_rows(cmp: str, operands: str, **how: Any) -> tuple[Form, ...]:
+    """``set`` with or without a predicate to combine with; the result type depends on the other."""
+    of_f32, of_f16 = "u32 s32 f32 f16", f"{_SET_FROM_HALVES} f16"
+    how = {"make": _set, **how}
+    floats = {**how, **_FLOATS}
+    return (
+        *_tests(f"set{cmp}.dtype.type  {operands}", dtype=_SET_FROM_WORDS, **how),
+        form(f"set{cmp}{{.ftz}}.dtype.f32  {operands}", dtype=of_f32, **floats),
+        form(f"set{cmp}.dtype.f32  {operands}", dtype="bf16", **floats),
+        form(f"set{cmp}{{.ftz}}.dtype.f16  {operands}", dtype=of_f16, **floats),
+        form(f"set{cmp}.dtype.f16  {operands}", dtype="bf16", **floats),
+        form(f"set{cmp}.dtype.bf16  {operands}", dtype=f"{_SET_FROM_HALVES} bf16", **floats),
+        form(f"set{cmp}{{.ftz}}.dtype.f16x2  {operands}", dtype="f16x2", **floats),
+        form(f"set{cmp}.dtype.bf16x2  {operands}", dtype="bf16x2", **floats),
+    )
+
+
+def _setp_rows(cmp: str, more: str, make: Function, **how: Any) -> tuple[Form, ...]:
+    """``setp`` with or without a predicate to combine with."""
+    one, two = f"p:pred, a, b{more}", f"p:pred|q:pred, a, b{more}"
+    either, floats = f"p:pred|?q:pred, a, b{more}", {**how, **_FLOATS}
+    return (
+        *_tests(f"setp{cmp}.type  {either}", make=make, **how),
+        form(f"setp{cmp}{{.ftz}}.f32  {either}", make=make, **floats),
+        form(f"setp{cmp}{{.ftz}}.f16  {one}", make=make, **floats),
+        form(f"setp{cmp}.bf16  {one}", make=make, **floats),
+        form(f"setp{cmp}{{.ftz}}.f16x2  {two}", make=_setp_halves, **floats),
+        form(f"setp{cmp}.bf16x2  {two}", make=_setp_halves, **floats),
+    )
+
+
 FORMS: tuple[Form, ...] = (
-    *_tests("setp.cmp{.ftz}.type  p:pred|?q:pred, a, b", make=_setp),
-    *_tests("setp.cmp.bool{.ftz}.type  p:pred|?q:pred, a, b, c:pred", make=_setp_with, bool=_BOOL),
-    form("setp.cmp{.ftz}.type  p:pred|q:pred, a, b", make=_setp_halves,
-         cmp=_FLOAT_TESTS, type="f16x2 bf16x2"),
-    form("setp.cmp.bool{.ftz}.type  p:pred|q:pred, a, b, c:pred", make=_setp_halves, bool=_BOOL,
-         cmp=_FLOAT_TESTS, type="f16x2 bf16x2"),
-    *_tests("set.cmp{.ftz}.dtype.type  d:dtype, a, b", make=_set, dtype=_SET_TYPES),
-    *_tests("set.cmp.bool{.ftz}.dtype.type  d:dtype, a, b, c:pred", make=_set, bool=_BOOL,
-            dtype=_SET_TYPES),
-    form("set.cmp{.ftz}.dtype.type  d:dtype, a, b", make=_set,
-         cmp=_FLOAT_TESTS, dtype="f16x2 bf16x2", type="f16x2 bf16x2"),
-    form("set.cmp.bool{.ftz}.dtype.type  d:dtype, a, b, c:pred", make=_set, bool=_BOOL,
-         cmp=_FLOAT_TESTS, dtype="f16x2 bf16x2", type="f16x2 bf16x2"),
+    *_setp_rows(".cmp", "", _setp),
+    *_setp_rows(".cmp.bool", ", c:pred", _setp_with, bool=_BOOL),
+    *_set_rows(".cmp", "d:dtype, a, b"),
+    *_set_rows(".cmp.bool", "d:dtype, a, b, c:pred", bool=_BOOL),
     form("selp.type  d, a, b, c:pred", _selp, type=_WORDS),
     form("slct.type.s32  d, a, b, c:s32", make=_slct, type=_WORDS),
     form("slct{.ftz}.type.f32  d, a, b, c:f32", make=_slct, type=_WORDS),

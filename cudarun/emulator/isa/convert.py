@@ -25,8 +25,8 @@ from cudarun.emulator.isa.types import Kind, Type
 
 Array = npt.NDArray[Any]
 
-_INTEGERS = "u8 u16 u32 u64 s8 s16 s32 s64"
-_FLOATS = "f16 bf16 f32 f64"
+_NOT_BYTES = "u16 u32 u64 s16 s32 s64"
+_INTEGERS = f"u8 s8 {_NOT_BYTES}"
 _WHOLE: dict[str, Function] = {
     "rni": np.rint, "rzi": np.trunc, "rmi": np.floor, "rpi": np.ceil,
 }  # fmt: skip
@@ -40,6 +40,14 @@ def integer_range(ptx_type: Type) -> tuple[int, int]:
     if ptx_type.kind is Kind.SIGNED:
         return -(1 << (ptx_type.bits - 1)), (1 << (ptx_type.bits - 1)) - 1
     return 0, (1 << ptx_type.bits) - 1
+
+
+def _sat_matters(words: Words) -> bool:
+    """``.sat`` stands only where a value may be out of range."""
+    (least, most), (low, high) = (
+        integer_range(words.type_named(name)) for name in ("dtype", "atype")
+    )
+    return not words["sat"] or low < least or high > most
 
 
 def _to_integer(words: Words) -> Function:
@@ -80,7 +88,7 @@ def integer_pair(a: Array) -> tuple[Array, Array]:
 
 def _from_integer(words: Words) -> Function:
     target, mode = words.type_named("dtype"), words["rnd"] or rounding.NEAREST
-    sat = words["sat"]
+    sat = words.get("sat")
     if mode == rounding.NEAREST and target.name in ("f32", "f64") and not sat:
 
         def convert(a: Array, d: Array) -> None:
@@ -107,7 +115,7 @@ def _to_whole(words: Words) -> Function:
     nan = 0 if source.name != "f64" and target.bits < 64 else 1 << (target.bits - 1)
     if nan > most:
         nan -= 1 << target.bits
-    ftz = words["ftz"]
+    ftz = words.get("ftz")
 
     def convert(a: Array, d: Array) -> None:
         value = _wide(a, source, ftz=bool(ftz))
@@ -193,16 +201,20 @@ def _rectified(result: Array, number_format: str) -> Array:
 
 
 def _to_tf32(words: Words) -> Function:
-    mode, relu = words["rnd"], words.get("relu")
+    mode, relu, satfinite = words["rnd"], words.get("relu"), words.get("satfinite")
 
     def convert(a: Array, d: Array) -> None:
         result = to_tf32(a, mode)
+        if satfinite:
+            result = np.clip(result, -_LARGEST_TF32, _LARGEST_TF32)
         if relu:
             result = np.where(result < 0, np.float32(0), result)
         np.copyto(d, result.view(np.uint32))
 
     return convert
 
+
+_LARGEST_TF32 = np.float32(2.0**128 - 2.0**117)
 
 # --- pairs ---------------------------------------------------------------------------------------
 
@@ -286,22 +298,51 @@ _IRND: dict[str, Any] = {"irnd": "rni rzi rmi rpi"}
 _RND: dict[str, Any] = {"rnd": rounding.MODES}
 _EIGHT = "e4m3x2 e5m2x2"
 
+
+def _floats(words: str, target: str, source: str, **classes: Any) -> Form:
+    return form(f"{words}.dtype.atype  d:dtype, a:atype", make=_between_floats, dtype=target,
+                atype=source, **classes)  # fmt: skip
+
+
 FORMS: tuple[Form, ...] = (
-    form("cvt{.sat}.dtype.atype  ~d:dtype, ~a:atype", make=_to_integer,
+    form("cvt{.sat}.dtype.atype  ~d:dtype, ~a:atype", make=_to_integer, only=_sat_matters,
          dtype=_INTEGERS, atype=_INTEGERS),
+    # integers to floating point
     form("cvt.rnd{.ftz}{.sat}.dtype.atype  d:dtype, ~a:atype", make=_from_integer, **_RND,
-         dtype=_FLOATS, atype=_INTEGERS),
+         dtype="f32", atype=_INTEGERS),
+    form("cvt.rnd{.sat}.dtype.atype  d:dtype, ~a:atype", make=_from_integer, **_RND,
+         dtype="f16 f64", atype=_INTEGERS),
+    form("cvt.rnd.dtype.atype  d:dtype, a:atype", make=_from_integer, **_RND,
+         dtype="bf16", atype=_NOT_BYTES),
+    # floating point to integers
     form("cvt.irnd{.ftz}{.sat}.dtype.atype  ~d:dtype, a:atype", make=_to_whole, **_IRND,
-         dtype=_INTEGERS, atype=_FLOATS),
-    form("cvt{.ftz}{.sat}.dtype.atype  d:dtype, a:atype", make=_between_floats,
-         dtype=_FLOATS, atype=_FLOATS),
-    form("cvt.rnd{.ftz}{.relu}{.sat}.dtype.atype  d:dtype, a:atype", make=_between_floats, **_RND,
-         dtype=_FLOATS, atype=_FLOATS),
-    form("cvt.irnd{.ftz}{.sat}.dtype.atype  d:dtype, a:atype", make=_between_floats, **_IRND,
-         dtype=_FLOATS, atype=_FLOATS),
+         dtype=_INTEGERS, atype="f32"),
+    form("cvt.irnd{.sat}.dtype.atype  ~d:dtype, a:atype", make=_to_whole, **_IRND,
+         dtype=_INTEGERS, atype="f16 f64"),
+    form("cvt.irnd.dtype.atype  d:dtype, a:atype", make=_to_whole, **_IRND,
+         dtype=_NOT_BYTES, atype="bf16"),
+    # floating point to floating point: the same type, to a wider one, to a narrower one
+    _floats("cvt{.irnd}{.ftz}{.sat}", "f32", "f32", **_IRND),
+    _floats("cvt{.irnd}{.sat}", "f16", "f16", **_IRND),
+    _floats("cvt{.irnd}{.sat}", "f64", "f64", **_IRND),
+    _floats("cvt{.irnd}", "bf16", "bf16", **_IRND),
+    _floats("cvt{.ftz}{.sat}", "f32", "f16"),
+    _floats("cvt{.ftz}{.sat}", "f64", "f32"),
+    _floats("cvt{.sat}", "f64", "f16"),
+    _floats("cvt{.rnd}{.ftz}", "f32", "bf16", **_RND),
+    _floats("cvt{.rnd}", "f64", "bf16", **_RND),
+    _floats("cvt.rnd{.ftz}{.sat}", "f32", "f64", **_RND),
+    _floats("cvt.rnd{.ftz}{.sat}", "f16", "f32", **_RND),
+    _floats("cvt.rnd{.sat}", "f16", "f64", **_RND),
+    _floats("cvt.rnd{.ftz}", "bf16", "f32", **_RND),
+    _floats("cvt.rnd", "bf16", "f64", **_RND),
+    _floats("cvt{.rnd}", "bf16", "f16", **_RND),
+    _floats("cvt{.rnd}", "f16", "bf16", **_RND),
+    _floats("cvt.rnd.relu", "f16 bf16", "f32", rnd="rn rz"),
     form("cvt.rnd{.relu}{.satfinite}.dtype.f32  d:dtype, a:f32, b:f32", make=_pair, rnd="rn rz",
          dtype="f16x2 bf16x2"),
-    form("cvt.rnd{.relu}{.satfinite}.tf32.f32  d:b32, a:f32", make=_to_tf32, rnd="rna rn rz"),
+    form("cvt.rnd{.relu}.tf32.f32  d:b32, a:f32", make=_to_tf32, rnd="rn rz"),
+    form("cvt.rnd{.satfinite}.tf32.f32  d:b32, a:f32", make=_to_tf32, rnd="rna"),
     form("cvt.rn.satfinite{.relu}.dtype.f32  d:dtype, a:f32, b:f32", make=_eight_bit_pair,
          dtype=_EIGHT),
     form("cvt.rn.satfinite{.relu}.dtype.f16x2  d:dtype, a:f16x2", make=_eight_bit_pair_from_half,

@@ -5,11 +5,12 @@ A row begins with the syntax line of the manual's instruction page::
     form("add{.rnd}{.ftz}{.sat}.f32  d, a, b", make=..., rnd="rn rz rm rp")
 
 * A dotted word is itself, or the name of a class given by keyword, ``rnd`` or ``type`` above.
-  In braces it may be missing.
+  In braces it may be missing; words in the same braces stand together, ``{.xorsign.abs}``.
 * The operands follow. Each is of the instruction's ``.type``, unless a colon says otherwise:
   ``b:u32``, ``d:wide``, ``d:dtype`` (a class). ``[a]`` is an address, ``{d}`` a vector, ``d|p`` a
   pair, ``d|?p`` one whose second half may be missing, ``n:int`` a constant integer, ``?c`` may be
   left out. ``~d`` may be a register wider than the type (the rule of ``ld``, ``st`` and ``cvt``).
+* ``only=`` refuses, by a function of the words, what the syntax line alone would let through.
 * The first operand is the destination, unless it is an address or the row says ``writes=0``.
 
 What an instruction does is given in one of three ways:
@@ -39,7 +40,7 @@ from cudarun.emulator.isa.types import TYPES, Type, wider
 Function = Callable[..., Any]
 T = TypeVar("T", bound=Function)
 
-_WORD = re.compile(r"\{\.([\w:]+)\}|\.([\w:]+)")
+_WORD = re.compile(r"\{\.([\w:.]+)\}|\.([\w:]+)")
 _OPERAND = re.compile(
     r"(?P<optional>\?)?(?P<relaxed>~)?"
     r"(?P<open>[\[{]?)(?P<name>\w+)(:(?P<type>\w+))?[\]}]?"
@@ -116,6 +117,7 @@ class Form:
     reads_carry: bool
     writes_carry: bool
     any_order: bool
+    only: Callable[[Words], bool] | None
 
     def match(self, modifiers: tuple[str, ...]) -> Words | None:
         """The words if these are modifiers of this form, else ``None``."""
@@ -127,7 +129,7 @@ class Form:
             types = [word for word, _ in self.words if word in TYPES]
             if types:
                 words["type"] = types[0]
-        return words
+        return words if self.only is None or self.only(words) else None
 
     def _match_any_order(self, modifiers: tuple[str, ...]) -> dict[str, str] | None:
         left = list(modifiers)
@@ -146,6 +148,11 @@ class Form:
         if index == len(self.words):
             return None if modifiers else {}
         word, optional = self.words[index]
+        together = tuple(word.split("."))
+        if len(together) > 1 and modifiers[: len(together)] == together:
+            rest = self._match(modifiers[len(together) :], index + 1)
+            if rest is not None:
+                return dict(zip(together, together, strict=True)) | rest
         if modifiers and modifiers[0] in self.classes.get(word, {word}):
             rest = self._match(modifiers[1:], index + 1)
             if rest is not None:
@@ -166,6 +173,7 @@ def form(
     writes: int | None = None,
     carry: str = "",
     any_order: bool = False,
+    only: Callable[[Words], bool] | None = None,
     **classes: str,
 ) -> Form:
     """One row; the notation is told at the top of this module.
@@ -179,6 +187,7 @@ def form(
         carry: ``"in"``, ``"out"`` or ``"in out"``: the condition-code register is read as the last
             source and written as the last destination.
         any_order: The modifiers may come in any order, as ptxas takes them in memory instructions.
+        only: Which of the words that the syntax takes do go together.
         classes: The words that each class name of ``syntax`` stands for.
     """
     head, _, tail = syntax.strip().partition(" ")
@@ -202,6 +211,7 @@ def form(
         reads_carry="in" in carry.split(),
         writes_carry="out" in carry.split(),
         any_order=any_order,
+        only=only,
     )
 
 

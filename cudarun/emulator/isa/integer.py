@@ -108,7 +108,7 @@ def _mad24(words: Words) -> Function:
 
     def mad(a: Array, b: Array, c: Array, d: Array) -> None:
         product = (_product_24(a, b) >> shift).astype(d.dtype)
-        if words["sat"]:
+        if words.get("sat"):
             add_saturating(product, c, d)
         else:
             np.add(product, c, out=d)
@@ -412,7 +412,8 @@ FORMS: tuple[Form, ...] = (
     form("mad.hi.sat.s32  d, a, b, c", _mad_high_saturating),
     form("mad.wide.type  d:wide, a, b, c:wide", make=_mad_wide, type="u16 u32 s16 s32"),
     form("mul24.half.type  d, a, b", make=_mul24, half="hi lo", type="u32 s32"),
-    form("mad24.half{.sat}.type  d, a, b, c", make=_mad24, half="hi lo", type="u32 s32"),
+    form("mad24.half.type  d, a, b, c", make=_mad24, half="hi lo", type="u32 s32"),
+    form("mad24.half.sat.s32  d, a, b, c", make=_mad24, half="hi"),
     form("sad.type  d, a, b, c", _sad, type=INTEGERS),
     form("div.type  d, a, b", divide, type=INTEGERS),
     form("rem.type  d, a, b", remainder, type=INTEGERS),

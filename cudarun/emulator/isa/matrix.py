@@ -39,8 +39,6 @@ _LAYOUTS: dict[str, Any] = {"alayout": "row col", "blayout": "row col", "action"
 FORMS: tuple[Form, ...] = (
     _mma("{d:b32}, {a:b32}, {b:b32}, {c:b32}", "m16n8k8 m16n8k16", "f16", "f16", "f16"),
     _mma("{d:f32}, {a:b32}, {b:b32}, {c:f32}", "m16n8k8 m16n8k16", "f32", "f16", "f32"),
-    _mma("{d:b32}, {a:b32}, {b:b32}, {c:f32}", "m16n8k8 m16n8k16", "f16", "f16", "f32"),
-    _mma("{d:f32}, {a:b32}, {b:b32}, {c:b32}", "m16n8k8 m16n8k16", "f32", "f16", "f16"),
     _mma("{d:f32}, {a:b32}, {b:b32}, {c:f32}", "m16n8k8 m16n8k16", "f32", "bf16", "f32"),
     _mma("{d:f32}, {a:b32}, {b:b32}, {c:f32}", "m16n8k4 m16n8k8", "f32", "tf32", "f32"),
     _mma("{d:f32}, {a:b32}, {b:b32}, {c:f32}", "m16n8k32", "f32", _FP8, "f32"),

@@ -83,8 +83,7 @@ def _isspacep(words: Words) -> Function:
 
 
 FORMS: tuple[Form, ...] = (
-    form("mov.type  d, a", copy, type="pred b16 b32 b64 b128 u16 u32 u64 s16 s32 s64 f16 bf16 "
-         "f16x2 bf16x2 f32 f64"),
+    form("mov.type  d, a", copy, type="pred b16 b32 b64 b128 u16 u32 u64 s16 s32 s64 f32 f64"),
     form("mov.type  d, {a:part}", make=_pack, type="b16 b32 b64 b128"),
     form("mov.type  {d:part}, a", make=_unpack, type="b16 b32 b64 b128"),
     form("cvta.space.type  d, a", make=_cvta, space=_SPACES, type="u64 u32"),

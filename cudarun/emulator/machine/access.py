@@ -208,7 +208,7 @@ class Access:
             inside = np.ones_like(wrong) if self._own_space else offsets < WINDOW_BYTES
             unclaimed &= ~inside
             starts = None if section.starts is None else active.per_lane(section.starts)
-            if section.name == "shared" and active.batch.launch.cluster_blocks > 1:
+            if section.name == "shared":  # of a cluster of one block too, by an address of mapa
                 offsets, starts = other_blocks(active, offsets)
             if section.size < self.bytes or (self.writes and section.name == "param"):
                 wrong |= inside

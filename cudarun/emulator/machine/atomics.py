@@ -70,7 +70,8 @@ class Atomic:
     ) -> None:
         """Read, combine and write memory; destinations get the old values."""
         address, *operands = sources
-        values = [self._as_stored(value) for value in operands[:2]]
+        # A cache policy may follow.
+        values = [self._as_stored(value) for value in operands[: 1 + (self.operation == "cas")]]
         for view, index, positions in self.access.locate(active, address):
             given = values if positions is None else [value[positions] for value in values]
             old = self._run(view, index, given)

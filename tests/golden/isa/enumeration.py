@@ -1,0 +1,51 @@
+"""All cases, by chapter: the modules of the tables, and what is not in tables."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from functools import cache
+from itertools import chain
+
+from cudarun.emulator.isa import compare, convert, floating, half
+from cudarun.emulator.isa import integer as integer_table
+from cudarun.emulator.isa import logic as logic_table
+from cudarun.emulator.isa import move as move_table
+from tests.golden.isa import extras, lanewise, matrix, memory, wanted, warp
+from tests.golden.isa.case import Case, unique
+
+_CHAPTERS: dict[str, Callable[[], Iterable[Case]]] = {
+    "integer": lambda: chain(_rows(integer_table, "fns"), extras.integer()),
+    "floating": lambda: _rows(floating),
+    "half": lambda: _rows(half),
+    "compare": lambda: _rows(compare),
+    "logic": lambda: chain(_rows(logic_table), extras.logic()),
+    "convert": lambda: _rows(convert),
+    "move": lambda: chain(_rows(move_table, "cvta", "isspacep", "mov.b128"), memory.move()),
+    "memory": memory.memory,
+    "atomics": warp.atomics,
+    "warp": warp.warp,
+    "matrix": matrix.matrix,
+    "control": warp.control,
+    "cluster": warp.cluster,
+    "stack": memory.stack,
+    "hints": memory.hints,
+    "special": warp.special,
+    "wanted": wanted.wanted,
+}
+
+WANTED = "wanted"
+"""The chapter of what the emulated device has not yet."""
+
+CHAPTERS = tuple(name for name in _CHAPTERS if name != WANTED)
+
+
+@cache
+def cases(chapter: str) -> list[Case]:
+    """The cases of a chapter, each with a name of its own."""
+    return unique(_CHAPTERS[chapter]())
+
+
+def _rows(table: object, *without: str) -> Iterable[Case]:
+    forms = table.FORMS  # type: ignore[attr-defined]
+    found = lanewise.cases(forms)
+    return (case for case in found if not case.name.startswith(without or ("-",)))

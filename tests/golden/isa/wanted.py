@@ -1,0 +1,126 @@
+"""Cases of what hardware has and our tables have not: recorded, so that it can be built against.
+
+A case moves to its chapter when the emulated device takes it; a test says when that is so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from tests.golden.isa.case import Case
+
+_THREE = ("u32",) * 3
+
+
+def wanted() -> Iterator[Case]:
+    """All of them."""
+    yield from _sets()
+    yield from _atomics()
+    yield from _packs()
+    yield from _video()
+    fill = "st.global.u32 [%g], %a0;"
+    for name, at in (("table", "%w1"), ("%g", "%g"), ("%l", "%l")):
+        text = f"{fill} mov.u64 %w1, table; cvta.const.u64 %w1, %w1; isspacep.const %d0, {at};"
+        yield Case(f"isspacep.const of {name}", text, ("u32",), ("pred",), lanes=32)
+
+
+def _sets() -> Iterator[Case]:
+    for name in ("f16x2", "bf16x2"):
+        for test in ("lt", "eq", "neu", "num"):
+            for target in ("u32", "s32"):
+                for ftz in ("", ".ftz") if name == "f16x2" else ("",):
+                    word = f"set.{test}{ftz}.{target}.{name}"
+                    yield Case(word, f"{word} %d0, %a0, %a1;", (name, name), ("b32",), lanes=128)
+                    word = f"set.{test}.and{ftz}.{target}.{name}"
+                    yield Case(word, f"{word} %d0, %a0, %a1, %a2;", (name, name, "pred"),
+                               ("b32",), lanes=128)  # fmt: skip
+
+
+def _atomics() -> Iterator[Case]:
+    first = "mov.b128 %q0, {%a0, %a1}; mov.b128 %q1, {%a2, %a3};"
+    words = ("u64",) * 4
+    for space, at in (("global", "%g"), ("shared", "%s")):
+        fill = f"st.{space}.v2.b64 [{at}], {{%a0, %a1}}; {first}"
+        back = f"mov.b128 {{%d0, %d1}}, %q0; ld.{space}.v2.b64 {{%d2, %d3}}, [{at}];"
+        text = f"{fill} atom.{space}.exch.b128 %q0, [{at}], %q1; {back}"
+        yield Case(f"atom.{space}.exch.b128", text, words, ("b64",) * 4, lanes=32)
+        text = (
+            f"@!%even mov.u64 %a3, %a1; {fill} mov.b128 %q0, {{%a0, %a3}}; "
+            f"atom.{space}.cas.b128 %q0, [{at}], %q0, %q1; {back}"
+        )
+        yield Case(f"atom.{space}.cas.b128", text, words, ("b64",) * 4, lanes=32)
+    for name, counts in (("f32", (2, 4)), ("f16x2", (2, 4)), ("bf16x2", (2, 4))):
+        for count in counts:
+            for op in ("add",) if name == "f32" else ("add.noftz", "min.noftz", "max.noftz"):
+                old = ", ".join(f"%d{n}" for n in range(count))
+                given = ", ".join(f"%a{4 + n % 2}" for n in range(count))
+                text = (
+                    "st.global.v4.b32 [%g], {%a0, %a1, %a2, %a3}; "
+                    f"atom.global.v{count}.{name}.{op} {{{old}}}, [%g], {{{given}}}; "
+                    f"ld.global.v4.b32 {{%d{count}, %d{count + 1}, %d{count + 2}, "
+                    f"%d{count + 3}}}, [%g];"
+                )
+                yield Case(f"atom.global.v{count}.{name}.{op}", text, (name,) * 6,
+                           (name,) * (count + 4), lanes=64)  # fmt: skip
+
+
+def _packs() -> Iterator[Case]:
+    for name in ("u4", "s4", "u2", "s2"):
+        word = f"cvt.pack.sat.{name}.s32.b32"
+        yield Case(word, f"{word} %d0, %a0, %a1, %a2;", ("s32", "s32", "u32"), ("b32",), lanes=128)
+
+
+def _video() -> Iterator[Case]:
+    """Video instructions, scalar and SIMD: selectors, masks and second operations."""
+    kinds = [(a, b) for a in ("u32", "s32") for b in ("u32", "s32")]
+    for name in ("vadd", "vsub", "vabsdiff", "vmin", "vmax"):
+        for a, b in kinds:
+            for d in ("u32", "s32"):
+                word = f"{name}.{d}.{a}.{b}"
+                yield from _scalar(word)
+        yield from _scalar(f"{name}.s32.s32.s32.sat", "b1", "h1")
+        for two, parts in (("2", "h"), ("4", "b")):
+            for a, b in kinds:
+                yield from _simd(f"{name}{two}.s32.{a}.{b}", parts)
+                yield from _simd(f"{name}{two}.s32.{a}.{b}.sat", parts)
+                yield from _simd(f"{name}{two}.u32.{a}.{b}.add", parts, mask=False)
+    for name in ("vshl", "vshr"):
+        for a in ("u32", "s32"):
+            for mode in ("clamp", "wrap"):
+                yield from _scalar(f"{name}.{a}.{a}.u32.{mode}")
+    for a, b in kinds:
+        for scale in ("", ".shr7", ".shr15"):
+            word = f"vmad.s32.{a}.{b}{scale}"
+            yield Case(word, f"{word} %d0, %a0, %a1, %a2;", _THREE, ("b32",), lanes=64)
+            word = f"vmad.s32.{a}.{b}.sat{scale}"
+            yield Case(word, f"{word} %d0, %a0.h1, %a1.b2, %a2;", _THREE, ("b32",), lanes=64)
+    for test in ("eq", "lt", "ge"):
+        for a, b in kinds:
+            yield from _scalar(f"vset.{a}.{b}.{test}")
+            yield from _simd(f"vset2.{a}.{b}.{test}", "h")
+            yield from _simd(f"vset4.{a}.{b}.{test}", "b")
+    for d in ("u32", "s32"):
+        yield from _simd(f"vavrg2.{d}.{d}.{d}", "h")
+        yield from _simd(f"vavrg4.{d}.{d}.{d}", "b")
+
+
+def _scalar(word: str, a: str = "", b: str = "") -> Iterator[Case]:
+    left, right = (f".{part}" if part else "" for part in (a, b))
+    note = f" {a} {b}" if a else ""
+    yield Case(word + note, f"{word} %d0, %a0{left}, %a1{right};", ("u32", "u32"), ("b32",),
+               lanes=128)  # fmt: skip
+    if not a:
+        yield Case(f"{word} selected", f"{word} %d0, %a0.b3, %a1.h0;", ("u32", "u32"), ("b32",),
+                   lanes=64)  # fmt: skip
+        yield Case(f"{word} merged", f"{word} %d0.b2, %a0, %a1.b1, %a2;", _THREE, ("b32",),
+                   lanes=64)  # fmt: skip
+        yield Case(f"{word}.add", f"{word}.add %d0, %a0.h1, %a1, %a2;", _THREE, ("b32",), lanes=64)
+
+
+def _simd(word: str, parts: str, *, mask: bool = True) -> Iterator[Case]:
+    yield Case(word, f"{word} %d0, %a0, %a1, %a2;", _THREE, ("b32",), lanes=64)
+    if mask:
+        part = {"h": ".h1", "b": ".b20"}[parts]
+        pick = {"h": ".h20", "b": ".b7052"}[parts]
+        yield Case(f"{word} masked", f"{word} %d0{part}, %a0{pick}, %a1, %a2;", _THREE, ("b32",),
+                   lanes=64)  # fmt: skip

@@ -1,0 +1,151 @@
+"""What hardware gave for each instruction form, and what the emulated device gives.
+
+``isa-h200/`` was recorded by ``tools/record_isa.py`` on an H200. Results are equal bit for bit; for
+approximations they are within the manual's error, for sums of products within a bound of their own.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from cudarun.emulator import driver
+from cudarun.emulator.isa.table import FORMS
+from tests.golden.isa import store
+from tests.golden.isa.case import Case
+from tests.golden.isa.enumeration import CHAPTERS, WANTED, cases
+from tests.golden.isa.kernel import Group, Refused, Runner
+from tests.golden.isa.rules import distant
+
+FOLDER = Path(__file__).parent / "isa-h200"
+RECORDED = CHAPTERS if FOLDER.is_dir() else ()
+GROUP = 128
+
+# Rows that no case can tell anything of.
+UNSEEN: set[str] = set()
+
+
+def run(wanted: list[Case]) -> dict[str, list[np.ndarray]]:
+    """The results of cases on the emulated device."""
+    runner = Runner(driver)
+    results: dict[str, list[np.ndarray]] = {}
+    for target in sorted({case.target for case in wanted}):
+        same = [case for case in wanted if case.target == target]
+        for start in range(0, len(same), GROUP):
+            results |= runner.run(Group(same[start : start + GROUP]))
+    runner.close()
+    return results
+
+
+@pytest.mark.parametrize("chapter", RECORDED)
+def test_as_on_hardware(chapter: str) -> None:
+    golden = store.read(FOLDER / f"{chapter}.xz")
+    assert golden.cases
+    assert list(store.differences(golden, run(golden.cases))) == []
+
+
+def test_what_is_wanted_is_not_there_yet() -> None:
+    """Every such case is refused at its own line; one that is taken belongs into its chapter."""
+    group = Group(cases(WANTED))
+    with pytest.raises(Refused) as refused:
+        Runner(driver).run(group)
+    blamed = group.blamed(refused.value.log)
+    assert [case.name for case in cases(WANTED) if case not in blamed] == []
+
+
+@pytest.mark.parametrize("opcode", sorted(FORMS))
+def test_every_row_has_a_case(opcode: str) -> None:
+    """Of those recorded, and before there are any, of those to record."""
+    spoken = instructions()
+    for form in FORMS[opcode]:
+        seen = any(form.match(modifiers) is not None for modifiers in spoken.get(opcode, ()))
+        assert seen or row(form) in UNSEEN, row(form)
+
+
+def row(form: object) -> str:
+    words = "".join(f"{{.{word}}}" if optional else f".{word}" for word, optional in form.words)  # type: ignore[attr-defined]
+    return form.opcode + words  # type: ignore[attr-defined]
+
+
+@cache
+def instructions() -> dict[str, set[tuple[str, ...]]]:
+    """The modifiers that all cases use, by opcode."""
+    found: dict[str, set[tuple[str, ...]]] = {}
+    for case in every_case():
+        for statement in re.split(r"[;{]\s+", case.text):
+            match = re.match(r"(?:@!?%\w+ )?(\w+)((?:\.[\w:]+)*)", statement)
+            if match is not None:
+                found.setdefault(match[1], set()).add(tuple(match[2].split(".")[1:]))
+    return found
+
+
+def every_case() -> Iterator[Case]:
+    for chapter in CHAPTERS:
+        if RECORDED:
+            yield from store.read(FOLDER / f"{chapter}.xz").cases
+        else:
+            yield from cases(chapter)
+
+
+# --- the means -----------------------------------------------------------------------------------
+
+
+def test_what_is_written_is_read(tmp_path: Path) -> None:
+    wanted = [case for case in cases("logic") if case.name.startswith(("shl", "lop3.or"))]
+    results = run(wanted)
+    store.write(tmp_path / "logic.xz", "a device", wanted, results)
+    golden = store.read(tmp_path / "logic.xz")
+    assert golden.cases == wanted
+    assert golden.device == "a device"
+    assert list(store.differences(golden, results)) == []
+
+
+def test_a_difference_is_told(tmp_path: Path) -> None:
+    wanted = [case for case in cases("logic") if case.name == "shl.b32"]
+    results = run(wanted)
+    store.write(tmp_path / "logic.xz", "a device", wanted, results)
+    golden = store.read(tmp_path / "logic.xz")
+    results["shl.b32"][0] = results["shl.b32"][0].copy()
+    results["shl.b32"][0][3] ^= 1
+    told = list(store.differences(golden, results))
+    assert told[0].startswith("shl.b32: 1 of 256 lanes differ")
+    assert told[1].lstrip().startswith("lane 3: (0x80000000, 0x0) gave 0x80000001")
+
+
+def test_other_inputs_than_recorded_are_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    wanted = [case for case in cases("logic") if case.name == "shl.b32"]
+    store.write(tmp_path / "logic.xz", "a device", wanted, run(wanted))
+    monkeypatch.setattr(store, "values", lambda pool, place: np.zeros(1, "u4"))
+    with pytest.raises(ValueError, match="recorded with other inputs"):
+        store.read(tmp_path / "logic.xz")
+
+
+def bits(*numbers: float) -> np.ndarray:
+    return np.array(numbers, "f4").view("u4")
+
+
+@pytest.mark.parametrize(
+    ("rule", "expected", "got", "apart"),
+    [
+        ("exact", 0.0, -0.0, True),
+        ("2 ulp", 1.0, 1.0 + 3 * 2.0**-23, False),
+        ("2 ulp", 1.0, 1.0 + 4 * 2.0**-23, True),
+        ("2 ulp", np.inf, 3e38, True),
+        ("2 ulp", np.nan, -np.nan, False),
+        ("2 ulp", np.nan, 1.0, True),
+        ("2^-11 relative", 1000.0, 1000.4, False),
+        ("2^-11 relative", 1000.0, 1001.0, True),
+        ("2^-20.5 absolute", 0.0, 6e-7, False),
+        ("2^-20.5 absolute", 0.0, 8e-7, True),
+        ("2^-22 either", 0.001, 0.0010002, False),
+    ],
+)
+def test_rules(rule: str, expected: float, got: float, apart: bool) -> None:
+    assert distant(rule, "f32", bits(expected), bits(got)) == [apart]

@@ -4,7 +4,7 @@
 
     python3 tools/hardware_sanitize.py           # on GPU 0, about two minutes
 
-The kernels are those of ``tests/data/faults/faults.cu``. The tool's own text and XML of each run
+The kernels are those of ``tests/data/faults``. The tool's own text and XML of each run
 are kept in the folder ``$OUT/sanitize`` (``sanitize-output`` where ``OUT`` is not set). Exit status
 1 when a fault was not found, or one found where there is none.
 """
@@ -20,7 +20,7 @@ import time
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-IMAGE = "tests/data/faults/faults.ptx"
+FOLDER = "tests/data/faults"
 PLACES = ("/usr/local/cuda/bin", "/usr/local/cuda/compute-sanitizer")
 TIME_LIMIT = 120.0
 FOUND = 99  # what compute-sanitizer is told to end with when it has found something
@@ -31,7 +31,7 @@ FAULTS = {
     "initcheck": ("uninitialised_read",),
     "synccheck": ("divergent_barrier",),
 }
-"""Of each tool the kernels in which it is to find something; in ``good`` none is."""
+"""Of each tool the kernels in which it is to find something; in ``clean`` none is."""
 
 
 def find_tool() -> str | None:
@@ -45,7 +45,16 @@ def find_tool() -> str | None:
 def arguments(kernel: str) -> list[str]:
     """A launch of the kernel that needs nothing but its buffer."""
     initial = "" if kernel == "uninitialised_read" else ":zeros"
-    return [IMAGE, "-k", kernel, "--block", "64", f"out=i32[n]{initial}", "n=i32:64"]
+    image = "faults" if kernel in FAULTS["memcheck"] else "findings"
+    return [
+        f"{FOLDER}/{image}.ptx",
+        "-k",
+        kernel,
+        "--block",
+        "64",
+        f"out=i32[n]{initial}",
+        "n=i32:64",
+    ]
 
 
 def raw(sanitizer: str, tool: str, kernel: str, device: str, folder: Path) -> tuple[int, float]:
@@ -87,9 +96,9 @@ def main() -> int:
     print(sanitizer, version.splitlines()[-1] if version else "")
     wrong = 0
     for tool, kernels in FAULTS.items():
-        for kernel in (*kernels, "good"):
+        for kernel in (*kernels, "clean"):
             status, seconds = raw(sanitizer, tool, kernel, options.device, folder)
-            good = status == (0 if kernel == "good" else FOUND)
+            good = status == (0 if kernel == "clean" else FOUND)
             wrong += not good
             print(
                 f"{'ok' if good else 'WRONG':6} {tool} {kernel}: status {status}, {seconds:.1f} s"

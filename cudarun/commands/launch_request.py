@@ -176,5 +176,6 @@ def _save(text: str, where: Target, directory: Path, *, force: bool) -> Save:
             hint="put {device} into the path, as in y-{device}.npy",
         )
     request = Save(name, os.fspath(directory / path))
-    check_savable(request, force=force)
+    for selector in where.devices:
+        check_savable(request, str(selector), force=force)
     return request

@@ -35,13 +35,18 @@ def save(request: Save, device: str, data: npt.NDArray[Any], *, force: bool) -> 
     return Saved(request.name, path, os.stat(path).st_size)
 
 
-def check_savable(request: Save, *, force: bool) -> None:
+def check_savable(request: Save, device: str, *, force: bool) -> None:
     """Refuse, before anything runs, what `save` would refuse after it.
+
+    Args:
+        request: What is to be saved.
+        device: As the user names it; of ``all`` nothing is known yet but the form of the path.
+        force: Whether files that are there may go.
 
     Raises:
         RequestError: The format is unknown, the file exists, or its folder cannot be written.
     """
-    path = request.path_on("")
+    path = request.path_on(device)
     if _suffix(path) not in _WRITERS:
         raise RequestError(f"--save: {path}: the suffix must be one of {', '.join(_WRITERS)}")
     check_writable("--save", path, replace=force)

@@ -1,5 +1,5 @@
-// One kernel for each way in which a kernel can go wrong, and one that does not: what the fault matrix
-// (tools/fault_matrix.py, docs/reliability.md) and the checks of --sanitize launch.
+// A kernel for each fault that ends a launch, and two that come back: what the fault matrix launches
+// (tools/fault_matrix.py, docs/reliability.md).
 //
 // Compiled by
 //     nvcc -ptx -lineinfo -arch=compute_75 faults.cu
@@ -19,7 +19,15 @@ extern "C" __global__ void good(int* out, int n) {
     }
 }
 
-// --- faults of one launch --------------------------------------------------------------------------
+// Takes n milliseconds, so that something can happen meanwhile.
+extern "C" __global__ void slow(int* out, int n) {
+    unsigned long long now, start;
+    asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(start));
+    do {
+        asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
+    } while (now - start < n * 1000000ull);
+    out[threadIdx.x] = threadIdx.x;
+}
 
 extern "C" __global__ void illegal_address(int* out, int n) {
     *reinterpret_cast<volatile int*>(static_cast<long long>(n) << 4) = 1;  // no allocation lies so low
@@ -63,37 +71,4 @@ extern "C" __global__ void heap_exhausted(int* out, int n) {
         *block = n;
         out[0] = *block;
     }
-}
-
-// --- faults that only a tool sees ------------------------------------------------------------------
-
-extern "C" __global__ void one_past(int* out, int n) {
-    int i = blockIdx.x * blockDim.x + threadIdx.x;
-    if (i <= n) {  // should be <
-        out[i] = i;
-    }
-}
-
-extern "C" __global__ void shared_race(int* out, int n) {
-    __shared__ int part[256];
-    part[threadIdx.x] = threadIdx.x;  // nobody waits for the others
-    out[blockIdx.x * blockDim.x + threadIdx.x] = part[blockDim.x - 1 - threadIdx.x];
-}
-
-extern "C" __global__ void uninitialised_read(int* out, int n) {
-    int i = blockIdx.x * blockDim.x + threadIdx.x;
-    if (i < n) {
-        out[i] += i;
-    }
-}
-
-extern "C" __global__ void divergent_barrier(int* out, int n) {
-    __shared__ int total;
-    if (threadIdx.x == 0) {
-        total = n;
-    }
-    if (threadIdx.x < blockDim.x / 2 + 7) {
-        __syncthreads();
-    }
-    out[blockIdx.x * blockDim.x + threadIdx.x] = total;
 }

@@ -1,0 +1,24 @@
+"""Every cell of the fault matrix, on two emulated devices; after each row, a good launch."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from fault_matrix import COMMANDS, FAULTS, Fault
+from fault_runner import Cell, Scene
+
+
+@pytest.fixture
+def scene(tmp_path: Path) -> Scene:
+    return Scene(tmp_path, ["cpu", "cpu:1"])
+
+
+@pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.name)
+def test_a_row(scene: Scene, fault: Fault) -> None:
+    for command in COMMANDS:
+        cell = fault.cell(command)
+        if isinstance(cell, Cell):
+            result = scene.run(cell)
+            assert result.problems == (), f"{command}:\n{result.output}"
+    assert scene.is_fine() == ""

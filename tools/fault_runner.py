@@ -1,0 +1,370 @@
+"""How a cell of the fault matrix is run: the process, what is done to it, what is looked at after.
+
+Everything is real: processes are killed, files limited, terminals closed. What is waited for is
+what the command says (``--trace``) or the processes that there are, never a time.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import pty
+import re
+import resource
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import uuid
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO
+
+ROOT = Path(__file__).resolve().parent.parent
+IMAGE = os.fspath(ROOT / "tests" / "data" / "faults" / "faults.ptx")
+CUBIN = ROOT / "tests" / "images" / "golden" / "facts.cubin"
+PATIENCE = 120.0  # seconds that anything may take before it counts as hanging
+MARK = "CUDARUN_FAULT_MATRIX"
+_CAP_DAC_OVERRIDE, _PR_CAPBSET_DROP = 1, 24
+
+
+@dataclass(frozen=True, slots=True)
+class _Files:
+    """Files that a scene makes, as they stand in a cell's arguments."""
+
+    half_a_cubin: str = "{folder}/half.cubin"
+    broken_ptx: str = "{folder}/broken.ptx"
+    pipe: str = "{folder}/pipe"
+
+
+FILES = _Files()
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """A fault under one command.
+
+    Attributes:
+        arguments: Of ``cudarun``, without ``-d``; the text after ``--spec`` is the spec itself.
+            ``{folder}`` is the scene's.
+        exit_code: What it is to end with; negative: the signal that ends it.
+        says: A regular expression that its output is to match.
+        intact: Another, for each device as ``{device}``: what came of everything else.
+        others: Likewise, for each device but the first.
+        saved: A file that each device but the first is to leave; nobody leaves any other.
+        meanwhile: Done while it runs.
+        stdin: ``closed``: without one; ``terminal``: in a terminal of its own.
+        stdout: A file to write to.
+        stderr: Likewise.
+        file_limit: No file may have more bytes (``RLIMIT_FSIZE``).
+    """
+
+    arguments: tuple[str, ...]
+    exit_code: int
+    says: str = ""
+    intact: str = ""
+    others: str = ""
+    saved: str = ""
+    meanwhile: Callable[[Run], None] | None = None
+    stdin: str = ""
+    stdout: str = ""
+    stderr: str = ""
+    file_limit: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What came of a cell: how it ended, in what time, and what is not as it should be."""
+
+    exit_code: int
+    seconds: float
+    output: str
+    problems: tuple[str, ...]
+
+
+class Scene:
+    """A folder and devices to work with; all that is started carries a mark by which it is found.
+
+    Args:
+        folder: For all files.
+        devices: Their labels.
+    """
+
+    def __init__(self, folder: Path, devices: Sequence[str]) -> None:
+        self.folder = folder
+        self.devices = tuple(devices)
+        self.temporary = folder / "tmp"
+        self.temporary.mkdir()
+        (folder / "half.cubin").write_bytes(CUBIN.read_bytes()[:600])
+        text = Path(IMAGE).read_text()
+        (folder / "broken.ptx").write_text(text.replace("ret;", "ret.nonsense;", 1))
+        os.mkfifo(folder / "pipe")
+
+    def run(self, cell: Cell) -> Result:
+        """Run a cell and look at what is left of it."""
+        output_folder = Path(tempfile.mkdtemp(dir=self.folder, prefix="out-"))
+        with tempfile.TemporaryFile(dir=self.folder) as said:
+            started = time.monotonic()
+            run = Run(self, cell, self._arguments(cell, output_folder), output_folder, said)
+            run.finish()
+            seconds = time.monotonic() - started
+            problems = [*self._problems(cell, run), *self._left(cell, run)]
+            output_folder.chmod(0o700)
+            shutil.rmtree(output_folder)
+            run.end_all()
+            return Result(run.exit_code, seconds, run.output, tuple(problems))
+
+    def is_fine(self) -> str:
+        """Launch once more on all devices; what is wrong with that, or nothing."""
+        check = ("--check", "out == arange(64)")
+        arguments = ("launch", IMAGE, "-k", "good", "--block", "64", "out=i32[64]", "n=i32:64")
+        result = self.run(Cell((*arguments, *check), 0, intact="on {device} "))
+        return "; ".join(result.problems)
+
+    def _arguments(self, cell: Cell, output_folder: Path) -> list[str]:
+        filled = []
+        for word in cell.arguments:
+            if "[[launch]]" in word:
+                spec = self.folder / "cases.toml"
+                spec.write_text(self._fill(word, output_folder))
+                filled.append(os.fspath(spec))
+            else:
+                filled.append(self._fill(word, output_folder))
+        return [*filled, "-d", ",".join(self.devices)]
+
+    def _fill(self, word: str, output_folder: Path) -> str:
+        """Outputs have a folder of their own in each run; inputs that of the scene."""
+        is_output = "{{device}}" in word
+        folder = os.fspath(output_folder if is_output else self.folder)
+        return word.replace("{folder}", folder).replace("{{device}}", "{device}")
+
+    def _problems(self, cell: Cell, run: Run) -> Iterator[str]:
+        if run.exit_code != cell.exit_code:
+            yield f"ended with {run.exit_code}, not {cell.exit_code}"
+        if not re.search(cell.says, run.output):
+            yield f"does not say '{cell.says}'"
+        if "Traceback" in run.output:
+            yield "shows a traceback"
+        wanted = [(cell.intact, self.devices), (cell.others, self.devices[1:])]
+        for pattern, devices in wanted:
+            for device in devices:
+                if not re.search(pattern.replace("{device}", re.escape(device)), run.output):
+                    yield f"does not say '{pattern}' of {device}"
+
+    def _left(self, cell: Cell, run: Run) -> Iterator[str]:
+        """Processes and files that are left and should not be, or are not and should."""
+        for pid in run.left_behind():
+            yield f"process {pid} is left"
+        files = {path.name for path in run.folder.iterdir()}
+        names = (device.replace(":", "-") for device in self.devices[1:])
+        wanted = {cell.saved.format(device=name) for name in names} if cell.saved else set()
+        for name in files ^ wanted:
+            yield f"{name} is {'left' if name in files else 'missing'}"
+        for path in self.temporary.iterdir():
+            yield f"TMPDIR has {path.name}"
+            shutil.rmtree(path) if path.is_dir() else path.unlink()
+
+
+class Run:
+    """One process of ``cudarun`` and what it has said so far."""
+
+    def __init__(
+        self, scene: Scene, cell: Cell, arguments: list[str], folder: Path, said: IO[bytes]
+    ) -> None:
+        self.scene = scene
+        self.folder = folder
+        self._cell = cell
+        self._mark = uuid.uuid4().hex
+        self._said = said
+        self._limit = time.monotonic() + PATIENCE
+        self.terminal: int | None = None
+        self.exit_code = 0
+        environment = {
+            **os.environ,
+            MARK: self._mark,
+            "PYTHONPATH": os.fspath(ROOT),
+            "TMPDIR": os.fspath(scene.temporary),
+            "CUDARUN_CPU_DEVICES": str(max(1, len(scene.devices))),
+        }
+        command = [sys.executable, "-m", "cudarun", *arguments]
+        with self._streams() as (stdin, stdout, stderr):
+            self.process = subprocess.Popen(
+                command,
+                cwd=ROOT,
+                env=environment,
+                stdin=stdin,
+                stdout=stdout,
+                stderr=stderr,
+                preexec_fn=self._prepare,
+                start_new_session=True,
+            )
+
+    @contextmanager
+    def _streams(self) -> Iterator[tuple[int, int, int]]:
+        """Stdin, stdout and stderr of the process; both outputs together, in a file."""
+        opened = []
+        outputs = []
+        for name in (self._cell.stdout, self._cell.stderr):
+            if name:
+                opened.append(os.open(name, os.O_WRONLY))
+            outputs.append(opened[-1] if name else self._said.fileno())
+        stdin = os.open(os.devnull, os.O_RDONLY)
+        opened.append(stdin)
+        if self._cell.stdin == "terminal":
+            self.terminal, stdin = pty.openpty()
+            opened.append(stdin)
+        yield stdin, outputs[0], outputs[1]
+        for descriptor in opened:
+            os.close(descriptor)
+
+    def _prepare(self) -> None:
+        """In the child, before it becomes ``cudarun``."""
+        if self._cell.stdin == "closed":
+            os.close(0)
+        if self._cell.stdin == "terminal":
+            import fcntl
+            import termios
+
+            fcntl.ioctl(0, termios.TIOCSCTTY, 0)  # it leads a session, and this is its terminal
+        if self._cell.file_limit is not None:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (self._cell.file_limit,) * 2)
+        # Even root is then bound by a folder's permissions (capabilities(7)).
+        ctypes.CDLL(None).prctl(_PR_CAPBSET_DROP, _CAP_DAC_OVERRIDE, 0, 0, 0)
+
+    @property
+    def output(self) -> str:
+        """What it has written so far, on stdout and stderr."""
+        size = os.fstat(self._said.fileno()).st_size
+        return os.pread(self._said.fileno(), size, 0).decode(errors="replace")
+
+    def wait_until(self, holds: Callable[[], bool], what: str) -> None:
+        """Wait for something while the process runs.
+
+        Raises:
+            TimeoutError: It did not happen.
+        """
+        while not holds():
+            if time.monotonic() > self._limit:
+                raise TimeoutError(f"{what}: waited in vain; so far:\n{self.output}")
+            if self.process.poll() is not None:
+                raise TimeoutError(f"{what}: it ended before;\n{self.output}")
+            time.sleep(0.01)
+
+    def finish(self) -> None:
+        """Do what is to be done meanwhile, and wait for the end."""
+        try:
+            if self._cell.meanwhile is not None:
+                self._cell.meanwhile(self)
+            self.exit_code = self.process.wait(max(1.0, self._limit - time.monotonic()))
+        except (TimeoutError, subprocess.TimeoutExpired):
+            self.end_all()
+            self.process.wait()
+            raise
+        finally:
+            if self.terminal is not None:
+                os.close(self.terminal)
+                self.terminal = None
+
+    def workers(self) -> list[int]:
+        """The children of the process, oldest first."""
+        return sorted(
+            pid for pid, parent in _processes() if parent == self.process.pid and _is_alive(pid)
+        )
+
+    def left_behind(self) -> list[int]:
+        """Processes of this run that do not end within ten seconds."""
+        limit = time.monotonic() + 10
+        while (left := self._marked()) and time.monotonic() < limit:
+            time.sleep(0.02)
+        return left
+
+    def end_all(self) -> None:
+        """Kill whatever carries the mark."""
+        for pid in self._marked():
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+
+    def _marked(self) -> list[int]:
+        mark = f"{MARK}={self._mark}".encode()
+        found = []
+        for pid, _ in _processes():
+            with suppress(OSError):
+                if mark in Path(f"/proc/{pid}/environ").read_bytes() and _is_alive(pid):
+                    found.append(pid)
+        return found
+
+
+def _processes() -> Iterator[tuple[int, int]]:
+    """All processes, each with its parent's number."""
+    for entry in os.scandir("/proc"):
+        if entry.name.isdigit():
+            with suppress(OSError):
+                status = Path(entry.path, "stat").read_text().rpartition(")")[2].split()
+                yield int(entry.name), int(status[1])
+
+
+def _is_alive(pid: int) -> bool:
+    with suppress(OSError):
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
+    return False
+
+
+# --- what is done meanwhile ----------------------------------------------------------------------
+
+
+def wait_for_kernel(run: Run) -> None:
+    """Until every device has its buffer, and its kernel is launched in the next moment.
+
+    ``managed`` has one worker, which goes from device to device.
+    """
+    count = 1 if "managed" in run.process.args else len(run.scene.devices)  # type: ignore[operator]
+    run.wait_until(lambda: run.output.count("cuMemAlloc(") >= count, "a launch")
+    time.sleep(0.2)
+
+
+def wait_for_copy_back(run: Run) -> None:
+    """Until every device has the result copied, and begins to save it."""
+    count = len(run.scene.devices)
+    run.wait_until(lambda: run.output.count("cuMemcpyDtoH") >= count, "a copy back")
+
+
+def wait_for_worker(run: Run) -> None:
+    """Until there is one for every device."""
+    run.wait_until(lambda: len(run.workers()) >= len(run.scene.devices), "workers")
+
+
+def feed_image(run: Run) -> None:
+    """Write the good image to the pipe that the command waits for."""
+    with open(run.scene.folder / "pipe", "wb") as pipe:
+        pipe.write(Path(IMAGE).read_bytes())
+
+
+def kill_worker(run: Run, number: int) -> None:
+    """Send a signal to the first device's worker, which is the oldest."""
+    os.kill(run.workers()[0], number)
+
+
+def kill_parent(run: Run) -> None:
+    """End the command so that it can do nothing about it."""
+    run.process.kill()
+
+
+def terminate(run: Run) -> None:
+    """End the command as service managers and ``timeout`` do."""
+    run.process.terminate()
+
+
+def close_terminal(run: Run) -> None:
+    """Close the terminal that the command runs in."""
+    assert run.terminal is not None, "the cell has a terminal"
+    os.close(run.terminal)
+    run.terminal = None
+
+
+def make_read_only(run: Run) -> None:
+    """Take the right to write away from the folder of the outputs."""
+    run.folder.chmod(0o500)

@@ -243,6 +243,64 @@ def test_carry_goes_through_a_whole_chain() -> None:
     assert [int(values[0]) for values in got] == [0, 0, 0, 1, 0xFFFFFFFF, 0xFFFFFFFF, 4]
 
 
+def test_the_flag_is_the_carry_of_the_adder() -> None:
+    """A subtraction adds the complement, so that its borrow is the flag inverted."""
+    zero = integers(32, COUNT, 0) * 0
+    text = (
+        "sub.cc.u32 %d, 5, 3; addc.u32 %e, %a, %a;"
+        "sub.cc.u32 %d, 3, 5; addc.u32 %f, %a, %a;"
+        "add.cc.u32 %d, %a, %a; subc.u32 %g, %a, %a;"
+        "sub.cc.u32 %d, 3, 3; subc.cc.u32 %d, 7, 7; addc.u32 %h, %a, %a;"
+    )
+    got = run_lanes(text, {"a": zero}, dict.fromkeys("defgh", "u4"))
+    assert [int(values[0]) for values in got[1:]] == [1, 0, 0xFFFFFFFF, 1]
+
+
+@pytest.mark.parametrize("count", [2, 4])
+@pytest.mark.parametrize("a_type", ["u32", "s32"])
+@pytest.mark.parametrize("b_type", ["u32", "s32"])
+def test_video(count: int, a_type: str, b_type: str) -> None:
+    """Parts of words: results that wrap, that are clamped, and their sums."""
+    a, b, c = (integers(32, COUNT, seed) for seed in range(3))
+    width = 32 // count
+    operations: dict[str, Callable[[int, int], int]] = {
+        "vadd": lambda x, y: x + y,
+        "vsub": lambda x, y: x - y,
+        "vavrg": lambda x, y: (x + y + (x + y >= 0)) >> 1,
+        "vabsdiff": lambda x, y: abs(x - y),
+        "vmin": min,
+        "vmax": max,
+    }
+    for name, operate in operations.items():
+        head = f"{name}{count}"
+        text = (
+            f"{head}.s32.{a_type}.{b_type} %d, %a, %b, %c;"
+            f"{head}.s32.{a_type}.{b_type}.sat %e, %a, %b, %c;"
+            f"{head}.u32.{a_type}.{b_type}.sat %f, %a, %b, %c;"
+            f"{head}.u32.{a_type}.{b_type}.add %g, %a, %b, %c;"
+            f"vset{count}.{a_type}.{b_type}.le %h, %a, %b, %c;"
+        )
+        got = run_lanes(text, {"a": a, "b": b, "c": c}, dict.fromkeys("defgh", "u4"))
+        convert_a, convert_b = (signed if t == "s32" else unsigned for t in (a_type, b_type))
+        for lane in range(COUNT):
+            x = [convert_a(int(a[lane]) >> at, width) for at in range(0, 32, width)]
+            y = [convert_b(int(b[lane]) >> at, width) for at in range(0, 32, width)]
+            results = [operate(p, q) for p, q in zip(x, y, strict=True)]
+            half, most = 1 << (width - 1), (1 << width) - 1
+            four = [
+                results,
+                [min(max(value, -half), half - 1) for value in results],
+                [min(max(value, 0), most) for value in results],
+                [int(p <= q) for p, q in zip(x, y, strict=True)],
+            ]
+            words = [
+                sum((value & most) << width * place for place, value in enumerate(each))
+                for each in four
+            ]
+            words.insert(3, unsigned(int(c[lane]) + sum(results), 32))
+            assert [int(values[lane]) for values in got] == words, (name, lane)
+
+
 @pytest.mark.parametrize("name", ["u16x2", "s16x2"])
 def test_packed_sixteen_bits(name: str) -> None:
     a, b = integers(32, COUNT, 1), integers(32, COUNT, 2)

@@ -62,7 +62,7 @@ class Attributes:
         self._beneath = beneath
         # A kernel that requires a block (.reqntid) is not said to take fewer threads than others.
         threads = code.max_threads if code.required_block is None else _MOST_THREADS
-        self._own = {
+        self._own: dict[Any, int] = {
             Attribute.CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK: threads,
             Attribute.CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES: code.static_shared,
             Attribute.CU_FUNC_ATTRIBUTE_CONST_SIZE_BYTES: code.const_bytes,
@@ -74,6 +74,7 @@ class Attributes:
                 _DEFAULT_SHARED - code.static_shared, 0
             ),
             Attribute.CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT: -1,
+            **dict(zip(_CLUSTER, code.required_cluster or (0, 0, 0), strict=True)),
         }
         self._static_shared = code.static_shared
 

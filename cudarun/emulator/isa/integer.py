@@ -335,19 +335,24 @@ def add_with_carry(a: Array, b: Array, carry: Array | None, d: Array, out: Array
         out[...] = over
 
 
-def subtract_with_borrow(
-    a: Array, b: Array, borrow: Array | None, d: Array, out: Array | None
+def subtract_with_carry(
+    a: Array, b: Array, carry: Array | None, d: Array, out: Array | None
 ) -> None:
-    """``d, out = a - b - borrow``."""
+    """``d, out = a - b``, by addition: ``a + ~b + carry``, without one ``a + ~b + 1``.
+
+    The manual speaks of a borrow. The flag is the carry of that addition all the same, so that it
+    is seen inverted by ``addc`` after ``subc.cc``; the division of 128 bits that nvcc puts into
+    programs counts on it.
+    """
     a, b = (x.view(f"u{x.dtype.itemsize}") for x in (a, b))
     total = a - b
-    under = a < b
-    if borrow is not None:
-        under = under | ((total == 0) & borrow)
-        total = total - borrow
+    over = a >= b
+    if carry is not None:
+        total = total - ~carry
+        over = np.where(carry, over, a > b)
     d[...] = total.view(d.dtype)
     if out is not None:
-        out[...] = under
+        out[...] = over
 
 
 def _add_cc(a: Array, b: Array, d: Array, out: Array) -> None:
@@ -359,11 +364,11 @@ def _addc(a: Array, b: Array, carry: Array, d: Array) -> None:
 
 
 def _sub_cc(a: Array, b: Array, d: Array, out: Array) -> None:
-    subtract_with_borrow(a, b, None, d, out)
+    subtract_with_carry(a, b, None, d, out)
 
 
-def _subc(a: Array, b: Array, borrow: Array, d: Array) -> None:
-    subtract_with_borrow(a, b, borrow, d, None)
+def _subc(a: Array, b: Array, carry: Array, d: Array) -> None:
+    subtract_with_carry(a, b, carry, d, None)
 
 
 def _half_product(half: str, a: Array, b: Array) -> Array:
@@ -443,7 +448,7 @@ FORMS: tuple[Form, ...] = (
     form("addc.cc.type  d, a, b", add_with_carry, carry="in out", type=_EXTENDED),
     form("sub.cc.type  d, a, b", _sub_cc, carry="out", type=_EXTENDED),
     form("subc.type  d, a, b", _subc, carry="in", type=_EXTENDED),
-    form("subc.cc.type  d, a, b", subtract_with_borrow, carry="in out", type=_EXTENDED),
+    form("subc.cc.type  d, a, b", subtract_with_carry, carry="in out", type=_EXTENDED),
     form("mad.half.cc.type  d, a, b, c", make=_mad_cc, carry="out", half="lo hi", type=_EXTENDED),
     form("madc.half.type  d, a, b, c", make=_madc, carry="in", half="lo hi", type=_EXTENDED),
     form("madc.half.cc.type  d, a, b, c", make=_madc_cc, carry="in out", half="lo hi",

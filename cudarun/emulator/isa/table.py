@@ -18,6 +18,7 @@ from cudarun.emulator.isa import (
     memory,
     move,
     stack,
+    video,
     warp,
 )
 from cudarun.emulator.isa.form import Form
@@ -36,6 +37,7 @@ _MODULES = (
     matrix,
     cluster,
     stack,
+    video,
     hints,
 )
 

@@ -13,6 +13,7 @@ from cudarun.session.selection import DriverName, Selector
 
 if TYPE_CHECKING:  # a session initialises the driver before it needs any of this
     from cudarun.report.types import DeviceInfo
+    from cudarun.session.visibility import Shown
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,14 +32,14 @@ def driver_of(selectors: Sequence[Selector]) -> DriverName:
 
 
 def resolve(
-    driver: Driver, selectors: Sequence[Selector], shown: Sequence[int] | None = None
+    driver: Driver, selectors: Sequence[Selector], shown: Shown | None = None
 ) -> list[Device]:
     """The devices that the selectors mean, in order, each once.
 
     Args:
         driver: The driver, initialised.
         selectors: The devices.
-        shown: What `visibility.narrow` returned: those are all that the driver knows.
+        shown: What the driver was narrowed to, if it was.
 
     Raises:
         NoDevice: One of them does not exist here.
@@ -46,9 +47,8 @@ def resolve(
     """
     count = driver.cuDeviceGetCount()
     if shown is not None:
-        if count < len(shown):
-            raise absent(selectors)
-        return [Device(str(i), i, driver.cuDeviceGet(nth)) for nth, i in enumerate(shown)]
+        known = enumerate(shown.indices)
+        return [Device(str(index), index, driver.cuDeviceGet(nth)) for nth, index in known]
     found = [index for selector in selectors for index in _indices(driver, selector, count)]
     name = driver_of(selectors)
     return [
@@ -70,20 +70,13 @@ def _indices(driver: Driver, selector: Selector, count: int) -> list[int]:
         if len(found) > 1:
             raise RequestError(f"--device: {selector} is the start of {len(found)} UUIDs")
     if not found:
-        raise absent([selector], count)
+        raise NoDevice(
+            f"no device {selector}: the driver shows {count}",
+            hint="'cudarun devices' lists them; CUDA_VISIBLE_DEVICES may hide some"
+            if selector.driver == "cuda"
+            else "CUDARUN_CPU_DEVICES sets how many emulated devices there are",
+        )
     return found
-
-
-def absent(selectors: Sequence[Selector], count: int | None = None) -> NoDevice:
-    """The error for devices that are not there, of the ``count`` that the driver shows."""
-    names = ",".join(map(str, selectors))
-    shows = "the driver does not show it" if count is None else f"the driver shows {count}"
-    return NoDevice(
-        f"no device {names}: {shows}",
-        hint="'cudarun devices' lists them; CUDA_VISIBLE_DEVICES may hide some"
-        if driver_of(selectors) == "cuda"
-        else "CUDARUN_CPU_DEVICES sets how many emulated devices there are",
-    )
 
 
 def describe(driver: Driver, device: Device) -> DeviceInfo:

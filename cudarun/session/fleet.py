@@ -87,16 +87,23 @@ class Fleet:
         return self
 
     def __exit__(self, *_: object) -> None:
+        for worker in self._workers:
+            worker.retire()  # all at once: each takes a while to end
         self._stack.close()
 
     def run(
-        self, work: Work[T], *, meanwhile: Callable[[], object] | None = None
+        self,
+        work: Work[T],
+        *,
+        meanwhile: Callable[[], object] | None = None,
+        final: bool = False,
     ) -> list[DeviceAnswer[T]]:
         """Do the work on each device, in the order they were named.
 
         Args:
             work: What each worker does.
             meanwhile: Called in this process while the workers run.
+            final: There is no other work for them.
         """
         for worker in self._workers:
             worker.send(partial(_on_devices, work))
@@ -104,7 +111,7 @@ class Fleet:
             meanwhile()
         look = None if self._watch is None else self._look
         try:
-            outcomes = gather(self._workers, timeout=self._timeout, meanwhile=look)
+            outcomes = gather(self._workers, timeout=self._timeout, meanwhile=look, final=final)
         finally:
             if self._watch is not None:
                 self._watch.end()

@@ -54,7 +54,7 @@ def launch(
 
     with tempfile.TemporaryDirectory(prefix="cudarun-reference-") as name:
         folder = Path(name)
-        for answer in reference.run(on_reference_device(request, folder)):
+        for answer in reference.run(on_reference_device(request, folder), final=True):
             try:
                 answer.unwrap()
             except CudarunError as error:
@@ -69,7 +69,7 @@ def _report(
     work: Callable[[Session], Callable[[Device], LaunchResult]],
     meanwhile: Callable[[], object] | None,
 ) -> LaunchReport:
-    answers = fleet.run(work, meanwhile=meanwhile)
+    answers = fleet.run(work, meanwhile=meanwhile, final=True)
     from cudarun.report.types import DeviceOutcome, LaunchReport
 
     return LaunchReport(

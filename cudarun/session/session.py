@@ -10,12 +10,12 @@ from cudarun.images.identify import ImageKind, identify
 from cudarun.session.beside import Beside
 from cudarun.session.calls import Driver
 from cudarun.session.contexts import enter_context
-from cudarun.session.devices import Device, absent, driver_of, resolve
+from cudarun.session.devices import Device, driver_of, resolve
 from cudarun.session.drivers import choose_driver
 from cudarun.session.progress import Progress
 from cudarun.session.selection import Selector
 from cudarun.session.targets import Target
-from cudarun.session.visibility import narrow
+from cudarun.session.visibility import Shown, narrow
 
 if TYPE_CHECKING:
     from cudarun.session.loading import Library
@@ -58,14 +58,24 @@ class Session:
         self.prefetched = Beside(prefetch or (lambda: None)).result
         choice = choose_driver(driver_of(selectors), at_once=not target.trace)
         self.driver = Driver(choice, trace=target.trace)
-        try:
-            self.driver.cuInit(0)
-        except NoDevice as error:
-            raise (absent(selectors) if shown and error.cuda else error) from error
+        shown = self._initialise(shown)
         self.driver.version = self.driver.cuDriverGetVersion()
         self.devices = resolve(self.driver, selectors, shown)
         if len(self.devices) == 1:
             self.enter(self.devices[0])
+
+    def _initialise(self, shown: Shown | None) -> Shown | None:
+        """Initialise the driver; what it was shown, ``None`` where that is all."""
+        try:
+            self.driver.cuInit(0)
+        except NoDevice as error:
+            if shown is None or error.cuda is None:
+                raise
+            # Not one of the chosen is there. Which are, it can say when it is shown all.
+            shown.widen()
+            self.driver.cuInit(0)
+            return None
+        return shown
 
     def enter(self, device: Device) -> None:
         """Make the device's context current on this thread."""

@@ -8,10 +8,12 @@ another.
 from __future__ import annotations
 
 import time
+from collections import defaultdict, deque
 from collections.abc import Callable, Generator, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
@@ -32,6 +34,10 @@ if TYPE_CHECKING:
     from cudarun.session.session import Session
 
 T = TypeVar("T")
+
+_SPARES = 3
+"""How many workers stand by on a device once one was lost there: faults come in clusters, and a
+driver needs 0.3 s to initialise, on several GPUs one after the other."""
 
 Place = tuple[tuple[Selector, ...], ContextOptions]
 """What a worker is made for."""
@@ -187,7 +193,7 @@ class _Lane:
             return _case_report(case, self.label, "skipped", reason)
         to_come = any(each.poisons for each in (case, *others)[:-1])  # and one comes after it
         if others and (to_come or self._crew.has_lost):
-            self._crew.prepare(place)
+            self._crew.prepare(place, _SPARES if self._crew.has_lost else 1)
         if case.request.reference is None:
             return (yield from self._launch(case, place, timeout, on_each_device(case.request)))
         with TemporaryDirectory(prefix="cudarun-reference-") as name:
@@ -225,7 +231,7 @@ class _Lane:
 
 
 class _Crew:
-    """The workers of one lane: for each place at most one at work, and one that stands by.
+    """The workers of one lane: for each place at most one at work, and some that stand by.
 
     One that faulted, died or was out of time is never used again. Ending a process that has a GPU
     takes a while, so nobody waits for that before the end.
@@ -240,22 +246,21 @@ class _Crew:
         self._stack = stack
         self._at_work: dict[Place, Worker[Any]] = {}
         self._ready: dict[Place, Outcome[DeviceInfo]] = {}
-        self._standing_by: dict[Place, Worker[Any]] = {}
+        self._standing_by: defaultdict[Place, deque[Worker[Any]]] = defaultdict(deque)
         self.progress = Progress()
         self.has_lost = False
 
-    def prepare(self, place: Place) -> None:
-        """Have a worker stand by, initialising its driver meanwhile."""
-        if place in self._standing_by:
-            return
+    def prepare(self, place: Place, count: int = 1) -> None:
+        """Have so many workers stand by, initialising their drivers meanwhile."""
+        standing_by = self._standing_by[place]
         selectors, context = place
         # Their output is the case's, never the terminal's.
         target = replace(self._target, context=context, capture=True)
-        worker: Worker[Any] = self._stack.enter_context(
-            Worker(partial(make_session, selectors, target, prefetch, self.progress), capture=True)
-        )
-        worker.send(_describe)
-        self._standing_by[place] = worker
+        make = partial(make_session, selectors, target, prefetch, self.progress)
+        while len(standing_by) < count:
+            worker: Worker[Any] = self._stack.enter_context(Worker(make, capture=True))
+            worker.send(_describe)
+            standing_by.append(worker)
 
     def member(self, place: Place, timeout: float | None) -> Steps[Outcome[DeviceInfo]]:
         """Have a worker whose driver is initialised; the outcome describes its device.
@@ -264,7 +269,7 @@ class _Crew:
         """
         if place not in self._ready:
             self.prepare(place)
-            worker = self._at_work[place] = self._standing_by.pop(place)
+            worker = self._at_work[place] = self._standing_by[place].popleft()
             worker.limit(timeout)
             outcome = yield worker
             if outcome.value is None and isinstance(outcome.error, OutOfTime | WorkerDied):
@@ -285,7 +290,7 @@ class _Crew:
 
     def dismiss(self) -> None:
         """End all that are left, without waiting for each."""
-        for worker in (*self._at_work.values(), *self._standing_by.values()):
+        for worker in (*self._at_work.values(), *chain.from_iterable(self._standing_by.values())):
             worker.kill()
 
     def _discard(self, place: Place) -> None:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from cudarun.session.selection import Selector
 
@@ -19,11 +20,33 @@ VARIABLE = "CUDA_VISIBLE_DEVICES"
 _NODES = "/dev"
 
 
-def narrow(selectors: Sequence[Selector]) -> tuple[int, ...] | None:
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """What the driver is shown.
+
+    Attributes:
+        indices: By the numbers that the driver gives the GPUs, those that the user knows them by.
+        all: The variable as the user has it.
+    """
+
+    indices: tuple[int, ...]
+    all: str | None
+
+    def widen(self) -> None:
+        """Show the driver all again.
+
+        Where it found no GPU, it looks anew when it is initialised once more (measured).
+        """
+        if self.all is None:
+            del os.environ[VARIABLE]
+        else:
+            os.environ[VARIABLE] = self.all
+
+
+def narrow(selectors: Sequence[Selector]) -> Shown | None:
     """Show the driver the chosen GPUs alone; to be called before it is initialised.
 
     Returns:
-        By the numbers that the driver will give them, the numbers that the user knows them by;
         ``None`` where nothing was narrowed: a GPU is named by what only the driver knows, or it may
         not be there, which the driver shall say.
     """
@@ -33,8 +56,9 @@ def narrow(selectors: Sequence[Selector]) -> tuple[int, ...] | None:
     visible = _visible()
     if max(chosen) >= len(visible):
         return None
+    shown = Shown(chosen, os.environ.get(VARIABLE))
     os.environ[VARIABLE] = ",".join(visible[index] for index in chosen)
-    return chosen
+    return shown
 
 
 def count() -> int | None:

@@ -22,7 +22,8 @@ def four_gpus(tmp_path, monkeypatch):
 
 
 def narrowed(devices: str) -> tuple[tuple[int, ...] | None, str | None]:
-    return visibility.narrow(parse_devices(devices)), os.environ.get(VARIABLE)
+    shown = visibility.narrow(parse_devices(devices))
+    return shown and shown.indices, os.environ.get(VARIABLE)
 
 
 @pytest.mark.parametrize(
@@ -83,3 +84,13 @@ def test_without_device_nodes_nothing_is_known(tmp_path, monkeypatch) -> None:
     monkeypatch.setattr(visibility, "_NODES", str(tmp_path / "no-such-folder"))
     assert visibility.count() is None
     assert narrowed("0") == (None, None)
+
+
+@pytest.mark.parametrize("listed", [None, "2,1"])
+def test_widening_gives_back_what_the_user_set(monkeypatch, listed) -> None:
+    if listed is not None:
+        monkeypatch.setenv(VARIABLE, listed)
+    shown = visibility.narrow(parse_devices("1"))
+    assert shown is not None
+    shown.widen()
+    assert os.environ.get(VARIABLE) == listed

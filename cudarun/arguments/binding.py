@@ -282,7 +282,7 @@ class _Resolver:
 
     def buffer(self, value: Buffer | FileBuffer, name: str) -> BufferSpec:
         if isinstance(value, FileBuffer):
-            from cudarun.arguments.initializers import npy_header
+            from cudarun.arguments.array_files import npy_header
 
             path = locate(value.path, self.directory)
             scalar, shape = npy_header(path)

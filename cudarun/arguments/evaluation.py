@@ -24,6 +24,7 @@ from typing import Any, cast
 import numpy as np
 
 from cudarun.arguments import syntax as tree
+from cudarun.arguments.array_files import load_npy
 from cudarun.arguments.deferred import (
     Data,
     elementwise,
@@ -43,7 +44,6 @@ from cudarun.arguments.functions import (
     native,
     reduce,
 )
-from cudarun.arguments.initializers import load_npy
 from cudarun.arguments.operators import (
     ELEMENTWISE,
     binary,

@@ -1,4 +1,4 @@
-"""What a buffer holds before the launch, as arrays.
+"""What initialisers say that a buffer holds before the launch.
 
 A vector or array buffer is filled as the flat buffer of its scalars that it is, so ``iota`` counts
 over them; a struct buffer is filled member by member, each as a buffer of its own.
@@ -8,14 +8,16 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from cudarun.arguments.dtypes import Array, convert, element_dtype, scalar_dtype, scalar_type
-from cudarun.arguments.files import check_raw_size, is_npy, unreadable
+from cudarun.arguments.array_files import file_contents
+from cudarun.arguments.contents import Contents, Held, Random, Repeated, Sequence
+from cudarun.arguments.dtypes import Array, convert, element_dtype, scalar_dtype
 from cudarun.arguments.literals import read
 from cudarun.arguments.packing import BufferSpec, element_bytes
 from cudarun.arguments.types import SCALARS, ScalarType, StructType, Type, inner_shape, innermost
@@ -31,14 +33,8 @@ from cudarun.arguments.values import (
     Rand,
     RandInt,
     Randn,
-    Scalar,
 )
 from cudarun.errors import RequestError
-
-_CHUNK = 1 << 16
-"""Elements made at a time: a few float64 arrays of it stay in the cache."""
-
-_WRAP = (1 << 64) - 1
 
 
 def seeded(seed: int, buffer_name: str) -> np.random.Generator:
@@ -63,29 +59,53 @@ def fill(
         RequestError: A file or list does not fit, a sequence leaves the range of its type, or this
             machine has not the memory.
     """
-    try:
-        return _fill(initial, element, shape, rng)
-    except MemoryError as error:
-        text = str(BufferSpec("", element, shape))
-        raise RequestError(f"cannot make {text} on this machine: {error}") from None
+    with in_memory(str(BufferSpec("", element, shape))):
+        return _array(initial, element, shape, rng)
 
 
-def _fill(
+def contents(
     initial: Initial, element: Type, shape: tuple[int, ...], rng: np.random.Generator
-) -> Array:
+) -> Contents:
+    """What `fill` gives, to be made part by part.
+
+    Raises:
+        RequestError: A file or list does not fit, or a sequence leaves the range of its type.
+        MemoryError: This machine has not the memory for what cannot be made so.
+    """
     whole = shape + inner_shape(element)
     match initial, innermost(element):
         case FileInitial(path), _:
-            return _from_file(Path(path), BufferSpec("", element, shape))
+            return file_contents(Path(path), BufferSpec("", element, shape))
         case ListInitial(), _:
             data = bytearray(b"".join(map(element_bytes, _leaves(initial))))
-            return np.frombuffer(data, element_dtype(element)).reshape(whole)
+            return Held(np.frombuffer(data, element_dtype(element)))
+        case Constant(), StructType() as struct:
+            return Repeated(_structs(initial, struct, (1,), rng), math.prod(whole))
         case _, StructType() as struct:
-            return _fill_struct(initial, struct, whole, rng)
+            return Held(_structs(initial, struct, whole, rng))
         case _, ScalarType() as scalar:
-            return _fill_scalars(initial, scalar, whole, rng)
+            return _scalars(initial, scalar, whole, rng)
         case _:
             raise AssertionError(f"no buffer holds {element}")
+
+
+@contextmanager
+def in_memory(what: str) -> Iterator[None]:
+    """Turn the want of host memory into an error that says for what.
+
+    Raises:
+        RequestError: This machine has not the memory.
+    """
+    try:
+        yield
+    except MemoryError as error:
+        raise RequestError(f"cannot make {what} on this machine: {error}") from None
+
+
+def _array(
+    initial: Initial, element: Type, shape: tuple[int, ...], rng: np.random.Generator
+) -> Array:
+    return contents(initial, element, shape, rng).array().reshape(shape + inner_shape(element))
 
 
 def _leaves(items: ListInitial) -> Iterator[Element]:
@@ -96,38 +116,39 @@ def _leaves(items: ListInitial) -> Iterator[Element]:
             yield item
 
 
-def _fill_struct(
+def _structs(
     initial: Initial, struct: StructType, shape: tuple[int, ...], rng: np.random.Generator
 ) -> Array:
     result = np.zeros(shape, element_dtype(struct))
     for name, member in zip(struct.member_names, struct.members, strict=True):
-        result[name] = _fill(initial, member.type, shape, rng)
+        result[name] = _array(initial, member.type, shape, rng)
     return result
 
 
-def _fill_scalars(
+def _scalars(
     initial: Initial, scalar: ScalarType, shape: tuple[int, ...], rng: np.random.Generator
-) -> Array:
+) -> Contents:
+    count = math.prod(shape)
     match initial:
         case Constant(number):
-            return _constant(number.of(scalar), shape)
+            value = number.of(scalar)
+            item = np.array([value.bits], f"u{scalar.size}").view(scalar_dtype(scalar))
+            return Repeated(item, count)
         case Iota(start, step) if scalar.is_float:
-            return _float_sequence(_float(start), _float(step), scalar, shape)
+            return _float_sequence(_float(start), _float(step), scalar, count)
         case Iota(start, step):
-            return _integer_sequence(_integer(start), _integer(step), scalar, shape)
+            return Sequence(scalar, _integer(start), _integer(step), count)
         case Rand(low, high):
             first, width = _float(low), _float(high) - _float(low)
-            return _chunked(shape, scalar, lambda at, n: first + width * rng.random(n))
+            return Random(scalar, lambda n: first + width * rng.random(n), count)
         case Randn():
-            return _chunked(shape, scalar, lambda at, n: rng.standard_normal(n))
+            return Random(scalar, rng.standard_normal, count)
         case RandInt(low, high):
             lowest, end = _integer(low), _integer(high)
             dtype: Any = np.uint64 if end > 1 << 63 else np.int64
-            return _chunked(
-                shape, scalar, lambda at, n: rng.integers(lowest, end, size=n, dtype=dtype)
-            )
+            return Random(scalar, lambda n: rng.integers(lowest, end, size=n, dtype=dtype), count)
         case Eye():
-            return _eye(scalar, shape)
+            return Held(_eye(scalar, shape))
         case _:
             raise AssertionError(f"{initial} is handled before")
 
@@ -140,38 +161,11 @@ def _integer(number: BareNumber) -> int:
     return read(number.text).integer
 
 
-def _chunked(
-    shape: tuple[int, ...], scalar: ScalarType, make: Callable[[int, int], Array]
-) -> Array:
-    """An array made from ``make(first index, count)``, a chunk at a time, as a type."""
-    count = math.prod(shape)
-    flat = np.empty(count, scalar_dtype(scalar))
-    for start in range(0, count, _CHUNK):
-        size = min(_CHUNK, count - start)
-        flat[start : start + size] = convert(make(start, size), scalar)
-    return flat.reshape(shape)
-
-
-def _constant(value: Scalar, shape: tuple[int, ...]) -> Array:
-    dtype = scalar_dtype(value.type)
-    if value.bits == 0:
-        return np.zeros(shape, dtype)  # untouched pages: no memory is written at all
-    return np.full(shape, value.bits, f"u{value.type.size}").view(dtype)
-
-
-def _integer_sequence(start: int, step: int, scalar: ScalarType, shape: tuple[int, ...]) -> Array:
-    """``start + index * step``, wrapped as device integers wrap."""
-    ramp = np.arange(_CHUNK, dtype=np.uint64) * np.uint64(step & _WRAP)
-    return _chunked(shape, scalar, lambda at, n: ramp[:n] + np.uint64((start + at * step) & _WRAP))
-
-
-def _float_sequence(start: float, step: float, scalar: ScalarType, shape: tuple[int, ...]) -> Array:
-    """``start + index * step`` in float64, rounded once to the type."""
-    last = start + max(math.prod(shape) - 1, 0) * step
+def _float_sequence(start: float, step: float, scalar: ScalarType, count: int) -> Sequence:
+    last = start + max(count - 1, 0) * step
     if math.isfinite(last) and not np.isfinite(convert(last, scalar).astype(np.float64)):
         raise RequestError(f"iota goes up to {last:g}: out of range for {scalar}")
-    ramp = np.arange(_CHUNK, dtype=np.float64)
-    return _chunked(shape, scalar, lambda at, n: start + (ramp[:n] + at) * step)
+    return Sequence(scalar, start, step, count)
 
 
 def _eye(scalar: ScalarType, shape: tuple[int, ...]) -> Array:
@@ -179,77 +173,3 @@ def _eye(scalar: ScalarType, shape: tuple[int, ...]) -> Array:
     diagonal = np.arange(min(shape[-2:]))
     result[..., diagonal, diagonal] = 1
     return result
-
-
-# --- files ---------------------------------------------------------------------------------------
-
-
-def npy_header(path: Path) -> tuple[ScalarType, tuple[int, ...]]:
-    """The element type and shape that a ``.npy`` file tells, without reading its contents.
-
-    Raises:
-        RequestError: It is not such a file, or its type is none of ours.
-    """
-    if not is_npy(path):
-        raise RequestError(
-            f"{path} is not a .npy file, so it does not tell its type",
-            hint=f"give type and dimensions: f32[n]:@{path}",
-            file=str(path),
-        )
-    array = _load(path, header_only=True)
-    scalar = scalar_type(array.dtype)
-    if scalar is None:
-        raise RequestError(
-            f"{path} holds {array.dtype}, which is no type of an argument",
-            hint=f"give the type and dimensions: bf16[n]:@{path}",
-            file=str(path),
-        )
-    return scalar, array.shape
-
-
-def load_npy(path: Path) -> Array:
-    """The array in a ``.npy`` file, in native byte order; never unpickled.
-
-    Raises:
-        RequestError: It cannot be read, is not such a file, or holds Python objects.
-    """
-    if not is_npy(path):
-        raise RequestError(f"{path} is not a .npy file", file=str(path))
-    return _load(path)
-
-
-def _load(path: Path, *, header_only: bool = False) -> Array:
-    try:
-        # A mapping of the file reads no more than its header.
-        array = np.load(path, mmap_mode="r" if header_only else None, allow_pickle=False)
-    except OSError as error:
-        raise unreadable(path, error) from None
-    except ValueError as error:
-        raise RequestError(f"cannot read {path}: {error}", file=str(path)) from None
-    array = np.asarray(array)
-    if header_only:
-        return array.view(array.dtype.newbyteorder("="))
-    return np.asarray(array, array.dtype.newbyteorder("="), order="C")
-
-
-def _from_file(path: Path, spec: BufferSpec) -> Array:
-    if is_npy(path):
-        return _as_buffer(load_npy(path), path, spec)
-    check_raw_size(path, spec.nbytes, str(spec))
-    return np.fromfile(path, spec.dtype()).reshape(spec.array_shape)
-
-
-def _as_buffer(array: Array, path: Path, spec: BufferSpec) -> Array:
-    """The array of a file as the contents of a buffer: same type, same number of values."""
-    dtype = spec.dtype()
-    nameless = array.dtype.kind == "V" and array.dtype.names is None
-    if nameless and array.dtype.itemsize == dtype.itemsize:
-        # How numpy writes bf16 and fp8, which its format has no name for.
-        array = array.view(dtype)
-    if array.dtype != dtype:
-        raise RequestError(
-            f"{path} holds {array.dtype}; the buffer is {spec}, of {dtype}", file=str(path)
-        )
-    if array.size != math.prod(spec.array_shape):
-        raise RequestError(f"{path} has shape {array.shape}; the buffer is {spec}", file=str(path))
-    return array.reshape(spec.array_shape)

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Sequence
 from typing import Any
 
-from cudarun.arguments.initializers import fill, seeded
+import numpy as np
+
+from cudarun.arguments.contents import Held, Repeated
+from cudarun.arguments.initializers import contents, in_memory, seeded
 from cudarun.arguments.packing import BufferSpec
 from cudarun.errors import DeviceFailed
 from cudarun.report.types import BufferResult
-from cudarun.session.memory import DeviceBuffer, Told, never_written
+from cudarun.session.filling import Filler
+from cudarun.session.memory import DeviceBuffer, never_written
 from cudarun.session.session import Session
+from cudarun.session.transfers import LARGE, Array, Take, Told, Transfers
 
 Values = dict[str, Any]
 
@@ -21,35 +27,38 @@ class Buffers:
     Args:
         session: The session, with the context that is to own them current.
         specs: What to allocate.
-        guarded: Whether to surround them with guard zones.
+        bare: Whether nothing but the kernel of the launch is to be seen on the device: no guard
+            zones, no kernels of our own, nothing verified.
 
     Raises:
         DeviceFailed: Out of device memory.
     """
 
-    def __init__(self, session: Session, specs: Sequence[BufferSpec], *, guarded: bool) -> None:
+    def __init__(self, session: Session, specs: Sequence[BufferSpec], *, bare: bool) -> None:
         self._session = session
         self._specs = {spec.name: spec for spec in specs}
-        self._guard_bytes = None if guarded else 0
+        self._bare = bare
         self._originals: dict[str, DeviceBuffer] = {}
+        self._never_written: dict[str, int] = {}
         self._buffers = {spec.name: self._allocate(spec.name, spec.nbytes) for spec in specs}
+        self._transfers = Transfers(session.driver)
+        session.owns(self._transfers.free)
 
     @property
     def addresses(self) -> dict[str, int]:
         """Device addresses by name."""
         return {name: buffer.address for name, buffer in self._buffers.items()}
 
-    @property
-    def uninitialised(self) -> set[str]:
-        """The names of those without an initialiser."""
-        return {spec.name for spec in self._specs.values() if spec.initial is None}
-
     def fill(self, seed: int, keep: Collection[str]) -> Values:
         """Initialise every buffer; return the arrays of those named in ``keep``.
 
         Raises:
-            RequestError: An initialiser does not fit its buffer.
+            RequestError: An initialiser does not fit its buffer, or what is to be kept this
+                machine's memory.
         """
+        driver = self._session.driver
+        with_kernels = driver.quick_kernels and not self._bare
+        filler = Filler(self._session, self._transfers, with_kernels=with_kernels)
         kept: Values = {}
         for name, spec in self._specs.items():
             buffer = self._buffers[name]
@@ -57,10 +66,14 @@ class Buffers:
                 buffer.poison()
                 continue
             self._session.progress.say(f"filling {name}")
-            data = fill(spec.initial, spec.type, spec.shape, seeded(seed, name))
-            buffer.upload(data, self._telling(f"copying {name} to the device"))
-            if name in keep:
-                kept[name] = data
+            with in_memory(f"{name}, {spec},"):
+                data = contents(spec.initial, spec.type, spec.shape, seeded(seed, name))
+                if name in keep:
+                    _check_room(spec)
+                    array = data.array()
+                    kept[name] = array.reshape(spec.array_shape)
+                    data = data if isinstance(data, Repeated) else Held(array)
+                filler.fill(buffer.address, data, self._telling(f"filling {name}"))
         return kept
 
     def keep_originals(self) -> None:
@@ -70,10 +83,11 @@ class Buffers:
             DeviceFailed: There is no memory for a second copy of each.
         """
         try:
-            for name in self._specs.keys() - self.uninitialised:
-                original = self._allocate(name, self._buffers[name].nbytes)
-                original.copy_from(self._buffers[name], 0)
-                self._originals[name] = original
+            for name, spec in self._specs.items():
+                if spec.initial is not None:
+                    original = self._allocate(name, self._buffers[name].nbytes)
+                    original.copy_from(self._buffers[name], 0)
+                    self._originals[name] = original
         except DeviceFailed as error:
             error.message = f"a second copy of every input, to restore it: {error.message}"
             raise
@@ -86,38 +100,96 @@ class Buffers:
             else:
                 buffer.poison(stream)
 
-    def download(self, names: Collection[str] | None = None) -> Values:
-        """Host arrays of the buffers named, or of all."""
-        arrays: Values = {}
-        for name, spec in self._specs.items():
-            if names is None or name in names:
-                told = self._telling(f"copying {name} from the device")
-                buffer = self._buffers[name]
-                arrays[name] = buffer.download(spec.dtype(), spec.array_shape, told)
-        return arrays
+    # --- after the run ---------------------------------------------------------------------------
 
-    def verified(self, after: Values) -> tuple[BufferResult, ...]:
-        """What became of each: its guard zones, and what was never written.
+    def array(self, name: str) -> Array:
+        """A buffer as an array of its own, in host memory.
+
+        Raises:
+            RequestError: This machine has not the memory.
+        """
+        spec = self._specs[name]
+        with in_memory(f"a copy of {name}, {spec},"):
+            _check_room(spec)
+            whole = np.empty(math.prod(spec.array_shape), spec.dtype())
+        self.give(name, into=whole)
+        return whole.reshape(spec.array_shape)
+
+    def give(self, name: str, *takes: Take, into: Array | None = None) -> None:
+        """Copy a buffer from the device, part by part.
 
         Args:
-            after: The arrays after the run, at least those of the `uninitialised`.
+            name: The buffer's.
+            takes: Each is given all parts.
+            into: A flat array of the whole.
         """
+        spec = self._specs[name]
+        told = self._telling(f"copying {name} from the device")
+        count = math.prod(spec.array_shape)
+        counter = _Counter()
+        if self._counts(name):
+            takes = (*takes, counter)
+        self._transfers.download(
+            self._buffers[name].address, spec.dtype(), count, takes, into=into, told=told
+        )
+        if self._counts(name):
+            self._never_written[name] = counter.found
+
+    def verified(self) -> tuple[BufferResult, ...]:
+        """What became of each: its guard zones, and what was never written."""
+        if self._bare:
+            return ()
+        for name in self._specs:
+            if self._counts(name):
+                self.give(name)
         return tuple(
             BufferResult(
                 name=name,
                 type=str(spec.type),
                 shape=spec.shape,
                 nbytes=spec.nbytes,
-                never_written=never_written(after[name]) if name in self.uninitialised else None,
+                never_written=self._never_written.get(name),
                 guard_damage=self._buffers[name].guard_damage(),
             )
             for name, spec in self._specs.items()
         )
 
+    def _counts(self, name: str) -> bool:
+        """Whether a buffer's items that were never written are still to be counted."""
+        without = self._specs[name].initial is None
+        return without and not self._bare and name not in self._never_written
+
     def _telling(self, what: str) -> Told:
         return lambda done: self._session.progress.say(what, done)
 
     def _allocate(self, name: str, nbytes: int) -> DeviceBuffer:
-        buffer = DeviceBuffer(self._session.driver, name, nbytes, self._guard_bytes)
+        guard_bytes = 0 if self._bare else None
+        buffer = DeviceBuffer(self._session.driver, name, nbytes, guard_bytes)
         self._session.owns(buffer.free)
         return buffer
+
+
+class _Counter:
+    """Counts, part by part, what still holds the poison pattern."""
+
+    def __init__(self) -> None:
+        self.found = 0
+
+    def __call__(self, part: Array, first: int) -> None:
+        self.found += never_written(part)
+
+
+def _check_room(spec: BufferSpec) -> None:
+    """Refuse a large array for which the machine has no memory free.
+
+    Linux would give it all the same, and kill the process when it is used.
+
+    Raises:
+        MemoryError: It has not.
+    """
+    if spec.nbytes < LARGE:
+        return
+    with open("/proc/meminfo") as lines:
+        found = next((line for line in lines if line.startswith("MemAvailable:")), None)
+    if found is not None and (free := int(found.split()[1]) << 10) < spec.nbytes:
+        raise MemoryError(f"{spec.nbytes} bytes are needed, {free} are free")

@@ -42,6 +42,7 @@ class Driver:
         self.has_cache = choice.has_cache
         self.on_progress = choice.on_progress
         self.runs_machine_code = choice.runs_machine_code
+        self.quick_kernels = choice.quick_kernels
         self.count = 0  # calls made
         self.version = 0  # cuDriverGetVersion, e.g. 13000; known once the session has initialised
         self._call = self._traced if trace else _untraced

@@ -34,6 +34,8 @@ class DriverChoice:
         clock: What the times of events are times of, in words.
         has_cache: Whether what ran before can make a kernel quicker.
         runs_machine_code: Whether it takes cubins; the emulator runs PTX alone.
+        quick_kernels: Whether a kernel makes data faster than this program does; emulated ones do
+            not, and would count among what is told of the user's.
         on_progress: Has a function called with the part of a running kernel that is done.
         find_logs: What has ``cuLogs*`` of this driver; ``None`` where it keeps no log.
     """
@@ -43,6 +45,7 @@ class DriverChoice:
     clock: str = "CUDA events"
     has_cache: bool = True
     runs_machine_code: bool = True
+    quick_kernels: bool = True
     on_progress: Callable[[Callable[[float], object]], None] = _ignore
     find_logs: Callable[[], Any] = _no_logs
 
@@ -63,6 +66,7 @@ def choose_driver(name: DriverName, *, at_once: bool = False) -> DriverChoice:
             clock="wall time of the emulation",
             has_cache=False,
             runs_machine_code=False,
+            quick_kernels=False,
             on_progress=emulator.on_progress,
             find_logs=lambda: emulator,
         )

@@ -16,10 +16,11 @@ from typing import Any
 
 import numpy as np
 
+from cudarun.arguments.array_files import load_npy
 from cudarun.arguments.dimensions import evaluate_dimension
 from cudarun.arguments.dtypes import element_dtype
 from cudarun.arguments.fitting import Misfit, fit
-from cudarun.arguments.initializers import fill, load_npy, seeded
+from cudarun.arguments.initializers import fill, seeded
 from cudarun.arguments.packing import element_bytes
 from cudarun.arguments.scanner import did_you_mean
 from cudarun.arguments.types import SCALARS, Type, inner_shape

@@ -1,8 +1,7 @@
-"""Device memory between guard zones: filled or poisoned, copied, verified."""
+"""Device memory between guard zones: poisoned, restored, verified."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -13,10 +12,6 @@ from cudarun.session.calls import Driver
 
 POISON = 0xA5  # what memory that nobody initialised holds
 _GUARD = 0x5A  # what the guard zones hold
-_CHUNK = 256 << 20  # bytes copied at a time, so that there is something to tell
-
-Told = Callable[[float], object]
-"""Is called with the part of a copy that is done, from 0 to 1."""
 
 
 class DeviceBuffer:
@@ -64,26 +59,6 @@ class DeviceBuffer:
         if self.nbytes:
             self.driver.cuMemcpyDtoDAsync(self.address, other.address, self.nbytes, stream)
 
-    def upload(self, data: npt.NDArray[Any], told: Told = lambda done: None) -> None:
-        """Copy a C-contiguous array of exactly ``nbytes`` to the device."""
-        for start, size in self._chunks(told):
-            self.driver.cuMemcpyHtoD(self.address + start, data.ctypes.data + start, size)
-
-    def download(
-        self, dtype: np.dtype[Any], shape: tuple[int, ...], told: Told = lambda done: None
-    ) -> npt.NDArray[Any]:
-        """Copy the buffer into a new host array."""
-        data = np.empty(shape, dtype)
-        for start, size in self._chunks(told):
-            self.driver.cuMemcpyDtoH(data.ctypes.data + start, self.address + start, size)
-        return data
-
-    def _chunks(self, told: Told) -> Iterator[tuple[int, int]]:
-        """Where each part of a copy begins, and its size."""
-        for start in range(0, self.nbytes, _CHUNK):
-            told(start / self.nbytes)
-            yield start, min(_CHUNK, self.nbytes - start)
-
     def guard_damage(self) -> int | None:
         """Where a guard zone was written: bytes from the buffer's start; ``None`` when intact."""
         guard = self._guard
@@ -98,8 +73,10 @@ class DeviceBuffer:
 
 
 def never_written(data: npt.NDArray[Any]) -> int:
-    """How many elements still hold the poison pattern in every byte."""
-    if not data.size:
-        return 0
-    rows = data.reshape(-1).view(np.uint8).reshape(data.size, data.itemsize)
+    """How many items of a flat array still hold the poison pattern in every byte."""
+    size = data.itemsize
+    if size in (1, 2, 4, 8):
+        pattern = int.from_bytes(bytes([POISON]) * size)
+        return int(np.count_nonzero(data.view(f"u{size}") == pattern))
+    rows = data.view(np.uint8).reshape(data.size, size)
     return int(np.count_nonzero((rows == POISON).all(axis=1)))

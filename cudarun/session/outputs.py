@@ -1,8 +1,9 @@
-"""``--save``: results as files, complete or not at all."""
+"""``--save``: results as files, complete or not at all; ``.npy`` and ``.bin`` part by part."""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from typing import IO, TYPE_CHECKING, Any
 
 from cudarun.errors import RequestError
@@ -14,15 +15,25 @@ if TYPE_CHECKING:  # `check_savable` runs in the parent, which does without nump
 
     from cudarun.arguments.packing import BufferSpec
     from cudarun.report.types import Saved
+    from cudarun.session.transfers import Take
+
+    Deliver = Callable[[Take], object]
 
 
-def save(request: Save, device: str, data: npt.NDArray[Any], *, force: bool) -> Saved:
-    """Write an array as its suffix says.
+def save(request: Save, device: str, spec: BufferSpec, deliver: Deliver, *, force: bool) -> Saved:
+    """Write a buffer as the file's suffix says.
 
     ``.npy`` is numpy's format, ``.bin`` the bare bytes, ``.csv`` a line for each row, ``.png`` a
     picture.
 
     The file appears under its name only when it is complete.
+
+    Args:
+        request: Which buffer, and where.
+        device: What the path calls the device.
+        spec: The buffer.
+        deliver: Gives what it is passed all parts of the buffer; where `takes_parts` says no, one.
+        force: Whether a file that is there may go.
 
     Raises:
         RequestError: It exists and ``force`` is not set, or it cannot be written.
@@ -31,8 +42,13 @@ def save(request: Save, device: str, data: npt.NDArray[Any], *, force: bool) -> 
 
     path = request.path_on(device)
     with whole_file("--save", path, replace=force) as file:
-        _WRITERS[_suffix(path)](file, data)
+        deliver(_WRITERS[_suffix(path)](file, spec))
     return Saved(request.name, path, os.stat(path).st_size)
+
+
+def takes_parts(request: Save) -> bool:
+    """Whether `save` can do without the whole buffer in memory."""
+    return _suffix(request.path) in _PART_BY_PART
 
 
 def check_savable(request: Save, device: str, *, force: bool) -> None:
@@ -77,28 +93,39 @@ def _suffix(path: str) -> str:
     return os.path.splitext(path)[1].lower()
 
 
-def _write_npy(file: IO[bytes], data: npt.NDArray[Any]) -> None:
-    import numpy as np
+def _npy_writer(file: IO[bytes], spec: BufferSpec) -> Take:
+    """Numpy's format, with the header that `numpy.save` would write."""
+    from numpy.lib import format as npy
 
-    np.save(file, data, allow_pickle=False)
+    descr = npy.dtype_to_descr(spec.dtype())
+    header = {"descr": descr, "fortran_order": False, "shape": spec.array_shape}
+    try:
+        npy.write_array_header_1_0(file, header)
+    except ValueError:  # a struct of very many members
+        npy.write_array_header_2_0(file, header)
+    return _bin_writer(file, spec)
 
 
-def _write_bin(file: IO[bytes], data: npt.NDArray[Any]) -> None:
-    data.tofile(file)
+def _bin_writer(file: IO[bytes], spec: BufferSpec) -> Take:
+    return lambda part, first: file.write(part.view("u1").data)
 
 
-def _write_csv(file: IO[bytes], data: npt.NDArray[Any]) -> None:
+def _csv_writer(file: IO[bytes], spec: BufferSpec) -> Take:
     """A line for each element along the first axis; structs have a first line of member names."""
     import csv
     import io
 
-    text = io.TextIOWrapper(file, "utf-8", newline="", write_through=True)
-    writer = csv.writer(text, lineterminator="\n")
-    if data.dtype.names:
-        writer.writerow(_columns(data.dtype))
-    for row in data:
-        writer.writerow(_cells(row))
-    text.detach()
+    def take(whole: npt.NDArray[Any], first: int) -> None:
+        data = whole.reshape(spec.array_shape)
+        text = io.TextIOWrapper(file, "utf-8", newline="", write_through=True)
+        writer = csv.writer(text, lineterminator="\n")
+        if data.dtype.names:
+            writer.writerow(_columns(data.dtype))
+        for row in data:
+            writer.writerow(_cells(row))
+        text.detach()
+
+    return take
 
 
 def _columns(dtype: Any, name: str = "") -> list[str]:
@@ -124,10 +151,11 @@ def _cells(value: Any) -> list[str]:
     return [str(value)]
 
 
-def _write_png(file: IO[bytes], data: npt.NDArray[Any]) -> None:
+def _png_writer(file: IO[bytes], spec: BufferSpec) -> Take:
     from cudarun.session.pictures import write_png
 
-    write_png(file, data)
+    return lambda whole, first: write_png(file, whole.reshape(spec.array_shape))
 
 
-_WRITERS = {".npy": _write_npy, ".bin": _write_bin, ".csv": _write_csv, ".png": _write_png}
+_PART_BY_PART = {".npy": _npy_writer, ".bin": _bin_writer}
+_WRITERS = _PART_BY_PART | {".csv": _csv_writer, ".png": _png_writer}

@@ -6,10 +6,11 @@ neither sends gigabytes through a pipe.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 
@@ -20,26 +21,32 @@ from cudarun.arguments.tolerance import Tolerance
 from cudarun.arguments.types import PointerType, StructType, Type, innermost
 from cudarun.errors import RequestError
 from cudarun.report.types import CheckResult, ReferenceResult
+from cudarun.session.transfers import Take
 
 # A comparison reads "HERE == THERE", each of them with the members of structs spelt out.
 _HERE, _THERE = "here", "there"
 
 
-def keep(folder: Path, arrays: dict[str, Any]) -> None:
-    """Write the buffers of the reference.
+def keep(folder: Path, names: Iterable[str], give: Callable[[str, Take], object]) -> None:
+    """Write the buffers of the reference, each of which ``give`` delivers part by part.
 
     Raises:
         RequestError: There is no room for them.
     """
-    for name, array in arrays.items():
+    for name in names:
         path = folder / name
         try:
-            array.tofile(path)
+            with path.open("wb") as file:
+                give(name, partial(_write, file))
         except OSError as error:
             raise RequestError(
                 f"--reference: {path} cannot be written: {error.strerror or error}",
                 hint="TMPDIR says where buffers are kept meanwhile",
             ) from error
+
+
+def _write(file: IO[bytes], part: Any, first: int) -> None:
+    file.write(part.view(np.uint8).data)
 
 
 def compare(

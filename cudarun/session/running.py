@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from cudarun.arguments.binding import Binding, bind
@@ -11,16 +13,17 @@ from cudarun.arguments.checks import run_check
 from cudarun.arguments.expressions import Expression, evaluate
 from cudarun.arguments.packing import BufferSpec
 from cudarun.errors import CudarunError, RequestError
-from cudarun.report.types import LaunchResult, Printed, TimingResult
+from cudarun.report.types import LaunchResult, Printed, Saved, TimingResult
 from cudarun.session.buffers import Buffers, Values
 from cudarun.session.devices import Device, describe
 from cudarun.session.figures import check_showable, figure
 from cudarun.session.launcher import Launcher
 from cudarun.session.loading import Kernel, Library
-from cudarun.session.outputs import check_saving, save
+from cudarun.session.outputs import check_saving, save, takes_parts
 from cudarun.session.references import compare, keep
-from cudarun.session.requests import LaunchRequest
+from cudarun.session.requests import LaunchRequest, Save
 from cudarun.session.session import Session
+from cudarun.session.transfers import Array, Take
 
 
 def run_on(
@@ -43,9 +46,10 @@ def run_on(
         CudarunError: Anything that kept the launch from coming back.
     """
     ran = _carry_out(session, library, request, device)
-    binding, buffers = ran.binding, ran.buffers
-    wanted = None if reference is not None else _asked_for(request) | _to_verify(request, buffers)
-    after = buffers.download(wanted)
+    binding = ran.binding
+    # Outputs are saved first: they must be there also when a check fails or cannot be made.
+    after, saved = _bring_back(ran, request, device, comparing=reference is not None)
+    buffers = ran.buffers.verified()
     session.progress.say("checking")
     values, old = binding.scalars | after, binding.scalars | ran.before
     geometry = request.geometry
@@ -59,11 +63,8 @@ def run_on(
         cluster=geometry.cluster,
         cooperative=geometry.cooperative,
         parameters=binding.rows,
-        buffers=() if request.profile else buffers.verified(after),
-        # Outputs are saved first: they must be there also when a check fails or cannot be made.
-        saved=tuple(
-            save(s, device.label, after[s.name], force=request.force) for s in request.saves
-        ),
+        buffers=buffers,
+        saved=saved,
         checks=tuple(
             run_check(check, values, old, request.tolerance, request.directory)
             for check in request.checks
@@ -89,7 +90,8 @@ def run_reference(
     Raises:
         CudarunError: Anything that kept the launch from coming back.
     """
-    keep(folder, _carry_out(session, library, request, device).buffers.download())
+    ran = _carry_out(session, library, request, device)
+    keep(folder, ran.buffers.addresses, ran.buffers.give)
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +121,7 @@ def _carry_out(session: Session, library: Library, request: LaunchRequest, devic
             directory=request.directory,
         )
         _check_names(request, binding)
-        buffers = Buffers(session, binding.buffers, guarded=not request.profile)
+        buffers = Buffers(session, binding.buffers, bare=request.profile)
         symbols = {name: library.symbol(name) for name in binding.symbols}
         before = buffers.fill(request.seed, _olds(request))
         packed = binding.pack(buffers.addresses, symbols)
@@ -189,12 +191,31 @@ def _olds(request: LaunchRequest) -> set[str]:
     return {name for e in (*request.checks, *request.prints) for name in e.old_names}
 
 
-def _asked_for(request: LaunchRequest) -> set[str]:
-    """The buffers that something asks for after the run."""
+def _bring_back(
+    ran: _Ran, request: LaunchRequest, device: Device, *, comparing: bool
+) -> tuple[Values, tuple[Saved, ...]]:
+    """Copy from the device what is asked for: into arrays where need be, else only to its file."""
+    arrays: Values = {}
+    saved: dict[Save, Saved] = {}
+    whole = _as_arrays(request)
+    for spec in ran.binding.buffers:
+        deliver: Callable[[Take], object] = partial(ran.buffers.give, spec.name)
+        if comparing or spec.name in whole:
+            arrays[spec.name] = ran.buffers.array(spec.name)
+            deliver = partial(_deliver, arrays[spec.name])
+        for each in request.saves:
+            if each.name == spec.name:
+                saved[each] = save(each, device.label, spec, deliver, force=request.force)
+    return arrays, tuple(saved[each] for each in request.saves)
+
+
+def _deliver(array: Array, take: Take) -> None:
+    """All of an array as one part."""
+    take(array.reshape(-1), 0)
+
+
+def _as_arrays(request: LaunchRequest) -> set[str]:
+    """The buffers that something asks for as they are after the run, and not part by part."""
     named = {name for e in (*request.checks, *request.prints) for name in e.names}
-    return named | {save.name for save in request.saves} | {show.name for show in request.shows}
-
-
-def _to_verify(request: LaunchRequest, buffers: Buffers) -> set[str]:
-    """The buffers in which elements never written are counted."""
-    return set() if request.profile else buffers.uninitialised
+    saves = {save.name for save in request.saves if not takes_parts(save)}
+    return named | saves | {show.name for show in request.shows}

@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from cudarun.arguments.array_files import load_npy, npy_header
 from cudarun.arguments.dtypes import by_value, element_dtype, scalar_dtype, scalar_type
 from cudarun.arguments.grammar import parse_argument, parse_type
-from cudarun.arguments.initializers import fill, load_npy, npy_header, seeded
+from cudarun.arguments.initializers import fill, seeded
 from cudarun.arguments.types import SCALARS
 from cudarun.arguments.values import Buffer, FileInitial
 from cudarun.errors import RequestError

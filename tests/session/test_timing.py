@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -18,13 +19,15 @@ from cudarun.errors import DeviceFailed, RequestError
 from cudarun.images.read import read_image
 from cudarun.report.timing import duration
 from cudarun.report.types import LaunchResult
-from cudarun.session import drivers, memory, session
+from cudarun.session import buffers, drivers, session
+from cudarun.session.filling import Filler
 from cudarun.session.progress import Progress
 from cudarun.session.requests import Geometry, Image, LaunchRequest, Timing
 from cudarun.session.running import run_on
 from cudarun.session.selection import parse_devices
 from cudarun.session.targets import Target
 from cudarun.session.timing import summary
+from cudarun.session.transfers import Transfers
 
 SAXPY = Path(__file__).resolve().parents[2] / "samples" / "saxpy.ptx"
 
@@ -221,10 +224,31 @@ def test_durations_have_four_digits(milliseconds: float, text: str) -> None:
 def test_large_copies_go_in_parts_and_say_how_far_they_are(
     recorder: Recorder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(memory, "_CHUNK", 150)
+    in_parts = partial(Transfers, large=400, block_bytes=152, blocks=2)
+    monkeypatch.setattr(buffers, "Transfers", in_parts)
     told: list[tuple[str, float]] = []
     monkeypatch.setattr(Progress, "say", lambda self, what, done=0.0: told.append((what, done)))
     assert launched(None, checks=("y == a*x + 1",)).held
-    sizes = [args[2] for name, args in recorder.calls if name == "cuMemcpyHtoD"]
-    assert sizes == [150, 150, 100, 150, 150, 100]
-    assert [done for what, done in told if what == "copying x to the device"] == [0, 0.375, 0.75]
+    for call in ("cuMemcpyHtoDAsync", "cuMemcpyDtoHAsync"):
+        sizes = [args[2] for name, args in recorder.calls if name == call]
+        assert sizes == 2 * [152, 152, 96]
+    for what in ("filling x", "copying x from the device"):
+        assert [done for said, done in told if said == what and done] == [0.38, 0.76]
+
+
+def test_a_long_sequence_is_made_by_a_kernel(
+    recorder: Recorder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(buffers, "Filler", partial(Filler, large=400))
+    assert launched(None, checks=("old(x) == arange(100)", "y == a*x + 1")).held
+    assert recorder.names().count("cuLaunchKernel") == 1, "an array that is kept is copied"
+    assert launched(None, checks=("y == a*x + 1",)).held
+    assert recorder.names().count("cuLaunchKernel") == 3
+
+
+def test_a_profiler_sees_no_kernel_of_ours(
+    recorder: Recorder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(buffers, "Filler", partial(Filler, large=400))
+    assert launched(None, profile=True, checks=("y == a*x + 1",)).held
+    assert recorder.names().count("cuLaunchKernel") == 1

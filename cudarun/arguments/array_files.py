@@ -1,0 +1,104 @@
+"""Arrays in files: numpy's ``.npy`` format, and the bare bytes.
+
+The format: https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html
+"""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from cudarun.arguments.contents import Contents, FileRegion, Held
+from cudarun.arguments.dtypes import Array, scalar_type
+from cudarun.arguments.files import check_raw_size, is_npy, unreadable
+from cudarun.arguments.packing import BufferSpec
+from cudarun.arguments.types import ScalarType
+from cudarun.errors import RequestError
+
+
+def npy_header(path: Path) -> tuple[ScalarType, tuple[int, ...]]:
+    """The element type and shape that a ``.npy`` file tells, without reading its contents.
+
+    Raises:
+        RequestError: It is not such a file, or its type is none of ours.
+    """
+    if not is_npy(path):
+        raise RequestError(
+            f"{path} is not a .npy file, so it does not tell its type",
+            hint=f"give type and dimensions: f32[n]:@{path}",
+            file=str(path),
+        )
+    array = _mapped(path)
+    scalar = scalar_type(array.dtype.newbyteorder("="))
+    if scalar is None:
+        raise RequestError(
+            f"{path} holds {array.dtype}, which is no type of an argument",
+            hint=f"give the type and dimensions: bf16[n]:@{path}",
+            file=str(path),
+        )
+    return scalar, array.shape
+
+
+def load_npy(path: Path) -> Array:
+    """The array in a ``.npy`` file, in native byte order; never unpickled.
+
+    Raises:
+        RequestError: It cannot be read, is not such a file, or holds Python objects.
+    """
+    if not is_npy(path):
+        raise RequestError(f"{path} is not a .npy file", file=str(path))
+    return _native(_load(path, mapped=False))
+
+
+def file_contents(path: Path, spec: BufferSpec) -> Contents:
+    """What a file holds, as the contents of a buffer.
+
+    The file is read part by part as it lies there; only an array in another byte order, or with its
+    first index fastest, is taken into memory.
+
+    Raises:
+        RequestError: It cannot be read, or has another type or another number of items.
+    """
+    dtype, count = spec.dtype(), math.prod(spec.array_shape)
+    if not is_npy(path):
+        check_raw_size(path, spec.nbytes, str(spec))
+        return FileRegion(path, 0, dtype, count)
+    array = _mapped(path)
+    found = array.dtype.newbyteorder("=")
+    # How numpy writes bf16 and fp8, which its format has no name for.
+    nameless = found.kind == "V" and found.names is None and found.itemsize == dtype.itemsize
+    if found != dtype and not nameless:
+        raise RequestError(
+            f"{path} holds {array.dtype}; the buffer is {spec}, of {dtype}", file=str(path)
+        )
+    if array.size != count:
+        raise RequestError(f"{path} has shape {array.shape}; the buffer is {spec}", file=str(path))
+    if array.dtype == found and array.flags.c_contiguous:
+        return FileRegion(path, array.offset, dtype, count)
+    return Held(_native(array).view(dtype))
+
+
+def _mapped(path: Path) -> np.memmap[Any, Any]:
+    """The array in a file, of which no more than the header has been read."""
+    array = _load(path, mapped=True)
+    assert isinstance(array, np.memmap), "what cannot be mapped is refused"
+    return array
+
+
+def _load(path: Path, *, mapped: bool) -> Array:
+    try:
+        array: Array = np.load(path, mmap_mode="r" if mapped else None, allow_pickle=False)
+    except OSError as error:
+        raise unreadable(path, error) from None
+    except ValueError as error:
+        raise RequestError(f"cannot read {path}: {error}", file=str(path)) from None
+    return array
+
+
+def _native(array: Array) -> Array:
+    """In the machine's byte order, the last index fastest."""
+    native: Array = np.asarray(array, array.dtype.newbyteorder("="), order="C")
+    return native

@@ -1,0 +1,187 @@
+"""What a buffer is to hold, made part by part, so that nobody needs all of it at once."""
+
+from __future__ import annotations
+
+import os
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from cudarun.arguments.dtypes import Array, convert, scalar_dtype
+from cudarun.arguments.files import unreadable
+from cudarun.arguments.types import ScalarType
+from cudarun.errors import RequestError
+
+_CHUNK = 1 << 16
+"""Items made at a time: a few float64 arrays of it stay in the cache."""
+
+_WRAP = (1 << 64) - 1
+
+
+class Contents(ABC):
+    """The items of a buffer, one after the other: numbers, or structs.
+
+    Attributes:
+        dtype: Of one item.
+        count: How many there are.
+        in_order: Whether parts must be asked for one after the other, each once, from the first.
+            Otherwise they can be had in any order and by several threads at a time.
+    """
+
+    in_order = False
+
+    def __init__(self, dtype: np.dtype[Any], count: int) -> None:
+        self.dtype = dtype
+        self.count = count
+
+    @property
+    def nbytes(self) -> int:
+        """The size of all of it."""
+        return self.count * self.dtype.itemsize
+
+    @abstractmethod
+    def read(self, part: Array, first: int) -> None:
+        """Put the items from the index ``first`` on into ``part``, a flat array of `dtype`.
+
+        Raises:
+            RequestError: A file cannot be read.
+        """
+
+    def array(self) -> Array:
+        """All of it, as a flat array.
+
+        Raises:
+            MemoryError: This machine has not the memory.
+        """
+        whole = np.empty(self.count, self.dtype)
+        self.read(whole, 0)
+        return whole
+
+
+class Held(Contents):
+    """An array that is there already, C-contiguous."""
+
+    def __init__(self, array: Array) -> None:
+        super().__init__(array.dtype, array.size)
+        self._array = array.reshape(-1)
+
+    def read(self, part: Array, first: int) -> None:
+        """Copy a part; as bytes, for the padding of structs is to be copied too."""
+        source = self._array[first : first + part.size]
+        part.view(np.uint8)[...] = source.view(np.uint8)
+
+    def array(self) -> Array:
+        """The array itself."""
+        return self._array
+
+
+class Repeated(Contents):
+    """One item again and again; ``item`` is an array of it alone."""
+
+    def __init__(self, item: Array, count: int) -> None:
+        super().__init__(item.dtype, count)
+        self._item = item
+
+    def cut(self, count: int) -> Repeated:
+        """The same with fewer items."""
+        return Repeated(self._item, min(count, self.count))
+
+    def read(self, part: Array, first: int) -> None:
+        """Fill a part."""
+        size = self.dtype.itemsize
+        bare = np.dtype(f"u{size}" if size in (1, 2, 4, 8) else f"V{size}")
+        part.view(bare)[...] = self._item.view(bare)
+
+    def array(self) -> Array:
+        """All of it; zeros are pages that nobody has touched, so that they take no time."""
+        if self._item.view(np.uint8).any():
+            return super().array()
+        return np.zeros(self.count, self.dtype)
+
+
+class Sequence(Contents):
+    """``start + index * step`` as a scalar type.
+
+    Integers wrap as they do on the device; floats are computed in float64 and rounded once.
+    """
+
+    def __init__(self, scalar: ScalarType, start: float, step: float, count: int) -> None:
+        super().__init__(scalar_dtype(scalar), count)
+        self.scalar = scalar
+        self.start = start
+        self.step = step
+        self._ramp: Array = np.arange(min(_CHUNK, count), dtype=np.float64)
+        if not scalar.is_float:
+            self._ramp = self._ramp.astype(np.uint64) * np.uint64(int(step) & _WRAP)
+
+    def read(self, part: Array, first: int) -> None:
+        """Compute a part."""
+        _make(part, self.scalar, lambda at, size: self._values(first + at, size))
+
+    def _values(self, at: int, size: int) -> Array:
+        ramp = self._ramp[:size]
+        if self.scalar.is_float:
+            return np.asarray(self.start + (ramp + at) * self.step)
+        return ramp + np.uint64(int(self.start + at * self.step) & _WRAP)
+
+
+class Random(Contents):
+    """Random numbers as a scalar type; ``draw`` gives as many of them as it is asked for."""
+
+    in_order = True
+
+    def __init__(self, scalar: ScalarType, draw: Callable[[int], Array], count: int) -> None:
+        super().__init__(scalar_dtype(scalar), count)
+        self._scalar = scalar
+        self._draw = draw
+
+    def read(self, part: Array, first: int) -> None:
+        """Draw the next part."""
+        _make(part, self._scalar, lambda at, size: self._draw(size))
+
+
+class FileRegion(Contents):
+    """Items as they lie in a file, from the byte ``start`` on.
+
+    Raises:
+        RequestError: The file cannot be opened.
+    """
+
+    def __init__(self, path: Path, start: int, dtype: np.dtype[Any], count: int) -> None:
+        super().__init__(dtype, count)
+        self._path = path
+        self._start = start
+        self._file = -1
+        try:
+            self._file = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+        except OSError as error:
+            raise unreadable(path, error) from None
+
+    def __del__(self) -> None:
+        if self._file >= 0:
+            os.close(self._file)
+
+    def read(self, part: Array, first: int) -> None:
+        """Read a part; other threads run meanwhile."""
+        rest = part.view(np.uint8).data
+        at = self._start + first * self.dtype.itemsize
+        while rest:
+            try:
+                size = os.preadv(self._file, [rest], at)
+            except OSError as error:
+                raise unreadable(self._path, error) from None
+            if size == 0:
+                raise RequestError(
+                    f"cannot read {self._path}: it became shorter meanwhile", file=str(self._path)
+                )
+            rest, at = rest[size:], at + size
+
+
+def _make(part: Array, scalar: ScalarType, values: Callable[[int, int], Array]) -> None:
+    """Fill ``part`` from ``values(first index, count)``, converted to a type chunk by chunk."""
+    for start in range(0, part.size, _CHUNK):
+        size = min(_CHUNK, part.size - start)
+        part[start : start + size] = convert(values(start, size), scalar)

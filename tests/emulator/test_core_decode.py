@@ -51,7 +51,7 @@ def complaint(line: str) -> str:
         ("ld.global.u64 %r0, [%d0];", "Arguments mismatch for instruction 'ld'"),
         ("ld.global.v2.u32 {%r0, %r1, %r2}, [%d0];", "Arguments mismatch for instruction 'ld'"),
         ("ld.global.v2.u32 %r0, [%d0];", "Arguments mismatch for instruction 'ld'"),
-        ("ld.global.u32 %r0, [%f0];", "Arguments mismatch for instruction 'ld'"),
+        ("ld.global.u32 %r0, [%f0];", "Illegal to use symbol '%f0' of type .f32 as address"),
         ("lop3.b32 %r0, %r1, %r2, %r3, %r0;", "Arguments mismatch for instruction 'lop3'"),
         ("bra nowhere;", "Unknown symbol 'nowhere'"),
         ("bra %r0;", "Arguments mismatch for instruction 'bra'"),

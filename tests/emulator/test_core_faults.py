@@ -270,8 +270,10 @@ def test_a_barrier_with_a_thread_count_that_never_comes() -> None:
 
 
 @pytest.mark.parametrize(
-    ("operand", "words"), [("16", "barrier number"), ("1, 33", "thread count")]
+    ("number", "threads", "words"), [(16, 32, "barrier number"), (1, 33, "thread count")]
 )
-def test_barriers_that_do_not_exist(operand: str, words: str) -> None:
-    text = MEETING.replace("bar.sync 1;", f"bar.sync {operand};")
+def test_barriers_that_do_not_exist(number: int, threads: int, words: str) -> None:
+    setting = f"mov.u32 %n, {number}; mov.u32 %m, {threads};"
+    text = MEETING.replace("bar.sync 1;", f"{setting} bar.sync %n, %m;")
+    text = text.replace(".reg .b32 %t;", ".reg .b32 %t, %n, %m;")
     assert words in fault(Device(text), "test", (1,), (64,)).report

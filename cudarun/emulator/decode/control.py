@@ -19,6 +19,7 @@ from cudarun.emulator.code import (
 from cudarun.emulator.decode.builder import Ending
 from cudarun.emulator.decode.instruction import Unimplemented
 from cudarun.emulator.decode.operands import Misfit, Operands
+from cudarun.emulator.decode.rules import wrong_argument, wrong_barrier
 from cudarun.emulator.decode.scope import (
     Declarations,
     LabelName,
@@ -156,6 +157,7 @@ def _barrier(
             return operands.before, lambda _: WarpBarrier(mask, after, site)
         case ["sync"]:
             _operands(instruction, operands, 1, 2)
+            _check_barrier(*given)
             uses = [operands.source(operand, _WORD) for operand in given]
             count = uses[1] if len(uses) > 1 else None
             return operands.before, lambda _: BarrierWait(uses[0], count, after, site)
@@ -167,6 +169,7 @@ def _barrier(
             return [], lambda _: ClusterWait(after, site)
         case ["arrive"]:
             _operands(instruction, operands, 2)
+            _check_barrier(*given)
             number, expected = (operands.source(operand, _WORD) for operand in given)
             return operands.before, lambda _: BarrierWait(
                 number, expected, after, site, arrive=True
@@ -178,11 +181,18 @@ def _barrier(
     )
 
 
+def _check_barrier(number: tree.Operand, threads: tree.Operand | None = None) -> None:
+    wrong = wrong_barrier(number, threads)
+    if wrong is not None:
+        raise Misfit(wrong)
+
+
 def _barrier_reduction(
     operation: str, ptx_type: str, instruction: tree.Instruction, operands: Operands, after: int
 ) -> Lowered:
     _operands(instruction, operands, 3, 4)
     target, *uses, given = instruction.operands
+    _check_barrier(*uses)
     if (operation == "popc") != (ptx_type == "u32"):
         raise operands.mismatch()
     destination = operands.destination(target, TYPES[ptx_type])
@@ -255,8 +265,11 @@ def _user_call(
     after: int,
 ) -> Lowered:
     formals: tuple[tree.Variable | None, ...] = (None,) * len(arguments)
+    returned: tuple[tree.Variable | None, ...] = (None,) * len(results)
     if function is not None:
-        formals = function.parameters
+        formals, returned = function.parameters, function.results
+    for operand, formal in zip((*arguments, *results), (*formals, *returned), strict=True):
+        _check_argument(operand, formal, operands)
     sent = tuple(
         _argument_slot(context, operand, formal, operands)
         for operand, formal in zip(arguments, formals, strict=True)
@@ -266,6 +279,23 @@ def _user_call(
     reads = tuple(RegisterUse(slot, slots[slot].type) for slot in sent)
     site = operands.site
     return operands.before, lambda _: Call(callee, sent, back, after, site, reads)
+
+
+def _check_argument(
+    operand: tree.Operand, formal: tree.Variable | None, operands: Operands
+) -> None:
+    """Raise `Misfit` where an argument or a result is not what the function declares."""
+    if formal is None or not isinstance(operand, tree.Symbol | tree.Register):
+        return
+    match operands.find(operand.name):
+        case ParameterName(_, _, size, array):
+            wrong = wrong_argument((size, array), formal)
+        case RegisterName(_, declared):
+            wrong = wrong_argument((TYPES[declared].bytes, False), formal)
+        case _:
+            raise operands.mismatch()
+    if wrong is not None:
+        raise Misfit(wrong)
 
 
 def _argument_slot(

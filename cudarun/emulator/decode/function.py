@@ -21,6 +21,7 @@ from cudarun.emulator.decode.control import CONTROL, ControlContext, branch, lea
 from cudarun.emulator.decode.instruction import Unimplemented, decode
 from cudarun.emulator.decode.layout import Layout, alignment_of, size_of
 from cudarun.emulator.decode.operands import Misfit, Operands
+from cudarun.emulator.decode.rules import wrong_declaration
 from cudarun.emulator.decode.scope import (
     Declarations,
     LabelName,
@@ -103,7 +104,7 @@ class FunctionDecoder:
     def _declare_parameters(self, scope: Scope) -> None:
         if self.function.is_entry:
             layout = Layout()
-            for variable in self.function.parameters:
+            for variable in self._sound(self.function.parameters):
                 size = size_of(variable)
                 offset = layout.place(size, alignment_of(variable))
                 scope.names[variable.name] = ParameterName(None, offset, size)
@@ -114,13 +115,22 @@ class FunctionDecoder:
 
     def _formals(self, variables: tuple[tree.Variable, ...], scope: Scope) -> tuple[int, ...]:
         slots = []
-        for variable in variables:
+        for variable in self._sound(variables):
             self.declarations.declare(variable, scope)
             found = scope.names[variable.name]
             assert isinstance(found, RegisterName | ParameterName)
             assert found.slot is not None
             slots.append(found.slot)
         return tuple(slots)
+
+    def _sound(self, variables: tuple[tree.Variable, ...]) -> Iterator[tree.Variable]:
+        """The parameters whose declarations have no fault; one that has is complained of."""
+        for variable in variables:
+            wrong = wrong_declaration(variable)
+            if wrong is None:
+                yield variable
+            else:
+                self._complain(variable.position, wrong)
 
     def _flat(self, statements: tuple[tree.Statement, ...], scope: Scope) -> Iterator[_Item]:
         """Labels and instructions in order. Declarations are entered before what follows."""
@@ -156,11 +166,8 @@ class FunctionDecoder:
             self._complain(
                 variable.position, "vector registers are not implemented by the emulated device"
             )
-        elif variable.type not in TYPES:
-            self._complain(
-                variable.position,
-                f"type .{variable.type} is not implemented by the emulated device",
-            )
+        elif wrong := wrong_declaration(variable):
+            self._complain(variable.position, wrong)
         else:
             self.declarations.declare(variable, scope)
 

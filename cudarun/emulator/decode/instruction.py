@@ -15,6 +15,7 @@ from cudarun.emulator.code import (
     Use,
 )
 from cudarun.emulator.decode.operands import Misfit, Operands
+from cudarun.emulator.decode.rules import wrong_words
 from cudarun.emulator.decode.scope import CARRY
 from cudarun.emulator.isa.form import Form, OperandForm, Words
 from cudarun.emulator.isa.move import copy, copy_all
@@ -84,6 +85,9 @@ class _Resolution:
             self.words.given.add(wanted.name)
             self._operand(wanted, operand, writes=index < self.form.writes)
         self._carry()
+        wrong = wrong_words(self.instruction.opcode, self.words)
+        if wrong is not None:
+            raise Misfit(wrong)
         return self._finished()
 
     def _operand(self, wanted: OperandForm, operand: tree.Operand, *, writes: bool) -> None:
@@ -97,6 +101,7 @@ class _Resolution:
                     raise self.operands.mismatch()
                 self.words.counts.append(len(operand.elements))
                 self._check_length(len(operand.elements))
+                self.operands.check_alike(operand.elements)
                 for element in operand.elements:
                     self._value(wanted, element, self._type(wanted, len(operand.elements)), writes)
             case _:
@@ -121,18 +126,30 @@ class _Resolution:
         self, wanted: OperandForm, operand: tree.Operand, ptx_type: Type, writes: bool
     ) -> None:
         if writes:
+            if isinstance(operand, tree.Sink) and not self._discards(wanted):
+                opcode = self.instruction.opcode
+                raise Misfit(f"Result discard mode is not allowed for instruction '{opcode}'")
             use = self.operands.destination(operand, ptx_type, relaxed=wanted.relaxed)
             self.destinations.append(use)
         else:
             self.sources.append(self.operands.source(operand, ptx_type, relaxed=wanted.relaxed))
 
+    def _discards(self, wanted: OperandForm) -> bool:
+        """Whether a destination may be ``_``."""
+        paired = wanted.pair is not None or wanted.shape == "vector"
+        return paired or self.instruction.opcode == "atom"
+
     def _address(self, wanted: OperandForm, operand: tree.Operand) -> None:
-        space = self.words.get("space", "")
+        space = self.words.get("to", "") if wanted.name == "d" else ""
+        space = space or self.words.space
         if space.startswith("param"):
             self.parameter = self.operands.parameter(operand, self.words.type)
             if self.parameter is not None:
                 return
-        use, offset = self.operands.address(operand, TYPES[wanted.type])
+        if not space and "space" in self.words:
+            # The address of a variable in shared or local memory is one in that space.
+            space = self.words["space"] = self.operands.space_of_symbol(operand)
+        use, offset = self.operands.address(operand, TYPES[wanted.type], space)
         self.sources.append(use)
         self.words.offsets.append(offset)
 

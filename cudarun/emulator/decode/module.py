@@ -8,8 +8,8 @@ from math import prod
 from cudarun.emulator.code import FunctionCode, Role
 from cudarun.emulator.decode.function import FunctionDecoder, ModuleNames
 from cudarun.emulator.decode.layout import Layout, variable_code
+from cudarun.emulator.decode.rules import wrong_declaration
 from cudarun.emulator.decode.scope import Scope, SharedVariable, SymbolName, shared_variable
-from cudarun.emulator.isa.types import TYPES
 from cudarun.emulator.machine.spaces import CODE_WINDOW
 from cudarun.emulator.machine.system import SYSTEM_CALLS
 from cudarun.emulator.program import KernelCode, Program, VariableCode
@@ -82,8 +82,11 @@ class ModuleDecoder:
         self.diagnostics.append(Diagnostic(position, message))
 
     def _declare(self, variable: tree.Variable) -> None:
-        if variable.space not in ("global", "const", "shared") or variable.type not in TYPES:
-            self._complain(variable.position, f"a .{variable.space} .{variable.type} variable")
+        wrong = wrong_declaration(variable)
+        if wrong is not None:
+            self.diagnostics.append(Diagnostic(variable.position, wrong))
+        elif variable.space not in ("global", "const", "shared"):
+            self._complain(variable.position, f"a .{variable.space} variable")
         elif variable.space == "shared":
             self.shared[variable.name] = shared_variable(variable, variable.name)
             self.scope.names[variable.name] = SymbolName("shared", variable.name)

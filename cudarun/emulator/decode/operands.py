@@ -41,6 +41,10 @@ from cudarun.emulator.isa.types import TYPES, Kind, Type, bits_of
 from cudarun.emulator.machine.clock import ReadMoment
 from cudarun.ptx import tree
 
+# What may have the address of a variable as an operand; the others want it in a register.
+_TAKE_ADDRESSES = frozenset({"mov", "cvta", "mapa", "getctarank", "call"})
+_NO_ADDRESS = (Kind.FLOAT, Kind.PREDICATE)
+
 
 class Misfit(Exception):
     """An operand that the instruction cannot take."""
@@ -86,11 +90,19 @@ class Operands:
             case tree.Integer() | tree.Float():
                 return ConstantUse(self.constant(operand, ptx_type))
             case tree.Symbol(name):
-                return self.address_of(name, 0, ptx_type)
+                return self._symbol(name, 0, ptx_type)
             case tree.SymbolOffset(tree.Symbol(name), offset):
-                return self.address_of(name, offset, ptx_type)
+                return self._symbol(name, offset, ptx_type)
             case _:
                 raise self.mismatch()
+
+    def _symbol(self, name: str, offset: int, ptx_type: Type) -> Use:
+        """The address of a variable or function as a value, where the instruction takes one."""
+        if self.opcode not in _TAKE_ADDRESSES:
+            raise Misfit(f"instruction '{self.opcode}' cannot take the address of '{name}'")
+        if ptx_type.bits < 64 and self._space_of(name) not in ("shared", "local", "param"):
+            raise Misfit(f"the address of '{name}' does not fit a {ptx_type.bits}-bit value")
+        return self.address_of(name, offset, ptx_type)
 
     def destination(self, operand: tree.Operand, ptx_type: Type, *, relaxed: bool = False) -> Use:
         """A register that is written. A wider one takes the value extended to its width."""
@@ -98,9 +110,9 @@ class Operands:
             case tree.Sink():
                 return SinkUse(ptx_type)
             case tree.Register(name):
-                use = self.register(name, ptx_type, relaxed=relaxed)
-                if self.scope.find(name) is None:  # a special register
+                if self.scope.find(name) is None and name in SPECIAL_REGISTERS:
                     raise self.mismatch()
+                use = self.register(name, ptx_type, relaxed=relaxed)
                 width = self.declarations.slots[use.slot].type.bits
                 if ptx_type.kind is not Kind.PREDICATE and width > ptx_type.bits:
                     return RegisterUse(use.slot, TYPES[f"{'s' if ptx_type.signed else 'u'}{width}"])
@@ -113,12 +125,17 @@ class Operands:
         found = self.find(name)
         if not isinstance(found, RegisterName):
             raise self.mismatch()
-        special = SPECIAL_REGISTERS.get(name)
+        special = None if self.scope.find(name) else SPECIAL_REGISTERS.get(name)
         # `mov.u16` of %tid.x and its like is legal from the time when they had 16 bits (10.1).
         relaxed |= special is not None and "." in name
         if not fits(TYPES[found.declared], ptx_type, relaxed=relaxed):
             raise self.mismatch()
-        if special is not None and special.extent is Extent.MOMENT:
+        if special is None:
+            return RegisterUse(found.slot, ptx_type)
+        if self.opcode not in ("mov", "cvt") or ptx_type.kind is Kind.FLOAT:
+            words = "Special register argument not allowed for instruction"
+            raise Misfit(f"{words} '{self.opcode}'")
+        if special.extent is Extent.MOMENT:
             whole = RegisterUse(found.slot, TYPES[special.type])
             self.before.append(Action(ReadMoment(name), (), (whole,), self.site))
         return RegisterUse(found.slot, ptx_type)
@@ -135,7 +152,10 @@ class Operands:
             and ptx_type.elements == 1
         ):
             raise self.mismatch()
-        if isinstance(operand, tree.Float) and ptx_type.kind in (Kind.SIGNED, Kind.UNSIGNED):
+        if isinstance(operand, tree.Float) and (
+            ptx_type.kind in (Kind.SIGNED, Kind.UNSIGNED)
+            or (ptx_type.kind is Kind.BITS and ptx_type.bits != operand.width)
+        ):
             raise self.mismatch()
         packed = ptx_type.elements > 1 or ptx_type.kind is not Kind.FLOAT or ptx_type.bits < 32
         bits = constant_bits(operand, f"b{ptx_type.bits}" if packed else ptx_type.name)
@@ -188,23 +208,65 @@ class Operands:
         )
         return RegisterUse(total, bits_of(ptx_type.bits))
 
-    def address(self, operand: tree.Operand, ptx_type: Type) -> tuple[Use, int]:
+    def _space_of(self, name: str) -> str:
+        """The state space of what a name means; ``""`` for what lies in none."""
+        match self.find(name):
+            case SymbolName(space):
+                return space
+            case LocalName():
+                return "local"
+            case ParameterName():
+                return "param"
+        return ""
+
+    def space_of_symbol(self, operand: tree.Operand) -> str:
+        """The space that an address without one is in: that of the shared or local variable."""
+        if isinstance(operand, tree.Address) and isinstance(operand.base, tree.Symbol):
+            space = self._space_of(operand.base.name)
+            return space if space in ("shared", "local") else ""
+        return ""
+
+    def check_space(self, name: str, space: str) -> None:
+        """Raise `Misfit` where a variable is not in the space that an instruction names."""
+        own = self._space_of(name)
+        wanted = space.partition("::")[0] or "global"
+        if own != wanted:
+            words = "State space mismatch between instruction and address in instruction"
+            raise Misfit(f"{words} '{self.opcode}'")
+
+    def check_alike(self, elements: tuple[tree.Operand, ...]) -> None:
+        """Raise `Misfit` where the registers of a vector are not of one width."""
+        names = [element.name for element in elements if isinstance(element, tree.Register)]
+        found = [self.find(name) for name in names]
+        widths = {TYPES[name.declared].bits for name in found if isinstance(name, RegisterName)}
+        if len(widths) > 1:
+            raise Misfit("Incompatible elements of vector expression")
+
+    def address(self, operand: tree.Operand, ptx_type: Type, space: str) -> tuple[Use, int]:
         """A memory operand: what its base is and the offset to add."""
         if not isinstance(operand, tree.Address):
             raise self.mismatch()
         match operand.base:
             case None:
+                if space != "local":
+                    raise Misfit("Immediate addresses allowed only for .local state space")
                 return ConstantUse(_address(operand.offset, ptx_type)), 0
             case tree.Register(name):
                 found = self.find(name)
                 if not isinstance(found, RegisterName):
                     raise self.mismatch()
                 declared = TYPES[found.declared]
-                if declared.bits not in (32, 64) or declared.name in ("f32", "f64", "pred"):
-                    raise self.mismatch()
+                if declared.bits not in (32, 64) or declared.kind in _NO_ADDRESS:
+                    raise Misfit(
+                        f"Illegal to use symbol '{name}' of type .{declared.name} as address "
+                        "operand. Use integer or bit only."
+                    )
+                if declared.bits == 32 and space in ("", "global"):
+                    raise Misfit(f"'{name}': 32-bit addressing is not supported")
                 unsigned = TYPES[f"u{declared.bits}"]
                 return RegisterUse(found.slot, unsigned), operand.offset
             case tree.Symbol(name):
+                self.check_space(name, space)
                 return self.address_of(name, 0, ptx_type), operand.offset
         raise self.mismatch()
 
@@ -226,19 +288,24 @@ class Operands:
 def fits(declared: Type, wanted: Type, *, relaxed: bool) -> bool:
     """Whether an operand of a declared type may stand where an instruction type is wanted.
 
-    Manual 9.2: untyped ones agree with any type of their size, integers with integers; ``relaxed``
-    is the rule of ``ld``, ``st`` and ``cvt`` (9.4), under which the register may be wider.
+    Manual 9.2: untyped ones agree with any type of their size, integers with integers, and ptxas
+    takes a ``.f16x2`` register for an untyped one; ``relaxed`` is the rule of ``ld``, ``st`` and
+    ``cvt`` (9.4), under which the register may be wider.
     """
     predicate = Kind.PREDICATE
     if declared.kind is predicate or wanted.kind is predicate:
         return declared.kind is wanted.kind
     if declared.bits != wanted.bits:
         whole = declared.kind is not Kind.FLOAT and wanted.kind is not Kind.FLOAT
-        return relaxed and declared.bits > wanted.bits and whole
-    if Kind.BITS in (declared.kind, wanted.kind) or wanted.elements > 1 or declared.elements > 1:
+        return relaxed and wanted.bits < declared.bits <= 64 and whole
+    if Kind.BITS in (declared.kind, wanted.kind):
         return True
+    if declared.name == "f16x2":
+        return wanted.kind is not Kind.FLOAT or wanted.name == "f16x2"
+    if wanted.elements > 1:
+        return False
     if Kind.FLOAT in (declared.kind, wanted.kind):
-        return declared.kind is wanted.kind
+        return declared.name == wanted.name
     return True
 
 

@@ -37,6 +37,7 @@ class ParameterName:
     slot: int | None
     offset: int
     size: int
+    array: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,7 +152,7 @@ class Declarations:
         """A ``.param`` variable of a ``.func`` or around a call."""
         size = size_of(variable)
         slot = self.slot(variable.name, "b8", Role.PARAMETER, -(-size // 16) * 16)
-        return ParameterName(slot, 0, size)
+        return ParameterName(slot, 0, size, array=bool(variable.dimensions))
 
     def shared_variable(self, variable: tree.Variable, unique: str) -> SymbolName:
         """A ``.shared`` variable of the function, remembered for the layout of kernels."""

@@ -16,6 +16,7 @@ _WHERE: dict[str, Any] = {
     "hint": "L2::cache_hint",
     "any_order": True,
 }
+_REDUCED = {**_WHERE, "sem": "relaxed release"}  # nothing is read that could be acquired
 # Operations, and the types that each of them takes.
 _OPERATIONS = (
     ("and or xor", "b32 b64"),
@@ -32,7 +33,7 @@ def _rows() -> Iterator[Form]:
     where = "{.sem}{.scope}{.space}.op"
 
     def row(syntax: str, operations: str, types: str) -> Form:
-        where = _WHERE | ({"sem": "relaxed release"} if syntax.startswith("red") else {})
+        where = _REDUCED if syntax.startswith("red") else _WHERE
         return form(syntax, action=Atomic, op=operations, type=types, **where)
 
     for operations, types in _OPERATIONS:

@@ -77,6 +77,11 @@ class Words(dict[str, str]):
         """The instruction's type: the class ``type``, or the only type among the words."""
         return TYPES[self["type"]]
 
+    @property
+    def space(self) -> str:
+        """The state space of its addresses; ``""`` for generic ones."""
+        return self["space"] if "space" in self else self.get("global", "")
+
     def type_named(self, name: str) -> Type:
         """A type by the word of a row: a class, a derived one (``wide``), or its own name."""
         if name == "wide":

@@ -12,7 +12,7 @@ from cudarun.emulator.isa.form import Form, form
 from cudarun.emulator.machine.transfers import AsynchronousCopy, Load, NoEffect, Store
 
 _TYPES = "b8 b16 b32 b64 b128 u8 u16 u32 u64 s8 s16 s32 s64 f32 f64"
-_HINTS: dict[str, Any] = {
+_WORDS: dict[str, Any] = {
     "scope": "cta cluster gpu sys",
     "l1": "L1::evict_normal L1::evict_unchanged L1::evict_first L1::evict_last L1::no_allocate",
     "hint": "L2::cache_hint",
@@ -21,41 +21,58 @@ _HINTS: dict[str, Any] = {
     "type": _TYPES,
     "any_order": True,
 }
+_SHARED = "shared shared::cta shared::cluster"
+# Spaces that other threads see, which those of the strong loads and stores are.
+_SEEN: dict[str, Any] = {**_WORDS, "space": f"global {_SHARED}"}
+_MMIO: dict[str, Any] = {"sem": "relaxed", "scope": "sys"}
 _LOAD: dict[str, Any] = {
-    **_HINTS,
-    "space": "global shared shared::cta shared::cluster local const param param::entry param::func",
-    "sem": "weak volatile relaxed acquire",
+    **_WORDS,
+    "action": Load,
+    "space": f"global {_SHARED} local const param param::entry param::func",
     "cop": "ca cg cs lu cv",
 }
 _STORE: dict[str, Any] = {
-    **_HINTS,
-    "space": "global shared shared::cta shared::cluster local param param::func",
-    "sem": "weak volatile relaxed release",
+    **_WORDS,
+    "action": Store,
+    "space": f"global {_SHARED} local param param::func",
     "cop": "wb cg cs wt",
 }
 _COPY: dict[str, Any] = {
     "how": "ca cg",
     "to": "shared shared::cta",
-    "hint": _HINTS["hint"],
-    "prefetch": _HINTS["prefetch"],
+    "hint": _WORDS["hint"],
+    "prefetch": _WORDS["prefetch"],
 }
-_CACHE = "{.cop}{.l1}{.hint}{.prefetch}"
+_CACHE = "{.l1}{.hint}{.prefetch}"
+
+
+def _loads(syntax: str, **words: Any) -> tuple[Form, Form]:
+    """``ld`` of one value, and of a vector."""
+    return (
+        form(f"{syntax}.type  ~d, [a], ?policy:b64", **words),
+        form(f"{syntax}.vec.type  ~{{d}}, [a], ?policy:b64", **words),
+    )
+
+
+def _stores(syntax: str, **words: Any) -> tuple[Form, Form]:
+    """``st`` of one value, and of a vector."""
+    return (
+        form(f"{syntax}.type  [a], ~b, ?policy:b64", **words),
+        form(f"{syntax}.vec.type  [a], ~{{b}}, ?policy:b64", **words),
+    )
+
 
 FORMS: tuple[Form, ...] = (
-    form(f"ld{{.mmio}}{{.sem}}{{.scope}}{{.space}}{_CACHE}.type  ~d, [a], ?policy:b64",
-         action=Load, **_LOAD),
-    form(f"ld{{.sem}}{{.scope}}{{.space}}{_CACHE}.vec.type  ~{{d}}, [a], ?policy:b64",
-         action=Load, **_LOAD),
-    form("ld.global{.cop}.nc{.l1}{.hint}{.prefetch}.type  ~d, [a], ?policy:b64",
-         action=Load, **_LOAD),
-    form("ld.global{.cop}.nc{.l1}{.hint}{.prefetch}.vec.type  ~{d}, [a], ?policy:b64",
-         action=Load, **_LOAD),
-    form("ldu{.space}.type  ~d, [a]", action=Load, **_LOAD),
-    form("ldu{.space}.vec.type  ~{d}, [a]", action=Load, **_LOAD),
-    form(f"st{{.mmio}}{{.sem}}{{.scope}}{{.space}}{_CACHE}.type  [a], ~b, ?policy:b64",
-         action=Store, **_STORE),
-    form(f"st{{.sem}}{{.scope}}{{.space}}{_CACHE}.vec.type  [a], ~{{b}}, ?policy:b64",
-         action=Store, **_STORE),
+    *_loads(f"ld{{.weak}}{{.space}}{{.cop}}{_CACHE}", **_LOAD),
+    *_loads("ld.sem{.space}{.prefetch}", sem="volatile", **{**_LOAD, **_SEEN}),
+    *_loads(f"ld.sem.scope{{.space}}{_CACHE}", sem="relaxed acquire", **{**_LOAD, **_SEEN}),
+    form("ld.mmio.sem.scope{.global}.type  ~d, [a]", **{**_LOAD, **_MMIO}),
+    *_loads("ld.global{.cop}.nc{.l1}{.hint}{.prefetch}", **_LOAD),
+    *_loads("ldu{.global}", **_LOAD),
+    *_stores(f"st{{.weak}}{{.space}}{{.cop}}{_CACHE}", **_STORE),
+    *_stores("st.sem{.space}", sem="volatile", **{**_STORE, **_SEEN}),
+    *_stores(f"st.sem.scope{{.space}}{_CACHE}", sem="relaxed release", **{**_STORE, **_SEEN}),
+    form("st.mmio.sem.scope{.global}.type  [a], ~b", **{**_STORE, **_MMIO}),
     form("prefetch{.space}.level  [a]", action=NoEffect, space="global local", level="L1 L2"),
     form("prefetch.global.level  [a]", action=NoEffect, level="L2::evict_last L2::evict_normal"),
     form("prefetchu.L1  [a]", action=NoEffect),

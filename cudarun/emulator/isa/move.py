@@ -86,7 +86,7 @@ FORMS: tuple[Form, ...] = (
     form("mov.type  d, a", copy, type="pred b16 b32 b64 b128 u16 u32 u64 s16 s32 s64 f32 f64"),
     form("mov.type  d, {a:part}", make=_pack, type="b16 b32 b64 b128"),
     form("mov.type  {d:part}, a", make=_unpack, type="b16 b32 b64 b128"),
-    form("cvta.space.type  d, a", make=_cvta, space=_SPACES, type="u64 u32"),
-    form("cvta.to.space.type  d, a", make=_cvta, space=_SPACES, type="u64 u32"),
+    form("cvta.space.type  d, a", make=_cvta, space=_SPACES, type="u64"),
+    form("cvta.to.space.type  d, a", make=_cvta, space=_SPACES, type="u64"),
     form("isspacep.space  p:pred, a:u64", make=_isspacep, space=f"{_WINDOWED} global"),
 )  # fmt: skip

@@ -26,9 +26,8 @@ class Load:
         ptx_type = words.type
         self.elements = ptx_type.elements
         count = words.count * ptx_type.elements
-        space = words.get("space", "global")
         self.access = Access(
-            space, ptx_type.dtype, count, "load", words.offsets[0], **memory_order(words)
+            words.space, ptx_type.dtype, count, "load", words.offsets[0], **memory_order(words)
         )
         self.strong = bool(self.access.order)
 
@@ -57,7 +56,7 @@ class Store:
         self.count = words.count
         count = words.count * ptx_type.elements
         self.access = Access(
-            words["space"], ptx_type.dtype, count, "store", words.offsets[0], **memory_order(words)
+            words.space, ptx_type.dtype, count, "store", words.offsets[0], **memory_order(words)
         )
 
     def __call__(

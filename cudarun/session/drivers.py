@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import importlib
 import threading
 from collections.abc import Callable
@@ -50,14 +51,19 @@ class DriverChoice:
     find_logs: Callable[[], Any] = _no_logs
 
 
-def choose_driver(name: DriverName, *, at_once: bool = False) -> DriverChoice:
-    """Import the driver API that ``name`` stands for.
+def wake(name: DriverName) -> None:
+    """Have a GPU's driver initialise from now on, before its API is imported, which takes 40 ms.
 
-    Args:
-        name: Which.
-        at_once: Have a GPU's driver initialise meanwhile. The call of ``cuInit`` that follows waits
-            for it, and is the one whose result counts.
+    The call of ``cuInit`` that follows waits for this one, and is the one whose result counts.
     """
+    if name == "cuda":
+        with suppress(OSError):  # there is no driver, as `Driver` will say
+            cu_init = ctypes.CDLL("libcuda.so.1").cuInit
+            threading.Thread(target=cu_init, args=(0,), daemon=True).start()
+
+
+def choose_driver(name: DriverName) -> DriverChoice:
+    """Import the driver API that ``name`` stands for (30–60 ms)."""
     if name == "cpu":
         emulator = importlib.import_module("cudarun.emulator.driver")
         return DriverChoice(
@@ -70,15 +76,5 @@ def choose_driver(name: DriverName, *, at_once: bool = False) -> DriverChoice:
             on_progress=emulator.on_progress,
             find_logs=lambda: emulator,
         )
-    if at_once:
-        threading.Thread(target=_initialise, daemon=True).start()
     bindings = importlib.import_module("cuda.bindings.driver")
     return DriverChoice(bindings, guard_bytes=4096, find_logs=libcuda_logs)
-
-
-def _initialise() -> None:
-    """Call ``cuInit`` without the bindings, whose import takes 40 ms of the 100 that it needs."""
-    import ctypes
-
-    with suppress(OSError):  # there is no driver: the bindings say so
-        ctypes.CDLL("libcuda.so.1").cuInit(0)

@@ -11,7 +11,7 @@ from cudarun.session.beside import Beside
 from cudarun.session.calls import Driver
 from cudarun.session.contexts import enter_context
 from cudarun.session.devices import Device, driver_of, resolve
-from cudarun.session.drivers import choose_driver
+from cudarun.session.drivers import choose_driver, wake
 from cudarun.session.progress import Progress
 from cudarun.session.selection import Selector
 from cudarun.session.targets import Target
@@ -54,10 +54,12 @@ class Session:
         self._context = target.context
         self._entered: Device | None = None
         self.progress.say("initialising the driver")
+        name = driver_of(selectors)
         shown = narrow(selectors) if target.narrow else None
+        if not target.trace:  # which is to show how long cuInit takes
+            wake(name)
         self.prefetched = Beside(prefetch or (lambda: None)).result
-        choice = choose_driver(driver_of(selectors), at_once=not target.trace)
-        self.driver = Driver(choice, trace=target.trace)
+        self.driver = Driver(choose_driver(name), trace=target.trace)
         shown = self._initialise(shown)
         self.driver.version = self.driver.cuDriverGetVersion()
         self.devices = resolve(self.driver, selectors, shown)

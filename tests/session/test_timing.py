@@ -59,7 +59,7 @@ def recorder(monkeypatch: pytest.MonkeyPatch) -> Iterator[Recorder]:
     process.reset()
     recorder = Recorder()
     choice = drivers.DriverChoice(recorder, guard_bytes=64, clock="events", has_cache=True)
-    monkeypatch.setattr(session, "choose_driver", lambda name, at_once: choice)
+    monkeypatch.setattr(session, "choose_driver", lambda name: choice)
     yield recorder
     process.reset()
 

@@ -1,18 +1,23 @@
-"""What only a GPU can show of `cudarun load` and `cudarun link`: a line for each, and a summary.
+"""What only a GPU can show of `cudarun load` and `cudarun link`: a line for each failure, a sum.
 
 ::
 
-    python tools/hardware_images.py                 # GPU 0; builds with nvcc where it is there
-    python tools/hardware_images.py --device 1 --fuzz 0
+    python3 tools/hardware_images.py                # GPU 0, four minutes
+    python3 tools/hardware_images.py --fuzz 0 --libraries 0 --device 1
+    python3 tools/hardware_images.py --device cpu   # what can be done without a GPU
 
-1. Every sample and golden image loads or is refused as it should be, and what the files say of
-   their kernels (registers, shared memory, parameters) is what the driver says.
-2. The same two files linked by the driver and by nvJitLink, from PTX and from source, give kernels
-   that pass the same check; the driver's verbose log is there cold and from its cache.
-3. Each refusal is provoked by a real file and explained.
-4. Damaged cubins and PTX: whatever the driver does, the command goes on to the next.
+1. Facts: samples, golden images, what nvcc, NVRTC, Triton and CuPy make here, and cubins out of a
+   library of NVIDIA's. What the files say of their kernels (registers, shared, local and constant
+   memory, parameters) is what the driver says; every kernel loads both ways.
+2. Links: the same two files through both linkers, from PTX and from source, give kernels that pass
+   the same check. Logs: something is said when the driver's cache is cold and when it is not.
+3. Options of the driver's compiler, one by one: what it takes.
+4. Refusals: every one of ``tools/refusals.py``, and its explanation.
+5. Damaged cubins and PTX: whatever the driver does, the command goes on to the next.
 
-Exit status: 0 when all of it held, 1 otherwise. Records go to ``$OUT`` where that is set.
+What fails in one part keeps no other from its turn. Records go to
+``$OUT/hardware_images.json``, the refusals to ``$OUT/refusals.json``, of which
+``tests/data/refusals`` keeps one for each device. Exit status: 0 when all of it held, 1 otherwise.
 """
 
 from __future__ import annotations
@@ -25,204 +30,434 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+import time
+import traceback
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
+import refusals
+
 ROOT = Path(__file__).resolve().parent.parent
 GOLDEN = ROOT / "tests/images/golden"
-TIME_LIMIT = 300.0  # seconds per command
+sys.path.insert(0, str(ROOT))
 
 CHECK = (
     "--threads", "1000", "--block", "128",
     "in=f32[n]:iota", "out=f32[n]", "n=u32:1000", "--check", "out == in*3 + 3",
 )  # fmt: skip
+SAME = ("registers", "shared_bytes", "local_bytes", "const_bytes")
+LARGEST_LIBRARY = 200 << 20
+KERNELS_OF_A_CUBIN = 400
 
 
 class Report:
-    """What held and what did not."""
+    """What held and what did not. Only failures and sums are printed."""
 
-    def __init__(self) -> None:
+    def __init__(self, device: str, folder: Path) -> None:
+        self.device = device
+        self.folder = folder
         self.failed: list[str] = []
-        self.count = 0
+        self.held = 0
+        self.records: dict[str, Any] = {}
 
-    def check(self, what: str, held: bool, detail: str = "") -> None:
-        """Print a line, with the detail where it did not hold."""
-        self.count += 1
-        print(f"{'ok    ' if held else 'FAILED'}  {what}", flush=True)
-        if not held:
+    @property
+    def is_emulated(self) -> bool:
+        """Whether the device is ``cpu``."""
+        return self.device.startswith("cpu")
+
+    def check(self, what: str, held: bool, detail: str = "") -> bool:
+        """Count it; where it did not hold, a line with the beginning of the detail."""
+        if held:
+            self.held += 1
+        else:
             self.failed.append(what)
-            print("\n".join(f"        {line}" for line in detail.splitlines()[:30]), flush=True)
+            shown = "\n        ".join(detail.strip().splitlines()[:6])
+            print(f"FAILED  {what}\n        {shown}" if shown else f"FAILED  {what}", flush=True)
+        return held
+
+    def part(self, name: str, work: Callable[[Report], object]) -> None:
+        """Do one part; an error of this script ends that part alone."""
+        held, failed, started = self.held, len(self.failed), time.monotonic()
+        try:
+            said = work(self)
+        except Exception:
+            self.check(f"{name}: the script itself", False, traceback.format_exc(limit=-3))
+            said = None
+        seconds = time.monotonic() - started
+        sums = f"{self.held - held} held, {len(self.failed) - failed} failed"
+        print(f"{name}: {sums}, {seconds:.0f} s{f'; {said}' if said else ''}", flush=True)
 
 
-def cudarun(*args: object) -> subprocess.CompletedProcess[str]:
+def run(
+    *command: object, limit: float = 60, **environment: str
+) -> subprocess.CompletedProcess[str]:
+    """Run a command; one that takes too long is a failed one."""
+    try:
+        return subprocess.run(
+            [*map(str, command)], capture_output=True, text=True, errors="replace", timeout=limit,
+            env=os.environ | {"PYTHONPATH": str(ROOT)} | environment, check=False,
+        )  # fmt: skip
+    except (subprocess.TimeoutExpired, OSError) as error:
+        return subprocess.CompletedProcess(command, 124, "", f"{error}")
+
+
+def cudarun(
+    *args: object, limit: float = 60, **environment: str
+) -> subprocess.CompletedProcess[str]:
     """Run the command line."""
-    return subprocess.run(
-        [sys.executable, "-m", "cudarun", *map(str, args)],
-        capture_output=True,
-        text=True,
-        timeout=TIME_LIMIT,
-        env=os.environ | {"PYTHONPATH": str(ROOT)},
-        check=False,
-    )
+    return run(sys.executable, "-m", "cudarun", *args, limit=limit, **environment)
 
 
-def document(*args: object) -> Any:
-    """The JSON document of a command; ``None`` where there is none."""
-    done = cudarun(*args, "--json")
+def document(*args: object, limit: float = 60, **environment: str) -> Any:
+    """The JSON document of a command.
+
+    Raises:
+        ValueError: There is none.
+    """
+    done = cudarun(*args, "--json", limit=limit, **environment)
     try:
         return json.loads(done.stdout)
     except json.JSONDecodeError:
-        print(done.stderr, file=sys.stderr)
-        return None
+        raise ValueError(f"cudarun {args[0]}: status {done.returncode}: {done.stderr}") from None
 
 
-# --- 1: images -----------------------------------------------------------------------------------
+# --- 1: facts ------------------------------------------------------------------------------------
 
 
-def images(folder: Path) -> Iterator[Path]:
-    """Samples, golden files, and more cubins built here."""
-    yield from sorted((ROOT / "samples").glob("*.ptx"))
-    yield from sorted(GOLDEN.glob("*.cubin"))
-    yield from (GOLDEN / name for name in ("facts.ptx", "tiny.fatbin", "tiny.o", "tiny_rdc.o"))
-    yield from sorted(folder.glob("*.cubin"))
+def build(report: Report, libraries: int) -> str:
+    """Make more images in the report's folder, by whatever is installed here."""
+    made = []
+    for name, maker in _MAKERS.items():
+        before = len([*report.folder.iterdir()])
+        try:
+            maker(report.folder)
+        except (OSError, ValueError, subprocess.SubprocessError) as error:
+            print(f"        not made by {name}: {str(error).strip()[-300:]}")
+        made.append(f"{len([*report.folder.iterdir()]) - before} by {name}")
+    if libraries:
+        made.append(f"{from_libraries(report.folder, libraries)} out of libraries")
+    return ", ".join(made)
 
 
-def build(folder: Path) -> None:
-    """Every sample compiled to a cubin for this GPU, by nvcc where there is one."""
+def by_nvcc(folder: Path) -> None:
+    """The samples for several architectures at once, and two of them as cubins."""
     nvcc = shutil.which("nvcc")
     if nvcc is None:
-        print("no nvcc: no cubins built here")
-        return
+        raise OSError("no nvcc")
+    several = [f"-gencode=arch=compute_{n},code=sm_{n}" for n in ("80", "90", "90a")]
+    for name in ("softmax", "matmul", "histogram"):
+        source = ROOT / f"samples/{name}.cu"
+        _made(run(nvcc, "-fatbin", *several, "-o", folder / f"nvcc_{name}.fatbin", source))
+        _made(run(nvcc, "-cubin", "-arch=sm_90", "-o", folder / f"nvcc_{name}.cubin", source))
+
+
+def by_nvrtc(folder: Path) -> None:
+    """Every sample, by the NVRTC that is installed."""
+    from cudarun.errors import CudarunError
+    from cudarun.images.versions import Target
+    from cudarun.session.compiling import compile_source
+    from cudarun.session.requests import Image
+
     for source in sorted((ROOT / "samples").glob("*.cu")):
-        target = folder / f"{source.stem}.cubin"
-        command = [nvcc, "-cubin", "-arch=sm_90", "-o", str(target), str(source)]
-        subprocess.run(command, check=True)
+        for target in (Target(False, 90), Target(False, 90, "a")):
+            try:
+                made = compile_source(Image(str(source), source.read_bytes()), target, "CUBIN")
+            except CudarunError as error:
+                raise ValueError(f"{error}") from None
+            (folder / f"nvrtc_{source.stem}_{target}.cubin").write_bytes(made.data)
 
 
-SAME = ("registers", "shared_bytes", "local_bytes", "const_bytes")
+def by_triton(folder: Path) -> None:
+    """The kernels of ``triton_kernels.py``."""
+    cache = folder / "triton"
+    done = run(sys.executable, ROOT / "tools/triton_kernels.py", cache, limit=90)
+    for path in sorted(cache.glob("*/*.cubin")):
+        shutil.copy(path, folder / f"triton_{path.name}")
+    shutil.rmtree(cache, ignore_errors=True)
+    _made(done)
 
 
-def differences(offline: Any, loaded: Any) -> list[str]:
+def by_cupy(folder: Path) -> None:
+    """Of saxpy."""
+    _made(run(sys.executable, ROOT / "tools/other_cubins.py", "cupy", folder / "cupy.cubin"))
+
+
+_MAKERS: dict[str, Callable[[Path], None]] = {
+    "nvcc": by_nvcc, "NVRTC": by_nvrtc, "Triton": by_triton, "CuPy": by_cupy,
+}  # fmt: skip
+
+
+def _made(done: subprocess.CompletedProcess[str]) -> None:
+    if done.returncode != 0:
+        raise ValueError(done.stderr or f"status {done.returncode}")
+
+
+def from_libraries(folder: Path, wanted: int) -> int:
+    """Cubins for sm_90 out of the smallest of NVIDIA's libraries that have some."""
+    from cudarun.errors import ImageRefused
+    from cudarun.images.read import fatbins_in
+
+    taken = 0
+    for library in sorted(_libraries(), key=lambda path: path.stat().st_size):
+        data = library.read_bytes()
+        if b".nv_fatbin\0" not in data:
+            continue
+        try:
+            found = _cubins_of(fatbins_in(data, library.name), library.name)
+            for number, (cubin, fatbin) in zip(range(3), found, strict=False):
+                stem = folder / f"{library.name.partition('.')[0]}_{number}"
+                stem.with_suffix(".cubin").write_bytes(cubin)
+                stem.with_suffix(".fatbin").write_bytes(fatbin)
+                taken += 1
+        except ImageRefused as error:
+            print(f"        {library}: {error}")
+        if taken >= wanted:
+            break
+    return taken
+
+
+def _libraries() -> Iterator[Path]:
+    for entry in map(Path, sys.path):
+        for pattern in ("nvidia/*/lib/*.so*", "torch/lib/*.so"):
+            for path in entry.glob(pattern):
+                if path.is_file() and path.stat().st_size < LARGEST_LIBRARY:
+                    yield path
+    yield from Path("/usr/local/cuda/lib64").glob("lib*.so.*.*.*")
+
+
+def _cubins_of(fatbins: tuple[bytes, ...], name: str) -> Iterator[tuple[bytes, bytes]]:
+    """The code for sm_90 in each fatbin, and the fatbin."""
+    from cudarun.images.fatbin import read_entries
+    from cudarun.images.identify import ImageKind
+    from cudarun.images.read import read_image
+
+    for fatbin in fatbins:
+        for entry in read_entries(fatbin, name):
+            if entry.kind is ImageKind.CUBIN and entry.target in ("sm_90", "sm_90a"):
+                cubin = entry.content(name)
+                facts = read_image(cubin, name)
+                if 0 < len(facts.kernels) < KERNELS_OF_A_CUBIN and not facts.is_relocatable:
+                    yield cubin, fatbin
+
+
+def facts(report: Report) -> str:
+    """Load every image, and hold the file's own facts against the driver's."""
+    paths = [
+        *sorted((ROOT / "samples").glob("*.ptx")),
+        *sorted(GOLDEN.glob("*.cubin")),
+        *(GOLDEN / name for name in ("facts.ptx", "tiny.fatbin", "tiny.o", "tiny_zstd.fatbin")),
+        *sorted((ROOT / "tests/data/triton").glob("*.cubin")),
+        *sorted(report.folder.glob("*.cubin")),
+        *sorted(report.folder.glob("*.fatbin")),
+    ]
+    loads = document("load", *paths, "-d", report.device, "--via", "both", limit=150)["outcomes"]
+    files = document("load", "--offline", *paths, limit=60)["files"]
+    kernels = 0
+    for path, outcome, file in zip(paths, loads, files, strict=True):
+        verdict, error = outcome["verdict"], outcome["error"] or {}
+        wanted = expected(file, report.device)
+        report.check(f"{path.name} is {verdict}", verdict in wanted, str(error.get("message")))
+        for result in outcome["results"] if verdict == "loaded" else ():
+            wrong = [*result["differences"]]
+            if not report.is_emulated:  # whose registers are its own
+                wrong += differences(file, result)
+            lazy = [f"{k['name']} is not loaded" for k in result["kernels"] if not k["is_loaded"]]
+            report.check(f"facts of {path.name}", not wrong + lazy, "\n".join(wrong + lazy))
+            kernels += len(result["kernels"])
+    report.records["loads"] = loads
+    return f"{kernels} kernels of {len(paths)} images"
+
+
+def expected(file: Any, device: str) -> set[str]:
+    """The verdicts that would be right, on an H200 (sm_90) or the emulated device."""
+    from cudarun.images.versions import parse_target
+
+    names = [
+        name.replace("sm_", "compute_") if file["kind"] == "PTX" else name
+        for name in file["targets"]
+    ]
+    targets = [target for target in map(parse_target, names) if target]
+    if device.startswith("cpu"):
+        targets = [target for target in targets if target.is_virtual]
+    if not any(target.runs_on(90) for target in targets):
+        return {"refused"}
+    # A relocatable one that wants nothing may load unlinked.
+    return {"loaded", "refused"} if file["externs"] or file["is_relocatable"] else {"loaded"}
+
+
+def differences(file: Any, result: Any) -> Iterator[str]:
     """Where the file and the driver do not say the same of a kernel."""
-    found = []
-    kernels = {kernel["name"]: kernel for kernel in loaded["kernels"]}
-    for told in offline["kernels"]:
-        kernel = kernels.get(told["name"])
-        if kernel is None:
-            found.append(f"{told['name']}: the driver does not have it")
+    for kernel in result["kernels"]:
+        told = _told(file, kernel)
+        if told is None:
+            yield f"{kernel['name']}: the file does not tell of it"
             continue
         for name in SAME:
             if told[name] is not None and told[name] != kernel[name]:
-                found.append(f"{told['name']}: {name} {told[name]} in the file, {kernel[name]}")
+                yield f"{kernel['name']}: {name} {told[name]} in the file, {kernel[name]}"
         layouts = [[(p["offset"], p["size"]) for p in k["parameters"]] for k in (told, kernel)]
         if layouts[0] != layouts[1]:
-            found.append(f"{told['name']}: parameters {layouts[0]} in the file, {layouts[1]}")
-    return found
+            yield f"{kernel['name']}: parameters {layouts[0]} in the file, {layouts[1]}"
 
 
-def compare_images(report: Report, device: str, folder: Path) -> Any:
-    """Load all of them in one command; hold the file's own facts against the driver's."""
-    paths = list(images(folder))
-    loads = document("load", *paths, "-d", device, "--via", "both", "--block", "256")
-    files = document("load", "--offline", *paths)
-    if loads is None or files is None:
-        report.check("load of all images", False)
-        return loads
-    for path, outcome, file in zip(paths, loads["outcomes"], files["files"], strict=True):
-        verdict = outcome["verdict"]
-        expected = expected_verdict(path, file)
-        report.check(
-            f"load {path.name}: {verdict}", verdict in expected, json.dumps(outcome["error"])
-        )
-        for result in outcome["results"] if verdict == "loaded" else ():
-            wrong = differences(file, result) if file["kind"] in ("PTX", "cubin") else []
-            wrong += result["differences"]
-            report.check(f"  facts of {path.name}", not wrong, "\n".join(wrong))
-            lazy = [k["name"] for k in result["kernels"] if not k["is_loaded"]]
-            report.check(f"  every kernel of {path.name} loaded", not lazy, str(lazy))
-    return loads
+def _told(file: Any, kernel: Any) -> Any:
+    """The kernel as the file tells it: of several parts, as the one does that was loaded."""
+    own = f"sm_{kernel['binary_version']}"
+    exact = [part for part in file["parts"] if part["target"] in (f"{own}a", own)]
+    texts = [part for part in file["parts"] if part["kind"] == "PTX"]
+    places = exact or texts or ([] if file["parts"] else [file])
+    found = (told for place in places for told in place["kernels"])
+    return next((told for told in found if told["name"] == kernel["name"]), None)
 
 
-def expected_verdict(path: Path, file: Any) -> set[str]:
-    """Written for an H200 (sm_90) with a driver of CUDA 13.0."""
-    if file["externs"] or file["is_relocatable"]:
-        return {"refused", "loaded"}  # one that wants nothing may load unlinked
-    runs_here = {"sm_90", "sm_90a", "compute_80", "compute_90", "compute_90a"}
-    is_text = path.suffix == ".ptx"
-    return {"loaded"} if is_text or runs_here & set(file["targets"]) else {"refused"}
+# --- 2: links and logs ---------------------------------------------------------------------------
 
 
-# --- 2: links ------------------------------------------------------------------------------------
-
-
-def links(report: Report, device: str, folder: Path) -> None:
-    """Both linkers, from PTX and from source, and what is said about it."""
+def links(report: Report) -> None:
+    """Both linkers, from PTX and from source; what they make runs."""
+    on = ("-d", report.device)
     for kind in ("ptx", "cu"):
         inputs = [ROOT / f"samples/link/{name}.{kind}" for name in ("main", "lib")]
-        for linker in ("driver", "nvjitlink"):
-            out = folder / f"linked_{kind}_{linker}.cubin"
-            args = ("link", *inputs, "-o", out, "--linker", linker, "-d", device, "--load")
-            done = cudarun(*args)
-            report.check(f"link {kind} by {linker}", done.returncode == 0, done.stderr)
-            ran = cudarun("launch", out, "-d", device, *CHECK)
-            report.check(f"  it runs ({kind}, {linker})", ran.returncode == 0, ran.stderr)
-    inputs = [ROOT / f"samples/link/{name}.ptx" for name in ("main", "lib")]
-    for state in ("cold or cached", "cached"):
-        args = ("link", *inputs, "-o", folder / "log.cubin", "--linker", "driver", "-d", device)
-        log = (document(*args, "--verbose") or {}).get("info_log", "")
-        report.check(f"verbose log of the driver's linker, {state}", bool(log.strip()), repr(log))
-        print("\n".join(f"        | {line}" for line in log.splitlines()))
-    for name, extra in (("unresolved", []), ("duplicate", [inputs[1], inputs[1]])):
-        for linker in ("driver", "nvjitlink"):
-            out = folder / "never"
-            args = ("link", inputs[0], *extra, "-o", out, "--linker", linker, "-d", device)
-            done = cudarun(*args)
-            held = done.returncode == 4 and "weight" in done.stderr and not out.exists()
-            report.check(f"{name} symbol by {linker}", held, done.stderr)
+        for linker in ("driver",) if report.is_emulated else ("driver", "nvjitlink"):
+            out = report.folder / f"linked_{kind}_{linker}"
+            done = cudarun("link", *inputs, "-o", out, "--linker", linker, *on, "--load")
+            if report.check(f"link {kind} by {linker}", done.returncode == 0, done.stderr):
+                ran = cudarun("launch", out, *on, *CHECK)
+                report.check(f"it runs ({kind}, {linker})", ran.returncode == 0, ran.stderr)
+    inputs = [GOLDEN / "tiny_rdc.o", GOLDEN / "tiny.fatbin"]
+    for strategy in ("prefer-ptx", "prefer-binary"):
+        for given in inputs:
+            out = report.folder / "chosen"
+            done = cudarun(
+                "link", given, "-o", out, "--linker", "driver", *on, "--fallback", strategy
+            )
+            report.records[f"link {given.name} --fallback {strategy}"] = _short(done)
 
 
-# --- 3: explanations -----------------------------------------------------------------------------
+def logs(report: Report) -> None:
+    """Something is said by a cold compiler and by the driver's cache, of a load and of a link."""
+    on = ("-d", report.device, "--verbose")
+    link = ("link", *(ROOT / f"samples/link/{name}.ptx" for name in ("main", "lib")))
+    softmax = ROOT / "samples/softmax.ptx"
+    cache = report.folder / "cache"
+    for state in ("cold", "cached"):
+        environment = {"CUDA_CACHE_PATH": str(cache)}
+        linked = document(
+            *link, "-o", report.folder / "log", "--linker", "driver", *on, **environment
+        )
+        loaded = document("load", softmax, "--via", "both", *on, **environment)
+        said = {"link": linked["info_log"]} | {
+            f"load by {way['via']}": way["info_log"]
+            for way in loaded["outcomes"][0]["results"][0]["ways"]
+        }
+        for what, log in said.items():
+            report.records[f"log of {what}, {state}"] = log
+            report.check(f"log of {what}, {state}", bool(log.strip()))
+    shutil.rmtree(cache, ignore_errors=True)
 
 
-def provoked(folder: Path) -> Iterator[tuple[str, Path, str]]:
-    """A name, a file that is refused, and what its explanation says."""
-    text = (ROOT / "samples/saxpy.ptx").read_text()
-
-    def ptx(name: str, old: str, new: str) -> Path:
-        path = folder / f"{name}.ptx"
-        path.write_text(text.replace(old, new))
-        return path
-
-    def cut(source: Path, size: int) -> Path:
-        path = folder / f"cut_{source.name}"
-        path.write_bytes(source.read_bytes()[:size])
-        return path
-
-    yield "new", ptx("new", ".version 8.0", ".version 9.9"), r"PTX 9\.9 needs CUDA 13\.9 or later"
-    yield "32 bits", ptx("bits", "size 64", "size 32"), r"The PTX has 32-bit addresses"
-    yield "modifier", ptx("modifier", "fma.rn.f32", "fma.rn.xx"), r"Unknown modifier '\.xx'"
-    yield "sm_100a", ptx("a100", "sm_75", "sm_100a"), r"compute_100a|sm_100a"
-    yield "sm_999", ptx("s999", "sm_75", "sm_999"), r"The compiler knows no sm_999"
-    yield "old", ptx("old", ".version 8.0\n.target sm_75", ".version 7.0\n.target sm_90"), r"7\.0"
-    yield "unresolved", ROOT / "samples/link/main.ptx", r"weighted\(float\)"
-    yield "cut PTX", cut(ROOT / "samples/saxpy.ptx", 900), r"the file is cut off"
-    yield "cut cubin", cut(GOLDEN / "facts.cubin", 2000), r"The cubin is damaged"
-    yield "cut fatbin", cut(GOLDEN / "tiny.fatbin", 4000), r"The fatbin is damaged"
-    yield "sm_80 cubin", GOLDEN / "tiny_sm80.cubin", r"The cubin has code for sm_80"
-    yield "LTO-IR", GOLDEN / "tiny.ltoir", r"LTO-IR holds no code yet"
-    yield "relocatable", GOLDEN / "wants.cubin", r"yet to be linked|Undefined|undefined"
+def _short(done: subprocess.CompletedProcess[str]) -> dict[str, Any]:
+    return {"status": done.returncode, "stderr": done.stderr, "stdout": done.stdout[:2000]}
 
 
-def explanations(report: Report, device: str, folder: Path) -> list[dict[str, Any]]:
-    """What was said of each, in full: these are what the golden texts are compared with."""
+# --- 3: options ----------------------------------------------------------------------------------
+
+OPTIONS = (
+    *(("-O", str(level)) for level in range(5)),
+    ("--max-registers", "32"), ("--threads-per-block", "512"), ("--threads-per-block", "4096"),
+    ("--lineinfo",), ("-g",), ("--position-independent",), ("--cache-mode", "ca"),
+    ("--cache-mode", "cg"), ("--cache-mode", "none"), ("--fallback", "prefer-ptx"),
+    ("--fallback", "prefer-binary"), ("--target", "sm_90"), ("--target", "sm_80"),
+)  # fmt: skip
+MAY_BE_REFUSED = (
+    ("--target", "sm_80"), ("--threads-per-block", "4096"), ("-g",), ("--position-independent",),
+)  # fmt: skip
+
+
+def options(report: Report) -> str:
+    """Load one text with each of them, both ways; which are refused is noted."""
+    load = ("load", ROOT / "samples/softmax.ptx", "-d", report.device, "--via", "both")
+    with ThreadPoolExecutor(4) as pool:
+        told = [*pool.map(lambda option: document(*load, *option), OPTIONS)]
+    notes = []
+    for option, loaded in zip(OPTIONS, told, strict=True):
+        name, [outcome] = " ".join(option), loaded["outcomes"]
+        ways = [way for result in outcome["results"] for way in result["ways"]]
+        errors = {way["via"]: way["error"] for way in ways if way["error"]}
+        registers = [k["registers"] for r in outcome["results"] for k in r["kernels"]]
+        logs = {way["via"]: way["info_log"] for way in ways}
+        report.records[f"option {name}"] = {"errors": errors, "registers": registers, "logs": logs}
+        if option in MAY_BE_REFUSED or report.is_emulated:
+            notes += [f"{name} by {via}" for via in errors]
+        else:
+            report.check(f"option {name}", not errors, json.dumps(errors))
+        if option == ("--max-registers", "32") and registers:
+            report.check(f"{name}: at most 32", max(registers) <= 32, str(registers))
+    return f"refused: {', '.join(notes) or 'none'}"
+
+
+# --- 4: refusals ---------------------------------------------------------------------------------
+
+
+def explanations(report: Report) -> str:
+    """Provoke every refusal; on stderr is what explains it, in the records all of it."""
+    folder = report.folder / "refused"
+    folder.mkdir()
+    refusals.write(folder)
+    wanted = [each for each in refusals.REFUSALS if not (each.gpu and report.is_emulated)]
+    out = report.folder / "never"
+
+    def provoke(refusal: refusals.Refusal) -> tuple[subprocess.CompletedProcess[str], Any]:
+        paths = [refusals.path_of(name, folder) for name in refusal.files]
+        command = ("link", "--linker", "driver", "-o", out) if refusal.link else ("load", "-q")
+        args = (*command, *paths, "-d", report.device)
+        return cudarun(*args), document(*args)
+
     records = []
-    for name, path, pattern in provoked(folder):
-        done = cudarun("load", path, "-d", device, "-q")
-        held = done.returncode == 4 and re.search(pattern, done.stderr) is not None
-        report.check(f"explained: {name}", held, done.stderr)
-        records.append({"name": name, "code": done.returncode, "text": done.stderr})
-    return records
+    with ThreadPoolExecutor(4) as pool:
+        for refusal, (done, told) in zip(wanted, pool.map(provoke, wanted), strict=True):
+            found = re.search(refusal.says, done.stderr) is not None
+            what = f"{refusal.name}: status {done.returncode}, /{refusal.says}/"
+            report.check(what, done.returncode == 4 and found and not out.exists(), done.stderr)
+            records.append(record(refusal, told, folder))
+    [told] = document("devices", "-d", report.device)["devices"]
+    device = {key: told[key] for key in ("name", "compute_capability", "driver_version")}
+    keep(report, "refusals.json", {"device": device, "refusals": records})
+    return f"{len(records)} refusals"
+
+
+def record(refusal: refusals.Refusal, told: Any, folder: Path) -> dict[str, Any]:
+    """What is kept of a refusal: names of files without this machine's folders."""
+    error = told.get("error") or told.get("outcomes", [{}])[0].get("error")
+    text = json.dumps({"name": refusal.name, "error": error})
+    plain: dict[str, Any] = json.loads(text.replace(f"{folder}/", "").replace(f"{ROOT}/", ""))
+    return plain
+
+
+def keep(report: Report, name: str, records: Any) -> None:
+    """Write records to ``$OUT``, where that is set."""
+    if "OUT" in os.environ:
+        path = Path(os.environ["OUT"]) / name
+        path.write_text(json.dumps(records, indent=1, ensure_ascii=False) + "\n")
+        print(f"records: {path}")
+
+
+# --- 5: damage -----------------------------------------------------------------------------------
+
+
+def damage(report: Report, count: int) -> str:
+    """``fuzz_images.py``, in a process of its own."""
+    fuzz = ROOT / "tools/fuzz_images.py"
+    kinds = ("--kinds", "ptx") if report.is_emulated else ("--kinds", "cubin", "ptx")
+    done = run(
+        sys.executable, fuzz, "--count", count, "--seed", "2", "--device", report.device, *kinds,
+        limit=120,
+    )  # fmt: skip
+    report.check(f"{count} damaged images", done.returncode == 0, done.stdout + done.stderr)
+    report.records["damage"] = done.stdout
+    return " / ".join(done.stdout.splitlines()[:2])
 
 
 def main() -> int:
@@ -230,31 +465,20 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--device", default="0")
     parser.add_argument("--fuzz", type=int, default=200, help="how many damaged images")
+    parser.add_argument("--libraries", type=int, default=4, help="how many cubins of libraries")
     arguments = parser.parse_args()
-    report = Report()
     with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        build(folder)
-        records: dict[str, Any] = {
-            "loads": compare_images(report, arguments.device, folder),
-            "explanations": explanations(report, arguments.device, folder),
-        }
-        links(report, arguments.device, folder)
-    half = cudarun("load", ROOT / "samples/saxpy.cu", "-d", arguments.device)
-    report.check("CUDA source to this GPU's machine code", half.returncode == 0, half.stderr)
-    if arguments.fuzz:
-        fuzz = [sys.executable, str(ROOT / "tools/fuzz_images.py"), "--device", arguments.device]
-        done = subprocess.run(
-            [*fuzz, "--count", str(arguments.fuzz), "--kinds", "cubin", "ptx"],
-            capture_output=True, text=True, check=False,
-        )  # fmt: skip
-        print(done.stdout)
-        report.check(f"{arguments.fuzz} damaged images", done.returncode == 0, done.stderr)
-    if "OUT" in os.environ:
-        (Path(os.environ["OUT"]) / "hardware_images.json").write_text(json.dumps(records, indent=1))
-    print(f"\n{report.count - len(report.failed)} of {report.count} held")
-    for what in report.failed:
-        print(f"  failed: {what}")
+        report = Report(arguments.device, Path(name))
+        report.part("built", lambda each: build(each, arguments.libraries))
+        report.part("facts", facts)
+        report.part("links", links)
+        report.part("logs", logs)
+        report.part("options", options)
+        report.part("refusals", explanations)
+        if arguments.fuzz:
+            report.part("damage", lambda each: damage(each, arguments.fuzz))
+    keep(report, "hardware_images.json", report.records)
+    print(f"{report.held} held, {len(report.failed)} failed")
     return 1 if report.failed else 0
 
 

@@ -40,5 +40,8 @@ class Diagnosed(ImageRefused):
 
     def as_dict(self) -> dict[str, Any]:
         """The error as it stands in a JSON document."""
-        record = super().as_dict() | {"diagnostics": [asdict(d) for d in self.diagnostics]}
+        record = super().as_dict() | {
+            "kind": ImageRefused.__name__,  # which is all that it is to others
+            "diagnostics": [asdict(diagnostic) for diagnostic in self.diagnostics],
+        }
         return record | ({"explanation": self.explanation} if self.explanation else {})

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
 from cudarun.diagnostics.entries import Diagnostic
-from cudarun.images.demangle import demangle
+from cudarun.images.demangle import demangle, quoted
 from cudarun.images.glance import Contents
 from cudarun.images.identify import ImageKind
 from cudarun.images.versions import Target, Version, cuda_of_ptx, newest_ptx, parse_target
@@ -111,12 +111,14 @@ def _cut_off_text(case: Case) -> Explanation | None:
 
 
 def _not_an_image(case: Case) -> Explanation | None:
-    if case.match(r"Missing \.version directive"):
+    is_nothing = case.match(r"Binary format for key='\d+', ident='[^']*' is not recognized")
+    is_ptx = case.contents is not None and case.contents.kind is ImageKind.PTX
+    if case.match(r"Missing \.version directive") or (is_nothing and is_ptx):
         return Explanation(
             "The text is no PTX: it does not begin with .version.",
             "give a PTX text, a cubin, a fatbin or CUDA source",
         )
-    if case.match(r"Binary format for key='\d+', ident='[^']*' is not recognized"):
+    if is_nothing:
         return Explanation(
             "The driver does not recognise the file as an image of any kind.",
             "give a PTX text, a cubin, a fatbin or CUDA source",
@@ -393,6 +395,7 @@ def _missing_header(case: Case) -> Explanation | None:
 _RULES: tuple[Rule, ...] = (
     _missing_header,
     _lto_ir,
+    _no_machine_code,
     _ptx_too_new,
     _ptx_of_32_bits,
     _specific_target,
@@ -407,7 +410,6 @@ _RULES: tuple[Rule, ...] = (
     _damaged,
     _cut_off_text,
     _not_an_image,
-    _no_machine_code,
     _no_code_for_gpu,
     _not_linked,
 )
@@ -429,9 +431,4 @@ def _targets(targets: Iterable[Target]) -> str:
 
 
 def _listed(names: Iterable[str]) -> str:
-    return ", ".join(_spelling(name) for name in dict.fromkeys(names))
-
-
-def _spelling(name: str) -> str:
-    demangled = demangle(name)
-    return f"'{name}'" if demangled == name else f"'{demangled}' ({name})"
+    return ", ".join(map(quoted, dict.fromkeys(names)))

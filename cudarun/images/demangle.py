@@ -32,6 +32,12 @@ def demangle(name: str) -> str:
         library.free(text)
 
 
+def quoted(name: str) -> str:
+    """A symbol as messages name it: ``'weight'``, ``'weighted(float)' (_Z8weightedf)``."""
+    demangled = demangle(name)
+    return f"'{name}'" if demangled == name else f"'{demangled}' ({name})"
+
+
 def base_name(signature: str) -> str:
     """The function's own name in a demangled signature, without all that stands around it.
 

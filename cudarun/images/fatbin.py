@@ -18,22 +18,19 @@ Several containers may follow one another, as in the ``.nv_fatbin`` section of a
 
 from __future__ import annotations
 
-import importlib
 import re
 import struct
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Literal
 
 from cudarun.errors import ImageRefused
+from cudarun.images.compression import Compression, NoCodec, NotDecompressible, decompress
 from cudarun.images.identify import FATBIN_MAGIC, FATBIN_WRAPPER_MAGIC, ImageKind
 
 _CONTAINER = struct.Struct("<4sHHQ")
 _ENTRY = struct.Struct("<H2xIQI8xI8xQ8xQ")
 _WRAPPER_BYTES = 24
-
-Compression = Literal["lz4", "zstd"]
 
 _KINDS = {1: ImageKind.PTX, 2: ImageKind.CUBIN, 8: ImageKind.LTO_IR}
 _COMPRESSIONS: dict[int, Compression] = {0x2000: "lz4", 0x8000: "zstd"}
@@ -75,15 +72,14 @@ class Entry:
             raise ImageRefused(f"{origin}: the {self.kind.value} for {self.target} is scrambled")
         if self.compression is None:
             return self.stored
-        codec = _CODECS[self.compression]
         try:
-            return codec.decompress(self.stored, self.size)
-        except ImportError:
+            return decompress(self.compression, self.stored, self.size)
+        except NoCodec as missing:
             raise ImageRefused(
                 f"{origin}: the {self.kind.value} for {self.target} is compressed",
-                hint=f"pip install {codec.package}, or build it with nvcc --no-compress",
+                hint=f"pip install {missing.package}, or build it with nvcc --no-compress",
             ) from None
-        except _Broken as error:
+        except NotDecompressible as error:
             raise ImageRefused(
                 f"{origin}: the {self.kind.value} for {self.target} does not decompress: {error}"
             ) from error
@@ -179,37 +175,3 @@ def _entry(data: bytes, at: int, end: int) -> tuple[Entry, int]:
         is_scrambled=bool(flags & _SCRAMBLED),
     )
     return entry, header_bytes + stored
-
-
-def _from_lz4(stored: bytes, size: int) -> bytes:
-    lz4 = importlib.import_module("lz4.block")
-    try:
-        return bytes(lz4.decompress(stored, uncompressed_size=size))
-    except lz4.LZ4BlockError as error:
-        raise _Broken(str(error)) from error
-
-
-def _from_zstd(stored: bytes, size: int) -> bytes:
-    zstandard = importlib.import_module("zstandard")
-    try:
-        return bytes(zstandard.ZstdDecompressor().decompress(stored, max_output_size=size))
-    except zstandard.ZstdError as error:
-        raise _Broken(str(error)) from error
-
-
-@dataclass(frozen=True, slots=True)
-class _Codec:
-    """How to decompress, and the package that does it.
-
-    None is a requirement of ours: machine code, which is most of what fatbins hold, is stored
-    plainly unless nvcc was asked to compress it.
-    """
-
-    package: str
-    decompress: Callable[[bytes, int], bytes]
-
-
-_CODECS: dict[Compression, _Codec] = {
-    "lz4": _Codec("lz4", _from_lz4),
-    "zstd": _Codec("zstandard", _from_zstd),
-}

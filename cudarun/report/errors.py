@@ -37,10 +37,23 @@ def show_diagnostic(diagnostic: Diagnostic) -> None:
     if diagnostic.source is None or diagnostic.line is None:
         return
     # Tabs become one column wide, as the column of the caret counts them.
-    source = diagnostic.source.replace("\t", " ")
+    source, column = _clipped(diagnostic.source.replace("\t", " "), diagnostic.column)
     number = f"{diagnostic.line:6d}"
     click.echo(f"{number} | {source}", err=True)
-    if diagnostic.column is not None:
-        caret = "^" + "~" * (diagnostic.width - 1)
-        space = " " * (diagnostic.column - 1)
+    if column is not None:
+        caret = "^" + "~" * min(diagnostic.width - 1, len(source) - column)
+        space = " " * (column - 1)
         click.echo(f"{' ' * len(number)} | {space}{click.style(caret, fg=color)}", err=True)
+
+
+_LONGEST_LINE = 160
+
+
+def _clipped(source: str, column: int | None) -> tuple[str, int | None]:
+    """A line of source that is not too long to look at, and the column in it."""
+    if len(source) <= _LONGEST_LINE:
+        return source, column
+    start = max(0, min((column or 1) - _LONGEST_LINE // 2, len(source) - _LONGEST_LINE))
+    before, after = "…" if start else "", "…" if start + _LONGEST_LINE < len(source) else ""
+    shown = before + source[start + len(before) : start + _LONGEST_LINE - len(after)] + after
+    return shown, None if column is None else column - start

@@ -187,12 +187,13 @@ class LoadReport:
 
 @dataclass(frozen=True, slots=True)
 class PartReport:
-    """An image inside another: its kind, target and size, and why it cannot be read if so."""
+    """An image inside another: its kind, target, size and kernels, or why it cannot be read."""
 
     kind: str
     target: str
     size: int
     unread: str | None = None
+    kernels: tuple[KernelReport, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

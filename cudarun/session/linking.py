@@ -170,8 +170,12 @@ def _link(
     try:
         for image in inputs:
             of_input = of_container if identify(image.data) in CONTAINERS else {}
-            with options_told(of_input, logs):
-                _add(driver, state, image, of_input)
+            try:
+                with options_told(of_input, logs):
+                    _add(driver, state, image, of_input)
+            except ImageRefused as error:
+                error.log = logs.error or error.log
+                raise diagnose(error, [image], device_place(driver)) from None
         address, size = driver.cuLinkComplete(state)
         return ctypes.string_at(int(address), size), logs
     except CudarunError as error:

@@ -6,7 +6,7 @@ from cudarun.diagnostics.entries import Diagnostic
 from cudarun.diagnostics.errors import Diagnosed
 from cudarun.diagnostics.explain import Case, Place, explain
 from cudarun.errors import CudarunError, ImageRefused
-from cudarun.images.facts import KernelFacts, VariableFacts
+from cudarun.images.facts import KernelFacts, Part, VariableFacts
 from cudarun.images.glance import glance
 from cudarun.images.identify import identify
 from cudarun.images.read import read_image
@@ -46,7 +46,7 @@ def read_file(image: Image) -> FileReport:
         variables=tuple(map(variable_report, facts.variables)),
         externs=facts.externs,
         relocations=facts.relocations,
-        parts=tuple(PartReport(p.kind.value, p.target, p.size, p.unread) for p in facts.parts),
+        parts=tuple(map(_part_report, facts.parts)),
     )
 
 
@@ -63,6 +63,13 @@ def kernel_report(kernel: KernelFacts) -> KernelReport:
         max_threads=kernel.max_threads,
         required_block=kernel.required_block,
         required_cluster=kernel.required_cluster,
+    )
+
+
+def _part_report(part: Part) -> PartReport:
+    kernels = part.facts.kernels if part.facts else ()
+    return PartReport(
+        part.kind.value, part.target, part.size, part.unread, tuple(map(kernel_report, kernels))
     )
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 from cudarun.diagnostics.entries import Diagnostic, located
 from cudarun.diagnostics.errors import Diagnosed
-from cudarun.images.demangle import demangle
+from cudarun.images.demangle import quoted
 from cudarun.images.identify import ImageKind, identify
 from cudarun.images.symbols import LinkSymbol, link_symbols
 from cudarun.session.requests import Image
@@ -38,7 +38,7 @@ class SymbolTable:
         self._sources = {
             image.origin: image.data.decode("latin-1")
             for image in inputs
-            if identify(image.data) is ImageKind.PTX
+            if identify(image.data) is ImageKind.PTX and not image.is_compiled
         }
         self._mentions: dict[str, list[_Mention]] = {}
         self._available: set[str] = set()  # in static libraries
@@ -48,7 +48,8 @@ class SymbolTable:
                 self._available.update(s.name for s in symbols if s.role != "wanted")
                 continue
             for symbol in symbols:
-                mention = _Mention(image.origin, symbol)
+                line = None if image.is_compiled else symbol.line
+                mention = _Mention(image.origin, replace(symbol, line=line))
                 self._mentions.setdefault(symbol.name, []).append(mention)
 
     def check_duplicates(self) -> None:
@@ -90,7 +91,7 @@ class SymbolTable:
         if not missing:
             return
         diagnostics = [
-            _error(f"undefined reference to '{_spelling(name)}'", mention)
+            _error(f"undefined reference to {quoted(name)}", mention)
             for name, mentions in missing.items()
             for mention in mentions
             if mention.symbol.role == "wanted"
@@ -124,8 +125,8 @@ class SymbolTable:
 def _of_duplicate(name: str, mentions: Sequence[_Mention]) -> Iterator[Diagnostic]:
     first, *others = mentions
     for mention in others:
-        yield _error(f"multiple definition of '{_spelling(name)}'", mention)
-    yield replace(_error(f"'{_spelling(name)}' is first defined here", first), severity="note")
+        yield _error(f"multiple definition of {quoted(name)}", mention)
+    yield replace(_error(f"{quoted(name)} is first defined here", first), severity="note")
 
 
 def _error(message: str, mention: _Mention) -> Diagnostic:
@@ -133,9 +134,4 @@ def _error(message: str, mention: _Mention) -> Diagnostic:
 
 
 def _listed(names: Iterable[str]) -> str:
-    return ", ".join(f"'{_spelling(name)}'" for name in names)
-
-
-def _spelling(name: str) -> str:
-    demangled = demangle(name)
-    return name if demangled == name else f"{demangled} ({name})"
+    return ", ".join(map(quoted, names))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -42,15 +43,18 @@ def _outcomes(
     request: LoadRequest, fleet: Fleet, new_fleet: Callable[[], Fleet]
 ) -> Iterator[LoadOutcome]:
     used: Fleet | None = fleet
-    for image in request.images:
-        if used is None:
-            with new_fleet() as fresh:
-                yield from (_outcome(image, answer) for answer in _ask(request, image, fresh))
-            continue
-        answers = _ask(request, image, used)
-        yield from (_outcome(image, answer) for answer in answers)
-        if any(isinstance(answer.error, WorkerDied | OutOfTime) for answer in answers):
-            used = None
+    with ExitStack() as stack:
+        for image in request.images:
+            if used is None:
+                stack.close()
+                used = stack.enter_context(new_fleet())
+            outcomes = [_outcome(image, answer) for answer in _ask(request, image, used)]
+            yield from outcomes
+            if not all(outcome.verdict in _WORKERS_ARE_WELL for outcome in outcomes):
+                used = None  # of a driver that failed one cannot know what else it does
+
+
+_WORKERS_ARE_WELL = ("loaded", "refused")
 
 
 def _ask(request: LoadRequest, image: Image, fleet: Fleet) -> list[Answer]:

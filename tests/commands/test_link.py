@@ -153,7 +153,7 @@ def test_a_symbol_that_is_defined_nowhere(run: Run) -> None:
     ran = run("link", MAIN, "-o", "out.ptx", *CPU)
     assert ran.code == 4
     assert ran.err.startswith(
-        "error: no input defines 'weighted(float) (_Z8weightedf)', 'weight'\n  in device cpu\n"
+        "error: no input defines 'weighted(float)' (_Z8weightedf), 'weight'\n  in device cpu\n"
     )
     assert len(lines_of(ran.err, "samples/link/main.ptx:")) == 2
     assert "| .extern .global .align 4 .f32 weight;" in ran.err
@@ -176,7 +176,7 @@ def test_a_symbol_that_is_defined_twice(run: Run, tmp_path: Path, where: tuple[s
     (tmp_path / "again.ptx").symlink_to(tmp_path / LIB)
     ran = run("link", MAIN, LIB, "again.ptx", "-o", "out", *where)
     assert ran.code == 4
-    assert "the inputs define 'weighted(float) (_Z8weightedf)', 'weight' more than once" in ran.err
+    assert "the inputs define 'weighted(float)' (_Z8weightedf), 'weight' more than once" in ran.err
     errors = lines_of(ran.err, "error: multiple definition")
     notes = lines_of(ran.err, "is first defined here")
     assert [line.split(":")[0] for line in errors] == ["again.ptx", "again.ptx"]

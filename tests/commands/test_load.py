@@ -315,7 +315,7 @@ def test_the_error_in_the_document(run: Run, put: Any) -> None:
     broken = put("broken.ptx", saxpy().replace("fma.rn.f32", "fma.rn.f3x").encode())
     [outcome] = loads(run, broken, *CPU, code=4)
     error = outcome["error"]
-    assert error["kind"] == "Diagnosed"
+    assert error["kind"] == "ImageRefused"
     assert error["cuda"] == {"name": "CUDA_ERROR_INVALID_PTX", "number": 218}
     assert error["log"].startswith("ptxas application ptx input, line 51; error   : ")
     [diagnostic] = error["diagnostics"]

@@ -5,6 +5,7 @@ import sys
 import pytest
 
 from cudarun.errors import ImageRefused
+from cudarun.images import compression
 from cudarun.images.archive import Member, read_members
 from cudarun.images.fatbin import read_entries
 from cudarun.images.identify import ImageKind
@@ -17,6 +18,12 @@ def refusal(data, origin="x"):
     with pytest.raises(ImageRefused) as caught:
         read_image(data, origin)
     return caught.value
+
+
+def without(monkeypatch, package):
+    """As on a machine that has neither the Python package nor the C library."""
+    monkeypatch.setitem(sys.modules, package, None)
+    monkeypatch.setattr(compression, "_open", lambda name: None)
 
 
 class TestWhatIsNoImage:
@@ -95,7 +102,7 @@ class TestFatbins:
     def test_compressed_entries_without_their_library(
         self, monkeypatch, name, package, target, kind
     ):
-        monkeypatch.setitem(sys.modules, package, None)
+        without(monkeypatch, package)
         entry = next(e for e in read_entries(golden(name), name) if e.compression)
         assert (entry.target, entry.kind) == (target, kind)
         with pytest.raises(ImageRefused) as caught:
@@ -104,7 +111,7 @@ class TestFatbins:
         assert f"pip install {package.partition('.')[0]}," in caught.value.hint
 
     def test_what_cannot_be_read_does_not_hide_what_can(self, monkeypatch):
-        monkeypatch.setitem(sys.modules, "lz4.block", None)
+        without(monkeypatch, "lz4.block")
         facts = read_image(golden("tiny_lz4.fatbin"), "x")
         assert [(part.facts is None, part.unread) for part in facts.parts] == [
             (False, None),
@@ -113,15 +120,22 @@ class TestFatbins:
         assert [kernel.name for kernel in facts.kernels] == ["tiny"]
 
     def test_nothing_readable_is_a_refusal(self, monkeypatch):
-        monkeypatch.setitem(sys.modules, "zstandard", None)
+        without(monkeypatch, "zstandard")
         error = refusal(golden("tiny_zstd.fatbin"))
         assert error.message == "x: the cubin for sm_80 is compressed"
 
     @pytest.mark.parametrize(
         ("name", "package"), [("tiny_zstd.fatbin", "zstandard"), ("tiny_lz4.fatbin", "lz4.block")]
     )
-    def test_compressed_entries_with_their_library(self, name, package):
-        pytest.importorskip(package)
+    @pytest.mark.parametrize("by", ["package", "C library"])
+    def test_compressed_entries_with_their_library(self, monkeypatch, name, package, by):
+        if by == "package":
+            pytest.importorskip(package)
+        else:
+            monkeypatch.setitem(sys.modules, package, None)
+            library = {"zstandard": "libzstd.so.1", "lz4.block": "liblz4.so.1"}[package]
+            if compression._open(library) is None:
+                pytest.skip(f"no {library} here")
         cubin, ptx = read_entries(golden(name), name)
         assert cubin.content(name) == golden("tiny_sm80.cubin")
         assert len(ptx.content(name)) == ptx.size

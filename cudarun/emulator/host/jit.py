@@ -70,6 +70,7 @@ _WITHOUT_EFFECT = {
     CUjit_option.CU_JIT_MIN_CTA_PER_SM: "the emulated device allocates no registers",
 }
 _HIGHEST_OPTIMIZATION = 4
+_MOST_SHARED = attribute_value("MAX_SHARED_MEMORY_PER_BLOCK")
 _LARGEST_BLOCK = attribute_value("MAX_THREADS_PER_BLOCK")
 _OWN_TARGET = 10 * CAPABILITY[0] + CAPABILITY[1]
 # What cuLinkAddData refuses: it belongs to the whole link.
@@ -203,7 +204,11 @@ def compile_text(text: str) -> Compiled:
     wanted = _wanted_functions(module)
     for name in sorted(wanted - set(SYSTEM_CALLS)):
         raise WholeTextError(f"Unresolved extern function '{name}'")
-    return Compiled(compile_module(module), architecture(module, text), wanted)
+    program = compile_module(module)
+    for kernel in program.kernels.values():
+        if kernel.static_shared > _MOST_SHARED:
+            raise TooMuchShared(kernel.name, kernel.static_shared)
+    return Compiled(program, architecture(module, text), wanted)
 
 
 def parse_supported(text: str) -> tree.Module:
@@ -233,6 +238,18 @@ class WholeTextError(PtxError):
     def __init__(self, message: str) -> None:
         super().__init__([Diagnostic(tree.Position(1, 1), message, "fatal")])
         self.message, self.log = message, f"ptxas fatal   : {message}"
+
+
+class TooMuchShared(PtxError):
+    """A kernel declares more shared memory than a block can have without asking for it."""
+
+    def __init__(self, kernel: str, size: int) -> None:
+        message = (
+            f"Entry function '{kernel}' uses too much shared data "
+            f"({size:#x} bytes, {_MOST_SHARED:#x} max)"
+        )
+        super().__init__([Diagnostic(tree.Position(1, 1), message)])
+        self.message, self.log = message, f"ptxas error   : {message}"
 
 
 class PtxTooNew(PtxError):

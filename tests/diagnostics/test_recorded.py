@@ -1,0 +1,85 @@
+"""What drivers said of the files of ``tools/refusals.py``, and the explanation of each.
+
+``tests/data/refusals`` has a record for each device, made by ``tools/hardware_images.py``. What the
+driver answered then is explained again now, from the same file: the complaints with their lines,
+the reason and the remedy must be those of the record.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import pytest
+import refusals
+
+from cudarun.diagnostics.explain import Place
+from cudarun.errors import CudarunError, ImageRefused
+from cudarun.session.explaining import diagnose
+from cudarun.session.requests import Image
+
+DATA = Path(__file__).resolve().parents[1] / "data/refusals"
+RECORDS = {path.stem: json.loads(path.read_text()) for path in sorted(DATA.glob("*.json"))}
+RECIPES = {refusal.name: refusal for refusal in refusals.REFUSALS}
+
+
+def told_by_a_log(record: Any) -> bool:
+    """Whether a driver or compiler had the word; the rest is said by the commands themselves."""
+    return bool(record["error"].get("log") or record["error"].get("explanation"))
+
+
+CASES = [
+    pytest.param(name, record, id=f"{name}: {record['name']}")
+    for name, device in RECORDS.items()
+    for record in device["refusals"]
+    if told_by_a_log(record)
+]
+
+
+def place_of(device: Any, name: str) -> Place:
+    major, minor = device["compute_capability"]
+    return Place(
+        device["name"],
+        10 * major + minor,
+        cuda=tuple(device["driver_version"]),
+        runs_machine_code=name != "cpu",
+    )
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    made = tmp_path_factory.mktemp("refused")
+    refusals.write(made)
+    return made
+
+
+def image_of(error: Any, recipe: refusals.Refusal, folder: Path) -> Image:
+    """The file that was refused: of a link the one that the message begins with."""
+    name = next(name for name in recipe.files if error["message"].startswith(f"{name}: "))
+    return Image(name, refusals.path_of(name, folder).read_bytes())
+
+
+@pytest.mark.parametrize(("name", "record"), CASES)
+def test_the_explanation_is_that_of_the_record(name: str, record: Any, folder: Path) -> None:
+    error, recipe = record["error"], RECIPES[record["name"]]
+    place = place_of(RECORDS[name]["device"], name)
+    if error["message"].endswith("NVRTC: the source does not compile"):
+        place = Place("NVRTC", place.architecture)
+    cuda = error.get("cuda")
+    refused: CudarunError = ImageRefused(
+        error["message"],
+        cuda=(cuda["name"], cuda["number"]) if cuda else None,
+        log=error.get("log"),
+    )
+    found = diagnose(refused, [image_of(error, recipe, folder)], place)
+    assert [asdict(diagnostic) for diagnostic in found.diagnostics] == error["diagnostics"]
+    assert found.explanation == error.get("explanation")
+    assert found.hint == error.get("hint")
+
+
+@pytest.mark.parametrize("name", RECORDS)
+def test_a_record_has_every_refusal(name: str) -> None:
+    wanted = {each.name for each in refusals.REFUSALS if not (each.gpu and name == "cpu")}
+    assert {record["name"] for record in RECORDS[name]["refusals"]} == wanted

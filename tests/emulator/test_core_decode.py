@@ -36,8 +36,10 @@ def complaint(line: str) -> str:
     [
         ("wgmma.fence.sync.aligned;", "instruction 'wgmma.fence.sync.aligned' is not implemented"),
         ("mbarrier.init.shared.b64 [%d0], 1;", "'mbarrier.init.shared.b64' is not implemented"),
-        ("add.rn.ftz.f64 %g, %g, %g;", "this form of 'add' is not implemented"),
-        ("add.u32.foo %r0, %r1, %r2;", "'add.u32.foo'"),
+        ("add.rn.ftz.f64 %g, %g, %g;", "'add.rn.ftz.f64' is no form of instruction 'add'"),
+        ("add.u32.foo %r0, %r1, %r2;", "Unknown modifier '.foo'"),
+        ("foo.u32 %r0, %r1, %r2;", "Not a name of any known instruction: 'foo'"),
+        ("isspacep.const %p0, %d0;", "this form of 'isspacep' is not implemented"),
         ("add.u32 %r0, %r1;", "Arguments mismatch for instruction 'add'"),
         ("add.u32 %r0, %r1, %d0;", "Arguments mismatch for instruction 'add'"),
         ("add.u32 %r0, %r1, %f0;", "Arguments mismatch for instruction 'add'"),

@@ -18,14 +18,15 @@ from cudarun.emulator.decode.operands import Misfit, Operands
 from cudarun.emulator.decode.rules import wrong_words
 from cudarun.emulator.decode.scope import CARRY
 from cudarun.emulator.isa.form import Form, OperandForm, Words
+from cudarun.emulator.isa.manual import complaint
 from cudarun.emulator.isa.move import copy, copy_all
-from cudarun.emulator.isa.table import FORMS, candidates
+from cudarun.emulator.isa.table import candidates
 from cudarun.emulator.isa.types import TYPES, Type, bits_of
 from cudarun.ptx import tree
 
 
 class Unimplemented(Exception):
-    """The emulated device has no such instruction."""
+    """The emulated device has no such instruction, or PTX has none."""
 
 
 def decode(instruction: tree.Instruction, operands: Operands) -> list[Operation]:
@@ -37,7 +38,7 @@ def decode(instruction: tree.Instruction, operands: Operands) -> list[Operation]
     """
     forms = candidates(instruction.opcode, instruction.modifiers)
     if not forms:
-        raise Unimplemented(_unimplemented(instruction))
+        raise Unimplemented(complaint(instruction.opcode, instruction.modifiers))
     problem: Misfit | None = None
     for form in forms:
         operands.before.clear()
@@ -49,15 +50,6 @@ def decode(instruction: tree.Instruction, operands: Operands) -> list[Operation]
             return [*operands.before, operation]
     assert problem is not None
     raise problem
-
-
-def _unimplemented(instruction: tree.Instruction) -> str:
-    if instruction.opcode not in FORMS:
-        return f"instruction '{instruction.name}' is not implemented by the emulated device"
-    return (
-        f"this form of '{instruction.opcode}' is not implemented by the emulated device: "
-        f"'{instruction.name}'"
-    )
 
 
 @dataclass(slots=True)

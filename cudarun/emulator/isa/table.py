@@ -41,9 +41,14 @@ _MODULES = (
     hints,
 )
 
+MODULES: dict[str, tuple[Form, ...]] = {
+    module.__name__.rpartition(".")[2]: module.FORMS for module in _MODULES
+}
+"""The rows by the module that has them."""
+
 FORMS: dict[str, tuple[Form, ...]] = {}
-for _module in _MODULES:
-    for _form in _module.FORMS:
+for _rows in MODULES.values():
+    for _form in _rows:
         FORMS[_form.opcode] = (*FORMS.get(_form.opcode, ()), _form)
 
 

@@ -1,0 +1,61 @@
+"""The page on PTX is what the tables say, and the tables know what they refuse."""
+
+from __future__ import annotations
+
+import generate_ptx_support
+import pytest
+
+from cudarun.emulator.isa.manual import CHAPTERS, REFUSED_FORMS, complaint
+from cudarun.emulator.isa.table import MODULES, candidates
+
+
+def split(name: str) -> tuple[str, tuple[str, ...]]:
+    opcode, *words = name.split(".")
+    return opcode, tuple(words)
+
+
+def test_the_page_is_up_to_date() -> None:
+    assert generate_ptx_support.TARGET.read_text() == generate_ptx_support.document()
+
+
+def test_every_row_is_on_the_page_once() -> None:
+    lines = [line for chapter in CHAPTERS for rows in
+             generate_ptx_support.belongs(chapter).values() for line in rows]  # fmt: skip
+    shown = sum(1 for line in lines if not line.startswith(" "))
+    rows = sum(map(len, MODULES.values()))
+    assert shown == rows + len(generate_ptx_support.CONTROL_FORMS)
+
+
+@pytest.mark.parametrize("name", REFUSED_FORMS)
+def test_what_is_called_refused_is_refused(name: str) -> None:
+    assert candidates(*split(name)) == ()
+
+
+REFUSED = [
+    name
+    for chapter in CHAPTERS
+    for name, rows in generate_ptx_support.belongs(chapter).items()
+    if not rows and "." in name
+]
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_instructions_without_a_row_are_said_to_be_not_implemented(name: str) -> None:
+    assert "not implemented by the emulated device" in complaint(*split(name))
+
+
+@pytest.mark.parametrize(
+    ("name", "says"),
+    [
+        ("foo.u32", "Not a name of any known instruction: 'foo'"),
+        ("add.xx.u32", "Unknown modifier '.xx'"),
+        ("add.wide.u32", "Unknown modifier '.wide'"),
+        ("setp.lt.ftz.s32", "'setp.lt.ftz.s32' is no form of instruction 'setp' for sm_90"),
+        ("vadd.s32.s32.s32", "instruction 'vadd.s32.s32.s32' is not implemented by the emulated "
+         "device"),
+        ("isspacep.const", "this form of 'isspacep' is not implemented by the emulated device: "
+         "'isspacep.const'"),
+    ],
+)  # fmt: skip
+def test_what_is_no_ptx_is_told_from_what_is_not_there(name: str, says: str) -> None:
+    assert complaint(*split(name)) == says

@@ -1,0 +1,171 @@
+"""Write ``docs/ptx-support.md``: what PTX the emulated device takes, from its instruction tables.
+
+Every instruction of the manual is there, with the rows of the tables that belong to it, or with the
+word that it is refused. `tests/test_ptx_support.py` keeps the document up to date.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+from cudarun.emulator.isa.form import Form, OperandForm
+from cudarun.emulator.isa.manual import CHAPTERS, CONTROL_FORMS, REFUSED_FORMS, Chapter
+from cudarun.emulator.isa.special import SPECIAL_REGISTERS
+from cudarun.emulator.isa.table import MODULES
+
+TARGET = Path(__file__).resolve().parent.parent / "docs" / "ptx-support.md"
+
+_HEAD = """\
+# PTX on the emulated device
+
+Written by `python tools/generate_ptx_support.py` from the instruction tables in
+`cudarun/emulator/isa`: change those, not this file.
+
+The device `cpu` is of architecture sm_90 and takes PTX up to version 9.0. Here is every instruction
+of PTX ISA 9.0, by the manual's sections, with the forms that are taken, in the manual's notation:
+what stands in braces may be missing, a dotted word is itself or one of those listed below the line.
+Everything else is refused when the module is loaded, with every such place and its line: an
+instruction or modifier that PTX does not have in the words of ptxas, one that it has and this
+device has not as *not implemented*. Nothing is skipped or approximated in silence.
+
+Results are those of hardware, bit for bit; of `.approx` instructions they are within the error that
+the manual states. Which results were recorded on which GPU, and how they are compared:
+[`tests/golden/`](../tests/golden/README.md).
+"""
+
+
+def document() -> str:
+    """The whole document."""
+    parts = [_HEAD, _summary(), *map(_section, CHAPTERS), _refused_forms(), _registers()]
+    return "\n".join(parts)
+
+
+def belongs(chapter: Chapter) -> dict[str, list[str]]:
+    """The lines of each instruction of a chapter; none for those that are refused."""
+    found: dict[str, list[str]] = {name: [] for name in chapter.instructions}
+    for module, rows in MODULES.items():
+        if module in chapter.tables:
+            for row in rows:
+                name = _name_of(row.opcode, [w for w, _ in row.words], chapter)
+                if name is not None:
+                    found[name] += _row(row)
+    if "control" in chapter.tables:
+        for line in CONTROL_FORMS:
+            head = line.split()[0].replace("{.cta}", "").replace("{", "").replace("}", "")
+            opcode, *words = head.split(".")
+            name = _name_of(opcode, words, chapter)
+            if name is not None:
+                found[name].append(f"{line};")
+    return found
+
+
+def _name_of(opcode: str, words: list[str], chapter: Chapter) -> str | None:
+    """What a chapter calls an instruction with these words, unless another has a nearer name."""
+    fitting = {
+        name
+        for other in CHAPTERS
+        for name in other.instructions
+        if name.split(".")[0] == opcode and set(name.split(".")[1:]) <= set(words)
+    }
+    nearest = max(fitting, key=lambda name: name.count("."), default=None)
+    return nearest if nearest in chapter.instructions else None
+
+
+# --- rows in the manual's notation ---------------------------------------------------------------
+
+
+def _row(row: Form) -> list[str]:
+    words = "".join(f"{{.{word}}}" if optional else f".{word}" for word, optional in row.words)
+    operands = ""
+    for place, operand in enumerate(row.operands):
+        text = ("" if place == 0 else ", ") + _operand(operand)
+        operands += f"{{{text}}}" if operand.optional else text
+    line = f"{row.opcode}{words}  {operands}".rstrip() + ";"
+    used = [word for word, _ in row.words if word in row.classes]
+    return [line, *(f"    .{word} = {_choices(row.classes[word])}" for word in used)]
+
+
+def _operand(operand: OperandForm) -> str:
+    name = operand.name
+    if operand.pair is not None:
+        name += f"{{|{operand.pair}}}" if operand.spare else f"|{operand.pair}"
+    return {"address": f"[{name}]", "vector": f"{{{name}, ...}}"}.get(operand.shape, name)
+
+
+def _choices(words: frozenset[str]) -> str:
+    def order(word: str) -> tuple[str, int, str]:
+        digits = "".join(filter(str.isdigit, word))
+        return word[:1] if digits else "", int(digits or 0), word
+
+    return "{ " + ", ".join(f".{word}" for word in sorted(words, key=order)) + " }"
+
+
+# --- the parts of the document -------------------------------------------------------------------
+
+
+def _summary() -> str:
+    lines = ["| section | taken | refused |", "|---|---|---|"]
+    for chapter in CHAPTERS:
+        found = belongs(chapter)
+        taken = sum(1 for rows in found.values() if rows)
+        lines.append(
+            f"| [{chapter.section} {chapter.title}](#{_anchor(chapter)}) | {taken} "
+            f"| {len(found) - taken} |"
+        )
+    return "\n".join([*lines, ""])
+
+
+def _anchor(chapter: Chapter) -> str:
+    heading = f"{chapter.section} {chapter.title}".lower()
+    return "".join(c for c in heading if c.isalnum() or c in " -").replace(" ", "-")
+
+
+def _section(chapter: Chapter) -> str:
+    lines = [f"## {chapter.section} {chapter.title}", ""]
+    found = belongs(chapter)
+    for name, rows in found.items():
+        if rows:
+            lines += [f"### {name}", "", "```text", *_without_repetition(rows), "```", ""]
+    refused = [f"`{name}`" for name, rows in found.items() if not rows]
+    if refused:
+        lines += [f"Refused: {', '.join(refused)}.", ""]
+    return "\n".join(lines)
+
+
+def _without_repetition(rows: list[str]) -> Iterator[str]:
+    """The lines; what a word stands for is told once where lines that follow have the same."""
+    last: dict[str, str] = {}
+    for line in rows:
+        name, _, words = line.partition(" = ")
+        if not words:
+            yield line
+        elif last.get(name) != words:
+            last[name] = words
+            yield line
+
+
+def _refused_forms() -> str:
+    lines = ["## Refused forms", ""]
+    lines += ["Of instructions that have forms above, these are not implemented, by example:", ""]
+    lines += ["```text", *REFUSED_FORMS, "```", ""]
+    return "\n".join(lines)
+
+
+def _registers() -> str:
+    names = ", ".join(f"`{name}`" for name in SPECIAL_REGISTERS if not name.startswith("%envreg"))
+    return f"## 10 Special registers\n\nTaken: {names}, `%envreg0` to `%envreg31`.\n"
+
+
+def main() -> int:
+    """Write the document, and say so when that changed it."""
+    text = document()
+    if not TARGET.exists() or TARGET.read_text() != text:
+        TARGET.write_text(text)
+        print(f"wrote {TARGET.relative_to(TARGET.parent.parent)}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

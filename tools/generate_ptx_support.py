@@ -30,8 +30,8 @@ Everything else is refused when the module is loaded, with every such place and 
 instruction or modifier that PTX does not have in the words of ptxas, one that it has and this
 device has not as *not implemented*. Nothing is skipped or approximated in silence.
 
-Results are those of hardware, bit for bit; of `.approx` instructions they are within the error that
-the manual states. Which results were recorded on which GPU, and how they are compared:
+Results are to equal those of hardware bit for bit, of `.approx` instructions to be within the error
+that the manual states. How that is recorded on a GPU and compared, form by form:
 [`tests/golden/`](../tests/golden/README.md).
 """
 

@@ -26,8 +26,8 @@ FOLDER = Path(__file__).parent / "isa-h200"
 RECORDED = CHAPTERS if FOLDER.is_dir() else ()
 GROUP = 128
 
-# Rows that no case can tell anything of.
-UNSEEN: set[str] = set()
+# Rows without a case: this one has no result, and waits for ever where registers are short.
+UNSEEN = {"setmaxnreg.what.sync.aligned.u32"}
 
 
 def run(wanted: list[Case]) -> dict[str, list[np.ndarray]]:

@@ -80,7 +80,7 @@ CHAPTERS = (
         tcgen05.wait tcgen05.cp tcgen05.shift tcgen05.mma tcgen05.mma.sp tcgen05.mma.ws
         tcgen05.mma.ws.sp tcgen05.fence tcgen05.commit"""),
     _chapter("9.7.17", "Stack", "stack", "stacksave stackrestore alloca"),
-    _chapter("9.7.18", "Video", "", """
+    _chapter("9.7.18", "Video", "video", """
         vadd vsub vabsdiff vmin vmax vshl vshr vmad vset vadd2 vsub2 vavrg2 vabsdiff2 vmin2 vmax2
         vset2 vadd4 vsub4 vavrg4 vabsdiff4 vmin4 vmax4 vset4"""),
     _chapter("9.7.19", "Miscellaneous", "control hints", "brkpt nanosleep pmevent trap setmaxnreg"),

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from functools import cache
 from itertools import chain
 
-from cudarun.emulator.isa import compare, convert, floating, half
+from cudarun.emulator.isa import compare, convert, floating, half, video
 from cudarun.emulator.isa import integer as integer_table
 from cudarun.emulator.isa import logic as logic_table
 from cudarun.emulator.isa import move as move_table
@@ -30,6 +31,7 @@ _CHAPTERS: dict[str, Callable[[], Iterable[Case]]] = {
     "stack": memory.stack,
     "hints": memory.hints,
     "special": warp.special,
+    "video": lambda: (replace(case, lanes=64) for case in _rows(video)),
     "wanted": wanted.wanted,
 }
 

@@ -278,6 +278,3 @@ def hints() -> Iterator[Case]:
     for statement in statements:
         text = f"st.global.u32 [%g], %a0; {statement} ld.global.u32 %d0, [%g];"
         yield Case(statement.rstrip(";"), text, ("u32",), ("u32",), lanes=32)
-    for what in ("inc", "dec"):
-        text = f"setmaxnreg.{what}.sync.aligned.u32 128; mov.u32 %d0, %a0;"
-        yield Case(f"setmaxnreg.{what}", text, ("u32",), ("u32",), lanes=32, target="sm_90a")

@@ -83,7 +83,6 @@ def _video() -> Iterator[Case]:
             for a, b in kinds:
                 yield from _simd(f"{name}{two}.s32.{a}.{b}", parts)
                 yield from _simd(f"{name}{two}.s32.{a}.{b}.sat", parts)
-                yield from _simd(f"{name}{two}.u32.{a}.{b}.add", parts, mask=False)
     for name in ("vshl", "vshr"):
         for a in ("u32", "s32"):
             for mode in ("clamp", "wrap"):
@@ -117,10 +116,8 @@ def _scalar(word: str, a: str = "", b: str = "") -> Iterator[Case]:
         yield Case(f"{word}.add", f"{word}.add %d0, %a0.h1, %a1, %a2;", _THREE, ("b32",), lanes=64)
 
 
-def _simd(word: str, parts: str, *, mask: bool = True) -> Iterator[Case]:
-    yield Case(word, f"{word} %d0, %a0, %a1, %a2;", _THREE, ("b32",), lanes=64)
-    if mask:
-        part = {"h": ".h1", "b": ".b20"}[parts]
-        pick = {"h": ".h20", "b": ".b7052"}[parts]
-        yield Case(f"{word} masked", f"{word} %d0{part}, %a0{pick}, %a1, %a2;", _THREE, ("b32",),
-                   lanes=64)  # fmt: skip
+def _simd(word: str, parts: str) -> Iterator[Case]:
+    part = {"h": ".h1", "b": ".b20"}[parts]
+    pick = {"h": ".h20", "b": ".b7052"}[parts]
+    yield Case(f"{word} masked", f"{word} %d0{part}, %a0{pick}, %a1, %a2;", _THREE, ("b32",),
+               lanes=64)  # fmt: skip

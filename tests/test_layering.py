@@ -39,6 +39,7 @@ MAY_IMPORT = {
         "report.image_types",
         "report.ctx_types",
         "report.managed_types",
+        "report.sanitizer_types",
         "writing",
     },
     "report": {"diagnostics", "parameters", "writing"},

@@ -2,7 +2,7 @@
 
 ::
 
-    python3 tools/hardware_sanitize.py           # on GPU 0, about two minutes
+    python3 tools/hardware_sanitize.py           # on GPU 0, about three minutes
 
 The kernels are those of ``tests/data/faults``. The tool's own text and XML of each run
 are kept in the folder ``$OUT/sanitize`` (``sanitize-output`` where ``OUT`` is not set). Exit status
@@ -12,6 +12,7 @@ are kept in the folder ``$OUT/sanitize`` (``sanitize-output`` where ``OUT`` is n
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import shutil
 import subprocess
@@ -80,6 +81,37 @@ def raw(sanitizer: str, tool: str, kernel: str, device: str, folder: Path) -> tu
     return done.returncode, time.perf_counter() - started
 
 
+def through_launch(tool: str, kernel: str, device: str, folder: Path) -> tuple[str, str, float]:
+    """Launch with ``--sanitize``; what is wrong with that, what was found, and seconds."""
+    command = [sys.executable, "-m", "cudarun", "launch", *arguments(kernel), "-d", device]
+    started = time.perf_counter()
+    done = subprocess.run(
+        [*command, "--sanitize", tool, "--json", "--timeout", str(TIME_LIMIT)],
+        cwd=ROOT,
+        env={**os.environ, "PYTHONPATH": os.fspath(ROOT)},
+        capture_output=True,
+        text=True,
+    )
+    seconds = time.perf_counter() - started
+    (folder / f"{tool}-{kernel}.json").write_text(done.stdout + done.stderr)
+    wanted = 0 if kernel == "clean" else 1
+    try:
+        [outcome] = json.loads(done.stdout)["outcomes"]
+        found = outcome["sanitizer"]["findings"]
+    except (ValueError, KeyError, TypeError):
+        return "WRONG", f"exit code {done.returncode}: {done.stderr[-300:]}", seconds
+    if not found:
+        return ("" if wanted == 0 else "WRONG"), "nothing found", seconds
+    first = found[0]
+    place = first["places"][0] if first["places"] else {"file": None, "line": None}
+    told = (
+        f"{len(found)} × {first['kind']} in {first['kernel']} at {place['file']}:{place['line']}, "
+        f"block {first['block']}, thread {first['thread']}, address {first['address']}"
+    )
+    good = done.returncode == wanted == 1 and (place["file"] or "").endswith(".cu")
+    return ("" if good else "WRONG"), f"exit code {done.returncode}: {told}", seconds
+
+
 def main() -> int:
     """Run all of it and print a line for each."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
@@ -103,6 +135,9 @@ def main() -> int:
             print(
                 f"{'ok' if good else 'WRONG':6} {tool} {kernel}: status {status}, {seconds:.1f} s"
             )
+            problem, told, seconds = through_launch(tool, kernel, options.device, folder)
+            wrong += bool(problem)
+            print(f"{problem or 'ok':6}   --sanitize: {told}, {seconds:.1f} s", flush=True)
     for name in ("memcheck-out_of_bounds", "racecheck-shared_race"):
         for suffix in (".log", ".xml"):
             path = folder / (name + suffix)

@@ -21,7 +21,10 @@ from cudarun.session.selection import Selector
 from cudarun.session.targets import ContextOptions, Target
 
 if TYPE_CHECKING:
+    from cudarun.report.types import LaunchReport
     from cudarun.session.requests import LaunchRequest
+
+SANITIZERS = ("memcheck", "racecheck", "initcheck", "synccheck")
 
 _WITH_SPEC = {
     *("image", "arguments", "spec", "fail_fast", "junit", "as_json", "quiet"),
@@ -34,6 +37,11 @@ _WITH_SPEC = {
 @click.argument("arguments", nargs=-1, metavar="[ARG]...")
 @launch_options
 @compile_options
+@click.option(
+    "--sanitize",
+    type=click.Choice(SANITIZERS),
+    help="Launch under a tool of NVIDIA's compute-sanitizer; what it finds is exit code 1.",
+)
 @click.option("--dry-run", is_flag=True, help="Print the parameter table and stop; needs no GPU.")
 @click.option(
     "--spec", metavar="FILE", help="Run the cases of a TOML file: all, or those named as arguments."
@@ -64,6 +72,8 @@ def command(as_json: bool, quiet: bool, **values: Any) -> int:
         _refuse_without_spec(values)
         if values["dry_run"]:
             return _dry_run(_request(values, where), as_json=as_json)
+        if values["sanitize"] is not None:
+            return _sanitize(values, where, as_json=as_json, quiet=quiet)
         with ExitStack() as workers:
             # They initialise the driver while we read what the user wants of them.
             fleet = workers.enter_context(Fleet(where, prefetch, status_line()))
@@ -159,6 +169,10 @@ def _launch(
 ) -> int:
     meanwhile = None if as_json else _import_tables
     report = launch(request, fleet, reference=reference, meanwhile=meanwhile)
+    return _show(report, as_json=as_json, quiet=quiet)
+
+
+def _show(report: LaunchReport, *, as_json: bool, quiet: bool) -> int:
     if as_json:
         click.echo(document("launch", report, report.exit_code))
         return report.exit_code
@@ -166,6 +180,18 @@ def _launch(
 
     show_launch(report, console(click.get_current_context().color), quiet=quiet)
     return report.exit_code
+
+
+def _sanitize(values: dict[str, Any], where: Target, *, as_json: bool, quiet: bool) -> int:
+    """Launch in processes that the sanitizer starts."""
+    from cudarun.session.sanitizing import refuse_emulated, sanitize
+
+    refuse_emulated(where)
+    for option in ("together", "repeat", "reference"):
+        if where.together if option == "together" else values[option] is not None:
+            raise RequestError(f"--sanitize and --{option} exclude each other")
+    report = sanitize(values["sanitize"], _request(values, where), where)
+    return _show(report, as_json=as_json, quiet=quiet)
 
 
 def _dry_run(request: LaunchRequest, *, as_json: bool) -> int:

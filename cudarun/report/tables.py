@@ -82,6 +82,10 @@ def show_launch(report: LaunchReport, out: Console, *, quiet: bool) -> None:
         if error is not None:
             out.file.flush()
             show_error(error)
+        if outcome.sanitizer is not None:
+            from cudarun.report.sanitizer import show_sanitizer  # few launches have one
+
+            show_sanitizer(outcome.sanitizer, outcome.device, out)
 
 
 def show_plan(plan: LaunchPlan, out: Console) -> None:

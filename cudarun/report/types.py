@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from cudarun.errors import CudarunError, ExitCode
+from cudarun.report.sanitizer_types import SanitizerReport
 
 if TYPE_CHECKING:
     from cudarun.diagnostics.entries import Diagnostic
@@ -272,12 +273,16 @@ class LaunchPlan:
 
 @dataclass(frozen=True, slots=True)
 class DeviceOutcome:
-    """A launch on one device: its result or why there is none, and what the kernel printed."""
+    """A launch on one device: its result or why there is none, and what the kernel printed.
+
+    ``sanitizer`` is what ``--sanitize`` found; a launch can fail of what it found.
+    """
 
     device: str
     result: LaunchResult | None
     error: CudarunError | None
     output: str | None
+    sanitizer: SanitizerReport | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -298,6 +303,8 @@ class LaunchReport:
 
 
 def _exit_code(outcome: DeviceOutcome) -> ExitCode:
+    if outcome.sanitizer is not None and outcome.sanitizer.findings:
+        return ExitCode.CHECK_FAILED  # also where the launch fails of what was found
     if outcome.error is not None:
         return outcome.error.exit_code
     held = outcome.result is not None and outcome.result.held

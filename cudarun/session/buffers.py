@@ -28,7 +28,7 @@ class Buffers:
         session: The session, with the context that is to own them current.
         specs: What to allocate.
         bare: Whether nothing but the kernel of the launch is to be seen on the device: no guard
-            zones, no kernels of our own, nothing verified.
+            zones, no kernels of our own, no pattern in what nobody initialises, nothing verified.
 
     Raises:
         DeviceFailed: Out of device memory.
@@ -63,7 +63,8 @@ class Buffers:
         for name, spec in self._specs.items():
             buffer = self._buffers[name]
             if spec.initial is None:
-                buffer.poison()
+                if not self._bare:
+                    buffer.poison()
                 continue
             self._session.progress.say(f"filling {name}")
             with in_memory(f"{name}, {spec},"):

@@ -18,6 +18,7 @@ from cudarun.session.targets import Target
 from cudarun.session.visibility import Shown, narrow
 
 if TYPE_CHECKING:
+    from cudarun.session.image_requests import JitOptions
     from cudarun.session.loading import Library
     from cudarun.session.requests import Image
 
@@ -85,8 +86,12 @@ class Session:
             enter_context(self.driver, device, self._context)
             self._entered = device
 
-    def load(self, image: Image) -> Library:
+    def load(self, image: Image, options: JitOptions | None = None) -> Library:
         """Load an image as a library, before or after any context exists.
+
+        Args:
+            image: The image.
+            options: For the driver's compiler.
 
         Raises:
             ImageRefused: The driver does not take it, or it does not compile.
@@ -98,7 +103,7 @@ class Session:
             from cudarun.session.preparing import prepare  # what most launches can do without
 
             image = prepare(self.driver, image, self.devices)
-        library = Library(self.driver, image)
+        library = Library(self.driver, image, options)
         self.owns(library.unload)
         return library
 

@@ -279,7 +279,7 @@ def _child(
         for number in (signal.SIGTERM, signal.SIGHUP):
             if callable(signal.getsignal(number)):  # the parent's handler
                 signal.signal(number, signal.SIG_DFL)
-        _die_with(parent)
+        die_with(parent)
         os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
         if stdout is not None:
             os.dup2(stdout.fileno(), 1)
@@ -330,7 +330,7 @@ def _receive(stream: BinaryIO) -> Any:
     return pickle.loads(stream.read(*_HEADER.unpack(header)))
 
 
-def _die_with(parent: int) -> None:
+def die_with(parent: int) -> None:
     """Have the kernel end this process when the parent dies, however it dies (prctl(2))."""
     import ctypes  # the parent must not pay for it
 

@@ -1,0 +1,155 @@
+"""The text of NVIDIA's compute-sanitizer, taken apart (Compute Sanitizer manual, per tool).
+
+Every line of it begins with ``=========``. A record is a line and the indented ones that follow::
+
+    ========= Invalid __global__ write of size 4 bytes
+    =========     at far(int *, int)+0x50 in faults.cu:28
+    =========     by thread (0,0,0) in block (0,0,0)
+    =========     Address 0x7f0000000000 is out of bounds
+    =========
+    ========= ERROR SUMMARY: 1 error
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from cudarun.diagnostics.findings import Extent, Finding, Place
+
+_PREFIX = re.compile(r"^=+ ?", re.MULTILINE)
+_SUMMARY = re.compile(r"^(?:(?:ERROR|RACECHECK) SUMMARY: (\d+)|\w+ SUMMARY:)")
+_BANNER = "COMPUTE-SANITIZER"
+# Of the tool itself, not of a kernel.
+_COMPLAINT = re.compile(
+    r"^(?:Internal Sanitizer Error|Target application|Warning: (?!Race|\()|"
+    r"(?:Error|Fatal)(?: |: (?!Race|Potential))|.*not supported\b)",
+    re.IGNORECASE,
+)
+_HOST = re.compile(r"^(?:Saved host backtrace|Host Frame)", re.IGNORECASE)
+_SEVERITY = re.compile(r"^(error|warning|info): ", re.IGNORECASE)
+_VARYING = re.compile(
+    r"^\([^)]*\) | (?:of size|between|at|on|detected at|to|encountered)\b.*|\. .*|[.:]$"
+)
+
+# `at NAME+0x50 in FILE:34`; older ones have `at NAME:0x50 …` and `at 0x50 in FILE:34:NAME`.
+_FILE = r"(?: in (?P<file>[^\n]+?):(?P<line>\d+))?"
+_PLACES = (
+    re.compile(rf"^at (?P<offset>0x[0-9a-f]+){_FILE}(?::(?P<function>.+))?$"),
+    re.compile(rf"^at (?P<function>.+?)(?:\+|:)(?P<offset>0x[0-9a-f]+){_FILE}$"),
+)
+_FRAME = re.compile(r"^Device Frame: ?(?P<place>.+)$")
+_RACE = re.compile(r"(?P<access>\w+ access) (?P<place>at .+?)(?: \[\d+ hazards?\])?$")
+_HAZARD = re.compile(r"^(?P<access>\w+) Thread \((?P<thread>[\d,]+)\) (?P<place>at .+)$")
+_THREAD = re.compile(r"\bthread \((\d+),(\d+),(\d+)\)", re.IGNORECASE)
+_BLOCK = re.compile(r"\bblock \((\d+),(\d+),(\d+)\)")
+_ADDRESS = re.compile(r"(?:^Address |__shared__ |^Leaked .* at )(0x[0-9a-f]+)", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class SanitizerLog:
+    """A run of the tool.
+
+    Attributes:
+        findings: What it found.
+        complaints: What went wrong with the tool itself.
+        total: How many errors it counts; ``None`` where it did not get to counting.
+    """
+
+    findings: tuple[Finding, ...]
+    complaints: tuple[str, ...]
+    total: int | None
+
+
+def parse_sanitizer_log(text: str) -> SanitizerLog:
+    """Take the text of one run apart; lines that are not the tool's are left out."""
+    findings, complaints, totals = [], [], []
+    for record in _records(text):
+        summary = _SUMMARY.match(record[0])
+        if summary:
+            totals += [int(number) for number in summary.groups() if number]
+        elif _COMPLAINT.match(record[0]):
+            complaints.append("\n".join(record))
+        else:
+            findings.append(_finding(record))
+    return SanitizerLog(tuple(findings), tuple(complaints), sum(totals) if totals else None)
+
+
+def _records(text: str) -> Iterator[list[str]]:
+    """The records, each as its lines; an indented line goes on with the one before."""
+    record: list[str] = []
+    for line in text.splitlines():
+        if not line.startswith("==="):
+            continue
+        words = _PREFIX.sub("", line, count=1).rstrip()
+        if words.startswith(" ") and record:
+            record.append(words.strip())
+            continue
+        if record:
+            yield record
+        record = [] if words.strip() in ("", _BANNER) else [words.strip()]
+    if record:
+        yield record
+
+
+def _finding(record: Sequence[str]) -> Finding:
+    first, *rest = (line for line in record if not _HOST.match(line))
+    graded = _SEVERITY.match(first)
+    message = _SEVERITY.sub("", first)
+    places = tuple(_places([message, *rest]))
+    whole = "\n".join((message, *rest))
+    address = _ADDRESS.search(whole)
+    return Finding(
+        kind=_VARYING.sub("", message),
+        severity="warning" if graded and graded[1].lower() != "error" else "error",
+        message=message,
+        # The frames go from the instruction outwards, to the kernel.
+        kernel=next((place.function for place in reversed(places) if place.function), None),
+        places=places,
+        block=_extent(_BLOCK.search(whole)),
+        thread=_extent(_THREAD.search(whole)),
+        address=int(address[1], 16) if address else None,
+        details=tuple(rest),
+    )
+
+
+def _places(lines: Sequence[str]) -> Iterator[Place]:
+    for line in lines:
+        frame = _FRAME.match(line)
+        race = _RACE.search(line)
+        hazard = _HAZARD.match(line)
+        if frame:
+            place = _place(f"at {frame['place']}")
+        elif race or hazard:
+            access = race or hazard
+            assert access is not None, "one of them has matched"
+            place = _place(access["place"], access["access"])
+        else:
+            place = _place(line)
+        if place is not None:
+            yield place
+
+
+def _place(text: str, access: str = "") -> Place | None:
+    for pattern in _PLACES:
+        found = pattern.match(text)
+        if found:
+            line = found["line"]
+            return Place(
+                access,
+                _function(found["function"]),
+                int(found["offset"], 16),
+                found["file"],
+                int(line) if line else None,
+            )
+    return None
+
+
+def _function(text: str | None) -> str | None:
+    """The function's own name of ``[clone kernel(int *)] inlined()``."""
+    return re.sub(r"^\[clone .*?\] ", "", text) if text else None
+
+
+def _extent(found: re.Match[str] | None) -> Extent | None:
+    return (int(found[1]), int(found[2]), int(found[3])) if found else None

@@ -1,0 +1,44 @@
+"""What a sanitizer found, as people read it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from rich.console import Console
+from rich.text import Text
+
+from cudarun.diagnostics.findings import Finding, Place
+from cudarun.report.sanitizer_types import SanitizerReport
+
+
+def show_sanitizer(report: SanitizerReport, device: str, out: Console) -> None:
+    """A line for each finding with where it is below it; the number of them."""
+    if not report.findings:
+        held = Text("held ", style="green") + Text(f"{report.tool}: nothing found on {device}")
+        out.print(held, soft_wrap=True)
+        return
+    for finding in report.findings:
+        mark = (
+            Text("FAILED ", style="red bold") if finding.severity == "error" else Text("warning ")
+        )
+        out.print(mark + Text(f"{report.tool}: {finding.message}"), soft_wrap=True)
+        for line in _below(finding):
+            out.print(Text(f"  {line}"), soft_wrap=True)
+    left = report.total - len(report.findings)
+    more = f", {left} of them not shown" if left > 0 else ""
+    count = max(report.total, len(report.findings))
+    noun = "finding" if count == 1 else "findings"
+    out.print(f"{report.tool}: {count} {noun} on {device}{more}", soft_wrap=True)
+
+
+def _below(finding: Finding) -> Iterator[str]:
+    """The place as a compiler writes one, the thread, and the rest of the sanitizer's words."""
+    for place in finding.places:
+        if place.file is not None:
+            yield f"{place.file}:{place.line}: {_what(place)}"
+    yield from finding.details
+
+
+def _what(place: Place) -> str:
+    access = f"{place.access} in " if place.access else ""
+    return f"{access}{place.function or 'an unknown function'}"

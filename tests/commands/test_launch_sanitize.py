@@ -1,0 +1,62 @@
+"""``launch --sanitize``: what it is refused with; what it finds needs a GPU."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from cudarun.diagnostics.sanitizer import parse_sanitizer_log
+from cudarun.report.sanitizer import show_sanitizer
+from cudarun.report.sanitizer_types import SanitizerReport
+from cudarun.report.tables import console
+
+if TYPE_CHECKING:
+    from conftest import Run
+
+DATA = Path(__file__).resolve().parents[1] / "data" / "sanitizer"
+GOOD = (
+    *("launch", "tests/data/faults/faults.ptx", "-k", "good", "--block", "64"),
+    *("out=i32[n]:zeros", "n=i32:64", "--sanitize", "memcheck"),
+)
+
+
+def test_the_emulated_device_has_detectors_of_its_own(run: Run) -> None:
+    ran = run(*GOOD, "-d", "cpu")
+    assert ran.code == 2
+    assert ran.out == ""
+    assert ran.err.startswith(
+        "error: --sanitize: compute-sanitizer is for GPUs, and cpu is emulated\nhint: "
+    )
+    assert "--detect race,uninit" in ran.err
+
+
+@pytest.mark.parametrize(
+    ("option", "value"), [("--together", ()), ("--repeat", ("3",)), ("--reference", ("cpu",))]
+)
+def test_what_it_cannot_be_with(run: Run, option: str, value: tuple[str, ...]) -> None:
+    ran = run(*GOOD, "-d", "0", option, *value)
+    assert (ran.code, ran.err) == (2, f"error: --sanitize and {option} exclude each other\n")
+
+
+def test_a_request_is_refused_before_anything_is_started(run: Run) -> None:
+    ran = run(*GOOD, "-d", "0", "--save", "out=/nowhere/out.npy")
+    assert ran.code in (2, 3)  # 3 where the sanitizer is not installed, which is as good a reason
+    assert "Traceback" not in ran.err
+
+
+def test_how_findings_are_shown(capsys: pytest.CaptureFixture[str]) -> None:
+    log = parse_sanitizer_log((DATA / "memcheck.txt").read_text())
+    show_sanitizer(SanitizerReport("memcheck", log.findings[:1], 3), "0", console(False))
+    assert capsys.readouterr().out == (
+        "FAILED memcheck: Invalid __global__ write of size 4 bytes\n"
+        "  memcheck_demo.cu:34: unaligned_kernel()\n"
+        "  at unaligned_kernel()+0x100 in memcheck_demo.cu:34\n"
+        "  by thread (0,0,0) in block (0,0,0)\n"
+        "  Address 0x7cc43aa00001 is misaligned\n"
+        "  and is inside the nearest allocation at 0x7cc43aa00000 of size 4 bytes\n"
+        "memcheck: 3 findings on 0, 2 of them not shown\n"
+    )
+    show_sanitizer(SanitizerReport("racecheck", (), 0), "0", console(False))
+    assert capsys.readouterr().out == "held racecheck: nothing found on 0\n"

@@ -19,7 +19,6 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import ml_dtypes
 import numpy as np
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -29,7 +28,7 @@ CHAPTERS = tuple(sorted(path.stem for path in FOLDER.glob("*.toml") if path.stem
 TIME_LIMIT = 600.0  # seconds for a chapter
 
 _BUFFER = re.compile(r"(\w+)=(?:@|[^:]*\[)")
-_DTYPES = {"bf16": ml_dtypes.bfloat16, "f16": "f2", "f32": "f4", "f64": "f8"}
+_DTYPES = {"f16": "f2", "f32": "f4", "f64": "f8"}
 
 
 @dataclass(slots=True)
@@ -177,7 +176,11 @@ def _dtype(kind: str) -> Any:
     vector = re.fullmatch(r"(half|bfloat16|float|double)\d(_\w+)?", kind)
     if vector is not None:
         names = {"half": "f16", "bfloat16": "bf16", "float": "f32", "double": "f64"}
-        return _DTYPES[names[vector[1]]]
+        kind = names[vector[1]]
+    if kind == "bf16":
+        import ml_dtypes
+
+        return ml_dtypes.bfloat16
     return _DTYPES.get(kind.partition("*")[0])
 
 

@@ -7,11 +7,13 @@ import io
 import os
 import sys
 import traceback
+from collections.abc import Sequence
+from itertools import takewhile
 
 import click
 
 from cudarun import __version__
-from cudarun.errors import CudarunError, ExitCode, RequestError
+from cudarun.errors import CudarunError, ExitCode, Interrupted, RequestError, WorkerDied
 
 # Name to its one-line help, so that `cudarun --help` imports no command.
 COMMANDS = {
@@ -90,16 +92,14 @@ def main(args: list[str] | None = None) -> int:
             sys.stdout.flush()
             return int(code or ExitCode.OK)
         except (click.exceptions.Abort, KeyboardInterrupt):
-            return ExitCode.INTERRUPTED
+            return _end(Interrupted("interrupted"), given, shown=True)  # the terminal has shown ^C
         except click.exceptions.NoArgsIsHelpError as error:
             error.show()
             return ExitCode.UNUSABLE_REQUEST
         except click.ClickException as error:
-            _show(_in_our_words(error))
-            return ExitCode.UNUSABLE_REQUEST
+            return _end(_in_our_words(error, given), given)
         except CudarunError as error:
-            _show(error)
-            return error.exit_code
+            return _end(error, given)
         except BrokenPipeError:
             _discard_output()  # the reader has gone: `| head`
             return ExitCode.OK
@@ -108,9 +108,45 @@ def main(args: list[str] | None = None) -> int:
             _discard_output()
             _show(RequestError(f"the output cannot be written: {error.strerror}"))
             return ExitCode.UNUSABLE_REQUEST
-        except Exception:  # a bug of ours
+        except Exception as error:  # a bug of ours
             traceback.print_exc()
-            return ExitCode.WORKER_DIED
+            message = f"internal error: {type(error).__name__}: {error}"
+            return _end(WorkerDied(message, log=traceback.format_exc()), given, shown=True)
+
+
+def _end(error: CudarunError, args: Sequence[str], *, shown: bool = False) -> int:
+    """Show an error that nothing came of but itself; with ``--json`` as a document, too.
+
+    Args:
+        error: What ends the process.
+        args: Of the command line: the error may be that click could not read them.
+        shown: It is on the terminal already.
+    """
+    if not shown:
+        _show(error)
+    if "--json" in takewhile(lambda word: word != "--", args):
+        from cudarun.report.json import error_document
+
+        try:
+            print(error_document(_document_name(args), error), flush=True)
+        except OSError:
+            _discard_output()
+    return error.exit_code
+
+
+def _document_name(args: Sequence[str]) -> str:
+    """The command in a document's schema: ``launch``, ``ctx-run``; ``cudarun`` where none is named.
+
+    >>> _document_name(["ctx", "run", "--json", "create A"])
+    'ctx-run'
+    """
+    words = [word for word in args if not word.startswith("-")]
+    if not words or words[0] not in COMMANDS:
+        return "cudarun"
+    if words[0] == "ctx":
+        return "-".join(words[:2])
+    is_spec = any(word.partition("=")[0] == "--spec" for word in args)
+    return f"{words[0]}-spec" if is_spec else words[0]
 
 
 def _show(error: CudarunError) -> None:
@@ -131,9 +167,13 @@ def _discard_output() -> None:
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-def _in_our_words(error: click.ClickException) -> RequestError:
+def _in_our_words(error: click.ClickException, args: Sequence[str]) -> RequestError:
     """Click's own refusals, in the form that all others have."""
     context = error.ctx if isinstance(error, click.UsageError) else None
     hint = f"'{context.command_path} --help' shows how it is used" if context else None
+    if isinstance(error, click.NoSuchOption):
+        from cudarun.commands.numbers import negative_argument
+
+        hint = negative_argument(error.option_name, args) or hint
     message = error.format_message()
     return RequestError(message[:1].lower() + message[1:].rstrip("."), hint=hint)

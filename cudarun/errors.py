@@ -10,7 +10,8 @@
     ├── ImageRefused    4   the image does not parse, link or load here
     ├── DeviceFailed    5   the launch was refused, or the kernel faulted
     ├── OutOfTime       6   --timeout passed
-    └── WorkerDied      7   the worker process ended without an answer
+    ├── WorkerDied      7   the worker process ended without an answer
+    └── Interrupted   130   Ctrl-C
 
 An error crosses from the worker to its parent by pickle, so it holds plain data only. Nothing but
 ``cli`` turns one into text on stderr and a process status.
@@ -18,6 +19,7 @@ An error crosses from the worker to its parent by pickle, so it holds plain data
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from enum import IntEnum
 from typing import Any, ClassVar
 
@@ -170,3 +172,14 @@ class WorkerDied(CudarunError):
     """The worker process ended without an answer, or met an error of our own making."""
 
     exit_code = ExitCode.WORKER_DIED
+
+
+class Interrupted(CudarunError):
+    """The user pressed Ctrl-C."""
+
+    exit_code = ExitCode.INTERRUPTED
+
+
+def worst(errors: Iterable[CudarunError | None]) -> CudarunError | None:
+    """Of several errors the one that the exit code is of: the first with the largest."""
+    return max((e for e in errors if e is not None), key=lambda e: e.exit_code, default=None)

@@ -8,9 +8,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from cudarun.commands.options import context_options, device_options, output_options, target
+from cudarun.commands.options import (
+    context_options,
+    device_options,
+    output_options,
+    target,
+    watch,
+)
 from cudarun.errors import RequestError
-from cudarun.report.json import document, errors_as_json
+from cudarun.report.json import document
 from cudarun.session.context_verbs import CHAPTERS, Verb
 from cudarun.session.requests import Image
 from cudarun.session.targets import Target
@@ -40,8 +46,8 @@ def show(as_json: bool, quiet: bool, **values: Any) -> int:
     """
     from cudarun.session.context_showing import show_contexts
 
-    with errors_as_json("ctx-show", wanted=as_json):
-        report = show_contexts(target(values, capture=as_json))
+    where = target(values, capture=as_json)
+    report = show_contexts(where, watch(where, quiet=quiet))
     if as_json:
         click.echo(document("ctx-show", report, report.exit_code))
         return report.exit_code
@@ -91,8 +97,7 @@ def run(
     \b
     cudarun ctx run 'create A; create B; pop == B; @t1 push B; current == A' -d cpu
     """
-    with errors_as_json("ctx-run", wanted=as_json):
-        return _run(_script(script, file), _target(values, as_json), times, as_json, quiet)
+    return _run(_script(script, file), target(values, capture=as_json), times, as_json, quiet)
 
 
 def _run(script: Script, where: Target, times: bool, as_json: bool, quiet: bool) -> int:
@@ -170,12 +175,11 @@ def verify(facts: tuple[str, ...], listed: bool, as_json: bool, quiet: bool, **v
     from cudarun.session.context_verifying import chosen_facts, untried
     from cudarun.session.context_verifying import verify as try_facts
 
-    with errors_as_json("ctx-verify", wanted=as_json):
-        chosen = chosen_facts(facts)
-        if listed:
-            report = untried(chosen)
-        else:
-            report = try_facts(chosen, _target(values, True), _progress(as_json or quiet))
+    chosen = chosen_facts(facts)
+    if listed:
+        report = untried(chosen)
+    else:
+        report = try_facts(chosen, target(values, capture=True), _progress(as_json or quiet))
     if as_json:
         click.echo(document("ctx-verify", report, report.exit_code))
         return report.exit_code
@@ -195,14 +199,3 @@ def _progress(silent: bool) -> Callable[[str], object]:
     if silent or not sys.stderr.isatty():
         return lambda what: None
     return lambda what: click.echo(f"\r\x1b[K{what}", nl=False, err=True)
-
-
-def _target(values: dict[str, Any], capture: bool) -> Target:
-    """The target of a command that makes its own contexts."""
-    return Target(
-        devices=values.pop("devices"),
-        together=values.pop("together"),
-        timeout=values.pop("timeout"),
-        trace=values.pop("trace"),
-        capture=capture,
-    )

@@ -6,9 +6,15 @@ from typing import Any
 
 import click
 
-from cudarun.commands.options import context_options, device_options, output_options, target
+from cudarun.commands.options import (
+    context_options,
+    device_options,
+    output_options,
+    target,
+    watch,
+)
 from cudarun.errors import ExitCode
-from cudarun.report.json import document, errors_as_json
+from cudarun.report.json import document
 from cudarun.session.inventory import list_devices
 
 
@@ -23,8 +29,8 @@ def command(as_json: bool, quiet: bool, **values: Any) -> int:
     cudarun devices
     cudarun devices -d cpu --json
     """
-    with errors_as_json("devices", wanted=as_json):
-        report = list_devices(target(values, capture=as_json))
+    where = target(values, capture=as_json)
+    report = list_devices(where, watch(where, quiet=quiet))
     if as_json:
         click.echo(document("devices", report))
     elif quiet:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from cudarun.commands.numbers import INT_MAX, whole
 from cudarun.commands.options import stack
 from cudarun.errors import RequestError
 from cudarun.session.image_requests import CACHE_MODES, FALLBACKS, JitOptions
@@ -43,19 +44,19 @@ def jit_options(function: F) -> F:
             "-O",
             "--optimize",
             "optimization",
-            type=click.IntRange(0, 4),
+            type=whole(0, 4),
             metavar="LEVEL",
             help="Optimise PTX so far, 0 to 4.  [default: 4]",
         ),
         click.option(
             "--max-registers",
-            type=click.IntRange(min=1),
+            type=whole(1, INT_MAX),
             metavar="N",
             help="Most registers of a thread, where PTX is compiled.",
         ),
         click.option(
             "--threads-per-block",
-            type=click.IntRange(min=1),
+            type=whole(1, INT_MAX),
             metavar="N",
             help="Compile PTX so that blocks can have as many threads.",
         ),
@@ -80,13 +81,10 @@ def jit_options(function: F) -> F:
         click.option(
             "--position-independent", is_flag=True, help="Compile PTX to code that can be anywhere."
         ),
-        click.option(
-            "--verbose", is_flag=True, help="Show what the compiler and the linker say they did."
-        ),
     )(function)
 
 
-def jit(values: dict[str, Any]) -> JitOptions:
+def jit(values: dict[str, Any], *, verbose: bool) -> JitOptions:
     """Take the values of `jit_options` out of a command's arguments.
 
     Raises:
@@ -104,5 +102,5 @@ def jit(values: dict[str, Any]) -> JitOptions:
         cache_mode=values.pop("cache_mode"),
         fallback=values.pop("fallback"),
         position_independent=values.pop("position_independent"),
-        verbose=values.pop("verbose"),
+        verbose=verbose,
     )

@@ -11,10 +11,15 @@ from click.core import ParameterSource
 
 from cudarun.commands.compile_options import compilation, compile_options
 from cudarun.commands.launch_options import launch_options
-from cudarun.commands.options import context_options, device_options, output_options, target
+from cudarun.commands.options import (
+    context_options,
+    device_options,
+    output_options,
+    target,
+    watch,
+)
 from cudarun.errors import ExitCode, RequestError
-from cudarun.report.json import document, errors_as_json
-from cudarun.report.progress import status_line
+from cudarun.report.json import document
 from cudarun.session.fleet import Fleet
 from cudarun.session.launching import launch, plan, prefetch
 from cudarun.session.selection import Selector
@@ -27,7 +32,7 @@ if TYPE_CHECKING:
 SANITIZERS = ("memcheck", "racecheck", "initcheck", "synccheck")
 
 _WITH_SPEC = {
-    *("image", "arguments", "spec", "fail_fast", "junit", "as_json", "quiet"),
+    *("image", "arguments", "spec", "fail_fast", "junit", "as_json", "quiet", "verbose"),
     *("devices", "timeout", "trace", "context_kind", "ctx_flags", "limits", "cache_config"),
 }
 
@@ -68,18 +73,17 @@ def command(as_json: bool, quiet: bool, **values: Any) -> int:
     if values["spec"] is not None:
         return _spec(values, as_json=as_json, quiet=quiet)
     where = target(values, capture=as_json)
-    with errors_as_json("launch", wanted=as_json):
-        _refuse_without_spec(values)
-        if values["dry_run"]:
-            return _dry_run(_request(values, where), as_json=as_json)
-        if values["sanitize"] is not None:
-            return _sanitize(values, where, as_json=as_json, quiet=quiet)
-        with ExitStack() as workers:
-            # They initialise the driver while we read what the user wants of them.
-            fleet = workers.enter_context(Fleet(where, prefetch, status_line()))
-            reference = _reference(values["reference"], where, workers)
-            request = _request(values, where)
-            return _launch(request, fleet, reference, as_json=as_json, quiet=quiet)
+    _refuse_without_spec(values)
+    if values["dry_run"]:
+        return _dry_run(_request(values, where), as_json=as_json)
+    if values["sanitize"] is not None:
+        return _sanitize(values, where, as_json=as_json, quiet=quiet)
+    with ExitStack() as workers:
+        # They initialise the driver while we read what the user wants of them.
+        fleet = workers.enter_context(Fleet(where, prefetch, watch(where, quiet=quiet)))
+        reference = _reference(values["reference"], where, workers)
+        request = _request(values, where)
+        return _launch(request, fleet, reference, as_json=as_json, quiet=quiet)
 
 
 def _request(values: dict[str, Any], where: Target) -> LaunchRequest:
@@ -106,12 +110,11 @@ def _refuse_without_spec(values: dict[str, Any]) -> None:
 
 def _spec(values: dict[str, Any], *, as_json: bool, quiet: bool) -> int:
     """Run a spec: a line for each case as it is settled, or one document."""
-    with errors_as_json("launch-spec", wanted=as_json):
-        _refuse_with_spec()
-        where = target(values, capture=True)
-        if where.together:
-            raise RequestError("--together: a spec has one worker for each device")
-        return _run_spec(values, where, as_json=as_json, quiet=quiet)
+    _refuse_with_spec()
+    where = target(values, capture=True)
+    if where.together:
+        raise RequestError("--together: a spec has one worker for each device")
+    return _run_spec(values, where, as_json=as_json, quiet=quiet)
 
 
 def _run_spec(values: dict[str, Any], where: Target, *, as_json: bool, quiet: bool) -> int:
@@ -132,7 +135,7 @@ def _run_spec(values: dict[str, Any], where: Target, *, as_json: bool, quiet: bo
         cases,
         where,
         fail_fast=values["fail_fast"],
-        watch=status_line(),
+        watch=watch(where, quiet=quiet),
         on_case=table.add if table is not None else lambda case: None,
     )
     if values["junit"] is not None:
@@ -161,7 +164,7 @@ def _reference(selector: Selector | None, where: Target, workers: ExitStack) -> 
     alone = replace(
         where, devices=(selector,), context=ContextOptions(), together=False, capture=True
     )
-    return workers.enter_context(Fleet(alone, prefetch, status_line()))
+    return workers.enter_context(Fleet(alone, prefetch, watch(where)))
 
 
 def _launch(

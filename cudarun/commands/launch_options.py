@@ -10,7 +10,8 @@ from typing import Any, TypeVar
 
 import click
 
-from cudarun.commands.options import extent, stack, whole_number
+from cudarun.commands.numbers import INT_MAX, extent, not_negative, size, whole
+from cudarun.commands.options import stack
 from cudarun.session.contexts import CACHE_CONFIGS
 from cudarun.session.selection import ALL, Selector, parse_devices
 
@@ -64,7 +65,7 @@ _GEOMETRY = (
     ),
     click.option(
         "--smem",
-        type=whole_number,
+        type=size,
         metavar="BYTES",
         help="Bytes of dynamic shared memory.",
     ),
@@ -74,7 +75,7 @@ _GEOMETRY = (
     click.option("--cluster", type=extent, metavar="X[,Y[,Z]]", help="Blocks in a cluster."),
     click.option(
         "--carveout",
-        type=click.IntRange(0, 100),
+        type=whole(0, 100),
         metavar="PERCENT",
         help="How much of L1 the kernel would have as shared memory.",
     ),
@@ -84,7 +85,10 @@ _GEOMETRY = (
         help="Prefer shared memory or L1 for this kernel.",
     ),
     click.option(
-        "--priority", type=int, metavar="N", help="Launch in a stream of this priority, 0 last."
+        "--priority",
+        type=whole(-INT_MAX, INT_MAX),
+        metavar="N",
+        help="Launch in a stream of this priority, 0 last.",
     ),
     click.option(
         "--params",
@@ -112,12 +116,14 @@ _RESULTS = (
     ),
     click.option(
         "--rtol",
-        type=click.FloatRange(min=0),
+        type=not_negative,
+        metavar="X",
         help="Relative tolerance of --check and --reference.  [default: by dtype]",
     ),
     click.option(
         "--atol",
-        type=click.FloatRange(min=0),
+        type=not_negative,
+        metavar="X",
         help="Absolute tolerance of --check and --reference.  [default: by dtype]",
     ),
     click.option("--equal-nan", is_flag=True, help="Let NaN equal NaN in them."),
@@ -146,7 +152,8 @@ _RESULTS = (
     click.option("--force", is_flag=True, help="Let --save replace existing files."),
     click.option(
         "--seed",
-        type=click.IntRange(min=0),
+        type=whole(),
+        metavar="N",
         help="Seed of random initialisers.  [default: random, printed]",
     ),
 )
@@ -154,13 +161,13 @@ _RESULTS = (
 _TIMING = (
     click.option(
         "--repeat",
-        type=click.IntRange(min=1),
+        type=whole(1, INT_MAX),
         metavar="N",
         help="Time N runs by events; inputs restored and L2 flushed before each.",
     ),
     click.option(
         "--warmup",
-        type=click.IntRange(min=0),
+        type=whole(0, INT_MAX),
         metavar="N",
         help=f"Runs before those of --repeat.  [default: {WARMUP}]",
     ),

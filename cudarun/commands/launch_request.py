@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from cudarun.commands.launch_options import DEFAULT_BLOCK, SHOW_KINDS, WARMUP
+from cudarun.commands.numbers import INT_MAX
 from cudarun.errors import RequestError
 from cudarun.session.outputs import check_savable
 from cudarun.session.requests import (
@@ -84,9 +85,14 @@ def _geometry(values: dict[str, Any]) -> Geometry:
         raise RequestError("--grid and --threads exclude each other: each says the whole size")
     if block is None:
         block = (DEFAULT_BLOCK if threads else 1, 1, 1)
-    return Geometry(
+    geometry = Geometry(
         block, grid, threads, values["smem"] or 0, values["cooperative"], values["cluster"]
     )
+    if max(geometry.grid_extent()) > INT_MAX:
+        raise RequestError(
+            f"--threads: {max(geometry.grid_extent())} blocks in a dimension; no grid has so many"
+        )
+    return geometry
 
 
 def _triton_geometry(values: dict[str, Any], triton: TritonKernel) -> Geometry:

@@ -9,9 +9,15 @@ import click
 from cudarun.commands.compile_options import compilation, compile_options
 from cudarun.commands.image_options import architecture, jit, jit_options
 from cudarun.commands.inputs import open_input
-from cudarun.commands.options import context_options, device_options, output_options, target
+from cudarun.commands.options import (
+    context_options,
+    device_options,
+    output_options,
+    target,
+    watch,
+)
 from cudarun.errors import RequestError
-from cudarun.report.json import document, errors_as_json
+from cudarun.report.json import document
 from cudarun.session.image_requests import LinkRequest
 
 if TYPE_CHECKING:
@@ -55,8 +61,7 @@ def command(as_json: bool, quiet: bool, **values: Any) -> int:
     from cudarun.session.links import link
 
     where = target(values, capture=False)
-    with errors_as_json("link", wanted=as_json):
-        report = link(_request(values, where))
+    report = link(_request(values, where), watch(where, quiet=quiet))
     if as_json:
         click.echo(document("link", report, report.exit_code))
         return report.exit_code
@@ -79,6 +84,6 @@ def _request(values: dict[str, Any], where: Target) -> LinkRequest:
         architecture=values.pop("arch"),
         lto=values.pop("lto"),
         load=values.pop("load_it"),
-        options=jit(values),
+        options=jit(values, verbose=where.verbose),
         target=where,
     )

@@ -9,19 +9,18 @@ import click
 from cudarun.commands.compile_options import compilation, compile_options
 from cudarun.commands.image_options import jit, jit_options
 from cudarun.commands.inputs import open_input
+from cudarun.commands.numbers import extent, size
 from cudarun.commands.options import (
     context_options,
     device_options,
-    extent,
     output_options,
     target,
-    whole_number,
+    watch,
 )
 from cudarun.errors import RequestError
-from cudarun.report.json import document, errors_as_json
+from cudarun.report.json import document
 from cudarun.session.fleet import Fleet
 from cudarun.session.image_requests import LoadRequest, Via
-from cudarun.session.targets import Target
 from cudarun.session.verdicts import load, prefetch
 
 _WAYS: dict[str, tuple[Via, ...]] = {
@@ -49,7 +48,7 @@ _WAYS: dict[str, tuple[Via, ...]] = {
 )
 @click.option(
     "--smem",
-    type=whole_number,
+    type=size,
     metavar="BYTES",
     default=0,
     help="Dynamic shared memory of that block.",
@@ -70,15 +69,14 @@ def command(as_json: bool, quiet: bool, offline: bool, **values: Any) -> int:
     cudarun load --offline samples/saxpy.ptx
     """
     where = target(values, capture=True)
-    with errors_as_json("load", wanted=as_json):
-        if offline:
-            return _offline(values, as_json=as_json, quiet=quiet)
-        with Fleet(where, prefetch) as fleet:
-            return _load(_request(values), fleet, where, as_json=as_json, quiet=quiet)
+    if offline:
+        return _offline(values, as_json=as_json, quiet=quiet)
 
+    def new_fleet() -> Fleet:
+        return Fleet(where, prefetch, watch(where, quiet=quiet))
 
-def _load(request: LoadRequest, fleet: Fleet, where: Target, *, as_json: bool, quiet: bool) -> int:
-    report = load(request, fleet, lambda: Fleet(where, prefetch))
+    with new_fleet() as fleet:
+        report = load(_request(values, verbose=where.verbose), fleet, new_fleet)
     if as_json:
         click.echo(document("load", report, report.exit_code))
         return report.exit_code
@@ -103,7 +101,7 @@ def _offline(values: dict[str, Any], *, as_json: bool, quiet: bool) -> int:
     return report.exit_code
 
 
-def _request(values: dict[str, Any]) -> LoadRequest:
+def _request(values: dict[str, Any], *, verbose: bool) -> LoadRequest:
     sources = compilation(values)
     names = values.pop("images")
     if names.count("-") > 1:
@@ -114,5 +112,5 @@ def _request(values: dict[str, Any]) -> LoadRequest:
         lazy=values.pop("lazy"),
         block=values.pop("block"),
         shared_bytes=values.pop("smem"),
-        options=jit(values),
+        options=jit(values, verbose=verbose),
     )

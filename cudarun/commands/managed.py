@@ -8,16 +8,16 @@ from typing import Any
 import click
 
 from cudarun.commands.inputs import read_input
+from cudarun.commands.numbers import extent, size, whole
 from cudarun.commands.options import (
     context_options,
     device_options,
-    extent,
     output_options,
     target,
-    whole_number,
+    watch,
 )
 from cudarun.errors import RequestError
-from cudarun.report.json import document, errors_as_json
+from cudarun.report.json import document
 from cudarun.session.managed import (
     ManagedLaunch,
     ManagedRequest,
@@ -25,6 +25,7 @@ from cudarun.session.managed import (
     parse_view,
     start_worker,
 )
+from cudarun.session.progress import Progress, watched
 from cudarun.session.requests import Geometry, Image, LaunchRequest
 from cudarun.session.targets import Target
 
@@ -42,7 +43,7 @@ from cudarun.session.targets import Target
 @click.option("--grid", type=extent, metavar="X[,Y[,Z]]", default="1", help="Blocks in the grid.")
 @click.option("--block", type=extent, metavar="X[,Y[,Z]]", default="1", help="Threads in a block.")
 @click.option(
-    "--smem", type=whole_number, metavar="BYTES", default=0, help="Bytes of dynamic shared memory."
+    "--smem", type=size, metavar="BYTES", default=0, help="Bytes of dynamic shared memory."
 )
 @click.option(
     "--globals",
@@ -52,7 +53,7 @@ from cudarun.session.targets import Target
 )
 @click.option(
     "--contexts",
-    type=click.IntRange(min=1),
+    type=whole(1, 1 << 10),
     metavar="N",
     help="Contexts to look from on each device.  [default: 1; 2 where there is one device]",
 )
@@ -72,9 +73,13 @@ def command(as_json: bool, quiet: bool, **values: Any) -> int:
     cudarun managed samples/managed.ptx counter=i32:100 -d all --launch 'bump k=i32:5'
     """
     where = target(values, capture=as_json)
-    with errors_as_json("managed", wanted=as_json), start_worker(where) as worker:
-        # The worker initialises the driver while we read what the user wants of it.
-        report = managed(_request(values, where), worker, where.timeout)
+    progress = Progress(verbose=where.verbose)
+    # The worker initialises the driver while we read what the user wants of it.
+    with (
+        start_worker(where, progress) as worker,
+        watched(watch(where, quiet=quiet), [progress]) as look,
+    ):
+        report = managed(_request(values, where), worker, where.timeout, look)
     if as_json:
         click.echo(document("managed", report, report.exit_code))
         return report.exit_code

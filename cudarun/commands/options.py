@@ -7,48 +7,18 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from cudarun.commands.numbers import positive, whole
+from cudarun.report.progress import status_line
 from cudarun.session.contexts import CACHE_CONFIGS, FLAGS, LIMITS
 from cudarun.session.selection import parse_devices
 from cudarun.session.targets import ContextOptions, Target
 
-if TYPE_CHECKING:  # requests are imported when there is one to make
-    from cudarun.session.requests import Extent
+if TYPE_CHECKING:
+    from cudarun.session.progress import Watch
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-_SUFFIXES = {"Ki": 1 << 10, "Mi": 1 << 20, "Gi": 1 << 30, "K": 10**3, "M": 10**6, "G": 10**9}
-
-
 # --- types of options: functions from the text to the value, which click calls -------------------
-
-
-def whole_number(text: str | int) -> int:
-    """``4096``, ``0x1000``, ``4Ki`` or ``1M`` as an int."""
-    if isinstance(text, int):
-        return text
-    digits, factor = text.strip(), 1
-    for suffix, value in _SUFFIXES.items():
-        if digits.endswith(suffix):
-            digits, factor = digits.removesuffix(suffix), value
-            break
-    try:
-        number = int(digits, 0) * factor
-    except ValueError:
-        raise click.BadParameter(f"'{text}' is not a whole number") from None
-    if number < 0:
-        raise click.BadParameter(f"{text} is negative")
-    return number
-
-
-def extent(text: str) -> Extent:
-    """``X[,Y[,Z]]`` as three positive numbers; those left out are 1."""
-    numbers = [whole_number(item) for item in text.split(",")]
-    if len(numbers) > 3:
-        raise click.BadParameter(f"'{text}' has {len(numbers)} dimensions; there are three")
-    if 0 in numbers:
-        raise click.BadParameter(f"'{text}': no dimension can be 0")
-    x, y, z = (*numbers, 1, 1)[:3]
-    return (x, y, z)
 
 
 def _limit(text: str) -> tuple[str, int]:
@@ -56,7 +26,7 @@ def _limit(text: str) -> tuple[str, int]:
     if name not in LIMITS or not equals:
         names = ", ".join(LIMITS)
         raise click.BadParameter(f"'{text}' is not NAME=SIZE with a NAME of {names}")
-    return name, whole_number(size)
+    return name, whole()(size)
 
 
 def _flags(text: str) -> tuple[str, ...]:
@@ -92,7 +62,7 @@ def device_options(default: str) -> Callable[[F], F]:
         ),
         click.option(
             "--timeout",
-            type=click.FloatRange(min=0, min_open=True),
+            type=positive,
             metavar="SECONDS",
             help="Kill the worker after this long and end with exit code 6.",
         ),
@@ -137,9 +107,15 @@ def context_options(function: F) -> F:
 
 
 def output_options(function: F) -> F:
-    """``--json``, ``-q``, ``--color``."""
+    """``--json``, ``-v``, ``-q``, ``--color``; `target` takes ``-v``."""
     return stack(
         click.option("--json", "as_json", is_flag=True, help="Print one JSON document on stdout."),
+        click.option(
+            "-v",
+            "--verbose",
+            is_flag=True,
+            help="Say each step of the work on stderr as it begins, with the time.",
+        ),
         click.option("-q", "--quiet", is_flag=True, help="Print only what was asked for."),
         click.option(
             "--color/--no-color",
@@ -152,15 +128,24 @@ def output_options(function: F) -> F:
 
 
 def target(values: dict[str, Any], *, capture: bool) -> Target:
-    """Take the values of `device_options` and `context_options` out of a command's arguments."""
+    """Take the values of `device_options` and `context_options` out of a command's arguments.
+
+    One that makes its own contexts has the former alone.
+    """
     return Target(
         devices=values.pop("devices"),
-        context=context_values(values),
+        context=context_values(values) if "context_kind" in values else ContextOptions(),
         together=values.pop("together"),
         timeout=values.pop("timeout"),
         trace=values.pop("trace"),
+        verbose=values.pop("verbose"),
         capture=capture,
     )
+
+
+def watch(where: Target, *, quiet: bool = False) -> Watch | None:
+    """A line on a terminal's stderr for what takes long, unless that is told there anyway."""
+    return None if quiet or where.trace or where.verbose else status_line()
 
 
 def context_values(values: dict[str, Any]) -> ContextOptions:

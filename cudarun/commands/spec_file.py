@@ -20,6 +20,7 @@ from cudarun.commands.compile_options import compilation, compile_options
 from cudarun.commands.inputs import read_input
 from cudarun.commands.launch_options import launch_options
 from cudarun.commands.launch_request import launch_request
+from cudarun.commands.numbers import positive
 from cudarun.commands.options import context_options, context_values
 from cudarun.errors import CudarunError, ImageRefused, RequestError
 from cudarun.session.requests import Image
@@ -39,7 +40,7 @@ _JOINED = {"grid", "block", "threads", "cluster", "ctx-flags"}
 @click.argument("arguments", nargs=-1)
 @launch_options
 @compile_options
-@click.option("--timeout", type=click.FloatRange(min=0, min_open=True))
+@click.option("--timeout", type=positive)
 @context_options
 def words(**values: Any) -> None:
     """The words of a case; never called, only asked to parse."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from cudarun.errors import CudarunError, ExitCode
+from cudarun.errors import CudarunError, ExitCode, worst
 
 # --- ctx run -------------------------------------------------------------------------------------
 
@@ -207,7 +207,11 @@ class ContextsReport:
     outcomes: tuple[ContextOutcome, ...]
 
     @property
+    def error(self) -> CudarunError | None:
+        """The worst of all."""
+        return worst(outcome.error for outcome in self.outcomes)
+
+    @property
     def exit_code(self) -> ExitCode:
-        """The largest code of all devices."""
-        codes = [outcome.error.exit_code for outcome in self.outcomes if outcome.error]
-        return max(codes, default=ExitCode.OK)
+        """That of the worst error."""
+        return self.error.exit_code if self.error else ExitCode.OK

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from cudarun.diagnostics.entries import Diagnostic
-from cudarun.errors import CudarunError, ExitCode
+from cudarun.errors import CudarunError, ExitCode, worst
 from cudarun.parameters import Parameter
 from cudarun.report.types import DeviceInfo
 
@@ -179,10 +179,14 @@ class LoadReport:
     outcomes: tuple[LoadOutcome, ...]
 
     @property
+    def error(self) -> CudarunError | None:
+        """The worst of all."""
+        return worst(outcome.error for outcome in self.outcomes)
+
+    @property
     def exit_code(self) -> ExitCode:
-        """The largest code of all."""
-        errors = (outcome.error for outcome in self.outcomes)
-        return max((error.exit_code for error in errors if error), default=ExitCode.OK)
+        """That of the worst error."""
+        return self.error.exit_code if self.error else ExitCode.OK
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,10 +242,14 @@ class OfflineReport:
     files: tuple[FileReport, ...]
 
     @property
+    def error(self) -> CudarunError | None:
+        """The worst of all."""
+        return worst(file.error for file in self.files)
+
+    @property
     def exit_code(self) -> ExitCode:
-        """The largest code of all."""
-        errors = (file.error for file in self.files)
-        return max((error.exit_code for error in errors if error), default=ExitCode.OK)
+        """That of the worst error."""
+        return self.error.exit_code if self.error else ExitCode.OK
 
 
 @dataclass(frozen=True, slots=True)
@@ -286,7 +294,11 @@ class LinkReport:
     loads: tuple[LoadOutcome, ...] = ()
 
     @property
+    def error(self) -> CudarunError | None:
+        """The worst of all."""
+        return worst(outcome.error for outcome in self.loads)
+
+    @property
     def exit_code(self) -> ExitCode:
-        """The largest code of all loads."""
-        errors = (outcome.error for outcome in self.loads)
-        return max((error.exit_code for error in errors if error), default=ExitCode.OK)
+        """That of the worst error."""
+        return self.error.exit_code if self.error else ExitCode.OK

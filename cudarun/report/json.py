@@ -1,12 +1,10 @@
-"""Reports as one JSON document, ``{"schema": "cudarun/<command>/1", …}``.
+"""Reports as one JSON document, ``{"schema": "cudarun/<command>/1", "exit_code": …, "error": …}``.
 
 NaN and the infinities, which JSON does not have, are strings.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import fields, is_dataclass
 from math import isfinite, isnan
 from typing import Any
@@ -17,29 +15,34 @@ from cudarun.errors import CudarunError, ExitCode
 def document(command: str, report: Any, exit_code: int = ExitCode.OK) -> str:
     """The report of a command as JSON text.
 
+    ``error`` is the one that the exit code is of, also where it stands again at its device;
+    ``null`` where nothing failed but a check.
+
     Args:
         command: The command's name.
         report: A report dataclass.
         exit_code: What the process will end with.
     """
+    return _text(_head(command, exit_code, getattr(report, "error", None)) | plain(report))
+
+
+def error_document(command: str, error: CudarunError) -> str:
+    """The document of a request that came to nothing but an error."""
+    return _text(_head(command, error.exit_code, error))
+
+
+def _head(command: str, exit_code: int, error: CudarunError | None) -> dict[str, Any]:
+    return {
+        "schema": f"cudarun/{command}/1",
+        "exit_code": int(exit_code),
+        "error": None if error is None else error.as_dict(),
+    }
+
+
+def _text(record: dict[str, Any]) -> str:
     import json  # not before there is something to write
 
-    head = {"schema": f"cudarun/{command}/1", "exit_code": int(exit_code)}
-    return json.dumps(head | plain(report), indent=2, ensure_ascii=False, allow_nan=False)
-
-
-@contextmanager
-def errors_as_json(command: str, *, wanted: bool) -> Iterator[None]:
-    """Print the document of a request that comes to nothing, and let the error go on its way."""
-    try:
-        yield
-    except CudarunError as error:
-        if wanted:
-            import json
-
-            head = {"schema": f"cudarun/{command}/1", "exit_code": int(error.exit_code)}
-            print(json.dumps(head | {"error": error.as_dict()}, indent=2, ensure_ascii=False))
-        raise
+    return json.dumps(record, indent=2, ensure_ascii=False, allow_nan=False)
 
 
 def plain(value: Any) -> Any:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from cudarun.errors import CudarunError, ExitCode
+from cudarun.errors import CudarunError, ExitCode, worst
 from cudarun.report.types import LaunchResult
 
 Verdict = Literal["passed", "failed", "skipped"]
@@ -52,6 +52,11 @@ class SpecReport:
     skipped: int
     seconds: float
     cases: tuple[CaseReport, ...]
+
+    @property
+    def error(self) -> CudarunError | None:
+        """The worst of the cases that failed; one that a case expects is none."""
+        return worst(case.error for case in self.cases if case.verdict == "failed")
 
     @property
     def exit_code(self) -> ExitCode:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from cudarun.errors import CudarunError, ExitCode
+from cudarun.errors import CudarunError, ExitCode, worst
 from cudarun.report.sanitizer_types import SanitizerReport
 
 if TYPE_CHECKING:
@@ -295,6 +295,11 @@ class LaunchReport:
     image: str
     seed: int | None
     outcomes: tuple[DeviceOutcome, ...]
+
+    @property
+    def error(self) -> CudarunError | None:
+        """The worst of all devices; a check that does not hold is none."""
+        return worst(outcome.error for outcome in self.outcomes)
 
     @property
     def exit_code(self) -> ExitCode:

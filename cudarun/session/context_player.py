@@ -22,6 +22,7 @@ from cudarun.session.context_steps import Answer, NotRun, NotSupported, ScriptCo
 from cudarun.session.context_verbs import BUILTIN
 from cudarun.session.devices import Device
 from cudarun.session.drivers import DriverChoice
+from cudarun.session.progress import Progress
 from cudarun.session.requests import Image
 from cudarun.session.selection import Selector
 from cudarun.session.session import Session
@@ -83,6 +84,7 @@ class Player:
         selectors: The devices that ``dev=0``, ``dev=1``, … are.
         images: The files that the script loads; what is no image yet is made one.
         trace: Show every driver call of the script on stderr.
+        progress: Where to say what is being done.
 
     Raises:
         NoDevice: No driver, no device, or not the one asked for.
@@ -90,9 +92,15 @@ class Player:
     """
 
     def __init__(
-        self, selectors: Sequence[Selector], images: Mapping[str, Image], *, trace: bool = False
+        self,
+        selectors: Sequence[Selector],
+        images: Mapping[str, Image],
+        *,
+        trace: bool = False,
+        progress: Progress | None = None,
     ) -> None:
-        session = BareSession(Target(tuple(selectors), trace=trace, narrow=False), selectors)
+        target = Target(tuple(selectors), trace=trace, narrow=False)
+        session = BareSession(target, selectors, progress=progress)
         self.driver = session.driver
         self.devices = session.devices
         # What looks at the stacks is not the script's, so it is not traced.

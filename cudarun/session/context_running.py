@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from cudarun.errors import CudarunError, OutOfTime, RequestError
 from cudarun.report.ctx_types import ScriptReport, StepReport
 from cudarun.session.context_script import Script, Step
+from cudarun.session.progress import Progress
 from cudarun.session.requests import Image
 from cudarun.session.selection import Selector
 from cudarun.session.targets import Target
@@ -102,7 +103,8 @@ class Stage:
 
     def _begin(self) -> Worker[Player]:
         target = self._target
-        make = partial(_player, target.devices, self._images, target.trace)
+        progress = Progress(verbose=target.verbose)
+        make = partial(_player, target.devices, self._images, target.trace, progress)
         return Worker(make, capture=target.capture)
 
     def _ask(self, task: Callable[[Player], T]) -> Outcome[T]:
@@ -137,10 +139,12 @@ class Stage:
 # --- in the worker -------------------------------------------------------------------------------
 
 
-def _player(selectors: Sequence[Selector], images: Mapping[str, Image], trace: bool) -> Player:
+def _player(
+    selectors: Sequence[Selector], images: Mapping[str, Image], trace: bool, progress: Progress
+) -> Player:
     from cudarun.session.context_player import Player
 
-    return Player(selectors, images, trace=trace)
+    return Player(selectors, images, trace=trace, progress=progress)
 
 
 def _labels(player: Player) -> tuple[str, ...]:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from cudarun.report.ctx_types import ContextInfo, ContextOutcome, ContextsReport
 from cudarun.session.contexts import LIMITS, cache_word, creation, enter_context, flag_words
 from cudarun.session.fleet import label_of, one_by_one
+from cudarun.session.progress import Progress, Watch, watched
 from cudarun.session.selection import Selector
 from cudarun.session.targets import ContextOptions, Target
 from cudarun.session.worker import Worker, gather
@@ -19,21 +20,24 @@ if TYPE_CHECKING:  # only a worker has these
     from cudarun.session.context_player import BareSession
 
 
-def show_contexts(target: Target) -> ContextsReport:
+def show_contexts(target: Target, watch: Watch | None = None) -> ContextsReport:
     """Look at the contexts of each device, in a process of its own.
 
     Args:
         target: The devices, and the context to make on each.
+        watch: Is shown what is being done.
 
     Raises:
         NoDevice: ``all`` was asked for and there is none.
     """
     outcomes = []
     for selectors in one_by_one(target):
-        with Worker(partial(_session, selectors, target.trace), capture=True) as worker:
-            worker.send(partial(_look, target.context))
-            [outcome] = gather([worker], timeout=target.timeout)
         label = label_of(selectors)
+        progress = Progress(f"on {label}", verbose=target.verbose)
+        make = partial(_session, selectors, target.trace, progress)
+        with Worker(make, capture=True) as worker, watched(watch, [progress]) as look:
+            worker.send(partial(_look, target.context))
+            [outcome] = gather([worker], timeout=target.timeout, meanwhile=look)
         error = outcome.error.at(device=label) if outcome.error else None
         outcomes.append(ContextOutcome(label, outcome.value, error))
     return ContextsReport(tuple(outcomes))
@@ -42,16 +46,17 @@ def show_contexts(target: Target) -> ContextsReport:
 # --- in the worker -------------------------------------------------------------------------------
 
 
-def _session(selectors: Sequence[Selector], trace: bool) -> BareSession:
+def _session(selectors: Sequence[Selector], trace: bool, progress: Progress) -> BareSession:
     from cudarun.session.context_player import BareSession
 
-    return BareSession(Target(tuple(selectors), trace=trace), selectors)
+    return BareSession(Target(tuple(selectors), trace=trace), selectors, progress=progress)
 
 
 def _look(options: ContextOptions, session: BareSession) -> ContextInfo:
     driver, [device] = session.driver, session.devices
     flags, active = driver.cuDevicePrimaryCtxGetState(device.handle)
     before = int(driver.cuCtxGetCurrent())
+    session.progress.say(f"making a context on device {device.label}")
     _, milliseconds = _timed(lambda: enter_context(driver, device, options))
     name = driver.cuDeviceGetName(256, device.handle).split(b"\0", 1)[0]
     another_milliseconds, another_bytes = _cost(driver, device.handle)

@@ -9,7 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 from cudarun.errors import CudarunError, NoDevice, RequestError
-from cudarun.session.progress import Progress, Watch
+from cudarun.session.progress import Progress, Watch, watched
 from cudarun.session.selection import Selector
 from cudarun.session.targets import Target
 from cudarun.session.worker import Outcome, Worker, gather
@@ -70,7 +70,9 @@ class Fleet:
         self._watch = watch
         self._target = target
         self._groups = [target.devices] if target.together else one_by_one(target, guess=True)
-        self._progress = [Progress() for _ in self._groups]
+        one = len(self._groups) == 1
+        labels = ["" if one else f"on {label_of(selectors)}" for selectors in self._groups]
+        self._progress = [Progress(label, verbose=target.verbose) for label in labels]
         with ExitStack() as stack:
             self._workers = [
                 stack.enter_context(
@@ -109,12 +111,8 @@ class Fleet:
             worker.send(partial(_on_devices, work))
         if meanwhile is not None:
             meanwhile()
-        look = None if self._watch is None else self._look
-        try:
+        with watched(self._watch, self._progress) as look:
             outcomes = gather(self._workers, timeout=self._timeout, meanwhile=look, final=final)
-        finally:
-            if self._watch is not None:
-                self._watch.end()
         answers = [
             answer
             for selectors, outcome in zip(self._groups, outcomes, strict=True)
@@ -134,12 +132,6 @@ class Fleet:
             return answers
         known = {label_of(selectors) for selectors in one_by_one(self._target)}
         return [answer for answer in answers if answer.device in known]
-
-    def _look(self) -> None:
-        if self._watch is not None:
-            one = len(self._groups) == 1
-            labels = ("" if one else f"on {label_of(selectors)}" for selectors in self._groups)
-            self._watch.look([*zip(labels, self._progress, strict=True)])
 
 
 def label_of(selectors: Sequence[Selector]) -> str:
@@ -208,7 +200,9 @@ def _indices(session: Session) -> list[int]:
 
 def _on_devices(work: Work[T], session: Session) -> list[_Result[T]]:
     on_device = work(session)
-    return [(device.label, *_attempt(on_device, device)) for device in session.devices]
+    results = [(device.label, *_attempt(on_device, device)) for device in session.devices]
+    session.progress.say("done")
+    return results
 
 
 def _attempt(

@@ -15,11 +15,16 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from cudarun.session.devices import Device
+    from cudarun.session.progress import Watch
     from cudarun.session.session import Session
 
 
-def list_devices(target: Target) -> DevicesReport:
+def list_devices(target: Target, watch: Watch | None = None) -> DevicesReport:
     """Describe the chosen devices, in order.
+
+    Args:
+        target: The devices.
+        watch: Is shown what is being done.
 
     Raises:
         NoDevice: No driver, no device, or not the one asked for.
@@ -27,7 +32,9 @@ def list_devices(target: Target) -> DevicesReport:
     groups = [tuple(group) for _, group in groupby(target.devices, lambda s: s.driver)]
     with ExitStack() as stack:
         fleets = [
-            stack.enter_context(Fleet(replace(target, devices=group, together=True, narrow=False)))
+            stack.enter_context(
+                Fleet(replace(target, devices=group, together=True, narrow=False), watch=watch)
+            )
             for group in groups
         ]
         answers = [answer for fleet in fleets for answer in fleet.run(_begin)]

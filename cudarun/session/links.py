@@ -21,11 +21,16 @@ if TYPE_CHECKING:
     from cudarun.report.image_types import LinkReport, LoadOutcome
     from cudarun.session.devices import Device
     from cudarun.session.linking import Linked
+    from cudarun.session.progress import Watch
     from cudarun.session.session import Session
 
 
-def link(request: LinkRequest) -> LinkReport:
+def link(request: LinkRequest, watch: Watch | None = None) -> LinkReport:
     """Link, write the output when it is complete, and load it if that was asked for.
+
+    Args:
+        request: What to link, and how.
+        watch: Is shown what the workers are doing.
 
     Raises:
         RequestError: The request is unusable; the output cannot be written.
@@ -34,10 +39,10 @@ def link(request: LinkRequest) -> LinkReport:
     """
     check_writable("--output", request.output)
     _check_inputs(request)
-    linked = _link(request)
+    linked = _link(request, watch)
     with whole_file("--output", request.output) as file:
         file.write(linked.data)
-    return _report(request, linked)
+    return _report(request, linked, watch)
 
 
 def _check_inputs(request: LinkRequest) -> None:
@@ -53,27 +58,27 @@ def _check_inputs(request: LinkRequest) -> None:
             )
 
 
-def _link(request: LinkRequest) -> Linked:
+def _link(request: LinkRequest, watch: Watch | None) -> Linked:
     """With the linker asked for; ``auto`` is the driver's, where it can and there is a driver."""
     on_cpu = request.target.devices[0].driver == "cpu"
     if request.linker == "nvjitlink":
-        return _with_nvjitlink(request)
+        return _with_nvjitlink(request, watch)
     if request.linker == "driver" or on_cpu:
-        return _with_driver(request)
+        return _with_driver(request, watch)
     if _needs_nvjitlink(request):
-        return _with_nvjitlink(request)
+        return _with_nvjitlink(request, watch)
     try:
-        return _with_driver(request)
+        return _with_driver(request, watch)
     except NoDevice:
-        return _with_nvjitlink(request)
+        return _with_nvjitlink(request, watch)
 
 
 def _needs_nvjitlink(request: LinkRequest) -> bool:
     return request.lto or any(identify(i.data) is ImageKind.LTO_IR for i in request.inputs)
 
 
-def _with_driver(request: LinkRequest) -> Linked:
-    with _one_device(request.target) as fleet:
+def _with_driver(request: LinkRequest, watch: Watch | None) -> Linked:
+    with _one_device(request.target, watch) as fleet:
         [answer, *_] = fleet.run(partial(_begin, request))
     return answer.unwrap()
 
@@ -84,10 +89,11 @@ def _begin(request: LinkRequest, session: Session) -> Callable[[Device], Linked]
     return lambda device: link_on_device(request, session, device)
 
 
-def _with_nvjitlink(request: LinkRequest) -> Linked:
+def _with_nvjitlink(request: LinkRequest, watch: Watch | None) -> Linked:
     from cudarun.session.nvjitlink import link_with_nvjitlink
 
-    return link_with_nvjitlink(request, request.architecture or _architecture(request.target))
+    target = request.architecture or _architecture(request.target)
+    return link_with_nvjitlink(request, target, watch)
 
 
 def _architecture(target: Target) -> Architecture:
@@ -113,12 +119,12 @@ def _ask_architecture(session: Session) -> Callable[[Device], Architecture]:
     return lambda device: Architecture(False, architecture_of(session.driver, device))
 
 
-def _one_device(target: Target) -> Fleet:
+def _one_device(target: Target, watch: Watch | None = None) -> Fleet:
     """A worker for the first device of those chosen: a link is for one."""
-    return Fleet(replace(target, devices=target.devices[:1], together=True))
+    return Fleet(replace(target, devices=target.devices[:1], together=True), watch=watch)
 
 
-def _report(request: LinkRequest, linked: Linked) -> LinkReport:
+def _report(request: LinkRequest, linked: Linked, watch: Watch | None) -> LinkReport:
     from cudarun.report.image_types import InputReport, LinkReport
     from cudarun.session.offline import read_file
 
@@ -138,13 +144,13 @@ def _report(request: LinkRequest, linked: Linked) -> LinkReport:
         variables=made.variables,
         info_log=linked.info_log,
         diagnostics=linked.diagnostics,
-        loads=_loads(request, linked.data) if request.load else (),
+        loads=_loads(request, linked.data, watch) if request.load else (),
     )
 
 
-def _loads(request: LinkRequest, data: bytes) -> tuple[LoadOutcome, ...]:
+def _loads(request: LinkRequest, data: bytes, watch: Watch | None) -> tuple[LoadOutcome, ...]:
     def fleet() -> Fleet:
-        return Fleet(replace(request.target, capture=True), prefetch)
+        return Fleet(replace(request.target, capture=True), prefetch, watch)
 
     with fleet() as first:
         return load(LoadRequest((Image(request.output, data),)), first, fleet).outcomes

@@ -18,6 +18,7 @@ from cudarun.arguments.values import Null, SymbolAddress, Value
 from cudarun.errors import ArgumentSyntaxError, RequestError
 from cudarun.report.managed_types import ManagedReport
 from cudarun.session.fleet import make_session
+from cudarun.session.progress import Progress
 from cudarun.session.requests import Image, LaunchRequest
 from cudarun.session.targets import Target
 from cudarun.session.worker import Worker, gather
@@ -110,20 +111,27 @@ def _based(text: str, start: int, parse: Callable[[], Any]) -> Any:
         ) from None
 
 
-def start_worker(target: Target) -> Worker[Session]:
+def start_worker(target: Target, progress: Progress) -> Worker[Session]:
     """The worker for all devices, initialising the driver from now on.
+
+    Args:
+        target: The devices.
+        progress: Where it says what it does.
 
     Raises:
         RequestError: They are of two drivers, which no one process can serve.
     """
     if len({selector.driver for selector in target.devices}) > 1:
         raise RequestError("one process serves all devices: GPUs and cpu have no common driver")
-    make = partial(make_session, target.devices, target, _prefetch)
+    make = partial(make_session, target.devices, target, _prefetch, progress)
     return Worker(make, capture=target.capture)
 
 
 def managed(
-    request: ManagedRequest, worker: Worker[Session], timeout: float | None
+    request: ManagedRequest,
+    worker: Worker[Session],
+    timeout: float | None,
+    meanwhile: Callable[[], object] | None = None,
 ) -> ManagedReport:
     """Look at the variables of an image from every context, before and after launches.
 
@@ -131,12 +139,13 @@ def managed(
         request: What to look at.
         worker: From `start_worker`.
         timeout: Seconds after which to give up.
+        meanwhile: Called again and again while the worker works.
 
     Raises:
         CudarunError: Nothing could be seen.
     """
     worker.send(partial(_observe, request))
-    [outcome] = gather([worker], timeout=timeout)
+    [outcome] = gather([worker], timeout=timeout, meanwhile=meanwhile)
     report: ManagedReport = outcome.unwrap()
     return replace(report, output=outcome.output)
 

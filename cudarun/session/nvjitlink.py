@@ -23,6 +23,7 @@ from cudarun.session.compiling import Form, compile_source
 from cudarun.session.explaining import diagnose, diagnostics_of
 from cudarun.session.image_requests import LinkRequest
 from cudarun.session.linking import Linked, link_warnings, result_symbols
+from cudarun.session.progress import Progress, Watch, watched
 from cudarun.session.requests import Image
 from cudarun.session.symbols import SymbolTable
 from cudarun.session.worker import Worker, gather
@@ -38,12 +39,13 @@ _TYPES = {
 _OPTIMIZATIONS = (0, 3)  # all that it has of -O
 
 
-def link_with_nvjitlink(request: LinkRequest, target: Target) -> Linked:
+def link_with_nvjitlink(request: LinkRequest, target: Target, watch: Watch | None = None) -> Linked:
     """Link in a process of its own.
 
     Args:
         request: The inputs and options.
         target: What to link for.
+        watch: Is shown that it is at work.
 
     Raises:
         RequestError: nvJitLink is not installed, or lacks an option.
@@ -53,9 +55,11 @@ def link_with_nvjitlink(request: LinkRequest, target: Target) -> Linked:
     options = [*_options(request, target)]
     said = os.memfd_create("cudarun-nvjitlink")
     try:
-        with Worker(partial(_capture, said)) as worker:
+        progress = Progress(verbose=request.target.verbose)
+        progress.say(f"nvJitLink links for {target}")
+        with Worker(partial(_capture, said)) as worker, watched(watch, [progress]) as look:
             worker.send(partial(_work, request, target, options))
-            [outcome] = gather([worker], timeout=request.target.timeout)
+            [outcome] = gather([worker], timeout=request.target.timeout, meanwhile=look)
         if isinstance(outcome.error, WorkerDied) and outcome.error.log is None:
             outcome.error.log = _read(said) or None
             outcome.error.message = f"nvJitLink did not survive the inputs: {outcome.error.message}"

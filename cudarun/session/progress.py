@@ -8,7 +8,10 @@ from __future__ import annotations
 
 import mmap
 import struct
-from collections.abc import Sequence
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Protocol
 
 _PAGE = 4096
@@ -16,13 +19,27 @@ _HEADER = struct.Struct("=dI")  # the part done, and the length of the text
 
 
 class Progress:
-    """A line of text and how much of it is done; made before the fork, written in the child."""
+    """A line of text and how much of it is done; made before the fork, written in the child.
 
-    def __init__(self) -> None:
+    Args:
+        label: What to call the worker, where there are several.
+        verbose: Write every step on stderr, too, as it begins, with the seconds since this was
+            made.
+    """
+
+    def __init__(self, label: str = "", *, verbose: bool = False) -> None:
+        self.label = label
         self._page = mmap.mmap(-1, _PAGE)
+        self._verbose = verbose
+        self._started = time.monotonic()
+        self._written = ""
 
     def say(self, what: str, done: float = 0.0) -> None:
         """What is being done, and which part of it is behind us (0 to 1; 0 also: not known)."""
+        if self._verbose and what != self._written:
+            self._written = what
+            seconds = time.monotonic() - self._started
+            print("  ".join((f"{seconds:8.3f} s", what, self.label)).rstrip(), file=sys.stderr)
         text = what.encode()[: _PAGE - _HEADER.size]
         self._page[_HEADER.size : _HEADER.size + len(text)] = text
         _HEADER.pack_into(self._page, 0, done, len(text))
@@ -42,3 +59,18 @@ class Watch(Protocol):
 
     def end(self) -> None:
         """Called when nobody works any more, before anything else is shown."""
+
+
+@contextmanager
+def watched(
+    watch: Watch | None, workers: Sequence[Progress]
+) -> Iterator[Callable[[], object] | None]:
+    """What `gather` is to call meanwhile so that somebody sees the workers; ``None`` for nobody."""
+    if watch is None:
+        yield None
+        return
+    shown = [(progress.label, progress) for progress in workers]
+    try:
+        yield lambda: watch.look(shown)
+    finally:
+        watch.end()

@@ -83,6 +83,7 @@ class Session:
     def enter(self, device: Device) -> None:
         """Make the device's context current on this thread."""
         if self._entered != device:
+            self.progress.say(f"making a context on device {device.label}")
             enter_context(self.driver, device, self._context)
             self._entered = device
 

@@ -247,7 +247,7 @@ class _Crew:
         self._at_work: dict[Place, Worker[Any]] = {}
         self._ready: dict[Place, Outcome[DeviceInfo]] = {}
         self._standing_by: defaultdict[Place, deque[Worker[Any]]] = defaultdict(deque)
-        self.progress = Progress()
+        self.progress = Progress(verbose=target.verbose)
         self.has_lost = False
 
     def prepare(self, place: Place, count: int = 1) -> None:

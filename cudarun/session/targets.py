@@ -33,6 +33,7 @@ class Target:
     """On which devices, in which contexts and how many workers, for how long at most (seconds).
 
     Attributes:
+        verbose: Each step of the work goes to stderr as it begins.
         capture: Kernel printf goes into the report, not to stdout.
         narrow: The driver is shown the chosen GPUs alone, which makes it start sooner.
     """
@@ -42,5 +43,6 @@ class Target:
     together: bool = False
     timeout: float | None = None
     trace: bool = False
+    verbose: bool = False
     capture: bool = False
     narrow: bool = True

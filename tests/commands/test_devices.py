@@ -33,7 +33,7 @@ def test_json(run: Run) -> None:
     ran = run("devices", "-d", "cpu:1", "--json", env=TWO)
     document = ran.document
     [device] = document.pop("devices")
-    assert document == {"schema": "cudarun/devices/1", "exit_code": 0}
+    assert document == {"schema": "cudarun/devices/1", "exit_code": 0, "error": None}
     assert device["memory_free"] <= device["memory_total"]
     assert re.fullmatch(_UUID, device["uuid"])
     for changing in ("memory_free", "memory_total", "uuid"):

@@ -59,6 +59,7 @@ def test_json_is_one_document_with_everything(run: Run) -> None:
     assert report == {
         "schema": "cudarun/launch/1",
         "exit_code": 0,
+        "error": None,
         "image": "samples/saxpy.ptx",
         "seed": None,
     }

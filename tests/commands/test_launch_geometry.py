@@ -157,9 +157,9 @@ def test_a_priority_that_the_device_has_not(run: Run) -> None:
 @pytest.mark.parametrize(
     ("option", "says"),
     [
-        (("--carveout", "101"), "101 is not in the range 0<=x<=100"),
+        (("--carveout", "101"), "101 is more than 100"),
         (("--func-cache", "l3"), "'l3' is not one of 'none', 'shared', 'l1', 'equal'"),
-        (("--cluster", "0"), "'0': no dimension can be 0"),
+        (("--cluster", "0"), "'0': a dimension is 1 to 4294967295"),
         (("--reference", "cpu,0"), "'cpu,0' is more than one device"),
         (("--reference", "all"), "'all' is more than one device"),
     ],

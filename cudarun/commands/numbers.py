@@ -1,0 +1,103 @@
+"""Numbers in options: functions from the text to the value, which click calls.
+
+They are written as in arguments: ``4096``, ``0x1000``, ``4Ki``, ``1M``, ``1e-5``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    from cudarun.session.requests import Extent
+
+# The reader of numbers is imported where there is one to read that is not plain digits: options are
+# read before the workers begin.
+
+INT_MAX = (1 << 31) - 1
+_UINT_MAX = (1 << 32) - 1
+"""CUDA driver API: grids, blocks and shared memory are ``unsigned int``."""
+
+
+def whole(
+    minimum: int | None = 0, maximum: int | None = (1 << 63) - 1
+) -> Callable[[str | int], int]:
+    """The type of a whole number within bounds that are its own."""
+
+    def convert(text: str | int) -> int:
+        number = text if isinstance(text, int) else _integer(text)
+        if minimum is not None and number < minimum:
+            raise click.BadParameter(f"{text} is less than {minimum}")
+        if maximum is not None and number > maximum:
+            raise click.BadParameter(f"{text} is more than {maximum}")
+        return number
+
+    return convert
+
+
+size = whole(0, _UINT_MAX)
+"""The type of a size in bytes that a launch takes."""
+
+
+def positive(text: str | float) -> float:
+    """A number above 0."""
+    number = not_negative(text)
+    if number == 0:
+        raise click.BadParameter(f"'{text}' is not above 0")
+    return number
+
+
+def not_negative(text: str | float) -> float:
+    """0 or a number above it."""
+    from cudarun.arguments.literals import LiteralError, as_number
+
+    try:
+        number = float(as_number(text) if isinstance(text, str) else text)
+    except LiteralError:
+        raise click.BadParameter(f"'{text}' is not a number") from None
+    if not number >= 0:
+        raise click.BadParameter(f"'{text}' is not 0 or above")
+    return number
+
+
+def extent(text: str) -> Extent:
+    """``X[,Y[,Z]]`` as three positive numbers; those left out are 1."""
+    numbers = [_integer(item, f" in '{text}'" * ("," in text)) for item in text.split(",")]
+    if len(numbers) > 3:
+        raise click.BadParameter(f"'{text}' has {len(numbers)} dimensions; there are three")
+    for number in numbers:
+        if not 0 < number <= _UINT_MAX:
+            raise click.BadParameter(f"'{text}': a dimension is 1 to {_UINT_MAX}")
+    x, y, z = (*numbers, 1, 1)[:3]
+    return (x, y, z)
+
+
+def _integer(text: str, where: str = "") -> int:
+    if text.isascii() and text.isdecimal() and (text[0] != "0" or text == "0"):
+        return int(text)
+    from cudarun.arguments.literals import Form, LiteralError, read
+
+    try:
+        literal = read(text)
+    except LiteralError as error:
+        raise click.BadParameter(f"{error}{where}") from None
+    if literal.form is not Form.INTEGER:
+        raise click.BadParameter(f"'{text}' is not a whole number{where}")
+    return literal.integer
+
+
+def negative_argument(option: str, words: Iterable[str]) -> str | None:
+    """What to do where an option that there is not is the start of a number among the words."""
+    from cudarun.arguments.literals import Form, LiteralError, read
+
+    for word in words:
+        if word.startswith(option):
+            try:
+                form = read(word).form
+            except LiteralError:
+                continue
+            typed = f"{'i32' if form is Form.INTEGER else 'f32'}:{word}"
+            return f"as an argument, {word} needs its type, {typed}, or -- before the arguments"
+    return None

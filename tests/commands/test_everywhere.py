@@ -1,0 +1,141 @@
+"""What every command has: options, numbers, help texts, colours, words of what is being done."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import click
+import command_tree
+import pytest
+
+if TYPE_CHECKING:
+    from conftest import Run
+
+SAXPY = ("launch", "samples/saxpy.ptx", "-d", "cpu", "--threads", "100")
+ARGUMENTS = ("a=2", "x=f32[n]:iota", "y=f32[n]:ones", "n=i32:100")
+
+COMMANDS = [c for c in command_tree.contexts() if not isinstance(c.command, click.Group)]
+EVERYWHERE = {
+    *("--device", "--json", "--timeout", "--trace", "--verbose", "--quiet", "--color"),
+    *("--no-color", "--together", "--help"),
+}
+OF_CONTEXTS = {"--context", "--ctx-flags", "--limit", "--cache-config"}
+OWN_CONTEXTS = {"cudarun ctx run", "cudarun ctx verify"}  # which make what they are told to
+
+
+@pytest.mark.parametrize("context", COMMANDS, ids=lambda context: context.command_path)
+def test_every_command_has_the_options_of_all(context: click.Context) -> None:
+    options = {o for p in context.command.get_params(context) for o in (*p.opts, *p.secondary_opts)}
+    assert options >= EVERYWHERE | {"-d", "-v", "-q", "-h"}
+    if context.command_path not in OWN_CONTEXTS:
+        assert options >= OF_CONTEXTS
+    device = next(p for p in context.command.params if p.name == "devices")
+    assert device.envvar == "CUDARUN_DEVICE"
+
+
+@pytest.mark.parametrize("context", COMMANDS, ids=lambda context: context.command_path)
+def test_values_have_names_of_ours(context: click.Context) -> None:
+    for parameter in context.command.params:
+        words = parameter.make_metavar(context)
+        assert not re.search(r"RANGE|TEXT|INTEGER|FLOAT|FUNCTION|FILENAME", words), parameter.name
+        assert parameter.name == "arguments" or getattr(parameter, "help", "") != ""
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "message"),
+    [
+        ("--smem", "010", "'010': write 0o10 for octal, 10 for decimal"),
+        ("--smem", "4KB", "'4KB' is not a number"),
+        ("--smem", "1.5", "'1.5' is not a whole number"),
+        ("--smem", "-1", "-1 is less than 0"),
+        ("--smem", "4Gi", "4Gi is more than 4294967295"),
+        ("--block", "32,x", "'x' is not a number in '32,x'"),
+        ("--block", "0", "'0': a dimension is 1 to 4294967295"),
+        ("--block", "1,2,3,4", "'1,2,3,4' has 4 dimensions; there are three"),
+        ("--limit", "stack=1k", "'1k' is not a number"),
+        ("--timeout", "0", "'0' is not above 0"),
+        ("--timeout", "soon", "'soon' is not a number"),
+        ("--rtol", "-0.1", "'-0.1' is not 0 or above"),
+        ("--rtol", "nan", "'nan' is not 0 or above"),
+        ("--repeat", "0", "0 is less than 1"),
+        ("--carveout", "200", "200 is more than 100"),
+        ("--priority", "99999999999", "99999999999 is more than 2147483647"),
+    ],
+)
+def test_a_number_that_an_option_cannot_be(run: Run, option: str, value: str, message: str) -> None:
+    ran = run(*SAXPY, option, value)
+    assert (ran.code, ran.out) == (2, "")
+    assert f"invalid value for '{option}': {message}\n" in ran.err.replace("'-d' / ", "")
+
+
+def test_numbers_are_written_as_in_arguments(run: Run) -> None:
+    ran = run(*SAXPY[:4], *ARGUMENTS, "--grid", "0x2,0b1", "--block", "1_0", "--smem", "1Ki")
+    assert (ran.code, ran.err) == (0, "")
+    assert ran.out.startswith("saxpy  grid 2  block 10  shared 1024 B")
+
+
+def test_more_blocks_than_any_grid_has(run: Run) -> None:
+    ran = run(*SAXPY[:4], *ARGUMENTS, "--threads", "4294967295", "--block", "1")
+    assert ran.code == 2
+    assert ran.err.startswith("error: --threads: 4294967295 blocks in a dimension")
+
+
+@pytest.mark.parametrize("word", ["-3", "-2.5", "-inf", "-0x10"])
+def test_a_negative_argument_looks_like_an_option(run: Run, word: str) -> None:
+    ran = run(*SAXPY, *ARGUMENTS[:3], word)
+    assert ran.code == 2
+    assert f"hint: as an argument, {word} needs its type" in ran.err
+    ran = run(*SAXPY, *ARGUMENTS[:3], "--", word)
+    assert "no such option" not in ran.err
+
+
+@pytest.mark.parametrize(
+    "args",
+    [
+        ("launch", "samples/hello.ptx", "1", "2.5"),
+        ("load", "samples/hello.ptx"),
+        ("link", "samples/link/main.ptx", "samples/link/lib.ptx", "-o", "out.ptx"),
+        ("devices",),
+        ("managed", "samples/managed.ptx"),
+        ("ctx", "show"),
+        ("ctx", "run", "create A"),
+    ],
+    ids=lambda args: " ".join(args[:2]),
+)
+def test_verbose_says_each_step_as_it_begins(run: Run, args: tuple[str, ...]) -> None:
+    quiet = run(*args, "-d", "cpu")
+    verbose = run(*args, "-d", "cpu", "--verbose")
+    assert (quiet.code, verbose.code, quiet.err) == (0, 0, "")
+    steps = [line for line in verbose.err.splitlines() if re.match(r" +\d+\.\d{3} s  \w", line)]
+    assert "initialising the driver" in steps[0]
+    assert steps == verbose.err.splitlines()
+    seconds = [float(step.split()[0]) for step in steps]
+    assert seconds == sorted(seconds)
+
+
+def test_several_devices_say_which_they_are(run: Run) -> None:
+    ran = run("load", "samples/hello.ptx", "-d", "cpu:all", "-v", env={"CUDARUN_CPU_DEVICES": "2"})
+    steps = ran.err.splitlines()
+    assert ran.code == 0
+    for device in ("cpu", "cpu:1"):
+        assert any(step.endswith(f"loading samples/hello.ptx  on {device}") for step in steps)
+
+
+@pytest.mark.parametrize(
+    "args", [("launch", "samples/hello.ptx", "1", "2.5"), ("devices",), ("ctx", "show")]
+)
+def test_the_device_of_the_environment(run: Run, args: tuple[str, ...]) -> None:
+    assert run(*args).code == 3
+    assert run(*args, env={"CUDARUN_DEVICE": "cpu"}).code == 0
+    assert run(*args, "-d", "cpu", env={"CUDARUN_DEVICE": "0"}).code == 0
+
+
+def test_colours_are_asked_for_or_not(run: Run) -> None:
+    failing = (*SAXPY, *ARGUMENTS, "--check", "y == 0")
+    assert "\x1b[" not in run(*failing).out
+    assert "\x1b[" in run(*failing, "--color").out
+    assert "\x1b[" not in run(*failing, "--color", "--no-color").out
+    error = (*SAXPY, *ARGUMENTS, "--check", "y == nothing")
+    assert "\x1b[" not in run(*error).err
+    assert "\x1b[" in run(*error, "--color").err

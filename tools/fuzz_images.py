@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import random
+import re
 import sys
 from collections import Counter
 from collections.abc import Iterator
@@ -27,45 +28,81 @@ from cudarun.session.requests import Image  # noqa: E402
 from cudarun.session.selection import parse_devices  # noqa: E402
 from cudarun.session.targets import Target  # noqa: E402
 from cudarun.session.verdicts import load, prefetch  # noqa: E402
+from tests.images.golden_files import archive  # noqa: E402
 
+KINDS = ["ptx", "cubin", "fatbin", "o", "a", "ltoir", "cu"]
+TEXTS = {"ptx", "cu"}
 REFUSALS = {2, 4}
+_WORD = re.compile(rb"\s+|[.%]?[\w$]+|.", re.DOTALL)
 SECONDS_EACH = 60
 
 
 def originals(kinds: list[str] | None = None) -> dict[str, bytes]:
     """The files that are damaged, by name; of all kinds, or of some suffixes."""
-    folders = [ROOT / "tests/images/golden", ROOT / "samples", ROOT / "samples/link"]
-    wanted = kinds or ["ptx", "cubin", "fatbin", "o", "ltoir"]
-    return {
+    folders = ["tests/images/golden", "samples", "samples/link", "tests/emulator/isa"]
+    found = {
         path.name: path.read_bytes()
         for folder in folders
-        for path in sorted(folder.iterdir())
-        if path.suffix.removeprefix(".") in wanted
+        for path in sorted((ROOT / folder).iterdir())
+        if path.is_file()
     }
+    found["both.a"] = archive((b"tiny.o/", found["tiny.o"]), (b"rdc.o/", found["tiny_rdc.o"]))
+    wanted = kinds or KINDS
+    return {name: data for name, data in found.items() if name.rpartition(".")[2] in wanted}
 
 
 def damaged(files: dict[str, bytes], count: int, seed: int) -> Iterator[Image]:
-    """Images with flipped bits, cut off, spliced from two, or with a piece missing."""
+    """Images with flipped bits, cut off, spliced from two, or with a piece missing.
+
+    Each kind of file as often as any other. Every other text has its words changed instead.
+    """
     chance = random.Random(seed)
-    names = sorted(files)
+    kinds = sorted({name.rpartition(".")[2] for name in files})
     for number in range(count):
+        kind = chance.choice(kinds)
+        names = sorted(name for name in files if name.endswith(f".{kind}"))
         name = chance.choice(names)
-        data = bytearray(files[name])
-        at = chance.randrange(len(data))
+        if kind in TEXTS and chance.randrange(2):
+            data = _words_changed(files[name], files[chance.choice(names)], chance)
+        else:
+            data = _bytes_changed(files[name], files[chance.choice(sorted(files))], chance)
+        yield Image(f"{number}-{name}", data)
+
+
+def _bytes_changed(original: bytes, other: bytes, chance: random.Random) -> bytes:
+    data = bytearray(original)
+    at = chance.randrange(len(data))
+    match chance.randrange(4):
+        case 0:
+            for _ in range(chance.randrange(1, 5)):
+                data[chance.randrange(len(data))] ^= 1 << chance.randrange(8)
+        case 1:
+            del data[at:]
+        case 2:
+            start = chance.randrange(len(other))
+            piece = other[start : start + chance.randrange(400)]
+            data[at : at + chance.randrange(200)] = piece
+        case _:
+            del data[at : at + chance.randrange(1, 64)]
+    return bytes(data)
+
+
+def _words_changed(original: bytes, other: bytes, chance: random.Random) -> bytes:
+    """A modifier, register, name, number or mark in the place of another, twice, or gone."""
+    words, others = _WORD.findall(original), _WORD.findall(other)
+    places = [at for at, word in enumerate(words) if not word.isspace()]
+    for _ in range(chance.randrange(1, 4)):
+        at = chance.choice(places)
         match chance.randrange(4):
             case 0:
-                for _ in range(chance.randrange(1, 5)):
-                    data[chance.randrange(len(data))] ^= 1 << chance.randrange(8)
+                words[at] = b""
             case 1:
-                del data[at:]
+                words[at] *= 2
             case 2:
-                other = files[chance.choice(names)]
-                start = chance.randrange(len(other))
-                piece = other[start : start + chance.randrange(400)]
-                data[at : at + chance.randrange(200)] = piece
+                words[at] = words[chance.choice(places)]
             case _:
-                del data[at : at + chance.randrange(1, 64)]
-        yield Image(f"{number}-{name}", bytes(data))
+                words[at] = chance.choice(others)
+    return b"".join(words)
 
 
 def load_all(images: tuple[Image, ...], device: str) -> LoadReport:

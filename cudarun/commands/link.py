@@ -68,7 +68,8 @@ def command(as_json: bool, quiet: bool, **values: Any) -> int:
     from cudarun.report.image_tables import show_link
     from cudarun.report.tables import console
 
-    show_link(report, console(click.get_current_context().color), quiet=quiet)
+    shown = console(click.get_current_context().color)
+    show_link(report, shown, quiet=quiet, verbose=where.verbose)
     return report.exit_code
 
 

@@ -83,7 +83,8 @@ def command(as_json: bool, quiet: bool, offline: bool, **values: Any) -> int:
     from cudarun.report.image_tables import show_load
     from cudarun.report.tables import console
 
-    show_load(report, console(click.get_current_context().color), quiet=quiet)
+    shown = console(click.get_current_context().color)
+    show_load(report, shown, quiet=quiet, verbose=where.verbose)
     return report.exit_code
 
 

@@ -2,34 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from rich.console import Console
 from rich.text import Text
 
 from cudarun.errors import CudarunError
-from cudarun.parameters import Parameter
 from cudarun.report.errors import show_diagnostic, show_error
+from cudarun.report.image_contents import show_file, show_kernels, show_variables, size_text
 from cudarun.report.image_types import (
     FileReport,
-    KernelReport,
     LinkReport,
     LoadOutcome,
     LoadReport,
     LoadResult,
     OfflineReport,
-    VariableReport,
     WayReport,
 )
-from cudarun.report.tables import extent_text, table
+from cudarun.report.tables import table
 
+_SILENCE = "(nothing was logged: the code was in the driver's cache, or nothing was to be compiled)"
 _GOOD, _BAD = "green", "red bold"
 
 
-def show_load(report: LoadReport, out: Console, *, quiet: bool) -> None:
+def show_load(report: LoadReport, out: Console, *, quiet: bool, verbose: bool = False) -> None:
     """A verdict for each file and device, with what is in the file; errors go to stderr."""
     for outcome in report.outcomes:
         _show_outcome(outcome, out, quiet=quiet)
+        ways = [way for result in outcome.results for way in result.ways]
+        if verbose and not quiet and ways and not any(way.info_log or way.error for way in ways):
+            _show_log(_SILENCE, out)
 
 
 def show_offline(report: OfflineReport, out: Console, *, quiet: bool) -> None:
@@ -40,10 +42,10 @@ def show_offline(report: OfflineReport, out: Console, *, quiet: bool) -> None:
             continue
         out.print(Text.assemble((file.image, "bold"), f"  {_describe(file)}"), soft_wrap=True)
         if not quiet:
-            _show_contents(file, out)
+            show_file(file, out)
 
 
-def show_link(report: LinkReport, out: Console, *, quiet: bool) -> None:
+def show_link(report: LinkReport, out: Console, *, quiet: bool, verbose: bool = False) -> None:
     """What was linked into what, by whom and in which time."""
     for diagnostic in report.diagnostics:
         show_diagnostic(diagnostic)
@@ -58,10 +60,10 @@ def show_link(report: LinkReport, out: Console, *, quiet: bool) -> None:
             out.print(
                 Text(f"  from {given.name}  {given.kind}, {given.size} bytes"), soft_wrap=True
             )
-        _show_kernels(report.kernels, out)
-        _show_variables(report.variables, out)
-    if report.info_log and not quiet:
-        _show_log(report.info_log, out)
+        show_kernels(report.kernels, out)
+        show_variables(report.variables, out)
+    if not quiet:
+        _show_log(report.info_log or (_SILENCE if verbose else ""), out)
     for outcome in report.loads:
         _show_outcome(outcome, out, quiet=quiet)
 
@@ -93,47 +95,60 @@ def _show_result(result: LoadResult, out: Console, *, quiet: bool) -> None:
             show_diagnostic(diagnostic)
     if quiet:
         return
-    _show_ways(result.ways, out)
-    _show_kernels(result.kernels, out)
+    if len(result.ways) > 1:
+        _show_ways(result.ways, out)
+    elif result.error is None:
+        for way in result.ways:
+            out.print(Text(f"  {_way(way)}", style="dim"), soft_wrap=True)
+    if result.error is None or result.kernels:
+        show_kernels(result.kernels, out, result.ways)
     if result.variables is None and result.error is None:
         out.print("which variables it has cannot be read from the file")
-    _show_variables(result.variables or (), out)
+    show_variables(result.variables or (), out)
     for difference in result.differences:
         out.print(Text.assemble(("differs ", "yellow"), difference), soft_wrap=True)
     for log in dict.fromkeys(way.info_log for way in result.ways if way.info_log):
         _show_log(log, out)
 
 
+def _way(way: WayReport) -> str:
+    """What one way took, in words."""
+    memory = "" if way.memory_bytes is None else f"; {size_text(way.memory_bytes)} of memory"
+    return (
+        f"by {way.via}, {_when(way)}: {way.load_calls} calls in {way.load_milliseconds:.2f} ms, "
+        f"for the kernels {way.context_calls} in {way.context_milliseconds:.2f} ms{memory}"
+    )
+
+
+def _when(way: WayReport) -> str:
+    return "before any context" if way.before_contexts else "in a context"
+
+
 def _show_ways(ways: Sequence[WayReport], out: Console) -> None:
-    """How it was loaded; side by side where that was two ways."""
-    rows = table("via", "loaded", "calls", "ms", "here: calls", "ms", "kernels", "memory", "result")
+    """Two ways side by side, and why the second failed where it is not what the first failed of."""
+    rows = table("by", "loaded", "calls", "ms", "kernels", "calls", "ms", "memory")
     for way in ways:
         rows.add_row(
             way.via,
-            "before any context" if way.before_contexts else "in a context",
+            _when(way) if way.error is None else "refused",
             str(way.load_calls),
             f"{way.load_milliseconds:.2f}",
+            str(len(way.handles)),
             str(way.context_calls),
             f"{way.context_milliseconds:.2f}",
-            str(len(way.handles)),
             "?" if way.memory_bytes is None else size_text(way.memory_bytes),
-            _result_of(way),
         )
     out.print(rows)
-
-
-def _result_of(way: WayReport) -> str:
-    if way.error is None:
-        return "ok"
-    return f"{way.error.cuda[0]} {way.error.cuda[1]}" if way.error.cuda else "failed"
+    errors = {way.via: way.error for way in ways if way.error is not None}
+    shown = next(iter(errors.values()), None)
+    for via, error in errors.items():
+        if shown is not None and error.cuda != shown.cuda:
+            out.print(Text(f"by {via}: {error}"), soft_wrap=True)
 
 
 def _show_failure(error: CudarunError, out: Console) -> None:
     out.file.flush()
     show_error(error)
-
-
-# --- what is inside ------------------------------------------------------------------------------
 
 
 def _describe(file: FileReport) -> str:
@@ -151,105 +166,6 @@ def _describe(file: FileReport) -> str:
     return ", ".join(facts)
 
 
-def _show_contents(file: FileReport, out: Console) -> None:
-    if file.parts:
-        rows = table("part", "target", "size", "")
-        for part in file.parts:
-            rows.add_row(part.kind, part.target, str(part.size), Text(part.unread or ""))
-        out.print(rows)
-    _show_kernels(file.kernels, out)
-    _show_variables(file.variables, out)
-    if file.externs:
-        out.print(Text(f"to be defined elsewhere: {', '.join(file.externs)}"), soft_wrap=True)
-
-
-def _show_kernels(kernels: Sequence[KernelReport], out: Console) -> None:
-    if not kernels:
-        out.print("no kernels")
-        return
-    shown = [column for column in _COLUMNS if any(column[1](k) for k in kernels)]
-    rows = table("kernel", "parameters", *(name for name, _ in shown))
-    for kernel in kernels:
-        rows.add_row(
-            Text(_names(kernel.name, kernel.demangled)),
-            Text("\n".join(map(_parameter, kernel.parameters)) or "none"),
-            *(value(kernel) for _, value in shown),
-        )
-    out.print(rows)
-
-
-def _number(value: int | None) -> str:
-    return "" if value is None else str(value)
-
-
-def _occupancy(kernel: KernelReport) -> str:
-    found = kernel.occupancy
-    if found is None:
-        return ""
-    return f"{found.share:.0%}: {found.blocks} × {extent_text(found.block)}"
-
-
-def _required(kernel: KernelReport) -> str:
-    block = f"block {extent_text(kernel.required_block)}" if kernel.required_block else ""
-    cluster = f"cluster {extent_text(kernel.required_cluster)}" if kernel.required_cluster else ""
-    return " ".join(filter(None, (block, cluster)))
-
-
-# A column is shown where at least one kernel has something in it.
-_COLUMNS: tuple[tuple[str, Callable[[KernelReport], str]], ...] = (
-    ("registers", lambda kernel: _number(kernel.registers)),
-    ("shared", lambda kernel: _number(kernel.shared_bytes)),
-    ("const", lambda kernel: _number(kernel.const_bytes)),
-    ("local", lambda kernel: _number(kernel.local_bytes)),
-    ("max threads", lambda kernel: _number(kernel.max_threads)),
-    ("needs", _required),
-    ("code", lambda kernel: f"sm_{kernel.binary_version}" if kernel.binary_version else ""),
-    ("PTX", lambda kernel: f"compute_{kernel.ptx_version}" if kernel.ptx_version else ""),
-    ("loaded", lambda kernel: {None: "", True: "yes", False: "lazily"}[kernel.is_loaded]),
-    ("occupancy", _occupancy),
-)
-
-
-def _show_variables(variables: Sequence[VariableReport], out: Console) -> None:
-    rows = table("variable", "space", "size", "type", "address")
-    of_headers = [v for v in variables if v.demangled.startswith(_OF_HEADERS)]
-    for variable in variables:
-        if variable in of_headers:
-            continue
-        space = "managed" if variable.managed else variable.space
-        address = "" if variable.address is None else hex(variable.address)
-        rows.add_row(
-            Text(_names(variable.name, variable.demangled)), space, str(variable.size),
-            Text(variable.type or ""), address,
-        )  # fmt: skip
-    if rows.row_count:
-        out.print(rows)
-    if of_headers:
-        out.print(f"and {len(of_headers)} variables of CUDA's own headers")
-
-
-# Constants that cooperative_groups.h and the C++ standard library of CUDA leave in every image.
-_OF_HEADERS = ("cuda::", "_INTERNAL_", "cooperative_groups::")
-
-
-def _names(name: str, demangled: str) -> str:
-    return name if name == demangled else f"{demangled}\n{name}"
-
-
-def _parameter(parameter: Parameter) -> str:
-    kind = f"  {parameter.type}" if parameter.type else ""
-    name = f" {parameter.name}" if parameter.name else ""
-    return f"{parameter.offset:4d}:{parameter.size}{kind}{name}"
-
-
 def _show_log(log: str, out: Console) -> None:
     for line in log.splitlines():
         out.print(Text(f"  | {line}", style="dim"), soft_wrap=True)
-
-
-def size_text(count: int) -> str:
-    """Bytes as people read them: ``2.0 MiB``."""
-    for unit, factor in (("MiB", 1 << 20), ("KiB", 1 << 10)):
-        if count >= factor:
-            return f"{count / factor:.1f} {unit}"
-    return f"{count} B"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -78,16 +79,51 @@ def test_lazily(run: Run) -> None:
 
 
 def test_the_table(run: Run) -> None:
-    ran = run("load", SAXPY, *CPU)
+    ran = run("load", SAXPY, *CPU, "--block", "256")
     assert ran.code == 0
-    first, *lines = ran.out.splitlines()
-    assert first == "loaded samples/saxpy.ptx  on cpu (cudarun emulated device)"
-    assert lines[0].split() == [
-        "via", "loaded", "calls", "ms", "here:", "calls", "ms", "kernels", "memory", "result",
-    ]  # fmt: skip
-    assert lines[1].startswith("library  in a context  4 ")
-    assert "saxpy      0:4  f32" in ran.out
+    assert re.sub(r"\d+\.\d\d ms", "… ms", ran.out) == (
+        "loaded samples/saxpy.ptx  on cpu (cudarun emulated device)\n"
+        "  by library, in a context: 4 calls in … ms, for the kernels 3 in … ms; 0 B of memory\n"
+        "saxpy\n"
+        "  parameters   0:4 f32, 8:8 u64, 16:8 u64, 24:4 u32\n"
+        "  sm_90        16 registers, 0 B shared, 0 B const, 0 B local; of compute_75\n"
+        "  block        1024 threads at most, occupancy 100%, 8 × 256 on a multiprocessor\n"
+    )
     assert ran.err == ""
+
+
+def test_the_table_of_two_ways(run: Run) -> None:
+    ran = run("load", MANAGED, *CPU, "--via", "both")
+    masked = re.sub(r"0x\w+", "0x…", re.sub(r"\d+\.\d\d +", "… ", ran.out))
+    assert [line.rstrip() for line in re.sub(r" {2,}", "  ", masked).splitlines()] == [
+        "loaded samples/managed.ptx  on cpu (cudarun emulated device)",
+        "by  loaded  calls  ms  kernels  calls  ms  memory",
+        "library  in a context  4  … 1  3  … 4 B",
+        "module  in a context  1  … 1  4  … 4 B",
+        "bump",
+        "  parameters  0:4 u32",
+        "  sm_90  16 registers, 0 B shared, 0 B const, 0 B local; of compute_75",
+        "  block  1024 threads at most",
+        "  library  CUkernel 0x…, CUfunction 0x…",
+        "  module  CUfunction 0x…",
+        "variable  space  size  type  address",
+        "counter  managed  4  u32  0x…",
+        "hits  global  4  u32  0x…",
+    ]
+
+
+def test_what_is_refused_has_no_table(run: Run, put: Any) -> None:
+    ran = run("load", put("facts.cubin"), *CPU)
+    assert ran.out == "refused facts.cubin  on cpu (cudarun emulated device)\n"
+
+
+def test_a_long_line_of_source_is_clipped_around_its_place(run: Run, put: Any) -> None:
+    words = "add.s32 %r1, %r1, 1; " * 30
+    text = saxpy().replace("ret;", f"{words}bra nowhere; {words}ret;")
+    ran = run("load", put("long.ptx", text.encode()), *CPU)
+    source, caret = (line for line in ran.err.splitlines() if " | " in line)
+    assert len(source) == len("    62 | ") + 160
+    assert source[caret.index("^") :].startswith("nowhere")
 
 
 def test_quietly_only_the_verdicts(run: Run) -> None:
@@ -370,11 +406,31 @@ def test_offline_as_a_table(run: Run, put: Any) -> None:
     assert ran.out == (
         "wants.cubin  cubin for sm_90, 4128 bytes, relocatable: to be linked first, "
         "by ptxas 13.0, V13.0.88, 5 relocations\n"
-        "kernel    parameters  registers  shared  const  local\n"
-        "use_part     0:8      24         0       0      0    \n"
-        "             8:4                                     \n"
+        "use_part\n"
+        "  parameters   0:8, 8:4\n"
+        "  uses         24 registers, 0 B shared, 0 B const, 0 B local\n"
         "to be defined elsewhere: factor, _Z4partf\n"
     )
+
+
+def test_offline_each_part_of_a_fatbin(run: Run, put: Any) -> None:
+    ran = run("load", "--offline", put("tiny.fatbin"))
+    assert [line.rstrip() for line in ran.out.splitlines()] == [
+        "tiny.fatbin  fatbin for sm_80, sm_90a, compute_90a, 8512 bytes",
+        "part   target       size",
+        "cubin  sm_80        3488",
+        "cubin  sm_90a       4104",
+        "PTX    compute_90a  696",
+        "tiny",
+        "  parameters   0:8, 8:12, 24:8",
+        "  sm_80        10 registers, 16 B shared, 0 B const, 0 B local",
+        "  sm_90a       10 registers, 16 B shared, 0 B const, 0 B local",
+        "  compute_90a  PTX",
+    ]
+    [file] = offline(run, "tiny.fatbin")
+    assert [[kernel["registers"] for kernel in part["kernels"]] for part in file["parts"]] == [
+        [10], [10], [None],
+    ]  # fmt: skip
 
 
 def test_offline_needs_no_device_and_no_driver(run: Run) -> None:

@@ -1,0 +1,185 @@
+"""What is inside an image, as people read it: kernels, variables, parts. Fits any width."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from cudarun.parameters import Parameter
+from cudarun.report.image_types import (
+    FileReport,
+    KernelReport,
+    PartReport,
+    VariableReport,
+    WayReport,
+)
+from cudarun.report.tables import extent_text, table
+
+_LABEL_COLUMNS = 12  # as wide as compute_100a
+
+# Constants that cooperative_groups.h and the C++ standard library of CUDA leave in every image.
+_OF_HEADERS = ("cuda::", "_INTERNAL_", "cooperative_groups::")
+
+
+@dataclass(frozen=True, slots=True)
+class _Fact:
+    """A line below a kernel's name."""
+
+    label: str
+    text: str
+
+
+def show_file(file: FileReport, out: Console) -> None:
+    """What a file holds; of each kernel what every part says of it."""
+    if file.parts:
+        _show_parts(file.parts, out)
+    for kernel in file.kernels:
+        parts = [(part, told) for part in file.parts for told in part.kernels]
+        mine = [(part, told) for part, told in parts if told.name == kernel.name]
+        if mine:
+            uses = [_Fact(part.target, _uses(told) or part.kind) for part, told in mine]
+        else:
+            uses = [_Fact("uses", _uses(kernel))]
+        _show_kernel(kernel, [_parameters(kernel), *uses, *_block(kernel)], out)
+    _show_no_kernels(file.kernels, out)
+    show_variables(file.variables, out)
+    if file.externs:
+        out.print(Text(f"to be defined elsewhere: {', '.join(file.externs)}"), soft_wrap=True)
+
+
+def show_kernels(
+    kernels: Sequence[KernelReport], out: Console, ways: Sequence[WayReport] = ()
+) -> None:
+    """Kernels; with their handles where several ways or contexts are there to compare."""
+    for kernel in kernels:
+        uses = _Fact(_code(kernel), _uses(kernel))
+        handles = _handles(kernel, ways)
+        _show_kernel(kernel, [_parameters(kernel), uses, *_block(kernel), *handles], out)
+    _show_no_kernels(kernels, out)
+
+
+def show_variables(variables: Sequence[VariableReport], out: Console) -> None:
+    """Variables, those of CUDA's headers by their number alone."""
+    of_headers = [v for v in variables if v.demangled.startswith(_OF_HEADERS)]
+    shown = [v for v in variables if v not in of_headers]
+    columns = {
+        "variable": [_names(v.name, v.demangled) for v in shown],
+        "space": ["managed" if v.managed else v.space for v in shown],
+        "size": [str(v.size) for v in shown],
+        "type": [v.type or "" for v in shown],
+        "address": ["" if v.address is None else hex(v.address) for v in shown],
+    }
+    told = {name: cells for name, cells in columns.items() if any(cells)}
+    if shown:
+        rows = table(*told)
+        for cells in zip(*told.values(), strict=True):
+            rows.add_row(*map(Text, cells))
+        out.print(rows)
+    if of_headers:
+        out.print(f"and {len(of_headers)} variables of CUDA's own headers")
+
+
+def size_text(count: int) -> str:
+    """Bytes as people read them: ``2.0 MiB``."""
+    for unit, factor in (("MiB", 1 << 20), ("KiB", 1 << 10)):
+        if count >= factor:
+            return f"{count / factor:.1f} {unit}"
+    return f"{count} B"
+
+
+# --- kernels -------------------------------------------------------------------------------------
+
+
+def _show_kernel(kernel: KernelReport, facts: Iterable[_Fact], out: Console) -> None:
+    out.print(Text(_names(kernel.name, kernel.demangled), style="bold"), soft_wrap=True)
+    rows = Table.grid(padding=(0, 1, 0, 0))
+    rows.add_column(width=_LABEL_COLUMNS + 2)
+    rows.add_column(overflow="fold")
+    for fact in facts:
+        if not fact.text:
+            continue
+        label = f"  {fact.label:{_LABEL_COLUMNS}}"
+        if out.is_terminal:
+            rows.add_row(Text(label, style="dim"), Text(fact.text))
+        else:  # a pipe gets whole lines, with no blanks at their end
+            out.print(Text(f"{label} {fact.text}"), soft_wrap=True)
+    if rows.row_count:
+        out.print(rows)
+
+
+def _show_no_kernels(kernels: Sequence[KernelReport], out: Console) -> None:
+    if not kernels:
+        out.print("no kernels")
+
+
+def _names(name: str, demangled: str) -> str:
+    return name if name == demangled else f"{demangled}\n  {name}"
+
+
+def _parameters(kernel: KernelReport) -> _Fact:
+    return _Fact("parameters", ", ".join(map(_parameter, kernel.parameters)) or "none")
+
+
+def _parameter(parameter: Parameter) -> str:
+    words = (f"{parameter.offset}:{parameter.size}", parameter.type, parameter.name)
+    return " ".join(filter(None, words))
+
+
+def _code(kernel: KernelReport) -> str:
+    return f"sm_{kernel.binary_version}" if kernel.binary_version else "uses"
+
+
+def _uses(kernel: KernelReport) -> str:
+    counts = (
+        ("registers", kernel.registers),
+        ("B shared", kernel.shared_bytes),
+        ("B const", kernel.const_bytes),
+        ("B local", kernel.local_bytes),
+    )
+    told = ", ".join(f"{count} {what}" for what, count in counts if count is not None)
+    made_of = f"; of compute_{kernel.ptx_version}" if kernel.ptx_version else ""
+    lazily = "; not loaded yet" if kernel.is_loaded is False else ""
+    return f"{told}{made_of}{lazily}"
+
+
+def _block(kernel: KernelReport) -> Iterator[_Fact]:
+    words = []
+    if kernel.max_threads is not None:
+        words.append(f"{kernel.max_threads} threads at most")
+    if kernel.required_block:
+        words.append(f"must be {extent_text(kernel.required_block)}")
+    if kernel.required_cluster:
+        words.append(f"in clusters of {extent_text(kernel.required_cluster)}")
+    if kernel.occupancy is not None:
+        found = kernel.occupancy
+        words.append(
+            f"occupancy {found.share:.0%}, {found.blocks} × {extent_text(found.block)} "
+            "on a multiprocessor"
+        )
+    yield _Fact("block", ", ".join(words))
+
+
+def _handles(kernel: KernelReport, ways: Sequence[WayReport]) -> Iterator[_Fact]:
+    for way in ways if len(ways) > 1 or any(way.before_contexts for way in ways) else ():
+        for handle in way.handles:
+            if handle.name == kernel.name:
+                whole = "" if handle.kernel is None else f"CUkernel {handle.kernel:#x}, "
+                yield _Fact(way.via, f"{whole}CUfunction {handle.function:#x}")
+
+
+# --- parts ---------------------------------------------------------------------------------------
+
+
+def _show_parts(parts: Sequence[PartReport], out: Console) -> None:
+    rows = table("part", "target", "size", *([""] if any(part.unread for part in parts) else []))
+    for part in parts:
+        rows.add_row(part.kind, part.target, str(part.size), *_unread(part))
+    out.print(rows)
+
+
+def _unread(part: PartReport) -> list[Text]:
+    return [Text(part.unread.rpartition(": ")[2])] if part.unread else []

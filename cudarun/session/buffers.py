@@ -70,7 +70,7 @@ class Buffers:
             with in_memory(f"{name}, {spec},"):
                 data = contents(spec.initial, spec.type, spec.shape, seeded(seed, name))
                 if name in keep:
-                    _check_room(spec)
+                    check_room(spec)
                     array = data.array()
                     kept[name] = array.reshape(spec.array_shape)
                     data = data if isinstance(data, Repeated) else Held(array)
@@ -111,7 +111,7 @@ class Buffers:
         """
         spec = self._specs[name]
         with in_memory(f"a copy of {name}, {spec},"):
-            _check_room(spec)
+            check_room(spec)
             whole = np.empty(math.prod(spec.array_shape), spec.dtype())
         self.give(name, into=whole)
         return whole.reshape(spec.array_shape)
@@ -180,7 +180,7 @@ class _Counter:
         self.found += never_written(part)
 
 
-def _check_room(spec: BufferSpec) -> None:
+def check_room(spec: BufferSpec) -> None:
     """Refuse a large array for which the machine has no memory free.
 
     Linux would give it all the same, and kill the process when it is used.

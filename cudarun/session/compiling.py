@@ -16,7 +16,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, Literal
 
-from cudarun.diagnostics.explain import Place
+from cudarun.diagnostics.case import Place
 from cudarun.errors import CudarunError, ImageRefused, RequestError
 from cudarun.images.facts import ImageFacts
 from cudarun.images.read import read_image

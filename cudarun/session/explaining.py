@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from cudarun.diagnostics.case import Case, Place
 from cudarun.diagnostics.entries import Diagnostic, located
 from cudarun.diagnostics.errors import Diagnosed
-from cudarun.diagnostics.explain import Case, Place, explain
+from cudarun.diagnostics.explain import explain
 from cudarun.diagnostics.parse import parse_log
 from cudarun.errors import CudarunError
 from cudarun.images.glance import Contents, glance

@@ -15,7 +15,7 @@ from functools import partial
 from types import ModuleType
 from typing import Any
 
-from cudarun.diagnostics.explain import Place
+from cudarun.diagnostics.case import Place
 from cudarun.errors import ImageRefused, RequestError, WorkerDied
 from cudarun.images.identify import ImageKind, identify
 from cudarun.images.versions import Target

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from cudarun.diagnostics.case import Case, Place
 from cudarun.diagnostics.entries import Diagnostic
 from cudarun.diagnostics.errors import Diagnosed
-from cudarun.diagnostics.explain import Case, Place, explain
+from cudarun.diagnostics.explain import explain
 from cudarun.errors import CudarunError, ImageRefused
 from cudarun.images.facts import KernelFacts, Part, VariableFacts
 from cudarun.images.glance import glance

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
+from cudarun.diagnostics.case import Place
 from cudarun.diagnostics.errors import Diagnosed
-from cudarun.diagnostics.explain import Place
 from cudarun.errors import ImageRefused, RequestError
 from cudarun.images.fatbin import Entry, read_entries
 from cudarun.images.identify import ImageKind, identify

@@ -10,7 +10,8 @@ from dataclasses import dataclass, replace
 
 import pytest
 
-from cudarun.diagnostics.explain import Case, Place, explain
+from cudarun.diagnostics.case import Case, Place
+from cudarun.diagnostics.explain import explain
 from cudarun.diagnostics.parse import parse_log
 from cudarun.images.glance import Contents
 from cudarun.images.identify import ImageKind

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 import refusals
 
-from cudarun.diagnostics.explain import Place
+from cudarun.diagnostics.case import Place
 from cudarun.errors import CudarunError, ImageRefused
 from cudarun.session.explaining import diagnose
 from cudarun.session.requests import Image

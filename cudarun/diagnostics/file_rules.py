@@ -1,0 +1,81 @@
+"""Refusals of what a file is: damaged, no image, not yet code."""
+
+from __future__ import annotations
+
+from cudarun.diagnostics.case import Case, Explanation, listed
+from cudarun.images.identify import ImageKind
+
+
+def damaged(case: Case) -> Explanation | None:
+    """The file's structure is broken."""
+    contents = case.contents
+    malformed = case.match(r"malformed cubin ELF|Could not find fatbin|does not match type")
+    if contents is None or not (contents.damage or malformed):
+        return None
+    what = contents.damage or "its structure is broken"
+    return Explanation(
+        f"The {contents.kind.value} is damaged: {what}.",
+        "build or copy the file again; it may have been cut off on the way",
+    )
+
+
+def cut_off_text(case: Case) -> Explanation | None:
+    """A text ends within a statement."""
+    lines = case.contents.lines if case.contents else None
+    for found in case.diagnostics:
+        if lines and (found.line or 0) >= lines and "Parsing error near" in found.message:
+            return Explanation(
+                "The text ends in the middle of a statement: the file is cut off.",
+                "build or copy the file again",
+            )
+    return None
+
+
+def not_an_image(case: Case) -> Explanation | None:
+    """The driver knows nothing to do with it."""
+    is_nothing = case.match(r"Binary format for key='\d+', ident='[^']*' is not recognized")
+    is_ptx = case.contents is not None and case.contents.kind is ImageKind.PTX
+    if case.match(r"Missing \.version directive") or (is_nothing and is_ptx):
+        return Explanation(
+            "The text is no PTX: it does not begin with .version.",
+            "give a PTX text, a cubin, a fatbin or CUDA source",
+        )
+    if is_nothing:
+        return Explanation(
+            "The driver does not recognise the file as an image of any kind.",
+            "give a PTX text, a cubin, a fatbin or CUDA source",
+        )
+    return None
+
+
+def lto_ir(case: Case) -> Explanation | None:
+    """LTO-IR where it cannot be used."""
+    lto_off = case.match("LTO-IR input cannot be used without LTO enabled")
+    is_lto = case.contents is not None and case.contents.kind is ImageKind.LTO_IR
+    if lto_off:
+        return Explanation(
+            "LTO-IR is code that is optimised while it is linked, which was not asked for.",
+            "add --lto",
+        )
+    if is_lto and case.place.is_driver:
+        return Explanation(
+            "LTO-IR holds no code yet; the driver neither loads nor links it.",
+            "link it with nvJitLink: cudarun link --linker nvjitlink --lto",
+        )
+    if case.match("NVVM_ERROR_NO_MODULE_IN_PROGRAM"):
+        return Explanation(
+            "No input holds LTO-IR, so there is nothing for --lto to optimise.",
+            "leave --lto out, or compile the inputs with -dlto",
+        )
+    return None
+
+
+def not_linked(case: Case) -> Explanation | None:
+    """A file that leaves symbols to others, loaded."""
+    externs = case.contents.externs if case.contents else ()
+    if not externs or case.cuda_error is None:
+        return None
+    return Explanation(
+        f"The file is yet to be linked: it does not define {listed(externs)}.",
+        "link it with the file that does: cudarun link FILE… -o OUT",
+    )

@@ -9,14 +9,16 @@ Use this module wherever a program uses that one::
 The functions have the same names, parameters and tuples; enums, handle types and structures are
 the bindings' own. A call that the emulator has not is refused by name, `NotProvided`; those that it
 has are listed in docs/driver-calls.md. The
-environment variable ``CUDARUN_CPU_DEVICES`` says how many devices there are. `on_progress` is the
-one function that no driver has.
+environment variable ``CUDARUN_CPU_DEVICES`` says how many devices there are.
+
+Functions that no driver has let a program follow its kernels: `on_progress`, and `watch`, `seen`
+and `never_written` for the detectors of races and of reads of unwritten memory.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Collection
+from typing import TYPE_CHECKING, Any
 
 from cuda.bindings import driver as _bindings
 
@@ -35,6 +37,11 @@ from cudarun.emulator.api import (  # noqa: F401 - each chapter adds its calls
 )
 from cudarun.emulator.api.calls import CALLS
 from cudarun.emulator.host.process import process
+from cudarun.emulator.machine.observer import NOBODY
+
+if TYPE_CHECKING:
+    from cudarun.emulator.detectors.findings import Finding
+    from cudarun.emulator.detectors.statistics import Statistics
 
 globals().update(CALLS)
 
@@ -42,6 +49,39 @@ globals().update(CALLS)
 def on_progress(told: Callable[[float], object]) -> None:
     """Have ``told`` called while kernels run, with the part of the blocks that have ended."""
     process.told = told
+
+
+def watch(detect: Collection[str] = (), *, count: bool = False) -> None:
+    """Watch all kernels launched from now on; device memory allocated from now on is unwritten.
+
+    Args:
+        detect: What to look for: ``"race"``, ``"uninit"``.
+        count: Count instructions and accesses, too.
+    """
+    from cudarun.emulator.detectors.watch import Watch  # which most programs never need
+
+    process.observer = Watch(detect, count=count)
+    process.note_writes(noted="uninit" in detect)
+
+
+def seen() -> tuple[list[Finding], Statistics | None]:
+    """What was found since `watch`, most important first, and what was counted; watch no longer."""
+    from cudarun.emulator.detectors.watch import Watch
+
+    observer, process.observer = process.observer, NOBODY
+    process.note_writes(noted=False)
+    if not isinstance(observer, Watch):
+        raise RuntimeError("seen: nothing is watched")
+    return observer.findings, observer.statistics
+
+
+def never_written(address: int, size: int) -> None:
+    """Have memory count as unwritten whatever was put there: a pattern to be recognised by."""
+    where = process.memory_at(address)
+    allocation = where.find(address) if where is not None else None
+    if allocation is not None and allocation.unwritten is not None:
+        start = address - allocation.base
+        allocation.unwritten[start : start + size] = 1
 
 
 class NotProvided(AttributeError, NotImplementedError):

@@ -45,6 +45,8 @@ class Allocation:
         label: What it is, in words for a report: ``cuMemAlloc``, ``variable counter``.
         bytes: Its memory, a uint8 view of the arena.
         live: Whether it has not been freed.
+        unwritten: A 1 for every byte that nothing has written, a 0 for the others; ``None`` where
+            nobody wants to know.
     """
 
     base: int
@@ -52,6 +54,7 @@ class Allocation:
     label: str
     bytes: Array = field(repr=False)
     live: bool = True
+    unwritten: Array | None = field(default=None, repr=False)
     _views: dict[np.dtype[Any], Array] = field(default_factory=dict, repr=False)
 
     @property
@@ -83,11 +86,15 @@ class Memory:
     Args:
         base: The device address where it begins; a multiple of 2 MiB, not 0.
         capacity: How many bytes can be allocated at one time.
+
+    Attributes:
+        notes_writes: Whether new allocations are to know which of their bytes nothing has written.
     """
 
     def __init__(self, base: int, capacity: int) -> None:
         self.base = base
         self.capacity = capacity
+        self.notes_writes = False
         self.used = 0
         self._reserved = _round_up(2 * capacity + (1 << 24), _PAGE)
         flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | _MAP_NORESERVE
@@ -99,8 +106,21 @@ class Memory:
         self._top = base
         self._lock = threading.Lock()
 
-    def allocate(self, size: int, *, alignment: int = 512, label: str = "cuMemAlloc") -> int:
+    def allocate(
+        self,
+        size: int,
+        *,
+        alignment: int = 512,
+        label: str = "cuMemAlloc",
+        defined: bool = True,
+    ) -> int:
         """Reserve ``size`` bytes (at least one) and return the address; the memory reads as zero.
+
+        Args:
+            size: Bytes.
+            alignment: Of the address.
+            label: What it is, for reports.
+            defined: Whether a kernel may rely on the zeros, or what is put there at once.
 
         Raises:
             OutOfMemory: The capacity is used up.
@@ -113,6 +133,8 @@ class Memory:
             address = self._place(size, max(alignment, 16))
             start = address - self.base
             allocation = Allocation(address, size, label, self._arena[start : start + size])
+            if self.notes_writes and not defined:
+                allocation.unwritten = np.ones(size, dtype=np.uint8)
             self._live.insert(bisect_right(self._live, address, key=_base), allocation)
             self._table = None
             self.used += size
@@ -199,8 +221,8 @@ class Memory:
         after = self._live[index] if index < len(self._live) else None
         return before, after
 
-    def bytes_at(self, address: int, size: int) -> Array:
-        """The bytes from ``address``, a view to read and write.
+    def bytes_at(self, address: int, size: int, *, to_write: bool = False) -> Array:
+        """The bytes from ``address``, a view to read, or to write all of it.
 
         Raises:
             InvalidAddress: They do not lie inside one live allocation.
@@ -209,6 +231,8 @@ class Memory:
         if allocation is None or address + size > allocation.end:
             raise InvalidAddress(f"{size} bytes at {address:#x}")
         start = address - allocation.base
+        if to_write and allocation.unwritten is not None:
+            allocation.unwritten[start : start + size] = 0
         return allocation.bytes[start : start + size]
 
 
@@ -231,7 +255,9 @@ class DeviceHeap:
         if size == 0 or self._used + size > self.size:
             return 0
         try:
-            address = self.memory.allocate(size, alignment=16, label="malloc in a kernel")
+            address = self.memory.allocate(
+                size, alignment=16, label="malloc in a kernel", defined=False
+            )
         except OutOfMemory:
             return 0
         self._blocks[address] = size

@@ -36,7 +36,8 @@ def allocated(size: int, kind: Kind, flags: int = 0, *, pool: Pool | None = None
         raise Refusal("INVALID_VALUE", "an allocation of 0 bytes")
     device = context.device if pool is None else pool.device
     memory = device.memory if kind is Kind.DEVICE else process.host_memory
-    address = memory.allocate(size, label=kind.value)
+    # What the host can write by itself counts as written.
+    address = memory.allocate(size, label=kind.value, defined=kind is not Kind.DEVICE)
     if pool is not None:
         try:
             pool.take(size)
@@ -183,19 +184,19 @@ def cuMemGetAddressRange(dptr: Any) -> tuple[Any, int]:
 # --- copies --------------------------------------------------------------------------------------
 
 
-def device_bytes(pointer: Any, size: int) -> Bytes:
-    """Memory that is the device's to reach."""
+def device_bytes(pointer: Any, size: int, *, to_write: bool = False) -> Bytes:
+    """Memory that is the device's to reach; ``to_write`` if all of it is going to be written."""
     address = handle_value(pointer)
     memory = process.memory_at(address)
     if memory is None and size:
         raise Refusal("INVALID_VALUE", f"{address:#x} is not an address of the device")
-    return bytes_anywhere(memory, address, size)
+    return bytes_anywhere(memory, address, size, to_write=to_write)
 
 
-def any_bytes(pointer: Any, size: int) -> Bytes:
+def any_bytes(pointer: Any, size: int, *, to_write: bool = False) -> Bytes:
     """Memory of a device or the host, which the address tells."""
     address = address_of(pointer)
-    return bytes_anywhere(process.memory_at(address), address, size)
+    return bytes_anywhere(process.memory_at(address), address, size, to_write=to_write)
 
 
 def given_host_bytes(data: Any, size: int) -> Bytes:
@@ -219,7 +220,7 @@ def _copy_in_stream(target: Bytes, source: Bytes, stream: Any) -> None:
 @call(waits=True)
 def cuMemcpyHtoD(dstDevice: Any, srcHost: Any, ByteCount: int) -> None:
     """Copy from the host to a device."""
-    _copy(device_bytes(dstDevice, ByteCount), given_host_bytes(srcHost, ByteCount))
+    _copy(device_bytes(dstDevice, ByteCount, to_write=True), given_host_bytes(srcHost, ByteCount))
 
 
 @call(waits=True)
@@ -231,13 +232,13 @@ def cuMemcpyDtoH(dstHost: Any, srcDevice: Any, ByteCount: int) -> None:
 @call(waits=True)
 def cuMemcpyDtoD(dstDevice: Any, srcDevice: Any, ByteCount: int) -> None:
     """Copy from device memory to device memory, of another device too."""
-    _copy(device_bytes(dstDevice, ByteCount), device_bytes(srcDevice, ByteCount))
+    _copy(device_bytes(dstDevice, ByteCount, to_write=True), device_bytes(srcDevice, ByteCount))
 
 
 @call(waits=True)
 def cuMemcpy(dst: Any, src: Any, ByteCount: int) -> None:
     """Copy between any two addresses."""
-    _copy(any_bytes(dst, ByteCount), any_bytes(src, ByteCount))
+    _copy(any_bytes(dst, ByteCount, to_write=True), any_bytes(src, ByteCount))
 
 
 @call(waits=True)
@@ -246,7 +247,7 @@ def cuMemcpyPeer(
 ) -> None:
     """Copy from a context's memory to another's."""
     process.context(dstContext), process.context(srcContext)
-    _copy(device_bytes(dstDevice, ByteCount), device_bytes(srcDevice, ByteCount))
+    _copy(device_bytes(dstDevice, ByteCount, to_write=True), device_bytes(srcDevice, ByteCount))
 
 
 @enqueue()
@@ -260,14 +261,16 @@ def cuMemcpyPeerAsync(
 ) -> None:
     """Copy from a context's memory to another's, in a stream."""
     process.context(dstContext), process.context(srcContext)
-    target, source = device_bytes(dstDevice, ByteCount), device_bytes(srcDevice, ByteCount)
+    target = device_bytes(dstDevice, ByteCount, to_write=True)
+    source = device_bytes(srcDevice, ByteCount)
     _copy_in_stream(target, source, hStream)
 
 
 @enqueue()
 def cuMemcpyHtoDAsync(dstDevice: Any, srcHost: Any, ByteCount: int, hStream: Any) -> None:
     """Copy from the host to a device, in a stream."""
-    target, source = device_bytes(dstDevice, ByteCount), given_host_bytes(srcHost, ByteCount)
+    target = device_bytes(dstDevice, ByteCount, to_write=True)
+    source = given_host_bytes(srcHost, ByteCount)
     _copy_in_stream(target, source, hStream)
 
 
@@ -281,14 +284,15 @@ def cuMemcpyDtoHAsync(dstHost: Any, srcDevice: Any, ByteCount: int, hStream: Any
 @enqueue()
 def cuMemcpyDtoDAsync(dstDevice: Any, srcDevice: Any, ByteCount: int, hStream: Any) -> None:
     """Copy from device memory to device memory, in a stream."""
-    target, source = device_bytes(dstDevice, ByteCount), device_bytes(srcDevice, ByteCount)
+    target = device_bytes(dstDevice, ByteCount, to_write=True)
+    source = device_bytes(srcDevice, ByteCount)
     _copy_in_stream(target, source, hStream)
 
 
 @enqueue()
 def cuMemcpyAsync(dst: Any, src: Any, ByteCount: int, hStream: Any) -> None:
     """Copy between any two addresses, in a stream."""
-    _copy_in_stream(any_bytes(dst, ByteCount), any_bytes(src, ByteCount), hStream)
+    _copy_in_stream(any_bytes(dst, ByteCount, to_write=True), any_bytes(src, ByteCount), hStream)
 
 
 # --- fills ---------------------------------------------------------------------------------------
@@ -297,12 +301,12 @@ def cuMemcpyAsync(dst: Any, src: Any, ByteCount: int, hStream: Any) -> None:
 def _fill(pointer: Any, value: int, count: int, width: int) -> None:
     process.current()
     check_alignment(pointer, width)
-    fill(device_bytes(pointer, count * width), value, width)
+    fill(device_bytes(pointer, count * width, to_write=True), value, width)
 
 
 def _fill_in_stream(pointer: Any, value: int, count: int, width: int, stream: Any) -> None:
     check_alignment(pointer, width)
-    view = device_bytes(pointer, count * width)
+    view = device_bytes(pointer, count * width, to_write=True)
     if process.ready(process.stream(stream).context.device):
         fill(view, value, width)
 

@@ -65,9 +65,9 @@ def _side(copy: Any, side: str) -> Bytes:
     if kind == CUmemorytype.CU_MEMORYTYPE_HOST:
         view = given_host_bytes(getattr(copy, f"{side}Host"), size)
     elif kind == CUmemorytype.CU_MEMORYTYPE_DEVICE:
-        view = device_bytes(getattr(copy, f"{side}Device"), size)
+        view = device_bytes(getattr(copy, f"{side}Device"), size, to_write=side == "dst")
     elif kind == CUmemorytype.CU_MEMORYTYPE_UNIFIED:
-        view = any_bytes(getattr(copy, f"{side}Device"), size)
+        view = any_bytes(getattr(copy, f"{side}Device"), size, to_write=side == "dst")
     else:
         raise Refusal("NOT_SUPPORTED", "the emulated device has no CUDA arrays")
     return _rows(view[y * pitch + x :], pitch, copy.WidthInBytes, copy.Height)
@@ -89,7 +89,8 @@ def _fill(pointer: Any, pitch: int, value: int, items: int, rows: int, width: in
     check_alignment(pointer, width)
     if rows > 1 and (pitch < items * width or pitch % width):
         raise Refusal("INVALID_VALUE", f"a pitch of {pitch} bytes for {items * width}")
-    view = device_bytes(handle_value(pointer), _extent(pitch, items * width, rows))
+    size = _extent(pitch, items * width, rows)
+    view = device_bytes(handle_value(pointer), size, to_write=True)
     for row in _rows(view, pitch, items * width, rows):
         fill(row, value, width)
 

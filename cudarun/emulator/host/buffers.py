@@ -158,8 +158,10 @@ def fill(view: Bytes, value: int, width: int) -> None:
     view.view(f"<u{width}")[:] = int.from_bytes(item, "little")
 
 
-def bytes_anywhere(memory: Memory | None, address: int, size: int) -> Bytes:
+def bytes_anywhere(
+    memory: Memory | None, address: int, size: int, *, to_write: bool = False
+) -> Bytes:
     """The bytes at an address of a device or, where no memory of ours has it, of the host."""
     if memory is None:
         return host_bytes(address, size)
-    return memory.bytes_at(address, size)
+    return memory.bytes_at(address, size, to_write=to_write)

@@ -134,6 +134,7 @@ def launch(
             printf=process.printed,
             device=device.traits,
             told=process.told,
+            observer=process.observer,
         )
 
     process.run(device, work)

@@ -23,6 +23,7 @@ from cudarun.emulator.host.hostmemory import HostMemory, RegisteredMemory
 from cudarun.emulator.host.log import DriverLog
 from cudarun.emulator.host.refusal import Refusal
 from cudarun.emulator.host.streams import DEFAULT_STREAMS, Stream
+from cudarun.emulator.machine.observer import NOBODY, Observer
 from cudarun.emulator.memory import Memory
 
 _STDOUT = 1
@@ -42,6 +43,7 @@ class Process:
 
     Attributes:
         told: Is called now and then with the part of a running kernel that is done, from 0 to 1.
+        observer: Is told what kernels do.
     """
 
     host_memory: HostMemory  # from `initialise` on
@@ -61,6 +63,7 @@ class Process:
         self.fault: Fault | None = None
         self._printed = bytearray()
         self.told: Callable[[float], object] = lambda done: None
+        self.observer: Observer = NOBODY
 
     # --- devices and contexts --------------------------------------------------------------------
 
@@ -121,6 +124,11 @@ class Process:
         peers = [peer.device.memory for peer in context.peers]
         registered = [memory for memory in self.registered if memory.used]
         return [context.device.memory, self.host_memory, *registered, *peers]
+
+    def note_writes(self, *, noted: bool) -> None:
+        """Let device memory that is allocated from now on know which of its bytes are written."""
+        for device in self.devices:
+            device.memory.notes_writes = noted
 
     # --- running ---------------------------------------------------------------------------------
 

@@ -51,13 +51,7 @@ class Threads:
         """Let the lanes be the threads of ``blocks`` blocks of the grid from ``first`` on."""
         self._first = first
         number = np.arange(first, first + blocks, dtype=np.int64)
-        cluster = self.launch.config.cluster
-        size = cluster[0] * cluster[1] * cluster[2]
-        x, y, z = self.launch.config.grid
-        clusters = x // cluster[0], y // cluster[1], z // cluster[2]
-        outer, inner = _unravel(number // size, clusters), _unravel(number % size, cluster)
-        self._ranks[:blocks] = inner
-        self._coordinates[:blocks] = outer * np.array(cluster) + inner
+        self._coordinates[:blocks], self._ranks[:blocks] = _block_coordinates(self.launch, number)
         for name, array in self._special.items():
             if name in _PER_BLOCK:
                 array[:] = self._per_block(name)
@@ -118,13 +112,7 @@ class Threads:
 
     def coordinates(self, lane: int) -> tuple[Coordinates, Coordinates]:
         """The block and the thread of a lane."""
-        x, y, _ = self.launch.config.block
-        thread = lane % self.threads
-        block = self._coordinates[lane // self.threads]
-        return (
-            (int(block[0]), int(block[1]), int(block[2])),
-            (thread % x, thread // x % y, thread // (x * y)),
-        )
+        return place_of_thread(self.launch, self._first * self.threads + lane)
 
     # --- warps -----------------------------------------------------------------------------------
 
@@ -149,6 +137,27 @@ class Threads:
         warp = self.slot_of[lanes] // WARP
         ready: npt.NDArray[np.bool_] = (masks & living[warp] & ~here[warp]) == 0
         return ready
+
+
+def place_of_thread(launch: Launch, number: int) -> tuple[Coordinates, Coordinates]:
+    """The block and the thread that have a number in the grid, counted block by block."""
+    x, y, _ = launch.config.block
+    block, thread = divmod(number, launch.block_threads)
+    (place,), _ = _block_coordinates(launch, np.array([block]))
+    return (
+        (int(place[0]), int(place[1]), int(place[2])),
+        (thread % x, thread // x % y, thread // (x * y)),
+    )
+
+
+def _block_coordinates(launch: Launch, number: Array) -> tuple[Array, Array]:
+    """Where blocks are in the grid and in their cluster; a cluster's have numbers in a row."""
+    cluster = launch.config.cluster
+    size = cluster[0] * cluster[1] * cluster[2]
+    x, y, z = launch.config.grid
+    clusters = x // cluster[0], y // cluster[1], z // cluster[2]
+    outer, inner = _unravel(number // size, clusters), _unravel(number % size, cluster)
+    return outer * np.array(cluster) + inner, inner
 
 
 _PER_BLOCK = {f"%{n}.{a}" for n in ("ctaid", "cluster_ctaid", "clusterid") for a in "xyz"} | {

@@ -1,0 +1,189 @@
+"""What a kernel does, counted: instructions, divergence, bytes by space, bank conflicts.
+
+Instructions are those of the PTX text, as often as warps and threads come by. Which lanes of a warp
+run together is the emulated device's choice; hardware parts and joins them at much the same places.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from cudarun.emulator.detectors.kinds import kind_of
+from cudarun.emulator.detectors.touched import Touched, touched
+from cudarun.emulator.detectors.watched import Detector, WatchedAccess
+from cudarun.emulator.machine.control import Branch, Terminator
+from cudarun.emulator.machine.threads import WARP
+
+if TYPE_CHECKING:
+    from cudarun.emulator.code import BlockCode, Site
+    from cudarun.emulator.machine.active import Active
+    from cudarun.emulator.machine.batch import Batch
+    from cudarun.emulator.machine.frame import Code
+
+Array = npt.NDArray[Any]
+
+_BANKS, _BANK_BYTES = 32, 4
+_SECTOR_BITS = 5  # global memory comes in sectors of 32 bytes
+
+
+@dataclass(slots=True)
+class Executed:
+    """How often instructions of a kind were executed: once per warp, and by how many threads."""
+
+    warps: int = 0
+    threads: int = 0
+
+
+@dataclass(slots=True)
+class Traffic:
+    """The accesses to one space.
+
+    Attributes:
+        requests: Accesses, counted once per warp.
+        read_bytes: What threads loaded, each counted.
+        written_bytes: What threads stored.
+        atomic_bytes: What threads worked on atomically.
+        sectors: Of global memory, 32-byte sectors that the requests touched.
+    """
+
+    requests: int = 0
+    read_bytes: int = 0
+    written_bytes: int = 0
+    atomic_bytes: int = 0
+    sectors: int = 0
+
+
+@dataclass(slots=True)
+class Conflicts:
+    """Accesses of warps to shared memory, and how often banks made them take turns.
+
+    Attributes:
+        accesses: Parts of requests that could be served at once: a warp's, half of it for 8 bytes
+            per thread, a quarter for 16.
+        turns: How many turns these took.
+    """
+
+    accesses: int = 0
+    turns: int = 0
+
+
+@dataclass(slots=True)
+class Statistics:
+    """Everything counted.
+
+    Attributes:
+        instructions: By kind.
+        branches: Conditional branches executed by warps.
+        divergent: Those at which a warp parted.
+        traffic: By space.
+        banks: Per instruction that accesses shared memory.
+    """
+
+    instructions: dict[str, Executed] = field(default_factory=dict)
+    branches: int = 0
+    divergent: int = 0
+    traffic: dict[str, Traffic] = field(default_factory=dict)
+    banks: dict[Site, Conflicts] = field(default_factory=dict)
+
+
+class Counting(Detector):
+    """Counts into ``statistics``, over all launches that it is told of."""
+
+    def __init__(self, statistics: Statistics) -> None:
+        self._statistics = statistics
+
+    # --- instructions ----------------------------------------------------------------------------
+
+    def bound(self, batch: Batch, block: BlockCode, code: Code) -> Code:
+        """Code that counts how often it is run, and whether warps part at its end."""
+        kinds = Counter(map(kind_of, block.instructions))
+        terminator = code.terminator
+        if isinstance(terminator, Branch) and "bra" in block.instructions[-1:]:
+            terminator = _CountedBranch(terminator, self._statistics)
+        entries = [(self._executed, (batch, kinds)), *code.entries] if kinds else code.entries
+        return replace(code, entries=entries, terminator=terminator)
+
+    def _executed(self, batch: Batch, kinds: Counter[str]) -> None:
+        active = batch.active
+        assert active is not None
+        warps, threads = len(_first_of_warps(active)), active.count
+        for kind, count in kinds.items():
+            executed = self._statistics.instructions.setdefault(kind, Executed())
+            executed.warps += count * warps
+            executed.threads += count * threads
+
+    # --- memory ----------------------------------------------------------------------------------
+
+    def accessed(self, access: WatchedAccess, active: Active, addresses: Array) -> None:
+        """See `Detector`."""
+        for part in touched(access, active, addresses):
+            space = "const" if access.space == "const" else part.space
+            traffic = self._statistics.traffic.setdefault(space, Traffic())
+            count = len(part.offsets) * access.bytes
+            if access.verb == "load":
+                traffic.read_bytes += count
+            elif access.verb == "store":
+                traffic.written_bytes += count
+            else:
+                traffic.atomic_bytes += count
+            slots = active.per_lane(active.batch.threads.slot_of)
+            slots = slots if part.positions is None else slots[part.positions]
+            traffic.requests += len(np.unique(slots // WARP))
+            if space == "global":
+                traffic.sectors += _sectors(part, access.bytes, slots // WARP)
+            elif space == "shared":
+                conflicts = self._statistics.banks.setdefault(access.site, Conflicts())
+                _count_turns(conflicts, part.offsets, access.bytes, slots)
+
+
+class _CountedBranch(Terminator):
+    """A branch that counts at how many warps' partings it was."""
+
+    def __init__(self, branch: Branch, statistics: Statistics) -> None:
+        super().__init__(branch.successors, branch.reads, site=branch.site)
+        self._branch = branch
+        self._statistics = statistics
+
+    def finish(self, batch: Batch, active: Active) -> None:
+        """Count, then branch."""
+        starts = _first_of_warps(active)
+        self._statistics.branches += len(starts)
+        condition = active.code.condition
+        assert condition is not None
+        if len(condition) == active.width > 1:
+            taken = condition if active.valid is None else condition[active.positions]
+            every = np.logical_and.reduceat(taken, starts)
+            some = np.logical_or.reduceat(taken, starts)
+            self._statistics.divergent += int(np.count_nonzero(some & ~every))
+        self._branch.finish(batch, active)
+
+
+def _first_of_warps(active: Active) -> Array:
+    """Among the active lanes, the first one of each warp."""
+    warps = active.per_lane(active.batch.threads.slot_of) // WARP
+    return np.flatnonzero(np.diff(warps, prepend=-1))
+
+
+def _sectors(part: Touched, size: int, warps: Array) -> int:
+    first = (part.offsets + part.region.base) >> _SECTOR_BITS
+    last = (part.offsets + part.region.base + size - 1) >> _SECTOR_BITS
+    keys = np.concatenate([first, last]) | np.concatenate([warps, warps]) << 43
+    return len(np.unique(keys))
+
+
+def _count_turns(conflicts: Conflicts, offsets: Array, size: int, slots: Array) -> None:
+    """Of the lanes that are served together, the most words that lie in one bank."""
+    words = max(size // _BANK_BYTES, 1)
+    together = slots // (WARP // words)
+    word = (offsets[:, None] + _BANK_BYTES * np.arange(words)) // _BANK_BYTES
+    keys = np.unique(together[:, None] << 40 | word)
+    group, bank = keys >> 40, keys % _BANKS
+    groups, number = np.unique(group, return_inverse=True)
+    per_bank = np.bincount(number * _BANKS + bank, minlength=len(groups) * _BANKS)
+    conflicts.accesses += len(groups)
+    conflicts.turns += int(per_bank.reshape(-1, _BANKS).max(axis=1).sum())

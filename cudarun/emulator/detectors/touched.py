@@ -1,0 +1,94 @@
+"""Which memory an access touches, for observers; the access has been found to be allowed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from cudarun.emulator.machine.access import Section
+from cudarun.emulator.machine.clusters import other_blocks
+from cudarun.emulator.machine.lanes import Indices
+from cudarun.emulator.machine.spaces import WINDOW_BYTES, WINDOWS, WINDOWS_END
+from cudarun.emulator.memory import Allocation
+
+if TYPE_CHECKING:
+    from cudarun.emulator.machine.access import Access
+    from cudarun.emulator.machine.active import Active
+
+Array = npt.NDArray[Any]
+
+
+class Touched(NamedTuple):
+    """Part of an access: what some lanes touch of one allocation, or of one section of a batch.
+
+    Attributes:
+        region: The allocation or section.
+        offsets: Per lane, the first byte, from the start of ``region.bytes``.
+        positions: Which of the active lanes these are; ``None`` for all of them.
+    """
+
+    region: Allocation | Section
+    offsets: Array
+    positions: Indices | None
+
+    @property
+    def space(self) -> str:
+        """The state space."""
+        return self.region.name if isinstance(self.region, Section) else "global"
+
+
+def touched(access: Access, active: Active, addresses: Array) -> list[Touched]:
+    """The parts of an access of the active lanes to these addresses."""
+    if addresses.dtype.itemsize == 4:
+        wide = (addresses + np.uint32(access.offset % (1 << 32))).astype(np.uint64)
+    else:
+        wide = addresses + np.uint64(access.offset % (1 << 64))
+    if access.space in WINDOWS:
+        return [_in_section(active.batch.section(access.space), active, wide, None)]
+    whole = _in_one_allocation(active.batch.recent.get(access), wide)
+    return [whole] if whole is not None else [*_anywhere(active, wide)]
+
+
+def _in_one_allocation(region: object, wide: Array) -> Touched | None:
+    """The usual case: all lanes in the allocation of the last time."""
+    if not isinstance(region, Allocation):
+        return None
+    offsets = wide - np.uint64(region.base)
+    if int(offsets.max()) >= region.size:
+        return None
+    return Touched(region, offsets.view(np.int64), None)
+
+
+def _in_section(
+    section: Section, active: Active, offsets: Array, positions: Indices | None
+) -> Touched:
+    starts = None if section.starts is None else active.per_lane(section.starts)
+    if section.name == "shared" and active.batch.launch.cluster_blocks > 1:
+        if positions is not None:
+            active = active.some(positions)
+        offsets, starts = other_blocks(active, offsets)
+    elif starts is not None and positions is not None:
+        starts = starts[positions]
+    places = offsets.view(np.int64)
+    return Touched(section, places if starts is None else places + starts, positions)
+
+
+def _anywhere(active: Active, wide: Array) -> Iterator[Touched]:
+    if int(wide.min()) < WINDOWS_END:
+        for name in ("shared", "local", "param"):
+            inside = np.flatnonzero(wide - np.uint64(WINDOWS[name]) < WINDOW_BYTES)
+            if len(inside):
+                offsets = wide[inside] - np.uint64(WINDOWS[name])
+                yield _in_section(active.batch.section(name), active, offsets, inside)
+    for memory in active.batch.launch.memories:
+        inside = np.flatnonzero(memory.reserves(wide))
+        while len(inside):
+            allocation = memory.find(int(wide[inside[0]]))
+            assert allocation is not None, "the access is allowed"
+            offsets = wide[inside] - np.uint64(allocation.base)
+            here = offsets < allocation.size
+            yield Touched(allocation, offsets[here].view(np.int64), inside[here])
+            inside = inside[~here]

@@ -1,0 +1,123 @@
+"""Reads of memory that nothing has written, byte by byte: shared, local and global memory.
+
+Global memory keeps what is known from launch to launch (`Allocation.unwritten`); shared memory is
+new with every block, local memory with every call. Variables of a module have initial values.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from cudarun.emulator.detectors.findings import Finding, Findings, Memory, Place, shared_name
+from cudarun.emulator.detectors.touched import Touched, touched
+from cudarun.emulator.detectors.watched import Detector, WatchedAccess
+from cudarun.emulator.machine.access import Section
+
+if TYPE_CHECKING:
+    from cudarun.emulator.machine.active import Active
+    from cudarun.emulator.machine.batch import Batch
+    from cudarun.emulator.machine.lanes import Lanes
+    from cudarun.emulator.machine.launch import Launch
+
+Array = npt.NDArray[Any]
+
+_WORDS = {size: np.dtype(f"u{size}") for size in (1, 2, 4, 8)}
+
+
+class UnwrittenReads(Detector):
+    """Finds such reads in one launch."""
+
+    def __init__(self, launch: Launch, findings: Findings) -> None:
+        self._launch = launch
+        self._findings = findings
+        self._unwritten: dict[Section, Array] = {}  # as in an allocation
+
+    def begin(self, batch: Batch, first_block: int, blocks: int) -> None:
+        """New blocks have written nothing."""
+        for name in ("shared", "local"):
+            unwritten = self._unwritten.get(batch.section(name))
+            if unwritten is not None:
+                unwritten[:] = 1
+
+    def stack_grows(self, batch: Batch, lanes: Lanes, start: Array, size: Array | int) -> None:
+        """What was in local memory is of no account any more."""
+        section = batch.section("local")
+        unwritten = self._unwritten.get(section)
+        if unwritten is None:  # nobody has written to any of it
+            return
+        assert section.starts is not None
+        first = section.starts[lanes] + start.astype(np.int64)
+        sizes = np.broadcast_to(size, first.shape)
+        for bytes_of_each in np.unique(sizes):
+            same = first[sizes == bytes_of_each]
+            unwritten[same[:, None] + np.arange(int(bytes_of_each))] = 1
+
+    def accessed(self, access: WatchedAccess, active: Active, addresses: Array) -> None:
+        """See `Detector`."""
+        for part in touched(access, active, addresses):
+            unwritten = self._unwritten_in(part)
+            if unwritten is None:
+                continue
+            if access.reads:
+                self._check(access, active, part, unwritten)
+            if access.writes:
+                _write(unwritten, part.offsets, access.bytes)
+
+    def _unwritten_in(self, part: Touched) -> Array | None:
+        if not isinstance(part.region, Section):
+            return part.region.unwritten
+        if part.space == "param":
+            return None
+        if part.region not in self._unwritten:
+            self._unwritten[part.region] = np.ones(len(part.region.bytes), dtype=np.uint8)
+        return self._unwritten[part.region]
+
+    def _check(
+        self, access: WatchedAccess, active: Active, part: Touched, unwritten: Array
+    ) -> None:
+        bad = np.flatnonzero(_any_unwritten(unwritten, part.offsets, access.bytes))
+        if not len(bad) or self._findings.known("uninit", (access.site,), len(bad)):
+            return
+        first = int(bad[0])
+        offset = int(part.offsets[first])
+        inside = np.flatnonzero(unwritten[offset : offset + access.bytes])
+        lane = active.lane(first if part.positions is None else int(part.positions[first]))
+        place = Place(access.verb, access.site, *active.batch.threads.coordinates(lane))
+        memory = self._memory(part, lane, offset + int(inside[0]), len(inside))
+        name = self._launch.kernel.name
+        self._findings.add(Finding("uninit", name, memory, (place,), len(bad)))
+
+    def _memory(self, part: Touched, lane: int, offset: int, size: int) -> Memory:
+        region = part.region
+        if not isinstance(region, Section):
+            return Memory("global", region.base + offset, size, region.label, offset)
+        if region.name == "local":
+            offset -= lane * self._launch.local_stride
+            return Memory("local", offset, size, "", offset)
+        offset %= self._launch.shared_stride
+        return Memory("shared", offset, size, *shared_name(self._launch, offset))
+
+
+def _places(unwritten: Array, offsets: Array, size: int) -> tuple[Array, list[Array]]:
+    """Accesses of ``size`` bytes as words of an array: array, first words, second ones."""
+    unit = min(size, 8)
+    whole = len(unwritten) // unit * unit
+    first = offsets >> (unit.bit_length() - 1)
+    return unwritten[:whole].view(_WORDS[unit]), [first + n for n in range(size // unit)]
+
+
+def _any_unwritten(unwritten: Array, offsets: Array, size: int) -> Array:
+    words, places = _places(unwritten, offsets, size)
+    bad: Array = words[places[0]] != 0
+    for place in places[1:]:
+        bad |= words[place] != 0
+    return bad
+
+
+def _write(unwritten: Array, offsets: Array, size: int) -> None:
+    words, places = _places(unwritten, offsets, size)
+    for place in places:
+        words[place] = 0

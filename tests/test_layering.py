@@ -35,6 +35,7 @@ MAY_IMPORT = {
         "images",
         "parameters",
         "report.types",
+        "report.watch_types",
         "report.spec_types",
         "report.image_types",
         "report.ctx_types",

@@ -27,6 +27,7 @@ from pathlib import Path
 
 from samples_readme import ROOT, Sample, samples
 
+SAMPLES = ROOT / "samples"
 TIME_LIMIT = 120.0  # seconds per command; a command's own --timeout is far below
 
 
@@ -52,7 +53,8 @@ def build_cubins(folder: Path, nvcc: str, architecture: str) -> None:
         subprocess.run([*command, str(source)], check=True)
 
     with ThreadPoolExecutor(os.cpu_count()) as pool:
-        list(pool.map(build, sorted((ROOT / "samples").glob("*.cu"))))
+        sources = [path for name in ("", "detect") for path in (SAMPLES / name).glob("*.cu")]
+        list(pool.map(build, sorted(sources)))
 
 
 def run(sample: Sample, folder: Path) -> Run:

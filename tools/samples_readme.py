@@ -57,10 +57,13 @@ class Sample:
         return tuple(words[i + 1] for i, word in enumerate(words) if word == "--check")
 
     def on_device(self, device: str) -> Sample:
-        """The same command on another device."""
-        index = self.arguments.index("-d") + 1
-        arguments = (*self.arguments[:index], device, *self.arguments[index + 1 :])
-        return replace(self, arguments=arguments)
+        """The same command on another device; nobody can watch a GPU."""
+        words = [*self.arguments]
+        words[words.index("-d") + 1] = device
+        if not device.startswith("cpu") and "--detect" in words:
+            index = words.index("--detect")
+            del words[index : index + 2]
+        return replace(self, arguments=tuple(words))
 
     def with_image(self, path: str) -> Sample:
         """The same command on another image."""

@@ -90,8 +90,10 @@ def _request(values: dict[str, Any], where: Target) -> LaunchRequest:
     # Imported here, when the workers are at work already.
     from cudarun.commands.inputs import read_input
     from cudarun.commands.launch_request import launch_request
+    from cudarun.session.watching import check_watchable
 
     request = launch_request(values, where, read_input(values["image"], compilation(values)))
+    check_watchable(request.watch, where.devices)
     if values["write_spec"] is not None:
         from cudarun.commands.spec_writing import append_case
 

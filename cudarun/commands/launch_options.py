@@ -21,6 +21,8 @@ DEFAULT_BLOCK = 256
 """Threads per block where only ``--threads`` is given."""
 WARMUP = 10
 """Runs before the timed ones."""
+DETECTORS = ("race", "uninit")
+"""What ``--detect`` can look for."""
 SHOW_KINDS = ("hist", "image", "plot")
 """What ``--show`` can make of a buffer."""
 
@@ -30,6 +32,14 @@ def _one_device(text: str) -> Selector:
     if len(selectors) > 1 or selectors[0].by == ALL:
         raise click.BadParameter(f"'{text}' is more than one device")
     return selectors[0]
+
+
+def _detectors(text: str) -> tuple[str, ...]:
+    words = tuple(dict.fromkeys(filter(None, text.split(","))))
+    for word in words:
+        if word not in DETECTORS:
+            raise click.BadParameter(f"'{word}' is none of {', '.join(DETECTORS)}")
+    return words
 
 
 def launch_options(function: F) -> F:
@@ -43,6 +53,7 @@ def launch_options(function: F) -> F:
         ),
         *_GEOMETRY,
         *_RESULTS,
+        *_WATCH,
         *_TIMING,
     )(function)
 
@@ -155,6 +166,22 @@ _RESULTS = (
         type=whole(),
         metavar="N",
         help="Seed of random initialisers.  [default: random, printed]",
+    ),
+)
+
+_WATCH = (
+    click.option(
+        "--detect",
+        type=_detectors,
+        metavar="WORDS",
+        default="",
+        help="On cpu, look for race, uninit, or race,uninit: data races, and reads of memory that "
+        "nothing has written.",
+    ),
+    click.option(
+        "--stats",
+        is_flag=True,
+        help="On cpu, count instructions, divergence, bytes by space and bank conflicts.",
     ),
 )
 

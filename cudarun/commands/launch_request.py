@@ -22,6 +22,7 @@ from cudarun.session.requests import (
     Save,
     Show,
     Timing,
+    Watch,
 )
 from cudarun.session.selection import ALL
 from cudarun.session.triton import TritonKernel, parameter_count, read_triton
@@ -74,6 +75,7 @@ def launch_request(
         preferences=Preferences(values["carveout"], values["func_cache"], values["priority"]),
         timing=_timing(values),
         profile=values["profile"],
+        watch=_watch(values),
         reference=values["reference"],
         directory=directory,
     )
@@ -109,6 +111,14 @@ def _triton_geometry(values: dict[str, Any], triton: TritonKernel) -> Geometry:
         cooperative=values["cooperative"] or triton.cooperative,
         cluster=values["cluster"] or triton.cluster,
     )
+
+
+def _watch(values: dict[str, Any]) -> Watch:
+    watch = Watch(values["detect"], values["stats"])
+    if watch and values["repeat"] is not None:
+        option = "--detect" if watch.detect else "--stats"
+        raise RequestError(f"{option} and --repeat exclude each other: what is watched is slow")
+    return watch
 
 
 def _timing(values: dict[str, Any]) -> Timing | None:

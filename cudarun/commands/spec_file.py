@@ -23,15 +23,16 @@ from cudarun.commands.launch_request import launch_request
 from cudarun.commands.numbers import positive
 from cudarun.commands.options import context_options, context_values
 from cudarun.errors import CudarunError, ImageRefused, RequestError
-from cudarun.session.requests import Image
+from cudarun.session.requests import Image, LaunchRequest
 from cudarun.session.spec import Case, parse_expected, parse_requirement
 from cudarun.session.targets import ContextOptions, Target
+from cudarun.session.watching import check_watchable
 
 _TABLE = "launch"
 _OWN = ("name", "image", "args", "expect_error", "requires", "skip")
 """The keys that are no options. ``-`` and ``_`` are the same in all keys."""
 
-_JOINED = {"grid", "block", "threads", "cluster", "ctx-flags"}
+_JOINED = {"grid", "block", "threads", "cluster", "ctx-flags", "detect"}
 """Options that take several values with commas between them."""
 
 
@@ -163,9 +164,7 @@ class _Reader:
         return Case(
             name=own.get("name") or f"{Path(values['image']).stem}-{index + 1}",
             line=_line_of(self.text, index, None),
-            request=None
-            if image is None
-            else launch_request(values, self.where, image, self.directory),
+            request=None if image is None else self.request(values, image, wanted),
             context=self.where.context if options == ContextOptions() else options,
             timeout=values["timeout"],
             requires=tuple(map(parse_requirement, wanted)),
@@ -173,6 +172,15 @@ class _Reader:
             skip=reason,
             refused=refused,
         )
+
+    def request(
+        self, values: dict[str, Any], image: Image, requires: Sequence[str]
+    ) -> LaunchRequest:
+        """The launch of a case; what it is watched for must be possible where it runs."""
+        request = launch_request(values, self.where, image, self.directory)
+        if "cpu" not in requires:
+            check_watchable(request.watch, self.where.devices)
+        return request
 
     def image(
         self, values: dict[str, Any], skip: str | None

@@ -95,7 +95,7 @@ def _as_toml(key: str, value: Any, folder: Path) -> Any:
             return [_from(folder, path) for path in value]
         case "limit", tuple():
             return [f"{name}={size}" for name, size in value]
-        case "ctx-flags", tuple():
+        case "ctx-flags" | "detect", tuple():
             return ",".join(value)
         case "check" | "print", tuple():
             return [_with_paths_moved(text, folder) for text in value]

@@ -23,6 +23,7 @@ from cudarun.report.types import (
     LaunchReport,
     LaunchResult,
 )
+from cudarun.report.watch_tables import show_findings, show_watched
 
 _PIPED_WIDTH = 200  # a pipe has no width; wide enough that no row is folded
 
@@ -124,6 +125,8 @@ def _show_result(result: LaunchResult, out: Console, *, quiet: bool) -> None:
         show_figure(figure, out)
     for saved in result.saved:
         out.print(Text(f"saved {saved.name} to {saved.path}, {saved.nbytes} bytes"), soft_wrap=True)
+    if result.watched is not None:
+        show_watched(result.watched, out)
     for buffer in result.buffers:
         _show_buffer(buffer, out)
     for check, claim in _checks(result):
@@ -132,6 +135,7 @@ def _show_result(result: LaunchResult, out: Console, *, quiet: bool) -> None:
 
 def show_failures(result: LaunchResult, out: Console) -> None:
     """What is wrong with a launch that came back, and nothing else."""
+    show_findings(result.findings, out)
     for buffer in result.buffers:
         if buffer.guard_damage is not None:
             _show_buffer(buffer, out)

@@ -10,6 +10,7 @@ from cudarun.report.sanitizer_types import SanitizerReport
 
 if TYPE_CHECKING:
     from cudarun.diagnostics.entries import Diagnostic
+    from cudarun.report.watch_types import Finding, Watched
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,6 +218,7 @@ class LaunchResult:
 
     ``milliseconds`` is the time from the launch call to the end of the synchronisation; where the
     kernel was timed, the median of ``timing``. ``diagnostics`` are the warnings about CUDA source.
+    ``watched`` is what detectors saw; ``None`` where none was at work.
     """
 
     device: DeviceInfo
@@ -237,21 +239,28 @@ class LaunchResult:
     milliseconds: float
     timing: TimingResult | None
     diagnostics: tuple[Diagnostic, ...] = ()
+    watched: Watched | None = None
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """What detectors found."""
+        return () if self.watched is None else self.watched.findings
 
     @property
     def broken(self) -> tuple[str, ...]:
-        """What should hold and does not: checks, the reference, the guard zones."""
+        """What should hold and does not: checks, the reference, guard zones; what was found."""
+        found = (f"{finding.kind} of {finding.memory}" for finding in self.findings)
         guards = (f"guard zone of {b.name}" for b in self.buffers if b.guard_damage is not None)
         checks = (check.expression for check in self.checks if not check.held)
         if self.reference is None:
-            return (*guards, *checks)
+            return (*found, *guards, *checks)
         where = self.reference.device
         differ = (f"{c.expression} as on {where}" for c in self.reference.comparisons if not c.held)
-        return (*guards, *checks, *differ)
+        return (*found, *guards, *checks, *differ)
 
     @property
     def held(self) -> bool:
-        """Whether every check held, the reference agrees and every guard zone is intact."""
+        """Whether every check held, the reference agrees, guards are intact, nothing was found."""
         return not self.broken
 
 

@@ -41,6 +41,8 @@ class Driver:
         self.clock = choice.clock
         self.has_cache = choice.has_cache
         self.on_progress = choice.on_progress
+        self.watching = choice.watching
+        self.never_written = choice.never_written
         self.runs_machine_code = choice.runs_machine_code
         self.quick_kernels = choice.quick_kernels
         self.count = 0  # calls made

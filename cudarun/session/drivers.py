@@ -19,6 +19,10 @@ def _ignore(told: Callable[[float], object]) -> None:
     """A GPU does not tell how far a kernel is."""
 
 
+def _keep(address: int, size: int) -> None:
+    """A GPU does not know which memory was never written."""
+
+
 def _no_logs() -> None:
     """A driver that keeps no log."""
 
@@ -38,6 +42,9 @@ class DriverChoice:
         quick_kernels: Whether a kernel makes data faster than this program does; emulated ones do
             not, and would count among what is told of the user's.
         on_progress: Has a function called with the part of a running kernel that is done.
+        watching: Has ``watch`` and ``seen``, which set detectors to work on kernels; ``None`` where
+            `can_watch` says so.
+        never_written: Has memory, at an address and of a size, count as unwritten for them.
         find_logs: What has ``cuLogs*`` of this driver; ``None`` where it keeps no log.
     """
 
@@ -48,7 +55,14 @@ class DriverChoice:
     runs_machine_code: bool = True
     quick_kernels: bool = True
     on_progress: Callable[[Callable[[float], object]], None] = _ignore
+    watching: Any = None
+    never_written: Callable[[int, int], None] = _keep
     find_logs: Callable[[], Any] = _no_logs
+
+
+def can_watch(name: DriverName) -> bool:
+    """Whether detectors can follow kernels step by step: in the emulator alone."""
+    return name == "cpu"
 
 
 def wake(name: DriverName) -> None:
@@ -74,6 +88,8 @@ def choose_driver(name: DriverName) -> DriverChoice:
             runs_machine_code=False,
             quick_kernels=False,
             on_progress=emulator.on_progress,
+            watching=emulator,
+            never_written=emulator.never_written,
             find_logs=lambda: emulator,
         )
     bindings = importlib.import_module("cuda.bindings.driver")

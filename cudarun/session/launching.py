@@ -93,7 +93,9 @@ def on_reference_device(
     request: LaunchRequest, folder: Path
 ) -> Callable[[Session], Callable[[Device], None]]:
     """The work on the reference device: launch once, and leave every buffer in ``folder``."""
-    once = replace(request, timing=None, profile=False)
+    from cudarun.session.requests import Watch
+
+    once = replace(request, timing=None, profile=False, watch=Watch())
     return partial(_begin, once, partial(_run_reference, once, folder))
 
 

@@ -53,6 +53,7 @@ class DeviceBuffer:
         """Fill with a pattern that shows which elements were never written."""
         if self.nbytes:
             self.driver.cuMemsetD8Async(self.address, POISON, self.nbytes, stream)
+            self.driver.never_written(self.address, self.nbytes)
 
     def copy_from(self, other: DeviceBuffer, stream: Any) -> None:
         """Take the contents of a buffer of the same size, in the order of a stream."""

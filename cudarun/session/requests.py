@@ -113,6 +113,22 @@ class Timing:
 
 
 @dataclass(frozen=True, slots=True)
+class Watch:
+    """What to watch a kernel for; nothing is false.
+
+    Attributes:
+        detect: Detectors to set to work: ``race``, ``uninit``.
+        stats: Count instructions and accesses.
+    """
+
+    detect: tuple[str, ...] = ()
+    stats: bool = False
+
+    def __bool__(self) -> bool:
+        return self.stats or bool(self.detect)
+
+
+@dataclass(frozen=True, slots=True)
 class Save:
     """``--save NAME=PATH``; ``{device}`` in the path stands for the device's label."""
 
@@ -139,6 +155,7 @@ class LaunchRequest:
     Attributes:
         timing: ``None``: one run, timed by the wall clock.
         profile: A bare launch for profilers: no guard zones, nothing copied that nobody asked for.
+        watch: What to look for while it runs.
         reference: The device whose results those of the others are compared with.
         directory: What relative paths in arguments and expressions start from.
     """
@@ -158,6 +175,7 @@ class LaunchRequest:
     preferences: Preferences = Preferences()
     timing: Timing | None = None
     profile: bool = False
+    watch: Watch = Watch()
     reference: Selector | None = None
     directory: Path = Path()
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
@@ -24,6 +24,7 @@ from cudarun.session.references import compare, keep
 from cudarun.session.requests import LaunchRequest, Save
 from cudarun.session.session import Session
 from cudarun.session.transfers import Array, Take
+from cudarun.session.watching import Seen, watched, watching
 
 
 def run_on(
@@ -79,6 +80,7 @@ def run_on(
         milliseconds=ran.milliseconds,
         timing=ran.timing,
         diagnostics=library.image.warnings,
+        watched=watched(request.watch, ran.seen, binding.buffers, ran.buffers.addresses),
     )
 
 
@@ -107,7 +109,8 @@ class _Ran:
     buffers: Buffers
     before: Values
     milliseconds: float
-    timing: TimingResult | None
+    timing: TimingResult | None = None
+    seen: Seen = field(default_factory=Seen)
 
 
 def _carry_out(session: Session, library: Library, request: LaunchRequest, device: Device) -> _Ran:
@@ -121,25 +124,30 @@ def _carry_out(session: Session, library: Library, request: LaunchRequest, devic
             directory=request.directory,
         )
         _check_names(request, binding)
-        buffers = Buffers(session, binding.buffers, bare=request.profile)
-        symbols = {name: library.symbol(name) for name in binding.symbols}
-        before = buffers.fill(request.seed, _olds(request))
-        packed = binding.pack(buffers.addresses, symbols)
-        launcher = Launcher(session.driver, device, kernel, request, packed)
-        if request.timing is not None:
-            session.driver.on_progress(lambda done: None)  # `measure` says how far it is
-            timing = _measure(session, device, launcher, request, buffers, binding.integers)
-            return _Ran(kernel, binding, buffers, before, timing.median, timing)
-        running = f"running {kernel.demangled}"
-        session.progress.say(running)
-        session.driver.on_progress(lambda done: session.progress.say(running, done))
-        started = time.perf_counter()
-        launcher()
-        session.driver.cuCtxSynchronize()
-        milliseconds = (time.perf_counter() - started) * 1e3
+        with watching(session.driver, request.watch) as seen:
+            buffers = Buffers(session, binding.buffers, bare=request.profile)
+            symbols = {name: library.symbol(name) for name in binding.symbols}
+            before = buffers.fill(request.seed, _olds(request))
+            packed = binding.pack(buffers.addresses, symbols)
+            launcher = Launcher(session.driver, device, kernel, request, packed)
+            if request.timing is None:
+                milliseconds = _run_once(session, launcher)
+                return _Ran(kernel, binding, buffers, before, milliseconds, seen=seen)
+        timing = _measure(session, device, launcher, request, buffers, binding.integers)
+        return _Ran(kernel, binding, buffers, before, timing.median, timing)
     except CudarunError as error:
         raise error.at(file=request.image.origin, kernel=kernel.demangled) from None
-    return _Ran(kernel, binding, buffers, before, milliseconds, None)
+
+
+def _run_once(session: Session, launcher: Launcher) -> float:
+    """Launch and wait; the milliseconds that both took."""
+    running = f"running {launcher.name}"
+    session.progress.say(running)
+    session.driver.on_progress(lambda done: session.progress.say(running, done))
+    started = time.perf_counter()
+    launcher()
+    session.driver.cuCtxSynchronize()
+    return (time.perf_counter() - started) * 1e3
 
 
 def _measure(
@@ -153,6 +161,7 @@ def _measure(
     from cudarun.session.timing import measure
 
     assert request.timing is not None, "only a request to time comes here"
+    session.driver.on_progress(lambda done: None)  # `measure` says how far it is
     buffers.keep_originals()
     return measure(session, device, launcher, request.timing, buffers.restore, integers)
 

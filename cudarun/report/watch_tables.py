@@ -1,0 +1,149 @@
+"""What was seen of a kernel that was watched, as people read it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from cudarun.report.watch_types import (
+    BankConflicts,
+    Coordinates,
+    Finding,
+    LaunchStatistics,
+    Place,
+    Watched,
+)
+
+_SHOWN = 10  # findings at different lines of the source
+_WORDS = {"race": "race in {space} memory", "uninit": "read of unwritten {space} memory"}
+_CLAIMS = {"race": "no race", "uninit": "no read of unwritten memory"}
+
+
+def show_watched(watched: Watched, out: Console) -> None:
+    """The findings, or that there are none, and the counts."""
+    show_findings(watched.findings, out)
+    found = {finding.kind for finding in watched.findings}
+    claims = [_CLAIMS[name] for name in watched.detect if name not in found]
+    if claims:
+        out.print(Text("held ", style="green") + Text(", ".join(claims)), soft_wrap=True)
+    if watched.statistics is not None:
+        _show_statistics(watched.statistics, out)
+
+
+def show_findings(findings: Sequence[Finding], out: Console) -> None:
+    """What is wrong. Findings at the same lines of the source, as of unrolled loops, are one."""
+    groups: dict[object, list[Finding]] = {}
+    for number, finding in enumerate(findings):
+        sources = tuple(place.source for place in finding.places)
+        key = number if None in sources else (finding.kind, sources)
+        groups.setdefault(key, []).append(finding)
+    for first, *others in [*groups.values()][:_SHOWN]:
+        _show_finding(first, others, out)
+    if len(groups) > _SHOWN:
+        out.print(f"{len(groups) - _SHOWN} more findings are not shown; --json has all of them")
+
+
+def _show_finding(finding: Finding, others: Sequence[Finding], out: Console) -> None:
+    """Each access with its thread and its place in the code."""
+    size = "1 byte" if finding.nbytes == 1 else f"{finding.nbytes} bytes"
+    line = Text("FAILED ", style="red bold")
+    line.append(_WORDS[finding.kind].format(space=finding.space))
+    line.append(f": {_name(finding)}, {size} at {finding.address:#x}")
+    count = finding.count + sum(other.count for other in others)
+    if count > 1:
+        line.append(f"  ({count} times)", style="dim")
+    out.print(line, soft_wrap=True)
+    for place in finding.places:
+        out.print(Text(f"  {_who(place)}"), soft_wrap=True)
+        function = "" if place.function == finding.kernel else f" in {place.function}"
+        where = _where(f"{place.source}{function}" if place.source else None, place)
+        out.print(Text(f"    {where}"), soft_wrap=True)
+    if others:
+        what = "pairs of PTX lines" if finding.kind == "race" else "PTX lines"
+        out.print(Text(f"  and at {len(others)} more {what} from there"), soft_wrap=True)
+
+
+def _name(finding: Finding) -> str:
+    """``x[12]``, ``tile + 16``, or an offset alone."""
+    kind, _, name = finding.memory.rpartition(" ")
+    if kind == "buffer" and finding.element is not None:
+        return f"{name}[{finding.element}]"
+    if not name:
+        return f"offset {finding.offset}"
+    return f"{name if kind == 'variable' else finding.memory} + {finding.offset}"
+
+
+def _who(place: Place) -> str:
+    verb = {"load": "read by", "store": "written by"}.get(place.access, f"{place.access} by")
+    return f"{verb} block {_triple(place.block)}, thread {_triple(place.thread)}"
+
+
+def _where(source: str | None, place: Place | BankConflicts) -> str:
+    start = f"{source}, " if source else ""
+    return f"{start}PTX line {place.ptx_line}: {place.ptx}"
+
+
+def _triple(numbers: Coordinates) -> str:
+    return f"({', '.join(map(str, numbers))})"
+
+
+# --- statistics ----------------------------------------------------------------------------------
+
+
+def _show_statistics(statistics: LaunchStatistics, out: Console) -> None:
+    out.print(_instructions(statistics))
+    parted = statistics.divergent_branches
+    share = f" ({parted / statistics.branches:.1%})" if parted else ""
+    out.print(f"branches of warps: {statistics.branches}, of them {parted} divergent{share}")
+    if statistics.traffic:
+        out.print(_traffic(statistics))
+    if statistics.shared_accesses:
+        out.print(
+            f"shared memory: {statistics.bank_conflicts} bank conflicts in "
+            f"{statistics.shared_accesses} accesses of warps"
+        )
+    for conflicts in statistics.worst_conflicts:
+        out.print(Text(f"  {_conflicts(conflicts)}"), soft_wrap=True)
+
+
+def _instructions(statistics: LaunchStatistics) -> Table:
+    rows = _numbers("instructions", "warps", "threads", "threads per warp")
+    for count in statistics.instructions:
+        rows.add_row(*_row(count.kind, count.warps, count.threads))
+    rows.add_row(*_row("all", statistics.warp_instructions, statistics.thread_instructions))
+    return rows
+
+
+def _row(kind: str, warps: int, threads: int) -> tuple[str, ...]:
+    return kind, str(warps), str(threads), f"{threads / warps:.1f}" if warps else ""
+
+
+def _traffic(statistics: LaunchStatistics) -> Table:
+    rows = _numbers("memory", "requests", "read B", "written B", "atomic B", "sectors")
+    for traffic in statistics.traffic:
+        rows.add_row(
+            traffic.space,
+            str(traffic.requests),
+            str(traffic.read_bytes),
+            str(traffic.written_bytes),
+            str(traffic.atomic_bytes),
+            "" if traffic.sectors is None else str(traffic.sectors),
+        )
+    return rows
+
+
+def _conflicts(conflicts: BankConflicts) -> str:
+    where = _where(conflicts.source, conflicts)
+    return f"{conflicts.conflicts} in {conflicts.accesses} at {where}"
+
+
+def _numbers(first: str, *others: str) -> Table:
+    """A table without lines: names on the left, numbers on the right of their columns."""
+    rows = Table(box=None, pad_edge=False, header_style="bold")
+    rows.add_column(first)
+    for name in others:
+        rows.add_column(name, justify="right", overflow="fold")
+    return rows

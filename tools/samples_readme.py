@@ -60,9 +60,10 @@ class Sample:
         """The same command on another device; nobody can watch a GPU."""
         words = [*self.arguments]
         words[words.index("-d") + 1] = device
-        if not device.startswith("cpu") and "--detect" in words:
-            index = words.index("--detect")
-            del words[index : index + 2]
+        for option, length in {"--detect": 2, "--stats": 1}.items():
+            if not device.startswith("cpu") and option in words:
+                index = words.index(option)
+                del words[index : index + length]
         return replace(self, arguments=tuple(words))
 
     def with_image(self, path: str) -> Sample:

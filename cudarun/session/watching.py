@@ -38,7 +38,7 @@ def check_watchable(watch: Watch, devices: Iterable[Selector]) -> None:
             option = "--detect" if watch.detect else "--stats"
             raise RequestError(
                 f"{option}: kernels on a GPU cannot be watched, and device {selector} is one",
-                hint="-d cpu runs the same launch on the emulated device",
+                hint="-d cpu runs the same launch emulated; on a GPU there is --sanitize",
             )
 
 

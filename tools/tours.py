@@ -1,7 +1,8 @@
-"""Write the outputs that ``docs/contexts.md`` shows, by running its commands.
+"""Write the outputs that the tours show, documents in which every output is one to the letter.
 
-``python tools/contexts_tour.py`` runs every command of the document's ``console`` blocks and puts
-what it printed below it. `tests/commands/test_ctx_tour.py` checks that it would change nothing.
+``python tools/tours.py`` runs every command of the ``console`` blocks of ``docs/contexts.md`` and
+``docs/detectors.md`` and puts what it printed below it. `tests/commands/test_tours.py` checks that
+it would change nothing.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from pathlib import Path
 from console_blocks import Command, commands
 
 ROOT = Path(__file__).resolve().parent.parent
-TOUR = ROOT / "docs" / "contexts.md"
+TOURS = tuple(ROOT / "docs" / name for name in ("contexts.md", "detectors.md"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,14 +29,14 @@ class Ran:
 
 
 def run(command: Command) -> Ran:
-    """Run one command of the document, from the root of the repository."""
+    """Run one command of a document, from the root of the repository."""
     words = shlex.split(command.text)
     environment = dict(os.environ)
     while "=" in words[0]:
         name, _, value = words.pop(0).partition("=")
         environment[name] = value
     if words[0] != "cudarun":
-        raise ValueError(f"{TOUR.name}:{command.line}: not a cudarun command")
+        raise ValueError(f"line {command.line}: not a cudarun command")
     done = subprocess.run(
         [sys.executable, "-m", "cudarun", *words[1:]],
         cwd=ROOT,
@@ -61,12 +62,13 @@ def rewritten(document: str) -> str:
 
 
 def main() -> int:
-    """Rewrite the document, and say so when that changed it."""
-    before = TOUR.read_text()
-    after = rewritten(before)
-    if after != before:
-        TOUR.write_text(after)
-        print(f"wrote {TOUR.relative_to(ROOT)}")
+    """Rewrite the documents, and say which that changed."""
+    for tour in TOURS:
+        before = tour.read_text()
+        after = rewritten(before)
+        if after != before:
+            tour.write_text(after)
+            print(f"wrote {tour.relative_to(ROOT)}")
     return 0
 
 

@@ -1,4 +1,4 @@
-"""Every output that ``docs/contexts.md`` shows is what its command prints."""
+"""Every output that the tours show is what its command prints."""
 
 from __future__ import annotations
 
@@ -6,21 +6,25 @@ import re
 
 import pytest
 from console_blocks import Command, commands
-from contexts_tour import TOUR, rewritten, run
+from tours import TOURS, rewritten, run
 
-COMMANDS = list(commands(TOUR.read_text()))
+COMMANDS = [
+    pytest.param(command, id=f"{tour.stem}-{command.line}")
+    for tour in TOURS
+    for command in commands(tour.read_text())
+]
 
 
-@pytest.mark.parametrize("command", COMMANDS, ids=lambda command: f"line {command.line}")
+@pytest.mark.parametrize("command", COMMANDS)
 def test_what_is_shown_is_what_is_printed(command: Command) -> None:
     ran = run(command)
-    assert list(command.output) == list(ran.lines), "run python tools/contexts_tour.py"
+    assert list(command.output) == list(ran.lines), "run python tools/tours.py"
     said = re.match(r"Exit code (\d)\.", command.after)
     assert ran.exit_code == (int(said[1]) if said else 0)
 
 
-def test_there_is_a_tour() -> None:
-    assert len(COMMANDS) > 15
+def test_there_are_tours() -> None:
+    assert len(COMMANDS) > 20
 
 
 def test_a_stale_output_is_rewritten() -> None:

@@ -78,6 +78,8 @@ def _request(values: dict[str, Any], where: Target) -> LinkRequest:
     names = values.pop("inputs")
     if names.count("-") > 1:
         raise RequestError("stdin (-) can be read only once")
+    if values["output"] == "-":
+        raise RequestError("--output: a link is written to a file, not to stdout (-)")
     return LinkRequest(
         inputs=tuple(open_input(name, sources) for name in names),
         output=values.pop("output"),

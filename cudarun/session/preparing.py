@@ -13,9 +13,10 @@ from dataclasses import replace
 from cudarun.diagnostics.case import Place
 from cudarun.diagnostics.errors import Diagnosed
 from cudarun.errors import ImageRefused, RequestError
+from cudarun.images.facts import ImageFacts
 from cudarun.images.fatbin import Entry, read_entries
 from cudarun.images.identify import ImageKind, identify
-from cudarun.images.read import CONTAINERS, fatbins_in
+from cudarun.images.read import CONTAINERS, fatbins_in, read_image
 from cudarun.images.versions import Target, newest_ptx, parse_target
 from cudarun.session.calls import Driver
 from cudarun.session.devices import Device
@@ -116,12 +117,26 @@ def _fatbins(driver: Driver, image: Image, kind: ImageKind) -> Iterable[Image]:
     fatbins = fatbins_in(image.data, image.origin)
     if not fatbins:
         raise ImageRefused(f"{image.origin}: the {kind.value} holds no device code")
+    # Every executable holds some without code, of the objects that a linker adds to it.
+    used = [n for n, data in enumerate(fatbins, start=1) if _has_code(data, image.origin)]
     images = []
-    for number, data in enumerate(fatbins, start=1):
-        origin = image.origin if len(fatbins) == 1 else f"{image.origin}:{number}"
-        found = replace(image, origin=origin, data=data)
+    for number in used or [1]:
+        origin = image.origin if len(used) <= 1 else f"{image.origin}:{number}"
+        found = replace(image, origin=origin, data=fatbins[number - 1])
         images.append(found if driver.runs_machine_code else _ptx_of(found, place))
     return images
+
+
+def _has_code(fatbin: bytes, origin: str) -> bool:
+    """Whether there is a kernel, a variable or a function in it, or what cannot be read here."""
+    for entry in read_entries(fatbin, origin):
+        try:
+            facts = read_image(entry.content(origin), origin)
+        except ImageRefused:
+            return True
+        if facts.kernels or facts.variables or facts.is_relocatable:
+            return True
+    return False
 
 
 def _ptx_of(fatbin: Image, place: Place) -> Image:
@@ -133,7 +148,15 @@ def _ptx_of(fatbin: Image, place: Place) -> Image:
         raise diagnose(refused, [fatbin], place)
     best = max(fitting, key=lambda entry: _target(entry).number)
     data = best.content(fatbin.origin).rstrip(b"\0")
-    return replace(fatbin, data=data, facts=None)
+    return replace(fatbin, data=data, facts=_facts(data, fatbin.origin))
+
+
+def _facts(ptx: bytes, origin: str) -> ImageFacts | None:
+    """Types and names of parameters; whether the text is good is the driver's to say."""
+    try:
+        return read_image(ptx, origin)
+    except ImageRefused:
+        return None
 
 
 def _fits(entry: Entry, place: Place) -> bool:

@@ -308,6 +308,10 @@ def test_lto_ir_for_the_drivers_linker(run: Run, tmp_path: Path) -> None:
             "error: --output: no/out cannot be written: there is no folder no\n",
         ),
         ((MAIN, LIB, "-o", "samples", *SM_90), 2, "error: --output: samples is a directory\n"),
+        (
+            (MAIN, LIB, "-o", "-", *SM_90), 2,
+            "error: --output: a link is written to a file, not to stdout (-)\n",
+        ),
         (("-", "-", "-o", "out", *SM_90), 2, "error: stdin (-) can be read only once\n"),
         (("-", "-o", "out", *SM_90), 4, "error: <stdin>: the file is empty\n"),
     ],

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.images.golden_files import archive, golden
+from tests.images.golden_files import archive, fatbin_of_ptx, golden
 
 if TYPE_CHECKING:
     from conftest import Run
@@ -228,6 +228,30 @@ def test_each_fatbin_of_a_library(run: Run, put: Any) -> None:
     library = archive((b"a.o/", golden("tiny.o")), (b"b.o/", golden("tiny_rdc.o")))
     [outcome] = loads(run, put("both.a", library), *CPU)
     assert [result["image"] for result in outcome["results"]] == ["both.a:1", "both.a:2"]
+
+
+def executable(*texts: str) -> bytes:
+    """As executables are: a fatbin without code, of the C library's start, before the others."""
+    empty = ".version 8.0\n.target sm_75\n.address_size 64\n"
+    fatbins = [fatbin_of_ptx(text.encode()) for text in (empty, *texts)]
+    return archive(*((b"%d/" % number, data) for number, data in enumerate(fatbins)))
+
+
+def test_fatbins_without_code_do_not_count(run: Run, put: Any) -> None:
+    [outcome] = loads(run, put("program", executable(saxpy())), *CPU)
+    [result] = outcome["results"]
+    assert (result["image"], len(result["kernels"])) == ("program", 1)
+    [outcome] = loads(run, put("two", executable(saxpy(), saxpy())), *CPU)
+    assert [result["image"] for result in outcome["results"]] == ["two:2", "two:3"]
+
+
+def test_a_launch_out_of_an_executable(run: Run, put: Any) -> None:
+    """The types of scalars come from the PTX inside."""
+    ran = run(
+        "launch", put("program", executable(saxpy())), *CPU, "--threads", "8", "--block", "8",
+        "2.5", "f32[n]:iota", "f32[n]:ones", "n=8", "--check", "p2 == 2.5*p1 + 1",
+    )  # fmt: skip
+    assert (ran.code, ran.err) == (0, "")
 
 
 def test_stdin(run: Run) -> None:

@@ -1,6 +1,7 @@
 """The real files beside this one: what made each is in ``golden/README.md``."""
 
 import gzip
+import struct
 from pathlib import Path
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -12,6 +13,12 @@ def golden(name: str) -> bytes:
     if packed.exists():
         return gzip.decompress(packed.read_bytes())
     return (GOLDEN / name).read_bytes()
+
+
+def fatbin_of_ptx(text: bytes) -> bytes:
+    """A fatbin with one PTX text for compute_75, stored plainly."""
+    entry = struct.pack("<H2xIQI8xI8xQ8xQ", 1, 64, len(text), 0, 75, 0, 0) + text
+    return struct.pack("<4sHHQ", b"\x50\xed\x55\xba", 1, 16, len(entry)) + entry
 
 
 def archive(*members: tuple[bytes, bytes]) -> bytes:

@@ -96,6 +96,8 @@ def _indexed_branch(
     context: ControlContext, instruction: tree.Instruction, operands: Operands, after: int
 ) -> Lowered:
     _only_modifiers(instruction, "idx", "uni")
+    if "idx" not in instruction.modifiers:
+        raise Unimplemented(f"Not a name of any known instruction: '{instruction.name}'")
     _operands(instruction, operands, 2)
     index = operands.source(instruction.operands[0], _WORD)
     table = instruction.operands[1]
@@ -145,10 +147,21 @@ def _trap(
 # --- barriers ------------------------------------------------------------------------------------
 
 
+def _barrier_words(instruction: tree.Instruction) -> list[str]:
+    """The modifiers without ``.cta``, which stands first, and ``.aligned``, of ``barrier`` only."""
+    words = list(instruction.modifiers)
+    newer = instruction.opcode == "barrier"
+    if words[:1] == ["warp" if newer else "cluster"]:
+        raise Misfit(f"Unknown modifier '.{words[0]}'")
+    if words[:1] == ["cta"]:
+        del words[0]
+    return [word for word in words if not (newer and word == "aligned")]
+
+
 def _barrier(
     context: ControlContext, instruction: tree.Instruction, operands: Operands, after: int
 ) -> Lowered:
-    words = [word for word in instruction.modifiers if word not in ("cta", "aligned")]
+    words = _barrier_words(instruction)
     given, site = instruction.operands, operands.site
     match words:
         case ["warp", "sync"]:
@@ -232,13 +245,30 @@ def _call(
         if function is None:
             raise Misfit(f"Unknown symbol '{name}'")
         if function.body is None and name in SYSTEM_CALLS:
+            for operand, formal in zip(
+                (*arguments, *results), (*function.parameters, *function.results), strict=False
+            ):
+                _check_argument(operand, formal, operands)
             return [_system_call(name, results, arguments, operands)], None
         if function.body is None:
             raise Misfit(f"Unresolved extern function '{name}'")
         return _direct_call(context, function, results, arguments, operands, after)
     callee = operands.source(target, TYPES["u64"])
     context.code.indirect = True
-    return _user_call(context, callee, None, results, arguments, operands, after)
+    prototype = _prototype(given, operands)
+    return _user_call(context, callee, prototype, results, arguments, operands, after)
+
+
+def _prototype(given: list[tree.Operand], operands: Operands) -> tree.CallPrototype | None:
+    """The prototype of an indirect call; with a list of targets there is none."""
+    if len(given) != 1 or not isinstance(given[0], tree.Symbol):
+        raise operands.mismatch()
+    found = operands.find(given[0].name)
+    if isinstance(found, tree.CallPrototype):
+        return found
+    if isinstance(found, tree.BranchTargets) and found.kind == "calltargets":
+        return None
+    raise operands.mismatch()
 
 
 def _direct_call(
@@ -249,8 +279,6 @@ def _direct_call(
     operands: Operands,
     after: int,
 ) -> Lowered:
-    if len(function.parameters) != len(arguments) or len(function.results) != len(results):
-        raise operands.mismatch()
     context.code.calls.add(function.name)
     return _user_call(context, function.name, function, results, arguments, operands, after)
 
@@ -258,7 +286,7 @@ def _direct_call(
 def _user_call(
     context: ControlContext,
     callee: str | Use,
-    function: tree.Function | None,
+    function: tree.Function | tree.CallPrototype | None,
     results: tuple[tree.Operand, ...],
     arguments: tuple[tree.Operand, ...],
     operands: Operands,
@@ -268,6 +296,8 @@ def _user_call(
     returned: tuple[tree.Variable | None, ...] = (None,) * len(results)
     if function is not None:
         formals, returned = function.parameters, function.results
+        if len(formals) != len(arguments) or len(returned) != len(results):
+            raise operands.mismatch()
     for operand, formal in zip((*arguments, *results), (*formals, *returned), strict=True):
         _check_argument(operand, formal, operands)
     sent = tuple(

@@ -21,7 +21,7 @@ from cudarun.emulator.decode.control import CONTROL, ControlContext, branch, lea
 from cudarun.emulator.decode.instruction import Unimplemented, decode
 from cudarun.emulator.decode.layout import Layout, alignment_of, size_of
 from cudarun.emulator.decode.operands import Misfit, Operands
-from cudarun.emulator.decode.rules import wrong_declaration
+from cudarun.emulator.decode.rules import too_new, wrong_declaration
 from cudarun.emulator.decode.scope import (
     Declarations,
     LabelName,
@@ -126,7 +126,7 @@ class FunctionDecoder:
     def _sound(self, variables: tuple[tree.Variable, ...]) -> Iterator[tree.Variable]:
         """The parameters whose declarations have no fault; one that has is complained of."""
         for variable in variables:
-            wrong = wrong_declaration(variable)
+            wrong = wrong_declaration(variable, self.names.module)
             if wrong is None:
                 yield variable
             else:
@@ -166,7 +166,7 @@ class FunctionDecoder:
             self._complain(
                 variable.position, "vector registers are not implemented by the emulated device"
             )
-        elif wrong := wrong_declaration(variable):
+        elif wrong := wrong_declaration(variable, self.names.module):
             self._complain(variable.position, wrong)
         else:
             self.declarations.declare(variable, scope)
@@ -183,6 +183,9 @@ class FunctionDecoder:
         site = Site(self.function.name, number, text, item.source)
         operands = Operands(instruction.opcode, item.scope, self.declarations, site)
         try:
+            new = too_new(instruction, self.names.module)
+            if new is not None:
+                raise Misfit(new)
             guard = self._guard(instruction, operands)
             if instruction.opcode == "bra":
                 self._close_region()

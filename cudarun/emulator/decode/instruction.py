@@ -138,6 +138,8 @@ class _Resolution:
             self.parameter = self.operands.parameter(operand, self.words.type)
             if self.parameter is not None:
                 return
+            if self.instruction.opcode == "st":
+                raise Misfit("st.param takes the name of a parameter as its address")
         if not space and "space" in self.words:
             # The address of a variable in shared or local memory is one in that space.
             space = self.words["space"] = self.operands.space_of_symbol(operand)

@@ -82,7 +82,7 @@ class ModuleDecoder:
         self.diagnostics.append(Diagnostic(position, message))
 
     def _declare(self, variable: tree.Variable) -> None:
-        wrong = wrong_declaration(variable)
+        wrong = wrong_declaration(variable, self.module)
         if wrong is not None:
             self.diagnostics.append(Diagnostic(variable.position, wrong))
         elif variable.space not in ("global", "const", "shared"):

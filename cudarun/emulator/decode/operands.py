@@ -87,7 +87,7 @@ class Operands:
                 if ptx_type.kind is not Kind.PREDICATE:
                     raise self.mismatch()
                 return RegisterUse(use.slot, use.type, negated=not use.negated)
-            case tree.Integer() | tree.Float():
+            case tree.Integer() | tree.Float() if self.opcode != "stackrestore":
                 return ConstantUse(self.constant(operand, ptx_type))
             case tree.Symbol(name):
                 return self._symbol(name, 0, ptx_type)

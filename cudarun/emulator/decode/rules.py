@@ -6,10 +6,13 @@ Each function returns what is wrong, in ptxas's words where it has some, or ``No
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
+from functools import lru_cache
 from math import prod
 
+from cudarun.emulator.decode.fragments import fragments
 from cudarun.emulator.isa.form import Words
+from cudarun.emulator.isa.since import since
 from cudarun.emulator.isa.types import TYPES, Kind
 from cudarun.ptx import tree
 
@@ -17,13 +20,17 @@ _INSTRUCTION_TYPES = frozenset(
     ["bf16", "bf16x2", "tf32", "e4m3", "e5m2", "e4m3x2", "e5m2x2", "u16x2", "s16x2", "f32x2"]
 )
 _OPAQUE = frozenset({"texref", "samplerref", "surfref"})
+_ACCELERATED = frozenset({"setmaxnreg"})  # of sm_90a, not of sm_90
+_MATRIX = frozenset({"ldmatrix", "stmatrix", "mma", "wmma"})
 _WIDEST_VECTOR = 128
 
 # --- declarations --------------------------------------------------------------------------------
 
 
-def wrong_declaration(variable: tree.Variable) -> str | None:
+def wrong_declaration(variable: tree.Variable, module: tree.Module) -> str | None:
     """What is wrong with the type, shape or initial value of a variable."""
+    if variable.type == "b128" and module.version < (8, 3):
+        return "Feature '.b128 type' requires PTX ISA .version 8.3 or later"
     if variable.type in _OPAQUE or variable.type not in TYPES:
         what = f"a .{variable.space} .{variable.type} variable"
         return f"{what} is not implemented by the emulated device"
@@ -66,6 +73,26 @@ def _wrong_initial(variable: tree.Variable) -> str | None:
 # --- instructions --------------------------------------------------------------------------------
 
 
+def too_new(instruction: tree.Instruction, module: tree.Module) -> str | None:
+    """Whether an instruction needs a later ``.target`` or ``.version`` than its module states."""
+    if instruction.opcode in _ACCELERATED and not any(t.endswith("a") for t in module.targets):
+        return f"Instruction '{instruction.opcode}' not supported on .target '{module.targets[0]}'"
+    architecture, version = since(instruction.opcode, instruction.modifiers)
+    if any(_architecture(target) < architecture for target in module.targets):
+        return f"Feature '{instruction.name}' requires .target sm_{architecture} or higher"
+    if module.version < version:
+        number = ".".join(map(str, version))
+        return f"Feature '{instruction.name}' requires PTX ISA .version {number} or later"
+    return None
+
+
+@lru_cache
+def _architecture(target: str) -> int:
+    """90 for ``sm_90a``; other words of ``.target`` say nothing of the architecture."""
+    digits = "".join(filter(str.isdigit, target.removeprefix("sm_")))
+    return int(digits) if target.startswith("sm_") else 1 << 30
+
+
 def wrong_words(opcode: str, words: Words) -> str | None:
     """What is wrong with an instruction whose words and operands each are right."""
     policy = "policy" in words.given
@@ -73,6 +100,10 @@ def wrong_words(opcode: str, words: Words) -> str | None:
         return f".L2::cache_hint modifier requires a cache policy for instruction '{opcode}'"
     if policy and "hint" in words and not words["hint"]:
         return f".L2::cache_hint modifier required for instruction '{opcode}' with a cache policy"
+    if opcode in _MATRIX and words.counts:
+        wanted = fragments(opcode, words)
+        if wanted is not None and words.counts != wanted:
+            return f"Argument vector size mismatch for instruction '{opcode}'"
     check = _CHECKS.get(opcode)
     return check(words) if check else None
 
@@ -80,20 +111,73 @@ def wrong_words(opcode: str, words: Words) -> str | None:
 def _memory(words: Words) -> str | None:
     if words.type.bits * words.count > _WIDEST_VECTOR:
         return "Vector type too large, exceeds 128 bit limit"
+    if words.get("cop") and words.get("l1"):
+        return f"Modifier '.{words['cop']}' cannot be combined with modifier '.{words['l1']}'"
+    for word in ("l1", "prefetch", "hint"):
+        if words.get(word) and words.space not in ("", "global"):
+            return f"Modifier '.{words[word]}' cannot be applied to '.{words.space}' space"
+    return None
+
+
+def _atomic(words: Words) -> str | None:
+    if words["hint"] and (words.space not in ("", "global") or words["op"] == "cas"):
+        return "Illegal modifier '.L2::cache_hint'"
     return None
 
 
 def _copy(words: Words) -> str | None:
     if "size" not in words.constants:
         return None
-    size, allowed = words.constants["size"], (16,) if words["how"] == "cg" else (4, 8, 16)
-    if size not in allowed:
-        expected = " or ".join(map(str, allowed))
-        return f"unexpected value '{size}', expected to be {expected}"
+    return _constant(words, "size", (16,) if words["how"] == "cg" else (4, 8, 16))
+
+
+def _matrix(words: Words) -> str | None:
+    if words.get("satfinite") and words["dtype"] != "s32":
+        return "Modifier '.satfinite' is of products of integers"
+    if "which" in words and words["which"] in "cd":
+        of_shape = {"m8n8k4": ("f64",), "m16n16k8": ("f32",)}
+        if words["type"] not in of_shape.get(words["shape"], ("f16", "f32", "s32")):
+            return f"Incorrect instruction type for shape '.{words['shape']}'"
     return None
 
 
-_CHECKS: dict[str, Callable[[Words], str | None]] = {"ld": _memory, "st": _memory, "cp": _copy}
+def _product(words: Words) -> str | None:
+    if words.get("atype") != words.get("btype"):
+        return "Unexpected instruction types specified for 'wmma'"
+    return _matrix(words)
+
+
+def _constant(words: Words, name: str, allowed: Collection[int]) -> str | None:
+    value = words.constants[name]
+    if value in allowed:
+        return None
+    expected = (
+        f"0 to {len(allowed) - 1}" if isinstance(allowed, range) else " or ".join(map(str, allowed))
+    )
+    return f"unexpected value '{value}', expected to be {expected}"
+
+
+def _stack(words: Words) -> str | None:
+    alignment = words.constants.get("align", 16)
+    if alignment < 1 or alignment & (alignment - 1):
+        return "Alignment must be a power of two"
+    return None
+
+
+_CHECKS: dict[str, Callable[[Words], str | None]] = {
+    "ld": _memory,
+    "ldu": _memory,
+    "st": _memory,
+    "cp": _copy,
+    "alloca": _stack,
+    "atom": _atomic,
+    "red": _atomic,
+    "mma": _matrix,
+    "wmma": _product,
+    "pmevent": lambda words: _constant(words, "n", range(1 << 16 if "mask" in words else 16)),
+    "discard": lambda words: _constant(words, "n", (128,)),
+    "applypriority": lambda words: _constant(words, "n", (128,)),
+}
 
 
 def wrong_barrier(number: tree.Operand, threads: tree.Operand | None) -> str | None:

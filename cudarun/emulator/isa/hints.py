@@ -35,7 +35,7 @@ FORMS: tuple[Form, ...] = (
         "createpolicy.fractional.first{.second}.b64  d, ?fraction:f32",
         no_policy,
         first=_PRIORITIES,
-        second=_PRIORITIES,
+        second="L2::evict_first L2::evict_unchanged",
     ),
     form("setmaxnreg.what.sync.aligned.u32  n:int", action=NoEffect, what="inc dec"),
 )

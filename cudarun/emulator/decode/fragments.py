@@ -1,0 +1,36 @@
+"""How many registers the fragments of matrix instructions have (PTX manual 9.7.14 and 9.7.15)."""
+
+from __future__ import annotations
+
+from cudarun.emulator.isa.form import Words
+from cudarun.emulator.isa.types import TYPES
+from cudarun.emulator.machine.matrices import shape_of
+
+_LANES = 32
+_WORD = 32  # bits of the registers of all types but f64
+_HALF_INPUTS = 8  # wmma keeps the elements of a and b of f16 twice
+
+
+def fragments(opcode: str, words: Words) -> list[int] | None:
+    """The registers of each vector operand in the order of the text; ``None`` where none is told.
+
+    ``mma.m8n8k4`` of f16 works by quarters of a warp and is not told of here.
+    """
+    if "num" in words:
+        return [int(words["num"][1:])]
+    if "which" in words:
+        return [_registers(opcode, words, words["which"], words["type"])]
+    types = [words.get(f"{name}type", "f16") for name in "dabc"]
+    if words["shape"] == "m8n8k4" and "f16" in types:
+        return None
+    return [_registers(opcode, words, *pair) for pair in zip("dabc", types, strict=True)]
+
+
+def _registers(opcode: str, words: Words, matrix: str, type_name: str) -> int:
+    m, n, k = shape_of(words["shape"])
+    elements = {"a": m * k, "b": k * n, "c": m * n, "d": m * n}[matrix]
+    if type_name == "f64":
+        return elements // _LANES
+    if opcode == "wmma" and type_name == "f16" and matrix in "ab":
+        return _HALF_INPUTS
+    return max(elements * TYPES[type_name].bits // _WORD // _LANES, 1)

@@ -1,0 +1,157 @@
+"""Since when an instruction exists: the ``.target`` and ``.version`` that a module must state.
+
+The table has what ptxas 13.0 was seen to demand of every form in the tables. After the opcode stand
+the architecture, the version of PTX and the words that need them: ``bf16`` for one word,
+``rn+tf32`` for two that stand together, nothing for the whole instruction. A row without an opcode
+belongs to the one above. What is not here was there in PTX 6.0 and on sm_50.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+_TABLE = """
+abs            53 6.5 f16 f16x2
+               80 7.0 bf16 bf16x2
+activemask     50 6.2
+add            53 6.0 f16 f16x2
+               90 7.8 bf16 bf16x2
+               90 8.0 s16x2 u16x2
+alloca         53 7.3
+atom           50 7.8 shared::cta
+               60 6.0 cta f64 gpu sys
+               60 6.2 noftz
+               70 6.0 acq_rel acquire relaxed release
+               70 6.3 b16 f16
+               80 7.4 L2::cache_hint
+               90 7.8 bf16 bf16x2 cluster shared::cluster
+barrier        90 7.8 cluster
+bmsk           70 7.6
+cp             80 7.0
+               80 7.4 L2::128B L2::256B L2::64B L2::cache_hint
+createpolicy   80 7.4
+cvt            72 6.5 b32 pack
+               80 7.0 bf16 bf16x2 f16x2 relu rna tf32
+               80 8.1 satfinite
+               89 8.1 e4m3x2 e5m2x2
+               90 7.8 bf16+f16 bf16+f64 bf16+s8 bf16+s16 bf16+s32 bf16+s64 bf16+u8 bf16+u16
+               90 7.8 bf16+u32 bf16+u64 relu+tf32 rn+tf32 rz+tf32
+cvta           50 7.8 shared::cta
+               70 7.7 param
+               70 8.3 param::entry
+               90 7.8 shared::cluster
+dp2a           61 6.0
+dp4a           61 6.0
+elect          90 8.0
+ex2            75 7.0 f16 f16x2
+               90 7.8 bf16 bf16x2
+fence          70 6.0
+               70 7.5 proxy
+               90 7.8 cluster
+               90 8.0 async
+fma            53 6.0 f16 f16x2
+               80 7.0 bf16 bf16x2 relu
+getctarank     90 7.8
+griddepcontrol 90 7.8
+isspacep       50 7.8 shared::cta
+               70 7.7 param
+               70 8.3 param::entry
+               90 7.8 shared::cluster
+ld             50 7.8 shared::cta
+               50 8.2 mmio
+               50 8.3 param::entry param::func
+               70 6.0 cta gpu sys weak
+               70 7.4 L1::evict_first L1::evict_last L1::evict_normal L1::evict_unchanged
+               70 7.4 L1::no_allocate
+               70 8.3 b128
+               70 8.4 b128+sys
+               75 7.4 L2::128B L2::64B
+               80 7.4 L2::256B L2::cache_hint
+               90 7.8 cluster shared::cluster
+ldmatrix       75 6.5
+               75 7.8 shared::cta
+ldu            70 8.3 b128
+lop3           70 8.2 and or
+mapa           90 7.8
+match          70 6.0
+max            80 7.0 NaN bf16 bf16x2 f16 f16x2
+               86 7.2 xorsign
+               90 8.0 relu s16x2 u16x2
+min            80 7.0 NaN bf16 bf16x2 f16 f16x2
+               86 7.2 xorsign
+               90 8.0 relu s16x2 u16x2
+mma            75 6.5
+               80 7.0 bf16 m16n8k16 m16n8k32 m8n8k4 tf32
+               89 8.4 e4m3 e5m2
+               90 7.8 f64+m16n8k16 f64+m16n8k4 f64+m16n8k8
+mov            70 8.3 b128
+movmatrix      75 7.8
+mul            53 6.0 f16 f16x2
+               90 7.8 bf16 bf16x2
+nanosleep      70 6.2
+neg            53 6.0 f16 f16x2
+               80 7.0 bf16 bf16x2
+prefetch       80 7.4 L2::evict_last L2::evict_normal
+red            50 7.8 shared::cta
+               60 6.0 cta f64 gpu sys
+               60 6.2 noftz
+               70 6.0 relaxed release
+               70 6.3 f16
+               80 7.4 L2::cache_hint
+               90 7.8 bf16 bf16x2 cluster shared::cluster
+redux          80 7.0
+set            53 6.0 f16 f16x2
+               90 7.8 bf16 bf16x2
+setp           53 6.0 f16 f16x2
+               90 7.8 bf16 bf16x2
+st             50 7.8 shared::cta
+               50 8.2 mmio
+               50 8.3 param::func
+               70 6.0 relaxed weak
+               70 7.4 L1::evict_first L1::evict_last L1::evict_normal L1::evict_unchanged
+               70 7.4 L1::no_allocate
+               70 8.3 b128
+               70 8.4 b128+sys
+               80 7.4 L2::cache_hint
+               90 7.8 cluster shared::cluster
+stackrestore   53 7.3
+stacksave      53 7.3
+stmatrix       90 7.8
+sub            53 6.0 f16 f16x2
+               90 7.8 bf16 bf16x2
+szext          70 7.6
+tanh           75 7.0
+               90 7.8 bf16 bf16x2
+wmma           70 6.3
+               70 7.8 shared::cta
+               72 6.3 s32 s8 u8
+               80 7.0 bf16 m16n16k8 m8n8k4
+"""
+
+Version = tuple[int, int]
+
+
+def _rows() -> dict[str, list[tuple[frozenset[str], int, Version]]]:
+    rows: dict[str, list[tuple[frozenset[str], int, Version]]] = {}
+    opcode = ""
+    for line in _TABLE.strip("\n").splitlines():
+        opcode = line[:15].strip() or opcode
+        target, version, *words = line[15:].split()
+        major, _, minor = version.partition(".")
+        for together in words or [""]:
+            needed = frozenset(together.split("+")) - {""}
+            rows.setdefault(opcode, []).append((needed, int(target), (int(major), int(minor))))
+    return rows
+
+
+_SINCE = _rows()
+
+
+@lru_cache(maxsize=4096)
+def since(opcode: str, modifiers: tuple[str, ...]) -> tuple[int, Version]:
+    """The architecture (``90`` for ``sm_90``) and the version of PTX that an instruction needs."""
+    given, target, version = set(modifiers), 0, (0, 0)
+    for words, architecture, number in _SINCE.get(opcode, ()):
+        if words <= given:
+            target, version = max(target, architecture), max(version, number)
+    return target, version

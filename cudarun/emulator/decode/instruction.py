@@ -93,7 +93,8 @@ class _Resolution:
                     raise self.operands.mismatch()
                 self.words.counts.append(len(operand.elements))
                 self._check_length(len(operand.elements))
-                self.operands.check_alike(operand.elements)
+                matrix = "shape" in self.words and "f16" not in self.words.values()
+                self.operands.check_vector(operand.elements, halves=not matrix)
                 for element in operand.elements:
                     self._value(wanted, element, self._type(wanted, len(operand.elements)), writes)
             case _:

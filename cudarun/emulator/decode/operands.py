@@ -146,11 +146,11 @@ class Operands:
             if not isinstance(operand, tree.Integer):
                 raise self.mismatch()
             return np.array([operand.value != 0])
-        if (
-            isinstance(operand, tree.Integer)
-            and ptx_type.kind is Kind.FLOAT
-            and ptx_type.elements == 1
+        if ptx_type.kind is Kind.FLOAT and (
+            isinstance(operand, tree.Integer) or ptx_type.bits < 32
         ):
+            raise self.mismatch()
+        if ptx_type.elements > 1 and ptx_type.kind is not Kind.BITS:
             raise self.mismatch()
         if isinstance(operand, tree.Float) and (
             ptx_type.kind in (Kind.SIGNED, Kind.UNSIGNED)
@@ -234,13 +234,15 @@ class Operands:
             words = "State space mismatch between instruction and address in instruction"
             raise Misfit(f"{words} '{self.opcode}'")
 
-    def check_alike(self, elements: tuple[tree.Operand, ...]) -> None:
-        """Raise `Misfit` where the registers of a vector are not of one width."""
+    def check_vector(self, elements: tuple[tree.Operand, ...], *, halves: bool) -> None:
+        """Raise `Misfit` where registers are not of one width, or ``.f16x2`` without ``halves``."""
         names = [element.name for element in elements if isinstance(element, tree.Register)]
         found = [self.find(name) for name in names]
-        widths = {TYPES[name.declared].bits for name in found if isinstance(name, RegisterName)}
-        if len(widths) > 1:
+        declared = {name.declared for name in found if isinstance(name, RegisterName)}
+        if len({TYPES[name].bits for name in declared}) > 1:
             raise Misfit("Incompatible elements of vector expression")
+        if "f16x2" in declared and not halves:
+            raise self.mismatch()
 
     def address(self, operand: tree.Operand, ptx_type: Type, space: str) -> tuple[Use, int]:
         """A memory operand: what its base is and the offset to add."""

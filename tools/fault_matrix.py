@@ -310,7 +310,7 @@ FAULTS = (
     of_parent("SIGTERM", terminate, signal.SIGTERM),
     of_parent("terminal closed (SIGHUP)", close_terminal, signal.SIGHUP, stdin="terminal"),
     of_saving(
-        "disk full while saving", "cannot be written: ", "good",
+        "disk full while saving", "cannot be written: File too large", "good",
         n=64, file_limit=4096,
     ),
     of_saving(

@@ -139,6 +139,7 @@ def _run_spec(values: dict[str, Any], where: Target, *, as_json: bool, quiet: bo
         fail_fast=values["fail_fast"],
         watch=watch(where, quiet=quiet),
         on_case=table.add if table is not None else lambda case: None,
+        keep=table is None or values["junit"] is not None,
     )
     if values["junit"] is not None:
         write_junit(report, values["junit"])

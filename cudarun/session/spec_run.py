@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import time
 from collections import defaultdict, deque
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, replace
 from functools import partial
@@ -54,6 +54,7 @@ def run_spec(
     fail_fast: bool = False,
     watch: Watch | None = None,
     on_case: Callable[[CaseReport], object] = lambda case: None,
+    keep: bool = True,
 ) -> SpecReport:
     """Run every case on every device.
 
@@ -64,6 +65,8 @@ def run_spec(
         fail_fast: Begin no case any more once one has failed.
         watch: Is shown what the workers are doing.
         on_case: Called with each case as soon as it is settled.
+        keep: Whether the report has each case's result, for which there may be no memory where
+            there are very many.
 
     Raises:
         NoDevice: ``all`` was asked for and there is none.
@@ -74,8 +77,8 @@ def run_spec(
     def settled(report: CaseReport) -> None:
         if watch is not None:
             watch.end()
-        done.append(report)
         on_case(report)
+        done.append(report if keep else replace(report, result=None, error=None, output=""))
 
     def stopped() -> bool:
         return fail_fast and any(report.verdict == "failed" for report in done)
@@ -243,10 +246,11 @@ class _Crew:
 
     def __init__(self, target: Target, stack: ExitStack) -> None:
         self._target = target
-        self._stack = stack
+        stack.callback(self._end)
         self._at_work: dict[Place, Worker[Any]] = {}
         self._ready: dict[Place, Outcome[DeviceInfo]] = {}
         self._standing_by: defaultdict[Place, deque[Worker[Any]]] = defaultdict(deque)
+        self._ending: list[Worker[Any]] = []
         self.progress = Progress(verbose=target.verbose)
         self.has_lost = False
 
@@ -257,19 +261,24 @@ class _Crew:
         # Their output is the case's, never the terminal's.
         target = replace(self._target, context=context, capture=True)
         make = partial(make_session, selectors, target, prefetch, self.progress)
+        self._ending = [worker for worker in self._ending if not worker.has_ended()]
         while len(standing_by) < count:
-            worker: Worker[Any] = self._stack.enter_context(Worker(make, capture=True))
+            worker: Worker[Any] = Worker(make, capture=True)
             worker.send(_describe)
             standing_by.append(worker)
 
     def member(self, place: Place, timeout: float | None) -> Steps[Outcome[DeviceInfo]]:
         """Have a worker whose driver is initialised; the outcome describes its device.
 
-        A driver or device that is not there stays so: it is asked for once.
+        A driver or device that is not there stays so: it is asked for once. A worker that was
+        killed while it stood by is replaced.
         """
         if place not in self._ready:
+            standing_by = self._standing_by[place]
+            while standing_by and standing_by[0].has_ended():
+                standing_by.popleft().retire()
             self.prepare(place)
-            worker = self._at_work[place] = self._standing_by[place].popleft()
+            worker = self._at_work[place] = standing_by.popleft()
             worker.limit(timeout)
             outcome = yield worker
             if outcome.value is None and isinstance(outcome.error, OutOfTime | WorkerDied):
@@ -290,11 +299,27 @@ class _Crew:
 
     def dismiss(self) -> None:
         """End all that are left, without waiting for each."""
-        for worker in (*self._at_work.values(), *chain.from_iterable(self._standing_by.values())):
+        for worker in self._all():
             worker.kill()
 
+    def _all(self) -> Iterator[Worker[Any]]:
+        yield from self._at_work.values()
+        yield from chain.from_iterable(self._standing_by.values())
+        yield from self._ending
+
+    def _end(self) -> None:
+        """Leave no process behind."""
+        workers = [*self._all()]
+        for worker in workers:
+            worker.retire()
+        for worker in workers:
+            with worker:  # which waits for its end
+                pass
+
     def _discard(self, place: Place) -> None:
-        self._at_work.pop(place).retire()
+        worker = self._at_work.pop(place)
+        worker.retire()
+        self._ending.append(worker)
         self._ready.pop(place, None)
         self.has_lost = True
 

@@ -145,6 +145,14 @@ class Worker(Generic[S]):
         if self._stdout is not None:
             self._stdout.close()
 
+    def has_ended(self) -> bool:
+        """Whether the process is over; if so, nothing is left of it, not even a zombie."""
+        if self._status is None:
+            pid, status = os.waitpid(self.pid, os.WNOHANG)
+            if pid:
+                self._status = os.waitstatus_to_exitcode(status)
+        return self._status is not None
+
     def outcome(self) -> Outcome[Any]:
         """What became of the last task, once `feed` or `give_up` has settled it."""
         body = memoryview(self._received)[_HEADER.size :]

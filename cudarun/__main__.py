@@ -8,6 +8,8 @@ import signal
 import sys
 from contextlib import suppress
 
+from cudarun.session.head_start import begin
+
 _INTERRUPTED = 130  # as `ExitCode` has it, whose module is not imported yet
 
 
@@ -18,6 +20,7 @@ def main() -> None:
     """
     _open_standard_streams()
     ended_by = _end_in_order()
+    begin(sys.argv[1:])
     try:
         from cudarun.cli import main as run
 

@@ -8,6 +8,7 @@ import threading
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import cache
 from types import ModuleType
 from typing import Any
 
@@ -65,6 +66,7 @@ def can_watch(name: DriverName) -> bool:
     return name == "cpu"
 
 
+@cache
 def wake(name: DriverName) -> None:
     """Have a GPU's driver initialise from now on, before its API is imported, which takes 40 ms.
 

@@ -9,6 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 from cudarun.errors import CudarunError, NoDevice, RequestError
+from cudarun.session.head_start import take
 from cudarun.session.progress import Progress, Watch, watched
 from cudarun.session.selection import Selector
 from cudarun.session.targets import Target
@@ -72,13 +73,16 @@ class Fleet:
         self._groups = [target.devices] if target.together else one_by_one(target, guess=True)
         one = len(self._groups) == 1
         labels = ["" if one else f"on {label_of(selectors)}" for selectors in self._groups]
-        self._progress = [Progress(label, verbose=target.verbose) for label in labels]
+        begun = take(self._groups[0]) if one else None
+        page = None if begun is None else begun.page
+        self._progress = [Progress(label, verbose=target.verbose, page=page) for label in labels]
         with ExitStack() as stack:
             self._workers = [
                 stack.enter_context(
                     Worker(
                         partial(make_session, selectors, target, prefetch, progress),
                         capture=target.capture,
+                        begun=begun,
                     )
                 )
                 for selectors, progress in zip(self._groups, self._progress, strict=True)

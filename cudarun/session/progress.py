@@ -12,9 +12,10 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Protocol
+from typing import Any, Protocol
 
-_PAGE = 4096
+from cudarun.session.head_start import PAGE
+
 _HEADER = struct.Struct("=dI")  # the part done, and the length of the text
 
 
@@ -25,14 +26,21 @@ class Progress:
         label: What to call the worker, where there are several.
         verbose: Write every step on stderr, too, as it begins, with the seconds since this was
             made.
+        page: Memory shared with a child that is there already.
     """
 
-    def __init__(self, label: str = "", *, verbose: bool = False) -> None:
+    def __init__(
+        self, label: str = "", *, verbose: bool = False, page: mmap.mmap | None = None
+    ) -> None:
         self.label = label
-        self._page = mmap.mmap(-1, _PAGE)
+        self._page = page or mmap.mmap(-1, PAGE)
         self._verbose = verbose
         self._started = time.monotonic()
         self._written = ""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """To a process that was begun before this was made: it knows the page."""
+        return _in_inherited_page, (self.label, self._verbose, self._started)
 
     def say(self, what: str, done: float = 0.0) -> None:
         """What is being done, and which part of it is behind us (0 to 1; 0 also: not known)."""
@@ -40,15 +48,25 @@ class Progress:
             self._written = what
             seconds = time.monotonic() - self._started
             print("  ".join((f"{seconds:8.3f} s", what, self.label)).rstrip(), file=sys.stderr)
-        text = what.encode()[: _PAGE - _HEADER.size]
+        text = what.encode()[: PAGE - _HEADER.size]
         self._page[_HEADER.size : _HEADER.size + len(text)] = text
         _HEADER.pack_into(self._page, 0, done, len(text))
 
     def read(self) -> tuple[str, float]:
         """The text, empty where nothing was said yet, and the part done."""
         done, length = _HEADER.unpack_from(self._page)
-        text = self._page[_HEADER.size : _HEADER.size + min(length, _PAGE - _HEADER.size)]
+        text = self._page[_HEADER.size : _HEADER.size + min(length, PAGE - _HEADER.size)]
         return text.decode(errors="replace"), done
+
+
+inherited: mmap.mmap | None = None
+"""In a process that was begun early, the page that it shares with its parent."""
+
+
+def _in_inherited_page(label: str, verbose: bool, started: float) -> Progress:
+    progress = Progress(label, verbose=verbose, page=inherited)
+    progress._started = started
+    return progress
 
 
 class Watch(Protocol):

@@ -56,7 +56,7 @@ class Session:
         self._entered: Device | None = None
         self.progress.say("initialising the driver")
         name = driver_of(selectors)
-        shown = narrow(selectors) if target.narrow else None
+        shown = narrow(tuple(selectors)) if target.narrow else None
         if not target.trace:  # which is to show how long cuInit takes
             wake(name)
         self.prefetched = Beside(prefetch or (lambda: None)).result

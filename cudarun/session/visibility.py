@@ -10,8 +10,8 @@ joined by commas; the GPUs are numbered in its order, and it ends where an item 
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 
 from cudarun.session.selection import Selector
 
@@ -43,8 +43,9 @@ class Shown:
             os.environ[VARIABLE] = self.all
 
 
-def narrow(selectors: Sequence[Selector]) -> Shown | None:
-    """Show the driver the chosen GPUs alone; to be called before it is initialised.
+@cache
+def narrow(selectors: tuple[Selector, ...]) -> Shown | None:
+    """Show the driver the chosen GPUs alone, once; to be called before it is initialised.
 
     Returns:
         ``None`` where nothing was narrowed: a GPU is named by what only the driver knows, or it may

@@ -22,9 +22,12 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, BinaryIO, Generic, NoReturn, TypeVar
+from typing import TYPE_CHECKING, Any, BinaryIO, Generic, NoReturn, TypeVar
 
 from cudarun.errors import CudarunError, OutOfTime, WorkerDied
+
+if TYPE_CHECKING:
+    from cudarun.session.head_start import Begun
 
 S = TypeVar("S")
 T = TypeVar("T")
@@ -64,11 +67,14 @@ class Worker(Generic[S]):
         initialise: Called in the child at once; tasks get what it returns. An error that it raises
             is the answer to every task.
         capture: Keep what the child writes on stdout instead of passing it on.
+        begun: A process that waits for this already; ``initialise`` must pickle then.
 
     It is a context manager: leaving it leaves no process behind.
     """
 
-    def __init__(self, initialise: Callable[[], S], *, capture: bool = False) -> None:
+    def __init__(
+        self, initialise: Callable[[], S], *, capture: bool = False, begun: Begun | None = None
+    ) -> None:
         self._received = bytearray()
         self._limit: float | None = None
         self._deadline: float | None = None
@@ -77,6 +83,15 @@ class Worker(Generic[S]):
         self._status: int | None = None
         self._shown = 0  # bytes of stdout that outcomes have had
         self._stdout: BinaryIO | None = None
+        if begun is None:
+            self._fork(initialise, capture)
+            return
+        self.pid, self._tasks, self._answers = begun.pid, begun.tasks, begun.answers
+        if capture:
+            self._stdout = os.fdopen(begun.stdout, "w+b")
+        self._tell(_Start(initialise, capture))
+
+    def _fork(self, initialise: Callable[[], S], capture: bool) -> None:
         if capture:
             self._stdout = os.fdopen(os.memfd_create("cudarun-stdout"), "w+b")
         sys.stdout.flush()
@@ -88,7 +103,9 @@ class Worker(Generic[S]):
         if self.pid == 0:
             os.close(self._tasks)
             os.close(self._answers)
-            _child(initialise, tasks, answers, parent, self._stdout)
+            start = _Start(initialise, capture)
+            descriptor = None if self._stdout is None else self._stdout.fileno()
+            wait_for_tasks(start, tasks, answers, parent, descriptor)
         os.close(tasks)
         os.close(answers)
 
@@ -101,8 +118,11 @@ class Worker(Generic[S]):
 
     def send(self, task: Callable[[S], Any]) -> None:
         """Hand the child its next task, which must pickle; `gather` fetches the answer."""
+        self._tell(task)
+
+    def _tell(self, message: object) -> None:
         with suppress(BrokenPipeError):  # it is dead, and `outcome` will say of what
-            _send(self._tasks, task)
+            _send(self._tasks, message)
 
     def limit(self, seconds: float | None) -> None:
         """From now on it has so long to answer; ``None`` takes the limit away."""
@@ -270,14 +290,29 @@ def _cause_of_death(status: int) -> str:
 # --- the child -----------------------------------------------------------------------------------
 
 
-def _child(
-    initialise: Callable[[], Any],
+@dataclass(frozen=True, slots=True)
+class _Start:
+    """What a process is told before anything else: how it is to begin, and where stdout goes."""
+
+    initialise: Callable[[], Any]
+    capture: bool
+
+
+def wait_for_tasks(
+    prepare: Callable[[], object] | _Start,
     tasks: int,
     answers: int,
     parent: int,
-    stdout: BinaryIO | None,
+    stdout: int | None,
 ) -> NoReturn:
     """Everything the child does.
+
+    Args:
+        prepare: How it begins, or what it does until it is told that.
+        tasks: The descriptor that tasks are read from.
+        answers: The descriptor that answers are written to.
+        parent: The process that it serves, and dies with.
+        stdout: The descriptor of the file for what is captured.
 
     It leaves by `os._exit`: process exit tears a driver down faster than the driver's own calls,
     and the parent's buffers and handlers are not the child's.
@@ -289,11 +324,13 @@ def _child(
                 signal.signal(number, signal.SIG_DFL)
         die_with(parent)
         os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
-        if stdout is not None:
-            os.dup2(stdout.fileno(), 1)
         sys.stdout = os.fdopen(1, "w", closefd=False)
-        state, error = _attempt(initialise)
         stream = os.fdopen(tasks, "rb")
+        task: Any = prepare
+        if not isinstance(prepare, _Start):
+            _attempt(prepare)  # what it cannot do now will be told of when it is to be done
+            task = _receive(stream)
+        state, error = _started(task, stdout)
         while (task := _receive(stream)) is not None:
             answer = (None, error) if error else _attempt(partial(task, state))
             sys.stdout.flush()
@@ -305,6 +342,14 @@ def _child(
 
         traceback.print_exc()
         os._exit(1)
+
+
+def _started(start: _Start | None, stdout: int | None) -> tuple[Any, CudarunError | None]:
+    if start is None:  # the parent needs nobody
+        os._exit(0)
+    if start.capture and stdout is not None:
+        os.dup2(stdout, 1)
+    return _attempt(start.initialise)
 
 
 def _attempt(function: Callable[[], T]) -> tuple[T | None, CudarunError | None]:

@@ -19,6 +19,7 @@ def four_gpus(tmp_path, monkeypatch):
         (tmp_path / name).touch()
     monkeypatch.setattr(visibility, "_NODES", str(tmp_path))
     monkeypatch.delenv(VARIABLE, raising=False)
+    visibility.narrow.cache_clear()
 
 
 def narrowed(devices: str) -> tuple[tuple[int, ...] | None, str | None]:

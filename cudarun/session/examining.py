@@ -223,9 +223,13 @@ class _Trial:
         limit = self.driver.CUdevice_attribute.CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR
         most = self.driver.cuDeviceGetAttribute(limit, device.handle)
         threads = prod(block)
-        blocks = self.driver.cuOccupancyMaxActiveBlocksPerMultiprocessor(
-            found.function, threads, self.request.shared_bytes
+        call = "cuOccupancyMaxActiveBlocksPerMultiprocessor"
+        result, *told = self.driver.attempt(
+            call, found.function, threads, self.request.shared_bytes
         )
+        if result not in (0, self.driver.CUresult.CUDA_ERROR_INVALID_VALUE):
+            raise self.driver.failure(call, result)
+        blocks = int(told[0]) if result == 0 else 0  # no block can be of that size
         return Occupancy(block, blocks, blocks * threads, blocks * threads / most)
 
     def _variables(self, way: Way) -> tuple[VariableReport, ...] | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import click
+from click.core import ParameterSource
 
 from cudarun.commands.compile_options import compilation, compile_options
 from cudarun.commands.image_options import jit, jit_options
@@ -89,6 +90,7 @@ def command(as_json: bool, quiet: bool, offline: bool, **values: Any) -> int:
 
 
 def _offline(values: dict[str, Any], *, as_json: bool, quiet: bool) -> int:
+    _refuse_offline()
     from cudarun.session.offline import load_offline
 
     report = load_offline(tuple(map(open_input, values["images"])))
@@ -100,6 +102,23 @@ def _offline(values: dict[str, Any], *, as_json: bool, quiet: bool) -> int:
 
     show_offline(report, console(click.get_current_context().color), quiet=quiet)
     return report.exit_code
+
+
+_OF_A_DEVICE = {
+    *("via", "lazy", "block", "smem", "together", "optimization", "max_registers"),
+    *("threads_per_block", "line_info", "debug", "target", "cache_mode", "fallback"),
+    *("position_independent", "context_kind", "ctx_flags", "limits", "cache_config"),
+}
+
+
+def _refuse_offline() -> None:
+    """Refuse what a driver would have been told."""
+    context = click.get_current_context()
+    for parameter in context.command.params:
+        name = parameter.name or ""
+        given = context.get_parameter_source(name) is ParameterSource.COMMANDLINE
+        if given and name in _OF_A_DEVICE:
+            raise RequestError(f"{parameter.opts[-1]} is for a device: --offline asks none")
 
 
 def _request(values: dict[str, Any], *, verbose: bool) -> LoadRequest:

@@ -462,6 +462,16 @@ def test_offline_needs_no_device_and_no_driver(run: Run) -> None:
     assert (ran.code, ran.out) == (0, "samples/saxpy.ptx  PTX 8.0 for sm_75, 1131 bytes\n")
 
 
+@pytest.mark.parametrize(
+    "option", [("--via", "both"), ("--lazy",), ("--block", "32"), ("--max-registers", "8")]
+)
+def test_offline_refuses_what_is_for_a_device(run: Run, option: tuple[str, ...]) -> None:
+    ran = run("load", "--offline", SAXPY, *option)
+    assert (ran.code, ran.out, ran.err) == (
+        2, "", f"error: {option[0]} is for a device: --offline asks none\n",
+    )  # fmt: skip
+
+
 def test_offline_every_file_gets_its_turn(run: Run, put: Any) -> None:
     cut = put("cut.ptx", saxpy().encode()[:900])
     bad, good = offline(run, cut, SAXPY, code=4)

@@ -86,8 +86,39 @@ class Shuffle(WarpAction):
         if known is None:
             if len(shuffles) >= _SHUFFLES_KEPT:
                 shuffles.clear()
-            known = shuffles[key] = self._compute(active, b, c)
+            known = shuffles[key] = self._repeated(active, int(b[0]), int(c[0]))
         return known
+
+    def _repeated(self, active: Active, b: int, c: int) -> tuple[Array, Array]:
+        """The same for whole warps that all shuffle alike: one warp's pattern over and over."""
+        width = min(active.batch.threads.threads, WARP)
+        if active.batch.threads.threads % width:  # the last warp of each block is a short one
+            count = active.count
+            return self._compute(active, np.broadcast_to(b, count), np.broadcast_to(c, count))
+        lane = np.arange(width)
+        other, in_range = self._pattern(lane, b & 31, c & 31, (c >> 8) & 31)
+        place = np.where(in_range & (other < width), other, lane)
+        first = np.arange(0, active.count, width)
+        return np.add.outer(first, place).reshape(-1), np.tile(in_range, len(first))
+
+    def _pattern(
+        self, lane: Array, amount: Array | int, limit: Array | int, segment: Array | int
+    ) -> tuple[Array, Array]:
+        """The lane that each lane of a warp names, and whether it is in range."""
+        lowest = lane & segment
+        highest = lowest | (limit & ~segment)
+        other: Array
+        match self.words["mode"]:
+            case "up":
+                other = lane - amount
+                return other, other >= highest
+            case "down":
+                other = lane + amount
+            case "bfly":
+                other = lane ^ amount
+            case _:  # idx
+                other = lowest | (amount & ~segment)
+        return other, other <= highest
 
     def _compute(self, active: Active, b: Array, c: Array) -> tuple[Array, Array]:
         slots = self.slots(active)
@@ -97,21 +128,7 @@ class Shuffle(WarpAction):
             (c & 31).astype(int),
             (c >> 8).astype(int) & 31,
         )
-        lowest = lane & segment
-        highest = lowest | (limit & ~segment)
-        match self.words["mode"]:
-            case "up":
-                other = lane - amount
-                in_range = other >= highest
-            case "down":
-                other = lane + amount
-                in_range = other <= highest
-            case "bfly":
-                other = lane ^ amount
-                in_range = other <= highest
-            case _:  # idx
-                other = lowest | (amount & ~segment)
-                in_range = other <= highest
+        other, in_range = self._pattern(lane, amount, limit, segment)
         wanted = slots - lane + np.where(in_range, other, lane)
         place = self.spread(active, slots, np.arange(len(slots)), -1).reshape(-1)[wanted]
         return np.where(place < 0, np.arange(len(slots)), place), in_range

@@ -278,7 +278,7 @@ def test_broken_ptx_comes_with_the_compilers_log(run: Run, tmp_path: Path) -> No
     ran = run("launch", "broken.ptx", *SAXPY[2:], *ARGUMENTS)
     assert ran.code == 4
     assert ran.err.startswith("error: broken.ptx: ")
-    assert "broken.ptx:51:2: error: " in ran.err
+    assert "broken.ptx:51:8: error: " in ran.err
     assert "    51 |  fma.rn.f31" in ran.err
 
 

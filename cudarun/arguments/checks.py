@@ -88,6 +88,7 @@ class _Tally:
         self.worst_abs: float | None = None
         self.worst_rel: float | None = None
         self.used_tolerance = False
+        self.both_nan = 0
 
     def add(self, start: int, parts: Sequence[Operand]) -> None:
         """Compare one chunk of all sides, the first element of which has flat index ``start``."""
@@ -106,7 +107,8 @@ class _Tally:
             index = tuple(map(int, np.unravel_index(start + int(flat), self.shape)))
             left = self.shown(sides, broken, flat)
             right = self.shown(sides, broken + 1, flat) if self.operators else "true"
-            self.first.append(Mismatch(index, left, right))
+            operator = self.operators[broken] if self.operators else ""
+            self.first.append(Mismatch(index, left, right, operator))
 
     def link(self, operator: str, left: Array, right: Array) -> Array:
         if operator != "==":
@@ -123,10 +125,12 @@ class _Tally:
         difference[equal] = 0.0  # infinities too, whose difference is no number
         bound = self.atol + self.rtol * np.abs(right)
         held: Array = equal | ((difference <= bound) & np.isfinite(right))
+        both = np.isnan(left) & np.isnan(right)
         if self.equal_nan:
-            both = np.isnan(left) & np.isnan(right)
             held |= both
             difference[both] = 0.0
+        else:
+            self.both_nan += int(np.count_nonzero(both))
         self.note(difference, right)
         return held
 
@@ -161,6 +165,7 @@ class _Tally:
             rtol=self.rtol if self.used_tolerance else 0.0,
             atol=self.atol if self.used_tolerance else 0.0,
             first=tuple(self.first),
+            both_nan=self.both_nan,
         )
 
 

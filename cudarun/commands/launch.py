@@ -184,7 +184,14 @@ def _show(report: LaunchReport, *, as_json: bool, quiet: bool) -> int:
         return report.exit_code
     from cudarun.report.tables import console, show_launch
 
-    show_launch(report, console(click.get_current_context().color), quiet=quiet)
+    context = click.get_current_context()
+    show_launch(
+        report,
+        console(context.color),
+        quiet=quiet,
+        verbose=context.params["verbose"],
+        seed=context.params["seed"] is None,
+    )
     return report.exit_code
 
 

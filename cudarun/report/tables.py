@@ -11,6 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from cudarun.diagnostics.entries import Diagnostic
+from cudarun.report.checks import show_check
 from cudarun.report.errors import show_diagnostic, show_error
 from cudarun.report.figures import show_figure
 from cudarun.report.timing import show_timing
@@ -22,6 +23,7 @@ from cudarun.report.types import (
     LaunchPlan,
     LaunchReport,
     LaunchResult,
+    LayoutRow,
 )
 from cudarun.report.watch_tables import show_findings, show_watched
 
@@ -66,9 +68,19 @@ def show_devices(report: DevicesReport, out: Console) -> None:
         out.print(_peers(report.devices))
 
 
-def show_launch(report: LaunchReport, out: Console, *, quiet: bool) -> None:
-    """What each device answered; errors go to stderr, in their place among the others."""
-    if report.seed is not None and not quiet:
+def show_launch(
+    report: LaunchReport, out: Console, *, quiet: bool, verbose: bool = False, seed: bool = True
+) -> None:
+    """What each device answered; errors go to stderr, in their place among the others.
+
+    Args:
+        report: What came of the launch.
+        out: Where to write.
+        quiet: Only what was asked for and what is wrong.
+        verbose: The parameters, too.
+        seed: Tell the seed of random numbers; its user may have chosen it.
+    """
+    if report.seed is not None and seed and not quiet:
         out.print(Text(f"seed {report.seed}  (--seed {report.seed} repeats it)", style="dim"))
     shown: set[Diagnostic] = set()
     for outcome in report.outcomes:
@@ -79,10 +91,10 @@ def show_launch(report: LaunchReport, out: Console, *, quiet: bool) -> None:
                 shown.add(warning)
                 show_diagnostic(warning)
         if result is not None:
-            _show_result(result, out, quiet=quiet)
-        if error is not None:
-            out.file.flush()
-            show_error(error)
+            _show_result(result, out, quiet=quiet, verbose=verbose)
+        out.file.flush()
+        for each in (result.errors if result else ()) or ((error,) if error else ()):
+            show_error(each)
         if outcome.sanitizer is not None:
             from cudarun.report.sanitizer import show_sanitizer  # few launches have one
 
@@ -92,14 +104,18 @@ def show_launch(report: LaunchReport, out: Console, *, quiet: bool) -> None:
 def show_plan(plan: LaunchPlan, out: Console) -> None:
     """The parameter buffer that a launch would pass, value by value."""
     out.print(_headline(plan), soft_wrap=True)
+    out.print(_layout(plan.parameters))
+    out.print(f"{plan.parameter_bytes} bytes of parameters")
+
+
+def _layout(parameters: Sequence[LayoutRow]) -> Table:
     rows = table("offset", "size", "align", "padding", "name", "type", "value")
-    for row in plan.parameters:
+    for row in parameters:
         rows.add_row(
             str(row.offset), str(row.size), str(row.alignment), str(row.padding_before or ""),
             Text(row.name), Text(row.type), Text(row.value),
         )  # fmt: skip
-    out.print(rows)
-    out.print(f"{plan.parameter_bytes} bytes of parameters")
+    return rows
 
 
 def _headline(launch: LaunchPlan | LaunchResult) -> Text:
@@ -111,12 +127,14 @@ def _headline(launch: LaunchPlan | LaunchResult) -> Text:
     return Text.assemble(line, geometry, shared, cluster, cooperative)
 
 
-def _show_result(result: LaunchResult, out: Console, *, quiet: bool) -> None:
+def _show_result(result: LaunchResult, out: Console, *, quiet: bool, verbose: bool) -> None:
     if not quiet:
         line = _headline(result)
         line.append(f"  on {result.device.label} ({result.device.name})")
         line.append(f"  {result.milliseconds:.3f} ms")
         out.print(line, soft_wrap=True)
+    if verbose:
+        out.print(_layout(result.parameters))
     if result.timing is not None:
         show_timing(result.timing, out)
     for printed in result.prints:
@@ -130,7 +148,10 @@ def _show_result(result: LaunchResult, out: Console, *, quiet: bool) -> None:
     for buffer in result.buffers:
         _show_buffer(buffer, out)
     for check, claim in _checks(result):
-        _show_check(check, out, claim)
+        show_check(check, out, claim)
+    if result.reference is not None and result.reference.is_itself and not quiet:
+        says = f"{result.reference.device} is this very device: it was compared with itself"
+        out.print(Text("note ", style="yellow") + Text(says), soft_wrap=True)
 
 
 def show_failures(result: LaunchResult, out: Console) -> None:
@@ -141,7 +162,7 @@ def show_failures(result: LaunchResult, out: Console) -> None:
             _show_buffer(buffer, out)
     for check, claim in _checks(result):
         if not check.held:
-            _show_check(check, out, claim)
+            show_check(check, out, claim)
 
 
 def _checks(result: LaunchResult) -> Iterator[tuple[CheckResult, str]]:
@@ -171,26 +192,6 @@ def _show_buffer(buffer: BufferResult, out: Console) -> None:
             Text("FAILED ", style="red bold") + Text(f"{buffer.name}: memory was written {where}"),
             soft_wrap=True,
         )
-
-
-def _show_check(check: CheckResult, out: Console, claim: str = "") -> None:
-    mark = Text("held ", style="green") if check.held else Text("FAILED ", style="red bold")
-    line = mark + Text(check.expression + claim)
-    if check.rtol or check.atol:
-        line.append(f"  (rtol {check.rtol:g}, atol {check.atol:g})", style="dim")
-    out.print(line, soft_wrap=True)
-    if check.held or not check.elements:
-        return
-    errors = [
-        f"largest {kind} error {value:g}"
-        for kind, value in (("absolute", check.max_abs_error), ("relative", check.max_rel_error))
-        if value is not None
-    ]
-    found = f"  {check.mismatches} of {check.elements} differ"
-    out.print(Text("; ".join((found, *errors))), soft_wrap=True)
-    for mismatch in check.first:
-        index = f"[{', '.join(map(str, mismatch.index))}]" if mismatch.index else "value"
-        out.print(Text(f"  {index}: {mismatch.left} against {mismatch.right}"), soft_wrap=True)
 
 
 def _peers(devices: Sequence[DeviceInfo]) -> Table:

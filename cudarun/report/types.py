@@ -15,11 +15,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Mismatch:
-    """One element that differs: its index (empty for a scalar) and both values as text."""
+    """One element that is not as it should be: its index, empty for a scalar, and both values.
+
+    ``operator`` stands between the values as text, ``left < right``; where it is empty, ``left``
+    should be true.
+    """
 
     index: tuple[int, ...]
     left: str
     right: str
+    operator: str = "=="
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +41,7 @@ class CheckResult:
         rtol: Relative tolerance used; 0 for integers.
         atol: Absolute tolerance used; 0 for integers.
         first: The first mismatches in index order.
+        both_nan: Of how many mismatches both sides are NaN.
     """
 
     expression: str
@@ -47,6 +53,7 @@ class CheckResult:
     rtol: float
     atol: float
     first: tuple[Mismatch, ...] = field(default=())
+    both_nan: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,10 +155,12 @@ class ReferenceResult:
 
     ``comparisons`` has one for each buffer, or for each member where it holds structs; their
     ``expression`` is what was compared, ``y`` or ``s["f0"]``, this device's value on the left.
+    ``is_itself``: the other device is this one.
     """
 
     device: str
     comparisons: tuple[CheckResult, ...]
+    is_itself: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,7 +227,8 @@ class LaunchResult:
 
     ``milliseconds`` is the time from the launch call to the end of the synchronisation; where the
     kernel was timed, the median of ``timing``. ``diagnostics`` are the warnings about CUDA source.
-    ``watched`` is what detectors saw; ``None`` where none was at work.
+    ``watched`` is what detectors saw; ``None`` where none was at work. ``errors`` says why
+    something that was asked of the results could not be done.
     """
 
     device: DeviceInfo
@@ -240,6 +250,7 @@ class LaunchResult:
     timing: TimingResult | None
     diagnostics: tuple[Diagnostic, ...] = ()
     watched: Watched | None = None
+    errors: tuple[CudarunError, ...] = ()
 
     @property
     def findings(self) -> tuple[Finding, ...]:
@@ -284,6 +295,7 @@ class LaunchPlan:
 class DeviceOutcome:
     """A launch on one device: its result or why there is none, and what the kernel printed.
 
+    There is an error beside a result where something that was asked of it could not be done.
     ``sanitizer`` is what ``--sanitize`` found; a launch can fail of what it found.
     """
 

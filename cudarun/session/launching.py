@@ -7,8 +7,8 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
-from cudarun.errors import CudarunError
-from cudarun.session.fleet import Fleet
+from cudarun.errors import CudarunError, worst
+from cudarun.session.fleet import DeviceAnswer, Fleet
 
 if TYPE_CHECKING:  # what is imported here keeps the workers from starting
     from pathlib import Path
@@ -76,10 +76,14 @@ def _report(
         image=request.image.origin,
         seed=request.seed if request.is_random else None,
         outcomes=tuple(
-            DeviceOutcome(answer.device, answer.value, answer.error, answer.output)
+            DeviceOutcome(answer.device, answer.value, _error(answer), answer.output)
             for answer in answers
         ),
     )
+
+
+def _error(answer: DeviceAnswer[LaunchResult]) -> CudarunError | None:
+    return worst((answer.error, *(answer.value.errors if answer.value else ())))
 
 
 def on_each_device(

@@ -26,13 +26,24 @@ from cudarun.session.transfers import Take
 # A comparison reads "HERE == THERE", each of them with the members of structs spelt out.
 _HERE, _THERE = "here", "there"
 
+_UUID = ".uuid"  # no buffer has such a name
 
-def keep(folder: Path, names: Iterable[str], give: Callable[[str, Take], object]) -> None:
+
+def keep(
+    folder: Path, uuid: str, names: Iterable[str], give: Callable[[str, Take], object]
+) -> None:
     """Write the buffers of the reference, each of which ``give`` delivers part by part.
+
+    Args:
+        folder: Where.
+        uuid: Of the device that they are from.
+        names: Of the buffers.
+        give: Passes all parts of the named buffer to what it is given.
 
     Raises:
         RequestError: There is no room for them.
     """
+    (folder / _UUID).write_text(uuid)
     for name in names:
         path = folder / name
         try:
@@ -51,6 +62,7 @@ def _write(file: IO[bytes], part: Any, first: int) -> None:
 
 def compare(
     device: str,
+    uuid: str,
     folder: Path,
     specs: tuple[BufferSpec, ...],
     arrays: dict[str, Any],
@@ -60,6 +72,7 @@ def compare(
 
     Args:
         device: What the reference is called.
+        uuid: Of the device here.
         folder: Where `keep` wrote.
         specs: All buffers.
         arrays: Their contents here.
@@ -73,7 +86,7 @@ def compare(
             expression = parse_expression(f"{_HERE}{member} == {_THERE}{member}")
             found = run_check(expression, values, {}, tolerance)
             results.append(replace(found, expression=f"{spec.name}{member}"))
-    return ReferenceResult(device, tuple(results))
+    return ReferenceResult(device, tuple(results), (folder / _UUID).read_text() == uuid)
 
 
 def _members(element: Type) -> Iterator[str]:

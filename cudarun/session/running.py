@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -13,9 +13,9 @@ from cudarun.arguments.checks import run_check
 from cudarun.arguments.expressions import Expression, evaluate
 from cudarun.arguments.packing import BufferSpec
 from cudarun.errors import CudarunError, RequestError
-from cudarun.report.types import LaunchResult, Printed, Saved, TimingResult
+from cudarun.report.types import CheckResult, LaunchResult, Printed, Saved, TimingResult
 from cudarun.session.buffers import Buffers, Values
-from cudarun.session.devices import Device, describe
+from cudarun.session.devices import Device, describe, uuid_of
 from cudarun.session.figures import check_showable, figure
 from cudarun.session.launcher import Launcher
 from cudarun.session.loading import Kernel, Library
@@ -47,15 +47,16 @@ def run_on(
         CudarunError: Anything that kept the launch from coming back.
     """
     ran = _carry_out(session, library, request, device)
-    binding = ran.binding
+    binding, geometry = ran.binding, request.geometry
+    about = describe(session.driver, device)
+    errors: list[CudarunError] = []
     # Outputs are saved first: they must be there also when a check fails or cannot be made.
-    after, saved = _bring_back(ran, request, device, comparing=reference is not None)
+    after, saved = _bring_back(ran, request, device, errors, comparing=reference is not None)
     buffers = ran.buffers.verified()
     session.progress.say("checking")
     values, old = binding.scalars | after, binding.scalars | ran.before
-    geometry = request.geometry
     return LaunchResult(
-        device=describe(session.driver, device),
+        device=about,
         kernel=ran.kernel.name,
         demangled=ran.kernel.demangled,
         grid=geometry.grid_extent(),
@@ -66,21 +67,24 @@ def run_on(
         parameters=binding.rows,
         buffers=buffers,
         saved=saved,
-        checks=tuple(
-            run_check(check, values, old, request.tolerance, request.directory)
-            for check in request.checks
-        ),
+        checks=tuple(_checked(check, values, old, request, errors) for check in request.checks),
         reference=None
         if reference is None
-        else compare(str(request.reference), reference, binding.buffers, after, request.tolerance),
-        prints=tuple(
-            _printed(expression, values, old, request.directory) for expression in request.prints
+        else compare(
+            str(request.reference),
+            about.uuid,
+            reference,
+            binding.buffers,
+            after,
+            request.tolerance,
         ),
+        prints=tuple(_printed(request, values, old, errors)),
         figures=tuple(figure(show, after[show.name]) for show in request.shows),
         milliseconds=ran.milliseconds,
         timing=ran.timing,
         diagnostics=library.image.warnings,
         watched=watched(request.watch, ran.seen, binding.buffers, ran.buffers.addresses),
+        errors=tuple(error.at(file=request.image.origin, device=device.label) for error in errors),
     )
 
 
@@ -93,7 +97,7 @@ def run_reference(
         CudarunError: Anything that kept the launch from coming back.
     """
     ran = _carry_out(session, library, request, device)
-    keep(folder, ran.buffers.addresses, ran.buffers.give)
+    keep(folder, uuid_of(session.driver, device), ran.buffers.addresses, ran.buffers.give)
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,9 +194,38 @@ def _buffer(option: str, name: str, specs: dict[str, BufferSpec]) -> BufferSpec:
     return specs[name]
 
 
-def _printed(expression: Expression, values: Values, old: Values, directory: Path) -> Printed:
-    value = evaluate(expression, values, old, directory)
-    return Printed(expression.text, str(value), value.tolist())
+def _checked(
+    check: Expression,
+    values: Values,
+    old: Values,
+    request: LaunchRequest,
+    errors: list[CudarunError],
+) -> CheckResult:
+    """What came of a check; one that cannot be carried out does not hold, and there is an error."""
+    try:
+        return run_check(check, values, old, request.tolerance, request.directory)
+    except CudarunError as error:
+        errors.append(_of_option("--check", error))
+        return CheckResult(check.text, False, 0, 0, None, None, 0.0, 0.0)
+
+
+def _printed(
+    request: LaunchRequest, values: Values, old: Values, errors: list[CudarunError]
+) -> Iterator[Printed]:
+    """The values to print; of one that cannot be told there is an error instead."""
+    for expression in request.prints:
+        try:
+            value = evaluate(expression, values, old, request.directory)
+        except CudarunError as error:
+            errors.append(_of_option("--print", error))
+        else:
+            yield Printed(expression.text, str(value), value.tolist())
+
+
+def _of_option(option: str, error: CudarunError) -> CudarunError:
+    if not error.message.startswith(option):
+        error.message = f"{option}: {error.message}"
+    return error
 
 
 def _olds(request: LaunchRequest) -> set[str]:
@@ -201,9 +234,17 @@ def _olds(request: LaunchRequest) -> set[str]:
 
 
 def _bring_back(
-    ran: _Ran, request: LaunchRequest, device: Device, *, comparing: bool
+    ran: _Ran,
+    request: LaunchRequest,
+    device: Device,
+    errors: list[CudarunError],
+    *,
+    comparing: bool,
 ) -> tuple[Values, tuple[Saved, ...]]:
-    """Copy from the device what is asked for: into arrays where need be, else only to its file."""
+    """Copy from the device what is asked for: into arrays where need be, else only to its file.
+
+    Of a file that cannot be written there is an error instead.
+    """
     arrays: Values = {}
     saved: dict[Save, Saved] = {}
     whole = _as_arrays(request)
@@ -214,8 +255,11 @@ def _bring_back(
             deliver = partial(_deliver, arrays[spec.name])
         for each in request.saves:
             if each.name == spec.name:
-                saved[each] = save(each, device.label, spec, deliver, force=request.force)
-    return arrays, tuple(saved[each] for each in request.saves)
+                try:
+                    saved[each] = save(each, device.label, spec, deliver, force=request.force)
+                except RequestError as error:
+                    errors.append(error)
+    return arrays, tuple(saved[each] for each in request.saves if each in saved)
 
 
 def _deliver(array: Array, take: Take) -> None:

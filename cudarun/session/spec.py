@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from cudarun.errors import CudarunError, ExitCode, RequestError
+from cudarun.errors import CudarunError, ExitCode, Interrupted, RequestError
 from cudarun.session.requests import LaunchRequest
 from cudarun.session.selection import DriverName
 from cudarun.session.targets import ContextOptions
@@ -89,7 +89,7 @@ def parse_expected(text: str) -> Expected:
     Raises:
         RequestError: There is no such error.
     """
-    kinds = {kind.__name__ for kind in CudarunError.__subclasses__()}
+    kinds = {kind.__name__ for kind in CudarunError.__subclasses__()} - {Interrupted.__name__}
     if text in kinds:
         return Expected(text)
     from cuda.bindings.driver import CUresult

@@ -18,7 +18,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from cudarun.errors import CudarunError, OutOfTime, WorkerDied
+from cudarun.errors import CudarunError, OutOfTime, WorkerDied, worst
 from cudarun.session.devices import describe
 from cudarun.session.fleet import Work, label_of, make_session, one_by_one
 from cudarun.session.launching import on_each_device, on_reference_device, prefetch
@@ -363,7 +363,8 @@ def _error_of(answer: _Answer[Any] | None) -> CudarunError | None:
 def _judged(
     case: Case, device: str, answer: _Answer[Any], seconds: float, output: str
 ) -> CaseReport:
-    verdict, reason, code = case.judge(answer.value, answer.error)
+    error = worst((answer.error, *(answer.value.errors if answer.value else ())))
+    verdict, reason, code = case.judge(answer.value, error)
     request = case.request
     return replace(
         _case_report(case, device, verdict, reason),
@@ -371,7 +372,7 @@ def _judged(
         seconds=seconds,
         seed=request.seed if request is not None and request.is_random else None,
         result=answer.value,
-        error=answer.error,
+        error=error,
         output=output,
     )
 

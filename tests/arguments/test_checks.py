@@ -256,14 +256,14 @@ def test_every_element_must_hold(text, failing):
 
 def test_a_chain_shows_the_link_that_broke():
     assert check("2 <= x < 6", x=X).first[1:3] == (
-        Mismatch((1,), "2", "1.0"),
-        Mismatch((6,), "6.0", "6"),
+        Mismatch((1,), "2", "1.0", "<="),
+        Mismatch((6,), "6.0", "6", "<"),
     )
 
 
 def test_what_is_not_true_is_shown():
-    assert check("x", x=np.int32([0, 5])).first == (Mismatch((0,), "0", "true"),)
-    assert check("isnan(x)", x=X[:1]).first == (Mismatch((0,), "false", "true"),)
+    assert check("x", x=np.int32([0, 5])).first == (Mismatch((0,), "0", "true", ""),)
+    assert check("isnan(x)", x=X[:1]).first == (Mismatch((0,), "false", "true", ""),)
 
 
 def test_sides_broadcast():

@@ -294,7 +294,7 @@ def test_no_driver_is_one_answer_for_all(run: Run, tmp_path: Path) -> None:
             "there are three",
         ),
         (f"[[launch]]{SAXPY}block = [16, 0]", "cases.toml:6: invalid value for '--block': '16,0': "
-         "no dimension can be 0"),
+         "a dimension is 1 to 4294967295"),
         (f"[[launch]]{SAXPY}grid = 3", "cases.toml:3: --grid and --threads exclude each other: "
          "each says the whole size"),
         (f"[[launch]]{SAXPY}cooperative = 1", "cases.toml:6: cooperative is true or false"),

@@ -1,0 +1,126 @@
+"""What ``cudarun launch`` says of results: checks that fail, checks that cannot be made, notes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from conftest import Run
+
+FIVE = ("launch", "samples/saxpy.ptx", "-d", "cpu", "--threads", "5", "a=2", "x=f32[n]:iota")
+SAXPY = (*FIVE, "y=f32[n]:ones", "n=i32:5")  # y becomes 1 3 5 7 9
+
+
+def test_what_cannot_be_evaluated_hides_nothing(run: Run) -> None:
+    wanted = (
+        "--print",
+        "y[9]",
+        "--print",
+        "y[:2]",
+        "--check",
+        "y[7] == 3",
+        "--check",
+        "y == 2*x+1",
+    )
+    ran = run(*SAXPY, *wanted, "--save", "y=y.npy")
+    assert ran.code == 2
+    _, *shown = ran.out.splitlines()
+    assert shown == [
+        "y[:2] = [1. 3.]",
+        "saved y to y.npy, 148 bytes",
+        "FAILED y[7] == 3",
+        "held y == 2*x+1  (rtol 1e-05, atol 1e-06)",
+    ]
+    assert [line for line in ran.err.splitlines() if line.startswith("error")] == [
+        "error: --check: y[7] == 3: […]: index 7 is out of bounds for axis 0 with size 5",
+        "error: --print: y[9]: […]: index 9 is out of bounds for axis 0 with size 5",
+    ]
+
+
+def test_what_cannot_be_evaluated_in_json(run: Run) -> None:
+    ran = run(*SAXPY, "--print", "y[9]", "--check", "y[7] == 3", "--check", "y[0] == 1", "--json")
+    [outcome] = ran.document["outcomes"]
+    assert (ran.code, ran.document["exit_code"]) == (2, 2)
+    assert [check["held"] for check in outcome["result"]["checks"]] == [False, True]
+    first, second = outcome["result"]["errors"]
+    assert ran.document["error"] == outcome["error"] == first
+    assert first["message"].startswith("--check: y[7]")
+    assert second["message"].startswith("--print: y[9]")
+
+
+def test_a_file_that_cannot_be_written_hides_nothing(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "y.bin").symlink_to("/dev/full")
+    ran = run(*SAXPY, "--save", "y=y.bin", "--save", "x=x.npy", "--force", "--check", "y[0] == 1")
+    assert ran.code == 2
+    assert ran.out.splitlines()[1:] == [
+        "saved x to x.npy, 148 bytes",
+        "held y[0] == 1  (rtol 1e-05, atol 1e-06)",
+    ]
+    assert ran.err.startswith("error: --save: y.bin cannot be written: No space left on device")
+
+
+@pytest.mark.parametrize(
+    ("check", "lines"),
+    [
+        ("all(y == 3)", ["  false"]),
+        ("n - 5", ["  0"]),
+        ("isnan(y)", ["  5 of 5 are false", *(f"  [{i}]: false" for i in range(5))]),
+        ("y > 2", ["  1 of 5 do not hold", "  [0]: not 1.0 > 2"]),
+        ("3 <= y < 9", ["  2 of 5 do not hold", "  [0]: not 3 <= 1.0", "  [4]: not 9.0 < 9"]),
+        ("a == 1", ["  2.0 against 1; absolute error 1; relative error 1"]),
+        (
+            "y[:2] == 3",
+            [
+                "  1 of 2 differ; largest absolute error 2; largest relative error 0.666667",
+                "  [0]: 1.0 against 3",
+            ],
+        ),
+        (
+            "0*y[:2]/0 == 0*y[:2]/0",
+            [
+                "  2 of 2 differ",
+                "  [0]: nan against nan",
+                "  [1]: nan against nan",
+                "  note all of them are NaN on both sides: --equal-nan lets NaN equal NaN",
+            ],
+        ),
+    ],
+)
+def test_what_is_wrong_with_a_check(run: Run, check: str, lines: list[str]) -> None:
+    ran = run(*SAXPY, "--check", check)
+    _, failed, *shown = ran.out.splitlines()
+    assert (ran.code, ran.err) == (1, "")
+    assert failed.startswith(f"FAILED {check}")
+    assert shown == lines
+
+
+def test_some_are_nan_on_both_sides(run: Run) -> None:
+    check = "where(y < 4, 0*y/0, y) == where(y < 6, 0*y/0, y)"
+    shown = run(*SAXPY, "--check", check).out.splitlines()
+    assert shown[2] == "  3 of 5 differ"
+    assert shown[-1].startswith("  note 2 of them are NaN on both sides")
+    assert "note" not in run(*SAXPY, "--check", check, "--equal-nan").out
+
+
+def test_a_device_that_is_its_own_reference(run: Run) -> None:
+    two = {"CUDARUN_CPU_DEVICES": "2"}
+    note = "note cpu is this very device: it was compared with itself"
+    assert note in run(*SAXPY, "--reference", "cpu").out.splitlines()
+    assert "note" not in run(*SAXPY, "--reference", "cpu:1", env=two).out
+
+
+def test_a_seed_is_told_to_those_who_did_not_choose_it(run: Run) -> None:
+    random = (*FIVE, "y=f32[n]:rand", "n=i32:5")
+    assert run(*random).out.startswith("seed ")
+    assert "seed" not in run(*random, "--seed", "3").out
+    assert run(*random, "--seed", "3", "--json").document["seed"] == 3
+
+
+def test_verbose_shows_the_parameters(run: Run) -> None:
+    shown = run(*SAXPY, "-v").out.splitlines()
+    assert shown[1].split() == ["offset", "size", "align", "padding", "name", "type", "value"]
+    assert shown[5].split() == ["24", "4", "4", "n", "i32", "5"]

@@ -20,8 +20,8 @@ def main() -> None:
     """
     _open_standard_streams()
     ended_by = _end_in_order()
-    begin(sys.argv[1:])
     try:
+        begin(sys.argv[1:])
         from cudarun.cli import main as run
 
         code = run()  # which has flushed stdout

@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import ctypes
 import importlib
-import threading
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import dataclass
-from functools import cache
 from types import ModuleType
 from typing import Any
 
@@ -64,18 +60,6 @@ class DriverChoice:
 def can_watch(name: DriverName) -> bool:
     """Whether detectors can follow kernels step by step: in the emulator alone."""
     return name == "cpu"
-
-
-@cache
-def wake(name: DriverName) -> None:
-    """Have a GPU's driver initialise from now on, before its API is imported, which takes 40 ms.
-
-    The call of ``cuInit`` that follows waits for this one, and is the one whose result counts.
-    """
-    if name == "cuda":
-        with suppress(OSError):  # there is no driver, as `Driver` will say
-            cu_init = ctypes.CDLL("libcuda.so.1").cuInit
-            threading.Thread(target=cu_init, args=(0,), daemon=True).start()
 
 
 def choose_driver(name: DriverName) -> DriverChoice:

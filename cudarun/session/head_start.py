@@ -13,10 +13,15 @@ from __future__ import annotations
 
 import mmap
 import os
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+import signal
+from functools import partial
 
-if TYPE_CHECKING:
+from cudarun.session.visibility import narrow, wake
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # typing takes a while to import
+    from collections.abc import Sequence
+
     from cudarun.session.selection import Selector
 
 PAGE = 4096
@@ -74,11 +79,15 @@ def begin(arguments: Sequence[str]) -> None:
     parent = os.getpid()
     pid = os.fork()
     if pid == 0:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent hears Ctrl-C and kills us
+        if device.isdecimal():
+            narrow((int(device),))
+            wake()
         os.close(tasks[1])
         os.close(answers[0])
         from cudarun.session.worker import wait_for_tasks
 
-        wait_for_tasks(_Preparation(device, page), tasks[0], answers[1], parent, stdout)
+        wait_for_tasks(partial(_import, device, page), tasks[0], answers[1], parent, stdout)
     os.close(tasks[0])
     os.close(answers[1])
     _begun = Begun(device, pid, tasks[1], answers[0], stdout, page)
@@ -107,24 +116,13 @@ def _device(arguments: Sequence[str]) -> str:
     return device
 
 
-class _Preparation:
-    """In the child: all that can be done before it is told what for."""
+def _import(device: str, page: mmap.mmap) -> None:
+    """In the child: what else can be done before it is told what for."""
+    from cudarun.session import progress
+    from cudarun.session.drivers import choose_driver
+    from cudarun.session.launching import prefetch
+    from cudarun.session.selection import parse_devices
 
-    def __init__(self, device: str, page: mmap.mmap) -> None:
-        self._device = device
-        self._page = page
-
-    def __call__(self) -> Any:
-        from cudarun.session import progress
-        from cudarun.session.drivers import choose_driver, wake
-        from cudarun.session.selection import parse_devices
-        from cudarun.session.visibility import narrow
-
-        progress.inherited = self._page
-        selectors = parse_devices(self._device)
-        narrow(selectors)
-        wake(selectors[0].driver)
-        choose_driver(selectors[0].driver)
-        from cudarun.session.launching import prefetch
-
-        prefetch()
+    progress.inherited = page
+    choose_driver(parse_devices(device)[0].driver)
+    prefetch()

@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -41,6 +42,13 @@ def parse_devices(text: str) -> tuple[Selector, ...]:
         RequestError: An item has none of the forms.
     """
     return tuple(dict.fromkeys(_selector(item.strip()) for item in text.split(",")))
+
+
+def by_index(selectors: Sequence[Selector]) -> tuple[int, ...] | None:
+    """The GPUs' numbers, each once; ``None`` where one is named by anything else."""
+    if any(selector.driver != "cuda" or selector.by != "index" for selector in selectors):
+        return None
+    return tuple(dict.fromkeys(int(selector.value) for selector in selectors))
 
 
 def _selector(item: str) -> Selector:

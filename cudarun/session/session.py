@@ -11,11 +11,11 @@ from cudarun.session.beside import Beside
 from cudarun.session.calls import Driver
 from cudarun.session.contexts import enter_context
 from cudarun.session.devices import Device, driver_of, resolve
-from cudarun.session.drivers import choose_driver, wake
+from cudarun.session.drivers import choose_driver
 from cudarun.session.progress import Progress
-from cudarun.session.selection import Selector
+from cudarun.session.selection import Selector, by_index
 from cudarun.session.targets import Target
-from cudarun.session.visibility import Shown, narrow
+from cudarun.session.visibility import Shown, narrow, wake
 
 if TYPE_CHECKING:
     from cudarun.session.image_requests import JitOptions
@@ -56,9 +56,10 @@ class Session:
         self._entered: Device | None = None
         self.progress.say("initialising the driver")
         name = driver_of(selectors)
-        shown = narrow(tuple(selectors)) if target.narrow else None
-        if not target.trace:  # which is to show how long cuInit takes
-            wake(name)
+        chosen = by_index(selectors) if target.narrow else None
+        shown = narrow(chosen) if chosen else None
+        if name == "cuda" and not target.trace:  # which is to show how long cuInit takes
+            wake()
         self.prefetched = Beside(prefetch or (lambda: None)).result
         self.driver = Driver(choose_driver(name), trace=target.trace)
         shown = self._initialise(shown)

@@ -1,26 +1,24 @@
-"""Which GPUs the driver of a worker is shown: the ones that it works on, and no others.
+"""What is done for a GPU's driver before its API is imported: narrow what it is shown, and wake it.
 
 Each GPU that ``cuInit`` finds costs 0.1 to 0.2 s, whether it is used or not. So before it is called
 ``CUDA_VISIBLE_DEVICES`` is narrowed to what was chosen of what the user lets be seen.
 
 CUDA C++ Programming Guide, "CUDA environment variables": a list of indices, UUIDs and MIG names,
 joined by commas; the GPUs are numbered in its order, and it ends where an item is no GPU.
+
+The first thing that a worker does: nothing is imported here that takes long.
 """
 
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
 from functools import cache
-
-from cudarun.session.selection import Selector
 
 VARIABLE = "CUDA_VISIBLE_DEVICES"
 
 _NODES = "/dev"
 
 
-@dataclass(frozen=True, slots=True)
 class Shown:
     """What the driver is shown.
 
@@ -29,8 +27,9 @@ class Shown:
         all: The variable as the user has it.
     """
 
-    indices: tuple[int, ...]
-    all: str | None
+    def __init__(self, indices: tuple[int, ...], variable: str | None) -> None:
+        self.indices = indices
+        self.all = variable
 
     def widen(self) -> None:
         """Show the driver all again.
@@ -44,22 +43,35 @@ class Shown:
 
 
 @cache
-def narrow(selectors: tuple[Selector, ...]) -> Shown | None:
+def narrow(chosen: tuple[int, ...]) -> Shown | None:
     """Show the driver the chosen GPUs alone, once; to be called before it is initialised.
 
     Returns:
-        ``None`` where nothing was narrowed: a GPU is named by what only the driver knows, or it may
-        not be there, which the driver shall say.
+        ``None`` where nothing was narrowed: one of them may not be there, which the driver shall
+        say.
     """
-    if any(s.driver != "cuda" or s.by != "index" for s in selectors):
-        return None
-    chosen = tuple(dict.fromkeys(int(selector.value) for selector in selectors))
     visible = _visible()
     if max(chosen) >= len(visible):
         return None
     shown = Shown(chosen, os.environ.get(VARIABLE))
     os.environ[VARIABLE] = ",".join(visible[index] for index in chosen)
     return shown
+
+
+@cache
+def wake() -> None:
+    """Have the driver initialise from now on, once, in a thread of its own.
+
+    The call of ``cuInit`` through the API waits for this one, and is the one whose result counts.
+    """
+    import _thread  # threading takes a while
+    import ctypes
+
+    try:
+        library = ctypes.CDLL("libcuda.so.1")
+    except OSError:  # there is no driver, as the API will say
+        return
+    _thread.start_new_thread(library.cuInit, (0,))
 
 
 def count() -> int | None:

@@ -7,7 +7,7 @@ import os
 import pytest
 
 from cudarun.session import visibility
-from cudarun.session.selection import parse_devices
+from cudarun.session.selection import by_index, parse_devices
 
 VARIABLE = visibility.VARIABLE
 
@@ -22,8 +22,13 @@ def four_gpus(tmp_path, monkeypatch):
     visibility.narrow.cache_clear()
 
 
+def _narrow(devices: str) -> visibility.Shown | None:
+    chosen = by_index(parse_devices(devices))
+    return visibility.narrow(chosen) if chosen else None
+
+
 def narrowed(devices: str) -> tuple[tuple[int, ...] | None, str | None]:
-    shown = visibility.narrow(parse_devices(devices))
+    shown = _narrow(devices)
     return shown and shown.indices, os.environ.get(VARIABLE)
 
 
@@ -91,7 +96,7 @@ def test_without_device_nodes_nothing_is_known(tmp_path, monkeypatch) -> None:
 def test_widening_gives_back_what_the_user_set(monkeypatch, listed) -> None:
     if listed is not None:
         monkeypatch.setenv(VARIABLE, listed)
-    shown = visibility.narrow(parse_devices("1"))
+    shown = _narrow("1")
     assert shown is not None
     shown.widen()
     assert os.environ.get(VARIABLE) == listed

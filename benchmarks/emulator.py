@@ -10,6 +10,10 @@ with the same kernels, data, grid and block, on all cores. For a kernel of a few
 difference of two processes drowns in noise, so ``launch`` is the time that cudarun itself reports,
 from the launch call to the end of the synchronisation, and the ratio is Oclgrind's figure to the
 larger of the two. Before anything is timed both answers are compared with numpy's.
+
+``--numba PYTHON`` compares with numba's CUDA simulator instead, in an interpreter that has numba
+and numba-cuda: the same kernels in Python (``numba_simulator.py``), of `SMALL` sizes, since it runs
+every thread as a thread of Python. Both times are those of one launch.
 """
 
 from __future__ import annotations
@@ -32,8 +36,16 @@ from timing import ROOT, Failed, cudarun_command, interleaved
 
 HERE = Path(__file__).resolve().parent
 
-N = 1 << 20
-SIDE = 256  # of the matrices and of the image
+
+@dataclass(frozen=True, slots=True)
+class Sizes:
+    """Elements of the arrays, and the side of the matrices and of the image."""
+
+    n: int
+    side: int
+
+
+FULL, SMALL = Sizes(1 << 20, 256), Sizes(1 << 12, 32)
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,66 +99,68 @@ def buffer(name: str, array: np.ndarray, folder: Path, *, output: bool = False) 
     return Argument(name, array, ".param .u64 {}", f"{name}=@{path}", output)
 
 
-def cases(folder: Path) -> list[Case]:
+def cases(folder: Path, sizes: Sizes) -> list[Case]:
     """Everything that is timed; ``folder`` takes the data files."""
     random = np.random.default_rng(1)
     return [
-        _saxpy(folder),
-        *(_matmul(f"matmul_{kind}", random, folder) for kind in ("naive", "tiled")),
-        _reduce(folder),
-        _histogram(random, folder),
-        _mandelbrot(folder),
+        _saxpy(folder, sizes.n),
+        *(_matmul(f"matmul_{kind}", random, folder, sizes.side) for kind in ("naive", "tiled")),
+        _reduce(folder, sizes.n),
+        _histogram(random, folder, sizes.n),
+        _mandelbrot(folder, sizes.side),
     ]
 
 
-def _saxpy(folder: Path) -> Case:
-    x = np.arange(N, dtype=np.float32)
-    y = np.ones(N, np.float32)
+def _saxpy(folder: Path, n: int) -> Case:
+    x = np.arange(n, dtype=np.float32)
+    y = np.ones(n, np.float32)
     arguments = (
         scalar("a", "f32", 2),
         buffer("x", x, folder),
         buffer("y", y, folder, output=True),
-        scalar("n", "i32", N),
+        scalar("n", "i32", n),
     )
-    return Case("saxpy", "saxpy.ptx", (N, 1), (256, 1), arguments, 2 * x + y)
+    return Case("saxpy", "saxpy.ptx", (n, 1), (256, 1), arguments, 2 * x + y)
 
 
-def _matmul(name: str, random: np.random.Generator, folder: Path) -> Case:
-    a, b = (random.random((SIDE, SIDE), np.float32) for _ in range(2))
+def _matmul(name: str, random: np.random.Generator, folder: Path, side: int) -> Case:
+    a, b = (random.random((side, side), np.float32) for _ in range(2))
     arguments = (
         buffer("a", a, folder),
         buffer("b", b, folder),
         buffer("c", np.zeros_like(a), folder, output=True),
-        *(scalar(size, "i32", SIDE) for size in ("m", "n", "k")),
+        *(scalar(size, "i32", side) for size in ("m", "n", "k")),
     )
-    return Case(name, "matmul.ptx", (SIDE, SIDE), (16, 16), arguments, a @ b)
+    return Case(name, "matmul.ptx", (side, side), (16, 16), arguments, a @ b)
 
 
-def _reduce(folder: Path) -> Case:
-    x = np.arange(N, dtype=np.float32)
+def _reduce(folder: Path, n: int) -> Case:
+    x = np.arange(n, dtype=np.float32)
     arguments = (
         buffer("x", x, folder),
         buffer("total", np.zeros(1, np.float32), folder, output=True),
-        scalar("n", "i32", N),
+        scalar("n", "i32", n),
     )
-    return Case("reduce", "reduce.ptx", (64 * 256, 1), (256, 1), arguments, x.sum(keepdims=True))
+    return Case(
+        "reduce", "reduce.ptx", (min(64 * 256, n), 1), (256, 1), arguments, x.sum(keepdims=True)
+    )
 
 
-def _histogram(random: np.random.Generator, folder: Path) -> Case:
-    data = random.integers(0, 256, N, np.uint8)
+def _histogram(random: np.random.Generator, folder: Path, n: int) -> Case:
+    data = random.integers(0, 256, n, np.uint8)
     arguments = (
         buffer("data", data, folder),
         buffer("bins", np.zeros(256, np.uint32), folder, output=True),
-        scalar("n", "i32", N),
+        scalar("n", "i32", n),
     )
     answer = np.bincount(data, minlength=256)
-    return Case("histogram", "histogram.ptx", (64 * 256, 1), (256, 1), arguments, answer)
+    return Case("histogram", "histogram.ptx", (min(64 * 256, n), 1), (256, 1), arguments, answer)
 
 
-def _mandelbrot(folder: Path) -> Case:
-    limit, pixel = 50, np.float32(0.0125)
+def _mandelbrot(folder: Path, side: int) -> Case:
+    limit, pixel = 50, np.float32(3.2 / side)
     centre = np.array([-0.75, 0], np.float32)
-    offsets = pixel * (np.arange(SIDE, dtype=np.float32) - np.float32(0.5 * (SIDE - 1)))
+    offsets = pixel * (np.arange(side, dtype=np.float32) - np.float32(0.5 * (side - 1)))
     c = (centre[0] + offsets)[None, :] + 1j * (centre[1] + offsets)[:, None]
     z, steps = np.zeros_like(c), np.zeros(c.shape, np.uint8)
     for _ in range(limit):
@@ -154,14 +168,14 @@ def _mandelbrot(folder: Path) -> Case:
         steps += inside
         z = np.where(inside, z * z + c, z)
     arguments = (
-        buffer("image", np.zeros((SIDE, SIDE), np.uint8), folder, output=True),
-        scalar("width", "i32", SIDE),
-        scalar("height", "i32", SIDE),
+        buffer("image", np.zeros((side, side), np.uint8), folder, output=True),
+        scalar("width", "i32", side),
+        scalar("height", "i32", side),
         Argument("centre", centre, ".param .align 8 .b8 {}[8]", "centre=float2:-0.75,0"),
         scalar("pixel", "f32", float(pixel)),
         scalar("limit", "i32", limit),
     )
-    return Case("mandelbrot", "mandelbrot.ptx", (SIDE, SIDE), (16, 16), arguments, steps)
+    return Case("mandelbrot", "mandelbrot.ptx", (side, side), (16, 16), arguments, steps)
 
 
 def agrees(case: Case, got: np.ndarray) -> bool:
@@ -275,6 +289,42 @@ def verify_theirs(case: Case, folder: Path) -> None:
         raise Failed(f"oclgrind, {case.name}: the answer is wrong\n{output[:2000]}")
 
 
+# --- numba ---------------------------------------------------------------------------------------
+
+
+def compare_with_numba(python: str, chosen: Sequence[str], repeat: int) -> None:
+    """Print a line for each case of small size: our launch beside the simulator's.
+
+    Raises:
+        Failed: One of the two does not run, or its answer is wrong.
+    """
+    print(
+        f"{SMALL.n} elements, {SMALL.side}×{SMALL.side}: launch, medians of {repeat} runs in turn"
+    )
+    print("                  cudarun      numba      ratio")
+    with tempfile.TemporaryDirectory(prefix="cudarun-benchmark-") as name:
+        folder = Path(name)
+        for case in cases(folder, SMALL):
+            if chosen and case.name not in chosen:
+                continue
+            verify_ours(case, folder)
+            pairs = [(launch_time(case), numba_time(python, case)) for _ in range(repeat)]
+            ours, theirs = (median(times) for times in zip(*pairs, strict=True))
+            print(f"{case.name:<14} {ours:10.4f} {theirs:10.3f} {theirs / ours:10.0f}", flush=True)
+
+
+def numba_time(python: str, case: Case) -> float:
+    """Seconds of one launch under numba's simulator."""
+    script = os.fspath(HERE / "numba_simulator.py")
+    command = [python, script, case.name, str(SMALL.n), str(SMALL.side)]
+    environment = os.environ | {"NUMBA_ENABLE_CUDASIM": "1"}
+    environment.pop("PYTHONPATH", None)
+    done = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
+    if done.returncode != 0:
+        raise Failed(f"numba, {case.name}: exit status {done.returncode}\n{done.stderr[-2000:]}")
+    return float(done.stdout.split()[-1])
+
+
 # --- measuring -----------------------------------------------------------------------------------
 
 
@@ -335,14 +385,22 @@ def main() -> int:
     parser.add_argument("--repeat", type=int, default=5, help="rounds counted; default: 5")
     parser.add_argument("--no-oclgrind", action="store_true", help="leave Oclgrind out")
     parser.add_argument("name", nargs="*", help="kernels to time; default: all")
+    parser.add_argument("--numba", metavar="PYTHON", help="compare with numba's simulator instead")
     options = parser.parse_args()
 
+    if options.numba:
+        try:
+            compare_with_numba(options.numba, options.name, options.repeat)
+        except Failed as failed:
+            print(failed, file=sys.stderr)
+            return 1
+        return 0
     oclgrind = not options.no_oclgrind and shutil.which("oclgrind-kernel") is not None
     print(f"{os.cpu_count()} cores, {options.repeat} interleaved runs; seconds")
     print("                 launch   by difference   whole process   oclgrind   ratio")
     with tempfile.TemporaryDirectory(prefix="cudarun-benchmark-") as name:
         folder = Path(name)
-        for case in cases(folder):
+        for case in cases(folder, FULL):
             if options.name and case.name not in options.name:
                 continue
             try:

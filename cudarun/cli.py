@@ -145,8 +145,8 @@ def _document_name(args: Sequence[str]) -> str:
         return "cudarun"
     if words[0] == "ctx":
         return "-".join(words[:2])
-    is_spec = any(word.partition("=")[0] == "--spec" for word in args)
-    return f"{words[0]}-spec" if is_spec else words[0]
+    kinds = {"--spec": "-spec", "--doctor": "-doctor"}
+    return words[0] + next((kinds[o] for w in args if (o := w.partition("=")[0]) in kinds), "")
 
 
 def _show(error: CudarunError) -> None:

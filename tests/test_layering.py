@@ -41,6 +41,7 @@ MAY_IMPORT = {
         "report.ctx_types",
         "report.managed_types",
         "report.sanitizer_types",
+        "report.doctor_types",
         "writing",
     },
     "report": {"diagnostics", "parameters", "writing"},

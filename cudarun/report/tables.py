@@ -47,8 +47,25 @@ def console(color: bool | None) -> Console:
     )
 
 
-def show_devices(report: DevicesReport, out: Console) -> None:
-    """A row per device, and who can reach whose memory where there are several."""
+def show_devices(report: DevicesReport, out: Console, *, quiet: bool = False) -> None:
+    """A row per device, who can reach whose memory where there are several, and the attributes."""
+    if not quiet:
+        _show_devices(report, out)
+    if report.attributes:
+        out.print(_attributes(report.attributes))
+
+
+def _attributes(attributes: dict[str, dict[str, int | None]]) -> Table:
+    rows = table("attribute", *attributes)
+    for column in rows.columns[1:]:
+        column.justify = "right"
+    for name in next(iter(attributes.values())):
+        values = (values[name] for values in attributes.values())
+        rows.add_row(name, *("?" if value is None else str(value) for value in values))
+    return rows
+
+
+def _show_devices(report: DevicesReport, out: Console) -> None:
     rows = table("device", "name", "cc", "SMs", "free/total GiB", "PCI", "driver", "PTX")
     for device in report.devices:
         rows.add_row(

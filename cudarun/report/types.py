@@ -80,9 +80,15 @@ class DeviceInfo:
 
 @dataclass(frozen=True, slots=True)
 class DevicesReport:
-    """The answer of ``cudarun devices``."""
+    """The answer of ``cudarun devices``.
+
+    ``attributes`` has, by the device's label, every ``CUdevice_attribute`` by its name without
+    ``CU_DEVICE_ATTRIBUTE_``; ``None`` where a driver does not know it. It is empty where nobody
+    asked.
+    """
 
     devices: tuple[DeviceInfo, ...]
+    attributes: dict[str, dict[str, int | None]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -121,6 +121,17 @@ def peers_of(driver: Driver, device: Device) -> tuple[int, ...]:
     )
 
 
+def attributes_of(driver: Driver, device: Device) -> dict[str, int | None]:
+    """Every ``CUdevice_attribute`` that the bindings name; ``None``: the driver knows none such."""
+    prefix = "CU_DEVICE_ATTRIBUTE_"
+    found: dict[str, int | None] = {}
+    for attribute in driver.CUdevice_attribute:
+        if attribute.name != f"{prefix}MAX":  # which is the end of the list
+            result, *value = driver.attempt("cuDeviceGetAttribute", attribute, device.handle)
+            found[attribute.name.removeprefix(prefix)] = int(value[0]) if result == 0 else None
+    return found
+
+
 def uuid_of(driver: Driver, device: Device) -> str:
     """The device's UUID as nvidia-smi writes it."""
     return _uuid(driver, device.handle)

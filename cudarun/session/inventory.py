@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contextlib import ExitStack
 from dataclasses import replace
+from functools import partial
 from itertools import groupby
 from typing import TYPE_CHECKING
 
@@ -18,13 +19,18 @@ if TYPE_CHECKING:
     from cudarun.session.progress import Watch
     from cudarun.session.session import Session
 
+    _Described = tuple[DeviceInfo, dict[str, int | None]]
 
-def list_devices(target: Target, watch: Watch | None = None) -> DevicesReport:
+
+def list_devices(
+    target: Target, watch: Watch | None = None, *, attributes: bool = False
+) -> DevicesReport:
     """Describe the chosen devices, in order.
 
     Args:
         target: The devices.
         watch: Is shown what is being done.
+        attributes: Ask for every attribute, too.
 
     Raises:
         NoDevice: No driver, no device, or not the one asked for.
@@ -37,15 +43,20 @@ def list_devices(target: Target, watch: Watch | None = None) -> DevicesReport:
             )
             for group in groups
         ]
-        answers = [answer for fleet in fleets for answer in fleet.run(_begin)]
-    return DevicesReport(tuple(answer.unwrap() for answer in answers))
+        work = partial(_begin, attributes)
+        found = [answer.unwrap() for fleet in fleets for answer in fleet.run(work)]
+    return DevicesReport(
+        tuple(device for device, _ in found),
+        {device.label: values for device, values in found} if attributes else {},
+    )
 
 
-def _begin(session: Session) -> Callable[[Device], DeviceInfo]:
-    from cudarun.session.devices import describe, peers_of
+def _begin(attributes: bool, session: Session) -> Callable[[Device], _Described]:
+    from cudarun.session.devices import attributes_of, describe, peers_of
 
-    def on_device(device: Device) -> DeviceInfo:
+    def on_device(device: Device) -> _Described:
         session.enter(device)  # a context alone knows how much memory is free
-        return replace(describe(session.driver, device), peers=peers_of(session.driver, device))
+        about = replace(describe(session.driver, device), peers=peers_of(session.driver, device))
+        return about, attributes_of(session.driver, device) if attributes else {}
 
     return on_device

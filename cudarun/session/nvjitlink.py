@@ -234,7 +234,18 @@ def _nvjitlink() -> tuple[ModuleType, str]:
         if type(error).__name__ != "DynamicLibNotFoundError":
             raise
         raise RequestError(
-            "--linker nvjitlink: nvJitLink is not installed",
+            "nvJitLink is not installed",
             hint="pip install 'cudarun[toolkit]'",
         ) from None
     return nvjitlink, ".".join(map(str, version))
+
+
+def nvjitlink_version() -> tuple[int, int]:
+    """Major and minor version of the nvJitLink that is installed.
+
+    Raises:
+        RequestError: There is none.
+    """
+    _, version = _nvjitlink()
+    major, minor, *_ = map(int, version.split("."))
+    return major, minor

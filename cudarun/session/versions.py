@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-import ctypes
 from importlib.metadata import PackageNotFoundError, version
+
+from cudarun.session.probes import Library, load_driver
+from cudarun.session.worker import Worker, gather
 
 
 def version_lines() -> list[str]:
@@ -19,12 +21,14 @@ def _bindings() -> str:
 
 
 def _driver() -> str:
-    """``cuDriverGetVersion``, which needs no cuInit and so is safe outside a worker."""
-    try:
-        libcuda = ctypes.CDLL("libcuda.so.1")
-    except OSError:
-        return "not found"
-    number = ctypes.c_int()
-    if libcuda.cuDriverGetVersion(ctypes.byref(number)) != 0:
-        return "does not answer"
-    return f"CUDA {number.value // 1000}.{number.value % 1000 // 10}"
+    """Asked by a worker: the driver's library is never loaded in this process."""
+    with Worker(lambda: None, capture=True) as worker:
+        worker.send(load_driver)
+        [outcome] = gather([worker], timeout=10)
+    match outcome.value:
+        case Library(_, 0, (major, minor)):
+            return f"CUDA {major}.{minor}"
+        case str():
+            return "not found"
+        case _:
+            return "does not answer"

@@ -85,6 +85,11 @@ def _visible() -> list[str]:
     listed = os.environ.get(VARIABLE)
     if listed is None:
         return [str(index) for index in range(nodes)]
+    return gpus_listed(listed, nodes)
+
+
+def gpus_listed(listed: str, nodes: int) -> list[str]:
+    """The items of a list that are GPUs, of which there are so many."""
     items: list[str] = []
     for item in map(str.strip, listed.split(",")):
         is_gpu = int(item) < nodes if item.isdecimal() else item.startswith(("GPU-", "MIG-"))

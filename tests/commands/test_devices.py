@@ -33,6 +33,7 @@ def test_json(run: Run) -> None:
     ran = run("devices", "-d", "cpu:1", "--json", env=TWO)
     document = ran.document
     [device] = document.pop("devices")
+    assert document.pop("attributes") == {}
     assert document == {"schema": "cudarun/devices/1", "exit_code": 0, "error": None}
     assert device["memory_free"] <= device["memory_total"]
     assert re.fullmatch(_UUID, device["uuid"])
@@ -70,3 +71,42 @@ def test_a_device_that_is_not_there(run: Run) -> None:
     ran = run("devices", "-d", "cpu:5", "--json")
     assert ran.code == 3
     assert ran.document["error"]["message"] == "no device cpu:5: the driver shows 1"
+
+
+def test_the_doctor_where_there_is_no_driver(run: Run) -> None:
+    ran = run("devices", "--doctor", env={"CUDA_VISIBLE_DEVICES": "", "CUDARUN_CPU_DEVICES": "3"})
+    assert (ran.code, ran.err) == (3, "")
+    rows = [line.rstrip() for line in ran.out.splitlines()]
+    assert "WRONG  driver library        libcuda.so.1 was not found" in rows
+    assert "WRONG  CUDA_VISIBLE_DEVICES  '' hides every GPU" in rows
+    assert rows[-1] == "ok     device cpu            3 emulated, for PTX"
+
+
+def test_the_doctor_quietly_and_in_json(run: Run) -> None:
+    env = {"CUDARUN_CPU_DEVICES": "none"}
+    quiet = run("devices", "--doctor", "-q", env=env)
+    assert not re.search(r"^ok", quiet.out, re.MULTILINE)
+    assert "mend: unset CUDARUN_CPU_DEVICES" in quiet.out
+    ran = run("devices", "--doctor", "--json", env=env)
+    document = ran.document
+    assert (document["schema"], document["exit_code"]) == ("cudarun/devices-doctor/1", 3)
+    wrong = [found["subject"] for found in document["findings"] if found["state"] == "wrong"]
+    assert (ran.code, wrong) == (3, ["device nodes", "driver library", "device cpu"])
+
+
+def test_the_doctor_looks_at_everything(run: Run) -> None:
+    ran = run("devices", "--doctor", "-d", "cpu")
+    assert (ran.code, ran.out) == (2, "")
+    assert "--doctor looks at the whole machine" in ran.err
+
+
+def test_attributes(run: Run) -> None:
+    ran = run("devices", "-d", "cpu:all", "--attributes", "-q", env=TWO)
+    header, *rows = [line.split() for line in ran.out.splitlines()]
+    assert header == ["attribute", "cpu", "cpu:1"]
+    assert ["WARP_SIZE", "32", "32"] in rows
+    assert ["PCI_BUS_ID", "224", "225"] in rows
+    assert len(rows) > 100
+    found = run("devices", "-d", "cpu", "--attributes", "--json").document["attributes"]
+    assert found["cpu"]["COMPUTE_CAPABILITY_MAJOR"] == 9
+    assert found["cpu"].keys() == {name for name, *_ in rows}

@@ -28,7 +28,10 @@ PAGE = 4096
 """Bytes that a worker tells its progress in."""
 
 _COMMAND = "launch"
-_WITHOUT = {"-h", "--help", "--dry-run", "--spec", "--trace", "--together", "--sanitize"}
+_WITHOUT = {
+    *("-h", "--help", "--dry-run", "--spec", "--trace", "--together", "--sanitize"),
+    *("--context", "--ctx-flags"),
+}
 """Options with which no worker is needed, or another kind of it."""
 
 
@@ -82,7 +85,7 @@ def begin(arguments: Sequence[str]) -> None:
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent hears Ctrl-C and kills us
         if device.isdecimal():
             narrow((int(device),))
-            wake()
+            wake(context=True)
         os.close(tasks[1])
         os.close(answers[0])
         from cudarun.session.worker import wait_for_tasks

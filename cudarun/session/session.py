@@ -59,7 +59,8 @@ class Session:
         chosen = by_index(selectors) if target.narrow else None
         shown = narrow(chosen) if chosen else None
         if name == "cuda" and not target.trace:  # which is to show how long cuInit takes
-            wake()
+            plain = target.context.kind == "primary" and not target.context.flags
+            wake(context=plain and shown is not None and len(shown.indices) == 1)
         self.prefetched = Beside(prefetch or (lambda: None)).result
         self.driver = Driver(choose_driver(name), trace=target.trace)
         shown = self._initialise(shown)

@@ -59,10 +59,13 @@ def narrow(chosen: tuple[int, ...]) -> Shown | None:
 
 
 @cache
-def wake() -> None:
+def wake(*, context: bool) -> None:
     """Have the driver initialise from now on, once, in a thread of its own.
 
-    The call of ``cuInit`` through the API waits for this one, and is the one whose result counts.
+    The same calls through the API wait for these, and are the ones whose results count.
+
+    Args:
+        context: Make the primary context of the first device, too.
     """
     import _thread  # threading takes a while
     import ctypes
@@ -71,7 +74,14 @@ def wake() -> None:
         library = ctypes.CDLL("libcuda.so.1")
     except OSError:  # there is no driver, as the API will say
         return
-    _thread.start_new_thread(library.cuInit, (0,))
+
+    def initialise() -> None:
+        device, handle = ctypes.c_int(), ctypes.c_void_p()
+        library.cuInit(0)
+        if context and library.cuDeviceGet(ctypes.byref(device), 0) == 0:
+            library.cuDevicePrimaryCtxRetain(ctypes.byref(handle), device)
+
+    _thread.start_new_thread(initialise, ())
 
 
 def count() -> int | None:

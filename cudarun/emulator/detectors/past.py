@@ -35,6 +35,7 @@ class Past:
 
     Attributes:
         thread: Per lane, the number of its thread in the grid.
+        numbers: The same, cut to `THREAD_BITS`.
         of_block: Per lane, up to which moment it knows all threads of its block.
     """
 
@@ -45,6 +46,7 @@ class Past:
         self.warps = batch.threads.warps
         lanes = batch.lanes
         self.thread = np.zeros(lanes, dtype=np.int64)
+        self.numbers = np.zeros(lanes, dtype=np.int64)
         self.of_block = np.zeros(lanes, dtype=np.int64)
         self._of_warp = np.zeros(lanes, dtype=np.int64)
         self._of_lanes: Array | None = None  # per lane of its warp
@@ -58,6 +60,7 @@ class Past:
     def begin(self, first_block: int) -> None:
         """New blocks are in the lanes, which know nothing yet."""
         self.thread[:] = first_block * self.threads + np.arange(len(self.thread))
+        self.numbers[:] = self.thread & _THREAD_MASK
         for array in (self.of_block, self._of_warp, self._arrived, *self._fenced.values()):
             array[:] = 0
         self._of_lanes = self._of_warps = None

@@ -49,7 +49,7 @@ class _Step:
         access: The access.
         region: The memory.
         shadow: Its shadow.
-        rows: Which of the active lanes these are.
+        rows: Which of the active lanes these are; ``None`` for all of them.
         lanes: The same as lanes of the batch.
         words: Moment and thread of each.
         units: The unit of each.
@@ -59,8 +59,8 @@ class _Step:
     access: WatchedAccess
     region: Allocation | Section
     shadow: Shadow
-    rows: Indices
-    lanes: Indices
+    rows: Indices | None
+    lanes: Lanes
     words: Array
     units: Array
     place: int
@@ -138,25 +138,25 @@ class Races(Detector):
 
     def accessed(self, access: WatchedAccess, active: Active, addresses: Array) -> None:
         """See `Detector`."""
-        past = self._pasts[active.batch]
-        lanes = lane_sets.indices(active.lanes)
+        past, lanes = self._pasts[active.batch], active.lanes
         number = self._timeline.site_number(access.site, access.verb)
-        words = (self._timeline.next(number) << THREAD_BITS) | (past.thread[lanes] & _THREAD)
+        words = past.numbers[lanes] | (self._timeline.next(number) << THREAD_BITS)
         if access.order in ("release", "acq_rel"):
             past.fence(active.lanes, access.scope)
         for part in touched(access, active, addresses):
             if part.space not in ("global", "shared"):
                 continue
-            rows = np.arange(len(lanes)) if part.positions is None else part.positions
-            here = lanes[rows]
+            rows = part.positions
+            here = lanes if rows is None else lane_sets.of(lane_sets.pick(lanes, rows))
+            theirs = words if rows is None else words[rows]
             if access.strong:
-                self._published.read(access, part, past, here)
+                self._published.read(access, part, past, lane_sets.indices(here))
             shadow = self._shadow(part, access.bytes)
             for place, units in enumerate(shadow.units(part.offsets, access.bytes)):
-                step = _Step(access, part.region, shadow, rows, here, words[rows], units, place)
+                step = _Step(access, part.region, shadow, rows, here, theirs, units, place)
                 self._check(step, past)
             if access.strong:
-                self._published.written(access, part, past, here)
+                self._published.written(access, part, past, lane_sets.indices(here))
 
     def _shadow(self, part: Touched, size: int) -> Shadow:
         shadow = self._shadows.get(part.region)
@@ -199,7 +199,8 @@ class Races(Detector):
         """Keep the last access, and one that another thread made."""
         shadow, units, words = step.shadow, step.units, step.words
         held = shadow.reads[units]
-        older = np.flatnonzero((held != 0) & ((held ^ words) & _THREAD != 0))
+        older = np.flatnonzero(_threads(held) != _threads(words))
+        older = older[held[older] != 0]
         if len(older):
             shadow.others[units[older]] = held[older]
         shadow.reads[units] = words
@@ -211,14 +212,15 @@ class Races(Detector):
         """Which of the lanes come upon an access of another thread that nothing puts before."""
         if isinstance(step.region, Section) and self._launch.cluster_blocks == 1:
             # Nobody but the threads of its block reach it.
-            suspects = np.flatnonzero(held > (past.of_block[step.lanes] << THREAD_BITS | _THREAD))
+            suspects = np.flatnonzero(held >> THREAD_BITS > past.of_block[step.lanes])
         else:
             suspects = np.flatnonzero(held)
         if len(suspects):
-            others = (held[suspects] ^ step.words[suspects]) & _THREAD != 0
+            others = _threads(held[suspects]) != _threads(step.words[suspects])
             suspects = suspects[others]
         if len(suspects):
-            suspects = suspects[past.unordered(step.lanes[suspects], held[suspects])]
+            lanes = lane_sets.pick(step.lanes, suspects)
+            suspects = suspects[past.unordered(lanes, held[suspects])]
         return suspects
 
     def executed(self, action: object, sources: Arrays) -> None:
@@ -231,7 +233,8 @@ class Races(Detector):
         for step, lost in self._lost:
             differs = np.ones(len(lost), dtype=np.bool_)
             if isinstance(action, Store):
-                given = _stored(action, sources, step.rows[lost])
+                rows = lost if step.rows is None else step.rows[lost]
+                given = _stored(action, sources, rows)
                 start = step.place * step.shadow.unit
                 given = given[:, start : start + step.shadow.unit]
                 differs = (given != step.bytes_at(lost)).any(axis=1)
@@ -269,6 +272,11 @@ class Races(Detector):
             return Memory("shared", offset, size, *shared_name(self._launch, offset))
         region = step.region
         return Memory("global", region.base + first, size, region.label, first)
+
+
+def _threads(words: Array) -> Array:
+    """The lower halves of words."""
+    return words.view(np.uint32)[::2]
 
 
 def _stored(action: Store, sources: Arrays, rows: Indices) -> Array:

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from cudarun.emulator.detectors.kinds import kind_of
-from cudarun.emulator.detectors.touched import Touched, touched
+from cudarun.emulator.detectors.touched import touched
 from cudarun.emulator.detectors.watched import Detector, WatchedAccess
 from cudarun.emulator.machine.control import Branch, Terminator
 from cudarun.emulator.machine.threads import WARP
@@ -133,9 +133,10 @@ class Counting(Detector):
                 traffic.atomic_bytes += count
             slots = active.per_lane(active.batch.threads.slot_of)
             slots = slots if part.positions is None else slots[part.positions]
-            traffic.requests += len(np.unique(slots // WARP))
+            traffic.requests += 1 + int(np.count_nonzero(np.diff(slots // WARP)))
             if space == "global":
-                traffic.sectors += _sectors(part, access.bytes, slots // WARP)
+                sectors = (part.offsets + part.region.base) >> _SECTOR_BITS
+                traffic.sectors += int(np.count_nonzero(_different(sectors[:, None], slots)[1]))
             elif space == "shared":
                 conflicts = self._statistics.banks.setdefault(access.site, Conflicts())
                 _count_turns(conflicts, part.offsets, access.bytes, slots)
@@ -169,21 +170,32 @@ def _first_of_warps(active: Active) -> Array:
     return np.flatnonzero(np.diff(warps, prepend=-1))
 
 
-def _sectors(part: Touched, size: int, warps: Array) -> int:
-    first = (part.offsets + part.region.base) >> _SECTOR_BITS
-    last = (part.offsets + part.region.base + size - 1) >> _SECTOR_BITS
-    keys = np.concatenate([first, last]) | np.concatenate([warps, warps]) << 43
-    return len(np.unique(keys))
+def _different(values: Array, slots: Array) -> tuple[Array, Array]:
+    """Values in rows of 32, those of lanes that are served together, sorted; which are new there.
+
+    Args:
+        values: A row of up to 4 for each lane, none negative.
+        slots: The place of each lane when warps are padded to 32 lanes, in rising order.
+    """
+    first = int(slots[0]) // WARP * WARP
+    count = int(slots[-1]) // WARP * WARP + WARP - first
+    table = np.full((count, values.shape[1]), -1, dtype=np.int64)
+    table[slots - first] = values
+    rows = table.reshape(-1, WARP)
+    rows.sort(axis=1)
+    new = rows >= 0
+    new[:, 1:] &= rows[:, 1:] != rows[:, :-1]
+    return rows, new
 
 
 def _count_turns(conflicts: Conflicts, offsets: Array, size: int, slots: Array) -> None:
     """Of the lanes that are served together, the most words that lie in one bank."""
-    words = max(size // _BANK_BYTES, 1)
-    together = slots // (WARP // words)
-    word = (offsets[:, None] + _BANK_BYTES * np.arange(words)) // _BANK_BYTES
-    keys = np.unique(together[:, None] << 40 | word)
-    group, bank = keys >> 40, keys % _BANKS
-    groups, number = np.unique(group, return_inverse=True)
-    per_bank = np.bincount(number * _BANKS + bank, minlength=len(groups) * _BANKS)
-    conflicts.accesses += len(groups)
-    conflicts.turns += int(per_bank.reshape(-1, _BANKS).max(axis=1).sum())
+    first = offsets // _BANK_BYTES
+    words = first[:, None] + np.arange(max(size // _BANK_BYTES, 1))
+    rows, new = _different(words, slots)
+    group, place = np.nonzero(new)
+    keys = group * _BANKS + rows[group, place] % _BANKS
+    per_bank = np.bincount(keys, minlength=len(rows) * _BANKS).reshape(-1, _BANKS)
+    most = per_bank.max(axis=1)
+    conflicts.accesses += int(np.count_nonzero(most))
+    conflicts.turns += int(most.sum())

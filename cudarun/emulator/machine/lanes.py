@@ -36,6 +36,11 @@ def indices(lanes: Lanes) -> Indices:
     return lanes
 
 
+def pick(lanes: Lanes, positions: Indices) -> Indices:
+    """The lanes at some positions of a set."""
+    return positions + lanes.start if isinstance(lanes, slice) else lanes[positions]
+
+
 def of(positions: Indices) -> Lanes:
     """A set from sorted positions."""
     length = len(positions)

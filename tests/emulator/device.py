@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from cudarun.emulator.execution import DeviceTraits, LaunchConfig, execute
+from cudarun.emulator.machine.observer import NOBODY, Observer
 from cudarun.emulator.memory import DeviceHeap, Memory
 from cudarun.emulator.program import Program, compile_module
 from cudarun.ptx.parser import parse
@@ -31,15 +32,19 @@ class Device:
     Args:
         text: PTX, with or without the header lines.
         multiprocessors: How many it has; few make it wait for blocks early.
+        observer: Is told of its launches.
     """
 
-    def __init__(self, text: str, *, multiprocessors: int = 132) -> None:
+    def __init__(
+        self, text: str, *, multiprocessors: int = 132, observer: Observer = NOBODY
+    ) -> None:
         if not text.lstrip().startswith((".version", "//")):
             text = HEADER + text
         self.memory = Memory(0x7F00_0000_0000, 1 << 30)
         self.heap = DeviceHeap(self.memory, 1 << 20)
         self.program = compiled(text)
         self.output = b""
+        self.observer = observer
         self.traits = DeviceTraits(multiprocessors=multiprocessors)
         self.symbols: dict[str, int] = {}
         variables = [v for v in self.program.variables.values() if v.linkage != "extern"]
@@ -99,6 +104,7 @@ class Device:
             symbols=self.symbols,
             printf=self._print,
             device=self.traits,
+            observer=self.observer,
         )
 
     def _print(self, text: bytes) -> None:

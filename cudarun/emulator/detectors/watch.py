@@ -15,7 +15,8 @@ from cudarun.emulator.detectors.watched import Detector, watched
 from cudarun.emulator.machine.observer import Observer
 
 if TYPE_CHECKING:
-    from cudarun.emulator.code import Action, BlockCode
+    from cudarun.emulator.code import Action, BlockCode, Use
+    from cudarun.emulator.machine.active import Active
     from cudarun.emulator.machine.barriers import Arrival
     from cudarun.emulator.machine.batch import Batch
     from cudarun.emulator.machine.frame import Code
@@ -94,6 +95,10 @@ class Watch(Observer):
         """See `Observer`."""
         for detector in self._listening:
             detector.barrier(batch, released)
+
+    def warp_barrier(self, active: Active, masks: Use) -> None:
+        """See `Observer`."""
+        self.warps_meet(active.batch, active.lanes, active.read(masks))
 
     def warps_meet(self, batch: Batch, lanes: Lanes, masks: Array | None) -> None:
         """See `Observer`."""

@@ -253,7 +253,7 @@ class WarpBarrier(Terminator):
     def finish(self, batch: Batch, active: Active) -> None:
         """Lanes wait until the lanes of their mask are here."""
         if batch.threads.whole_warps(active):
-            batch.observer.warps_meet(batch, active.lanes, None)
+            batch.observer.warp_barrier(active, self.mask)
             batch.proceed(active, self.after)
             return
         masks = active.read(self.mask).copy()

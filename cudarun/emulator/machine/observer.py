@@ -15,7 +15,8 @@ import numpy.typing as npt
 from cudarun.emulator.machine.lanes import Lanes
 
 if TYPE_CHECKING:
-    from cudarun.emulator.code import Action, BlockCode
+    from cudarun.emulator.code import Action, BlockCode, Use
+    from cudarun.emulator.machine.active import Active
     from cudarun.emulator.machine.barriers import Arrival
     from cudarun.emulator.machine.batch import Batch
     from cudarun.emulator.machine.frame import Code
@@ -54,6 +55,9 @@ class Observer:
 
     def barrier(self, batch: Batch, released: Sequence[Arrival]) -> None:
         """Barriers of one number are complete, in one block or several, by these arrivals."""
+
+    def warp_barrier(self, active: Active, masks: Use) -> None:
+        """Whole warps go through a warp barrier with these member masks."""
 
     def warps_meet(self, batch: Batch, lanes: Lanes, masks: Array | None) -> None:
         """Lanes have met the others of their member masks; whole warps without."""

@@ -1,0 +1,294 @@
+"""Races: what is one, what is none, and what is said of it. Each kernel is a few lines of PTX."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from cudarun.emulator.detectors.findings import Finding
+from cudarun.emulator.detectors.watch import Watch
+from tests.emulator.device import Device
+
+# %t is the thread, %b the block; %s and %o are addresses in shared memory, of the thread's own word
+# and of the word of its neighbour %n; %g, %m and %h likewise in global memory; %z is its beginning.
+KERNEL = """
+.visible .entry k(.param .u64 p) {{
+  .shared .align 16 .b8 part[8192];
+  .reg .b32 %t, %b, %n, %s, %o, %v<8>;
+  .reg .b64 %z, %g, %h, %m, %w<8>;
+  .reg .pred %p<8>;
+  ld.param.u64 %z, [p];
+  mov.u32 %t, %tid.x; mov.u32 %b, %ctaid.x; mov.u32 %v0, %ntid.x;
+  add.u32 %n, %t, 1; rem.u32 %n, %n, %v0;
+  shl.b32 %s, %t, 2; shl.b32 %o, %n, 2;
+  mov.u32 %v1, part; add.u32 %s, %s, %v1; add.u32 %o, %o, %v1;
+  mul.wide.u32 %g, %t, 4; add.u64 %g, %g, %z;
+  mul.wide.u32 %h, %n, 4; add.u64 %h, %h, %z;
+  mad.lo.u32 %v1, %b, %v0, %t; mul.wide.u32 %m, %v1, 4; add.u64 %m, %m, %z;
+  setp.eq.u32 %p0, %t, 0; setp.eq.u32 %p1, %b, 0; setp.lt.u32 %p2, %t, 32;
+  {body}
+  ret;
+}}
+"""
+
+
+def races(
+    body: str, *, grid: int = 1, block: int = 64, kernel: str = KERNEL, **options: Any
+) -> list[Finding]:
+    watch = Watch(["race"])
+    device = Device(kernel.format(body=body), observer=watch, multiprocessors=4)
+    buffer = device.buffer(np.zeros(4096, np.uint32))
+    device.launch("k", (grid,), (block,), buffer, **options)
+    return watch.findings
+
+
+def texts(findings: list[Finding]) -> list[tuple[str, ...]]:
+    return [tuple(place.site.text for place in finding.places) for finding in findings]
+
+
+SILENT = {
+    "own words": "st.shared.u32 [%s], %t; ld.shared.u32 %v1, [%s]; st.shared.u32 [%s], %v1;",
+    "barrier": "st.shared.u32 [%s], %t; bar.sync 0; ld.shared.u32 %v1, [%o];",
+    "barrier by count": "st.shared.u32 [%s], %t; barrier.sync 3, 64; ld.shared.u32 %v1, [%o];",
+    "barrier with reduction": (
+        "st.shared.u32 [%s], %t; bar.red.popc.u32 %v2, 0, %p0; ld.shared.u32 %v1, [%o];"
+    ),
+    "barrier and write": ("ld.shared.u32 %v1, [%o]; bar.sync 0; st.shared.u32 [%s], %t;"),
+    "global memory and barrier": "st.global.u32 [%g], %t; bar.sync 0; ld.global.u32 %v1, [%h];",
+    "atomics": "red.global.add.u32 [%z], 1; atom.shared.add.u32 %v1, [part], 1;",
+    "volatile": "st.volatile.shared.u32 [%s], %t; ld.volatile.shared.u32 %v1, [%o];",
+    "plain look before an atomic": "ld.global.u32 %v1, [%z]; red.global.add.u32 [%z], 1;",
+    "one value by all": "mov.u32 %v1, 7; st.global.u32 [%z], %v1; st.global.u32 [%z], %v1;",
+    "neighbouring bytes": (
+        "cvt.u64.u32 %w1, %t; add.u64 %w1, %w1, %z;st.global.u8 [%w1], %t; ld.global.u8 %v1, [%w1];"
+    ),
+    "reads": "ld.global.u32 %v1, [%h]; ld.global.v2.u32 {%v1, %v2}, [%z];",
+}
+
+
+@pytest.mark.parametrize("body", SILENT.values(), ids=SILENT.keys())
+def test_what_is_no_race(body: str) -> None:
+    assert races(body) == []
+
+
+FOUND = {
+    "no barrier": ("st.shared.u32 [%s], %t;\n ld.shared.u32 %v1, [%o];", ("store", "load")),
+    "barrier too late": (
+        "ld.shared.u32 %v1, [%o];\n st.shared.u32 [%s], %t;\n bar.sync 0;",
+        ("load", "store"),
+    ),
+    "barrier of half the block": (
+        "st.shared.u32 [%s], %t;\n @%p2 barrier.sync 1, 32;\n ld.shared.u32 %v1, [%o];",
+        ("store", "load"),
+    ),
+    "two values in one place": ("st.global.u32 [%z], %t;", ("store", "store")),
+    "atomic after plain write": (
+        "@%p0 st.global.u32 [%z], %n;\n red.global.add.u32 [%z], 1;",
+        ("store", "atomic operation"),
+    ),
+    "plain write after atomic": (
+        "red.global.add.u32 [%z], 1;\n @%p0 st.global.u32 [%z], %n;",
+        ("atomic operation", "store"),
+    ),
+    "volatile read of a plain write": (
+        "@%p0 st.global.u32 [%z], %n;\n ld.volatile.global.u32 %v1, [%z];",
+        ("store", "load"),
+    ),
+    "a byte of a word": ("st.global.u32 [%g], %t;\n ld.global.u8 %v1, [%h+3];", ("store", "load")),
+    "a word of a vector": (
+        "st.global.u32 [%g], %t;\n ld.global.v4.u32 {%v1, %v2, %v3, %v4}, [%z];",
+        ("store", "load"),
+    ),
+    "generic addresses": ("st.u32 [%g], %t;\n ld.u32 %v1, [%h];", ("store", "load")),
+}
+
+
+@pytest.mark.parametrize(("body", "accesses"), FOUND.values(), ids=FOUND.keys())
+def test_what_is_a_race(body: str, accesses: tuple[str, str]) -> None:
+    found = races(body)
+    assert accesses in [tuple(place.access for place in each.places) for each in found]
+    for each in found:
+        first, second = each.places
+        assert (first.block, first.thread) != (second.block, second.thread)
+
+
+# --- warps ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("between", "silent"),
+    [
+        ("", False),
+        ("bar.warp.sync 0xffffffff;", True),
+        ("shfl.sync.idx.b32 %v2, %t, 0, 31, 0xffffffff;", True),
+        ("vote.sync.all.pred %p3, %p0, 0xffffffff;", True),
+        ("activemask.b32 %v2;", False),
+    ],
+)
+def test_lanes_are_ordered_by_what_they_wait_for(between: str, silent: bool) -> None:
+    body = f"st.shared.u32 [%s], %t;\n {between}\n ld.shared.u32 %v1, [%o];"
+    assert (races(body, block=32) == []) == silent
+
+
+def test_a_mask_orders_those_that_are_in_it() -> None:
+    # Halves of a warp wait for themselves; thread 15 reads what thread 16 wrote, 31 what 0 did.
+    body = """
+      st.shared.u32 [%s], %t;
+      setp.lt.u32 %p3, %t, 16; selp.b32 %v2, 0xffff, 0xffff0000, %p3;
+      bar.warp.sync %v2;
+      ld.shared.u32 %v1, [%o];
+    """
+    [finding] = races(body, block=32)
+    assert finding.count == 2
+    assert {finding.places[1].thread[0]} <= {15, 31}
+
+
+def test_a_warp_does_not_order_another() -> None:
+    body = "st.shared.u32 [%s], %t;\n bar.warp.sync 0xffffffff;\n ld.shared.u32 %v1, [%o];"
+    [finding] = races(body, block=64)
+    assert finding.count == 2  # threads 31 and 63
+
+
+# --- blocks --------------------------------------------------------------------------------------
+
+
+def test_blocks_race_in_global_memory_also_from_batch_to_batch() -> None:
+    [finding] = races("st.global.u32 [%g], %b;", grid=3000, block=64)
+    assert [place.block != (0, 0, 0) for place in finding.places].count(True) >= 1
+    assert finding.memory.name == "buffer"
+
+
+def test_blocks_have_their_own_shared_memory() -> None:
+    body = "st.shared.u32 [%s], %b; bar.sync 0; ld.shared.u32 %v1, [%o];"
+    assert races(body, grid=3000, block=64) == []
+
+
+HAND_OVER = """
+  mul.wide.u32 %w2, %b, 4; add.u64 %w2, %w2, %z;
+  @%p1 bra FIRST;
+WAIT:
+  {read} %v1, [%z+2048];
+  setp.eq.u32 %p3, %v1, 0; @%p3 bra WAIT;
+  bar.sync 0;
+  ld.global.u32 %v1, [%h];
+  bra DONE;
+FIRST:
+  st.global.u32 [%g], %n;
+  {fence_all}
+  bar.sync 0;
+  @!%p0 bra DONE;
+  {fence}
+  {write}
+DONE:
+"""
+RELAXED = "ld.relaxed.gpu.global.u32"
+VOLATILE = "ld.volatile.global.u32"
+
+
+@pytest.mark.parametrize(
+    ("read", "fence_all", "fence", "write", "silent"),
+    [
+        (VOLATILE, "", "membar.gl;", "st.volatile.global.u32 [%z+2048], 1;", True),
+        (VOLATILE, "membar.gl;", "", "st.volatile.global.u32 [%z+2048], 1;", True),
+        (RELAXED, "", "fence.acq_rel.gpu;", "st.relaxed.gpu.global.u32 [%z+2048], 1;", True),
+        (RELAXED, "", "fence.sc.gpu;", "red.global.add.u32 [%z+2048], 1;", True),
+        ("ld.acquire.gpu.global.u32", "", "", "st.release.gpu.global.u32 [%z+2048], 1;", True),
+        ("ld.acquire.gpu.global.u32", "", "", "red.release.gpu.global.add.u32 [%z+2048], 1;", True),
+        (VOLATILE, "", "", "st.volatile.global.u32 [%z+2048], 1;", False),
+        (RELAXED, "", "", "red.global.add.u32 [%z+2048], 1;", False),
+        (RELAXED, "", "membar.cta;", "red.global.add.u32 [%z+2048], 1;", False),
+        (RELAXED, "", "", "red.release.cta.global.add.u32 [%z+2048], 1;", False),
+        (VOLATILE, "", "st.volatile.global.u32 [%z+2048], 1;", "membar.gl;", False),
+    ],
+)
+def test_a_flag_between_blocks(
+    read: str, fence_all: str, fence: str, write: str, silent: bool
+) -> None:
+    body = HAND_OVER.format(read=read, fence_all=fence_all, fence=fence, write=write)
+    found = races(body, grid=2, cooperative=True)
+    assert (found == []) == silent, texts(found)
+
+
+def test_a_store_ends_what_was_published() -> None:
+    # Block 0 publishes; block 1 sees it, sets the flag anew without a fence, and lets block 2 read
+    # that, through another flag.
+    body = """
+      setp.eq.u32 %p4, %b, 1;
+      @%p1 bra FIRST;
+      @%p4 bra SECOND;
+    THIRD:
+      ld.volatile.global.u32 %v1, [%z+2052]; setp.eq.u32 %p3, %v1, 0; @%p3 bra THIRD;
+      ld.volatile.global.u32 %v1, [%z+2048];
+      ld.global.u32 %v2, [%g];
+      bra DONE;
+    SECOND:
+      ld.volatile.global.u32 %v1, [%z+2048]; setp.ne.u32 %p3, %v1, 1; @%p3 bra SECOND;
+      {write}
+      st.volatile.global.u32 [%z+2052], 1;
+      bra DONE;
+    FIRST:
+      st.global.u32 [%g], %n; membar.gl; st.volatile.global.u32 [%z+2048], 1;
+    DONE:
+    """
+    store = "st.volatile.global.u32 [%z+2048], 2;"
+    assert races(body.format(write=store), grid=3, block=1, cooperative=True)
+    atomic = "atom.global.add.u32 %v1, [%z+2048], 1;"
+    assert not races(body.format(write=atomic), grid=3, block=1, cooperative=True)
+
+
+def test_clusters_are_ordered_by_their_barrier() -> None:
+    body = """
+      st.shared.u32 [%s], %t;
+      {barrier}
+      xor.b32 %v1, %b, 1; mapa.shared::cluster.u32 %v2, %s, %v1;
+      ld.shared::cluster.u32 %v3, [%v2];
+    """
+    barrier = "barrier.cluster.arrive; barrier.cluster.wait;"
+    assert not races(body.format(barrier=barrier), grid=2, cluster=(2, 1, 1))
+    [finding] = races(body.format(barrier="bar.sync 0;"), grid=2, cluster=(2, 1, 1))
+    assert finding.places[0].block != finding.places[1].block
+
+
+# --- what is said --------------------------------------------------------------------------------
+
+
+def test_a_finding_names_both_places() -> None:
+    kernel = '.file 1 "race.cu"\n' + KERNEL.replace(
+        "{body}",
+        ".loc 1 7 0\n st.shared.u32 [%s], %t;\n .loc 1 8 0\n ld.shared.u32 %v1, [%o];",
+    )
+    kernel = ".version 8.0\n.target sm_80\n.address_size 64\n" + kernel
+    [finding] = races("", kernel=kernel)
+    store, load = finding.places
+    assert (store.access, store.site.text, store.site.source) == (
+        "store", "st.shared.u32 [%s], %t;", "race.cu:7",
+    )  # fmt: skip
+    assert (load.access, load.site.source, load.block) == ("load", "race.cu:8", (0, 0, 0))
+    assert load.site.line == store.site.line + 2
+    assert store.thread[0] == (load.thread[0] + 1) % 64
+    memory = finding.memory
+    assert (memory.space, memory.size, memory.name) == ("shared", 4, "variable k.part")
+    assert memory.offset == memory.address == 4 * store.thread[0]
+    assert (finding.kind, finding.kernel, finding.count) == ("race", "k", 64)
+
+
+def test_a_launch_comes_after_the_one_before() -> None:
+    watch = Watch(["race"])
+    device = Device(KERNEL.format(body="st.global.u32 [%h], %t;"), observer=watch)
+    buffer = device.buffer(np.zeros(4096, np.uint32))
+    for _ in range(2):
+        device.launch("k", (1,), (64,), buffer)
+    assert watch.findings == []
+
+
+def test_results_are_what_they_are_without() -> None:
+    body = "st.shared.u32 [%s], %t; ld.shared.u32 %v1, [%o]; st.global.u32 [%m], %v1;"
+    results = []
+    for options in ({}, {"observer": Watch(["race", "uninit"], count=True)}):
+        device = Device(KERNEL.format(body=body), **options)
+        buffer = device.buffer(np.zeros(4096, np.uint32))
+        device.launch("k", (4,), (64,), buffer)
+        results.append(device.read(buffer, np.uint32, 4096))
+    np.testing.assert_array_equal(*results)

@@ -1,0 +1,236 @@
+"""``launch --detect`` and ``--stats``: what is reported, how it ends, where it is refused."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+
+if TYPE_CHECKING:
+    from conftest import Run
+
+RACE = ("launch", "samples/detect/race.ptx", "-d", "cpu", "-q")
+RACY = (
+    *RACE,
+    "-k",
+    "reverse_racy",
+    "--grid",
+    "2",
+    "--block",
+    "64",
+    "x=i32[128]:iota",
+    "y=i32[128]",
+)
+RIGHT = (*RACE, "-k", "reverse_block", *RACY[7:])
+UNSET = (
+    *("launch", "samples/detect/uninit.ptx", "-d", "cpu", "-q", "-k", "add_to", "--grid", "1"),
+    *("--block", "64", "x=f32[n]:ones", "y=f32[n]", "n=i32:64"),
+)
+
+
+def test_a_race_is_exit_code_1_and_the_rest_is_done(run: Run, tmp_path: Path) -> None:
+    ran = run(*RACY, "--detect", "race", "--check", "y[0] == 63", "--save", "y=y.npy")
+    assert (ran.code, ran.err) == (1, "")
+    assert ran.out == (
+        "saved y to y.npy, 640 bytes\n"
+        "FAILED race in shared memory: part + 252, 4 bytes at 0xfc  (128 times)\n"
+        "  written by block (0, 0, 0), thread (63, 0, 0)\n"
+        "    race.cu:11, PTX line 50: st.shared.u32 [%rd9], %r5;\n"
+        "  read by block (0, 0, 0), thread (0, 0, 0)\n"
+        "    race.cu:12, PTX line 56: ld.shared.u32 %r8, [%rd11];\n"
+        "held y[0] == 63\n"
+    )
+    assert np.load(tmp_path / "y.npy")[0] == 63
+
+
+def test_nothing_found_is_said(run: Run) -> None:
+    ran = run(*RIGHT, "--detect", "uninit,race")
+    assert (ran.code, ran.out) == (0, "held no read of unwritten memory, no race\n")
+    assert run(*RACY).code == 0
+
+
+def test_the_document_has_everything(run: Run) -> None:
+    ran = run(*UNSET, "--detect", "race,uninit", "--stats", "--json")
+    assert ran.code == 1
+    assert ran.document["exit_code"] == 1
+    [outcome] = ran.document["outcomes"]
+    watched = outcome["result"]["watched"]
+    assert watched["detect"] == ["race", "uninit"]
+    [finding] = watched["findings"]
+    assert finding == {
+        "kind": "uninit",
+        "kernel": "add_to",
+        "space": "global",
+        "memory": "buffer y",
+        "offset": 0,
+        "element": 0,
+        "address": finding["address"],
+        "nbytes": 4,
+        "places": [
+            {
+                "access": "load",
+                "function": "add_to",
+                "ptx_line": finding["places"][0]["ptx_line"],
+                "ptx": "ld.global.f32 %f1, [%rd7];",
+                "source": "uninit.cu:32",
+                "block": [0, 0, 0],
+                "thread": [0, 0, 0],
+            }
+        ],
+        "count": 64,
+    }
+    statistics = watched["statistics"]
+    kinds = {each["kind"]: (each["warps"], each["threads"]) for each in statistics["instructions"]}
+    assert kinds["floating"] == (2, 64)
+    assert statistics["thread_instructions"] == sum(threads for _, threads in kinds.values())
+    [traffic] = statistics["traffic"]
+    assert (traffic["space"], traffic["read_bytes"], traffic["written_bytes"]) == (
+        "global", 512, 256,
+    )  # fmt: skip
+
+
+def test_a_launch_that_nobody_watches_says_nothing_of_it(run: Run) -> None:
+    [outcome] = run(*RACY, "--json").document["outcomes"]
+    assert outcome["result"]["watched"] is None
+
+
+@pytest.mark.parametrize("initial", [":zeros", ":ones", ":rand", ":[1,2,3,4]", ":@y.npy"])
+def test_what_initialises_a_buffer_writes_it(run: Run, tmp_path: Path, initial: str) -> None:
+    np.save(tmp_path / "y.npy", np.ones(4, np.float32))
+    ran = run(
+        *UNSET[:-3], "x=f32[n]:ones", f"y=f32[n]{initial}", "n=i32:4", "--detect", "uninit",
+        "--seed", "1",
+    )  # fmt: skip
+    assert (ran.code, ran.err) == (0, "")
+
+
+# --- where it is refused -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("devices", ["0", "cpu,0"])
+@pytest.mark.parametrize("option", [("--detect", "race"), ("--stats",)])
+def test_a_gpu_cannot_be_watched(run: Run, devices: str, option: tuple[str, ...]) -> None:
+    ran = run(*RACY, *option, "-d", devices)
+    assert (ran.code, ran.out) == (2, "")
+    assert ran.err == (
+        f"error: {option[0]}: kernels on a GPU cannot be watched, and device 0 is one\n"
+        "hint: -d cpu runs the same launch emulated; on a GPU there is --sanitize\n"
+    )
+
+
+def test_only_what_there_is_can_be_looked_for(run: Run) -> None:
+    ran = run(*RACY, "--detect", "race,leaks")
+    assert ran.code == 2
+    assert "'leaks' is none of race, uninit" in ran.err
+
+
+@pytest.mark.parametrize("option", [("--detect", "race"), ("--stats",)])
+def test_what_is_watched_is_not_timed(run: Run, option: tuple[str, ...]) -> None:
+    ran = run(*RACY, *option, "--repeat", "3")
+    assert (ran.code, ran.err) == (
+        2, f"error: {option[0]} and --repeat exclude each other: what is watched is slow\n",
+    )  # fmt: skip
+
+
+# --- together with the rest ----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("together", [(), ("--together",)])
+def test_each_device_has_its_own_findings(run: Run, together: tuple[str, ...]) -> None:
+    ran = run(
+        *RACY, "-d", "cpu:all", "--detect", "race", "--json", *together,
+        env={"CUDARUN_CPU_DEVICES": "2"},
+    )  # fmt: skip
+    counts = [
+        [finding["count"] for finding in outcome["result"]["watched"]["findings"]]
+        for outcome in ran.document["outcomes"]
+    ]
+    assert counts == [[128], [128]]
+
+
+def test_the_reference_is_not_watched(run: Run) -> None:
+    ran = run(*RIGHT, "--detect", "race", "--reference", "cpu")
+    assert (ran.code, ran.err) == (0, "")
+    assert ran.out.startswith("held no race\nheld ")
+
+
+SPEC = """
+[[launch]]
+name = "racy"
+image = "samples/detect/race.ptx"
+kernel = "reverse_racy"
+block = 64
+args = ["x=i32[64]:iota", "y=i32[64]"]
+detect = {detect}
+{more}
+
+[[launch]]
+name = "unwatched"
+image = "samples/detect/race.ptx"
+kernel = "reverse_racy"
+block = 64
+args = ["x=i32[64]:iota", "y=i32[64]"]
+
+[[launch]]
+name = "right"
+image = "samples/detect/race.ptx"
+kernel = "reverse_block"
+block = 64
+args = ["x=i32[64]:iota", "y=i32[64]"]
+detect = "race,uninit"
+stats = true
+"""
+
+
+@pytest.mark.parametrize("detect", ['"race,uninit"', '["race", "uninit"]'])
+def test_cases_of_a_spec(run: Run, tmp_path: Path, detect: str) -> None:
+    (tmp_path / "cases.toml").write_text(SPEC.format(detect=detect, more=""))
+    ran = run("launch", "--spec", "cases.toml", "-d", "cpu", "--json")
+    assert ran.code == 1
+    cases = {case["name"]: case for case in ran.document["cases"]}
+    assert [case["verdict"] for case in cases.values()] == ["failed", "passed", "passed"]
+    assert len(cases["racy"]["result"]["watched"]["findings"]) == 1
+    assert cases["unwatched"]["result"]["watched"] is None
+    assert cases["right"]["result"]["watched"]["findings"] == []
+    shown = run("launch", "--spec", "cases.toml", "-d", "cpu").out
+    assert "FAILED race in shared memory: part + 252, 4 bytes at 0xfc  (64 times)\n" in shown
+
+
+def test_a_case_for_cpu_alone_may_stand_in_a_spec_for_gpus(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "cases.toml").write_text(SPEC.format(detect='"race"', more=""))
+    ran = run("launch", "--spec", "cases.toml", "-d", "0")
+    assert ran.code == 2
+    assert ran.err.startswith("error: cases.toml:8: case 'racy': --detect: kernels on a GPU")
+    (tmp_path / "cases.toml").write_text(SPEC.format(detect='"race"', more='requires = "cpu"'))
+    ran = run("launch", "--spec", "cases.toml", "-d", "0")
+    assert ran.err.startswith("error: cases.toml:24: case 'right': --detect: kernels on a GPU")
+
+
+def test_a_fault_does_not_keep_the_next_from_being_watched(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "cases.toml").write_text(
+        """
+[[launch]]
+name = "fault"
+image = "samples/out_of_bounds.ptx"
+kernel = "far_past"
+block = 64
+args = ["out=i32[64]", "n=i32:64"]
+detect = "race,uninit"
+expect_error = "ILLEGAL_ADDRESS"
+"""
+        + SPEC.format(detect='"race"', more="")
+    )
+    ran = run("launch", "--spec", "cases.toml", "-d", "cpu", "--json")
+    verdicts = [case["verdict"] for case in ran.document["cases"]]
+    assert verdicts == ["passed", "failed", "passed", "passed"]
+
+
+def test_write_spec_keeps_what_is_watched(run: Run, tmp_path: Path) -> None:
+    ran = run(*RACY, "--detect", "race,uninit", "--stats", "--write-spec", "cases.toml")
+    assert ran.code == 1
+    text = (tmp_path / "cases.toml").read_text()
+    assert 'detect = "race,uninit"\n' in text
+    assert "stats = true\n" in text
+    assert run("launch", "--spec", "cases.toml", "-d", "cpu").code == 1

@@ -200,15 +200,21 @@ def _show_buffer(buffer: BufferResult, out: Console) -> None:
             soft_wrap=True,
         )
     if buffer.guard_damage is not None:
-        where = (
-            f"{-buffer.guard_damage} bytes before its start"
-            if buffer.guard_damage < 0
-            else f"{buffer.guard_damage - buffer.nbytes} bytes past its end"
-        )
         out.print(
-            Text("FAILED ", style="red bold") + Text(f"{buffer.name}: memory was written {where}"),
+            Text("FAILED ", style="red bold")
+            + Text(f"{buffer.name}: memory was written {_outside(buffer, buffer.guard_damage)}"),
             soft_wrap=True,
         )
+
+
+def _outside(buffer: BufferResult, damage: int) -> str:
+    """Where a guard zone is damaged, in bytes from the buffer and as the element there."""
+    past = damage - buffer.nbytes
+    where = f"{-damage} bytes before its start" if damage < 0 else f"{past} bytes past its end"
+    count = math.prod(buffer.shape)
+    if not count:
+        return where
+    return f"{where}: element {damage // (buffer.nbytes // count)} of {count}"
 
 
 def _peers(devices: Sequence[DeviceInfo]) -> Table:

@@ -22,6 +22,7 @@ from cudarun.session.context_steps import Answer, NotRun, NotSupported, ScriptCo
 from cudarun.session.context_verbs import BUILTIN
 from cudarun.session.devices import Device
 from cudarun.session.drivers import DriverChoice
+from cudarun.session.faults import FAULTS
 from cudarun.session.progress import Progress
 from cudarun.session.requests import Image
 from cudarun.session.selection import Selector
@@ -29,9 +30,6 @@ from cudarun.session.session import Session
 from cudarun.session.targets import Target
 
 T = TypeVar("T")
-
-# CUDA driver API, enum CUresult: faults, after which every call of the process fails.
-_FAULTS = frozenset({700, 702, 710, 714, 715, 716, 717, 718, 719, 721})
 
 _OPERATORS = {"==": operator.eq, "!=": operator.ne, ">=": operator.ge, "<=": operator.le}
 
@@ -126,7 +124,7 @@ class Player:
         method = self._steps.method(step.verb)
         try:
             answer = thread.call(lambda: method(**step.operands))
-            self._faulted = self._faulted or int(answer.result) in _FAULTS
+            self._faulted = self._faulted or int(answer.result) in FAULTS
             self._look_at_all(thread, step if answer.succeeded else None)
             if answer.succeeded and step.label is not None:
                 self._steps.keep(step.label, answer.value)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Generic, TypeVar
 
-from cudarun.errors import CudarunError, NoDevice, RequestError
+from cudarun.errors import CudarunError, DeviceFailed, NoDevice, RequestError
 from cudarun.session.head_start import take
 from cudarun.session.progress import Progress, Watch, watched
 from cudarun.session.selection import Selector
@@ -204,18 +204,28 @@ def _indices(session: Session) -> list[int]:
 
 def _on_devices(work: Work[T], session: Session) -> list[_Result[T]]:
     on_device = work(session)
-    results = [(device.label, *_attempt(on_device, device)) for device in session.devices]
+    results: list[_Result[T]] = []
+    for device in session.devices:
+        faulted = next((label for label, _, error in results if _is_fault(error)), None)
+        if faulted is not None:
+            error = DeviceFailed(
+                f"not tried: device {faulted} faulted, and after a fault a process is at its end",
+                hint="without --together each device has a process of its own",
+            )
+            results.append((device.label, None, error.at(device=device.label)))
+            continue
+        try:
+            results.append((device.label, on_device(device), None))
+        except CudarunError as error:
+            results.append((device.label, None, error.at(device=device.label)))
     session.progress.say("done")
     return results
 
 
-def _attempt(
-    on_device: Callable[[Device], T], device: Device
-) -> tuple[T | None, CudarunError | None]:
-    try:
-        return on_device(device), None
-    except CudarunError as error:
-        return None, error.at(device=device.label)
+def _is_fault(error: CudarunError | None) -> bool:
+    from cudarun.session.faults import is_fault  # only what fails needs it
+
+    return error is not None and is_fault(error)
 
 
 # --- in the parent -------------------------------------------------------------------------------

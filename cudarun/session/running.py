@@ -16,6 +16,7 @@ from cudarun.errors import CudarunError, RequestError
 from cudarun.report.types import CheckResult, LaunchResult, Printed, Saved, TimingResult
 from cudarun.session.buffers import Buffers, Values
 from cudarun.session.devices import Device, describe, uuid_of
+from cudarun.session.faults import explain_fault
 from cudarun.session.figures import check_showable, figure
 from cudarun.session.launcher import Launcher
 from cudarun.session.loading import Kernel, Library
@@ -120,6 +121,7 @@ class _Ran:
 def _carry_out(session: Session, library: Library, request: LaunchRequest, device: Device) -> _Ran:
     """Bind, allocate, fill, launch and wait."""
     kernel = library.kernel(request.kernel)
+    buffers: Buffers | None = None
     try:
         binding = bind(
             request.arguments,
@@ -140,6 +142,8 @@ def _carry_out(session: Session, library: Library, request: LaunchRequest, devic
         timing = _measure(session, device, launcher, request, buffers, binding.integers)
         return _Ran(kernel, binding, buffers, before, timing.median, timing)
     except CudarunError as error:
+        if buffers is not None:
+            explain_fault(error, request, binding.buffers, buffers.addresses)
         raise error.at(file=request.image.origin, kernel=kernel.demangled) from None
 
 

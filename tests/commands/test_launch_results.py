@@ -124,3 +124,44 @@ def test_verbose_shows_the_parameters(run: Run) -> None:
     shown = run(*SAXPY, "-v").out.splitlines()
     assert shown[1].split() == ["offset", "size", "align", "padding", "name", "type", "value"]
     assert shown[5].split() == ["24", "4", "4", "n", "i32", "5"]
+
+
+def test_a_fault_names_the_buffer_and_the_element(run: Run) -> None:
+    args = ("launch", "samples/out_of_bounds.ptx", "-d", "cpu", "--grid", "2", "--block", "64")
+    past = run(*args, "-k", "one_past", "out=i32[n]", "n=i32:100")
+    assert "  |   that is element 100 of buffer out, i32[100]\n" in past.err
+    far = run(*args, "-k", "far_past", "first=u8[8]", "n=i32:100")
+    assert f"  |   that is element {4 << 32} of buffer first, u8[8]\n" in far.err
+
+
+def test_shared_memory_that_was_forgotten(run: Run) -> None:
+    args = ("launch", "samples/reverse.ptx", "-k", "reverse", "-d", "cpu", "--block", "64")
+    ran = run(*args, "x=i32[64]:iota")
+    assert ran.code == 5
+    assert ran.err.splitlines()[-1] == (
+        "hint: the image declares extern __shared__ memory, and --smem gives it none"
+    )
+    assert "hint" not in run(*args, "x=i32[64]:iota", "--smem", "128").err
+    assert run(*args, "x=i32[64]:iota", "--smem", "256").code == 0
+
+
+def test_the_devices_after_one_that_faulted(run: Run) -> None:
+    args = (
+        "launch",
+        "samples/out_of_bounds.ptx",
+        "-k",
+        "far_past",
+        "--block",
+        "64",
+        "x=i32[9]",
+        "9",
+    )
+    two = {"CUDARUN_CPU_DEVICES": "2"}
+    ran = run(*args, "-d", "cpu:all", "--together", env=two)
+    assert ran.code == 5
+    assert ran.err.splitlines()[-3:] == [
+        "error: not tried: device cpu faulted, and after a fault a process is at its end",
+        "  in device cpu:1",
+        "hint: without --together each device has a process of its own",
+    ]
+    assert run(*args, "-d", "cpu:all", env=two).err.count("CUDA_ERROR_ILLEGAL_ADDRESS") == 2

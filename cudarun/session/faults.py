@@ -1,0 +1,69 @@
+"""Faults of kernels in the words of the launch: buffers by name, elements, what was forgotten."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+
+from cudarun.arguments.packing import BufferSpec
+from cudarun.errors import CudarunError
+from cudarun.session.requests import LaunchRequest
+
+FAULTS = frozenset({700, 702, 710, 714, 715, 716, 717, 718, 719, 721})
+"""CUDA driver API, enum CUresult: after these every call of the process fails."""
+
+_ADDRESS = re.compile(r"^ *(?:global|generic) address 0x(?P<address>[0-9a-f]+) ")
+_ALLOCATION = re.compile(r" at 0x(?P<base>[0-9a-f]+) \(")
+_OF_SHARED = re.compile(r"^ *shared address ", re.MULTILINE)
+_DYNAMIC_SHARED = re.compile(rb"\.extern\s+\.shared\b")
+
+
+def is_fault(error: CudarunError) -> bool:
+    """Whether the process can do nothing more with its driver."""
+    return error.cuda is not None and error.cuda[1] in FAULTS
+
+
+def explain_fault(
+    error: CudarunError,
+    request: LaunchRequest,
+    specs: Sequence[BufferSpec],
+    addresses: Mapping[str, int],
+) -> None:
+    """Say in the error's log which buffers are meant, and in its hint what may be missing.
+
+    Args:
+        error: Of a launch.
+        request: The launch.
+        specs: Its buffers.
+        addresses: Where each is.
+    """
+    if not is_fault(error) or not error.log:
+        return
+    lines = error.log.splitlines()
+    error.log = "\n".join(each for line in lines for each in _explained(line, specs, addresses))
+    if (
+        error.hint is None
+        and not request.geometry.shared_bytes
+        and _OF_SHARED.search(error.log)
+        and _DYNAMIC_SHARED.search(request.image.data)
+    ):
+        error.hint = "the image declares extern __shared__ memory, and --smem gives it none"
+
+
+def _explained(
+    line: str, specs: Sequence[BufferSpec], addresses: Mapping[str, int]
+) -> Iterator[str]:
+    yield line
+    found = _ADDRESS.match(line)
+    if found is None:
+        return
+    address = int(found["address"], 16)
+    named = _ALLOCATION.search(line)
+    nearest = int(named["base"], 16) if named else None
+    for spec in specs:
+        start = addresses[spec.name]
+        if start == nearest or start <= address < start + spec.nbytes:
+            size = spec.dtype().itemsize
+            # Before the start the elements count downwards: -1 is the one next to it.
+            yield f"  that is element {(address - start) // size} of buffer {spec.name}, {spec}"
+            return

@@ -18,7 +18,8 @@ PACKAGE = Path(__file__).resolve().parent.parent / "cudarun"
 # What each part may import of ours, beside itself. A name covers what lies below it. The leaves
 # `cudarun` (the version) and `cudarun.errors` are open to all.
 MAY_IMPORT = {
-    "__main__": {"cli", "session.head_start"},
+    "__main__": {"cli", "process", "session.head_start"},
+    "process": set(),
     "cli": {"commands", "report", "session.versions"},
     "commands": {
         "session",

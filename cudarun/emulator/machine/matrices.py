@@ -1,10 +1,9 @@
 """Matrix operations of a warp: ``mma``, ``wmma``, ``ldmatrix``, ``stmatrix`` (PTX manual 9.7.14).
 
 A matrix is spread over the registers of the lanes of a warp as **fragments**. Here they are put
-together to arrays of matrices, one per warp, multiplied by numpy, and taken apart again.
+together to arrays of matrices, one per warp, multiplied, and taken apart again.
 
-The order in which hardware adds up products is not documented. Here sums of floating-point products
-are exact to f64 and rounded once.
+How sums of products are rounded: ``isa/products.py``.
 """
 
 from __future__ import annotations
@@ -15,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from cudarun.emulator.isa.formats import element, from_pair, to_f32
-from cudarun.emulator.isa.rounding import NEAREST
+from cudarun.emulator.isa.formats import element, to_f32
+from cudarun.emulator.isa.products import multiplied
 from cudarun.emulator.isa.types import TYPES, Kind, Type
 from cudarun.emulator.machine.access import Access
 from cudarun.emulator.machine.threads import WARP
@@ -69,16 +68,6 @@ def numbers(bits: Array, ptx_type: Type) -> Array:
     return to_f32(bits, element(ptx_type)).astype(np.float64)
 
 
-def multiplied(a: Array, b: Array, c: Array, ptx_type: Type, *, satfinite: bool) -> Array:
-    """``a @ b + c``, rounded once to the type of the result, or wrapped or clamped as integers."""
-    total = a @ b + c
-    if ptx_type.kind is Kind.FLOAT:
-        return from_pair(total, np.zeros_like(total), element(ptx_type), NEAREST)
-    if satfinite:
-        total = np.clip(total, -(1 << 31), (1 << 31) - 1)
-    return total.astype(np.int32)
-
-
 # --- mma -----------------------------------------------------------------------------------------
 
 
@@ -93,7 +82,8 @@ class Multiply(MatrixAction):
     def __init__(self, words: Words) -> None:
         super().__init__(words)
         self.m, self.n, self.k = shape_of(words["shape"])
-        self.types = {name: TYPES[words[name]] for name in ("dtype", "atype", "btype", "ctype")}
+        self.types = {name: TYPES[words[f"{name}type"]] for name in "dabc"}
+        self.run = min(self.k, 16)  # bytes are two runs
         self.counts = words.counts[1:]  # registers of a, b and c
         self.satfinite = bool(words.get("satfinite"))
 
@@ -101,12 +91,12 @@ class Multiply(MatrixAction):
         """Multiply the matrices of all warps."""
         slots = self.slots(active)
         a_count, b_count, c_count = self.counts
-        a = self._left(self.together(active, slots, sources[:a_count]), self.types["atype"])
+        a = self._left(self.together(active, slots, sources[:a_count]), self.types["a"])
         b_registers = sources[a_count : a_count + b_count]
-        b = self._right(self.together(active, slots, b_registers), self.types["btype"])
+        b = self._right(self.together(active, slots, b_registers), self.types["b"])
         c_registers = sources[a_count + b_count : a_count + b_count + c_count]
-        c = self._sum(self.together(active, slots, c_registers), self.types["ctype"])
-        result = multiplied(a, b, c, self.types["dtype"], satfinite=self.satfinite)
+        c = self._sum(self.together(active, slots, c_registers), self.types["c"])
+        result = multiplied(a, b, c, self.types, self.run, satfinite=self.satfinite)
         table = self._fragments(result, destinations[0].dtype)
         self.apart(slots, table, destinations)
 
@@ -325,6 +315,7 @@ class WarpMultiply(MatrixAction):
     def __init__(self, words: Words) -> None:
         super().__init__(words)
         self.types = {name: TYPES[words.get(f"{name}type") or "f16"] for name in "dabc"}
+        self.run = 4 if self.types["a"].name == "tf32" else 16
         self.counts = words.counts[1:]
         self.satfinite = bool(words.get("satfinite"))
 
@@ -339,7 +330,7 @@ class WarpMultiply(MatrixAction):
             table = self.together(active, slots, registers)
             matrices.append(numbers(held.matrix(table), self.types[which]))
         a, b, c = matrices
-        result = multiplied(a, b, c, self.types["d"], satfinite=self.satfinite)
+        result = multiplied(a, b, c, self.types, self.run, satfinite=self.satfinite)
         target = destinations[0].dtype
         held = fragment(self.words, "d", self.types["d"], len(destinations), target)
         self.apart(slots, held.registers(result), destinations)

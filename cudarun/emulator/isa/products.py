@@ -1,0 +1,109 @@
+"""Sums of products as the tensor cores of an H200 make them; NVIDIA does not document how.
+
+Found from results recorded on one (``tests/golden``, ``tests/programs/recorded``), which these
+functions give bit for bit. f64: one fused multiply-add after the other along k. Narrower types:
+the products of a **run** along k are exact; they and the addend are cut off, toward zero, 25 bits
+below the largest exponent among them, added up exactly, and the sum is rounded once.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from cudarun.emulator.isa import rounding
+from cudarun.emulator.isa.floating import canonical
+from cudarun.emulator.isa.form import temporaries_of
+from cudarun.emulator.isa.formats import element, from_pair
+from cudarun.emulator.isa.fused import fused_f64
+from cudarun.emulator.isa.types import Kind, Type
+
+Array = npt.NDArray[Any]
+
+_KEPT = 25  # bits below the largest exponent
+_NOTHING = -2000  # the exponent of a zero: it has no say
+# The exponents of the least normal numbers: subnormal ones have the same. Those of 8 bits are
+# multiplied as f16.
+_LEAST = {"f16": -14, "e4m3": -14, "e5m2": -14, "bf16": -126, "tf32": -126, "f32": -126}
+
+
+def multiplied(
+    a: Array, b: Array, c: Array, types: dict[str, Type], run: int, *, satfinite: bool
+) -> Array:
+    """``a @ b + c`` in the type of the result; integers wrap, or are clamped.
+
+    Args:
+        a: Matrices as f64, or integers: by warp, m, k.
+        b: By warp, k, n.
+        c: By warp, m, n.
+        types: Those of ``d``, ``a``, ``b``, ``c``.
+        run: How many products are added up at once.
+        satfinite: Clamp integers.
+    """
+    if types["d"].kind is not Kind.FLOAT:
+        total = a @ b + c
+        if satfinite:
+            total = np.clip(total, -(1 << 31), (1 << 31) - 1)
+        return total.astype(np.int32)
+    if types["a"].name == "f64":
+        return _chain(a, b, c)
+    names = {which: element(ptx_type) for which, ptx_type in types.items()}
+    exponents = [_exponents(x, _LEAST[names[which]]) for x, which in ((a, "a"), (b, "b"))]
+    for start in range(0, a.shape[2], run):
+        part = slice(start, start + run)
+        total = _added(
+            (a[:, :, part], exponents[0][:, :, part]),
+            (b[:, part], exponents[1][:, part]),
+            (c, _exponents(c, _LEAST[names["c"]])),
+        )
+        result = _rounded(total, names["d"])
+        c, names["c"] = result.astype(np.float64), names["d"]
+    return result
+
+
+def _chain(a: Array, b: Array, c: Array) -> Array:
+    """f64: fused multiply-adds in the order of k."""
+    total = np.ascontiguousarray(c).ravel()
+    scratch = [np.empty(total.shape, dtype) for dtype in temporaries_of(fused_f64)]
+    for k in range(a.shape[2]):
+        left, right = np.broadcast_arrays(a[:, :, k, None], b[:, k, None, :])
+        result = np.empty_like(total)
+        fused_f64(left.ravel(), right.ravel(), total, result, *scratch)
+        total = result
+    return total.reshape(c.shape)
+
+
+def _exponents(values: Array, least: int) -> Array:
+    """Of each value the exponent."""
+    exponents = np.frexp(values)[1].astype(np.int16) - np.int16(1)
+    np.maximum(exponents, least, out=exponents)
+    exponents[values == 0] = _NOTHING
+    return exponents
+
+
+def _added(a: tuple[Array, Array], b: tuple[Array, Array], c: tuple[Array, Array]) -> Array:
+    """The sum of a run of products and the addend; each is given with its exponents."""
+    largest = (a[1][:, :, :, None] + b[1][:, None, :, :]).max(axis=2)
+    np.maximum(largest, c[1], out=largest)
+    np.maximum(largest, -400, out=largest)  # all are zeros
+    places = _KEPT - largest.astype(np.int32)
+    scale = np.ldexp(1.0, places)
+    products = a[0][:, :, :, None] * b[0][:, None, :, :]
+    products *= scale[:, :, None, :]
+    np.trunc(products, out=products)
+    total = products.sum(axis=2) + np.trunc(c[0] * scale)
+    exact: Array = np.ldexp(total, -places)
+    return exact
+
+
+def _rounded(total: Array, number_format: str) -> Array:
+    """To f32 toward zero, beyond its range infinite; to f16 to nearest."""
+    nothing = np.zeros_like(total)
+    if number_format != "f32":
+        return from_pair(total, nothing, number_format, rounding.NEAREST)
+    result = rounding.narrow(total, nothing, rounding.ZERO)
+    result = np.where(np.abs(total) >= 2.0**128, total, result).astype(np.float32)
+    canonical(result)
+    return result

@@ -159,7 +159,8 @@ def test_saturation_and_flushing() -> None:
     ]
     double = some("f64", 6)
     expected = [flush(f32, refloated("f64", "f32", "rn", int(v))) for v in double]
-    assert convert(".rn.ftz", "f64", "f32", double) == expected
+    got = [one_nan(f32, v) for v in convert(".rn.ftz", "f64", "f32", double)]
+    assert got == expected
 
 
 @pytest.mark.parametrize("name", ["f16", "bf16"])
@@ -172,7 +173,7 @@ def test_pairs(name: str, mode: str) -> None:
 
     def half(bits: int) -> int:
         result = refloated("f32", name, mode[:2], bits)
-        negative = result & fmt.sign and not fmt.is_nan(result) and result != fmt.sign
+        negative = result & fmt.sign and not fmt.is_nan(result)  # -0 too
         return 0 if "relu" in mode and negative else result
 
     for lane in range(COUNT):
@@ -184,7 +185,7 @@ def test_tf32_rounds_ties_away() -> None:
     a = np.array([0x3F800000, 0x3F801000, 0x3F800FFF, 0xBF801000, 0x7F800000, 0x7F812345], "u4")
     (d,) = run_lanes("cvt.rna.tf32.f32 %d, %a;", {"a": a}, {"d": "u4"})
     assert [int(v) for v in d] == [
-        0x3F800000, 0x3F802000, 0x3F800000, 0xBF802000, 0x7F800000, 0x7FFFFFFF,
+        0x3F800000, 0x3F802000, 0x3F800000, 0xBF802000, 0x7F800000, 0x7F812000,
     ]  # fmt: skip
 
 

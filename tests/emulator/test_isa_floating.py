@@ -276,7 +276,7 @@ def test_copysign_and_testp(name: str) -> None:
         "infinite": fmt.is_infinite,
         "number": lambda v: not fmt.is_nan(v),
         "notanumber": fmt.is_nan,
-        "normal": lambda v: 1 << fmt.fraction <= v & ~fmt.sign < fmt.infinity,
+        "normal": lambda v: 1 << fmt.fraction <= v & ~fmt.sign < fmt.infinity or v & ~fmt.sign == 0,
         "subnormal": lambda v: 0 < v & ~fmt.sign < 1 << fmt.fraction,
     }
     for op, test in tests.items():

@@ -124,12 +124,13 @@ def test_arithmetic(text: str, name: str, reference: Reference) -> None:
 def test_bfe(kind: str, width: int) -> None:
     a = integers(width, COUNT, 1)
     b, c = integers(32, COUNT, 2) % 80, integers(32, COUNT, 3) % 80
-    b[:8] += 256  # only eight bits of position and length count
+    b[:8] += 256  # only eight bits of position and length count, of 32-bit fields
+    seen = 255 if width == 32 else 0xFFFFFFFF
     (got,) = run_lanes(
         f"bfe.{kind}{width} %d, %a, %b, %c;", {"a": a, "b": b, "c": c}, {"d": f"u{width // 8}"}
     )
     for lane in range(COUNT):
-        value, position, length = int(a[lane]), int(b[lane]) & 255, int(c[lane]) & 255
+        value, position, length = int(a[lane]), int(b[lane]) & seen, int(c[lane]) & seen
         last = min(position + length - 1, width - 1)
         sign = kind == "s" and length > 0 and value >> last & 1
         bits = [

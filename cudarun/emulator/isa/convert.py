@@ -17,6 +17,7 @@ from cudarun.emulator.isa.form import Form, Function, Words, form
 from cudarun.emulator.isa.formats import (
     from_f32,
     from_pair,
+    rectified,
     to_eight_bits,
     to_f32,
     to_tf32,
@@ -153,11 +154,17 @@ def _between_floats(words: Words) -> Function:
     ftz, sat, relu = (bool(words.get(word)) for word in ("ftz", "sat", "relu"))
     whole = _WHOLE.get(words.get("irnd", ""))
 
+    # Hardware takes subnormal f32 as they are on the way to f16, with .ftz too.
+    flushes = ftz and target.name != "f16"
+
     def convert(a: Array, d: Array) -> None:
-        value = _wide(a, source, ftz=ftz)
+        value = _wide(a, source, ftz=flushes)
         if whole is not None:
             value = whole(value)
         result = from_pair(value, np.zeros_like(value), target.name, mode)
+        if source.name == "f64" and target.bits == 16:
+            nan = np.isnan(value)
+            result.view(np.uint16)[nan] = _nan_of_f64(value[nan], target.name)
         if sat:
             result = _saturated(result, target.name)
         if relu:
@@ -165,22 +172,44 @@ def _between_floats(words: Words) -> Function:
         if ftz and target.name == "f32":
             result = flushed(result)
         np.copyto(d, result)
-        if target.name == "f32":
+        if target.name == "f32" and source.name != "f64":
             canonical(d)
 
     def narrow(a: Array, d: Array) -> None:
         np.copyto(d, a, casting="same_kind")
-        canonical(d)
+
+    def copy(a: Array, d: Array) -> None:
+        np.copyto(d, a)
 
     def widen(a: Array, d: Array) -> None:
-        np.copyto(d, flushed(a) if ftz else a)
+        if ftz:
+            a = flushed(a).copy()
+            canonical(a)
+        np.copyto(d, a)
+
+    def widen_bf16(a: Array, d: Array) -> None:
+        np.copyto(d, to_f32(a, "bf16"))
 
     plain = not (sat or relu or ftz or whole) and mode == rounding.NEAREST
     if (source.name, target.name) == ("f64", "f32") and plain:
         return narrow
     if (source.name, target.name) == ("f32", "f64") and not (sat or whole):
         return widen
+    if target.name == "f32" and not (sat or ftz or whole):  # the bits as they are, of NaN too
+        if source.name == "f32":
+            return copy
+        if source.name == "bf16":
+            return widen_bf16
     return convert
+
+
+def _nan_of_f64(nan: Array, number_format: str) -> Array:
+    """What f64 NaN become in 16 bits: the sign and the upper bits of the payload are kept."""
+    fraction = {"f16": 10, "bf16": 7}[number_format]
+    quiet = 0xFFFF << fraction - 1 & 0x7FFF
+    bits = nan.view(np.uint64)
+    payload = bits >> np.uint64(52 - fraction) & np.uint64((1 << fraction) - 1)
+    return (bits >> np.uint64(48) & np.uint64(0x8000) | payload | np.uint64(quiet)).astype("u2")
 
 
 def _saturated(result: Array, number_format: str) -> Array:
@@ -195,9 +224,8 @@ def _saturated(result: Array, number_format: str) -> Array:
 
 def _rectified(result: Array, number_format: str) -> Array:
     if number_format == "f32":
-        return np.where(result < 0, np.float32(0), result)
-    value = to_f32(result, number_format)
-    return from_f32(np.where(value < 0, np.float32(0), value), number_format)
+        return rectified(result)
+    return from_f32(rectified(to_f32(result, number_format)), number_format)
 
 
 def _to_tf32(words: Words) -> Function:
@@ -206,15 +234,16 @@ def _to_tf32(words: Words) -> Function:
     def convert(a: Array, d: Array) -> None:
         result = to_tf32(a, mode)
         if satfinite:
-            result = np.clip(result, -_LARGEST_TF32, _LARGEST_TF32)
+            # The value before: of infinity the largest number, and of NaN another NaN.
+            result = np.where(np.isfinite(result.view(np.float32)), result, result - _LAST_TF32)
         if relu:
-            result = np.where(result < 0, np.float32(0), result)
-        np.copyto(d, result.view(np.uint32))
+            result = rectified(result.view(np.float32)).view(np.uint32)
+        np.copyto(d, result)
 
     return convert
 
 
-_LARGEST_TF32 = np.float32(2.0**128 - 2.0**117)
+_LAST_TF32 = np.uint32(0x2000)
 
 # --- pairs ---------------------------------------------------------------------------------------
 
@@ -242,7 +271,7 @@ def _eight_bit_pair(words: Words) -> Function:
     def convert(a: Array, b: Array, d: Array) -> None:
         both = np.stack([b, a], axis=1)
         if relu:
-            both = np.where(both < 0, np.float32(0), both)
+            both = rectified(both)
         np.copyto(d, to_eight_bits(both, number_format))
 
     return convert
@@ -255,7 +284,7 @@ def _eight_bit_pair_from_half(words: Words) -> Function:
     def convert(a: Array, d: Array) -> None:
         both = a.astype(np.float32)
         if relu:
-            both = np.where(both < 0, np.float32(0), both)
+            both = rectified(both)
         np.copyto(d, to_eight_bits(both, number_format))
 
     return convert
@@ -268,7 +297,7 @@ def _half_pair_from_eight_bits(words: Words) -> Function:
     def convert(a: Array, d: Array) -> None:
         value = to_f32(a, number_format)
         if relu:
-            value = np.where(value < 0, np.float32(0), value)
+            value = rectified(value)
         np.copyto(d, from_f32(value, "f16"))
 
     return convert

@@ -1,7 +1,7 @@
 """Floating-point arithmetic of f32 and f64 (PTX manual 9.7.3).
 
 f32 operations give the canonical NaN 0x7fffffff, as the hardware does; f64 ones keep a NaN's
-payload.
+sign and payload, and make it a quiet one.
 """
 
 from __future__ import annotations
@@ -94,7 +94,7 @@ def _rounded(ufunc: Function, exactly: Function) -> Any:
 
 def _difference(exactly: Function) -> Function:
     def subtract(a: Array, b: Array, mode: str) -> object:
-        return exactly(a, np.negative(b), mode)
+        return exactly(a, np.where(np.isnan(b), b, np.negative(b)), mode)
 
     return subtract
 
@@ -159,14 +159,16 @@ def _root(words: Words) -> Function:
 
 
 def _coarse_f64(function: Function) -> Any:
-    """``rcp.approx.ftz.f64`` and its like: only the upper 32 bits of argument and result count."""
+    """``rcp.approx.ftz.f64`` and its like: only the upper 32 bits of argument and result count.
+
+    Subnormal arguments and results are zeros of their sign.
+    """
 
     def make(words: Words) -> Function:
         def operate(a: Array, d: Array) -> None:
             high = (a.view(np.uint64) & np.uint64(0xFFFFFFFF00000000)).view(np.float64)
-            result: Array = function(high)
-            subnormal = (np.abs(result) < 2.0**-1022) & (result != 0)
-            result[subnormal] = np.copysign(0.0, result[subnormal])
+            result = _without_subnormals(function(_without_subnormals(high)))
+            result.view(np.uint64)[np.isnan(result)] = 0x7FFFFFFF00000000
             d[...] = (result.view(np.uint64) & np.uint64(0xFFFFFFFF00000000)).view(np.float64)
 
         return operate
@@ -174,12 +176,19 @@ def _coarse_f64(function: Function) -> Any:
     return make
 
 
+def _without_subnormals(a: Array) -> Array:
+    return np.where(np.abs(a) < 2.0**-1022, np.copysign(0.0, a), a)
+
+
 def _reciprocal_root(words: Words) -> Function:
     def reciprocal_root(a: Array, d: Array) -> None:
-        result = 1.0 / np.sqrt(a.astype(np.float64))
-        np.copyto(d, np.where(a == 0, np.copysign(np.inf, a), result), casting="same_kind")
+        np.copyto(d, _inverse_root(a.astype(np.float64)), casting="same_kind")
 
     return finish(words, reciprocal_root, 1)
+
+
+def _inverse_root(a: Array) -> Array:
+    return np.where(a == 0, np.copysign(np.inf, a), 1.0 / np.sqrt(a))
 
 
 def _function(compute: Function) -> Any:
@@ -195,13 +204,23 @@ def _function(compute: Function) -> Any:
 
 
 def _absolute(words: Words) -> Function:
-    if words.type.bits == 64:
-        return np.absolute
     return finish(words, np.absolute, 1)
 
 
 def _negative(words: Words) -> Function:
-    return np.negative if words.type.bits == 64 else finish(words, np.negative, 1)
+    return finish(words, np.negative, 1)
+
+
+def _numbers_only(ufunc: Function) -> Function:
+    """``abs.f64`` or ``neg.f64``, which are additions of 0 there: NaN keep their sign."""
+
+    def operate(a: Array, d: Array) -> None:
+        ufunc(a, d)
+        lowest = np.minimum.reduce(d, axis=None)  # NaN if there is one
+        if lowest != lowest:
+            np.copyto(d, a + 0.0, where=np.isnan(a))
+
+    return operate
 
 
 def _copysign(a: Array, b: Array, d: Array) -> None:
@@ -214,7 +233,8 @@ def _testp(words: Words) -> Function:
         "infinite": np.isinf,
         "number": lambda a: ~np.isnan(a),
         "notanumber": np.isnan,
-        "normal": lambda a: np.isfinite(a) & (np.abs(a) >= np.finfo(a.dtype).tiny),
+        # Zeros are normal, says the manual.
+        "normal": lambda a: np.isfinite(a) & ((np.abs(a) >= np.finfo(a.dtype).tiny) | (a == 0)),
         "subnormal": lambda a: (np.abs(a) < np.finfo(a.dtype).tiny) & (a != 0),
     }
     test = tests[words["op"]]
@@ -288,16 +308,16 @@ FORMS: tuple[Form, ...] = (
     form("sqrt.rnd.f64  d, a", make=_root, **_RND),
     form("rsqrt.approx{.ftz}.f32  d, a", make=_reciprocal_root),
     form("rsqrt.approx.f64  d, a", make=_reciprocal_root),
-    form("rsqrt.approx.ftz.f64  d, a", make=_coarse_f64(lambda a: 1.0 / np.sqrt(a))),
+    form("rsqrt.approx.ftz.f64  d, a", make=_coarse_f64(_inverse_root)),
     form("sin.approx{.ftz}.f32  d, a", make=_function(np.sin)),
     form("cos.approx{.ftz}.f32  d, a", make=_function(np.cos)),
     form("lg2.approx{.ftz}.f32  d, a", make=_function(np.log2)),
     form("ex2.approx{.ftz}.f32  d, a", make=_function(np.exp2)),
     form("tanh.approx.f32  d, a", make=_function(np.tanh)),
     form("abs{.ftz}.f32  d, a", make=_absolute),
-    form("abs.f64  d, a", np.absolute),
+    form("abs.f64  d, a", _numbers_only(np.absolute)),
     form("neg{.ftz}.f32  d, a", make=_negative),
-    form("neg.f64  d, a", np.negative),
+    form("neg.f64  d, a", _numbers_only(np.negative)),
     form("copysign.type  d, a, b", _copysign, type="f32 f64"),
     form("testp.op.type  p:pred, a", make=_testp, type="f32 f64",
          op="finite infinite number notanumber normal subnormal"),

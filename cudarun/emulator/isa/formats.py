@@ -91,8 +91,16 @@ def _to_bf16(a: Array, mode: str) -> Array:
     return result
 
 
+def rectified(a: Array) -> Array:
+    """``.relu``: nothing below +0, not even -0; NaN stay."""
+    return np.where(a <= 0, np.float32(0), a)
+
+
 def to_tf32(a: Array, mode: str) -> Array:
-    """f32 rounded to the 10 fraction bits of tf32, still in 32 bits."""
+    """The bits of f32 rounded to the 10 fraction bits of tf32.
+
+    NaN become 0x7fffe000, but with ``rna`` are only cut off, as on hardware.
+    """
     bits = a.view(np.uint32)
     if mode == "rna":
         rounded = bits + np.uint32(0x1000)
@@ -100,8 +108,8 @@ def to_tf32(a: Array, mode: str) -> Array:
         rounded = bits + np.uint32(0xFFF) + ((bits >> np.uint32(13)) & np.uint32(1))
     else:
         rounded = bits
-    result = np.where(np.isfinite(a), rounded & np.uint32(0xFFFFE000), bits).view(np.float32)
-    return np.where(np.isnan(a), np.uint32(0x7FFFFFFF), result.view(np.uint32)).view(np.float32)
+    result = np.where(np.isfinite(a), rounded, bits) & np.uint32(0xFFFFE000)
+    return result if mode == "rna" else np.where(np.isnan(a), np.uint32(0x7FFFE000), result)
 
 
 def to_eight_bits(a: Array, number_format: str) -> Array:

@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from cudarun.emulator.isa import rounding
 from cudarun.emulator.isa.form import Form, Function, Words, form
-from cudarun.emulator.isa.formats import element, from_f32, from_pair, to_f32
+from cudarun.emulator.isa.formats import element, from_f32, from_pair, rectified, to_f32
 
 Array = npt.NDArray[Any]
 
@@ -23,7 +23,7 @@ _F16 = "f16 f16x2"
 _BF16 = "bf16 bf16x2"
 
 
-def _operation(compute: Function) -> Any:
+def _operation(compute: Function, mode: str = rounding.NEAREST) -> Any:
     """An operation given as ``(s, e)`` pairs of f64 from f64 arguments."""
 
     def make(words: Words) -> Function:
@@ -36,7 +36,7 @@ def _operation(compute: Function) -> Any:
             if ftz:
                 wide = [_flushed(value, number_format) for value in wide]
             s, e = compute(*wide)
-            result = from_pair(s, e, number_format, rounding.NEAREST)
+            result = from_pair(s, e, number_format, mode)
             if ftz or sat or relu:
                 result = _modified(
                     result, number_format, ftz=bool(ftz), sat=bool(sat), relu=bool(relu)
@@ -55,7 +55,7 @@ def _modified(result: Array, number_format: str, *, ftz: bool, sat: bool, relu: 
     if sat:
         value = np.abs(np.fmin(np.fmax(value, np.float32(0)), np.float32(1)))
     if relu:
-        value = np.where(value < 0, np.float32(0), value)
+        value = rectified(value)
     return from_f32(value, number_format)
 
 
@@ -128,7 +128,18 @@ def _extreme(ufunc: Function, zero_bits: Function) -> Any:
 
 
 def _approximate(compute: Function) -> Any:
-    return _operation(lambda a: _exact(compute(a)))
+    """A function of the special function unit, which cuts off what halves have no room for."""
+
+    def make(words: Words) -> Function:
+        beyond = 2.0**16 if element(words.type) == "f16" else 2.0**128
+
+        def result(a: Array) -> tuple[Array, Array]:
+            value: Array = compute(a)
+            return _exact(np.where(np.abs(value) >= beyond, np.copysign(np.inf, value), value))
+
+        return _operation(result, rounding.ZERO)(words)  # type: ignore[no-any-return]
+
+    return make
 
 
 _min, _max = _extreme(np.fmin, np.bitwise_or), _extreme(np.fmax, np.bitwise_and)

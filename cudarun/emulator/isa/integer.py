@@ -216,14 +216,26 @@ def _bfind(words: Words) -> Function:
     return find
 
 
+def _place_of_field(width: int) -> Function:
+    """How a position or length is read.
+
+    Of 32-bit fields the low 8 bits count, as the manual says. 64-bit ones are made of shifts, and
+    there hardware has all 32 bits count, against the manual.
+    """
+    if width == 32:
+        return lambda amount: amount & 0xFF
+    return lambda amount: np.minimum(amount, np.uint32(0xFF))
+
+
 def _bfe(words: Words) -> Function:
     ptx_type = words.type
 
     unsigned = np.dtype(f"u{ptx_type.bytes}")
     most = np.uint32(ptx_type.bits - 1)
+    place = _place_of_field(ptx_type.bits)
 
     def extract(a: Array, b: Array, c: Array, d: Array) -> None:
-        position, length = b & 0xFF, c & 0xFF
+        position, length = place(b), place(c)
         field = bits.field_mask(np.zeros_like(length), length, ptx_type.bits)
         value = bits.shift_right(a, position).view(unsigned) & field
         if ptx_type.kind is Kind.SIGNED:
@@ -237,9 +249,10 @@ def _bfe(words: Words) -> Function:
 
 def _bfi(words: Words) -> Function:
     width = words.type.bits
+    place = _place_of_field(width)
 
     def insert(a: Array, b: Array, c: Array, e: Array, d: Array) -> None:
-        position, length = c & 0xFF, e & 0xFF
+        position, length = place(c), place(e)
         mask = bits.field_mask(position, length, width)
         d[...] = (b & ~mask) | (bits.shift_left(a, position) & mask)
 

@@ -222,7 +222,7 @@ def fused_f64(a: Array, b: Array, c: Array, mode: str) -> Array:
     proper = np.isfinite(a) & np.isfinite(b)
     simple = ~(proper & np.isfinite(c))
     # Infinities and NaN come from the ordinary operations; a finite product must not add its own.
-    result = np.where(simple, np.where(proper, c, a * b + c), result)
+    result = np.where(simple, np.where(proper, c + 0.0, a * b + c), result)
     exactly = ~simple if mode != NEAREST else risky & ~simple
     for index in np.flatnonzero(exactly):
         x, y, z = (float(value.flat[index]) for value in (a, b, c))

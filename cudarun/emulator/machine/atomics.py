@@ -49,11 +49,11 @@ class Atomic:
             order=words.get("sem") or "relaxed",
             scope=words.get("scope") or "gpu",
         )
-        self._combine = combination(self.operation, self.type, ftz=self._flushes())
+        # Sums in global memory are those of the memory's own adders; shared memory has none.
+        adder = self.operation == "add" and "shared" not in self.space
+        self._adder = self.type.name if adder and self.type.name in ("f32", "f64") else ""
+        self._combine = combination(self.operation, self.type, self._adder)
         self._shortcut = self._ufunc()
-
-    def _flushes(self) -> bool:
-        return self.type.name == "f32" and self.operation == "add" and "shared" not in self.space
 
     def _ufunc(self) -> np.ufunc | None:
         """A ufunc that does the same to integers, with its ``at`` for unwanted old values."""
@@ -178,8 +178,10 @@ class Atomic:
         """Whether a chain of ordinary additions gives what the hardware's would."""
         if self.operation != "add" or self.type.name not in ("f32", "f64"):
             return False
-        if not self._flushes():
+        if not self._adder:
             return True
+        if self._adder == "f64":
+            return not (np.isnan(held) or np.isnan(given).any())
         sizes = np.abs(given[given != 0])
         return bool(
             (held == 0 or abs(held) >= _SMALL) and (not len(sizes) or sizes.min() >= _SMALL)
@@ -258,10 +260,13 @@ _UFUNCS: dict[str, np.ufunc] = {
 }
 
 
-def combination(operation: str, ptx_type: Type, *, ftz: bool) -> Combine:
-    """What memory holds after an operation, from what it held and the operand."""
+def combination(operation: str, ptx_type: Type, adder: str) -> Combine:
+    """What memory holds after an operation, from what it held and the operand.
+
+    ``adder`` is the type that the memory itself adds up, or empty.
+    """
     if ptx_type.kind is Kind.FLOAT and operation in ("add", "min", "max"):
-        return _float_combination(operation, ptx_type, ftz=ftz)
+        return _float_combination(operation, ptx_type, adder)
     if operation in _UFUNCS:
         return _UFUNCS[operation]
     return {
@@ -272,17 +277,19 @@ def combination(operation: str, ptx_type: Type, *, ftz: bool) -> Combine:
     }[operation]
 
 
-def _float_combination(operation: str, ptx_type: Type, *, ftz: bool) -> Combine:
+def _float_combination(operation: str, ptx_type: Type, adder: str) -> Combine:
     number_format = element(ptx_type)
     if number_format in ("f32", "f64"):
 
         def add(held: Array, b: Array) -> Array:
-            if not ftz:
-                total: Array = held + b
+            if adder == "f32":
+                total: Array = flushed(flushed(held) + flushed(b))
             else:
-                total = flushed(flushed(held) + flushed(b))
+                total = held + b
             if number_format == "f32":
                 canonical(total)
+            elif adder and np.isnan(total).any():  # a NaN stays what it is, signalling or not
+                total = np.where(np.isnan(held), held, np.where(np.isnan(b), b, total))
             return total
 
         return add

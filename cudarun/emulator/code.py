@@ -113,12 +113,16 @@ class Site:
 
 @dataclass(frozen=True, slots=True)
 class Lanewise:
-    """``function(*sources, *destinations, *temporaries)`` over arrays of lanes."""
+    """``function(*sources, *destinations, *temporaries)`` over arrays of lanes.
+
+    ``name`` is the PTX instruction that it alone stands for, ``mul.f32``, where there is one.
+    """
 
     function: Callable[..., object]
     sources: tuple[Use, ...]
     destinations: tuple[Use, ...]
     site: Site
+    name: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,6 +17,7 @@ from cudarun.emulator.code import (
 )
 from cudarun.emulator.decode.analysis import analyse
 from cudarun.emulator.decode.builder import BlockBuilder
+from cudarun.emulator.decode.contraction import contract
 from cudarun.emulator.decode.control import CONTROL, ControlContext, branch, leave
 from cudarun.emulator.decode.instruction import Unimplemented, decode
 from cudarun.emulator.decode.layout import Layout, alignment_of, size_of
@@ -96,6 +97,8 @@ class FunctionDecoder:
             return self.code
         self.code.blocks = self.builder.finish(self._leave)
         self.code.local_bytes = self.declarations.local.size
+        if "debug" not in self.names.module.targets:
+            contract(self.code)
         analyse(self.code)
         return self.code
 

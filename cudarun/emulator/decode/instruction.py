@@ -183,7 +183,7 @@ class _Resolution:
         if self.form.make is not None:
             function = self.form.make(self.words)
         assert function is not None
-        return Lanewise(function, sources, destinations, site)
+        return Lanewise(function, sources, destinations, site, self.instruction.name)
 
     def _parameter_copy(self, first: KernelParameterUse | ParameterUse) -> Lanewise:
         """``ld.param`` and ``st.param`` at a constant place: registers of a kind."""

@@ -49,12 +49,12 @@ def result_bytes(result: str) -> int:
 
 
 def unique(cases: Iterable[Case]) -> list[Case]:
-    """The cases, the first of each text: rows of a table may overlap in what they take."""
-    seen: set[str] = set()
+    """The cases, each once: rows of a table may overlap in what they take."""
+    seen: set[tuple[str, tuple[str, ...]]] = set()
     found = []
     for case in cases:
-        if case.text not in seen:
-            seen.add(case.text)
+        if (case.text, case.sources) not in seen:
+            seen.add((case.text, case.sources))
             found.append(case)
     names = [case.name for case in found]
     twice = {name for name in names if names.count(name) > 1}

@@ -9,9 +9,7 @@ from tests.golden.isa.case import Case
 
 _SIZES = {"f16": 16, "bf16": 16, "tf32": 32, "f32": 32, "f64": 64, "s32": 32, "e4m3": 8, "e5m2": 8,
           "s8": 8, "u8": 8}  # fmt: skip
-# How far sums of products may be from ours, by the type of the result: hardware rounds often.
-_SUMS = {"f32": "2^-16 absolute", "f16": "2^-16 absolute", "f64": "2^-44 absolute"}
-_FP8_SUMS = "2^-5 absolute"
+_FP8_SUMS = "2^-5 absolute"  # how those are summed up has not been measured
 
 
 @dataclass(frozen=True)
@@ -82,7 +80,7 @@ def matrix() -> Iterator[Case]:
             continue
         yield _mma(product, "whole", "exact")
         fp8 = product.types[1] in ("e4m3", "e5m2")
-        yield _mma(product, "mild", _FP8_SUMS if fp8 else _SUMS[product.types[0]])
+        yield _mma(product, "mild", _FP8_SUMS if fp8 else "exact")
         yield _mma(product, "special", "exact")
     yield from _moves()
     yield from _wmma()
@@ -208,9 +206,8 @@ def _wmma_case(
     sources = (packed(a) + word,) * _WORDS + (_integers(packed(c)) + word,) * _WORDS
     if a == "f64":
         sources = (f"f64{word}",) * (_WORDS // 2) + (f"f64{word}",) * (_WORDS // 2)
-    rule = "exact" if kind in ("exact", "whole") else _SUMS[d]
     name = f"{product} {c_layout} {space} {kind}"
-    return Case(name, " ".join(lines), sources, results, rule, lanes=32)
+    return Case(name, " ".join(lines), sources, results, lanes=32)
 
 
 def _fragment(which: str, shape: str, types: tuple[str, str, str, str]) -> int:

@@ -27,7 +27,7 @@ RECORDED = FOLDER / "recorded"
 CHAPTERS = tuple(sorted(path.stem for path in FOLDER.glob("*.toml") if path.stem != "inexact"))
 TIME_LIMIT = 600.0  # seconds for a chapter
 
-_BUFFER = re.compile(r"(\w+)=(?:@|[^:]*\[)")
+BUFFER = re.compile(r"(\w+)=(?:@|[^:]*\[)")
 _DTYPES = {"f16": "f2", "f32": "f4", "f64": "f8"}
 
 
@@ -80,7 +80,7 @@ def run(chapter: str, device: str, folder: Path) -> list[Outcome]:
             (folder / path.name).symlink_to(path)
     tables, saved = [], {}
     for number, case in enumerate(cases(chapter)):
-        names = [match[1] for text in case["args"] if (match := _BUFFER.match(text))]
+        names = [match[1] for text in case["args"] if (match := BUFFER.match(text))]
         saved[case["name"]] = {name: folder / f"{number}-{name}.bin" for name in names}
         saves = [f"{name}={path.name}" for name, path in saved[case["name"]].items()]
         tables.append("\n".join(["[[launch]]", *_lines({**case, "save": saves})]))
@@ -212,12 +212,13 @@ def recorded_differences(chapter: str, outcomes: list[Outcome]) -> list[str]:
 
     Raises:
         FileNotFoundError: Nothing is recorded of this chapter.
+        KeyError: Nothing is recorded of a case.
     """
     told = json.loads((RECORDED / f"{chapter}.json").read_text())
     found = []
     for outcome in outcomes:
         kept = told[outcome.name]
-        if outcome.printed != kept["printed"]:
+        if outcome.printed != kept.get("printed", outcome.printed):
             found.append(f"{outcome.name}: it printed {outcome.printed!r}")
         for name, wanted in kept["buffers"].items():
             data, kind = outcome.buffers[name], outcome.types[name]

@@ -9,8 +9,8 @@ extern "C" __global__ void print_formats(int number, double fraction, const int 
         return;
     printf("int %d|%5d|%-5d|%05d|%+d|%x|%#X|%o\n", number, number, number, number, number, number,
            number, number);
-    printf("wide %lld|%llu|%llx|%ld|%hd|%hhu\n", -1234567890123LL, ~0ULL, 0xfedcba9876543210ULL, -5L,
-           (short)-3, (unsigned char)200);
+    printf("wide %lld|%llu|%llx|%ld|%hd|%hu\n", -1234567890123LL, ~0ULL, 0xfedcba9876543210ULL, -5L,
+           (short)-3, (unsigned short)200);
     printf("float %f|%.3f|%10.2f|%-10.1f|%e|%G|%g\n", fraction, fraction, fraction, fraction,
            fraction, fraction * 1e10, fraction * 1e-10);
     printf("text %s|%10s|%-6s|%.2s|%c|%%\n", "word", "right", "left", "cut", 'x');

@@ -35,7 +35,7 @@ class Finding:
         kind: What it is, without what differs from one to the next: ``Invalid __global__ write``.
         severity: As the checker grades it.
         message: Its first line, whole.
-        kernel: The kernel.
+        kernel: The kernel; ``None`` where the checker does not name it.
         places: Where it happens, then where that was called from; of a race, all that take part.
         block: Of the thread.
         thread: Within the block.

@@ -5,7 +5,7 @@ Every line of it begins with ``=========``. A record is a line and the indented 
     ========= Invalid __global__ write of size 4 bytes
     =========     at far(int *, int)+0x50 in faults.cu:28
     =========     by thread (0,0,0) in block (0,0,0)
-    =========     Address 0x7f0000000000 is out of bounds
+    =========     Access to 0x7f0000000000 is out of bounds
     =========
     ========= ERROR SUMMARY: 1 error
 """
@@ -44,7 +44,11 @@ _RACE = re.compile(r"(?P<access>\w+ access) (?P<place>at .+?)(?: \[\d+ hazards?\
 _HAZARD = re.compile(r"^(?P<access>\w+) Thread \((?P<thread>[\d,]+)\) (?P<place>at .+)$")
 _THREAD = re.compile(r"\bthread \((\d+),(\d+),(\d+)\)", re.IGNORECASE)
 _BLOCK = re.compile(r"\bblock \((\d+),(\d+),(\d+)\)")
-_ADDRESS = re.compile(r"(?:^Address |__shared__ |^Leaked .* at )(0x[0-9a-f]+)", re.MULTILINE)
+_ADDRESS = re.compile(
+    r"(?:^Address |^Access (?:to|at) |__shared__ |^Leaked .* at )(0x[0-9a-f]+)", re.MULTILINE
+)
+# Functions of the device's runtime, as __assertfail: no kernel, even where no frame leads to one.
+_RUNTIME = "__"
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,14 +108,19 @@ def _finding(record: Sequence[str]) -> Finding:
         kind=_VARYING.sub("", message),
         severity="warning" if graded and graded[1].lower() != "error" else "error",
         message=message,
-        # The frames go from the instruction outwards, to the kernel.
-        kernel=next((place.function for place in reversed(places) if place.function), None),
+        kernel=_kernel(places),
         places=places,
         block=_extent(_BLOCK.search(whole)),
         thread=_extent(_THREAD.search(whole)),
         address=int(address[1], 16) if address else None,
         details=tuple(rest),
     )
+
+
+def _kernel(places: Sequence[Place]) -> str | None:
+    """The outermost function: frames go from the instruction to the kernel, and may end before."""
+    functions = [place.function for place in places if place.function]
+    return functions[-1] if functions and not functions[-1].startswith(_RUNTIME) else None
 
 
 def _places(lines: Sequence[str]) -> Iterator[Place]:

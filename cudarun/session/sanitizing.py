@@ -39,7 +39,7 @@ _FOLDERS = ("bin", "compute-sanitizer")  # of a toolkit, below its home
 _FOUND = 99  # what the sanitizer is told to end with when it has found something
 
 _OPTIONS = {
-    # Asking until the driver says no is how parameters are counted: no fault of the kernel's.
+    # The bindings ask this driver for functions of newer ones: no fault of the kernel's.
     "memcheck": ("--report-api-errors", "no", "--padding", "4096"),
     "racecheck": (),
     "initcheck": (),
@@ -180,7 +180,8 @@ class _Run:
             return DeviceOutcome(label, None, error, output)
         if log.total is None or log.complaints:
             return DeviceOutcome(label, None, _failure(log, text, status).at(device=label), output)
-        report = SanitizerReport(tool, _findings(log, text, status), log.total)
+        kernel = error.context.get("kernel") if error is not None else result.demangled
+        report = SanitizerReport(tool, _findings(log, text, status, kernel), log.total)
         return DeviceOutcome(label, result, error, output, report)
 
     def _wait(self, process: subprocess.Popen[bytes]) -> int | None:
@@ -197,13 +198,16 @@ class _Run:
         return path.read_text(errors="replace") if path.exists() else ""
 
 
-def _findings(log: SanitizerLog, text: str, status: int) -> tuple[Finding, ...]:
-    """What was found; all that was said, where that is more than could be understood."""
+def _findings(log: SanitizerLog, text: str, status: int, kernel: str | None) -> tuple[Finding, ...]:
+    """What was found; all that was said, where that is more than could be understood.
+
+    A finding whose frames do not lead to a kernel is of the one that was launched.
+    """
     counted = bool(log.total) or status == _FOUND
     if counted and not log.findings:
         lines = tuple(line.lstrip("= ") for line in text.splitlines())
         return (Finding("unrecognised", "error", "a finding in unknown words", details=lines),)
-    return log.findings
+    return tuple(replace(found, kernel=found.kernel or kernel) for found in log.findings)
 
 
 def _failure(log: SanitizerLog, text: str, status: int) -> CudarunError:

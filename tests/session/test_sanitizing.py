@@ -7,6 +7,7 @@ place: it runs the worker, which is the real one on an emulated device, and writ
 from __future__ import annotations
 
 import os
+import re
 import sys
 import textwrap
 import time
@@ -26,7 +27,14 @@ from cudarun.session.targets import Target
 ROOT = Path(__file__).resolve().parents[2]
 IMAGE = ROOT / "tests" / "data" / "faults" / "faults.ptx"
 NOTHING = "========= COMPUTE-SANITIZER\n========= ERROR SUMMARY: 0 errors\n"
-FOUND = (ROOT / "tests" / "data" / "sanitizer" / "others.txt").read_text()
+DATA = ROOT / "tests" / "data" / "sanitizer"
+FOUND = (DATA / "initcheck-uninitialised_read.txt").read_text()
+# As it is where the worker ends in order and calls of the driver are not looked at.
+ASSERTED = re.sub(
+    r"=+ (?:Program hit .*|Target application .*)\n",
+    "",
+    (DATA / "memcheck-assertion.txt").read_text(),
+)
 
 
 @pytest.fixture
@@ -101,7 +109,7 @@ def test_findings_are_exit_code_1(stand_in) -> None:
     sanitizer = only(report).sanitizer
     assert report.exit_code == 1
     assert sanitizer is not None
-    assert (len(sanitizer.findings), sanitizer.total) == (6, 6)
+    assert (len(sanitizer.findings), sanitizer.total) == (2, 64)
 
 
 def test_also_where_the_launch_fails_of_them(stand_in) -> None:
@@ -113,6 +121,14 @@ def test_also_where_the_launch_fails_of_them(stand_in) -> None:
     report = launched("trap")
     assert report.exit_code == 5
     assert "LAUNCH_FAILED, 719" in str(failure(report))
+
+
+def test_a_finding_that_leads_to_no_kernel_is_of_the_one_launched(stand_in) -> None:
+    stand_in(ASSERTED)
+    for kernel in ("good", "assertion"):  # with a result, with an error
+        sanitizer = only(launched(kernel)).sanitizer
+        assert sanitizer is not None
+        assert {found.kernel for found in sanitizer.findings} == {kernel}
 
 
 def test_every_device_has_a_worker_of_its_own(stand_in) -> None:

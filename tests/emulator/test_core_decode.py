@@ -35,7 +35,7 @@ def complaint(line: str) -> str:
     ("line", "message"),
     [
         ("wgmma.fence.sync.aligned;", "instruction 'wgmma.fence.sync.aligned' is not implemented"),
-        ("mbarrier.init.shared.b64 [%d0], 1;", "'mbarrier.init.shared.b64' is not implemented"),
+        ("wgmma.fence.sync.aligned;", "'wgmma.fence.sync.aligned' is not implemented"),
         ("add.rn.ftz.f64 %g, %g, %g;", "'add.rn.ftz.f64' is no form of instruction 'add'"),
         ("add.u32.foo %r0, %r1, %r2;", "Unknown modifier '.foo'"),
         ("foo.u32 %r0, %r1, %r2;", "Not a name of any known instruction: 'foo'"),

@@ -33,6 +33,7 @@ from cudarun.emulator.isa.special import SPECIAL_REGISTERS, Extent
 from cudarun.emulator.machine.atomics import Atomic
 from cudarun.emulator.machine.barriers import BarrierWait
 from cudarun.emulator.machine.control import Call
+from cudarun.emulator.machine.mbarriers import Wait
 from cudarun.emulator.machine.stack import Allocate
 from cudarun.emulator.machine.transfers import Load
 
@@ -226,7 +227,8 @@ def _polling_cost(block: BlockCode) -> int:
     for operation in block.operations:
         if isinstance(operation, Action):
             action = operation.action
-            if isinstance(action, Atomic) or (isinstance(action, Load) and action.strong):
+            waits = isinstance(action, Wait) or (isinstance(action, Load) and action.strong)
+            if waits or isinstance(action, Atomic):
                 cost = _COST_OF_ATOMICS
             elif isinstance(action, Load):
                 cost = max(cost, _COST_OF_LOADS)

@@ -12,6 +12,7 @@ from cudarun.emulator.code import (
     ParameterUse,
     RegisterUse,
     Role,
+    SinkUse,
     Use,
 )
 from cudarun.emulator.decode.operands import Misfit, Operands
@@ -23,6 +24,9 @@ from cudarun.emulator.isa.move import copy, copy_all
 from cudarun.emulator.isa.table import candidates
 from cudarun.emulator.isa.types import TYPES, Type, bits_of
 from cudarun.ptx import tree
+
+# Of copies, which word has the space of which address; it is else the one of the instruction.
+_PLACES = {"d": "to", "m": "to", "a": "source"}
 
 
 class Unimplemented(Exception):
@@ -77,10 +81,18 @@ class _Resolution:
             self.words.given.add(wanted.name)
             self._operand(wanted, operand, writes=index < self.form.writes)
         self._carry()
+        self._check_sink()
         wrong = wrong_words(self.instruction.opcode, self.words)
         if wrong is not None:
             raise Misfit(wrong)
         return self._finished()
+
+    def _check_sink(self) -> None:
+        """Who arrives at another block's barrier object learns nothing of it."""
+        remote = self.words.get("space") == "shared::cluster"
+        kept = any(not isinstance(use, SinkUse) for use in self.destinations)
+        if self.instruction.opcode == "mbarrier" and remote and kept:
+            raise Misfit("Sink '_' is expected as a destination with '.shared::cluster'")
 
     def _operand(self, wanted: OperandForm, operand: tree.Operand, *, writes: bool) -> None:
         match wanted.shape:
@@ -130,10 +142,11 @@ class _Resolution:
     def _discards(self, wanted: OperandForm) -> bool:
         """Whether a destination may be ``_``."""
         paired = wanted.pair is not None or wanted.shape == "vector"
-        return paired or self.instruction.opcode == "atom"
+        return paired or self.instruction.opcode in ("atom", "mbarrier")
 
     def _address(self, wanted: OperandForm, operand: tree.Operand) -> None:
-        space = self.words.get("to", "") if wanted.name == "d" else ""
+        place = _PLACES.get(wanted.name)
+        space = self.words.get(place, "") if place else ""
         space = space or self.words.space
         if space.startswith("param"):
             self.parameter = self.operands.parameter(operand, self.words.type)

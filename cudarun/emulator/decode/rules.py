@@ -147,6 +147,17 @@ def _product(words: Words) -> str | None:
     return _matrix(words)
 
 
+def _barrier_object(words: Words) -> str | None:
+    sem, scope = words.get("sem"), words.get("scope")
+    if bool(sem) != bool(scope):
+        return f"Modifier '.{sem or scope}' requires both an order and a scope"
+    if words.get("kind") == "noComplete" and (sem == "relaxed" or scope == "cluster"):
+        return "Modifier '.noComplete' goes with '.release.cta' only"
+    if words.get("kind") and "count" not in words.given:
+        return f"Illegal modifier '.{words['kind']}' without count argument"
+    return None
+
+
 def _constant(words: Words, name: str, allowed: Collection[int]) -> str | None:
     value = words.constants[name]
     if value in allowed:
@@ -174,6 +185,7 @@ _CHECKS: dict[str, Callable[[Words], str | None]] = {
     "red": _atomic,
     "mma": _matrix,
     "wmma": _product,
+    "mbarrier": _barrier_object,
     "pmevent": lambda words: _constant(words, "n", range(1 << 16 if "mask" in words else 16)),
     "discard": lambda words: _constant(words, "n", (128,)),
     "applypriority": lambda words: _constant(words, "n", (128,)),

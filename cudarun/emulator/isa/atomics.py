@@ -54,6 +54,7 @@ FORMS: tuple[Form, ...] = (
         sem="sc acq_rel acquire release",
         scope=_WHERE["scope"],
     ),
+    form("fence.mbarrier_init.sem.scope", action=Fence, sem="release", scope="cluster"),
     form("fence.proxy.alias", action=NoEffect),
     form("fence.proxy.async{.space}", action=NoEffect, space="global shared::cta shared::cluster"),
 )

@@ -64,7 +64,7 @@ CHAPTERS = (
     _chapter("9.7.11", "Surface", "", "suld sust sured suq"),
     _chapter("9.7.12", "Control flow", "control", "bra brx.idx call ret exit"),
     _chapter("9.7.13", "Parallel synchronization and communication",
-        "control atomics warp hints", """
+        "control atomics warp hints mbarrier", """
         bar barrier bar.warp.sync barrier.cluster membar fence atom red red.async vote vote.sync
         shfl.sync match.sync activemask redux.sync griddepcontrol elect.sync mbarrier.init
         mbarrier.inval mbarrier.expect_tx mbarrier.complete_tx mbarrier.arrive mbarrier.arrive_drop
@@ -119,7 +119,7 @@ REFUSED_FORMS = tuple(
     atom.global.cas.b128 atom.global.add.v2.f32 atom.global.add.noftz.v4.f16
     red.global.add.v2.f32 ld.global.unified.u32 ld.global.nc.L2::cache_hint.unified.u32
     st.async.shared::cluster.mbarrier::complete_tx::bytes.u32 vote.all.pred shfl.up.b32
-    fence.proxy.tensormap::generic.acquire.gpu fence.mbarrier_init.release.cluster
+    fence.proxy.tensormap::generic.acquire.gpu
     mma.sync.aligned.m8n8k4.row.col.f32.f16.f16.f32
     mma.sync.aligned.m8n8k32.row.col.s32.s4.s4.s32
     mma.sync.aligned.m16n8k256.row.col.s32.b1.b1.s32.and.popc

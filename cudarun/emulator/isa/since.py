@@ -29,6 +29,9 @@ barrier        90 7.8 cluster
 bmsk           70 7.6
 cp             80 7.0
                80 7.4 L2::128B L2::256B L2::64B L2::cache_hint
+               80 7.8 mbarrier+shared::cta
+               90 8.0 bulk
+               90 8.6 bulk+global+mbarrier::complete_tx::bytes+shared::cta
 createpolicy   80 7.4
 cvt            72 6.5 b32 pack
                80 7.0 bf16 bf16x2 f16x2 relu rna tf32
@@ -48,7 +51,7 @@ ex2            75 7.0 f16 f16x2
 fence          70 6.0
                70 7.5 proxy
                90 7.8 cluster
-               90 8.0 async
+               90 8.0 async mbarrier_init
 fma            53 6.0 f16 f16x2
                80 7.0 bf16 bf16x2 relu
 getctarank     90 7.8
@@ -77,6 +80,13 @@ match          70 6.0
 max            80 7.0 NaN bf16 bf16x2 f16 f16x2
                86 7.2 xorsign
                90 8.0 relu s16x2 u16x2
+mbarrier       80 7.0
+               80 7.1 parity
+               80 7.8 shared::cta
+               80 8.0 acquire release
+               90 7.8 try_wait
+               90 8.0 expect_tx complete_tx cluster shared::cluster
+               90 8.6 arrive+relaxed arrive_drop+relaxed relaxed+test_wait relaxed+try_wait
 min            80 7.0 NaN bf16 bf16x2 f16 f16x2
                86 7.2 xorsign
                90 8.0 relu s16x2 u16x2

@@ -11,7 +11,7 @@ from cudarun.emulator.isa import compare, convert, floating, half, video
 from cudarun.emulator.isa import integer as integer_table
 from cudarun.emulator.isa import logic as logic_table
 from cudarun.emulator.isa import move as move_table
-from tests.golden.isa import extras, lanewise, matrix, memory, wanted, warp
+from tests.golden.isa import extras, lanewise, matrix, mbarrier, memory, wanted, warp
 from tests.golden.isa.case import Case, unique
 
 _CHAPTERS: dict[str, Callable[[], Iterable[Case]]] = {
@@ -28,6 +28,7 @@ _CHAPTERS: dict[str, Callable[[], Iterable[Case]]] = {
     "matrix": matrix.matrix,
     "control": warp.control,
     "cluster": warp.cluster,
+    "mbarrier": mbarrier.mbarrier,
     "stack": memory.stack,
     "hints": memory.hints,
     "special": warp.special,

@@ -1,0 +1,260 @@
+"""Barrier objects in shared memory (PTX manual 9.7.13.15), and bulk copies that report to them.
+
+An object is 64 opaque bits. Here: the expected count of arrivals, how many of them are pending, the
+bytes of transactions still expected (from `_NO_BYTES` on), and in the highest bit the parity of the
+phase. A phase completes when nothing is pending and no bytes are expected; a state, which an
+arrival returns, is the object as it was before.
+
+Copies are carried out at once, which is one of the times they may happen.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from cudarun.emulator.machine.access import Access
+
+if TYPE_CHECKING:
+    from cudarun.emulator.isa.form import Words
+    from cudarun.emulator.machine.active import Active
+
+Array = npt.NDArray[Any]
+Arrays = tuple[Array, ...]
+
+_COUNT = (1 << 20) - 1
+_PENDING, _BYTES, _PHASE = 20, 40, 63  # where the fields begin; the expected count is the lowest
+_NO_BYTES = 1 << 21
+_CHUNK = 16  # bytes, of which bulk copies take multiples
+_WORD = np.dtype(np.uint64)
+_FAILED = 719
+
+
+def _packed(expected: int, pending: int, owed: int, phase: int) -> int:
+    """An object; ``owed`` are the bytes still expected."""
+    return expected | pending << _PENDING | (owed + _NO_BYTES) << _BYTES | phase << _PHASE
+
+
+def _after(expected: int, pending: int, owed: int, phase: int) -> int:
+    """An object after an operation, in the next phase where this one is complete."""
+    if pending == 0 and owed == 0:
+        return _packed(expected, expected, 0, phase ^ 1)
+    return _packed(expected, pending, owed, phase)
+
+
+def _fields(word: int) -> tuple[int, int, int, int]:
+    """Expected count, pending count, bytes owed and phase of an object."""
+    owed = (word >> _BYTES & (1 << _PHASE - _BYTES) - 1) - _NO_BYTES
+    return word & _COUNT, word >> _PENDING & _COUNT, owed, word >> _PHASE
+
+
+class Initialise:
+    """``mbarrier.init``; ``mbarrier.inval`` makes the place one that holds no object."""
+
+    def __init__(self, words: Words) -> None:
+        self.access = Access(words.space, _WORD, 1, "store", words.offsets[0])
+
+    def __call__(self, active: Active, sources: Arrays, destinations: Arrays) -> None:
+        """Write the objects, or zeros."""
+        words = np.zeros(active.count, dtype=np.uint64)
+        if len(sources) > 1:
+            counts = sources[1].astype(np.uint64)
+            if not ((counts >= 1) & (counts <= _COUNT)).all():
+                lane = int(np.argmin((counts >= 1) & (counts <= _COUNT)))
+                raise active.fault(_FAILED, f"mbarrier.init with a count of {counts[lane]}", lane)
+            words = counts | counts << np.uint64(_PENDING) | np.uint64(_NO_BYTES << _BYTES)
+        for view, index, positions in self.access.locate(active, sources[0]):
+            view[index] = words if positions is None else words[positions]
+
+
+class _Change:
+    """An operation that changes objects; lanes that meet at one take their turns.
+
+    Attributes:
+        arrives: Whether it is an arrival, which the count is of.
+        drops: Whether the count is taken from later phases, too.
+    """
+
+    arrives = True
+    drops = False
+
+    def __init__(self, words: Words, address: int = 0) -> None:
+        order = words.get("sem") or ("release" if self.arrives else "relaxed")
+        self.access = Access(
+            words.get("to") or words.space or "",
+            _WORD,
+            1,
+            "mbarrier operation",
+            words.offsets[address],
+            order="acq_rel" if order == "release" else order,
+            scope=words.get("scope") or "cta",
+        )
+
+    def change(self, active: Active, addresses: Array, counts: Array, owed: Array) -> Array:
+        """Apply ``counts`` and ``owed`` bytes, one per active lane; the objects before."""
+        states = np.zeros(active.count, dtype=np.uint64)
+        for view, index, positions in self.access.locate(active, addresses):
+            rows = np.arange(active.count) if positions is None else positions
+            order = np.argsort(index, kind="stable")
+            starts = np.flatnonzero(np.diff(index[order], prepend=-1))
+            for run in np.split(order, starts[1:]):
+                lanes = rows[run]
+                place = int(index[run[0]])
+                states[lanes], view[place] = self._turns(
+                    active, int(view[place]), lanes, counts[lanes], owed[lanes]
+                )
+        return states
+
+    def _turns(
+        self, active: Active, word: int, lanes: Array, counts: Array, owed: Array
+    ) -> tuple[Array, int]:
+        """The states that lanes get from one object in turn, and what it is in the end."""
+        expected, pending, bytes_owed, phase = _fields(word)
+        total = int(counts.sum())
+        if 0 < total <= pending and self.arrives and not self.drops and not owed.any():
+            before = np.cumsum(counts) - counts
+            states = np.uint64(word) - (before.astype(np.uint64) << np.uint64(_PENDING))
+            return states, _after(expected, pending - total, bytes_owed, phase)
+        states = np.zeros(len(lanes), dtype=np.uint64)
+        for turn, (count, more) in enumerate(zip(counts.tolist(), owed.tolist(), strict=True)):
+            states[turn] = word
+            expected, pending, bytes_owed, phase = _fields(word)
+            if count > pending:
+                what = f"{count} arrivals at an mbarrier object of which {pending} are pending"
+                raise active.fault(_FAILED, what, int(lanes[turn]))
+            remaining = expected - count if self.drops else expected
+            word = _after(remaining, pending - count, bytes_owed + more, phase)
+        return states, word
+
+
+class Arrive(_Change):
+    """``mbarrier.arrive`` and ``mbarrier.arrive_drop``, also with ``.expect_tx``."""
+
+    def __init__(self, words: Words) -> None:
+        self.drops = words["how"] == "arrive_drop"
+        self.expects = words["kind"] == "expect_tx"
+        super().__init__(words)
+
+    def __call__(self, active: Active, sources: Arrays, destinations: Arrays) -> None:
+        """Destinations are the states before."""
+        given = sources[1].astype(np.int64) if len(sources) > 1 else None
+        one, none = np.ones(active.count, np.int64), np.zeros(active.count, np.int64)
+        counts, owed = (one, given) if self.expects else (given, none)
+        states = self.change(
+            active,
+            sources[0],
+            one if counts is None else counts,
+            none if owed is None else owed,
+        )
+        np.copyto(destinations[0], states)
+
+
+class Transactions(_Change):
+    """``mbarrier.expect_tx`` and ``mbarrier.complete_tx``."""
+
+    arrives = False
+
+    def __init__(self, words: Words) -> None:
+        self.sign = 1 if words["how"] == "expect_tx" else -1
+        super().__init__(words)
+
+    def __call__(self, active: Active, sources: Arrays, destinations: Arrays) -> None:
+        """Expect more bytes, or fewer."""
+        none = np.zeros(active.count, np.int64)
+        self.change(active, sources[0], none, self.sign * sources[1].astype(np.int64))
+
+
+class ArriveAfterCopies(_Change):
+    """``cp.async.mbarrier.arrive``: an arrival when the lane's copies are done, which is now.
+
+    Without ``.noinc`` the pending count is first raised by it, so that all stays as it was.
+    """
+
+    def __init__(self, words: Words) -> None:
+        self.counts = int(bool(words["noinc"]))
+        super().__init__(words)
+
+    def __call__(self, active: Active, sources: Arrays, destinations: Arrays) -> None:
+        """Arrive."""
+        none = np.zeros(active.count, np.int64)
+        self.change(active, sources[0], none + self.counts, none)
+
+
+class Wait:
+    """``mbarrier.test_wait`` and ``mbarrier.try_wait``: whether a phase is complete.
+
+    The second may suspend a thread for a while; here it never does.
+    """
+
+    strong = True  # what a loop around it waits for is another thread
+
+    def __init__(self, words: Words) -> None:
+        self.parity = bool(words.get("parity"))
+        order = words.get("sem") or "acquire"
+        scope = words.get("scope") or "cta"
+        self.access = Access(
+            words.space, _WORD, 1, "load", words.offsets[0], order=order, scope=scope
+        )
+
+    def __call__(self, active: Active, sources: Arrays, destinations: Arrays) -> None:
+        """The destination is true where the phase of the state, or of the parity, has passed."""
+        given = sources[1].astype(np.uint64)
+        asked = given & np.uint64(1) if self.parity else given >> np.uint64(_PHASE)
+        for view, index, positions in self.access.locate(active, sources[0]):
+            rows = slice(None) if positions is None else positions
+            destinations[0][rows] = view.take(index) >> np.uint64(_PHASE) != asked[rows]
+
+
+def pending_count(state: Array, d: Array) -> None:
+    """``mbarrier.pending_count``: the arrivals that were pending in a state."""
+    np.copyto(d, state >> np.uint64(_PENDING) & np.uint64(_COUNT), casting="unsafe")
+
+
+class BulkCopy(_Change):
+    """``cp.async.bulk``: a stretch of memory, copied for each lane that asks for it.
+
+    Where it ends in shared memory, an object takes note of its bytes.
+    """
+
+    arrives = False
+
+    def __init__(self, words: Words) -> None:
+        to = words.get("to") or "global"
+        origin = words.get("source") or "global"
+        first, second, *rest = words.offsets
+        self.target = Access(to, _WORD, 2, "store", first)
+        self.origin = Access(origin, _WORD, 2, "load", second)
+        self.reports = bool(rest)
+        if self.reports:
+            super().__init__(words, 2)
+            self.access.order = "acq_rel"  # who sees the bytes counted sees them written
+
+    def __call__(self, active: Active, sources: Arrays, destinations: Arrays) -> None:
+        """Copy, then report."""
+        to, origin, sizes, *rest = sources
+        if (sizes % _CHUNK != 0).any():
+            lane = int(np.argmax(sizes % _CHUNK != 0))
+            what = f"cp.async.bulk of {int(sizes[lane])} bytes, no multiple of {_CHUNK}"
+            raise active.fault(_FAILED, what, lane)
+        for lane in range(active.count):
+            chunks = int(sizes[lane]) // _CHUNK
+            if chunks:
+                some = active.some(np.full(chunks, lane))
+                steps = np.arange(chunks, dtype=np.uint64) * np.uint64(_CHUNK)
+                self._copy(some, to[lane].astype(np.uint64) + steps, origin[lane] + steps)
+        if self.reports:
+            none = np.zeros(active.count, np.int64)
+            self.change(active, rest[0], none, -sizes.astype(np.int64))
+
+    def _copy(self, some: Active, to: Array, origin: Array) -> None:
+        data = np.zeros((len(to), 2), dtype=np.uint64)
+        for view, index, positions in self.origin.locate(some, origin.astype(np.uint64)):
+            rows = slice(None) if positions is None else positions
+            for place in range(2):
+                data[rows, place] = view[place:].take(index)
+        for view, index, positions in self.target.locate(some, to):
+            rows = slice(None) if positions is None else positions
+            for place in range(2):
+                view[place:][index] = data[rows, place]

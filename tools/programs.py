@@ -64,13 +64,14 @@ def cases(chapter: str) -> list[dict[str, Any]]:
     return found
 
 
-def run(chapter: str, device: str, folder: Path) -> list[Outcome]:
+def run(chapter: str, device: str, folder: Path, **more: str) -> list[Outcome]:
     """Run a chapter on a device.
 
     Args:
         chapter: One of `CHAPTERS`.
         device: As for ``cudarun -d``.
         folder: An empty one, to work in.
+        more: Further keys for every case, as ``detect="race"``.
 
     Raises:
         RuntimeError: The spec was refused, or did not end.
@@ -83,7 +84,7 @@ def run(chapter: str, device: str, folder: Path) -> list[Outcome]:
         names = [match[1] for text in case["args"] if (match := BUFFER.match(text))]
         saved[case["name"]] = {name: folder / f"{number}-{name}.bin" for name in names}
         saves = [f"{name}={path.name}" for name, path in saved[case["name"]].items()]
-        tables.append("\n".join(["[[launch]]", *_lines({**case, "save": saves})]))
+        tables.append("\n".join(["[[launch]]", *_lines({**case, **more, "save": saves})]))
     spec = folder / "spec.toml"
     spec.write_text("\n\n".join(tables) + "\n")
     return [

@@ -19,6 +19,10 @@ from cudarun.report.watch_types import (
 
 _SHOWN = 10  # findings at different lines of the source
 _WORDS = {"race": "race in {space} memory", "uninit": "read of unwritten {space} memory"}
+_MORE = {
+    "race": ("pair of PTX lines", "pairs of PTX lines"),
+    "uninit": ("PTX line", "PTX lines"),
+}
 _CLAIMS = {"race": "no race", "uninit": "no read of unwritten memory"}
 
 
@@ -62,7 +66,7 @@ def _show_finding(finding: Finding, others: Sequence[Finding], out: Console) -> 
         where = _where(f"{place.source}{function}" if place.source else None, place)
         out.print(Text(f"    {where}"), soft_wrap=True)
     if others:
-        what = "pairs of PTX lines" if finding.kind == "race" else "PTX lines"
+        what = _MORE[finding.kind][len(others) > 1]
         out.print(Text(f"  and at {len(others)} more {what} from there"), soft_wrap=True)
 
 

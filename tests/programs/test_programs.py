@@ -20,7 +20,10 @@ DEVICE = os.environ.get("CUDARUN_PROGRAMS_DEVICE", "cpu")
 UNRECORDED = {
     ("print_formats", "printed"), ("triton layer_norm", "average"), ("triton dropout", "out"),
 }  # fmt: skip
-
+SHARING = (
+    *("cluster", "graph", "groups", "heap", "histogram", "local", "mma", "scan", "sort", "sparse"),
+    *("stencil", "sync", "transpose", "triton", "warp", "wmma"),
+)  # chapters whose threads share memory, or leave some of it unwritten
 KERNEL = re.compile(r"^\.visible \.entry (\w+)\(", re.MULTILINE)
 
 
@@ -33,6 +36,13 @@ def test_programs(chapter: str, tmp_path: Path) -> None:
     if chapter == "printing":
         printed = "".join(each.printed for each in outcomes)
         assert printed == (FOLDER / "printing.txt").read_text()
+
+
+@pytest.mark.skipif(DEVICE != "cpu", reason="nobody can watch a GPU")
+@pytest.mark.parametrize("chapter", SHARING)
+def test_detectors_find_nothing_in_correct_programs(chapter: str, tmp_path: Path) -> None:
+    outcomes = programs.run(chapter, DEVICE, tmp_path, detect="race,uninit")
+    assert [(each.name, each.reason) for each in outcomes if each.verdict != "passed"] == []
 
 
 def test_every_kernel_has_a_case() -> None:

@@ -23,7 +23,9 @@ from tests.golden.isa.kernel import Group, Refused, Runner
 from tests.golden.isa.rules import distant
 
 FOLDER = Path(__file__).parent / "isa-h200"
-RECORDED = CHAPTERS if FOLDER.is_dir() else ()
+WAITING = ("mbarrier",)
+"""Chapters that have not been on a GPU yet."""
+RECORDED = tuple(chapter for chapter in CHAPTERS if chapter not in WAITING)
 GROUP = 128
 
 # Rows without a case: this one has no result, and waits for ever where registers are short.
@@ -49,6 +51,11 @@ def test_as_on_hardware(chapter: str) -> None:
     assert list(store.differences(golden, run(golden.cases))) == []
 
 
+def test_what_waits_is_not_there_yet() -> None:
+    """Once it is recorded it is to be compared."""
+    assert [chapter for chapter in WAITING if (FOLDER / f"{chapter}.xz").exists()] == []
+
+
 def test_what_is_wanted_is_not_there_yet() -> None:
     """Every such case is refused at its own line; one that is taken belongs into its chapter."""
     group = Group(cases(WANTED))
@@ -60,7 +67,7 @@ def test_what_is_wanted_is_not_there_yet() -> None:
 
 @pytest.mark.parametrize("opcode", sorted(FORMS))
 def test_every_row_has_a_case(opcode: str) -> None:
-    """Of those recorded, and before there are any, of those to record."""
+    """One that is recorded, or is to be."""
     spoken = instructions()
     for form in FORMS[opcode]:
         seen = any(form.match(modifiers) is not None for modifiers in spoken.get(opcode, ()))
@@ -86,10 +93,7 @@ def instructions() -> dict[str, set[tuple[str, ...]]]:
 
 def every_case() -> Iterator[Case]:
     for chapter in CHAPTERS:
-        if RECORDED:
-            yield from store.read(FOLDER / f"{chapter}.xz").cases
-        else:
-            yield from cases(chapter)
+        yield from cases(chapter)
 
 
 # --- the means -----------------------------------------------------------------------------------

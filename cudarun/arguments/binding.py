@@ -361,18 +361,14 @@ def _misfits(
             if one
             else f"arguments {which} do not fit their parameters"
         )
-    lines = [("", "", "offset", "size", "parameter", "argument", "size", "")]
+    lines = [("", "", "offset", "size", "parameter", "argument", "size")]
     for index, (argument, parameter) in enumerate(zip_longest(arguments, parameters)):
-        lines.append(
-            (
-                "!" if index in problems else "",
-                str(index),
-                *_parameter_cells(parameter),
-                *_argument_cells(argument),
-                problems.get(index, ""),
-            )
-        )
-    return f"{kernel}: {summary}\n{_table(lines)}"
+        mark = "!" if index in problems else ""
+        lines.append((mark, str(index), *_parameter_cells(parameter), *_argument_cells(argument)))
+    table = _table(lines)
+    for index in sorted(problems, reverse=True):  # from the end, for each makes it longer
+        table.insert(index + 2, f"{'':{table[0].index('parameter')}}^ {problems[index]}")
+    return "\n".join((f"{kernel}: {summary}", *table))
 
 
 def _number(things: Sequence[object], what: str) -> str:
@@ -386,26 +382,36 @@ def _parameter_cells(parameter: Parameter | None) -> tuple[str, str, str]:
     return str(parameter.offset), str(parameter.size), description or "?"
 
 
-_WIDEST = 48
-
-
 def _argument_cells(argument: Argument | None) -> tuple[str, str]:
     if argument is None:
         return "–", ""
     text = argument.text or str(argument)
-    shown = text if len(text) <= _WIDEST else f"{text[: _WIDEST - 1]}…"
     size = "?" if isinstance(argument.value, BareNumber) else str(value_type(argument.value).size)
-    return shown, size
+    return text, size
 
 
-def _table(lines: Sequence[tuple[str, ...]]) -> str:
+_WIDEST = 78  # columns: one of the narrowest terminals shows a line as it is
+_TEXTS = (4, 5)  # the columns that can be long
+
+
+def _table(lines: Sequence[tuple[str, ...]]) -> list[str]:
+    """The lines with their columns below each other; long texts are cut where they must be."""
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    one, other = (widths[column] for column in _TEXTS)
+    room = _WIDEST - 2 * len(widths) - (sum(widths) - one - other)
+    if one + other > room:  # each has half of it, and what the other leaves
+        widths[_TEXTS[0]] = min(one, max(room // 2, room - other))
+        widths[_TEXTS[1]] = min(other, room - widths[_TEXTS[0]])
     right = {1, 2, 3, 6}
-    rendered = (
-        "  ".join(
-            cell.rjust(width) if index in right else cell.ljust(width)
+    return [
+        "  "
+        + "  ".join(
+            cell.rjust(width) if index in right else _cut(cell, width).ljust(width)
             for index, (cell, width) in enumerate(zip(line, widths, strict=True))
         ).rstrip()
         for line in lines
-    )
-    return "\n".join(f"  {line}" for line in rendered)
+    ]
+
+
+def _cut(text: str, width: int) -> str:
+    return text if len(text) <= width else f"{text[: width - 1]}…"

@@ -62,7 +62,7 @@ def _facts(data: bytes, origin: str) -> ImageFacts | None:
         from cudarun.images.elf import read_elf
 
         read_elf(data, origin, kind)  # a driver that is given half a cubin crashes
-    if kind is not ImageKind.PTX:
+    if kind not in (ImageKind.PTX, ImageKind.CUBIN):
         return None
     from cudarun.images.read import read_image
 

@@ -21,7 +21,7 @@ def show_figure(figure: Figure, out: Console) -> None:
     """The figure under its name, and what is not in it."""
     out.print(Text(f"{figure.name}:"), soft_wrap=True)
     if figure.kind == "image":
-        colored = out.color_system is not None
+        colored = out.color_system is not None and not out.no_color
         lines = _colored(figure.series) if colored else map(Text, _shaded(figure.series))
     else:
         lines = map(Text, _histogram(figure) if figure.kind == "hist" else _plot(figure))

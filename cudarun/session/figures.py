@@ -15,7 +15,8 @@ from cudarun.session.pictures import brightness, is_image
 from cudarun.session.requests import Show
 
 _BINS = 16
-_COLUMNS = 80  # of a plot or an image
+_COLUMNS = 80  # of an image
+_PLOT_COLUMNS = 68  # beside its labels on a narrow terminal
 _IMAGE_ROWS = 80  # two to a line of text
 
 
@@ -56,7 +57,7 @@ def _histogram(numbers: npt.NDArray[Any], low: float, high: float) -> tuple[Any,
 
 def _plot(numbers: npt.NDArray[Any]) -> tuple[Any, ...]:
     """The smallest and the largest number of each column; ``None`` where none is finite."""
-    columns = np.array_split(numbers, min(_COLUMNS, numbers.size))
+    columns = np.array_split(numbers, min(_PLOT_COLUMNS, numbers.size))
     return tuple(_extremes(column[np.isfinite(column)]) for column in columns)
 
 

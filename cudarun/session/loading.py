@@ -7,15 +7,18 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from cudarun.arguments.scanner import did_you_mean
 from cudarun.errors import CudarunError, ImageRefused, RequestError
 from cudarun.images.demangle import demangle, parameter_types, spellings
 from cudarun.images.facts import ImageFacts, KernelFacts
+from cudarun.images.identify import ImageKind
 from cudarun.parameters import Parameter
 from cudarun.session.calls import Driver
 from cudarun.session.image_requests import JitOptions
 from cudarun.session.jit import Logs, driver_options, options_told
 from cudarun.session.requests import Image
 
+_PARAM_COUNT_SINCE = 13020
 PARAM_INFO_SINCE = 12040
 """cuKernelGetParamInfo, cuLibraryEnumerateKernels, cuFuncLoad and their like."""
 
@@ -101,9 +104,11 @@ class Library:
                 raise self.driver.failure(call, result)
         variables = self.image.facts.variables if self.image.facts else ()
         known = [variable.name for variable in variables]
+        close = did_you_mean(name, known)
+        listed = f"it has {', '.join(known)}" if known else "it has none that it tells"
         raise RequestError(
             f"&{name}: {self.image.origin} has no such variable",
-            hint=f"it has {', '.join(known)}" if known else None,
+            hint=f"{close} {listed}" if close else listed,
         )
 
     def names(self) -> list[str]:
@@ -166,17 +171,37 @@ def read_parameters(
         name: The kernel's mangled name.
         facts: Of its image.
     """
+    kernels = facts.kernels if facts else ()
+    told = next((kernel for kernel in kernels if kernel.name == name), None)
+    types = parameter_types(demangle(name))
+    # A cubin of old tools tells no parameters, which does not mean that there are none.
+    is_ptx = facts is not None and facts.kind is ImageKind.PTX
+    certain = told if told and (told.parameters or is_ptx) else None
+    count = _parameter_count(driver, call, handle, certain, types)
     layout: list[Parameter] = []
-    while True:
+    while count is None or len(layout) < count:
         result, *where = driver.attempt(call, handle, len(layout))
         if result == driver.CUresult.CUDA_ERROR_INVALID_VALUE:  # past the last one
             break
         if result != 0:
             raise driver.failure(call, result)
         layout.append(Parameter(len(layout), *where))
-    kernels = facts.kernels if facts else ()
-    told = next((kernel for kernel in kernels if kernel.name == name), None)
-    return _named(layout, told, parameter_types(demangle(name)))
+    return _named(layout, told, types)
+
+
+def _parameter_count(
+    driver: Driver, call: str, handle: Any, told: KernelFacts | None, types: Sequence[str] | None
+) -> int | None:
+    """How many parameters a kernel has; ``None``: as many as the driver tells before it refuses.
+
+    A refused call is harmless, but a tool that watches the driver reports it.
+    """
+    if told is not None:
+        return len(told.parameters)
+    counting = call.replace("Info", "Count")
+    if driver.version >= _PARAM_COUNT_SINCE and hasattr(driver.module, counting):
+        return int(getattr(driver, counting)(handle))
+    return None if types is None else len(types)
 
 
 def _named(

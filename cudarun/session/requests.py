@@ -29,9 +29,9 @@ class Image:
     Attributes:
         origin: The name it goes by in messages.
         data: Its bytes.
-        facts: What a PTX text says of its kernels: their parameters' names and types. ``None`` for
-            binaries, of which the driver tells as much, and for a text that we cannot read: whether
-            that is good is the driver's to say.
+        facts: What a PTX text or a cubin says of its kernels and variables. ``None`` for other
+            files, of which the driver tells, and for what we cannot read: whether that is good is
+            the driver's to say.
         compilation: How to compile it, of CUDA source.
         is_compiled: Whether this was CUDA source: lines of the data are not lines of the file.
         warnings: What the compiler complained of all the same.

@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
+import fcntl
+import os
+import pty
 import struct
+import subprocess
+import sys
+import termios
 import zlib
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,6 +24,7 @@ if TYPE_CHECKING:
 
 SAXPY = ("launch", "samples/saxpy.ptx", "-d", "cpu", "--threads", "100", "--block", "32")
 ARGUMENTS = ("a=f32:2", "x=f32[n]:iota", "y=f32[n]:ones", "n=i32:100")
+ROOT = Path(__file__).resolve().parents[2]
 TWO = {"CUDARUN_CPU_DEVICES": "2"}
 
 # Writes the buffer's own address, which is another on each device, at index 3; and, where it is a
@@ -253,6 +261,8 @@ def test_an_image_in_characters_and_in_colours(run: Run) -> None:
     colored = run(*args, "--color", env={"COLORTERM": "truecolor"}).out
     assert "\x1b[38;2;255;255;255;48;2;255;255;255m▀" in colored
     assert colored.count("▀") == 4
+    without = {"COLORTERM": "truecolor", "TERM": "xterm-256color", "NO_COLOR": "1"}
+    assert on_a_terminal(*args, env=without).splitlines()[-3:] == ["x:", " @", "@"]
 
 
 def test_what_is_shown_is_in_the_document(run: Run) -> None:
@@ -261,7 +271,7 @@ def test_what_is_shown_is_in_the_document(run: Run) -> None:
     hist, plot = outcome["result"]["figures"]
     assert (hist["name"], hist["kind"], sum(hist["series"])) == ("y", "hist", 100)
     assert (hist["minimum"], hist["maximum"], hist["not_finite"]) == (1.0, 199.0, 0)
-    assert (plot["series"][0], len(plot["series"])) == ([0.0, 1.0], 80)
+    assert (plot["series"][0], len(plot["series"])) == ([0.0, 1.0], 68)
 
 
 @pytest.mark.parametrize(
@@ -278,3 +288,28 @@ def test_what_cannot_be_shown_is_refused_before_the_launch(run: Run, show: str, 
     assert ran.code == 2
     assert f"error: {says}\n" in ran.err
     assert "cuLaunchKernel" not in ran.err
+
+
+def on_a_terminal(*args: str, env: dict[str, str]) -> str:
+    """What a command writes on a terminal of 80 columns."""
+    controller, terminal = pty.openpty()
+    fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
+    process = subprocess.Popen(
+        [sys.executable, "-m", "cudarun", *args],
+        env=os.environ | env, cwd=ROOT, stdin=terminal, stdout=terminal, stderr=terminal,
+    )  # fmt: skip
+    os.close(terminal)
+    written = b""
+    with contextlib.suppress(OSError):  # which ends what a terminal can be read of
+        while part := os.read(controller, 1 << 16):
+            written += part
+    os.close(controller)
+    assert process.wait() == 0
+    return written.decode()
+
+
+@pytest.mark.parametrize("kind", ["plot", "hist", "image"])
+def test_no_figure_is_wider_than_a_narrow_terminal(kind: str) -> None:
+    wide = (*SAXPY, "a=f32:0", "x=f32[500,500]:rand(-123456,1)", "y=f32[n]:ones", "n=i32:0", "-q")
+    shown = on_a_terminal(*wide, "--show", f"x={kind}", env={"NO_COLOR": "1"})
+    assert max(map(len, shown.splitlines())) <= 80

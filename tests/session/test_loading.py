@@ -38,6 +38,37 @@ def test_the_driver_tells_offsets_and_the_text_tells_types(
     ]  # fmt: skip
 
 
+def _refused(image: Image, version: int, call: str, session: Session) -> list[str]:
+    """The results that are not success, of the calls that ask for a kernel's parameters."""
+    session.driver.version = version
+    library, seen, attempt = session.load(image), [], session.driver.attempt
+
+    def watched(name: str, *args: Any) -> tuple[Any, ...]:
+        answer = attempt(name, *args)
+        if name.startswith(call) and answer[0] != 0:
+            seen.append(answer[0].name)
+        return answer
+
+    session.driver.attempt = watched  # type: ignore[method-assign]
+    kernel = library.kernel(None)
+    assert len(kernel.parameters) == 4
+    return seen
+
+
+@pytest.mark.parametrize(("told", "version", "refusals"), [
+    (True, 13000, []),  # the text says how many there are
+    (False, 13020, []),  # the driver counts them
+    (False, 13000, ["CUDA_ERROR_INVALID_VALUE"]),  # it is asked until it refuses
+])  # fmt: skip
+def test_a_count_that_is_known_saves_a_refusal(
+    in_session: InSession, sample: SampleImage, told: bool, version: int, refusals: list[str]
+) -> None:
+    image = sample("saxpy.ptx")
+    facts = read_image(image.data, image.origin) if told else None
+    found = in_session(partial(_refused, replace(image, facts=facts), version, "cuKernelGetParam"))
+    assert found == refusals
+
+
 def test_before_cuda_12_4_the_file_alone_tells_them(
     in_session: InSession, sample: SampleImage
 ) -> None:

@@ -120,27 +120,29 @@ def _spec(values: dict[str, Any], *, as_json: bool, quiet: bool) -> int:
 
 
 def _run_spec(values: dict[str, Any], where: Target, *, as_json: bool, quiet: bool) -> int:
-    from cudarun.commands.spec_file import read_spec
-    from cudarun.report.junit import write_junit
-    from cudarun.session.spec_run import run_spec
-    from cudarun.writing import check_writable
+    from cudarun.session.spec_run import crews, run_spec
 
-    names = [name for name in (values["image"], *values["arguments"]) if name is not None]
-    cases = read_spec(values["spec"], names, where)
-    if values["junit"] is not None:
-        check_writable("--junit", values["junit"])
-    from cudarun.report.spec import SpecTable
+    with crews(where) as workers:  # which begin while we read the spec
+        from cudarun.commands.spec_file import read_spec
+        from cudarun.report.junit import write_junit
+        from cudarun.report.spec import SpecTable
+        from cudarun.writing import check_writable
 
-    table = None if as_json else SpecTable(click.get_current_context().color, quiet=quiet)
-    report = run_spec(
-        values["spec"],
-        cases,
-        where,
-        fail_fast=values["fail_fast"],
-        watch=watch(where, quiet=quiet),
-        on_case=table.add if table is not None else lambda case: None,
-        keep=table is None or values["junit"] is not None,
-    )
+        names = [name for name in (values["image"], *values["arguments"]) if name is not None]
+        cases = read_spec(values["spec"], names, where)
+        if values["junit"] is not None:
+            check_writable("--junit", values["junit"])
+        table = None if as_json else SpecTable(click.get_current_context().color, quiet=quiet)
+        report = run_spec(
+            values["spec"],
+            cases,
+            where,
+            workers,
+            fail_fast=values["fail_fast"],
+            watch=watch(where, quiet=quiet),
+            on_case=table.add if table is not None else lambda case: None,
+            keep=table is None or values["junit"] is not None,
+        )
     if values["junit"] is not None:
         write_junit(report, values["junit"])
     if table is None:

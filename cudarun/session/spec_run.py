@@ -10,7 +10,7 @@ from __future__ import annotations
 import time
 from collections import defaultdict, deque
 from collections.abc import Callable, Generator, Iterator, Sequence
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-_SPARES = 3
+_SPARES = 2
 """How many workers stand by on a device once one was lost there: faults come in clusters, and a
 driver needs 0.3 s to initialise, on several GPUs one after the other."""
 
@@ -46,10 +46,22 @@ Steps = Generator[Worker[Any], Outcome[Any], T]
 """Yields the worker that was given something to do; is sent what became of that."""
 
 
+@contextmanager
+def crews(target: Target) -> Iterator[list[Crew]]:
+    """The workers of a spec, a crew for each device, which initialise while the spec is read.
+
+    Raises:
+        NoDevice: ``all`` was asked for and there is none.
+    """
+    with ExitStack() as stack:
+        yield [Crew(selectors, target, stack) for selectors in one_by_one(target)]
+
+
 def run_spec(
     origin: str,
     cases: Sequence[Case],
     target: Target,
+    crews: Sequence[Crew],
     *,
     fail_fast: bool = False,
     watch: Watch | None = None,
@@ -61,15 +73,13 @@ def run_spec(
     Args:
         origin: What the spec is called.
         cases: In order.
-        target: The devices; its context and time limit are those of cases that say nothing else.
+        target: Its context and time limit are those of cases that say nothing else.
+        crews: What `crews` made for the devices.
         fail_fast: Begin no case any more once one has failed.
         watch: Is shown what the workers are doing.
         on_case: Called with each case as soon as it is settled.
         keep: Whether the report has each case's result, for which there may be no memory where
             there are very many.
-
-    Raises:
-        NoDevice: ``all`` was asked for and there is none.
     """
     started = time.monotonic()
     done: list[CaseReport] = []
@@ -83,24 +93,21 @@ def run_spec(
     def stopped() -> bool:
         return fail_fast and any(report.verdict == "failed" for report in done)
 
-    with ExitStack() as stack:
-        groups = one_by_one(target)
-        lanes = [_Lane(group, cases, target, stack, settled, stopped) for group in groups]
-        _run_all(lanes, watch)
-    return _report(origin, cases, groups, done, time.monotonic() - started)
+    _run_all([_Lane(crew, cases, target, settled, stopped) for crew in crews], watch)
+    devices = [crew.label for crew in crews]
+    return _report(origin, cases, devices, done, time.monotonic() - started)
 
 
 def _report(
     origin: str,
     cases: Sequence[Case],
-    groups: Sequence[tuple[Selector, ...]],
+    devices: Sequence[str],
     done: Sequence[CaseReport],
     seconds: float,
 ) -> SpecReport:
     from cudarun.report.spec_types import SpecReport
 
     order = [case.name for case in cases]
-    devices = [label_of(group) for group in groups]
     verdicts = [report.verdict for report in done]
     return SpecReport(
         spec=origin,
@@ -136,33 +143,29 @@ class _Lane:
     """All cases on one device.
 
     Args:
-        selectors: The device.
+        crew: The workers of the device.
         cases: What to run.
         target: As for `run_spec`.
-        stack: Ends the workers when it is closed.
         settled: Called with each case's report.
         stopped: Whether no further case is to begin.
     """
 
     def __init__(
         self,
-        selectors: tuple[Selector, ...],
+        crew: Crew,
         cases: Sequence[Case],
         target: Target,
-        stack: ExitStack,
         settled: Callable[[CaseReport], None],
         stopped: Callable[[], bool],
     ) -> None:
-        self.label = label_of(selectors)
-        self._selectors = selectors
+        self.label = crew.label
+        self._selectors = crew.selectors
         self._cases = cases
         self._target = target
-        self._crew = _Crew(target, stack)
+        self._crew = crew
         self._settled = settled
         self._stopped = stopped
         self._where = ""  # in the spec
-        # Made at once: it initialises while the other lanes begin.
-        self._crew.prepare((selectors, target.context))
 
     @property
     def doing(self) -> tuple[str, Progress]:
@@ -233,18 +236,22 @@ class _Lane:
         return _judged(case, self.label, answer, seconds, outcome.output)
 
 
-class _Crew:
-    """The workers of one lane: for each place at most one at work, and some that stand by.
+class Crew:
+    """The workers of a device: for each place at most one at work, and some that stand by.
 
-    One that faulted, died or was out of time is never used again. Ending a process that has a GPU
-    takes a while, so nobody waits for that before the end.
+    The first begins at once. One that faulted, died or was out of time is never used again. Ending
+    a process that has a GPU takes a while, so nobody waits for that before the end.
 
     Attributes:
+        selectors: The device.
+        label: What messages call it.
         progress: Where its workers say what they do.
         has_lost: Whether a worker had to be replaced: where one fault is there are others.
     """
 
-    def __init__(self, target: Target, stack: ExitStack) -> None:
+    def __init__(self, selectors: tuple[Selector, ...], target: Target, stack: ExitStack) -> None:
+        self.selectors = selectors
+        self.label = label_of(selectors)
         self._target = target
         stack.callback(self._end)
         self._at_work: dict[Place, Worker[Any]] = {}
@@ -253,6 +260,7 @@ class _Crew:
         self._ending: list[Worker[Any]] = []
         self.progress = Progress(verbose=target.verbose)
         self.has_lost = False
+        self.prepare((selectors, target.context))
 
     def prepare(self, place: Place, count: int = 1) -> None:
         """Have so many workers stand by, initialising their drivers meanwhile."""

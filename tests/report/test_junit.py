@@ -8,8 +8,9 @@ from xml.etree import ElementTree
 import pytest
 
 from cudarun.errors import DeviceFailed, ExitCode, RequestError
-from cudarun.report.junit import check_writable, write_junit
+from cudarun.report.junit import write_junit
 from cudarun.report.spec_types import CaseReport, SpecReport
+from cudarun.writing import check_writable
 
 CASES = (
     CaseReport("a <&> b", 1, "0", "passed", seconds=0.25, output="\x1b[31m\0 ünder \ud800"),
@@ -54,4 +55,4 @@ def test_an_error_has_all_that_is_known(root: ElementTree.Element) -> None:
 def test_a_file_that_cannot_be_written(tmp_path: Path) -> None:
     for path in (tmp_path, tmp_path / "no" / "out.xml"):
         with pytest.raises(RequestError, match="cannot be written"):
-            check_writable(str(path))
+            check_writable("--junit", str(path))

@@ -7,10 +7,9 @@ from xml.etree import ElementTree
 
 import pytest
 
-from cudarun.errors import DeviceFailed, ExitCode, RequestError
+from cudarun.errors import DeviceFailed, ExitCode
 from cudarun.report.junit import write_junit
 from cudarun.report.spec_types import CaseReport, SpecReport
-from cudarun.writing import check_writable
 
 CASES = (
     CaseReport("a <&> b", 1, "0", "passed", seconds=0.25, output="\x1b[31m\0 ünder \ud800"),
@@ -50,9 +49,3 @@ def test_an_error_has_all_that_is_known(root: ElementTree.Element) -> None:
     assert error is not None
     assert (error.get("message"), error.get("type")) == ("x: y", "DeviceFailed")
     assert error.text == "x: y\ndevice: 0\nptxas <fatal>\nmend it\nseed: 7"
-
-
-def test_a_file_that_cannot_be_written(tmp_path: Path) -> None:
-    for path in (tmp_path, tmp_path / "no" / "out.xml"):
-        with pytest.raises(RequestError, match="cannot be written"):
-            check_writable("--junit", str(path))

@@ -6,7 +6,7 @@ that it can be done, and shown by ``--dry-run``, at once.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import zip_longest
 from pathlib import Path
@@ -29,6 +29,7 @@ from cudarun.arguments.values import (
     Initial,
     ListInitial,
     Scalar,
+    StructValue,
     SymbolAddress,
     Value,
     value_type,
@@ -109,21 +110,17 @@ class Binding:
         """Arguments passed by value, by name, as expressions see them.
 
         Scalars are numpy scalars, vectors and arrays are arrays, structs are structured scalars
-        without their pointers. Raw bytes and addresses are not among them.
+        without their pointers; their members are there too, ``s.n``. Raw bytes and addresses are
+        not.
         """
         from cudarun.arguments.dtypes import by_value
 
-        return {
-            slot.name: by_value(slot.value.type, slot.data)
-            for slot in self.slots
-            if isinstance(slot.value, Element)
-        }
-
-    @property
-    def names(self) -> frozenset[str]:
-        """Every name that an expression can use."""
-        by_value = {slot.name for slot in self.slots if isinstance(slot.value, Element)}
-        return frozenset(by_value | {buffer.name for buffer in self.buffers})
+        found: dict[str, Any] = {}
+        for slot in self.slots:
+            if isinstance(slot.value, Element):
+                data = by_value(slot.value.type, slot.data)
+                found.update(_with_members(slot.name, slot.value, data))
+        return found
 
     @property
     def size(self) -> int:
@@ -183,15 +180,24 @@ def bind(
         slots.append(Slot(name, parameter, value, packed.data, packed.pointers))
         rows += _placed(packed.rows, parameter.offset, parameter.offset - end)
         end = parameter.offset + parameter.size
-    binding = Binding(tuple(slots), tuple(rows))
-    _check_unique(binding)
-    return binding
+    return Binding(tuple(slots), tuple(rows))
 
 
 def _placed(rows: tuple[LayoutRow, ...], offset: int, padding: int) -> list[LayoutRow]:
     """A value's rows at its parameter's place."""
     whole, *members = (replace(row, offset=row.offset + offset) for row in rows)
     return [replace(whole, padding_before=padding), *members]
+
+
+def _with_members(name: str, value: Value, data: Any) -> Iterator[tuple[str, Any]]:
+    """A value by its name, and the members of a struct by theirs."""
+    yield name, data
+    if isinstance(value, StructValue):
+        fields = value.type.member_names
+        for index, (member, field) in enumerate(zip(value.members, fields, strict=True)):
+            if isinstance(member.value, Element) and field in data.dtype.names:
+                label = f"{name}.{member.name or index}"
+                yield from _with_members(label, member.value, data[field])
 
 
 def _integers(named: Iterable[tuple[str, Value]]) -> dict[str, int]:
@@ -253,21 +259,6 @@ def _names(arguments: Sequence[Argument], parameters: Sequence[Parameter]) -> li
         taken.add(name)
         names.append(name)
     return names
-
-
-def _check_unique(binding: Binding) -> None:
-    """Buffers within structs have made-up names, which can meet others."""
-    seen = {slot.name for slot in binding.slots}
-    own = {slot.name for slot in binding.slots if isinstance(slot.value, Buffer | FileBuffer)}
-    for buffer in binding.buffers:
-        if buffer.name in own:
-            own.discard(buffer.name)
-        elif buffer.name in seen:
-            raise RequestError(
-                f"the name {buffer.name} of a buffer within a struct is also that of another "
-                "argument: rename one of them"
-            )
-        seen.add(buffer.name)
 
 
 # --- buffers -------------------------------------------------------------------------------------

@@ -65,6 +65,9 @@ _PRECEDENCE = {
     "**": 12,
 }
 _NOT, _COMPARE, _SIGN = 3, 4, 11
+_NAME = re.compile(rf"(?P<first>{IDENTIFIER.pattern})(?:\.(?:{IDENTIFIER.pattern}|[0-9]+))*")
+"""An argument, or a member of a struct by value: ``s.n``, ``s.0`` for one without a name."""
+
 _SIGNS = re.compile(r"[-+~]")
 _NOT_WORD = re.compile(r"not\b")
 _STRING = re.compile(r""""(?P<double>[^"\\]*)"|'(?P<single>[^'\\]*)'""")
@@ -175,7 +178,7 @@ class _Parser:
             return self.group("]", start)
         if number := scanner.match(UNSIGNED_NUMBER):
             return self.number(number.group(), start)
-        word = scanner.match(IDENTIFIER)
+        word = scanner.match(_NAME)
         if word is None:
             if scanner.looks_at(_STRING):
                 raise scanner.error('a string stands only in load("…") and in x["member"]')
@@ -186,6 +189,8 @@ class _Parser:
             raise _unexpected(scanner)
         if word.group() in RESERVED:
             raise scanner.error(f"expected a value, found {word.group()!r}", start)
+        if scanner.peek("(") and "." in word.group():
+            raise scanner.error("unexpected '.'", word.end("first"), hint=_MISTAKES["."])
         if scanner.accept("("):
             return self.call(word.group(), start)
         return Name(word.group(), start)

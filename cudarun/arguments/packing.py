@@ -154,7 +154,7 @@ class _Packer:
                 self.data[offset : offset + len(value.data)] = value.data
                 self.note(value, name, offset, padding, value.data.hex())
             case Buffer() | FileBuffer():
-                spec = self.resolve(value, name.replace(".", "_"))
+                spec = self.resolve(value, name)
                 self.pointers.append((offset, spec))
                 initial = "" if spec.initial is None else f":{spec.initial}"
                 self.note(value, name, offset, padding, f"{spec}{initial}", f"{spec.type}*")

@@ -250,6 +250,8 @@ def unknown_name(expression: Expression, node: Name, known: Iterable[str]) -> Ar
         hint: str | None = f"{node.name} is a function: {node.name}(…)"
     else:
         hint = did_you_mean(node.name, [*known, *CONSTANTS])
+        if hint is None and "." in node.name:
+            hint = "a dot leads to a member of a struct passed by value"
     names = f"; there are {', '.join(known)}" if known else ""
     message = f"unknown name {node.name!r}{names}"
     return ArgumentSyntaxError(message, expression.source, node.column, hint=hint)

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from cudarun.arguments.binding import bind
+from cudarun.arguments.expressions import parse_expression
 from cudarun.arguments.fitting import PtxType, expected_type
 from cudarun.arguments.grammar import parse_arguments
 from cudarun.arguments.packing import BufferSpec
@@ -56,7 +57,7 @@ def test_saxpy():
         BufferSpec("y", SCALARS["f32"], (1000,), None),
     )
     assert binding.size == 28
-    assert binding.names == {"a", "x", "y", "n"}
+    assert binding.scalars.keys() == {"a", "n"}
     assert binding.integers == {"n": 1000}
     assert binding.symbols == ()
     assert binding.rows == (
@@ -94,13 +95,13 @@ def test_scalars_as_expressions_see_them():
     texts = ("a=2.5", "v=float4:1,2,3,4", "s={n=i32:7, p=f32:0.5}", "5", "i8:-1", "p=null")
     binding = bound(*texts, to=to)
     scalars = binding.scalars
-    assert scalars.keys() == {"a", "v", "s", "p3", "p4"}
+    assert scalars.keys() == {"a", "v", "s", "s.n", "s.p", "p3", "p4"}
+    assert (scalars["s.n"], scalars["s.p"]) == (7, 0.5)
     assert scalars["a"] == np.float32(2.5)
     assert scalars["a"].dtype == np.float32
     np.testing.assert_array_equal(scalars["v"], np.float32([1, 2, 3, 4]))
     assert scalars["s"]["n"] == 7
     assert scalars["p4"] == np.int8(-1)
-    assert binding.names == scalars.keys()
 
 
 def test_bare_numbers_take_the_type_of_the_parameter():
@@ -146,8 +147,8 @@ def test_symbols_and_null():
 def test_buffers_within_structs():
     to = [Parameter(0, 0, 24), Parameter(1, 24, 4, type="int")]
     binding = bound("s={f32[n]:ones, k=i32:3, data=i32[n]}", "n=2", to=to)
-    assert [spec.name for spec in binding.buffers] == ["s_0", "s_data"]
-    packed = binding.pack({"s_0": 1, "s_data": 2}, {})
+    assert [spec.name for spec in binding.buffers] == ["s.0", "s.data"]
+    packed = binding.pack({"s.0": 1, "s.data": 2}, {})
     assert packed[0] == 1
     assert packed[8] == 3
     assert packed[16] == 2
@@ -363,12 +364,6 @@ def test_names_that_meet():
     error = refusal("out=f32[1]", "in=f32[1]", to=to)
     assert error.message == "argument 0 is named out, which is parameter 1 of the kernel"
     assert error.hint == "arguments stand in the order of the parameters"
-    to = [Parameter(0, 0, 8), Parameter(1, 8, 4)]
-    error = refusal("s={x=f32[1]}", "s_x=i32:1", to=to)
-    assert error.message == (
-        "the name s_x of a buffer within a struct is also that of another argument: "
-        "rename one of them"
-    )
 
 
 # --- files ---------------------------------------------------------------------------------------
@@ -416,3 +411,17 @@ def test_files_start_from_the_directory(tmp_path):
 )
 def test_types_of_parameters(text, expected):
     assert expected_type(text) == expected
+
+
+def test_members_of_a_struct_have_one_name_everywhere():
+    binding = bound(
+        "s={n=i32:4, f32[2], in={d=f64:3, q=f32[1]}, v=float2:1,2}", to=[Parameter(0, 0, 48)]
+    )
+    rows = {row.name for row in binding.rows}
+    assert rows == {"s", "s.n", "s.1", "s.in", "s.in.d", "s.in.q", "s.v"}
+    assert [spec.name for spec in binding.buffers] == ["s.1", "s.in.q"]
+    scalars = binding.scalars
+    assert {*scalars, "s.1", "s.in.q"} == rows
+    assert (scalars["s.n"], scalars["s.in.d"], scalars["s.v"].tolist()) == (4, 3.0, [1.0, 2.0])
+    for name in rows:
+        assert parse_expression(f"{name} == 1").names == {name}

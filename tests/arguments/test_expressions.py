@@ -170,8 +170,9 @@ def test_expressions_cross_to_the_worker():
 REFUSED = [
     ("", 0, "expected a value, found the end"),
     ("1 +", 3, "expected a value, found the end"),
-    ("x.T", 1, "unexpected '.'"),
-    ("x.__class__.__mro__", 1, "unexpected '.'"),
+    ("x.sum()", 1, "unexpected '.'"),
+    ("x[0].T", 4, "unexpected '.'"),
+    ("x.__class__()", 1, "unexpected '.'"),
     ("().__class__", 0, "empty brackets"),
     ("1.real", 0, "'1.real' is not a number"),
     ("__import__('os')", 0, "unknown function '__import__'"),

@@ -179,9 +179,9 @@ def test_addresses_are_left_open():
     text = "{i8:1, data=f32[n], {&counter, i32:7, u8[n]:zeros}, null}"
     found = packed(text, resolve)
     assert found.pointers == (
-        (8, specs["s_data"]),
+        (8, specs["s.data"]),
         (16, SymbolAddress("counter")),
-        (32, specs["s_2_2"]),
+        (32, specs["s.2.2"]),
     )
     assert len(found.data) == 48
     assert found.data[24] == 7

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import re
 import shlex
 import shutil
 import subprocess
@@ -52,6 +53,7 @@ class Step:
         command: What is run, from the root of the repository.
         exit_code: What it is to end with.
         says: What its output is to have in it.
+        never: A pattern of what its output must not have in it.
     """
 
     group: str
@@ -59,6 +61,7 @@ class Step:
     command: tuple[str, ...]
     exit_code: int = 0
     says: str = ""
+    never: str = r"(?!)"
 
 
 class Steps:
@@ -179,7 +182,10 @@ class Steps:
             return
         bare = self.launch("samples/saxpy.ptx", "--threads", "1000", *SAXPY, "n=i32:1000")
         sanitized = (sanitizer, "--target-processes", "all", *bare, "--profile")
-        yield Step("timing", "--profile in compute-sanitizer", sanitized, says="0 errors")
+        # cuda-bindings ask a driver for functions of newer ones; all other calls are ours.
+        failed_calls = r"Invalid|API call to (?!cuGetProcAddress)"
+        yield Step("timing", "--profile in compute-sanitizer", sanitized, says="ERROR SUMMARY",
+                   never=failed_calls)  # fmt: skip
 
     def others(self) -> Iterator[Step]:
         """Cubins that others made."""
@@ -256,6 +262,7 @@ def run(step: Step) -> tuple[str, float, str]:
     if "No module named 'triton'" in done.stdout:
         return "skipped", seconds, done.stdout
     good = done.returncode == step.exit_code and step.says in done.stdout
+    good = good and not re.search(step.never, done.stdout)
     return ("ok" if good else "FAILED"), seconds, f"exit status {done.returncode}\n{done.stdout}"
 
 

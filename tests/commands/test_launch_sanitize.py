@@ -47,16 +47,15 @@ def test_a_request_is_refused_before_anything_is_started(run: Run) -> None:
 
 
 def test_how_findings_are_shown(capsys: pytest.CaptureFixture[str]) -> None:
-    log = parse_sanitizer_log((DATA / "memcheck.txt").read_text())
-    show_sanitizer(SanitizerReport("memcheck", log.findings[:1], 3), "0", console(False))
+    log = parse_sanitizer_log((DATA / "racecheck-shared_race.txt").read_text())
+    show_sanitizer(SanitizerReport("racecheck", log.findings, 3), "0", console(False))
     assert capsys.readouterr().out == (
-        "FAILED memcheck: Invalid __global__ write of size 4 bytes\n"
-        "  memcheck_demo.cu:34: unaligned_kernel()\n"
-        "  at unaligned_kernel()+0x100 in memcheck_demo.cu:34\n"
-        "  by thread (0,0,0) in block (0,0,0)\n"
-        "  Address 0x7cc43aa00001 is misaligned\n"
-        "  and is inside the nearest allocation at 0x7cc43aa00000 of size 4 bytes\n"
-        "memcheck: 3 findings on 0, 2 of them not shown\n"
+        "FAILED racecheck: Race reported between Write access at shared_race+0xe0 "
+        "in findings.cu:22\n"
+        "  findings.cu:22: Write access in shared_race\n"
+        "  findings.cu:23: Read access in shared_race\n"
+        "  and Read access at shared_race+0xf0 in findings.cu:23 [256 hazards]\n"
+        "racecheck: 3 findings on 0, 2 of them not shown\n"
     )
     show_sanitizer(SanitizerReport("racecheck", (), 0), "0", console(False))
     assert capsys.readouterr().out == "held racecheck: nothing found on 0\n"

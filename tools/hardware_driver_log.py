@@ -78,7 +78,10 @@ def one(name: str) -> None:
     cuda = ctypes.CDLL("libcuda.so.1")
     text, size = ctypes.create_string_buffer(BYTES), ctypes.c_size_t(BYTES)
     status = cuda.cuLogsDumpToMemory(None, text, ctypes.byref(size), 0)
-    print(f"libcuda {status}, {size.value} bytes:\n{text.value.decode()}")
+    lines = text.value.decode().splitlines()
+    noise = [line for line in lines if "cuGetProcAddress" in line or "cudaVersion arg" in line]
+    print(f"libcuda {status}, {size.value} bytes, {len(noise)} lines of the bindings':")
+    print("\n".join(line for line in lines if line not in noise))
     print("symbol versions (cuGetProcAddress):", end="")
     for version in (12080, 12090, 13000):
         answer = driver.cuGetProcAddress(b"cuLogsCurrent", version, 0)
@@ -93,14 +96,14 @@ def main() -> int:
         return 0
     for name in FAILURES:
         done = subprocess.run([sys.executable, __file__, name], capture_output=True, text=True)
-        print("\n".join(done.stdout.splitlines()[:9]))
+        print("\n".join(done.stdout.splitlines()[:12]))
         print("\n".join(done.stderr.splitlines()[-2:]))
     command = [sys.executable, "-m", "cudarun", "launch", os.fspath(IMAGE), "-k", "good"]
     command += ["--block", "2048", "out=i32[64]", "n=i32:64"]
     environment = {**os.environ, "PYTHONPATH": os.fspath(ROOT)}
     shown = subprocess.run(command, env=environment, capture_output=True, text=True).stderr
     print(f"== cudarun launch --block 2048\n{shown}")
-    return 0 if "  | " in shown else 1
+    return 0 if "  | " in shown and "cudaVersion" not in shown else 1
 
 
 if __name__ == "__main__":

@@ -1,4 +1,13 @@
-"""The driver's own log of what went wrong (driver API, section 6.36; CUDA 12.9 and later)."""
+"""The driver's own log of what went wrong (driver API, section 6.36; CUDA 12.9 and later).
+
+What a call has to say, and the end of it, as the driver of CUDA 13.0 writes them::
+
+    [15:05:53.128][140648125628736][CUDA][E] One or more of block dimensions of …
+    [15:05:53.128][140648125628736][CUDA][E] Returning 1 (CUDA_ERROR_INVALID_VALUE) from …
+
+Some drivers name the call in brackets instead: ``[CUDA][E][cuLaunchKernel] …``. Calls fail that
+nobody here made: cuda-bindings ask a driver for functions of newer ones, dozens of them.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +16,12 @@ import re
 from typing import Any
 
 _BYTES = 25600  # cuLogsDumpToMemory: the driver keeps no more
-_ENTRY = re.compile(r"^(?:\[[^\]\n]*\]){4}\[(\w+)\] ?", re.MULTILINE)
+_BRACKETS = r"\[[^\]\n]*\]"
+_ENTRY = re.compile(
+    rf"^{_BRACKETS}\[(?P<thread>[^\]\n]*)\]{_BRACKETS}\[\w+\](?:\[(?P<call>\w+)\])? ?",
+    re.MULTILINE,
+)
+_RETURNING = re.compile(r"^Returning \d+ \(\w+\) from (\w+)$")
 _VERSION = re.compile(r"_v\d+$")
 _SUCCESS = 0
 
@@ -25,11 +39,7 @@ class DriverLog:
         self._iterator: Any = None  # from the beginning
 
     def since_last(self, call: str) -> str:
-        """The new entries, each without its time and thread; empty where there are none.
-
-        Args:
-            call: What has failed; entries about another call say which.
-        """
+        """What the new entries say of a call that has failed; empty where they say nothing."""
         buffer = bytearray(_BYTES)
         result, *_ = self._calls.cuLogsDumpToMemory(self._iterator, buffer, _BYTES, 0)
         _, self._iterator = self._calls.cuLogsCurrent(0)
@@ -39,15 +49,26 @@ class DriverLog:
 
 
 def _entries(text: str, call: str) -> list[str]:
-    """The messages of a log; an entry begins with ``[time][thread][source][severity][call]``."""
+    """The messages about a call, and those that do not say which one they are about."""
     starts = [*_ENTRY.finditer(text)]
     ends = [*(start.start() for start in starts), len(text)][1:]
-    messages = []
+    named: list[str] = []
+    of_threads: dict[str, list[str]] = {}  # since a call last returned there
     for start, end in zip(starts, ends, strict=True):
-        about = _VERSION.sub("", start[1])
         message = text[start.end() : end].strip()
-        messages.append(message if about == call else f"{about}: {message}")
-    return messages
+        returning = _RETURNING.match(message)
+        if start["call"] is not None:
+            named += [message] if _is(start["call"], call) else []
+        elif returning is None:
+            of_threads.setdefault(start["thread"], []).append(message)
+        else:
+            said = of_threads.pop(start["thread"], [])
+            named += said if _is(returning[1], call) else []
+    return [*named, *(message for said in of_threads.values() for message in said)]
+
+
+def _is(entry_point: str, call: str) -> bool:
+    return _VERSION.sub("", entry_point) == call
 
 
 class LibcudaLogs:

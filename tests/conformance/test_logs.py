@@ -68,6 +68,5 @@ def test_all_of_it_can_be_read_again_and_to_a_file(cuda, context, ptx, tmp_path)
     assert b"4096" in path.read_bytes()
 
 
-@pytest.mark.assumed
-def test_flags_are_reserved(cuda):
-    assert cuda.result("cuLogsCurrent", 1) == "INVALID_VALUE"
+def test_flags_are_not_looked_at(cuda):
+    assert cuda.result("cuLogsCurrent", 1) == "CUDA_SUCCESS"

@@ -8,6 +8,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from cuda.bindings.driver import CUresult
 
 from cudarun.emulator.api.logs import cuLogsCurrent, cuLogsDumpToMemory
 from cudarun.emulator.host.process import process
@@ -24,14 +25,69 @@ def log() -> DriverLog:
     return DriverLog(calls)
 
 
+FAILED = CUresult.CUDA_ERROR_INVALID_VALUE
+
+
 def test_entries_are_those_since_the_last_time(log: DriverLog) -> None:
     assert log.since_last("cuFoo") == ""
-    process.log.write("cuFoo", "too large\nby two")
-    process.log.write("cuBar_v2", "[also] wrong")
-    assert log.since_last("cuFoo") == "too large\nby two\ncuBar: [also] wrong"
+    process.log.returning("cuFoo", FAILED, "too large\nby two")
+    process.log.returning("cuBar_v2", FAILED, "[also] wrong")
+    assert log.since_last("cuFoo") == "too large\nby two"
     assert log.since_last("cuFoo") == ""
-    process.log.write("cuFoo_v3", "again")
+    process.log.returning("cuFoo_v3", FAILED, "again")
     assert log.since_last("cuFoo") == "again"
+    process.log.returning("cuFoo", FAILED)
+    assert log.since_last("cuFoo") == ""
+
+
+# The driver 580.159 (CUDA 13.0) and cuda-bindings 13.3.1; the third call as in NVIDIA's CUDA
+# Programming Guide, where this driver's words have the same length.
+NOISE = """\
+[15:05:53.128][140648125628736][CUDA][E] cudaVersion argument (13020) exceeds the driver version (13000)
+[15:05:53.128][140648125628736][CUDA][E] Returning 1 (CUDA_ERROR_INVALID_VALUE) from cuGetProcAddress_v2
+"""  # noqa: E501
+BLOCK = "One or more of block dimensions of (2048,1,1) exceeds corresponding maximum value of (1024,1024,64)"  # noqa: E501
+LAUNCH = f"""\
+[15:05:53.129][140648125628736][CUDA][E] {BLOCK}
+[15:05:53.129][140648125628736][CUDA][E] Returning 1 (CUDA_ERROR_INVALID_VALUE) from cuLaunchKernel
+"""
+
+
+class _Holding:
+    """A log that holds a text."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text.encode()
+
+    def cuLogsCurrent(self, flags: int) -> tuple[int, int]:  # noqa: N802
+        return 0, 0
+
+    def cuLogsDumpToMemory(  # noqa: N802
+        self, iterator: object, buffer: bytearray, size: int, flags: int
+    ) -> tuple[int, object, int]:
+        buffer[: len(self._text)] = self._text
+        return 0, iterator, len(self._text)
+
+
+@pytest.mark.parametrize(
+    ("text", "call", "says"),
+    [
+        (NOISE * 3, "cuCtxSynchronize", ""),
+        (NOISE * 3 + LAUNCH, "cuLaunchKernel", BLOCK),
+        (LAUNCH + NOISE, "cuLaunchKernel", BLOCK),
+        (LAUNCH, "cuMemAlloc", ""),
+        (NOISE + "[1][2][CUDA][E] Returning 700 (CUDA_ERROR_ILLEGAL_ADDRESS) from cuCtxSynchronize",
+         "cuCtxSynchronize", ""),
+        # of another thread, in between
+        (LAUNCH.replace("\n", f"\n{NOISE.replace('140648125628736', '7')}", 1),
+         "cuLaunchKernel", BLOCK),
+        # as earlier drivers write it
+        ("[1][2][CUDA][E][cuMemAlloc_v2] too much\n[1][2][CUDA][E][cuFoo] bad", "cuMemAlloc",
+         "too much"),
+    ],
+)  # fmt: skip
+def test_nothing_is_shown_that_the_call_did_not_say(text: str, call: str, says: str) -> None:
+    assert DriverLog(_Holding(text)).since_last(call) == says
 
 
 def test_a_failure_has_the_words_of_its_own_call() -> None:

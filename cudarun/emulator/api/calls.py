@@ -126,6 +126,5 @@ def _integer(value: Any) -> int:
 
 
 def _refused(name: str, refusal: Refusal, outputs: int) -> Answer:
-    if refusal.words:
-        process.log.write(name, refusal.words)
+    process.log.returning(name, refusal.result, refusal.words)
     return (refusal.result, *[None] * outputs)

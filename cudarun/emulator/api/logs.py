@@ -17,8 +17,7 @@ from cudarun.emulator.host.refusal import Refusal
 
 @query(1, before_init=True)
 def cuLogsCurrent(flags: int) -> Any:
-    """An iterator to the place where the next message will be."""
-    _check(flags)
+    """An iterator to the place where the next message will be; no flags are refused."""
     return CUlogIterator(process.log.next)
 
 

@@ -1,7 +1,8 @@
 """The driver's log: what ``cuLogs*`` reads and ``CUDA_LOG_FILE`` shows (driver API, section 6.36).
 
-One entry is one or more lines in the driver's format
-``[time][thread][CUDA][E][entry point] message``.
+One entry is one or more lines in the format of the driver of CUDA 13.0,
+``[time][thread][CUDA][E] message``. What a call that fails has to say comes before an entry
+``Returning 1 (CUDA_ERROR_INVALID_VALUE) from cuLaunchKernel``.
 """
 
 from __future__ import annotations
@@ -12,6 +13,8 @@ import threading
 import time
 from collections import deque
 from dataclasses import dataclass
+
+from cuda.bindings.driver import CUresult
 
 CAPACITY = 25600  # bytes; "The maximum size of the buffer is 25600 bytes"
 _TRUNCATED = "[CUDA][W] the oldest messages are left out: there was no room for them\n"
@@ -31,11 +34,17 @@ class DriverLog:
         self._size = 0
         self.next = 0  # the number that the next entry gets
 
-    def write(self, call: str, message: str) -> None:
-        """Append a message about ``call``, and show it where ``CUDA_LOG_FILE`` says."""
+    def returning(self, call: str, result: CUresult, words: str = "") -> None:
+        """Append that a call fails, and before it what there is to say of that."""
+        if words:
+            self.write(words)
+        self.write(f"Returning {int(result)} ({result.name}) from {call}")
+
+    def write(self, message: str) -> None:
+        """Append a message, and show it where ``CUDA_LOG_FILE`` says."""
         now = time.time()
         clock = time.strftime("%H:%M:%S", time.localtime(now)) + f".{int(now * 1000) % 1000:03d}"
-        text = f"[{clock}][{threading.get_native_id()}][CUDA][E][{call}] {message.rstrip()}\n"
+        text = f"[{clock}][{threading.get_native_id()}][CUDA][E] {message.rstrip()}\n"
         self._entries.append(_Entry(self.next, text))
         self._size += len(text)
         self.next += 1

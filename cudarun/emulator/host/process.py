@@ -189,7 +189,7 @@ class Process:
             return
         if not self.fault.known:
             self.fault.known = True
-            self.log.write(call, self.fault.report)
+            self.log.write(self.fault.report)  # the call that says so is on its way
             self.show_printed()
         top = self.stack.top
         if of_current and (top is None or not top.alive):

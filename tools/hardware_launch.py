@@ -36,7 +36,7 @@ STRUCT = (
     "numbers=f64[16]",
     "last=i8:-1",
     *("--check", "numbers == [1, 0.5, 1, 2, 3, 4, -7, 0.1, -3, 2.5, 10, 20, 30, 40, 65535, -1]"),
-    *("--check", "it_counts == [3, 13, 23, 33, 65528]"),
+    *("--check", "it.counts == [3, 13, 23, 33, 65528]"),
 )
 SYNC = ("x=f32[n]:rand(1,2)", "y=f32[n]", "total=f32[1]:zeros", "arrived=u32[1]:zeros")
 SAXPY = ("a=f32:2", "x=f32[n]:rand", "y=f32[n]:rand")

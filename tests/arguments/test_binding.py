@@ -415,7 +415,7 @@ def test_types_of_parameters(text, expected):
 
 def test_members_of_a_struct_have_one_name_everywhere():
     binding = bound(
-        "s={n=i32:4, f32[2], in={d=f64:3, q=f32[1]}, v=float2:1,2}", to=[Parameter(0, 0, 48)]
+        "s={n=i32:4, f32[2], in={d=f64:3, q=f32[1]}, v=float2:1,2}", to=[Parameter(0, 0, 40)]
     )
     rows = {row.name for row in binding.rows}
     assert rows == {"s", "s.n", "s.1", "s.in", "s.in.d", "s.in.q", "s.v"}

@@ -246,8 +246,9 @@ def test_arguments_beside_the_parameter_list(
     assert ran.code == 2
     assert ran.out == ""
     assert summary in ran.err
-    [marked] = [line for line in ran.err.splitlines() if line.lstrip().startswith("!")]
-    assert marked.endswith(misfit)
+    lines = ran.err.splitlines()
+    [marked] = [index for index, line in enumerate(lines) if line.lstrip().startswith("!")]
+    assert lines[marked + 1].strip() == f"^ {misfit}"
 
 
 @pytest.mark.parametrize(

@@ -100,17 +100,26 @@ def driver_options(driver: Driver, options: JitOptions) -> dict[Any, Any]:
 
 @contextmanager
 def options_told(options: dict[Any, Any], logs: Logs) -> Iterator[None]:
-    """Turn a driver's refusal of an option into one that has the option's name here.
+    """Turn a refusal of an option, by the driver or the bindings, into one of its name here.
 
     Args:
         options: Those of `driver_options`.
         logs: Where the driver may have said which one it is.
 
     Raises:
-        RequestError: It does not take the options.
+        RequestError: They do not take the options.
     """
     try:
         yield
+    except TypeError as error:
+        named = _NOT_PASSED.search(str(error))
+        if not named:
+            raise
+        flag = _FLAGS.get(named[1], named[1])
+        raise RequestError(
+            f"{flag}: the installed CUDA bindings do not pass {named[1]} to the driver",
+            hint="newer ones may; 'cudarun link --linker nvjitlink' does without",
+        ) from None
     except DeviceFailed as error:
         if not options or error.cuda is None or error.cuda[1] not in _OPTION_REFUSED:
             raise
@@ -126,6 +135,8 @@ def options_told(options: dict[Any, Any], logs: Logs) -> Iterator[None]:
 # The results of calls that are given an option which is not for them, or has no such value.
 _OPTION_REFUSED = (1, 801)
 _NOT_SUPPORTED = re.compile(r"(CU_JIT_\w+) is not supported: (.+)")
+# cuda-bindings turn the values of options to C by a table of their own, which lacks some.
+_NOT_PASSED = re.compile(r"Unsupported attribute: (CU_JIT_\w+)")
 _FLAGS = {
     "CU_JIT_MAX_REGISTERS": "--max-registers",
     "CU_JIT_THREADS_PER_BLOCK": "--threads-per-block",

@@ -71,7 +71,6 @@ def test_what_changes_nothing_says_so(name, value, why):
         ("TARGET", CUjit_target.CU_TARGET_COMPUTE_90A),
         ("TARGET", 90),
         ("THREADS_PER_BLOCK", 1024),
-        ("MAX_REGISTERS", 0),
         ("LTO", 0),
         ("GENERATE_DEBUG_INFO", 1),
         ("POSITION_INDEPENDENT_CODE", 1),

@@ -40,13 +40,13 @@ def test_entries_are_those_since_the_last_time(log: DriverLog) -> None:
     assert log.since_last("cuFoo") == ""
 
 
-# The driver 580.159 (CUDA 13.0) and cuda-bindings 13.3.1; the third call as in NVIDIA's CUDA
-# Programming Guide, where this driver's words have the same length.
+# The driver 580.159 (CUDA 13.0) under cuda-bindings 13.3.1; the words of the launch are from a
+# published log, and as long as what that driver was seen to write.
 NOISE = """\
 [15:05:53.128][140648125628736][CUDA][E] cudaVersion argument (13020) exceeds the driver version (13000)
 [15:05:53.128][140648125628736][CUDA][E] Returning 1 (CUDA_ERROR_INVALID_VALUE) from cuGetProcAddress_v2
 """  # noqa: E501
-BLOCK = "One or more of block dimensions of (2048,1,1) exceeds corresponding maximum value of (1024,1024,64)"  # noqa: E501
+BLOCK = "One or more of block dimensions of (2048,1,1) exceeds correspsonding maximum value of (1024,1024,64)"  # noqa: E501
 LAUNCH = f"""\
 [15:05:53.129][140648125628736][CUDA][E] {BLOCK}
 [15:05:53.129][140648125628736][CUDA][E] Returning 1 (CUDA_ERROR_INVALID_VALUE) from cuLaunchKernel

@@ -10,13 +10,13 @@ from typing import Any
 
 import pytest
 
-from cudarun.errors import CudarunError, ImageRefused
+from cudarun.errors import CudarunError, ImageRefused, RequestError
 from cudarun.images.versions import Target as Architecture
 from cudarun.session import jit, linking
 from cudarun.session.calls import Driver
 from cudarun.session.drivers import choose_driver
 from cudarun.session.image_requests import JitOptions
-from cudarun.session.jit import Logs, driver_options, with_whole_logs
+from cudarun.session.jit import Logs, driver_options, options_told, with_whole_logs
 from cudarun.session.requests import Image
 from cudarun.session.worker import Worker, gather
 from tests.images.golden_files import archive, golden
@@ -202,6 +202,20 @@ def test_an_option_in_the_drivers_terms(given: dict[str, Any], name: str, value:
 def test_a_target_that_the_bindings_do_not_know() -> None:
     with pytest.raises(Exception, match="the CUDA bindings know no target sm_999"):
         options(target=Architecture(False, 999))
+
+
+def test_an_option_that_the_bindings_do_not_pass() -> None:
+    bindings = choose_driver("cuda").module
+    option = bindings.CUjit_option.CU_JIT_FAST_COMPILE  # in the enum, unknown to their table
+    known, unknown = "CU_JIT_POSITION_INDEPENDENT_CODE", "CU_JIT_FAST_COMPILE"
+    told = options_told({}, Logs(16))
+    with pytest.raises(RequestError, match=f"bindings do not pass {unknown}"), told:
+        bindings.cuModuleLoadDataEx(b"\0", 1, [option], [1])
+    told = options_told({}, Logs(16))
+    with pytest.raises(RequestError, match="^--position-independent: the installed CUDA"), told:
+        raise TypeError(f"Unsupported attribute: {known}")  # as of cuda-bindings 13.3.1
+    with pytest.raises(TypeError), options_told({}, Logs(16)):
+        raise TypeError("something else")
 
 
 def test_both_logs_have_their_options() -> None:

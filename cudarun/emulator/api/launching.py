@@ -6,6 +6,8 @@ from __future__ import annotations
 import ctypes
 from typing import Any
 
+from cuda.bindings.driver import CUfunction_attribute
+
 from cudarun.emulator.api.calls import call, enqueue
 from cudarun.emulator.api.modules import function_of
 from cudarun.emulator.host.handles import handle_value
@@ -17,6 +19,8 @@ from cudarun.emulator.host.occupancy import (
 )
 from cudarun.emulator.host.process import process
 from cudarun.emulator.host.refusal import Refusal
+
+_MOST_DYNAMIC_SHARED = CUfunction_attribute.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
 
 
 @enqueue()
@@ -137,4 +141,6 @@ def cuOccupancyAvailableDynamicSMemPerBlock(func: Any, numBlocks: int, blockSize
     """The most dynamic shared memory with which so many blocks are still resident."""
     if numBlocks <= 0 or blockSize <= 0:
         raise Refusal("INVALID_VALUE", f"{numBlocks} blocks of {blockSize} threads")
-    return dynamic_shared_for(function_of(func).code, numBlocks, blockSize)
+    function = function_of(func)
+    most = function.attributes.get(_MOST_DYNAMIC_SHARED)
+    return dynamic_shared_for(function.code, numBlocks, blockSize, most)

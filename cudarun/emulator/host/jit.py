@@ -108,6 +108,8 @@ class JitOptions:
 
     def _check(self, option: Any, value: Any) -> None:
         """Refuse an option by name, or say in the log that it changes nothing."""
+        if option is CUjit_option.CU_JIT_MAX_REGISTERS and value == 0:
+            raise Refusal("INVALID_VALUE", f"{option.name} of 0")  # as a GPU's driver does
         if option in _ALWAYS_HONOURED or not (why := _why_not(option, value)):
             if option in _WITHOUT_EFFECT:
                 words = f"{option.name} changes nothing: {_WITHOUT_EFFECT[option]}"
@@ -158,7 +160,7 @@ def _why_not(option: Any, value: Any) -> str:
             is_own = given in (own, f"{own}A", str(_OWN_TARGET))
             return "" if is_own else f"PTX is compiled for the device itself, sm_{_OWN_TARGET}"
         case CUjit_option.CU_JIT_MAX_REGISTERS:
-            return "the emulated device allocates no registers" if value else ""
+            return "the emulated device allocates no registers"
     return "the emulated device has no such option" if value else ""
 
 

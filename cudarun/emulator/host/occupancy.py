@@ -17,7 +17,6 @@ _THREADS = attribute_value("MAX_THREADS_PER_MULTIPROCESSOR")
 _BLOCKS = attribute_value("MAX_BLOCKS_PER_MULTIPROCESSOR")
 _REGISTERS = attribute_value("MAX_REGISTERS_PER_MULTIPROCESSOR")
 _SHARED = attribute_value("MAX_SHARED_MEMORY_PER_MULTIPROCESSOR")
-_MOST_SHARED = attribute_value("MAX_SHARED_MEMORY_PER_BLOCK_OPTIN")
 _RESERVED_SHARED = attribute_value("RESERVED_SHARED_MEMORY_PER_BLOCK")
 _MULTIPROCESSORS = attribute_value("MULTIPROCESSOR_COUNT")
 _REGISTER_UNIT = 256  # registers are given to a warp in such pieces
@@ -61,12 +60,19 @@ def best_block(
     return blocks[best] * _MULTIPROCESSORS, best
 
 
-def dynamic_shared_for(code: KernelCode, blocks: int, threads: int) -> int:
-    """The most dynamic shared memory with which ``blocks`` are resident on a multiprocessor."""
+def dynamic_shared_for(code: KernelCode, blocks: int, threads: int, most: int) -> int:
+    """The most dynamic shared memory with which ``blocks`` are resident on a multiprocessor.
+
+    Args:
+        code: The kernel.
+        blocks: Of the grid.
+        threads: Of a block.
+        most: What the kernel may have: ``CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES``.
+    """
     if blocks_per_multiprocessor(code, threads, 0) < blocks:
         return 0
     share = _SHARED // blocks // _SHARED_UNIT * _SHARED_UNIT
-    return max(0, min(share - _RESERVED_SHARED, _MOST_SHARED) - code.static_shared)
+    return max(0, min(share - _RESERVED_SHARED - code.static_shared, most))
 
 
 def resident_blocks(code: KernelCode, threads: int, dynamic_shared: int) -> int:

@@ -212,7 +212,7 @@ def test_an_option_that_the_bindings_do_not_pass() -> None:
     with pytest.raises(RequestError, match=f"bindings do not pass {unknown}"), told:
         bindings.cuModuleLoadDataEx(b"\0", 1, [option], [1])
     told = options_told({}, Logs(16))
-    with pytest.raises(RequestError, match="^--position-independent: the installed CUDA"), told:
+    with pytest.raises(RequestError, match=r"^--position-independent: the installed CUDA"), told:
         raise TypeError(f"Unsupported attribute: {known}")  # as of cuda-bindings 13.3.1
     with pytest.raises(TypeError), options_told({}, Logs(16)):
         raise TypeError("something else")

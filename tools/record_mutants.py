@@ -21,6 +21,7 @@ from ptx_mutations import Mutant, mutate
 TARGET = ROOT / "tests" / "emulator" / "mutants.txt"
 _COUNT = 1000
 _THREADS = 2
+_LONG = 12_000  # bytes: with each mutant the whole text is compiled again
 
 
 def takes(text: str) -> bool:
@@ -35,7 +36,10 @@ def takes(text: str) -> bool:
 
 def mutants(count: int) -> Iterator[tuple[Path, Mutant]]:
     """So many different ones, over the files in turn; lines that stand twice are left alone."""
-    texts = {path: path.read_text() for path in dict.fromkeys(work.path for work in works())}
+    programs = sorted([*ROOT.glob("tests/programs/*.ptx"), *ROOT.glob("tests/emulator/nvcc/*.ptx")])
+    short = [path for path in programs if path.stat().st_size < _LONG]
+    paths = [*(work.path for work in works()), *short]
+    texts = {path: path.read_text() for path in dict.fromkeys(paths)}
     chosen = random.Random(1).choices(list(texts), k=8 * count)
     seen: set[tuple[Path, str, str]] = set()
     for seed, path in enumerate(chosen):

@@ -155,6 +155,8 @@ def _barrier_words(instruction: tree.Instruction) -> list[str]:
         raise Misfit(f"Unknown modifier '.{words[0]}'")
     if words[:1] == ["cta"]:
         del words[0]
+        if words[:1] in (["warp"], ["cluster"]):
+            raise Misfit(f"Unknown modifier '.{words[0]}'")
     return [word for word in words if not (newer and word == "aligned")]
 
 

@@ -22,7 +22,7 @@ from cudarun.emulator.isa.form import Form, OperandForm, Words
 from cudarun.emulator.isa.manual import complaint
 from cudarun.emulator.isa.move import copy, copy_all
 from cudarun.emulator.isa.table import candidates
-from cudarun.emulator.isa.types import TYPES, Type, bits_of
+from cudarun.emulator.isa.types import TYPES, Kind, Type, bits_of
 from cudarun.ptx import tree
 
 # Of copies, which word has the space of which address; it is else the one of the instruction.
@@ -137,7 +137,14 @@ class _Resolution:
             use = self.operands.destination(operand, ptx_type, relaxed=wanted.relaxed)
             self.destinations.append(use)
         else:
+            if isinstance(operand, tree.Float) and ptx_type.kind is Kind.BITS and self._counts():
+                raise self.operands.mismatch()
             self.sources.append(self.operands.source(operand, ptx_type, relaxed=wanted.relaxed))
+
+    def _counts(self) -> bool:
+        """Whether the instruction is one of integers or predicates, whose constants are whole."""
+        name = self.words.get("type") or self.words.get("atype") or ""
+        return name in TYPES and TYPES[name].kind not in (Kind.BITS, Kind.FLOAT)
 
     def _discards(self, wanted: OperandForm) -> bool:
         """Whether a destination may be ``_``."""

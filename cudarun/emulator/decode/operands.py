@@ -43,6 +43,12 @@ from cudarun.ptx import tree
 
 # What may have the address of a variable as an operand; the others want it in a register.
 _TAKE_ADDRESSES = frozenset({"mov", "cvta", "mapa", "getctarank", "call"})
+# What takes no constants: the video instructions of two and four parts, and this one.
+_REGISTERS_ONLY = frozenset({"stackrestore"}) | {
+    f"v{operation}{parts}"
+    for operation in ("add", "sub", "absdiff", "min", "max", "avrg", "set")
+    for parts in (2, 4)
+}
 _NO_ADDRESS = (Kind.FLOAT, Kind.PREDICATE)
 
 
@@ -87,7 +93,7 @@ class Operands:
                 if ptx_type.kind is not Kind.PREDICATE:
                     raise self.mismatch()
                 return RegisterUse(use.slot, use.type, negated=not use.negated)
-            case tree.Integer() | tree.Float() if self.opcode != "stackrestore":
+            case tree.Integer() | tree.Float() if self.opcode not in _REGISTERS_ONLY:
                 return ConstantUse(self.constant(operand, ptx_type))
             case tree.Symbol(name):
                 return self._symbol(name, 0, ptx_type)

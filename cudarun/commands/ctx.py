@@ -126,7 +126,7 @@ def _script(text: str | None, file: str | None) -> Script:
         RequestError: There is none, or two, or it cannot be read.
         ArgumentSyntaxError: It does not parse.
     """
-    from cudarun.session.context_script import parse_script
+    from cudarun.session.context_parsing import parse_script
 
     if (text is None) == (file is None):
         raise RequestError(

@@ -10,7 +10,8 @@ from __future__ import annotations
 import textwrap
 from dataclasses import dataclass
 
-from cudarun.session.context_script import Script, parse_script
+from cudarun.session.context_parsing import parse_script
+from cudarun.session.context_script import Script
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,8 +17,9 @@ from typing import Any, TypeVar
 from cudarun.report.ctx_types import StackEntry, StepReport, ThreadStack, Verdict
 from cudarun.session.calls import Driver
 from cudarun.session.context_image import builtin_image
+from cudarun.session.context_living import ScriptContexts
 from cudarun.session.context_script import Name, Step, short_name
-from cudarun.session.context_steps import Answer, NotRun, NotSupported, ScriptContexts, Steps
+from cudarun.session.context_steps import Answer, NotRun, NotSupported, Steps
 from cudarun.session.context_verbs import BUILTIN
 from cudarun.session.devices import Device
 from cudarun.session.drivers import DriverChoice

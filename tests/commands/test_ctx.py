@@ -93,7 +93,7 @@ def test_a_hanging_kernel_is_ended_by_the_limit(run: Run) -> None:
     ran = run("ctx", "run", script, "-d", "cpu", "--timeout", "6")
     assert ran.code == 6
     assert ran.out.splitlines()[2].startswith("  3   function F M.spin")
-    assert "error: the script took longer than 2 s; the worker was killed\n" in ran.err
+    assert "error: the script took longer than 6 s; the worker was killed\n" in ran.err
     assert "  in step " in ran.err
 
 

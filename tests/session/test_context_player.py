@@ -6,9 +6,10 @@ import pytest
 
 from cudarun.errors import ImageRefused, OutOfTime, RequestError
 from cudarun.report.ctx_types import ScriptReport, StepReport
+from cudarun.session.context_parsing import parse_script
 from cudarun.session.context_player import _last_seen
 from cudarun.session.context_running import run_script
-from cudarun.session.context_script import Step, parse_script
+from cudarun.session.context_script import Step
 from cudarun.session.requests import Image
 from cudarun.session.selection import parse_devices
 from cudarun.session.targets import Target

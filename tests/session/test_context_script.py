@@ -6,12 +6,12 @@ import pytest
 
 from cudarun.errors import ArgumentSyntaxError
 from cudarun.session.context_facts import FACTS
+from cudarun.session.context_parsing import parse_script
 from cudarun.session.context_script import (
     Expectation,
     Limit,
     Name,
     Symbol,
-    parse_script,
     short_name,
 )
 from cudarun.session.context_steps import Steps

@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from cudarun.session.context_steps import NotSupported, ScriptContexts, Steps
+from cudarun.session.context_living import ScriptContexts
+from cudarun.session.context_steps import NotSupported, Steps
 from cudarun.session.devices import Device
 
 

@@ -1,0 +1,79 @@
+"""The text of a script of ``cudarun ctx run`` as steps of tokens, each with its place.
+
+Steps are separated by ``;`` or line ends, ``#`` begins a comment; quotes and brackets hold a token
+together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from cudarun.errors import ArgumentSyntaxError
+
+_OPENING, _CLOSING = "([{", ")]}"
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """A word of a line and where it stands in it, from 0."""
+
+    text: str
+    column: int
+
+
+@dataclass(slots=True)
+class Line:
+    """A line of a script, for messages that point into it."""
+
+    text: str
+    number: int
+    origin: str | None
+    alone: bool
+
+    def error(self, message: str, column: int, *, hint: str | None = None) -> ArgumentSyntaxError:
+        """The error about a place in the line."""
+        where = "" if self.alone else f"line {self.number}: "
+        error = ArgumentSyntaxError(f"{where}{message}", self.text, column, hint=hint)
+        error.at(file=self.origin)
+        return error
+
+    def steps(self) -> Iterator[list[Token]]:
+        """The tokens of each step in the line."""
+        step: list[Token] = []
+        position = 0
+        while position < len(self.text):
+            character = self.text[position]
+            if character == "#":
+                break
+            if character == ";":
+                yield step
+                step = []
+            elif not character.isspace():
+                end = self._token_end(position)
+                step.append(Token(self.text[position:end], position))
+                position = end
+                continue
+            position += 1
+        yield step
+
+    def _token_end(self, start: int) -> int:
+        """Where a token ends: at white space or ``;`` outside quotes and brackets."""
+        opened: list[int] = []
+        position = start
+        while position < len(self.text):
+            character = self.text[position]
+            if character == '"':
+                position = self.text.find('"', position + 1)
+                if position < 0:
+                    raise self.error("a quote that is not closed", start)
+            elif character in _OPENING:
+                opened.append(position)
+            elif character in _CLOSING and opened:
+                opened.pop()
+            elif not opened and (character.isspace() or character == ";"):
+                return position
+            position += 1
+        if opened:
+            raise self.error("a bracket that is not closed", opened[0])
+        return position

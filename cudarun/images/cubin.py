@@ -15,6 +15,10 @@ it; the tests hold it against files that those wrote.
   attribute byte, and a half word that is the value or, in format 4, the size of what follows.
 - ``.note.nv.tkinfo`` (CUDA 13) names the tools that made it, the last one first, in strings: the
   tool, its release, its build, its options. Older ones have no such section.
+- Of a kernel, FRAME_SIZE is its own frame and MIN_STACK_SIZE that with the frames of all it calls,
+  which the driver gives as its local memory; -1 where recursion leaves it open. The linker writes
+  the latter, from the pairs of caller and callee in ``.nv.callgraph`` (symbol indices, in groups
+  that pairs of 0 and a negative number begin).
 - ``.nv.shared.<kernel>`` is the static shared memory. Linked code for sm_90 and later has 1024
   bytes more there, which the driver reserves in every block.
 """
@@ -56,6 +60,7 @@ class Attribute(IntEnum):
     MAX_THREADS = 0x05  # x, y, z
     REQNTID = 0x10  # x, y, z
     FRAME_SIZE = 0x11  # symbol index, bytes
+    MIN_STACK_SIZE = 0x12  # symbol index, bytes; of linked code
     KPARAM_INFO = 0x17  # index, ordinal and offset, then the size in bits 18 to 31
     REGCOUNT = 0x2F  # symbol index, registers
     CTA_PER_CLUSTER = 0x3D  # x, y, z
@@ -64,6 +69,7 @@ class Attribute(IntEnum):
 
 _SIZED = 4  # the format whose half word is the size of the value that follows
 _COMPAT_SUFFIX = 9
+_OPEN = 0xFFFF_FFFF
 
 
 @dataclass(slots=True)
@@ -132,7 +138,7 @@ def _relocations(section: Section) -> int:
 
 def _kernels(elf: Elf, architecture: int) -> Iterator[KernelFacts]:
     registers = _by_symbol(elf, Attribute.REGCOUNT)
-    frames = _by_symbol(elf, Attribute.FRAME_SIZE)
+    stacks = _stacks(elf)
     constants = elf.named.get(".nv.constant3")
     for index, symbol in enumerate(elf.symbols):
         if symbol.type != "STT_FUNC" or not symbol.other & _ENTRY:
@@ -143,7 +149,7 @@ def _kernels(elf: Elf, architecture: int) -> Iterator[KernelFacts]:
             parameters=_parameters(symbol.name, info),
             registers=registers.get(index),
             shared_bytes=_shared_bytes(elf, symbol.name, architecture),
-            local_bytes=frames.get(index),
+            local_bytes=stacks.get(index),
             const_bytes=constants.size if constants else 0,
             max_threads=prod(info.max_threads) if info.max_threads else None,
             required_block=info.required_block,
@@ -177,6 +183,21 @@ def _by_symbol(elf: Elf, wanted: Attribute) -> dict[int, int]:
     """A number told of functions, by the index of their symbol."""
     records = _records(elf, ".nv.info")
     return dict(struct.unpack("<II", value) for kind, value in records if kind == wanted)
+
+
+def _stacks(elf: Elf) -> dict[int, int]:
+    """The stack of each function and all that it calls, where that can be told."""
+    stacks = _by_symbol(elf, Attribute.FRAME_SIZE) | _by_symbol(elf, Attribute.MIN_STACK_SIZE)
+    unknown = _callers(elf) if elf.is_relocatable else set()
+    return {index: size for index, size in stacks.items() if size != _OPEN and index not in unknown}
+
+
+def _callers(elf: Elf) -> set[int]:
+    """The functions that call others."""
+    section = elf.named.get(".nv.callgraph")
+    data = bytes(section.data) if section else b""
+    pairs = struct.iter_unpack("<II", data[: len(data) // 8 * 8])
+    return {caller for caller, _ in pairs if caller != 0}
 
 
 def _kernel_info(elf: Elf, name: str) -> _KernelInfo:

@@ -27,7 +27,8 @@ class KernelFacts:
         parameters: In order, with the layout of the parameter buffer.
         registers: Per thread.
         shared_bytes: Static shared memory of a block, without what the driver reserves.
-        local_bytes: Local memory of a thread: the frame of the kernel itself, not of what it calls.
+        local_bytes: Local memory of a thread, with that of all it calls; ``None`` where that is not
+            known: of recursion, and of calls that are yet to be linked.
         const_bytes: User constant memory; it belongs to the module, all its kernels have the same.
         max_threads: Per block, from ``__launch_bounds__`` (``.maxntid``).
         required_block: The block size that the launch must have (``.reqntid``).

@@ -74,6 +74,20 @@ def test_ptx_and_the_cubin_made_of_it_agree_on_the_layout(name):
         assert found.max_threads == told.max_threads
 
 
+def test_the_stack_of_a_linked_kernel_is_that_of_all_it_calls():
+    found = {name: kernel.local_bytes for name, kernel in kernels("calls.cubin").items()}
+    assert found == {"calls": 176, "recursive": None, "alone": 0}
+
+
+def test_before_it_is_linked_the_stack_of_a_kernel_that_calls_is_not_known():
+    found = kernels("calls_relocatable.cubin")
+    assert {name: kernel.local_bytes for name, kernel in found.items()} == {
+        "calls": None,
+        "recursive": None,
+        "alone": 0,
+    }
+
+
 @pytest.mark.parametrize("name", ["required.cubin", "required_cuda12.cubin"])
 def test_required_sizes_and_a_suffixed_target(name):
     facts = read_cubin(golden(name), name)

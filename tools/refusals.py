@@ -48,7 +48,7 @@ REFUSALS = (
     Refusal("an instruction that came later", ("redux.ptx",), r"exists from sm_80 on", gpu=True),
     Refusal("an unresolved function", (MAIN,), r"weighted\(float\)"),
     Refusal("too few registers", ("wide.ptx",), r"with 80 registers a thread", gpu=True),
-    Refusal("too much shared memory", ("shared.ptx",), r"160000 bytes of static shared memory"),
+    Refusal("too much shared memory", ("shared.ptx",), r"240000 bytes of static shared memory"),
     Refusal("a text cut off", ("cut.ptx",), r"the file is cut off"),
     Refusal("a text that is no PTX", ("letter.ptx",), r"The driver does not recognise the file"),
     Refusal("PTX without .version", ("headless.ptx",), r"does not begin with \.version"),
@@ -70,6 +70,7 @@ REFUSALS = (
     Refusal("a link of broken PTX", (MAIN, "broken_lib.ptx"), r"broken_lib\.ptx:\d+:", link=True),
     Refusal("a link of PTX that is too new", ("new.ptx",), r"needs CUDA 13\.9", link=True),
     Refusal("a link of a cubin cut off", (LIB, "cut.cubin"), r"damaged", link=True),
+    Refusal("a link of a fatbin cut off", (LIB, "cut.fatbin"), r"damaged", link=True),
     Refusal("a link of another architecture", (LIB, "tiny_sm80.cubin"), r"sm_80", link=True),
     Refusal(
         "a link of a call that needs more registers", ("light.ptx", "heavy.ptx"),
@@ -101,7 +102,7 @@ def _files() -> Iterator[tuple[str, str | bytes]]:
     yield "cut.ptx", saxpy[:900]
     yield "headless.ptx", saxpy[saxpy.index(".target") :]
     yield "redux.ptx", _kernel("redux.sync.add.s32 %r1, %r2, 0xffffffff;")
-    yield "shared.ptx", _kernel("mov.u32 %r1, tile;", ".shared .align 4 .b8 tile[160000];")
+    yield "shared.ptx", _kernel("mov.u32 %r1, tile;", ".shared .align 4 .b8 tile[240000];")
     yield "wide.ptx", _wide()
     yield "letter.ptx", "Dear driver,\n\nthis is no kernel.\n"
     yield "empty.ptx", ""

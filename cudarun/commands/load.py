@@ -85,7 +85,7 @@ def command(as_json: bool, quiet: bool, offline: bool, **values: Any) -> int:
     from cudarun.report.tables import console
 
     shown = console(click.get_current_context().color)
-    show_load(report, shown, quiet=quiet, verbose=where.verbose)
+    show_load(report, shown, quiet=quiet)
     return report.exit_code
 
 

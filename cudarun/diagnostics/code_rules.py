@@ -7,6 +7,8 @@ import re
 from cudarun.diagnostics.case import Case, Explanation, listed
 from cudarun.images.demangle import demangle
 
+_WITHOUT_OPT_IN = 48 << 10  # what a block gets on any GPU; more has to be asked for
+
 
 def unresolved(case: Case) -> Explanation | None:
     """Symbols that nobody defines."""
@@ -71,9 +73,12 @@ def shared_memory(case: Case) -> Explanation | None:
     if match is None:
         return None
     used, most = int(match[2], 16), int(match[3], 16)
+    remedy = "make it dynamic (extern __shared__) and ask for its size at the launch: --smem BYTES"
+    if most > _WITHOUT_OPT_IN:  # of dynamic shared memory a block can have no more either
+        remedy = "declare less: a block has no more than that"
     return Explanation(
         f"{demangle(match[1])} declares {used} bytes of static shared memory; {most} is the most.",
-        "make it dynamic (extern __shared__) and ask for its size at the launch: --smem BYTES",
+        remedy,
     )
 
 

@@ -73,9 +73,10 @@ def lto_ir(case: Case) -> Explanation | None:
 def not_linked(case: Case) -> Explanation | None:
     """A file that leaves symbols to others, loaded."""
     externs = case.contents.externs if case.contents else ()
-    if not externs or case.cuda_error is None:
+    if case.cuda_error is None or not (externs or case.cuda_error == "CUDA_ERROR_NOT_FOUND"):
         return None
+    what = f"it does not define {listed(externs)}" if externs else "it uses what it does not define"
     return Explanation(
-        f"The file is yet to be linked: it does not define {listed(externs)}.",
+        f"The file is yet to be linked: {what}.",
         "link it with the file that does: cudarun link FILE… -o OUT",
     )

@@ -21,17 +21,14 @@ from cudarun.report.image_types import (
 )
 from cudarun.report.tables import table
 
-_SILENCE = "(nothing was logged: the code was in the driver's cache, or nothing was to be compiled)"
+_SILENCE = "(the linker said nothing)"
 _GOOD, _BAD = "green", "red bold"
 
 
-def show_load(report: LoadReport, out: Console, *, quiet: bool, verbose: bool = False) -> None:
+def show_load(report: LoadReport, out: Console, *, quiet: bool) -> None:
     """A verdict for each file and device, with what is in the file; errors go to stderr."""
     for outcome in report.outcomes:
         _show_outcome(outcome, out, quiet=quiet)
-        ways = [way for result in outcome.results for way in result.ways]
-        if verbose and not quiet and ways and not any(way.info_log or way.error for way in ways):
-            _show_log(_SILENCE, out)
 
 
 def show_offline(report: OfflineReport, out: Console, *, quiet: bool) -> None:
@@ -109,6 +106,18 @@ def _show_result(result: LoadResult, out: Console, *, quiet: bool) -> None:
         out.print(Text.assemble(("differs ", "yellow"), difference), soft_wrap=True)
     for log in dict.fromkeys(way.info_log for way in result.ways if way.info_log):
         _show_log(log, out)
+    for silence, vias in _silences(result).items():
+        whose = f"by {', '.join(vias)}: " if len(vias) < len(result.ways) else ""
+        _show_log(f"({whose}{silence})", out)
+
+
+def _silences(result: LoadResult) -> dict[str, list[str]]:
+    """Why nothing was logged, and of which ways."""
+    found: dict[str, list[str]] = {}
+    for way in result.ways:
+        if way.silence is not None:
+            found.setdefault(way.silence, []).append(way.via)
+    return found
 
 
 def _way(way: WayReport) -> str:

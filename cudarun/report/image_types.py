@@ -114,6 +114,7 @@ class WayReport:
         memory_bytes: Device memory that it took in this context.
         handles: What it gave.
         info_log: What the driver's compiler said.
+        silence: Why it said nothing although it was asked to, in words.
         error: Why it failed.
     """
 
@@ -126,6 +127,7 @@ class WayReport:
     memory_bytes: int | None = None
     handles: tuple[Handle, ...] = ()
     info_log: str = ""
+    silence: str | None = None
     error: CudarunError | None = None
 
 

@@ -22,7 +22,10 @@ from cudarun.session.drivers import DriverChoice
 # CUDA driver API, enum CUresult: which failures are not the device's.
 _NO_DEVICE = frozenset({3, 34, 36, 46, 100, 101, 102, 802, 803, 804})
 _IMAGE_REFUSED = frozenset({200, 209, 218, 220, 221, 222, 223, 224, 225, 226, 300, 301, 302, 303})
-_SUCCESS, _NOT_READY = 0, 600
+_SUCCESS, _NOT_FOUND, _NOT_READY = 0, 500, 600
+# Given an image or what is in one, these want no name of us: the code itself wants the symbol.
+_OF_CODE = ("cuFunc", "cuKernel", "cuLaunch", "cuLibraryLoad", "cuModuleLoad")
+_UNLINKED = "the code uses a symbol that its file does not define: cudarun link FILE… -o OUT"
 _LOGS_SINCE = 12090
 _NAME_BYTES = 256
 
@@ -90,14 +93,17 @@ class Driver:
     def failure(self, name: str, result: Any) -> CudarunError:
         """The exception for the result of the last call that failed, with the driver's own log."""
         number = int(result)
-        kind = DeviceFailed
+        kind, hint = DeviceFailed, None
         if number in _NO_DEVICE:
             kind = NoDevice  # type: ignore[assignment]
         elif number in _IMAGE_REFUSED:
             kind = ImageRefused  # type: ignore[assignment]
+        elif number == _NOT_FOUND and name.startswith(_OF_CODE):
+            kind, hint = ImageRefused, _UNLINKED  # type: ignore[assignment]
         status, text = self.module.cuGetErrorString(result)
         words = text.decode() if int(status) == 0 else "unknown error"
-        return kind(f"{name}: {words}", cuda=(result.name, number), log=self._said or None)
+        cuda = result.name, number
+        return kind(f"{name}: {words}", hint=hint, cuda=cuda, log=self._said or None)
 
     def _read_log(self, name: str) -> str:
         """What the driver's log says since the last call that failed."""

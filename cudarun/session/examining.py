@@ -12,6 +12,7 @@ from cudarun.diagnostics.entries import Diagnostic
 from cudarun.errors import CudarunError, ImageRefused
 from cudarun.images.demangle import demangle
 from cudarun.images.facts import ImageFacts, KernelFacts
+from cudarun.images.identify import ImageKind, identify
 from cudarun.images.read import read_image
 from cudarun.report.image_types import (
     Handle,
@@ -148,10 +149,11 @@ class _Trial:
         if attempt.error is None:
             try:
                 attempt.found = way.kernels()
-                self._force(attempt.found)
+                self._force(attempt)
             except CudarunError as error:
                 attempt.error = error
         milliseconds = (time.perf_counter() - started) * 1e3
+        said = way.logs.info if attempt.error is None else ""
         return WayReport(
             via=way.via,
             before_contexts=attempt.before_contexts,
@@ -161,24 +163,33 @@ class _Trial:
             context_milliseconds=milliseconds,
             memory_bytes=max(0, free - self.driver.cuMemGetInfo()[0]),
             handles=tuple(map(_handle, attempt.found)),
-            info_log=way.logs.info if attempt.error is None else "",
+            info_log=said,
+            silence=None if said or attempt.error else self._silence(),
             error=attempt.error,
         )
 
-    def _force(self, found: list[Found]) -> None:
-        """Have the code of every kernel put on the device now, not when it is first launched.
+    def _silence(self) -> str | None:
+        """Why a compiler that was to tell of its work has told nothing."""
+        if not self.request.options.verbose:
+            return None
+        kind = identify(self.image.data)
+        if kind is ImageKind.CUBIN:
+            return "machine code: there was nothing to compile"
+        cached = "from the driver's compute cache, the compiler was not asked"
+        if kind is not ImageKind.PTX:
+            cached = f"machine code, or {cached}"
+        return f"{cached} (CUDA_CACHE_DISABLE=1 has it compile again)"
+
+    def _force(self, attempt: _Attempt) -> None:
+        """Have the code of every kernel put on the device.
 
         Drivers before CUDA 12.4 have no ``cuFuncLoad``; there the attributes, which are read next,
         make the compiler run.
         """
         if self.request.lazy or self.driver.version < PARAM_INFO_SINCE:
             return
-        for kernel in found:
-            try:
-                self.driver.cuFuncLoad(kernel.function)
-            except CudarunError as error:
-                error.message = f"{self.image.origin}: {error.message}"
-                raise error.at(kernel=demangle(kernel.name)) from None
+        for kernel in attempt.found:
+            attempt.way.force(kernel)
 
     def _has_no_context(self) -> bool:
         result, *current = self.driver.attempt("cuCtxGetCurrent")

@@ -24,7 +24,7 @@ from cudarun.session.devices import Device
 from cudarun.session.explaining import device_place, diagnose, diagnostics_of
 from cudarun.session.image_requests import JitOptions, LinkRequest
 from cudarun.session.jit import Logs, driver_options, options_told, with_whole_logs
-from cudarun.session.preparing import architecture_of, prepare_all
+from cudarun.session.preparing import architecture_of, check_structure, prepare_all
 from cudarun.session.requests import STDIN, Image
 from cudarun.session.session import Session
 from cudarun.session.symbols import SymbolTable
@@ -120,11 +120,10 @@ def _check_options(request: LinkRequest, driver: Driver, device: Device) -> None
             "--lto: the driver's linker does not take LTO-IR",
             hint="--linker nvjitlink does",
         )
-    kinds = {identify(image.data) for image in request.inputs}
-    if options.fallback is not None and kinds.isdisjoint(CONTAINERS):
+    if options.fallback is not None:
         raise RequestError(
-            "--fallback: no input is a fatbin, an object or a library, which hold several codes "
-            "to choose from"
+            "--fallback: a linker wants code that matches exactly",
+            hint="'cudarun load' has the option",
         )
     if request.architecture and options.threads_per_block is not None:
         raise RequestError("--arch: the driver takes none beside --threads-per-block")
@@ -152,6 +151,7 @@ def _inputs(request: LinkRequest, driver: Driver, device: Device, target: Target
                 compile_source(image, for_what, form, relocatable=True, newest_ptx=newest)
             )
         elif kind in CONTAINERS and driver.runs_machine_code:
+            check_structure(driver, image)
             inputs.append(image)
         else:
             inputs += prepare_all(driver, image, [device])
@@ -162,18 +162,15 @@ def _link(
     driver: Driver, inputs: Sequence[Image], options: JitOptions, logs: Logs
 ) -> tuple[bytes, Logs]:
     """The linked image, copied before the link state that owns it ends, and the logs."""
-    of_link = driver_options(driver, replace(options, fallback=None))
-    of_container = driver_options(driver, JitOptions(fallback=options.fallback))
+    of_link = driver_options(driver, options)
     # The state keeps pointers to the values: they must live until it is destroyed.
     every = of_link | logs.options(driver)
     with options_told(of_link, logs):
         state = driver.cuLinkCreate(len(every), [*every], [*every.values()])
     try:
         for image in inputs:
-            of_input = of_container if identify(image.data) in CONTAINERS else {}
             try:
-                with options_told(of_input, logs):
-                    _add(driver, state, image, of_input)
+                _add(driver, state, image)
             except ImageRefused as error:
                 error.log = logs.error or error.log
                 raise diagnose(error, [image], device_place(driver)) from None
@@ -186,13 +183,14 @@ def _link(
         driver.attempt("cuLinkDestroy", state)
 
 
-def _add(driver: Driver, state: Any, image: Image, options: dict[Any, Any]) -> None:
-    """Add an input.
+def _add(driver: Driver, state: Any, image: Image) -> None:
+    """Add an input, without options of its own.
 
-    The manual says of ``CU_JIT_FALLBACK_STRATEGY`` both that links do not have it and that inputs
-    which hold several images do (``CUjit_option``, ``CUjitInputType``): the driver's to decide.
+    Of ``CU_JIT_FALLBACK_STRATEGY`` the manual says both that links do not have it and that inputs
+    which hold several images do (``CUjit_option``, ``CUjitInputType``); driver 580 takes it of
+    neither a fatbin nor an object.
     """
-    given = len(options), [*options], [*options.values()]
+    given = 0, list[Any](), list[Any]()
     kind = identify(image.data)
     kinds = driver.CUjitInputType
     input_type = {

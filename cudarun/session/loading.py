@@ -86,6 +86,10 @@ class Library:
         """The ``CUkernel`` of a mangled name."""
         return self._ask("cuLibraryGetKernel", self.handle, name.encode())
 
+    def function_of(self, kernel: Any) -> Any:
+        """The ``CUfunction`` of a ``CUkernel`` in the current context."""
+        return self._ask("cuKernelGetFunction", kernel)
+
     def unload(self) -> None:
         """Take it out of every context; its kernels and variables are no more."""
         self.driver.cuLibraryUnload(self.handle)
@@ -133,7 +137,7 @@ class Library:
         """
         result, *_ = self.driver.attempt("cuLibraryGetKernel", self.handle, b"-")
         if result not in (0, self.driver.CUresult.CUDA_ERROR_NOT_FOUND):
-            raise self._refused(self.driver.failure("cuLibraryGetKernel", result))
+            raise self.refused(self.driver.failure("cuLibraryGetKernel", result))
 
     def _parameters(self, name: str, handle: Any) -> tuple[Parameter, ...]:
         if self.driver.version < PARAM_INFO_SINCE:
@@ -149,9 +153,10 @@ class Library:
         try:
             return getattr(self.driver, name)(*args)
         except ImageRefused as error:
-            raise self._refused(error) from None
+            raise self.refused(error) from None
 
-    def _refused(self, error: CudarunError) -> CudarunError:
+    def refused(self, error: CudarunError) -> CudarunError:
+        """The driver's refusal with the compiler's log, and explained."""
         from cudarun.session.explaining import device_place, diagnose  # only what fails needs it
 
         error.log = self.logs.error or error.log  # the driver's own log repeats the compiler's

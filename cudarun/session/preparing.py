@@ -7,7 +7,8 @@ the PTX out of a fatbin.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 
 from cudarun.diagnostics.case import Place
@@ -16,7 +17,7 @@ from cudarun.errors import ImageRefused, RequestError
 from cudarun.images.facts import ImageFacts
 from cudarun.images.fatbin import Entry, read_entries
 from cudarun.images.identify import ImageKind, identify
-from cudarun.images.read import CONTAINERS, fatbins_in, read_image
+from cudarun.images.read import CONTAINERS, fatbins_in, image_entries, read_image
 from cudarun.images.versions import Target, newest_ptx, parse_target
 from cudarun.session.calls import Driver
 from cudarun.session.devices import Device
@@ -52,8 +53,24 @@ def prepare_all(driver: Driver, image: Image, devices: Iterable[Device]) -> tupl
         ImageRefused: It holds nothing that would do, or does not compile.
         RequestError: The devices have several architectures and it is to be compiled for them.
     """
-    try:
+    with _refusals_explained(driver, image):
         return _prepared(driver, image, devices)
+
+
+def check_structure(driver: Driver, image: Image) -> None:
+    """Refuse a damaged file ourselves: a driver that is given one can crash, or never answer.
+
+    Raises:
+        ImageRefused: It is one.
+    """
+    with _refusals_explained(driver, image):
+        _check_structure(image, identify(image.data))
+
+
+@contextmanager
+def _refusals_explained(driver: Driver, image: Image) -> Iterator[None]:
+    try:
+        yield
     except Diagnosed:
         raise
     except ImageRefused as error:
@@ -64,8 +81,8 @@ def _prepared(driver: Driver, image: Image, devices: Iterable[Device]) -> tuple[
     kind = identify(image.data)
     if kind is ImageKind.EMPTY:
         raise ImageRefused(f"{image.origin}: the file is empty")
-    if kind is ImageKind.CUBIN:
-        _check_structure(image)
+    if kind in (ImageKind.CUBIN, ImageKind.FATBIN):
+        _check_structure(image, kind)
     if kind is ImageKind.CUDA_SOURCE:
         return (_compiled(driver, image, devices),)
     if kind is ImageKind.LTO_IR:
@@ -75,11 +92,13 @@ def _prepared(driver: Driver, image: Image, devices: Iterable[Device]) -> tuple[
     return tuple(_fatbins(driver, image, kind))
 
 
-def _check_structure(cubin: Image) -> None:
-    """Refuse a damaged cubin ourselves: a driver that is given one can crash."""
+def _check_structure(image: Image, kind: ImageKind) -> None:
+    if kind in CONTAINERS:
+        image_entries(image.data, image.origin)
+        return
     from cudarun.images.elf import read_elf  # imports pyelftools, which PTX needs not
 
-    read_elf(cubin.data, cubin.origin, ImageKind.CUBIN)
+    read_elf(image.data, image.origin, ImageKind.CUBIN)
 
 
 def _compiled(driver: Driver, image: Image, devices: Iterable[Device]) -> Image:

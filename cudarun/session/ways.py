@@ -11,7 +11,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from cudarun.errors import ImageRefused
+from cudarun.errors import CudarunError, ImageRefused
+from cudarun.images.demangle import demangle
 from cudarun.images.facts import ImageFacts, VariableFacts
 from cudarun.parameters import Parameter
 from cudarun.session.calls import Driver
@@ -72,6 +73,17 @@ class Way(ABC):
             ImageRefused: The driver refuses one now that it is asked for.
         """
 
+    def force(self, found: Found) -> None:
+        """Have a kernel's code put on the device now, not when it is first launched.
+
+        Raises:
+            ImageRefused: The driver refuses it.
+        """
+        try:
+            self.driver.cuFuncLoad(found.function)
+        except ImageRefused as error:
+            raise self._refused(error).at(kernel=demangle(found.name)) from None
+
     @abstractmethod
     def attribute(self, name: str, found: Found, device: Device) -> int:
         """A ``CUfunction_attribute`` of a kernel."""
@@ -88,6 +100,10 @@ class Way(ABC):
     @abstractmethod
     def logs(self) -> Logs:
         """What the compiler said; readable once `load` has returned."""
+
+    @abstractmethod
+    def _refused(self, error: ImageRefused) -> CudarunError:
+        """The refusal with the compiler's log, and explained."""
 
     def parameters(self, found: Found) -> tuple[Parameter, ...]:
         """The layout of a kernel's parameters."""
@@ -130,9 +146,7 @@ class ThroughLibrary(Way):
     def kernels(self) -> list[Found]:
         """``cuLibraryGetKernel``, ``cuKernelGetFunction``."""
         handles = [(name, self._library.handle_of(name)) for name in self._names]
-        return [
-            Found(name, handle, self.driver.cuKernelGetFunction(handle)) for name, handle in handles
-        ]
+        return [Found(name, handle, self._library.function_of(handle)) for name, handle in handles]
 
     def attribute(self, name: str, found: Found, device: Device) -> int:
         """``cuKernelGetAttribute``."""
@@ -153,6 +167,9 @@ class ThroughLibrary(Way):
         """The library's."""
         return self._library.logs
 
+    def _refused(self, error: ImageRefused) -> CudarunError:
+        return self._library.refused(error)
+
 
 class ThroughModule(Way):
     """``cuModuleLoadDataEx``: into the current context."""
@@ -163,19 +180,19 @@ class ThroughModule(Way):
 
     def load(self) -> None:
         """``cuModuleLoadDataEx``."""
-        self._module, self._logs = with_whole_logs(self._load)
+        self._module = with_whole_logs(self._load)
 
-    def _load(self, logs: Logs) -> tuple[Any, Logs]:
+    def _load(self, logs: Logs) -> Any:
+        self._logs = logs
         given = driver_options(self.driver, self.options)
         every = given | logs.options(self.driver)
         try:
             with options_told(given, logs):
-                module = self.driver.cuModuleLoadDataEx(
+                return self.driver.cuModuleLoadDataEx(
                     self.image.data + b"\0", len(every), [*every], [*every.values()]
                 )
         except ImageRefused as error:
-            raise self._refused(error, logs) from None
-        return module, logs
+            raise self._refused(error) from None
 
     def kernels(self) -> list[Found]:
         """``cuModuleEnumerateFunctions``, or ``cuModuleGetFunction`` by the file's names."""
@@ -189,7 +206,7 @@ class ThroughModule(Way):
             )
             return [Found(self._name(function), None, function) for function in functions]
         except ImageRefused as error:
-            raise self._refused(error, self._logs) from None
+            raise self._refused(error) from None
 
     def _by_name(self, name: str) -> Found:
         function = self.driver.cuModuleGetFunction(self._module, name.encode())
@@ -216,8 +233,8 @@ class ThroughModule(Way):
         """Its own."""
         return self._logs
 
-    def _refused(self, error: ImageRefused, logs: Logs) -> ImageRefused:
-        error.log = logs.error or error.log
+    def _refused(self, error: ImageRefused) -> CudarunError:
+        error.log = self._logs.error or error.log
         error.message = f"{self.image.origin}: {error.message}"
         return diagnose(error, [self.image], device_place(self.driver))
 

@@ -1,9 +1,12 @@
 """Driver API, section 6.12: ``cuLink*``."""
 
 import ctypes
+from pathlib import Path
 
 import numpy as np
 import pytest
+
+FATBIN = Path(__file__).parents[1] / "images/golden/tiny.fatbin"
 
 
 class Link:
@@ -145,6 +148,14 @@ def test_options_of_the_whole_link_are_not_an_inputs(cuda, link, ptx):
     buffer = bytearray(64)
     options = [option.CU_JIT_ERROR_LOG_BUFFER, option.CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES]
     assert link.add(ptx("link_part"), b"part", options, [buffer, 64]) == "INVALID_VALUE"
+
+
+def test_a_link_has_no_fallback(cuda, link):
+    kind = cuda.CUjitInputType.CU_JIT_INPUT_FATBINARY
+    fatbin = FATBIN.read_bytes()
+    options = [cuda.CUjit_option.CU_JIT_FALLBACK_STRATEGY], [cuda.CUjit_fallback.CU_PREFER_PTX]
+    call = (link.state, kind, fatbin, len(fatbin), b"tiny", 1, *options)
+    assert cuda.result("cuLinkAddData", *call) == "INVALID_VALUE"
 
 
 def test_an_empty_input(link):

@@ -126,6 +126,28 @@ def test_shared_memory_and_versions(cuda, device, function):
     assert binary == 10 * major + minor
 
 
+STATIC = b""".version 8.0
+.target sm_75
+.address_size 64
+.visible .entry large()
+{
+    .reg .b32 %%r<2>;
+    .shared .align 4 .b8 tile[%d];
+    mov.u32 %%r1, tile;
+    ret;
+}
+\0"""
+
+
+def test_static_shared_memory_up_to_what_a_block_can_opt_in_to(cuda, device, context):
+    optin = cuda.CUdevice_attribute.CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN
+    most = cuda.cuDeviceGetAttribute(optin, device)
+    module = cuda.cuModuleLoadData(STATIC % most)
+    large = cuda.cuModuleGetFunction(module, b"large")
+    assert cuda.cuFuncGetAttribute(attribute(cuda, "SHARED_SIZE_BYTES"), large) == most
+    assert cuda.result("cuModuleLoadData", STATIC % (most + 1)) == "INVALID_PTX"
+
+
 def test_how_many_threads_a_kernel_takes(cuda, function):
     most = attribute(cuda, "MAX_THREADS_PER_BLOCK")
     assert cuda.cuFuncGetAttribute(most, function(b"nothing")) == 1024

@@ -202,6 +202,13 @@ GOLDEN = [
         "BYTES",
     ),
     Golden(
+        "more shared memory than there is",
+        log="ptxas error   : Entry function 'sh' uses too much shared data (0x3a980 bytes, 0x38c00 "
+        "max)",
+        reason="sh declares 240000 bytes of static shared memory; 232448 is the most.",
+        remedy="declare less: a block has no more than that",
+    ),
+    Golden(
         "truncated cubin",
         contents=Contents(
             ImageKind.CUBIN, damage="the section table lies past the end of the file"
@@ -274,6 +281,20 @@ GOLDEN = [
         reason="The cubin holds machine code (sm_90) and no PTX; the emulated device runs PTX.",
         remedy="give the PTX it was made of, or build with -gencode "
         "arch=compute_80,code=compute_80",
+    ),
+    Golden(
+        "a kernel that wants a symbol of another file",
+        contents=Contents(ImageKind.CUBIN, (Target(False, 90),), externs=("factor",)),
+        cuda_error="CUDA_ERROR_NOT_FOUND",
+        reason="The file is yet to be linked: it does not define 'factor'.",
+        remedy="link it with the file that does: cudarun link FILE… -o OUT",
+    ),
+    Golden(
+        "the same of a fatbin, whose symbols are not read",
+        contents=Contents(ImageKind.FATBIN, (Target(False, 90),)),
+        cuda_error="CUDA_ERROR_NOT_FOUND",
+        reason="The file is yet to be linked: it uses what it does not define.",
+        remedy="link it with the file that does: cudarun link FILE… -o OUT",
     ),
     Golden(
         "relocatable cubin, loaded",

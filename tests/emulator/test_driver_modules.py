@@ -135,7 +135,7 @@ def test_the_verbose_log():
     lines = log.split(b"\0")[0].decode().splitlines()
     assert lines[0].startswith("ptxas info    : ")
     assert lines[0].endswith(" bytes gmem")
-    assert "ptxas info    : Compiling entry function 'nothing' for 'sm_90'" in lines
+    assert "ptxas info    : Compiling entry function 'nothing' for 'sm_90a'" in lines
 
 
 def test_fewer_options_than_counted():

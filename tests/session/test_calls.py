@@ -61,6 +61,23 @@ def test_which_kind_of_error_a_result_is(name: str, kind: type[CudarunError]) ->
     assert type(driver.failure("cuFoo", getattr(driver.CUresult, name))) is kind
 
 
+@pytest.mark.parametrize(
+    ("call", "kind"),
+    [
+        ("cuKernelGetFunction", ImageRefused),
+        ("cuFuncLoad", ImageRefused),
+        ("cuLaunchKernel", ImageRefused),
+        ("cuLibraryGetManaged", DeviceFailed),
+        ("cuModuleGetFunction", DeviceFailed),
+    ],
+)
+def test_code_that_wants_a_symbol_of_others_is_refused(call: str, kind: type[CudarunError]) -> None:
+    driver = Driver(choose_driver("cpu"))
+    error = driver.failure(call, driver.CUresult.CUDA_ERROR_NOT_FOUND)
+    assert type(error) is kind
+    assert bool(error.hint and "cudarun link" in error.hint) == (kind is ImageRefused)
+
+
 def test_a_missing_driver_library_is_no_device() -> None:
     from cuda.pathfinder import DynamicLibNotFoundError
 

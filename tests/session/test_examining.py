@@ -1,4 +1,4 @@
-"""What a GPU's driver was seen to do and the emulated one does not: a module that differs in a call.
+"""What a GPU's driver was seen to do and the emulated one does not, one call changed for it.
 
 The driver's compute cache, of which the compiler says nothing; code that wants symbols of other
 files; damaged files, which must not reach the driver at all.

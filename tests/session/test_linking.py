@@ -94,19 +94,8 @@ def add_by_file(driver: Any) -> list[tuple[str, Any]]:
     state = driver.cuLinkCreate(0, [], [])
     for given in inputs:
         with contextlib.suppress(CudarunError):
-            linking._add(driver, state, given, {})
+            linking._add(driver, state, given)
     return [(name, args[1].name) for name, args in driver.calls_made.calls[1:]]
-
-
-def choose_by_fallback(driver: Any) -> list[tuple[str, int, list[Any]]]:
-    """The options of each input, as they were given to the driver."""
-    driver.runs_machine_code = True
-    images = [image("lib.ptx"), Image("tiny.fatbin", golden("tiny.fatbin"))]
-    wanted = JitOptions(fallback="prefer-binary", verbose=True)
-    with contextlib.suppress(CudarunError):
-        linking._link(driver, images, wanted, Logs())
-    calls = [(name, args) for name, args in driver.calls_made.calls if name == "cuLinkAddData"]
-    return [(args[1].name, args[5], [o.name for o in args[6]]) for _, args in calls]
 
 
 def link_with_small_logs(driver: Any) -> tuple[int, str]:
@@ -148,13 +137,6 @@ def test_objects_and_libraries_by_file_all_else_from_memory() -> None:
         ("cuLinkAddData", "CU_JIT_INPUT_OBJECT"),
         ("cuLinkAddData", "CU_JIT_INPUT_LIBRARY"),
         ("cuLinkAddData", "CU_JIT_INPUT_FATBINARY"),
-    ]
-
-
-def test_the_fallback_is_an_option_of_inputs_that_hold_several_codes() -> None:
-    assert in_worker(choose_by_fallback) == [
-        ("CU_JIT_INPUT_PTX", 0, []),
-        ("CU_JIT_INPUT_FATBINARY", 1, ["CU_JIT_FALLBACK_STRATEGY"]),
     ]
 
 

@@ -70,7 +70,9 @@ _WITHOUT_EFFECT = {
     CUjit_option.CU_JIT_MIN_CTA_PER_SM: "the emulated device allocates no registers",
 }
 _HIGHEST_OPTIMIZATION = 4
-_MOST_SHARED = attribute_value("MAX_SHARED_MEMORY_PER_BLOCK")
+# For the architecture itself, which is what drivers compile for, ptxas takes static arrays of all
+# that a block can opt in to; nvcc's -arch=sm_90 keeps to 48 KiB.
+_MOST_SHARED = attribute_value("MAX_SHARED_MEMORY_PER_BLOCK_OPTIN")
 _LARGEST_BLOCK = attribute_value("MAX_THREADS_PER_BLOCK")
 _OWN_TARGET = 10 * CAPABILITY[0] + CAPABILITY[1]
 # What cuLinkAddData refuses: it belongs to the whole link.
@@ -82,6 +84,8 @@ _OF_THE_WHOLE = frozenset(
         CUjit_option.CU_JIT_TARGET_FROM_CUCONTEXT,
     }
 )
+# What no part of a link takes (driver API, CUjit_option): a linker wants code that matches exactly.
+_OF_NO_LINK = CUjit_option.CU_JIT_FALLBACK_STRATEGY
 
 
 class JitOptions:
@@ -127,6 +131,8 @@ class JitOptions:
     def check_of_one_input(self) -> None:
         """Raise `Refusal` where an option is not for one input of a link."""
         for option in self._values:
+            if option == _OF_NO_LINK:
+                raise Refusal("INVALID_VALUE", f"{option.name} is not for links")
             if option in _OF_THE_WHOLE:
                 raise Refusal("INVALID_VALUE", f"{option.name} belongs to cuLinkCreate")
 
@@ -243,7 +249,7 @@ class WholeTextError(PtxError):
 
 
 class TooMuchShared(PtxError):
-    """A kernel declares more shared memory than a block can have without asking for it."""
+    """A kernel declares more shared memory than a block can have."""
 
     def __init__(self, kernel: str, size: int) -> None:
         message = (
@@ -316,12 +322,12 @@ def information(program: Program) -> str:
         used[variable.space] += variable.size
     constants = f", {used['const']} bytes cmem[3]" if used["const"] else ""
     lines = [f"ptxas info    : {used['global']} bytes gmem{constants}"]
-    target = f"sm_{_OWN_TARGET}"
+    target = f"sm_{_OWN_TARGET}a"  # the architecture itself, as drivers compile
     for kernel in program.kernels.values():
         lines += [
             f"ptxas info    : Compiling entry function '{kernel.name}' for '{target}'",
             f"ptxas info    : Function properties for {kernel.name}",
-            f"    {kernel.local_bytes} bytes stack frame, 0 bytes spill stores, "
+            f"ptxas         .     {kernel.local_bytes} bytes stack frame, 0 bytes spill stores, "
             "0 bytes spill loads",
             f"ptxas info    : Used {registers_per_thread(kernel)} registers"
             + (f", {kernel.static_shared} bytes smem" if kernel.static_shared else ""),

@@ -2,7 +2,7 @@
 
 ::
 
-    python3 tools/hardware_images.py                # GPU 0, four minutes
+    python3 tools/hardware_images.py                # GPU 0, two minutes
     python3 tools/hardware_images.py --fuzz 0 --libraries 0 --device 1
     python3 tools/hardware_images.py --device cpu   # what can be done without a GPU
 
@@ -10,10 +10,13 @@
    library of NVIDIA's. What the files say of their kernels (registers, shared, local and constant
    memory, parameters) is what the driver says; every kernel loads both ways.
 2. Links: the same two files through both linkers, from PTX and from source, give kernels that pass
-   the same check. Logs: something is said when the driver's cache is cold and when it is not.
-3. Options of the driver's compiler, one by one: what it takes.
+   the same check. Logs: of what is compiled something is said, and of what comes from the driver's
+   compute cache, of which its compiler says nothing, that it does.
+3. Options of the driver's compiler, one by one: what it takes. Static shared memory: how much of it
+   loads and is launched.
 4. Refusals: every one of ``tools/refusals.py``, and its explanation.
-5. Damaged cubins and PTX: whatever the driver does, the command goes on to the next.
+5. Damaged cubins, fatbins and PTX: whatever the driver does, the command goes on to the next; and
+   what a driver does of a fatbin that is cut off, which `cudarun` does not hand over.
 
 What fails in one part keeps no other from its turn. Records go to
 ``$OUT/hardware_images.json``, the refusals to ``$OUT/refusals.json``, of which
@@ -326,40 +329,33 @@ def links(report: Report) -> None:
             if report.check(f"link {kind} by {linker}", done.returncode == 0, done.stderr):
                 ran = cudarun("launch", out, *on, *CHECK)
                 report.check(f"it runs ({kind}, {linker})", ran.returncode == 0, ran.stderr)
-    inputs = [GOLDEN / "tiny_rdc.o", GOLDEN / "tiny.fatbin"]
-    for strategy in ("prefer-ptx", "prefer-binary"):
-        for given in inputs:
-            out = report.folder / "chosen"
-            done = cudarun(
-                "link", given, "-o", out, "--linker", "driver", *on, "--fallback", strategy
-            )
-            report.records[f"link {given.name} --fallback {strategy}"] = _short(done)
 
 
-def logs(report: Report) -> None:
-    """Something is said by a cold compiler and by the driver's cache, of a load and of a link."""
+def logs(report: Report) -> str:
+    """What is said by a cold compiler, by one whose work is cached, and by one without a cache."""
     on = ("-d", report.device, "--verbose")
-    link = ("link", *(ROOT / f"samples/link/{name}.ptx" for name in ("main", "lib")))
-    softmax = ROOT / "samples/softmax.ptx"
-    cache = report.folder / "cache"
-    for state in ("cold", "cached"):
-        environment = {"CUDA_CACHE_PATH": str(cache)}
-        linked = document(
-            *link, "-o", report.folder / "log", "--linker", "driver", *on, **environment
-        )
-        loaded = document("load", softmax, "--via", "both", *on, **environment)
-        said = {"link": linked["info_log"]} | {
-            f"load by {way['via']}": way["info_log"]
-            for way in loaded["outcomes"][0]["results"][0]["ways"]
-        }
-        for what, log in said.items():
-            report.records[f"log of {what}, {state}"] = log
-            report.check(f"log of {what}, {state}", bool(log.strip()))
-    shutil.rmtree(cache, ignore_errors=True)
+    ptx = [ROOT / f"samples/link/{name}.ptx" for name in ("main", "lib")]
+    link = ("link", *ptx, "-o", report.folder / "log", "--linker", "driver")
+    load = ("load", ROOT / "samples/softmax.ptx", "--via")
+    notes = []
+    commands = {"link": link} | {f"load by {via}": (*load, via) for via in _VIAS}
+    for what, command in commands.items():
+        for state in ("cold", "cached", "no cache"):
+            cache = {"CUDA_CACHE_PATH": str(report.folder / f"cache of {what}")}
+            told = document(
+                *command, *on, **cache, CUDA_CACHE_DISABLE=str(int(state == "no cache"))
+            )
+            if what != "link":
+                [told] = told["outcomes"][0]["results"][0]["ways"]
+            log, silence = told["info_log"].strip(), told.get("silence")
+            report.records[f"log of {what}, {state}"] = {"log": log, "silence": silence}
+            must_speak = what == "link" or state != "cached" or report.is_emulated
+            report.check(f"log of {what}, {state}", bool(log or (silence and not must_speak)))
+            notes += [f"{what}, {state}"] if silence else []
+    return f"silent: {'; '.join(notes) or 'none'}"
 
 
-def _short(done: subprocess.CompletedProcess[str]) -> dict[str, Any]:
-    return {"status": done.returncode, "stderr": done.stderr, "stdout": done.stdout[:2000]}
+_VIAS = ("library", "module")
 
 
 # --- 3: options ----------------------------------------------------------------------------------
@@ -388,7 +384,10 @@ def options(report: Report) -> str:
         errors = {way["via"]: way["error"] for way in ways if way["error"]}
         registers = [k["registers"] for r in outcome["results"] for k in r["kernels"]]
         logs = {way["via"]: way["info_log"] for way in ways}
-        report.records[f"option {name}"] = {"errors": errors, "registers": registers, "logs": logs}
+        report.records[f"option {name}"] = {
+            "errors": errors, "registers": registers, "logs": logs, "error": outcome["error"],
+        }  # fmt: skip
+        errors |= {} if errors or not outcome["error"] else {"both": outcome["error"]}
         if option in MAY_BE_REFUSED or report.is_emulated:
             notes += [f"{name} by {via}" for via in errors]
         else:
@@ -396,6 +395,54 @@ def options(report: Report) -> str:
         if option == ("--max-registers", "32") and registers:
             report.check(f"{name}: at most 32", max(registers) <= 32, str(registers))
     return f"refused: {', '.join(notes) or 'none'}"
+
+
+SHARED = (48 << 10, (48 << 10) + 4, 100000, 160000, 232444, 232448, 232452)
+MOST_SHARED = 232448
+
+STATIC = """\
+.version 8.0
+.target sm_75
+.address_size 64
+
+.visible .entry large(.param .u64 out)
+{
+	.reg .b32 %r<4>;
+	.reg .b64 %rd<3>;
+	.shared .align 4 .b8 tile[SIZE];
+	ld.param.u64 %rd1, [out];
+	cvta.to.global.u64 %rd2, %rd1;
+	mov.u32 %r1, %tid.x;
+	add.u32 %r2, %r1, 7;
+	mov.u32 %r3, tile;
+	st.shared.u32 [%r3+LAST], %r2;
+	bar.sync 0;
+	ld.shared.u32 %r2, [%r3+LAST];
+	st.global.u32 [%rd2], %r2;
+	ret;
+}
+"""
+
+
+def shared(report: Report) -> str:
+    """Kernels with much static shared memory: which load, and are launched as they are."""
+    notes = []
+    for size in SHARED:
+        path = report.folder / f"shared_{size}.ptx"
+        path.write_text(STATIC.replace("SIZE", str(size)).replace("LAST", str(size - 4)))
+        loaded = cudarun("load", path, "-d", report.device)
+        command = ("launch", path, "-d", report.device, "--grid", "1", "--block", "1")
+        ran = cudarun(*command, "out=i32[1]", "--check", "out[0] == 7")
+        report.records[f"{size} static"] = {"load": _short(loaded), "launch": _short(ran)}
+        wanted = 0 if size <= MOST_SHARED else 4
+        report.check(f"{size} static: load", loaded.returncode == wanted, loaded.stderr)
+        report.check(f"{size} static: launch", ran.returncode == wanted, ran.stderr)
+        notes.append(f"{size}: {loaded.returncode}, {ran.returncode}")
+    return "; ".join(notes)
+
+
+def _short(done: subprocess.CompletedProcess[str]) -> dict[str, Any]:
+    return {"status": done.returncode, "stderr": done.stderr, "stdout": done.stdout[:2000]}
 
 
 # --- 4: refusals ---------------------------------------------------------------------------------
@@ -410,22 +457,33 @@ def explanations(report: Report) -> str:
     out = report.folder / "never"
 
     def provoke(refusal: refusals.Refusal) -> tuple[subprocess.CompletedProcess[str], Any]:
+        """What is said of it, and its document; ``None`` where there is none."""
         paths = [refusals.path_of(name, folder) for name in refusal.files]
         command = ("link", "--linker", "driver", "-o", out) if refusal.link else ("load", "-q")
-        args = (*command, *paths, "-d", report.device)
-        return cudarun(*args), document(*args)
+        args = (*command, *paths, "-d", report.device, "--timeout", SECONDS_TO_REFUSE)
+        done = cudarun(*args)
+        try:
+            return done, document(*args) if done.returncode == 4 else None
+        except ValueError:
+            return done, None
 
     records = []
     with ThreadPoolExecutor(4) as pool:
         for refusal, (done, told) in zip(wanted, pool.map(provoke, wanted), strict=True):
             found = re.search(refusal.says, done.stderr) is not None
             what = f"{refusal.name}: status {done.returncode}, /{refusal.says}/"
-            report.check(what, done.returncode == 4 and found and not out.exists(), done.stderr)
-            records.append(record(refusal, told, folder))
+            is_well = done.returncode == 4 and found and told is not None and not out.exists()
+            report.check(what, is_well, done.stderr or done.stdout)
+            report.records[f"refusal {refusal.name}"] = _short(done)
+            if told is not None:
+                records.append(record(refusal, told, folder))
     [told] = document("devices", "-d", report.device)["devices"]
     device = {key: told[key] for key in ("name", "compute_capability", "driver_version")}
     keep(report, "refusals.json", {"device": device, "refusals": records})
     return f"{len(records)} refusals"
+
+
+SECONDS_TO_REFUSE = 15
 
 
 def record(refusal: refusals.Refusal, told: Any, folder: Path) -> dict[str, Any]:
@@ -450,14 +508,49 @@ def keep(report: Report, name: str, records: Any) -> None:
 def damage(report: Report, count: int) -> str:
     """``fuzz_images.py``, in a process of its own."""
     fuzz = ROOT / "tools/fuzz_images.py"
-    kinds = ("--kinds", "ptx") if report.is_emulated else ("--kinds", "cubin", "ptx")
+    kinds = ("--kinds", "ptx") if report.is_emulated else ("--kinds", "cubin", "ptx", "fatbin")
     done = run(
         sys.executable, fuzz, "--count", count, "--seed", "2", "--device", report.device, *kinds,
-        limit=120,
+        limit=240,
     )  # fmt: skip
     report.check(f"{count} damaged images", done.returncode == 0, done.stdout + done.stderr)
     report.records["damage"] = done.stdout
     return " / ".join(done.stdout.splitlines()[:2])
+
+
+BARE = """
+import sys
+from cuda.bindings import driver
+driver.cuInit(0)
+_, context = driver.cuDevicePrimaryCtxRetain(0)
+driver.cuCtxSetCurrent(context)
+data = open(sys.argv[1], "rb").read()
+print("load", end=" ", flush=True)
+result, library = driver.cuLibraryLoadData(data, [], [], 0, [], [], 0)
+print(result.name, "count", end=" ", flush=True)
+result, count = driver.cuLibraryGetKernelCount(library)
+print(result.name, count, "kernel", end=" ", flush=True)
+result, kernel = driver.cuLibraryGetKernel(library, b"tiny")
+print(result.name, "function", end=" ", flush=True)
+print(driver.cuKernelGetFunction(kernel)[0].name if int(result) == 0 else "-")
+"""
+
+
+def bare(report: Report) -> str:
+    """What the driver alone does of a fatbin that is cut off; only looked at."""
+    if report.is_emulated:
+        return "not on the emulated device"
+    script = report.folder / "bare.py"
+    script.write_text(BARE)
+    whole = (GOLDEN / "tiny.fatbin").read_bytes()
+    notes = []
+    for kept in (len(whole), 4000, 200):
+        path = report.folder / f"bare_{kept}.fatbin"
+        path.write_bytes(whole[:kept])
+        done = run("timeout", "8", sys.executable, script, path)
+        notes.append(f"{kept} bytes: status {done.returncode}, {done.stdout.strip()}")
+    report.records["bare"] = notes
+    return "; ".join(notes)
 
 
 def main() -> int:
@@ -474,7 +567,9 @@ def main() -> int:
         report.part("links", links)
         report.part("logs", logs)
         report.part("options", options)
+        report.part("shared", shared)
         report.part("refusals", explanations)
+        report.part("bare", bare)
         if arguments.fuzz:
             report.part("damage", lambda each: damage(each, arguments.fuzz))
     keep(report, "hardware_images.json", report.records)

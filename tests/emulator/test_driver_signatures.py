@@ -12,7 +12,7 @@ from cudarun.emulator.api.calls import CALLS
 
 # Parameters that CUDA 12 and 13 name differently: these calls take both.
 OF_TWO_VERSIONS = {"cuCtxCreate", "cuMemAdvise", "cuMemPrefetchAsync"}
-NEVER_FAIL = {"cuDriverGetVersion"}
+NEVER_FAIL = {"cuDriverGetVersion", "cuLogsCurrent"}
 NAMES = {name for name in CALLS if hasattr(bindings, name)}  # some are newer than CUDA 12.9
 
 

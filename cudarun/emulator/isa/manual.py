@@ -52,7 +52,8 @@ CHAPTERS = (
     _chapter("9.7.5", "Mixed-precision floating point", "", "add sub fma"),
     _chapter("9.7.6, 9.7.7", "Comparison and selection", "compare", "set setp selp slct"),
     _chapter("9.7.8", "Logic and shifts", "logic", "and or xor not cnot lop3 shf shl shr"),
-    _chapter("9.7.9", "Data movement and conversion", "move logic convert memory cluster hints", """
+    _chapter("9.7.9", "Data movement and conversion",
+        "move logic convert memory cluster hints mbarrier", """
         mov shfl prmt ld ld.global.nc ldu st st.async st.bulk multimem.ld_reduce multimem.st
         multimem.red prefetch prefetchu applypriority discard createpolicy isspacep cvta cvt
         cvt.pack mapa getctarank cp.async cp.async.commit_group cp.async.wait_group

@@ -20,7 +20,6 @@ _OWN = "shared shared::cta"
 _SCOPES = "cta cluster"
 _ARRIVE: dict[str, Any] = {
     "action": Arrive,
-    "how": "arrive arrive_drop",
     "kind": "noComplete expect_tx",
     "sem": "release relaxed",
     "scope": _SCOPES,
@@ -28,7 +27,6 @@ _ARRIVE: dict[str, Any] = {
 }
 _TRANSACTIONS: dict[str, Any] = {
     "action": Transactions,
-    "how": "expect_tx complete_tx",
     "sem": "relaxed",
     "scope": _SCOPES,
     "space": f"{_OWN} shared::cluster",
@@ -46,8 +44,10 @@ _COPY: dict[str, Any] = {"action": BulkCopy, "hint": "L2::cache_hint"}
 FORMS: tuple[Form, ...] = (
     form("mbarrier.init{.space}.b64  [a], count:u32", action=Initialise, space=_OWN),
     form("mbarrier.inval{.space}.b64  [a]", action=Initialise, space=_OWN),
-    form(f"mbarrier.how{_WHERE}  [a], bytes:u32", **_TRANSACTIONS),
-    form(f"mbarrier.how{{.kind}}{_WHERE}  d, [a], ?count:u32", **_ARRIVE),
+    form(f"mbarrier.expect_tx{_WHERE}  [a], bytes:u32", **_TRANSACTIONS),
+    form(f"mbarrier.complete_tx{_WHERE}  [a], bytes:u32", **_TRANSACTIONS),
+    form(f"mbarrier.arrive{{.kind}}{_WHERE}  d, [a], ?count:u32", **_ARRIVE),
+    form(f"mbarrier.arrive_drop{{.kind}}{_WHERE}  d, [a], ?count:u32", **_ARRIVE),
     form(f"mbarrier.test_wait{_WHERE}  p:pred, [a], state", **_WAIT),
     form(f"mbarrier.test_wait.parity{_WHERE}  p:pred, [a], phase:u32", **_WAIT),
     form(f"mbarrier.try_wait{_WHERE}  p:pred, [a], state, ?hint:u32", **_WAIT),

@@ -133,7 +133,7 @@ class Arrive(_Change):
     """``mbarrier.arrive`` and ``mbarrier.arrive_drop``, also with ``.expect_tx``."""
 
     def __init__(self, words: Words) -> None:
-        self.drops = words["how"] == "arrive_drop"
+        self.drops = "arrive_drop" in words
         self.expects = words["kind"] == "expect_tx"
         super().__init__(words)
 
@@ -157,7 +157,7 @@ class Transactions(_Change):
     arrives = False
 
     def __init__(self, words: Words) -> None:
-        self.sign = 1 if words["how"] == "expect_tx" else -1
+        self.sign = 1 if "expect_tx" in words else -1
         super().__init__(words)
 
     def __call__(self, active: Active, sources: Arrays, destinations: Arrays) -> None:

@@ -182,7 +182,7 @@ def read_parameters(
     # A cubin of old tools tells no parameters, which does not mean that there are none.
     is_ptx = facts is not None and facts.kind is ImageKind.PTX
     certain = told if told and (told.parameters or is_ptx) else None
-    count = _parameter_count(driver, call, handle, certain, types)
+    count = _parameter_count(driver, call, handle, certain)
     layout: list[Parameter] = []
     while count is None or len(layout) < count:
         result, *where = driver.attempt(call, handle, len(layout))
@@ -195,7 +195,7 @@ def read_parameters(
 
 
 def _parameter_count(
-    driver: Driver, call: str, handle: Any, told: KernelFacts | None, types: Sequence[str] | None
+    driver: Driver, call: str, handle: Any, told: KernelFacts | None
 ) -> int | None:
     """How many parameters a kernel has; ``None``: as many as the driver tells before it refuses.
 
@@ -206,7 +206,7 @@ def _parameter_count(
     counting = call.replace("Info", "Count")
     if driver.version >= _PARAM_COUNT_SINCE and hasattr(driver.module, counting):
         return int(getattr(driver, counting)(handle))
-    return None if types is None else len(types)
+    return None
 
 
 def _named(

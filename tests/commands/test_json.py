@@ -73,7 +73,7 @@ def test_json_after_two_dashes_is_an_argument(run: Run) -> None:
             "DeviceFailed",
         ),
         ("launch samples/endless.ptx --timeout 1 flag=i32[1]:zeros", 6, "OutOfTime"),
-        ("load samples/README.md", 4, "Diagnosed"),
+        ("load samples/README.md", 4, "ImageRefused"),
         ("managed samples/managed.ptx --launch nothing", 2, "RequestError"),
     ],
 )

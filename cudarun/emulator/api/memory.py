@@ -104,9 +104,12 @@ def cuMemAllocHost(bytesize: int) -> int:
 
 @call(1)
 def cuMemHostAlloc(bytesize: int, Flags: int) -> int:
-    """Page-locked host memory, which kernels reach at the same address."""
+    """Page-locked host memory, which kernels reach at the same address; of 0 bytes none, at 0."""
     if Flags & ~_HOST_ALLOC_FLAGS:
         raise Refusal("INVALID_VALUE", f"{Flags:#x} is no combination of CU_MEMHOSTALLOC flags")
+    if bytesize == 0:
+        process.current()
+        return 0
     return allocated(bytesize, Kind.PAGE_LOCKED, Flags).address
 
 

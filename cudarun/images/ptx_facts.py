@@ -17,8 +17,8 @@ from cudarun.images.facts import (
 from cudarun.images.identify import ImageKind
 from cudarun.parameters import Parameter
 from cudarun.ptx.errors import PtxError
-from cudarun.ptx.parser import TYPE_BYTES, parse
-from cudarun.ptx.tree import Function, Module, Variable
+from cudarun.ptx.parser import parse
+from cudarun.ptx.tree import TYPE_BYTES, Function, Module, Variable
 
 # String literals and the file names of assert(): variables that nobody named.
 _UNNAMED = re.compile(r"\$|__unnamed_|__PRETTY_FUNCTION__|__func__")

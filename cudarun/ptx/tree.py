@@ -9,6 +9,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+TYPE_BYTES = {
+    **dict.fromkeys(("b8", "u8", "s8"), 1),
+    **dict.fromkeys(("b16", "u16", "s16", "f16", "bf16"), 2),
+    **dict.fromkeys(("b32", "u32", "s32", "f32", "f16x2", "bf16x2"), 4),
+    **dict.fromkeys(("b64", "u64", "s64", "f64", "texref", "samplerref", "surfref"), 8),
+    "b128": 16,
+    "pred": 1,
+}
+"""The types a variable can have (manual 5.2, 5.3), with the bytes each takes."""
+
 
 @dataclass(frozen=True, slots=True)
 class Position:

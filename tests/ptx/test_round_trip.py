@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from cudarun.ptx import tree
 from cudarun.ptx.errors import PtxError
 from cudarun.ptx.lexer import tokenize
-from cudarun.ptx.parser import TYPE_BYTES, parse
+from cudarun.ptx.parser import parse
+from cudarun.ptx.tree import TYPE_BYTES
 from tests.ptx.render import NOWHERE, render, without_positions
 
 ROOT = Path(__file__).parents[2]

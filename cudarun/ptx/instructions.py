@@ -1,0 +1,223 @@
+"""How instructions and their operands are written: PTX ISA manual, 4.3.2 and chapter 6.
+
+What an instruction means is not known here: any opcode, any modifiers and any operands of the right
+form parse.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import ChainMap
+from collections.abc import Callable
+from typing import TypeVar
+
+from cudarun.ptx.constants import constant, integer, starts_constant
+from cudarun.ptx.cursor import Cursor
+from cudarun.ptx.lexer import TokenKind
+from cudarun.ptx.tree import (
+    TYPE_BYTES,
+    Address,
+    Float,
+    Instruction,
+    Negated,
+    Operand,
+    Pair,
+    Register,
+    Sink,
+    Symbol,
+    SymbolOffset,
+    TupleAddress,
+    Variable,
+    Vector,
+)
+
+# The part of a register that an operand may name: an element of a vector, bytes or halves (video).
+_COMPONENT = re.compile(r"\.(?:[xyzwrgba]|b[0-7]{1,4}|h[0-3]{1,2})")
+
+_T = TypeVar("_T")
+
+
+class InstructionRules(Cursor):
+    """A method to a rule. ``_scope`` maps the names declared so far, innermost block first."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(text)
+        self._scope: ChainMap[str, Variable] = ChainMap()
+        self._opcode = ""  # of the instruction whose operands are being parsed
+
+    def _instruction(self) -> Instruction:
+        position = self.position()
+        guard = self._guard() if self.accept("@") else None
+        self._opcode = opcode = self._name()
+        modifiers = []
+        while self.token.kind is TokenKind.MODIFIER:
+            modifiers.append(self.advance().text[1:])
+        if opcode == "call":
+            operands = self._call_operands()
+        elif self.at(";"):
+            operands = ()
+        else:
+            operands = tuple(self._separated(self._operand))
+        if self.accept(".unified"):  # of ld; it alone stands behind the operands
+            modifiers.append("unified")
+        self.expect(";")
+        return Instruction(opcode, tuple(modifiers), operands, position, guard)
+
+    def _guard(self) -> Register | Negated:
+        negated = self.accept("!")
+        register = Register(self._name())
+        return Negated(register) if negated else register
+
+    def _call_operands(self) -> tuple[Operand, ...]:
+        """``{(results),} callee {, (arguments)} {, prototype}``, with absent lists made empty."""
+        results = arguments = Vector(())
+        if self.at("("):
+            results = self._call_list()
+            self.expect(",")
+        callee = self._named_operand()
+        more = self.accept(",")
+        if more and self.at("("):
+            arguments = self._call_list()
+            more = self.accept(",")
+        if more:
+            return results, callee, arguments, Symbol(self._name())
+        return results, callee, arguments
+
+    def _call_list(self) -> Vector:
+        self.expect("(")
+        if self.accept(")"):
+            return Vector(())
+        elements = self._separated(self._operand)
+        self.expect(")")
+        return Vector(tuple(elements))
+
+    # --- operands --------------------------------------------------------------------------------
+
+    def _operand(self) -> Operand:
+        first = self._simple_operand()
+        if isinstance(first, Register | Sink) and self.accept("|"):
+            return Pair(first, self._simple_operand())
+        return first
+
+    def _simple_operand(self) -> Operand:
+        if self.accept("["):
+            return self._address()
+        if self.accept("{"):
+            elements = tuple(self._separated(self._operand))
+            self.expect("}")
+            return Vector(elements)
+        if self.at("!") and self.following().kind is TokenKind.NAME:
+            self.advance()
+            return Negated(self._register())
+        if starts_constant(self):
+            return constant(self)
+        return self._named_operand()
+
+    def _named_operand(self) -> Operand:
+        """A register or a symbol, the latter with ``+offset`` or ``[index]`` behind it."""
+        if self.accept("_"):
+            return Sink()
+        start = self.token
+        named = self._register_or_symbol()
+        if isinstance(named, Register):
+            return named
+        if self.at("+"):
+            return SymbolOffset(named, self._offset())
+        if self.accept("["):
+            declared = self._scope.get(named.name)
+            if declared is None:
+                raise self.refusal(f"Unknown symbol '{named.name}'", start, "error")
+            offset = self._number() * TYPE_BYTES[declared.type] * declared.vector
+            self.expect("]")
+            # mov takes the address of the element where a memory instruction takes what is there.
+            return (SymbolOffset if self._opcode == "mov" else Address)(named, offset)
+        return named
+
+    def _register(self) -> Register:
+        start = self.token
+        register = self._register_or_symbol()
+        if not isinstance(register, Register):
+            raise self.refusal("Predicate expression expected", start, "error")
+        return register
+
+    def _register_or_symbol(self) -> Register | Symbol:
+        token = self.token
+        name = self._name()
+        if not self._is_register(name):
+            return Symbol(name)
+        adjacent = self.token.offset == token.offset + len(name)
+        if adjacent and _COMPONENT.fullmatch(self.token.text):
+            name += self.advance().text
+        return Register(name)
+
+    def _is_register(self, name: str) -> bool:
+        declared = self._scope.get(name)
+        if declared is not None and declared.count is None:
+            return declared.space == "reg"
+        if name.startswith("%"):
+            return True
+        stem = name.rstrip("0123456789")
+        family = self._scope.get(stem)
+        return (
+            family is not None
+            and family.space == "reg"
+            and family.count is not None
+            and stem != name
+            and int(name[len(stem) :]) < family.count
+        )
+
+    def _address(self) -> Address | TupleAddress:
+        """What stands in brackets, the opening one taken already."""
+        address: Address
+        if starts_constant(self):
+            address = Address(None, self._integer())
+        else:
+            base = self._register_or_symbol()
+            address = Address(base, self._offset())
+        rest = []
+        while self.accept(","):
+            rest.append(self._simple_operand())
+        self.expect("]")
+        return TupleAddress(address, tuple(rest)) if rest else address
+
+    def _offset(self) -> int:
+        """``+constant``, or nothing, which is 0. There is no minus: PTX writes ``+-4``."""
+        return self._integer() if self.accept("+") else 0
+
+    # --- small things ----------------------------------------------------------------------------
+
+    def _name(self) -> str:
+        return self.take(TokenKind.NAME)
+
+    def _string(self) -> str:
+        return self.take(TokenKind.STRING)[1:-1]
+
+    def _number(self) -> int:
+        """An integer literal where no expression may stand."""
+        return integer(self.take(TokenKind.INTEGER)).value
+
+    def _numbers(self) -> tuple[int, ...]:
+        """Integer literals with commas between, or none."""
+        if self.token.kind is not TokenKind.INTEGER:
+            return ()
+        return tuple(self._separated(self._number))
+
+    def _integer(self) -> int:
+        start = self.token
+        value = constant(self)
+        if isinstance(value, Float):
+            raise self.refusal("Integer constant expression expected", start, "error")
+        return value.value
+
+    def _word(self, words: frozenset[str] | dict[str, int]) -> str:
+        """A dotted word that has to be one of ``words``; given without its dot."""
+        if self.token.kind is not TokenKind.MODIFIER or self.token.text[1:] not in words:
+            raise self.syntax_error()
+        return self.advance().text[1:]
+
+    def _separated(self, rule: Callable[[], _T]) -> list[_T]:
+        """``rule`` once or more, with commas between."""
+        found = [rule()]
+        while self.accept(","):
+            found.append(rule())
+        return found

@@ -1,0 +1,180 @@
+"""How variables are declared: PTX ISA manual, chapter 5, and the parameters of functions."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from math import prod
+
+from cudarun.ptx.constants import constant, starts_constant
+from cudarun.ptx.instructions import InstructionRules
+from cudarun.ptx.lexer import TokenKind
+from cudarun.ptx.tree import (
+    TYPE_BYTES,
+    Float,
+    Integer,
+    Position,
+    SymbolValue,
+    Variable,
+)
+
+STATE_SPACES = frozenset({"reg", "const", "global", "local", "param", "shared", "sreg", "tex"})
+"""The words that begin the declaration of a variable (manual 5.1)."""
+
+_MOST_FILLED_IN = 1 << 24  # elements of an initialiser's row; real tables are far smaller
+
+
+class VariableRules(InstructionRules):
+    """A method to a rule; what is declared is in the scope from then on."""
+
+    def _parameters(self) -> tuple[Variable, ...]:
+        """A parenthesised list of declarations, or nothing."""
+        if not self.accept("("):
+            return ()
+        if self.accept(")"):
+            return ()
+        parameters = self._separated(self._parameter)
+        self.expect(")")
+        return tuple(parameters)
+
+    def _parameter(self) -> Variable:
+        prefix = self._variable_prefix(self.position(), linkage=None)
+        return self._declare(self._declarator(prefix))
+
+    def _variable_statement(self, position: Position, linkage: str | None) -> list[Variable]:
+        """One declaration, which may name several variables, up to its semicolon."""
+        prefix = self._variable_prefix(position, linkage)
+        variables = [self._declare(self._initialised(self._declarator(prefix)))]
+        while self.accept(","):
+            prefix = replace(prefix, position=self.position())
+            variables.append(self._declare(self._initialised(self._declarator(prefix))))
+        self.expect(";")
+        return variables
+
+    def _variable_prefix(self, position: Position, linkage: str | None) -> Variable:
+        """All that stands before the name, as a variable that has none yet."""
+        space = self._word(STATE_SPACES)
+        alignment = None
+        attributes: list[str] = []
+        while self.at(".align", ".attribute"):
+            if self.accept(".align"):
+                alignment = self._number()
+            else:
+                self.advance()
+                attributes += map(_attribute_text, self._function_attributes())
+        vector = int(self.advance().text[2:]) if self.at(".v2", ".v4") else 1
+        type_ = self._word(TYPE_BYTES)
+        pointer = self._pointer() if self.accept(".ptr") else None
+        if self.accept(".align"):  # a parameter may have it behind the type
+            alignment = self._number()
+        return Variable(
+            space=space,
+            type=type_,
+            name="",
+            position=position,
+            alignment=alignment,
+            vector=vector,
+            linkage=linkage,
+            attributes=tuple(attributes),
+            pointer=pointer,
+        )
+
+    def _pointer(self) -> tuple[str, ...]:
+        """What ``.ptr`` says of the pointee: ``("global", "align", "16")``."""
+        words = []
+        if self.token.text[1:] in STATE_SPACES:
+            words.append(self.advance().text[1:])
+        if self.accept(".align"):
+            words += ["align", str(self._number())]
+        return tuple(words)
+
+    def _declarator(self, prefix: Variable) -> Variable:
+        """The name, with ``<count>`` or dimensions."""
+        name = self._name()
+        count = None
+        if self.accept("<"):
+            count = self._number()
+            self.expect(">")
+        dimensions: list[int | None] = []
+        while self.accept("["):
+            if self.at("]") and not dimensions:
+                dimensions.append(None)
+            else:
+                dimensions.append(self._number())
+            self.expect("]")
+        return replace(prefix, name=name, count=count, dimensions=tuple(dimensions))
+
+    def _declare(self, variable: Variable) -> Variable:
+        self._scope[variable.name] = variable
+        return variable
+
+    def _initialised(self, variable: Variable) -> Variable:
+        if not self.accept("="):
+            return variable
+        shape = variable.dimensions
+        if variable.vector > 1:
+            shape += (variable.vector,)
+        return replace(variable, initial=tuple(self._initial(shape)))
+
+    def _initial(self, shape: tuple[int | None, ...]) -> list[Integer | Float | SymbolValue]:
+        """The elements of an initialiser in memory order, short inner rows filled with zeros."""
+        if not shape:
+            return [self._initial_element()]
+        length, inner = shape[0], shape[1:]
+        row = prod(extent for extent in inner if extent is not None)
+        elements: list[Integer | Float | SymbolValue] = []
+        if row > _MOST_FILLED_IN:
+            raise self.refusal("Array initializer is too large")
+        self.expect("{")
+        while not self.at("}"):
+            if length is not None and len(elements) == length * row:
+                raise self.refusal("Greater number of elements in array initializer")
+            given = self._initial(inner)
+            elements += given
+            elements += [Integer(0)] * (row - len(given))
+            if not self.accept(","):
+                break
+            if self.at("}"):
+                raise self.syntax_error()
+        self.expect("}")
+        return elements
+
+    def _initial_element(self) -> Integer | Float | SymbolValue:
+        if self.token.kind is TokenKind.INTEGER and self.following().text == "(":
+            mask = self._number()
+            self.expect("(")
+            value = replace(self._symbol_value(), mask=mask)
+            self.expect(")")
+            return value
+        if self.token.kind is TokenKind.NAME and not starts_constant(self):
+            return self._symbol_value()
+        return constant(self)
+
+    def _symbol_value(self) -> SymbolValue:
+        generic = self.at("generic") and self.following().text == "("
+        if generic:
+            self.advance()
+            self.expect("(")
+        name = self._name()
+        if generic:
+            self.expect(")")
+        return SymbolValue(name, self._offset(), generic)
+
+    def _function_attributes(self) -> list[tuple[str, tuple[int, ...]]]:
+        """``.attribute(.unified(19, 95))``: words with their numbers."""
+        self.expect("(")
+        attributes = self._separated(self._attribute)
+        self.expect(")")
+        return attributes
+
+    def _attribute(self) -> tuple[str, tuple[int, ...]]:
+        word = self.take(TokenKind.MODIFIER)[1:]
+        if not self.accept("("):
+            return word, ()
+        numbers = tuple(self._separated(self._number))
+        self.expect(")")
+        return word, numbers
+
+
+def _attribute_text(attribute: tuple[str, tuple[int, ...]]) -> str:
+    word, numbers = attribute
+    return f"{word}({', '.join(map(str, numbers))})" if numbers else word

@@ -77,8 +77,8 @@ def test_empty_stdin(run: Run) -> None:
             "error: expected a value, found the end\n  y ==\n      ^\n",
         ),
         (
-            ("--check", "y.shape", *ARGUMENTS),
-            "error: unexpected '.'\n  y.shape\n   ^\n"
+            ("--check", "y.sum()", *ARGUMENTS),
+            "error: unexpected '.'\n  y.sum()\n   ^\n"
             "hint: there are no attributes here; functions are called: sum(x)\n",
         ),
         (

@@ -88,7 +88,7 @@ def begin(arguments: Sequence[str]) -> None:
             wake(context=True)
         os.close(tasks[1])
         os.close(answers[0])
-        from cudarun.session.worker import wait_for_tasks
+        from cudarun.session.serving import wait_for_tasks
 
         wait_for_tasks(partial(_import, device, page), tasks[0], answers[1], parent, stdout)
     os.close(tasks[0])

@@ -16,7 +16,7 @@ from cudarun.errors import CudarunError, WorkerDied
 from cudarun.session.fleet import make_session
 from cudarun.session.image_requests import JitOptions
 from cudarun.session.sanitizing import leave_answer, read_request
-from cudarun.session.worker import die_with
+from cudarun.session.serving import die_with
 
 if TYPE_CHECKING:
     from cudarun.report.types import LaunchResult

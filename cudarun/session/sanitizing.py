@@ -30,8 +30,8 @@ from cudarun.report.types import DeviceOutcome, LaunchReport
 from cudarun.session.fleet import label_of, one_by_one
 from cudarun.session.requests import LaunchRequest
 from cudarun.session.selection import Selector
+from cudarun.session.serving import die_with
 from cudarun.session.targets import Target
-from cudarun.session.worker import die_with
 
 PROGRAM = "compute-sanitizer"
 _HOMES = ("CUDA_HOME", "CUDA_PATH")

@@ -15,16 +15,15 @@ from __future__ import annotations
 import os
 import select
 import signal
-import struct
 import sys
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import partial
-from typing import TYPE_CHECKING, Any, BinaryIO, Generic, NoReturn, TypeVar
+from typing import TYPE_CHECKING, Any, BinaryIO, Generic, TypeVar
 
 from cudarun.errors import CudarunError, OutOfTime, WorkerDied
+from cudarun.session.serving import HEADER, Start, send, wait_for_tasks
 
 if TYPE_CHECKING:
     from cudarun.session.head_start import Begun
@@ -32,7 +31,6 @@ if TYPE_CHECKING:
 S = TypeVar("S")
 T = TypeVar("T")
 
-_HEADER = struct.Struct("=Q")  # a message is its length and then its pickle
 _CHUNK = 1 << 20
 
 WATCH_INTERVAL = 0.2
@@ -89,7 +87,7 @@ class Worker(Generic[S]):
         self.pid, self._tasks, self._answers = begun.pid, begun.tasks, begun.answers
         if capture:
             self._stdout = os.fdopen(begun.stdout, "w+b")
-        self._tell(_Start(initialise, capture))
+        self._tell(Start(initialise, capture))
 
     def _fork(self, initialise: Callable[[], S], capture: bool) -> None:
         if capture:
@@ -103,7 +101,7 @@ class Worker(Generic[S]):
         if self.pid == 0:
             os.close(self._tasks)
             os.close(self._answers)
-            start = _Start(initialise, capture)
+            start = Start(initialise, capture)
             descriptor = None if self._stdout is None else self._stdout.fileno()
             wait_for_tasks(start, tasks, answers, parent, descriptor)
         os.close(tasks)
@@ -122,7 +120,7 @@ class Worker(Generic[S]):
 
     def _tell(self, message: object) -> None:
         with suppress(BrokenPipeError):  # it is dead, and `outcome` will say of what
-            _send(self._tasks, message)
+            send(self._tasks, message)
 
     def limit(self, seconds: float | None) -> None:
         """From now on it has so long to answer; ``None`` takes the limit away."""
@@ -142,7 +140,7 @@ class Worker(Generic[S]):
         """Read what is there; True when the answer is complete or there will be none."""
         chunk = os.read(self._answers, _CHUNK)
         self._received += chunk
-        return not chunk or self._length() == len(self._received) - _HEADER.size
+        return not chunk or self._length() == len(self._received) - HEADER.size
 
     def give_up(self) -> None:
         """Kill it: its time is over."""
@@ -175,7 +173,7 @@ class Worker(Generic[S]):
 
     def outcome(self) -> Outcome[Any]:
         """What became of the last task, once `feed` or `give_up` has settled it."""
-        body = memoryview(self._received)[_HEADER.size :]
+        body = memoryview(self._received)[HEADER.size :]
         if not self._overdue and self._length() == len(body):
             import pickle
 
@@ -189,9 +187,9 @@ class Worker(Generic[S]):
 
     def _length(self) -> int | None:
         """How long the answer's pickle is; ``None`` until its header is here."""
-        if len(self._received) < _HEADER.size:
+        if len(self._received) < HEADER.size:
             return None
-        return int(_HEADER.unpack_from(self._received)[0])
+        return int(HEADER.unpack_from(self._received)[0])
 
     def _reap(self) -> int:
         """Wait for the process; its exit status, negative for a signal."""
@@ -285,116 +283,3 @@ def _cause_of_death(status: int) -> str:
         return f"the worker process ended with status {status} and no answer"
     name = signal.Signals(-status).name
     return f"the worker process was killed by signal {-status} ({name})"
-
-
-# --- the child -----------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class _Start:
-    """What a process is told before anything else: how it is to begin, and where stdout goes."""
-
-    initialise: Callable[[], Any]
-    capture: bool
-
-
-def wait_for_tasks(
-    prepare: Callable[[], object] | _Start,
-    tasks: int,
-    answers: int,
-    parent: int,
-    stdout: int | None,
-) -> NoReturn:
-    """Everything the child does.
-
-    Args:
-        prepare: How it begins, or what it does until it is told that.
-        tasks: The descriptor that tasks are read from.
-        answers: The descriptor that answers are written to.
-        parent: The process that it serves, and dies with.
-        stdout: The descriptor of the file for what is captured.
-
-    It leaves by `os._exit`: process exit tears a driver down faster than the driver's own calls,
-    and the parent's buffers and handlers are not the child's.
-    """
-    try:
-        signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent hears Ctrl-C and kills us
-        for number in (signal.SIGTERM, signal.SIGHUP):
-            if callable(signal.getsignal(number)):  # the parent's handler
-                signal.signal(number, signal.SIG_DFL)
-        die_with(parent)
-        os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
-        sys.stdout = os.fdopen(1, "w", closefd=False)
-        stream = os.fdopen(tasks, "rb")
-        task: Any = prepare
-        if not isinstance(prepare, _Start):
-            _attempt(prepare)  # what it cannot do now will be told of when it is to be done
-            task = _receive(stream)
-        state, error = _started(task, stdout)
-        while (task := _receive(stream)) is not None:
-            answer = (None, error) if error else _attempt(partial(task, state))
-            sys.stdout.flush()
-            _flush_c_streams()
-            _send(answers, answer)
-        os._exit(0)
-    finally:
-        import traceback
-
-        traceback.print_exc()
-        os._exit(1)
-
-
-def _started(start: _Start | None, stdout: int | None) -> tuple[Any, CudarunError | None]:
-    if start is None:  # the parent needs nobody
-        os._exit(0)
-    if start.capture and stdout is not None:
-        os.dup2(stdout, 1)
-    return _attempt(start.initialise)
-
-
-def _attempt(function: Callable[[], T]) -> tuple[T | None, CudarunError | None]:
-    try:
-        return function(), None
-    except CudarunError as error:
-        return None, error
-    except Exception as error:  # a bug of ours: the parent shows the traceback, exit code 7
-        import traceback
-
-        name = type(error).__name__
-        return None, WorkerDied(f"internal error: {name}: {error}", log=traceback.format_exc())
-
-
-def _send(pipe: int, message: object) -> None:
-    import pickle
-
-    body = pickle.dumps(message)
-    with os.fdopen(pipe, "wb", closefd=False) as stream:
-        stream.write(_HEADER.pack(len(body)))
-        stream.write(body)
-
-
-def _receive(stream: BinaryIO) -> Any:
-    """The next message; ``None`` when the parent has closed its end."""
-    header = stream.read(_HEADER.size)
-    if len(header) < _HEADER.size:
-        return None
-    import pickle
-
-    return pickle.loads(stream.read(*_HEADER.unpack(header)))
-
-
-def die_with(parent: int) -> None:
-    """Have the kernel end this process when the parent dies, however it dies (prctl(2))."""
-    import ctypes  # the parent must not pay for it
-
-    pr_set_pdeathsig = 1
-    ctypes.CDLL(None).prctl(pr_set_pdeathsig, signal.SIGKILL, 0, 0, 0)
-    if os.getppid() != parent:  # it died before the request was in place
-        os._exit(1)
-
-
-def _flush_c_streams() -> None:
-    """Write out what the driver's printf left in C's stdout buffer; `os._exit` would drop it."""
-    import ctypes
-
-    ctypes.CDLL(None).fflush(None)

@@ -19,6 +19,7 @@ from cudarun.diagnostics.case import Place
 from cudarun.errors import CudarunError, ImageRefused
 from cudarun.session.explaining import diagnose
 from cudarun.session.requests import Image
+from cudarun.session.symbols import SymbolTable
 
 DATA = Path(__file__).resolve().parents[1] / "data/refusals"
 RECORDS = {path.stem: json.loads(path.read_text()) for path in sorted(DATA.glob("*.json"))}
@@ -55,10 +56,13 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return made
 
 
-def image_of(error: Any, recipe: refusals.Refusal, folder: Path) -> Image:
-    """The file that was refused: of a link the one that the message begins with."""
-    name = next(name for name in recipe.files if error["message"].startswith(f"{name}: "))
-    return Image(name, refusals.path_of(name, folder).read_bytes())
+def images_of(error: Any, recipe: refusals.Refusal, folder: Path) -> list[Image]:
+    """The file that the message begins with; all files of a link that failed as a whole."""
+    named = [name for name in recipe.files if error["message"].startswith(f"{name}: ")]
+    assert named or recipe.link
+    return [
+        Image(name, refusals.path_of(name, folder).read_bytes()) for name in named or recipe.files
+    ]
 
 
 @pytest.mark.parametrize(("name", "record"), CASES)
@@ -73,7 +77,13 @@ def test_the_explanation_is_that_of_the_record(name: str, record: Any, folder: P
         cuda=(cuda["name"], cuda["number"]) if cuda else None,
         log=error.get("log"),
     )
-    found = diagnose(refused, [image_of(error, recipe, folder)], place)
+    images = images_of(error, recipe, folder)
+    if recipe.link:  # as `session.linking` does
+        symbols = SymbolTable(images, place.architecture)
+        found = diagnose(refused, images, place, symbols.definers)
+        found.diagnostics = symbols.placed(found.diagnostics)
+    else:
+        found = diagnose(refused, images, place)
     assert [asdict(diagnostic) for diagnostic in found.diagnostics] == error["diagnostics"]
     assert found.explanation == error.get("explanation")
     assert found.hint == error.get("hint")

@@ -111,7 +111,10 @@ def test_a_faults_report_is_in_the_log_once(fresh_process, device):
     driver.cuCtxSynchronize()
     text = fresh_process.log.since(0).decode()
     assert text.count("kernel k: illegal address\n  at 0x1\n") == 1
-    assert "[cuStreamSynchronize]" in text
+    words, first, again = text.split("[CUDA][E] ")[1:]
+    assert words.startswith("kernel k: illegal address\n")
+    assert first.startswith("Returning 700 (CUDA_ERROR_ILLEGAL_ADDRESS) from cuStreamSynchronize\n")
+    assert again.startswith("Returning 700 (CUDA_ERROR_ILLEGAL_ADDRESS) from cuCtxSynchronize\n")
 
 
 def test_nothing_runs_after_a_fault(fresh_process, device):

@@ -45,7 +45,8 @@ extern "C" __global__ void breadth_first(const int *starts, const int *neighbour
         *levels = level;
 }
 
-// Union-find without locks: the smaller root becomes the parent. Each thread has an edge.
+// Union-find without locks: the smaller root becomes the parent. Each thread has an edge. How deep the trees
+// get depends on who comes first, so in the end every vertex is given its root.
 __device__ int find(int *parents, int vertex)
 {
     int parent = ((volatile int *)parents)[vertex];
@@ -58,20 +59,24 @@ __device__ int find(int *parents, int vertex)
     return vertex;
 }
 
-extern "C" __global__ void unite(const int2 *edges, int n, int *parents)
+extern "C" __global__ void unite(const int2 *edges, int n, int *parents, int vertices)
 {
-    int i = blockIdx.x * blockDim.x + threadIdx.x;
-    if (i >= n)
-        return;
-    int a = find(parents, edges[i].x), b = find(parents, edges[i].y);
-    while (a != b) {
-        int small = min(a, b), large = max(a, b);
-        int was = atomicCAS(parents + large, large, small);
-        if (was == large)
-            break;
-        a = find(parents, small);
-        b = find(parents, was);
+    cg::grid_group grid = cg::this_grid();
+    int i = grid.thread_rank();
+    if (i < n) {
+        int a = find(parents, edges[i].x), b = find(parents, edges[i].y);
+        while (a != b) {
+            int small = min(a, b), large = max(a, b);
+            int was = atomicCAS(parents + large, large, small);
+            if (was == large)
+                break;
+            a = find(parents, small);
+            b = find(parents, was);
+        }
     }
+    grid.sync();
+    for (int vertex = i; vertex < vertices; vertex += grid.size())
+        atomicExch(parents + vertex, find(parents, vertex));
 }
 
 // One block; `__syncthreads_or` tells every thread whether any of them changed something.

@@ -145,7 +145,9 @@ def test_static_shared_memory_up_to_what_a_block_can_opt_in_to(cuda, device, con
     module = cuda.cuModuleLoadData(STATIC % most)
     large = cuda.cuModuleGetFunction(module, b"large")
     assert cuda.cuFuncGetAttribute(attribute(cuda, "SHARED_SIZE_BYTES"), large) == most
-    assert cuda.result("cuModuleLoadData", STATIC % (most + 1)) == "INVALID_PTX"
+    refused = cuda.result("cuModuleLoadData", STATIC % (most + 1))
+    # The second is what an H200 answered here; to cuLibraryGetKernel, of 4 bytes more, the first.
+    assert refused in ("INVALID_PTX", "UNSUPPORTED_PTX_VERSION")
 
 
 def test_how_many_threads_a_kernel_takes(cuda, function):

@@ -63,6 +63,9 @@ def best_block(
 def dynamic_shared_for(code: KernelCode, blocks: int, threads: int, most: int) -> int:
     """The most dynamic shared memory with which ``blocks`` are resident on a multiprocessor.
 
+    A block's share, and as on an H200 nothing off it for what is reserved for each block: of this
+    size, as many blocks may not be resident after all.
+
     Args:
         code: The kernel.
         blocks: Of the grid.
@@ -72,7 +75,7 @@ def dynamic_shared_for(code: KernelCode, blocks: int, threads: int, most: int) -
     if blocks_per_multiprocessor(code, threads, 0) < blocks:
         return 0
     share = _SHARED // blocks // _SHARED_UNIT * _SHARED_UNIT
-    return max(0, min(share - _RESERVED_SHARED - code.static_shared, most))
+    return max(0, min(share - code.static_shared, most))
 
 
 def resident_blocks(code: KernelCode, threads: int, dynamic_shared: int) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import io
 import os
+import re
 import sys
 import traceback
 from collections.abc import Sequence
@@ -176,4 +177,15 @@ def _in_our_words(error: click.ClickException, args: Sequence[str]) -> RequestEr
 
         hint = negative_argument(error.option_name, args) or hint
     message = error.format_message()
+    if context is not None and isinstance(context.command, click.Group):
+        hint = _nearest_command(context.command, context, message) or hint
     return RequestError(message[:1].lower() + message[1:].rstrip("."), hint=hint)
+
+
+def _nearest_command(group: click.Group, context: click.Context, message: str) -> str | None:
+    """What may be meant by a command that there is not."""
+    import difflib
+
+    found = re.fullmatch(r"No such command '(.*)'\.", message)
+    names = difflib.get_close_matches(found[1], group.list_commands(context), 1) if found else []
+    return f"did you mean '{context.command_path} {names[0]}'?" if names else None

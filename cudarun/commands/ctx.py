@@ -33,7 +33,7 @@ def command() -> None:
 # --- show ----------------------------------------------------------------------------------------
 
 
-@command.command("show")
+@command.command("show", short_help="Show each device's contexts, and what one costs.")
 @device_options(default="0")
 @context_options
 @output_options
@@ -74,7 +74,9 @@ def _verb_help(verb: Verb) -> str:
     return f"  {head:28} {verb.help}" if len(head) <= 28 else f"  {head}\n{'':31}{verb.help}"
 
 
-@command.command("run", epilog=_step_help())
+@command.command(
+    "run", epilog=_step_help(), short_help="Run a script of driver calls, drawing every stack."
+)
 @click.argument("script", required=False)
 @click.option("--script", "file", metavar="FILE", help="Read the script from a file; - is stdin.")
 @click.option("--times", is_flag=True, help="Show how long each call took.")
@@ -155,7 +157,7 @@ def _images(script: Script) -> dict[str, Image]:
 # --- verify --------------------------------------------------------------------------------------
 
 
-@command.command("verify")
+@command.command("verify", short_help="Hold each device's contexts to what is said of them.")
 @click.argument("facts", nargs=-1, metavar="[FACT]...")
 @click.option("--list", "listed", is_flag=True, help="List the facts and stop; needs no GPU.")
 @device_options(default="0")

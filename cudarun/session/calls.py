@@ -84,7 +84,7 @@ class Driver:
                 raise
             raise NoDevice(
                 "no CUDA driver: libcuda.so.1 was not found",
-                hint="install the NVIDIA driver, or run on the emulated device with -d cpu",
+                hint="'cudarun devices --doctor' says why; -d cpu is the emulated device",
             ) from error
         if answer[0] not in (_SUCCESS, _NOT_READY) and self.version >= _LOGS_SINCE:
             self._said = self._read_log(name)

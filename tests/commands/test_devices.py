@@ -63,7 +63,7 @@ def test_without_a_driver(run: Run) -> None:
     assert ran.err == (
         "error: no CUDA driver: libcuda.so.1 was not found\n"
         "  in device all\n"
-        "hint: install the NVIDIA driver, or run on the emulated device with -d cpu\n"
+        "hint: 'cudarun devices --doctor' says why; -d cpu is the emulated device\n"
     )
 
 

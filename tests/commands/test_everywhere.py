@@ -139,3 +139,14 @@ def test_colours_are_asked_for_or_not(run: Run) -> None:
     error = (*SAXPY, *ARGUMENTS, "--check", "y == nothing")
     assert "\x1b[" not in run(*error).err
     assert "\x1b[" in run(*error, "--color").err
+
+
+@pytest.mark.parametrize(
+    ("words", "meant"),
+    [(("lanch", "x.ptx"), "cudarun launch"), (("ctx", "rum"), "cudarun ctx run")],
+)
+def test_a_misspelt_command(run: Run, words: tuple[str, ...], meant: str) -> None:
+    ran = run(*words)
+    assert ran.code == 2
+    assert ran.err.endswith(f"hint: did you mean '{meant}'?\n")
+    assert run("dance").err.endswith("hint: 'cudarun --help' shows how it is used\n")

@@ -110,7 +110,7 @@ def test_no_gpu_is_never_silently_the_cpu(run: Run) -> None:
     refused(
         run, "samples/saxpy.ptx", *ARGUMENTS, code=3,
         says="error: no CUDA driver: libcuda.so.1 was not found\n  in device 0\n"
-        "hint: install the NVIDIA driver, or run on the emulated device with -d cpu\n",
+        "hint: 'cudarun devices --doctor' says why; -d cpu is the emulated device\n",
     )  # fmt: skip
 
 

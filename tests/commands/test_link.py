@@ -250,7 +250,7 @@ def test_lto_ir_for_the_drivers_linker(run: Run, tmp_path: Path) -> None:
         (
             (MAIN, LIB, "-o", "out", "--linker", "driver"), 3,
             "error: no CUDA driver: libcuda.so.1 was not found\n  in device 0\n"
-            "hint: install the NVIDIA driver, or run on the emulated device with -d cpu\n",
+            "hint: 'cudarun devices --doctor' says why; -d cpu is the emulated device\n",
         ),
         (
             (MAIN, LIB, "-o", "out", *CPU, "--lto"), 2,

@@ -26,6 +26,8 @@ COMMANDS = {
     "managed": "Show __managed__ variables: one address, on the host and on every device.",
 }
 
+_NO_COMMAND = re.compile(r"No such command '(?P<name>.*?)'\.")
+
 
 class _LazyGroup(click.Group):
     """Imports a command's module when the command is named, not before."""
@@ -177,15 +179,17 @@ def _in_our_words(error: click.ClickException, args: Sequence[str]) -> RequestEr
 
         hint = negative_argument(error.option_name, args) or hint
     message = error.format_message()
-    if context is not None and isinstance(context.command, click.Group):
-        hint = _nearest_command(context.command, context, message) or hint
+    if context is not None and (found := _NO_COMMAND.match(message)):
+        message = found[0]  # click's own suggestion knows no lazy commands
+        hint = _nearest_command(context, found["name"]) or hint
     return RequestError(message[:1].lower() + message[1:].rstrip("."), hint=hint)
 
 
-def _nearest_command(group: click.Group, context: click.Context, message: str) -> str | None:
+def _nearest_command(context: click.Context, name: str) -> str | None:
     """What may be meant by a command that there is not."""
     import difflib
 
-    found = re.fullmatch(r"No such command '(.*)'\.", message)
-    names = difflib.get_close_matches(found[1], group.list_commands(context), 1) if found else []
+    group = context.command
+    known = group.list_commands(context) if isinstance(group, click.Group) else []
+    names = difflib.get_close_matches(name, known, 1)
     return f"did you mean '{context.command_path} {names[0]}'?" if names else None

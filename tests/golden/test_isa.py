@@ -139,6 +139,9 @@ def bits(*numbers: float) -> np.ndarray:
     ("rule", "expected", "got", "apart"),
     [
         ("exact", 0.0, -0.0, True),
+        ("exact or NaN", np.nan, -np.nan, False),
+        ("exact or NaN", np.nan, 1.0, True),
+        ("exact or NaN", 0.0, -0.0, True),
         ("2 ulp", 1.0, 1.0 + 3 * 2.0**-23, False),
         ("2 ulp", 1.0, 1.0 + 4 * 2.0**-23, True),
         ("2 ulp", np.inf, 3e38, True),

@@ -3,7 +3,9 @@
 Found from results recorded on one (``tests/golden``, ``tests/programs/recorded``), which these
 functions give bit for bit. f64: one fused multiply-add after the other along k. Narrower types:
 the products of a **run** along k are exact; they and the addend are cut off, toward zero, 25 bits
-below the largest exponent among them, added up exactly, and the sum is rounded once.
+below the largest exponent among them, added up exactly, and the sum is rounded once. Eight bits
+are multiplied as f16, first the lower halves of all registers, then the upper ones; the addend is
+added to their sum at last, by an addition of f32 to nearest.
 """
 
 from __future__ import annotations
@@ -24,6 +26,7 @@ Array = npt.NDArray[Any]
 
 _KEPT = 25  # bits below the largest exponent
 _NOTHING = -2000  # the exponent of a zero: it has no say
+_EIGHT_BITS = ("e4m3", "e5m2")
 # The exponents of the least normal numbers: subnormal ones have the same. Those of 8 bits are
 # multiplied as f16.
 _LEAST = {"f16": -14, "e4m3": -14, "e5m2": -14, "bf16": -126, "tf32": -126, "f32": -126}
@@ -50,6 +53,24 @@ def multiplied(
     if types["a"].name == "f64":
         return _chain(a, b, c)
     names = {which: element(ptx_type) for which, ptx_type in types.items()}
+    if names["a"] in _EIGHT_BITS:
+        return _of_eight_bits(a, b, c, names, run)
+    return _by_runs(a, b, c, names, run)
+
+
+def _of_eight_bits(a: Array, b: Array, c: Array, names: dict[str, str], run: int) -> Array:
+    """fp8: a register has four values along k, of which the first two are in the first run."""
+    order = np.argsort(np.arange(a.shape[2]) % 4 >= 2, kind="stable")
+    result = _by_runs(a[:, :, order], b[:, order], np.zeros_like(c), names, run)
+    with np.errstate(over="ignore", invalid="ignore"):
+        result = result + c.astype(np.float32)
+    canonical(result)
+    return result
+
+
+def _by_runs(a: Array, b: Array, c: Array, names: dict[str, str], run: int) -> Array:
+    """Each run is added to what those before it gave."""
+    names = dict(names)
     exponents = [_exponents(x, _LEAST[names[which]]) for x, which in ((a, "a"), (b, "b"))]
     for start in range(0, a.shape[2], run):
         part = slice(start, start + run)

@@ -9,7 +9,8 @@ from tests.golden.isa.case import Case
 
 _SIZES = {"f16": 16, "bf16": 16, "tf32": 32, "f32": 32, "f64": 64, "s32": 32, "e4m3": 8, "e5m2": 8,
           "s8": 8, "u8": 8}  # fmt: skip
-_FP8_SUMS = "2^-5 absolute"  # how those are summed up has not been measured
+# Which of several NaN is handed on by the shapes of more than one step has not been found out.
+_ANY_NAN = ("m16n8k8", "m16n8k16")
 
 
 @dataclass(frozen=True)
@@ -79,9 +80,9 @@ def matrix() -> Iterator[Case]:
             yield _mma(product, "", "exact")
             continue
         yield _mma(product, "whole", "exact")
-        fp8 = product.types[1] in ("e4m3", "e5m2")
-        yield _mma(product, "mild", _FP8_SUMS if fp8 else "exact")
-        yield _mma(product, "special", "exact")
+        yield _mma(product, "mild", "exact")
+        chained = product.types[1] == "f64" and product.shape in _ANY_NAN
+        yield _mma(product, "special", "exact or NaN" if chained else "exact")
     yield from _moves()
     yield from _wmma()
 

@@ -1,6 +1,6 @@
 """How near two results must be: equal bits, or what the manual says of an approximation.
 
-A rule is ``"exact"``, ``"2 ulp"``, ``"2^-22.5 relative"`` or ``"2^-20.5 absolute"``. The recorded
+A rule is ``"exact"``, ``"exact or NaN"`` (any NaN for any other), ``"2 ulp"``, ``"2^-22.5 relative"`` or ``"2^-20.5 absolute"``. The recorded
 value may be as far from the true one as the manual allows, and ours is rounded: so one unit in the
 last place is added to each. Infinities and zeros for numbers are far away; NaN agrees with any NaN.
 """
@@ -69,6 +69,8 @@ def distant(rule: str, result: str, expected: Array, got: Array) -> Array:
         for bits in (expected, got)
     ]
     with np.errstate(all="ignore"):
+        if rule == "exact or NaN":
+            return different & ~(np.isnan(wide[0]) & np.isnan(wide[1])).all(axis=1)
         apart = np.abs(wide[0] - wide[1]) > _allowed(rule, wide[0], digits)
         strange = ~np.isfinite(wide[0]) | ~np.isfinite(wide[1])
     same = (wide[0] == wide[1]) | (np.isnan(wide[0]) & np.isnan(wide[1]))

@@ -8,21 +8,24 @@
     python tools/record_isa.py --driver ptxas                                # what ptxas refuses
 
 The cases and their inputs are made by ``tests/golden/isa``. Each chapter runs in a process of its
-own, since a fault ends the process. Cases that a compiler refuses are listed, and are not in the
-data: refused by hardware and taken here, they are faults of our tables. Exit status 1 where a
-chapter failed; with ``--against`` or on ``cpu``, also where something was refused or differs.
+own, since a fault ends the process; the cases of a group that faults, and those after it, are tried
+in ever smaller parts, each in a fresh process, until those that fault are found. They and the cases
+that a compiler refuses are listed, and are not in the data: refused by hardware and taken here,
+they are faults of our tables. Exit status 1 where a case faulted or a chapter failed; with ``--against``
+or on ``cpu``, also where something was refused or differs.
 """
 
 from __future__ import annotations
 
 import argparse
 import importlib
+import multiprocessing
 import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Sequence
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import BrokenExecutor, ProcessPoolExecutor
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -72,14 +75,51 @@ class Chapter:
     device: str = ""
     results: dict[str, list[Any]] = field(default_factory=dict)
     refused: list[tuple[str, str]] = field(default_factory=list)
+    faulted: list[tuple[str, str]] = field(default_factory=list)
     failed: str = ""
     seconds: float = 0.0
 
 
 def run_chapter(driver: str, only: str, name: str) -> Chapter:
-    """All cases of a chapter, in groups, without those that are refused."""
-    found, started = Chapter(name), time.perf_counter()
+    """All cases of a chapter, in groups, without those that are refused or fault."""
+    started = time.perf_counter()
     wanted = [case for case in cases(name) if only in case.name]
+    found = run_all(driver, name, wanted)
+    if found.failed:
+        failed, found.failed = found.failed, ""
+        seen = found.results.keys() | {refused for refused, _ in found.refused}
+        left = [case for case in wanted if case.name not in seen]
+        if not left:  # it was not a case that failed
+            found.failed = failed
+        for start in range(0, len(left), GROUP):
+            find_faults(driver, left[start : start + GROUP], found)
+    found.seconds = time.perf_counter() - started
+    return found
+
+
+def find_faults(driver: str, wanted: Sequence[Case], found: Chapter) -> None:
+    """Run cases in a fresh process; where they fault, each half of them in one of its own."""
+    fresh = multiprocessing.get_context("spawn")  # a fork would inherit the context that faulted
+    try:
+        with ProcessPoolExecutor(1, mp_context=fresh) as pool:
+            part = pool.submit(run_all, driver, found.name, wanted).result()
+    except BrokenExecutor as error:
+        part = Chapter(found.name, failed=f"the process ended: {error}")
+    if not part.failed:
+        found.device = found.device or part.device
+        found.results |= part.results
+        found.refused += part.refused
+    elif len(wanted) == 1:
+        found.faulted.append((wanted[0].name, part.failed))
+    else:
+        half = len(wanted) // 2
+        find_faults(driver, wanted[:half], found)
+        find_faults(driver, wanted[half:], found)
+
+
+def run_all(driver: str, name: str, wanted: Sequence[Case]) -> Chapter:
+    """Cases of a chapter in this process, up to the first fault."""
+    found = Chapter(name)
     try:
         runner: Any = Assembler()
         if driver != "ptxas":
@@ -92,7 +132,6 @@ def run_chapter(driver: str, only: str, name: str) -> Chapter:
         runner.close()
     except RuntimeError as error:
         found.failed = str(error)
-    found.seconds = time.perf_counter() - started
     return found
 
 
@@ -158,6 +197,8 @@ def report(chapter: Chapter, options: argparse.Namespace) -> int:
     )  # fmt: skip
     for name, reason in chapter.refused[: options.most]:
         print(f"  refused: {name}: {reason}")
+    for name, reason in chapter.faulted:
+        print(f"  FAULTED: {name}: {reason}")
     if chapter.failed:
         print(f"  FAILED: {chapter.failed}")
         return 1
@@ -173,7 +214,7 @@ def report(chapter: Chapter, options: argparse.Namespace) -> int:
         differing = list(store.differences(golden, chapter.results, options.most))
         print("\n".join(f"  {line}" for line in differing) or "  as recorded")
     strict = options.driver == "cpu"
-    return len(differing) + (len(chapter.refused) if strict else 0)
+    return len(differing) + len(chapter.faulted) + (len(chapter.refused) if strict else 0)
 
 
 if __name__ == "__main__":

@@ -35,9 +35,11 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-_SPARES = 2
-"""How many workers stand by on a device once one was lost there: faults come in clusters, and a
-driver needs 0.3 s to initialise, on several GPUs one after the other."""
+_SPARES = 3
+"""How many workers stand by on a device where one was lost, once a case takes long: faults come in
+clusters, and drivers initialise one after the other, which takes 0.3 s."""
+_LONG = 0.3
+"""Seconds after which a case takes long, so that nothing is lost by what is done beside it."""
 
 Place = tuple[tuple[Selector, ...], ContextOptions]
 """What a worker is made for."""
@@ -127,12 +129,13 @@ def _run_all(lanes: Sequence[_Lane], watch: Watch | None) -> None:
         first = next(steps, None)
         if first is not None:
             waiting[first] = lane, steps
-    patience = None if watch is None else WATCH_INTERVAL
     while waiting:
-        for worker in settle([*waiting], patience=patience):
+        for worker in settle([*waiting], patience=WATCH_INTERVAL):
             lane, steps = waiting.pop(worker)
             with suppress(StopIteration):
                 waiting[steps.send(worker.outcome())] = lane, steps
+        for lane, _ in waiting.values():
+            lane.meanwhile()
         if watch is not None and waiting:
             watch.look([lane.doing for lane, _ in waiting.values()])
     if watch is not None:
@@ -166,11 +169,19 @@ class _Lane:
         self._settled = settled
         self._stopped = stopped
         self._where = ""  # in the spec
+        self._began = 0.0  # the case
+        self._next: Place | None = None  # where the case after it needs a worker
 
     @property
     def doing(self) -> tuple[str, Progress]:
         """The device and the case, and what the worker says."""
         return f"on {self.label}, {self._where}", self._crew.progress
+
+    def meanwhile(self) -> None:
+        """Called now and then while a case runs."""
+        is_long = time.monotonic() - self._began > _LONG
+        if is_long and self._crew.has_lost and self._next is not None:
+            self._crew.prepare(self._next, _SPARES)
 
     def steps(self) -> Steps[None]:
         """Settle every case."""
@@ -199,7 +210,8 @@ class _Lane:
             return _case_report(case, self.label, "skipped", reason)
         to_come = any(each.poisons for each in (case, *others)[:-1])  # and one comes after it
         if others and (to_come or self._crew.has_lost):
-            self._crew.prepare(place, _SPARES if self._crew.has_lost else 1)
+            self._crew.prepare(place)
+        self._began, self._next = time.monotonic(), place if others else None
         if case.request.reference is None:
             return (yield from self._launch(case, place, timeout, on_each_device(case.request)))
         with TemporaryDirectory(prefix="cudarun-reference-") as name:

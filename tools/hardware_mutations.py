@@ -5,8 +5,10 @@
 So many mutants that the emulated device takes are made of samples and instruction tests, and each
 is loaded and launched on both. Every launch has a process of its own with a time limit: mutants
 fault and hang. A mutant is emulated twice, the second time with registers and shared memory full of
-random bits: where that changes the result it has none, and is not compared. Results of ``.approx``
-instructions are listed apart: they need not have the same bits.
+random bits and buffers elsewhere: where that changes the result it has none, and is not compared.
+Results of ``.approx`` instructions are listed apart: they need not have the same bits; so are
+accesses that the manual gives no meaning: out of bounds, which a GPU need not see, or in another
+state space than that of the address.
 
 Prints a summary; writes each difference with both texts to ``$OUT/mutations.txt`` where there is an
 ``$OUT``. Exit status 1 where a mutant is refused by the GPU alone, or gives other bits.
@@ -39,6 +41,9 @@ from cudarun.ptx.parser import parse
 
 _SECONDS = 20
 _APPROXIMATE = re.compile(r"\.approx|^(?:@!?%\w+\s+)?(?:sin|cos|lg2|ex2|tanh|rcp|rsqrt)\b")
+_SPACE = re.compile(
+    r"(?:@!?%\w+\s+)?(?:ld|st|atom|red)\b[.\w:]*?\.(global|shared|const|local|param)\b"
+)
 _OWN_TIME = ("clock", "globaltimer", "smid", "warpid", "gridid", "envreg")  # differ by their nature
 _DRIVERS = {"cpu": "cudarun.emulator.driver", "gpu": "cuda.bindings.driver"}
 
@@ -62,6 +67,8 @@ def launch_alone(driver: str, fill: str) -> None:
     cuda = importlib.import_module(_DRIVERS[driver])
     cuda.cuInit(0)
     cuda.cuCtxCreate(None, 0, 0)
+    if fill == "random":
+        cuda.cuMemAlloc(1 << 20)  # addresses are no result either
     outcome = run(cuda, case.mutant.text, case.work)
     sys.stdout.buffer.write(pickle.dumps(outcome))
     sys.stdout.flush()
@@ -144,7 +151,15 @@ def verdict(case: Case) -> tuple[str, Outcome, Outcome]:
         word = "without a result"
     elif here.result == there.result and _APPROXIMATE.search(case.mutant.now):
         word = "approximate"
+    elif here.result == "CUDA_ERROR_ILLEGAL_ADDRESS" or _spaces(case.mutant):
+        word = "undefined"
     return word, here, there
+
+
+def _spaces(mutant: Mutant) -> bool:
+    """Whether an access is in another state space than it was."""
+    was, now = (_SPACE.match(text) for text in (mutant.was, mutant.now))
+    return was is not None and now is not None and was[1] != now[1]
 
 
 def main() -> int:

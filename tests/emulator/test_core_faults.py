@@ -109,6 +109,13 @@ def test_misalignment_comes_first() -> None:
     assert "misaligned by 3 for a 4-byte access" in problem.report
 
 
+@pytest.mark.parametrize("address", [31, (1 << 64) - 1])
+def test_misaligned_in_nobodys_memory_is_illegal(address: int) -> None:
+    """As on an H200."""
+    problem = fault(Device(STORE), "fill", (1,), (1,), address, 4)
+    assert (problem.result, problem.name) == (700, "CUDA_ERROR_ILLEGAL_ADDRESS")
+
+
 def test_the_first_lane_in_order_is_reported_wherever_it_is() -> None:
     """A stride from lane to lane over many allocations, one of them missing."""
     device = Device(STORE)

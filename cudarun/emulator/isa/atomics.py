@@ -37,12 +37,12 @@ def _rows() -> Iterator[Form]:
         return form(syntax, action=Atomic, op=operations, type=types, **where)
 
     for operations, types in _OPERATIONS:
-        yield row(f"atom{where}{{.hint}}.type  d, [a], b, ?policy:b64", operations, types)
-        yield row(f"red{where}{{.hint}}.type  [a], b, ?policy:b64", operations, types)
-    yield row(f"atom{where}.noftz{{.hint}}.type  d, [a], b, ?policy:b64", "add", _HALVES)
-    yield row(f"red{where}.noftz{{.hint}}.type  [a], b, ?policy:b64", "add", _HALVES)
-    yield row(f"atom{where}{{.hint}}.type  d, [a], b, ?policy:b64", "exch", _EXCHANGED)
-    yield row(f"atom{where}{{.hint}}.type  d, [a], b, c, ?policy:b64", "cas", _COMPARED)
+        yield row(f"atom{where}{{.hint}}.type  d, [a], b, ?policy:u64", operations, types)
+        yield row(f"red{where}{{.hint}}.type  [a], b, ?policy:u64", operations, types)
+    yield row(f"atom{where}.noftz{{.hint}}.type  d, [a], b, ?policy:u64", "add", _HALVES)
+    yield row(f"red{where}.noftz{{.hint}}.type  [a], b, ?policy:u64", "add", _HALVES)
+    yield row(f"atom{where}{{.hint}}.type  d, [a], b, ?policy:u64", "exch", _EXCHANGED)
+    yield row(f"atom{where}{{.hint}}.type  d, [a], b, c, ?policy:u64", "cas", _COMPARED)
 
 
 FORMS: tuple[Form, ...] = (

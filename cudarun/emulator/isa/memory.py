@@ -49,16 +49,16 @@ _CACHE = "{.l1}{.hint}{.prefetch}"
 def _loads(syntax: str, **words: Any) -> tuple[Form, Form]:
     """``ld`` of one value, and of a vector."""
     return (
-        form(f"{syntax}.type  ~d, [a], ?policy:b64", **words),
-        form(f"{syntax}.vec.type  ~{{d}}, [a], ?policy:b64", **words),
+        form(f"{syntax}.type  ~d, [a], ?policy:u64", **words),
+        form(f"{syntax}.vec.type  ~{{d}}, [a], ?policy:u64", **words),
     )
 
 
 def _stores(syntax: str, **words: Any) -> tuple[Form, Form]:
     """``st`` of one value, and of a vector."""
     return (
-        form(f"{syntax}.type  [a], ~b, ?policy:b64", **words),
-        form(f"{syntax}.vec.type  [a], ~{{b}}, ?policy:b64", **words),
+        form(f"{syntax}.type  [a], ~b, ?policy:u64", **words),
+        form(f"{syntax}.vec.type  [a], ~{{b}}, ?policy:u64", **words),
     )
 
 
@@ -76,11 +76,11 @@ FORMS: tuple[Form, ...] = (
     form("prefetch{.space}.level  [a]", action=NoEffect, space="global local", level="L1 L2"),
     form("prefetch.global.level  [a]", action=NoEffect, level="L2::evict_last L2::evict_normal"),
     form("prefetchu.L1  [a]", action=NoEffect),
-    form("cp.async.how.to.global{.hint}{.prefetch}  [d], [a], size:int, ?n:u32, ?policy:b64",
+    form("cp.async.how.to.global{.hint}{.prefetch}  [d], [a], size:int, ?n:u32, ?policy:u64",
          action=AsynchronousCopy, **_COPY),
-    form("cp.async.how.to.global{.hint}{.prefetch}  [d], [a], size:int, ignore:pred, ?policy:b64",
+    form("cp.async.how.to.global{.hint}{.prefetch}  [d], [a], size:int, ignore:pred, ?policy:u64",
          action=AsynchronousCopy, **_COPY),
-    form("cp.async.how.to.global.hint{.prefetch}  [d], [a], size:int, policy:b64",
+    form("cp.async.how.to.global.hint{.prefetch}  [d], [a], size:int, policy:u64",
          action=AsynchronousCopy, **_COPY),
     form("cp.async.commit_group", action=NoEffect),
     form("cp.async.wait_group  n:int", action=NoEffect),

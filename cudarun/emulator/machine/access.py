@@ -221,7 +221,8 @@ class Access:
                 unclaimed &= ~inside
                 wrong |= inside & ~self._in_allocations(memory, wide)
                 pieces.append(self._part(memory, wide - np.uint64(memory.base), inside, None))
-        misaligned = (wide & np.uint64(self.bytes - 1)) != 0
+        # Of an address in nobody's memory, hardware does not say that it is misaligned.
+        misaligned = ((wide & np.uint64(self.bytes - 1)) != 0) & ~unclaimed
         bad = wrong | unclaimed | misaligned
         if bad.any():
             lane = int(np.argmax(bad))

@@ -11,8 +11,8 @@ The cases and their inputs are made by ``tests/golden/isa``. Each chapter runs i
 own, since a fault ends the process; the cases of a group that faults, and those after it, are tried
 in ever smaller parts, each in a fresh process, until those that fault are found. They and the cases
 that a compiler refuses are listed, and are not in the data: refused by hardware and taken here,
-they are faults of our tables. Exit status 1 where a case faulted or a chapter failed; with ``--against``
-or on ``cpu``, also where something was refused or differs.
+they are faults of our tables. Exit status 1 where a case faulted or a chapter failed; with
+``--against`` or on ``cpu``, also where something was refused or differs.
 """
 
 from __future__ import annotations

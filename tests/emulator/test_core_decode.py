@@ -42,6 +42,10 @@ def complaint(line: str) -> str:
         ("isspacep.const %p0, %d0;", "this form of 'isspacep' is not implemented"),
         ("add.u32 %r0, %r1;", "Arguments mismatch for instruction 'add'"),
         ("add.u32 %r0, %r1, %d0;", "Arguments mismatch for instruction 'add'"),
+        (
+            "ld.global.L2::cache_hint.b32 %r0, [%d0], 0d3FF0000000000000;",
+            "Arguments mismatch for instruction 'ld'",
+        ),
         ("add.u32 %r0, %r1, %f0;", "Arguments mismatch for instruction 'add'"),
         ("add.f32 %f0, %f1, 1;", "Arguments mismatch for instruction 'add'"),
         ("add.u32 %r0, %r1, %p;", "Arguments mismatch for instruction 'add'"),

@@ -1,9 +1,9 @@
 """How near two results must be: equal bits, or what the manual says of an approximation.
 
 A rule is ``"exact"``, ``"exact or NaN"`` (any NaN for any other), ``"2 ulp"``,
-``"2^-22.5 relative"`` or ``"2^-20.5 absolute"``. The recorded value may be as far from the true one
-as the manual allows, and ours is rounded: so one unit in the last place is added to each. Infinities
-and zeros for numbers are far away; NaN agrees with any NaN.
+``"2^-22.5 relative"`` or ``"2^-20.5 absolute"``. The recorded value may be as far from the true
+one as the manual allows, and ours is rounded: so one unit in the last place is added to each.
+Infinities and zeros for numbers are far away; NaN agrees with any NaN.
 """
 
 from __future__ import annotations

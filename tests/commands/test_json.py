@@ -7,7 +7,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -97,30 +96,22 @@ def test_a_check_that_does_not_hold_is_no_error(run: Run) -> None:
 
 def test_ctrl_c(tmp_path: Path) -> None:
     image = str(ROOT / "samples/endless.ptx")
-    process = subprocess.Popen(
+    with subprocess.Popen(
         [
-            sys.executable,
-            "-m",
-            "cudarun",
-            "launch",
-            image,
-            "flag=i32[1]:zeros",
-            "-d",
-            "cpu",
-            "--json",
+            *(sys.executable, "-m", "cudarun", "launch", image, "flag=i32[1]:zeros"),
+            *("-d", "cpu", "--json", "-v"),
         ],
         env=os.environ | {"PYTHONPATH": str(ROOT)},
         cwd=tmp_path,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
-    )
-    children = Path(f"/proc/{process.pid}/task/{process.pid}/children")
-    while not children.read_text():  # it waits for its worker
-        time.sleep(0.05)
-    time.sleep(0.5)
-    process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=60)
-    assert (process.returncode, err) == (130, b"\n")
+        text=True,
+    ) as process:
+        assert process.stderr is not None
+        assert any("running" in line for line in process.stderr)
+        process.send_signal(signal.SIGINT)
+        out, _ = process.communicate(timeout=60)
+    assert process.returncode == 130
     assert json.loads(out) == {
         "schema": "cudarun/launch/1",
         "exit_code": 130,

@@ -3,6 +3,11 @@
 from __future__ import annotations
 
 import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
 
 import pytest
 
@@ -10,6 +15,8 @@ from cudarun.session import head_start
 from cudarun.session.fleet import Fleet
 from cudarun.session.selection import parse_devices
 from cudarun.session.targets import Target
+
+ROOT = Path(__file__).resolve().parents[2]
 
 
 def arguments(*more: str) -> list[str]:
@@ -116,3 +123,34 @@ def test_the_device_is_read_as_click_will(monkeypatch, given, environment, devic
 def test_what_needs_no_such_worker_gets_none(given) -> None:
     head_start.begin(given)
     assert head_start._begun is None
+
+
+@pytest.mark.parametrize(
+    ("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, -15), (signal.SIGKILL, -9)]
+)
+def test_it_ends_with_its_parent(number: int, status: int) -> None:
+    with subprocess.Popen(
+        [
+            *(
+                sys.executable,
+                "-m",
+                "cudarun",
+                "launch",
+                "samples/endless.ptx",
+                "flag=i32[1]:zeros",
+            ),
+            *("-d", "cpu", "-v"),
+        ],
+        cwd=ROOT,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as parent:
+        assert parent.stderr is not None
+        assert any("running" in line for line in parent.stderr)
+        [worker] = Path(f"/proc/{parent.pid}/task/{parent.pid}/children").read_text().split()
+        parent.send_signal(number)
+        assert parent.wait(timeout=20) == status
+    deadline = time.monotonic() + 10
+    while is_there(int(worker)) and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert not is_there(int(worker))

@@ -384,7 +384,7 @@ def test_the_error_in_the_document(run: Run, put: Any) -> None:
 def test_no_gpu(run: Run) -> None:
     [outcome] = loads(run, SAXPY, "-d", "0", code=3)
     assert outcome["verdict"] == "failed"
-    assert outcome["error"]["hint"].endswith("-d cpu")
+    assert outcome["error"]["hint"].endswith("-d cpu is the emulated device")
 
 
 def test_a_worker_that_is_killed_does_not_spoil_the_next(run: Run, put: Any) -> None:

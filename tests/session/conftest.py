@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from cudarun.emulator.host.process import process
 from cudarun.session.requests import Image
 from cudarun.session.selection import parse_devices
 from cudarun.session.session import Session
@@ -15,6 +16,12 @@ from cudarun.session.targets import Target
 from cudarun.session.worker import Worker, gather
 
 ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture(autouse=True)
+def unused_driver() -> None:
+    """Workers are forked: what other tests of this process made of the emulator is not theirs."""
+    process.reset()
 
 
 def open_session() -> Session:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -166,7 +167,7 @@ def driver_library(folder: Path, **defined: str) -> dict[str, str]:
 def test_no_driver_is_loaded_in_our_own_process(tmp_path: Path, words: tuple[str, ...]) -> None:
     env = os.environ | driver_library(tmp_path)
     process = subprocess.Popen(
-        ["python", "-m", "cudarun", *words], env=env, stdout=subprocess.PIPE, text=True
+        [sys.executable, "-m", "cudarun", *words], env=env, stdout=subprocess.PIPE, text=True
     )
     out, _ = process.communicate(timeout=120)
     loaded_in = {int(line) for line in (tmp_path / "loaded").read_text().split()}
@@ -196,7 +197,7 @@ def test_a_file_that_is_no_library(tmp_path: Path) -> None:
 
 def _diagnosed(env: dict[str, str]) -> list[str]:
     done = subprocess.run(
-        ["python", "-m", "cudarun", "devices", "--doctor"],
+        [sys.executable, "-m", "cudarun", "devices", "--doctor"],
         env=os.environ | env, capture_output=True, text=True, timeout=120,
     )  # fmt: skip
     assert (done.returncode, done.stderr) == (3, "")

@@ -16,7 +16,7 @@ import pytest
 PACKAGE = Path(__file__).resolve().parent.parent / "cudarun"
 
 # What each part may import of ours, beside itself. A name covers what lies below it. The leaves
-# `cudarun` (the version) and `cudarun.errors` are open to all.
+# `cudarun` (the version), `cudarun.errors` and `cudarun.records` are open to all.
 MAY_IMPORT = {
     "__main__": {"cli", "process", "session.head_start"},
     "process": set(),
@@ -52,10 +52,11 @@ MAY_IMPORT = {
     "arguments": {"parameters", "report.types"},
     "ptx": set(),
     "errors": set(),
+    "records": set(),
     "parameters": set(),
     "writing": set(),
 }
-LEAVES = {"", "errors"}
+LEAVES = {"", "errors", "records"}
 
 # The one place that names the emulator; everything else speaks to whatever driver it was handed.
 EMULATOR_IS_NAMED_IN = "session/drivers.py"

@@ -7,7 +7,7 @@ that it can be done, and shown by ``--dry-run``, at once.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import zip_longest
 from pathlib import Path
 from typing import Any
@@ -36,6 +36,7 @@ from cudarun.arguments.values import (
 )
 from cudarun.errors import RequestError
 from cudarun.parameters import Parameter
+from cudarun.records import dataclass
 from cudarun.report.types import LayoutRow
 
 MAX_BYTES = (1 << 63) - 1

@@ -7,7 +7,6 @@ A parameter's type may be told by C++ (``float const*``, from the demangled sign
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import TypeAlias
 
 from cudarun.arguments.literals import Form, LiteralError, read
@@ -29,6 +28,7 @@ from cudarun.arguments.values import (
     value_type,
 )
 from cudarun.parameters import Parameter
+from cudarun.records import dataclass
 
 _PTX_TYPE = re.compile(r"\.?(?P<letter>[usbf])(?P<bits>8|16|32|64)")
 _QUALIFIERS = re.compile(r"\b(?:const|volatile|__restrict__|restrict|struct|enum)\b")

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from cudarun.arguments.types import Type, inner_shape
@@ -28,6 +27,7 @@ from cudarun.arguments.values import (
     VectorValue,
     value_type,
 )
+from cudarun.records import dataclass
 from cudarun.report.types import LayoutRow
 
 if TYPE_CHECKING:

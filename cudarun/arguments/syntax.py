@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import NamedTuple, TypeAlias
 
 from cudarun.arguments.scanner import IDENTIFIER, did_you_mean
 from cudarun.arguments.types import NAMED, ScalarType
 from cudarun.errors import ArgumentSyntaxError
+from cudarun.records import dataclass
 
 
 class Signature(NamedTuple):

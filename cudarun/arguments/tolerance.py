@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
 from cudarun.arguments.types import SCALARS, ScalarType
 from cudarun.errors import RequestError
+from cudarun.records import dataclass
 
 DEFAULT_TOLERANCES: dict[str, tuple[float, float]] = {
     "f64": (1e-12, 1e-14),

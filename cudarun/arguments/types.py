@@ -8,9 +8,10 @@ grammar of ``docs/arguments.md``.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from enum import Enum
 from typing import TypeAlias
+
+from cudarun.records import dataclass
 
 POINTER_SIZE = 8
 

@@ -7,7 +7,7 @@ beside it in :class:`Argument`.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TypeAlias
 
 from cudarun.arguments import literals
@@ -22,6 +22,7 @@ from cudarun.arguments.types import (
     Type,
     VectorType,
 )
+from cudarun.records import dataclass
 
 # --- values passed in the parameter itself -------------------------------------------------------
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from cudarun.diagnostics.entries import Diagnostic
 from cudarun.images.demangle import quoted
 from cudarun.images.glance import Contents
 from cudarun.images.versions import Target, Version
+from cudarun.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Literal
+
+from cudarun.records import dataclass
 
 Severity = Literal["fatal", "error", "warning", "info", "note"]
 Tool = Literal["ptxas", "nvlink", "nvJitLink", "NVRTC", "cudarun"]

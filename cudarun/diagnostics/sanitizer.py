@@ -14,9 +14,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from cudarun.diagnostics.findings import Extent, Finding, Place
+from cudarun.records import dataclass
 
 _PREFIX = re.compile(r"^=+ ?", re.MULTILINE)
 _SUMMARY = re.compile(r"^(?:(?:ERROR|RACECHECK) SUMMARY: (\d+)|\w+ SUMMARY:)")

@@ -8,13 +8,14 @@ A function is a list of basic blocks over numbered **slots**, one per register. 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import Enum, auto
 from typing import TYPE_CHECKING, Any
 
 import numpy.typing as npt
 
 from cudarun.emulator.isa.types import Type
+from cudarun.records import dataclass
 
 if TYPE_CHECKING:
     from cudarun.emulator.machine.control import Terminator

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -14,6 +13,7 @@ from cudarun.emulator.machine.launch import Launch
 from cudarun.emulator.machine.observer import NOBODY, Observer
 from cudarun.emulator.memory import DeviceHeap, Memory
 from cudarun.emulator.program import KernelCode, Program
+from cudarun.records import dataclass
 
 DEFAULT_STACK = 1024
 DEFAULT_PRINTF_FIFO = 8650752
@@ -48,6 +48,9 @@ class DeviceTraits:
     threads_per_multiprocessor: int = 2048
 
 
+_FIRST_DEVICE = DeviceTraits()
+
+
 def execute(
     program: Program,
     kernel: KernelCode,
@@ -56,7 +59,7 @@ def execute(
     memories: Sequence[Memory],
     symbols: Mapping[str, int],
     printf: Callable[[bytes], None],
-    device: DeviceTraits = DeviceTraits(),
+    device: DeviceTraits = _FIRST_DEVICE,
     told: Callable[[float], object] = lambda done: None,
     observer: Observer = NOBODY,
 ) -> None:

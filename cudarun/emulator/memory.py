@@ -13,11 +13,13 @@ import mmap
 import threading
 from bisect import bisect_right
 from collections import deque
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+
+from cudarun.records import dataclass
 
 Array = npt.NDArray[Any]
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from cudarun.emulator.code import FunctionCode
 from cudarun.ptx import tree
+from cudarun.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

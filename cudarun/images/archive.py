@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from cudarun.errors import ImageRefused
 from cudarun.images.identify import ARCHIVE_MAGIC
+from cudarun.records import dataclass
 
 _HEADER_BYTES = 60
 _HEADER_END = b"`\n"

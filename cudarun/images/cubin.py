@@ -28,7 +28,7 @@ from __future__ import annotations
 import re
 import struct
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import IntEnum
 from math import prod
 
@@ -44,6 +44,7 @@ from cudarun.images.facts import (
 )
 from cudarun.images.identify import ImageKind
 from cudarun.parameters import Parameter
+from cudarun.records import dataclass
 
 _OLD_OS_ABI = 51
 _ENTRY = 0x10  # st_other of a kernel

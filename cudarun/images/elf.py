@@ -10,7 +10,6 @@ import io
 import struct
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 
 from elftools.common.exceptions import ELFError
 from elftools.elf.elffile import ELFFile
@@ -18,6 +17,7 @@ from elftools.elf.sections import SymbolTableSection
 
 from cudarun.errors import ImageRefused
 from cudarun.images.identify import ImageKind
+from cudarun.records import dataclass
 
 _HEADER_BYTES = 64
 _SECTION_HEADER_BYTES = 64

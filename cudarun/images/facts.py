@@ -6,11 +6,10 @@ of parameters.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from cudarun.images.demangle import demangle
 from cudarun.images.identify import ImageKind
 from cudarun.parameters import Parameter
+from cudarun.records import dataclass
 
 Extent = tuple[int, int, int]
 

@@ -22,11 +22,11 @@ import re
 import struct
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 
 from cudarun.errors import ImageRefused
 from cudarun.images.compression import Compression, NoCodec, NotDecompressible, decompress
 from cudarun.images.identify import FATBIN_MAGIC, FATBIN_WRAPPER_MAGIC, ImageKind
+from cudarun.records import dataclass
 
 _CONTAINER = struct.Struct("<4sHHQ")
 _ENTRY = struct.Struct("<H2xIQI8xI8xQ8xQ")

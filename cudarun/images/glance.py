@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 from cudarun.errors import ImageRefused
 from cudarun.images.identify import ImageKind, identify
 from cudarun.images.read import CONTAINERS, image_entries, read_image
 from cudarun.images.versions import Target, Version, parse_target
+from cudarun.records import dataclass
 
 _VERSION = re.compile(rb"^[ \t]*\.version[ \t]+(\d+)\.(\d+)", re.MULTILINE)
 _TARGET = re.compile(rb"^[ \t]*\.target[ \t]+(\w+)", re.MULTILINE)

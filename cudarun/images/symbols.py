@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Literal
 
 from cudarun.errors import ImageRefused
@@ -17,6 +16,7 @@ from cudarun.images.read import CONTAINERS, fatbins_in
 from cudarun.images.versions import parse_target
 from cudarun.ptx.parser import parse
 from cudarun.ptx.tree import Module
+from cudarun.records import dataclass
 
 Role = Literal["defined", "weak", "wanted"]
 

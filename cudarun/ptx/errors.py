@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Any, Literal
 
 from cudarun.errors import ImageRefused
 from cudarun.ptx.tree import Position
+from cudarun.records import dataclass
 
 Severity = Literal["fatal", "error", "warning", "info"]
 """As ptxas grades them: a ``fatal`` one ends the reading, an ``error`` lets it go on."""

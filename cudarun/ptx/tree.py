@@ -7,7 +7,9 @@ Types and state spaces keep the manual's names without the leading dot (``"f32"`
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
+
+from cudarun.records import dataclass
 
 TYPE_BYTES = {
     **dict.fromkeys(("b8", "u8", "s8"), 1),

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
 
 from cudarun.errors import CudarunError, ExitCode, worst
+from cudarun.records import dataclass
 
 # --- ctx run -------------------------------------------------------------------------------------
 

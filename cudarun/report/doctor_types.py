@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
 
 from cudarun.errors import ExitCode
+from cudarun.records import dataclass
 
 State = Literal["well", "note", "wrong"]
 

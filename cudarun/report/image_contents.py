@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 from cudarun.parameters import Parameter
+from cudarun.records import dataclass
 from cudarun.report.image_types import (
     FileReport,
     KernelReport,

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from cudarun.diagnostics.entries import Diagnostic
 from cudarun.errors import CudarunError, ExitCode, worst
 from cudarun.parameters import Parameter
+from cudarun.records import dataclass
 from cudarun.report.types import DeviceInfo
 
 Extent = tuple[int, int, int]

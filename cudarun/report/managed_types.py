@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from cudarun.errors import CudarunError, ExitCode
+from cudarun.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from cudarun.diagnostics.findings import Finding
+from cudarun.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

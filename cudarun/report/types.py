@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any
 
 from cudarun.errors import CudarunError, ExitCode, worst
+from cudarun.records import dataclass
 from cudarun.report.sanitizer_types import SanitizerReport
 
 if TYPE_CHECKING:

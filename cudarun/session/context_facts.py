@@ -8,8 +8,8 @@ H200 with driver 580 (CUDA 13.0), or is in the driver API's manual, sections 6.7
 from __future__ import annotations
 
 import textwrap
-from dataclasses import dataclass
 
+from cudarun.records import dataclass
 from cudarun.session.context_parsing import parse_script
 from cudarun.session.context_script import Script
 

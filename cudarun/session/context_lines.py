@@ -7,9 +7,9 @@ together.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from cudarun.errors import ArgumentSyntaxError
+from cudarun.records import dataclass
 
 _OPENING, _CLOSING = "([{", ")]}"
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
@@ -29,6 +28,7 @@ from cudarun.arguments.values import (
     SymbolAddress,
 )
 from cudarun.errors import ArgumentSyntaxError
+from cudarun.records import dataclass
 from cudarun.session.context_lines import Line, Token
 from cudarun.session.context_script import (
     ANY,

@@ -13,9 +13,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
+from cudarun.records import dataclass
 from cudarun.session.context_verbs import BUILTIN
 
 MAIN = "main"

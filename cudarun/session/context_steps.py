@@ -11,7 +11,6 @@ import ctypes
 import importlib
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
 from importlib.util import find_spec
 from typing import Any
 
@@ -21,6 +20,7 @@ from cudarun.arguments.types import SCALARS, Type
 from cudarun.arguments.values import Argument, Scalar
 from cudarun.errors import ImageRefused, RequestError
 from cudarun.images.facts import KernelFacts
+from cudarun.records import dataclass
 from cudarun.session.calls import Driver
 from cudarun.session.context_living import ScriptContexts
 from cudarun.session.context_script import Limit, Name, Symbol

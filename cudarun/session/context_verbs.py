@@ -7,8 +7,8 @@ P a primary one, B memory, M a module or library, F a kernel, S a stream, E an e
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
+from cudarun.records import dataclass
 from cudarun.session.contexts import CACHE_CONFIGS, FLAGS
 
 BUILTIN = "builtin"

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from cudarun.arguments.scanner import did_you_mean
 from cudarun.errors import NoDevice, RequestError, WorkerDied
+from cudarun.records import dataclass
 from cudarun.report.ctx_types import (
     FactOnDevice,
     FactReport,

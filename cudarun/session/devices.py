@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from cudarun.errors import NoDevice, RequestError
 from cudarun.images.versions import newest_ptx
+from cudarun.records import dataclass
 from cudarun.session.calls import Driver
 from cudarun.session.selection import DriverName, Selector
 

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
+from cudarun.records import dataclass
 from cudarun.report.doctor_types import DoctorReport, Finding
 from cudarun.session.probes import (
     Library,

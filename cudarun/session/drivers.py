@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable
-from dataclasses import dataclass
 from types import ModuleType
 from typing import Any
 
+from cudarun.records import dataclass
 from cudarun.session.driver_log import libcuda_logs
 from cudarun.session.selection import DriverName
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from math import prod
 from typing import Any
 
@@ -14,6 +14,7 @@ from cudarun.images.demangle import demangle
 from cudarun.images.facts import ImageFacts, KernelFacts
 from cudarun.images.identify import ImageKind, identify
 from cudarun.images.read import read_image
+from cudarun.records import dataclass
 from cudarun.report.image_types import (
     Handle,
     KernelReport,

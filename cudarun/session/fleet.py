@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 from cudarun.errors import CudarunError, DeviceFailed, NoDevice, RequestError
+from cudarun.records import dataclass
 from cudarun.session.head_start import take
 from cudarun.session.progress import Progress, Watch, watched
 from cudarun.session.selection import Selector

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
+from cudarun.records import dataclass
 from cudarun.session.requests import Extent, Image
 from cudarun.session.targets import Target
 

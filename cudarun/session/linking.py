@@ -8,7 +8,7 @@ from __future__ import annotations
 import ctypes
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from cudarun.diagnostics.entries import Diagnostic
@@ -18,6 +18,7 @@ from cudarun.images.identify import ImageKind, identify
 from cudarun.images.read import CONTAINERS
 from cudarun.images.symbols import link_symbols
 from cudarun.images.versions import Target, newest_ptx
+from cudarun.records import dataclass
 from cudarun.session.calls import Driver
 from cudarun.session.compiling import compile_source
 from cudarun.session.devices import Device

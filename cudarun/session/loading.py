@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from cudarun.arguments.scanner import did_you_mean
@@ -13,6 +13,7 @@ from cudarun.images.demangle import demangle, parameter_types, spellings
 from cudarun.images.facts import ImageFacts, KernelFacts
 from cudarun.images.identify import ImageKind
 from cudarun.parameters import Parameter
+from cudarun.records import dataclass
 from cudarun.session.calls import Driver
 from cudarun.session.image_requests import JitOptions
 from cudarun.session.jit import Logs, driver_options, options_told

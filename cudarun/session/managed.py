@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -16,6 +16,7 @@ from cudarun.arguments.grammar import parse_argument, parse_type
 from cudarun.arguments.types import Type
 from cudarun.arguments.values import Null, SymbolAddress, Value
 from cudarun.errors import ArgumentSyntaxError, RequestError
+from cudarun.records import dataclass
 from cudarun.report.managed_types import ManagedReport
 from cudarun.session.fleet import make_session
 from cudarun.session.progress import Progress

@@ -10,7 +10,6 @@ import ctypes
 import math
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +28,7 @@ from cudarun.errors import CudarunError, ImageRefused, RequestError
 from cudarun.images.demangle import demangle
 from cudarun.images.facts import VariableFacts
 from cudarun.parameters import Parameter
+from cudarun.records import dataclass
 from cudarun.report.managed_types import ManagedReport, Observation, Place, Seen, VariableReport
 from cudarun.session.calls import Driver
 from cudarun.session.contexts import creation

@@ -5,9 +5,10 @@ What they load is NVIDIA's, and may crash or hang: `cudarun.session.doctor` asks
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+from cudarun.records import dataclass
 
 Version = tuple[int, int]
 

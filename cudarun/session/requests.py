@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
+from cudarun.records import dataclass
 from cudarun.session.selection import Selector
 
 if TYPE_CHECKING:  # names only: a request for `devices` needs no argument grammar

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import partial
 from pathlib import Path
 
@@ -13,6 +13,7 @@ from cudarun.arguments.checks import run_check
 from cudarun.arguments.expressions import Expression, evaluate
 from cudarun.arguments.packing import BufferSpec
 from cudarun.errors import CudarunError, RequestError
+from cudarun.records import dataclass
 from cudarun.report.types import CheckResult, LaunchResult, Printed, Saved, TimingResult
 from cudarun.session.buffers import Buffers, Values
 from cudarun.session.devices import Device, describe, uuid_of

@@ -17,7 +17,7 @@ import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from importlib import util
 from pathlib import Path
@@ -25,6 +25,7 @@ from pathlib import Path
 from cudarun.diagnostics.findings import Finding
 from cudarun.diagnostics.sanitizer import SanitizerLog, parse_sanitizer_log
 from cudarun.errors import CudarunError, DeviceFailed, NoDevice, OutOfTime, RequestError, WorkerDied
+from cudarun.records import dataclass
 from cudarun.report.sanitizer_types import SanitizerReport
 from cudarun.report.types import DeviceOutcome, LaunchReport
 from cudarun.session.fleet import label_of, one_by_one

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Literal
 
 from cudarun.errors import RequestError
+from cudarun.records import dataclass
 
 DriverName = Literal["cuda", "cpu"]
 

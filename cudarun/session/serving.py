@@ -10,11 +10,11 @@ import signal
 import struct
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
 from typing import Any, BinaryIO, NoReturn, TypeVar
 
 from cudarun.errors import CudarunError, WorkerDied
+from cudarun.records import dataclass
 
 T = TypeVar("T")
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from cudarun.errors import CudarunError, ExitCode, Interrupted, RequestError
+from cudarun.records import dataclass
 from cudarun.session.requests import LaunchRequest
 from cudarun.session.selection import DriverName
 from cudarun.session.targets import ContextOptions

@@ -11,7 +11,7 @@ import time
 from collections import defaultdict, deque
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from itertools import chain
 from pathlib import Path
@@ -19,6 +19,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from cudarun.errors import CudarunError, OutOfTime, WorkerDied, worst
+from cudarun.records import dataclass
 from cudarun.session.devices import describe
 from cudarun.session.fleet import Work, label_of, make_session, one_by_one
 from cudarun.session.launching import on_each_device, on_reference_device, prefetch

@@ -7,13 +7,14 @@ neither file, and the driver's linker has been seen to succeed with one that is 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from cudarun.diagnostics.entries import Diagnostic, located
 from cudarun.diagnostics.errors import Diagnosed
 from cudarun.images.demangle import quoted
 from cudarun.images.identify import ImageKind, identify
 from cudarun.images.symbols import LinkSymbol, link_symbols
+from cudarun.records import dataclass
 from cudarun.session.requests import Image
 
 

@@ -5,9 +5,9 @@ Apart from the other requests, because workers are made before those are parsed.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
 
+from cudarun.records import dataclass
 from cudarun.session.selection import Selector
 
 

@@ -12,13 +12,14 @@ import ctypes
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from cudarun.arguments.contents import Contents
+from cudarun.records import dataclass
 from cudarun.session.calls import Driver
 
 if TYPE_CHECKING:  # only what is large has threads, and the import takes 10 ms
@@ -41,7 +42,7 @@ Told = Callable[[float], object]
 """Is called with the part of a copy that is done, from 0 to 1."""
 
 
-@dataclass
+@dataclass()
 class _Block:
     """A block of page-locked memory.
 

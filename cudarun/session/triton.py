@@ -11,11 +11,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
 from math import prod
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from cudarun.records import dataclass
 from cudarun.session.requests import Extent, Image
 
 if TYPE_CHECKING:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import Any
 
 from cudarun.arguments.packing import BufferSpec
 from cudarun.errors import RequestError
 from cudarun.images.demangle import demangle
+from cudarun.records import dataclass
 from cudarun.report.watch_types import (
     BankConflicts,
     Finding,

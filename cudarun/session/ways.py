@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from cudarun.errors import CudarunError, ImageRefused
 from cudarun.images.demangle import demangle
 from cudarun.images.facts import ImageFacts, VariableFacts
 from cudarun.parameters import Parameter
+from cudarun.records import dataclass
 from cudarun.session.calls import Driver
 from cudarun.session.devices import Device
 from cudarun.session.explaining import device_place, diagnose

@@ -19,10 +19,10 @@ import sys
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, BinaryIO, Generic, TypeVar
 
 from cudarun.errors import CudarunError, OutOfTime, WorkerDied
+from cudarun.records import dataclass
 from cudarun.session.serving import HEADER, Start, send, wait_for_tasks
 
 if TYPE_CHECKING:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from cudarun.emulator.code import (
     Action,
@@ -42,6 +41,7 @@ from cudarun.emulator.machine.control import (
 )
 from cudarun.emulator.machine.system import SYSTEM_CALLS
 from cudarun.ptx import tree
+from cudarun.records import dataclass
 
 _WORD = TYPES["u32"]
 _PREDICATE = TYPES["pred"]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -36,6 +35,7 @@ from cudarun.emulator.machine.control import Branch, Terminator
 from cudarun.emulator.machine.warps import WarpAction
 from cudarun.ptx import tree
 from cudarun.ptx.errors import Diagnostic
+from cudarun.records import dataclass
 
 _WHOLE_WARP = ConstantUse(np.array([0xFFFFFFFF], dtype=np.uint32))
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from cudarun.emulator.code import (
     Action,
@@ -24,6 +24,7 @@ from cudarun.emulator.isa.move import copy, copy_all
 from cudarun.emulator.isa.table import candidates
 from cudarun.emulator.isa.types import TYPES, Kind, Type, bits_of
 from cudarun.ptx import tree
+from cudarun.records import dataclass
 
 # Of copies, which word has the space of which address; it is else the one of the instruction.
 _PLACES = {"d": "to", "m": "to", "a": "source"}

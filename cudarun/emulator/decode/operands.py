@@ -5,7 +5,7 @@ What does not fit is a ``Misfit``, worded as ptxas words it; the caller knows th
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
 import numpy as np
 
@@ -40,6 +40,7 @@ from cudarun.emulator.isa.special import SPECIAL_REGISTERS, Extent
 from cudarun.emulator.isa.types import TYPES, Kind, Type, bits_of
 from cudarun.emulator.machine.clock import ReadMoment
 from cudarun.ptx import tree
+from cudarun.records import dataclass
 
 # What may have the address of a variable as an operand; the others want it in a register.
 _TAKE_ADDRESSES = frozenset({"mov", "cvta", "mapa", "getctarank", "call"})

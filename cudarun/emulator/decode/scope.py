@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from cudarun.emulator.code import Role, Slot
 from cudarun.emulator.decode.layout import Layout, alignment_of, size_of
 from cudarun.emulator.isa.special import SPECIAL_REGISTERS, Extent
 from cudarun.emulator.isa.types import TYPES, bits_of
 from cudarun.ptx import tree
+from cudarun.records import dataclass
 
 CARRY = "%CC.CF"
 STACK = "%stack"

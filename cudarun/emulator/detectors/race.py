@@ -7,7 +7,6 @@ no race either: many threads that set one flag are a habit, and nobody can tell 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -25,6 +24,7 @@ from cudarun.emulator.machine.access import Section
 from cudarun.emulator.machine.threads import place_of_thread
 from cudarun.emulator.machine.transfers import Store, split
 from cudarun.emulator.memory import Allocation
+from cudarun.records import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

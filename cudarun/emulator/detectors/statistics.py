@@ -7,7 +7,7 @@ run together is the emulated device's choice; hardware parts and joins them at m
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,6 +18,7 @@ from cudarun.emulator.detectors.touched import touched
 from cudarun.emulator.detectors.watched import Detector, WatchedAccess
 from cudarun.emulator.machine.control import Branch, Terminator
 from cudarun.emulator.machine.threads import WARP
+from cudarun.records import dataclass
 
 if TYPE_CHECKING:
     from cudarun.emulator.code import BlockCode, Site

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 from bisect import bisect_right, insort
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import Enum
 from typing import Any
 
@@ -20,6 +20,7 @@ from cudarun.emulator.host.contexts import Context
 from cudarun.emulator.host.pools import Pool
 from cudarun.emulator.host.refusal import Refusal
 from cudarun.emulator.memory import Memory
+from cudarun.records import dataclass
 
 
 class Kind(Enum):

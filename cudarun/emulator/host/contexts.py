@@ -8,7 +8,7 @@ from __future__ import annotations
 import itertools
 import threading
 from collections.abc import Callable, Set
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any
 
 from cuda.bindings.driver import CUctx_flags, CUfunc_cache, CUlimit
@@ -16,6 +16,7 @@ from cuda.bindings.driver import CUctx_flags, CUfunc_cache, CUlimit
 from cudarun.emulator.host.handles import HandleTable
 from cudarun.emulator.host.refusal import Refusal
 from cudarun.emulator.memory import DeviceHeap
+from cudarun.records import dataclass
 
 if TYPE_CHECKING:
     from cudarun.emulator.host.devices import Device

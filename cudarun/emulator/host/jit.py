@@ -9,7 +9,6 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from cuda.bindings.driver import CUjit_option
@@ -24,6 +23,7 @@ from cudarun.emulator.program import Program, compile_module
 from cudarun.ptx import tree
 from cudarun.ptx.errors import Diagnostic, PtxError
 from cudarun.ptx.parser import parse
+from cudarun.records import dataclass
 
 NEWEST_PTX = (9, 0)
 

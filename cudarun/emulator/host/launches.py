@@ -5,7 +5,6 @@ Driver API, section 6.22 (execution control).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import prod
 from typing import Any
 
@@ -22,6 +21,7 @@ from cudarun.emulator.host.parameters import pack_parameters
 from cudarun.emulator.host.process import Process
 from cudarun.emulator.host.refusal import Refusal
 from cudarun.emulator.host.streams import Stream
+from cudarun.records import dataclass
 
 Extent = tuple[int, int, int]
 

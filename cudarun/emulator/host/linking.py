@@ -11,13 +11,13 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from math import prod
 
 from cudarun.emulator.host.jit import compile_text, parse_supported
 from cudarun.emulator.machine.system import SYSTEM_CALLS
 from cudarun.ptx import tree
 from cudarun.ptx.lexer import Token, TokenKind, tokenize
+from cudarun.records import dataclass
 
 _HEADER = frozenset({".version", ".target", ".address_size"})
 _OTHER_ITEMS = frozenset({".file", ".section", ".alias"})

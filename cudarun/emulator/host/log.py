@@ -12,9 +12,10 @@ import sys
 import threading
 import time
 from collections import deque
-from dataclasses import dataclass
 
 from cuda.bindings.driver import CUresult
+
+from cudarun.records import dataclass
 
 CAPACITY = 25600  # bytes; "The maximum size of the buffer is 25600 bytes"
 _TRUNCATED = "[CUDA][W] the oldest messages are left out: there was no room for them\n"

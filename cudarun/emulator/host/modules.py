@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from cuda.bindings.driver import CUfunction_attribute as Attribute
@@ -22,6 +22,7 @@ from cudarun.emulator.host.occupancy import registers_per_thread
 from cudarun.emulator.host.refusal import Refusal
 from cudarun.emulator.memory import Memory, OutOfMemory
 from cudarun.emulator.program import KernelCode, Program, VariableCode
+from cudarun.records import dataclass
 
 _DEFAULT_SHARED = attribute_value("MAX_SHARED_MEMORY_PER_BLOCK")
 _MOST_THREADS = attribute_value("MAX_THREADS_PER_BLOCK")

@@ -6,13 +6,14 @@ freed, whatever the release threshold.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any
 
 from cuda.bindings.driver import CUmemPool_attribute as Attribute
 from cuda.bindings.driver import cuuint64_t
 
 from cudarun.emulator.host.refusal import Refusal
+from cudarun.records import dataclass
 
 if TYPE_CHECKING:
     from cudarun.emulator.host.devices import Device

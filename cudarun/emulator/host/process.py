@@ -11,7 +11,6 @@ import os
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import Any
 
 from cudarun.emulator.faults import DeviceFault
@@ -25,11 +24,12 @@ from cudarun.emulator.host.refusal import Refusal
 from cudarun.emulator.host.streams import DEFAULT_STREAMS, Stream
 from cudarun.emulator.machine.observer import NOBODY, Observer
 from cudarun.emulator.memory import Memory
+from cudarun.records import dataclass
 
 _STDOUT = 1
 
 
-@dataclass
+@dataclass()
 class Fault:
     """What ended a kernel: `Refusal`'s result, a report, and whether a call has returned it."""
 

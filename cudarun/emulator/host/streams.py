@@ -7,12 +7,12 @@ complete. The times of events are real.
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
 
 from cuda.bindings.driver import CUevent_flags, CUstream_flags
 
 from cudarun.emulator.host.contexts import STREAM_PRIORITIES, Context
 from cudarun.emulator.host.refusal import Refusal
+from cudarun.records import dataclass
 
 DEFAULT_STREAMS = (0, 1, 2)  # null, CU_STREAM_LEGACY, CU_STREAM_PER_THREAD
 _STREAM_FLAGS = (0, int(CUstream_flags.CU_STREAM_NON_BLOCKING))

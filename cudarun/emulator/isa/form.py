@@ -30,12 +30,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import numpy as np
 
 from cudarun.emulator.isa.types import TYPES, Type, wider
+from cudarun.records import dataclass
 
 Function = Callable[..., Any]
 T = TypeVar("T", bound=Function)

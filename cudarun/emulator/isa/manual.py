@@ -7,10 +7,10 @@ PTX at all from PTX that is not implemented, and ``docs/ptx-support.md`` lists b
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cache
 
 from cudarun.emulator.isa.table import FORMS
+from cudarun.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,8 +6,9 @@ Those that change while a kernel runs (``%clock``) are read by a ``mov`` of thei
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum, auto
+
+from cudarun.records import dataclass
 
 
 class Extent(Enum):

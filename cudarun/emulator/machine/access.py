@@ -6,7 +6,6 @@ reduction that bounds and aligns in one, and a shift. Everything else takes the 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
@@ -23,6 +22,7 @@ from cudarun.emulator.machine.spaces import (
     WINDOWS_END,
 )
 from cudarun.emulator.memory import Allocation
+from cudarun.records import dataclass
 
 if TYPE_CHECKING:
     from cudarun.emulator.machine.active import Active

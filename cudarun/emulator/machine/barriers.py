@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,6 +15,7 @@ from cudarun.emulator.machine import lanes as lane_sets
 from cudarun.emulator.machine.control import Terminator
 from cudarun.emulator.machine.lanes import Lanes
 from cudarun.emulator.machine.threads import WARP
+from cudarun.records import dataclass
 
 if TYPE_CHECKING:
     from cudarun.emulator.machine.active import Active

@@ -8,7 +8,6 @@ of thread blocks, runs it again.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -32,6 +31,7 @@ from cudarun.emulator.code import (
 from cudarun.emulator.isa.form import temporaries_of
 from cudarun.emulator.isa.types import Kind, Type
 from cudarun.emulator.machine.lanes import Indices, Lanes
+from cudarun.records import dataclass
 
 if TYPE_CHECKING:
     from cudarun.emulator.code import Site

@@ -1,0 +1,82 @@
+"""Our dataclasses behave as those of the standard library, but for ``frozen`` while they run."""
+
+from __future__ import annotations
+
+import dataclasses
+import pickle
+
+import pytest
+
+from cudarun.records import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """A place."""
+
+    x: int
+    y: float = 0.5
+    tags: list[str] = dataclasses.field(default_factory=list, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Place(Point):
+    """A named one."""
+
+    name: str = "here"
+
+
+@dataclass(slots=True)
+class Counter:
+    """What changes."""
+
+    count: int = 0
+
+
+@dataclass(eq=False)
+class Node:
+    """Itself alone."""
+
+    value: int
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """With words of its own."""
+
+    value: int
+
+    def __repr__(self) -> str:
+        return f"<{self.value}>"
+
+
+def test_equal_by_the_fields_that_are_compared() -> None:
+    assert Point(1, tags=["a"]) == Point(1, 0.5)
+    assert hash(Point(1, tags=["a"])) == hash(Point(1, 0.5))
+    assert Point(1) != Point(2)
+    assert Point(1) != Place(1)
+    assert Point(1) != (1, 0.5)
+    assert Counter(1) == Counter(1)
+    assert Node(1) != Node(1)
+
+
+def test_what_changes_has_no_hash() -> None:
+    with pytest.raises(TypeError, match="unhashable"):
+        hash(Counter())
+
+
+def test_shown_as_they_are_written() -> None:
+    assert repr(Place(1, name="there")) == "Place(x=1, y=0.5, name='there')"
+    assert repr([Shown(3)]) == "[<3>]"
+
+
+def test_the_standard_librarys_functions() -> None:
+    assert dataclasses.replace(Place(1), x=2) == Place(2)
+    assert dataclasses.asdict(Counter(3)) == {"count": 3}
+    assert [f.name for f in dataclasses.fields(Place)] == ["x", "y", "tags", "name"]
+    assert pickle.loads(pickle.dumps(Place(1, tags=["a"]))).tags == ["a"]
+
+
+def test_slots() -> None:
+    with pytest.raises(AttributeError):
+        Point(1).z = 3  # type: ignore[attr-defined]

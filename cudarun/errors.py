@@ -50,6 +50,7 @@ class CudarunError(Exception):
 
     Attributes:
         warnings: A compiler's, from before: each is a `cudarun.diagnostics.entries.Diagnostic`.
+        findings: What detectors found before: each is a `cudarun.report.watch_types.Finding`.
     """
 
     exit_code: ClassVar[ExitCode] = ExitCode.WORKER_DIED
@@ -70,6 +71,7 @@ class CudarunError(Exception):
         self.log = log
         self.context = {key: value for key, value in context.items() if value is not None}
         self.warnings: tuple[Any, ...] = ()
+        self.findings: tuple[Any, ...] = ()
 
     def __str__(self) -> str:
         if self.cuda is None:
@@ -100,10 +102,11 @@ class CudarunError(Exception):
             record["hint"] = self.hint
         if self.log:
             record["log"] = self.log
-        if self.warnings:
-            from dataclasses import asdict  # which imports more than all else here
+        for name, found in (("warnings", self.warnings), ("findings", self.findings)):
+            if found:
+                from dataclasses import asdict  # which imports more than all else here
 
-            record["warnings"] = [asdict(warning) for warning in self.warnings]
+                record[name] = [asdict(each) for each in found]
         return record | self.context
 
 

@@ -86,6 +86,7 @@ def _details(case: CaseReport) -> list[str]:
     if case.error is not None:
         lines += [f"{key}: {value}" for key, value in case.error.context.items()]
         lines += [case.error.log or "", case.error.hint or ""]
+        lines += [f"{found.kind} of {found.memory}" for found in case.error.findings]
     if case.seed is not None:
         lines.append(f"seed: {case.seed}")
     checks = case.result.checks if case.result is not None else ()

@@ -7,6 +7,7 @@ from rich.text import Text
 from cudarun.report.spec_types import CaseReport, SpecReport
 from cudarun.report.tables import console, show_failures
 from cudarun.report.timing import duration, show_timing
+from cudarun.report.watch_tables import show_findings
 
 _STYLES = {"passed": "green", "failed": "red bold", "skipped": "yellow"}
 
@@ -62,6 +63,8 @@ class SpecTable:
             indented.append(f"seed {case.seed}")
         for line in indented:
             self._out.print(Text(f"  {line}"), soft_wrap=True)
+        if case.error is not None:
+            show_findings(case.error.findings, self._out)
         if case.result is not None:
             show_failures(case.result, self._out)
 

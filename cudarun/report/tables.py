@@ -109,6 +109,8 @@ def show_launch(
                 show_diagnostic(warning)
         if result is not None:
             _show_result(result, out, quiet=quiet, verbose=verbose)
+        elif error is not None:
+            show_findings(error.findings, out)
         out.file.flush()
         for each in (result.errors if result else ()) or ((error,) if error else ()):
             show_error(each)

@@ -26,7 +26,7 @@ from cudarun.session.references import compare, keep
 from cudarun.session.requests import LaunchRequest, Save
 from cudarun.session.session import Session
 from cudarun.session.transfers import Array, Take
-from cudarun.session.watching import Seen, watched, watching
+from cudarun.session.watching import Seen, findings, watched, watching
 
 
 def run_on(
@@ -123,6 +123,7 @@ def _carry_out(session: Session, library: Library, request: LaunchRequest, devic
     """Bind, allocate, fill, launch and wait."""
     kernel = library.kernel(request.kernel)
     buffers: Buffers | None = None
+    seen = Seen()
     try:
         binding = bind(
             request.arguments,
@@ -145,6 +146,7 @@ def _carry_out(session: Session, library: Library, request: LaunchRequest, devic
     except CudarunError as error:
         if buffers is not None:
             explain_fault(error, request, binding.buffers, buffers.addresses)
+            error.findings = findings(seen, binding.buffers, buffers.addresses)
         raise error.at(file=request.image.origin, kernel=kernel.demangled) from None
 
 

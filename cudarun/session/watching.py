@@ -79,9 +79,16 @@ def watched(
         return None
     return Watched(
         detect=watch.detect,
-        findings=tuple(_finding(found, specs, addresses) for found in seen.findings),
+        findings=findings(seen, specs, addresses),
         statistics=None if seen.statistics is None else _statistics(seen.statistics),
     )
+
+
+def findings(
+    seen: Seen, specs: Sequence[BufferSpec], addresses: Mapping[str, int]
+) -> tuple[Finding, ...]:
+    """What was found, with the buffers by name; also of a launch that a fault ended."""
+    return tuple(_finding(found, specs, addresses) for found in seen.findings)
 
 
 def _finding(found: Any, specs: Sequence[BufferSpec], addresses: Mapping[str, int]) -> Finding:

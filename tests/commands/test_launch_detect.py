@@ -106,6 +106,45 @@ def test_what_initialises_a_buffer_writes_it(run: Run, tmp_path: Path, initial: 
     assert (ran.code, ran.err) == (0, "")
 
 
+# --- beside a fault -------------------------------------------------------------------------------
+
+FAULTY = (*RACY[:-1], "y=i32[64]")
+
+
+def test_what_was_found_before_a_fault_is_reported_beside_it(run: Run) -> None:
+    ran = run(*FAULTY, "--detect", "race")
+    assert ran.code == 5
+    assert ran.out == (
+        "FAILED race in shared memory: part + 252, 4 bytes at 0xfc  (128 times)\n"
+        "  written by block (0, 0, 0), thread (63, 0, 0)\n"
+        "    race.cu:11, PTX line 50: st.shared.u32 [%rd9], %r5;\n"
+        "  read by block (0, 0, 0), thread (0, 0, 0)\n"
+        "    race.cu:12, PTX line 56: ld.shared.u32 %r8, [%rd11];\n"
+    )
+    assert "ILLEGAL_ADDRESS" in ran.err
+
+
+def test_the_document_has_them_in_the_error(run: Run) -> None:
+    ran = run(*FAULTY[:-2], "x=i32[128]", "y=i32[64]", "--detect", "race,uninit", "--json")
+    assert ran.code == 5
+    found = [
+        (finding["kind"], finding["memory"], finding["count"])
+        for finding in ran.document["outcomes"][0]["error"]["findings"]
+    ]
+    assert found == [("race", "variable part", 128), ("uninit", "buffer x", 128)]
+    unwatched = run(*FAULTY, "--json")
+    assert "findings" not in unwatched.document["error"]
+
+
+def test_a_case_of_a_spec_that_faults_has_them(run: Run, tmp_path: Path) -> None:
+    two_blocks = SPEC.replace("block = 64", "block = 64\ngrid = 2", 1).replace("64]", "128]", 1)
+    (tmp_path / "cases.toml").write_text(two_blocks.format(detect='"race"', more=""))
+    ran = run("launch", "--spec", "cases.toml", "-d", "cpu", "--junit", "cases.xml")
+    assert ran.code == 5
+    assert "FAILED race in shared memory: part + 252, 4 bytes at 0xfc" in ran.out
+    assert "\nrace of variable part" in (tmp_path / "cases.xml").read_text()
+
+
 # --- where it is refused -------------------------------------------------------------------------
 
 

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 from cudarun.errors import CudarunError, ExitCode, worst
 from cudarun.records import dataclass
-from cudarun.report.sanitizer_types import SanitizerReport
 
 if TYPE_CHECKING:
     from cudarun.diagnostics.entries import Diagnostic
+    from cudarun.report.sanitizer_types import SanitizerReport
     from cudarun.report.watch_types import Finding, Watched
 
 

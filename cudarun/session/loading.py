@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
@@ -251,6 +250,8 @@ def select_kernel(names: Iterable[str], wanted: str | None, origin: str) -> str:
             f"--kernel: '{wanted}' fits {len(fitting)} kernels of {origin}", hint=_listed(fitting)
         )
     every = [spelling for name in names for spelling in spellings(name)]
+    import difflib
+
     close = difflib.get_close_matches(wanted, every, n=1)
     meant = f"did you mean '{close[0]}'? " if close else ""
     raise RequestError(f"--kernel: {origin} has no kernel '{wanted}'", hint=meant + _listed(names))

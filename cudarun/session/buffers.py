@@ -70,7 +70,7 @@ class Buffers:
             with in_memory(f"{name}, {spec},"):
                 data = contents(spec.initial, spec.type, spec.shape, seeded(seed, name))
                 if name in keep:
-                    check_room(spec)
+                    check_room(spec.nbytes)
                     array = data.array()
                     kept[name] = array.reshape(spec.array_shape)
                     data = data if isinstance(data, Repeated) else Held(array)
@@ -109,12 +109,32 @@ class Buffers:
         Raises:
             RequestError: This machine has not the memory.
         """
+        whole = self._empty(name, self._specs[name].nbytes)
+        self.give(name, into=whole.reshape(-1))
+        return whole
+
+    def rows(self, name: str, rows: range) -> Array:
+        """An array of a buffer's shape that has some rows of it, and anything in the others.
+
+        Those others take no memory, for nobody looks at them.
+
+        Raises:
+            RequestError: This machine has not the memory.
+        """
+        row_bytes = self._specs[name].nbytes // max(self._specs[name].array_shape[0], 1)
+        whole = self._empty(name, len(rows) * row_bytes)
+        part = whole[rows.start : rows.stop].reshape(-1)
+        self._transfers.download(
+            self._buffers[name].address + rows.start * row_bytes, part.dtype, part.size, into=part
+        )
+        return whole
+
+    def _empty(self, name: str, nbytes: int) -> Array:
+        """An array for a copy of a buffer, of which so many bytes will be written."""
         spec = self._specs[name]
         with in_memory(f"a copy of {name}, {spec},"):
-            check_room(spec)
-            whole = np.empty(math.prod(spec.array_shape), spec.dtype())
-        self.give(name, into=whole)
-        return whole.reshape(spec.array_shape)
+            check_room(nbytes)
+            return np.empty(spec.array_shape, spec.dtype())
 
     def give(self, name: str, *takes: Take, into: Array | None = None) -> None:
         """Copy a buffer from the device, part by part.
@@ -180,7 +200,7 @@ class _Counter:
         self.found += never_written(part)
 
 
-def check_room(spec: BufferSpec) -> None:
+def check_room(nbytes: int) -> None:
     """Refuse a large array for which the machine has no memory free.
 
     Linux would give it all the same, and kill the process when it is used.
@@ -188,9 +208,9 @@ def check_room(spec: BufferSpec) -> None:
     Raises:
         MemoryError: It has not.
     """
-    if spec.nbytes < LARGE:
+    if nbytes < LARGE:
         return
     with open("/proc/meminfo") as lines:
         found = next((line for line in lines if line.startswith("MemAvailable:")), None)
-    if found is not None and (free := int(found.split()[1]) << 10) < spec.nbytes:
-        raise MemoryError(f"{spec.nbytes} bytes are needed, {free} are free")
+    if found is not None and (free := int(found.split()[1]) << 10) < nbytes:
+        raise MemoryError(f"{nbytes} bytes are needed, {free} are free")

@@ -12,6 +12,7 @@ from cudarun.arguments.binding import Binding, bind
 from cudarun.arguments.checks import run_check
 from cudarun.arguments.expressions import Expression, evaluate
 from cudarun.arguments.packing import BufferSpec
+from cudarun.arguments.rows import ALL, rows_wanted, span
 from cudarun.errors import CudarunError, RequestError
 from cudarun.records import dataclass
 from cudarun.report.types import CheckResult, LaunchResult, Printed, Saved, TimingResult
@@ -254,12 +255,15 @@ def _bring_back(
     """
     arrays: Values = {}
     saved: dict[Save, Saved] = {}
-    whole = _as_arrays(request)
+    wanted = _as_arrays(request)
     for spec in ran.binding.buffers:
         deliver: Callable[[Take], object] = partial(ran.buffers.give, spec.name)
-        if comparing or spec.name in whole:
+        if comparing or ALL in wanted.get(spec.name, ()):
             arrays[spec.name] = ran.buffers.array(spec.name)
             deliver = partial(_deliver, arrays[spec.name])
+        elif spec.name in wanted:
+            rows = span(wanted[spec.name], spec.array_shape[0])
+            arrays[spec.name] = ran.buffers.rows(spec.name, rows)
         for each in request.saves:
             if each.name == spec.name:
                 try:
@@ -274,8 +278,11 @@ def _deliver(array: Array, take: Take) -> None:
     take(array.reshape(-1), 0)
 
 
-def _as_arrays(request: LaunchRequest) -> set[str]:
-    """The buffers that something asks for as they are after the run, and not part by part."""
-    named = {name for e in (*request.checks, *request.prints) for name in e.names}
-    saves = {save.name for save in request.saves if not takes_parts(save)}
-    return named | saves | {show.name for show in request.shows}
+def _as_arrays(request: LaunchRequest) -> dict[str, list[slice]]:
+    """The buffers that are asked for as they are after the run, not part by part: which rows."""
+    wanted: dict[str, list[slice]] = {show.name: [ALL] for show in request.shows}
+    wanted |= {save.name: [ALL] for save in request.saves if not takes_parts(save)}
+    for expression in (*request.checks, *request.prints):
+        for name, rows in rows_wanted(expression.node):
+            wanted.setdefault(name, []).append(rows)
+    return wanted

@@ -15,8 +15,6 @@ import pytest
 
 from cudarun.arguments.grammar import parse_type
 from cudarun.arguments.initializers import fill, seeded
-from cudarun.arguments.packing import BufferSpec
-from cudarun.arguments.types import SCALARS
 from cudarun.arguments.values import BareNumber, Constant
 from cudarun.session.buffers import check_room
 
@@ -78,6 +76,25 @@ def test_a_check_of_large_buffers(run: Run, nothing: str, large: Path) -> None:
     assert f"x[-2:] = [{ITEMS - 2} {ITEMS - 1}]" in ran.out
 
 
+def test_of_an_index_in_numbers_no_more_is_copied(run: Run, nothing: str) -> None:
+    launch = ("launch", nothing, "-d", "cpu", "x=i32[10,3]:iota", "--trace")
+    ran = run(*launch, "--print", "x[2,1] + x[4][0]", "--check", "old(x)[9,2] == 29")
+    assert (ran.code, ran.out.splitlines()[1]) == (0, "x[2,1] + x[4][0] = 19")
+    copies = [line for line in ran.err.splitlines() if line.startswith("cuMemcpyDtoH")]
+    assert [line[: line.index(")")].split(", ")[-1] for line in copies] == ["36"]  # three rows
+
+
+def test_such_an_index_beside_other_uses_and_a_file(run: Run, nothing: str, tmp_path: Path) -> None:
+    ran = run(
+        "launch", nothing, "-d", "cpu", "x=i32[4]:iota", "--print", "x[-1]", "--print", "x[9]",
+        "--save", "x=x.npy",
+    )  # fmt: skip
+    assert ran.code == 2
+    assert ran.err == "error: --print: x[9]: […]: index 9 is out of bounds for axis 0 with size 4\n"
+    assert "x[-1] = 3\n" in ran.out
+    assert np.load(tmp_path / "x.npy").tolist() == [0, 1, 2, 3]
+
+
 def test_what_was_never_written_is_counted_part_by_part(run: Run, nothing: str) -> None:
     ran = run("launch", nothing, "-d", "cpu", f"x=float4[{ITEMS // 4}]", "--json")
     [outcome] = ran.document["outcomes"]
@@ -111,9 +128,9 @@ def test_more_than_the_device_has(run: Run, nothing: str) -> None:
 
 
 def test_more_than_the_host_has() -> None:
-    check_room(BufferSpec("x", SCALARS["f32"], (1000,)))
+    check_room(4000)
     with pytest.raises(MemoryError, match=rf"{1 << 50} bytes are needed, \d+ are free"):
-        check_room(BufferSpec("x", SCALARS["f32"], (1 << 48,)))
+        check_room(1 << 50)
 
 
 STRUCT = "{n=i8, v=float2, s={i8, b=bool}, w=i16*3}"

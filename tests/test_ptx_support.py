@@ -53,8 +53,8 @@ def test_instructions_without_a_row_are_said_to_be_not_implemented(name: str) ->
         ("setp.lt.ftz.s32", "'setp.lt.ftz.s32' is no form of instruction 'setp' for sm_90"),
         ("vadd.s32.s32.s32", "instruction 'vadd.s32.s32.s32' is not implemented by the emulated "
          "device"),
-        ("isspacep.const", "this form of 'isspacep' is not implemented by the emulated device: "
-         "'isspacep.const'"),
+        ("shfl.up.b32", "this form of 'shfl' is not implemented by the emulated device: "
+         "'shfl.up.b32'"),
     ],
 )  # fmt: skip
 def test_what_is_no_ptx_is_told_from_what_is_not_there(name: str, says: str) -> None:

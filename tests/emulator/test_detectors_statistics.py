@@ -117,6 +117,19 @@ def test_bytes_are_counted_by_space() -> None:
     }
 
 
+def test_bytes_of_wide_atomics_are_counted() -> None:
+    body = """
+      red.global.add.v4.f32 [%g], {%f0, %f0, %f0, %f0};
+      atom.global.add.noftz.v2.bf16x2 {%v1, %v2}, [%g+8], {%v3, %v4};
+      mov.b128 %q, {%z, %g}; atom.shared.cas.b128 %q, [%s], %q, %q;
+    """
+    kernel = KERNEL.replace(".reg .b32", ".reg .b128 %q; .reg .b32")
+    statistics = counted(body, stride=16, kernel=kernel)
+    found = {space: (t.requests, t.atomic_bytes) for space, t in statistics.traffic.items()}
+    assert found == {"global": (2, (16 + 8) * 32), "shared": (1, 16 * 32)}
+    assert statistics.instructions["atomic"].threads == 3 * 32
+
+
 @pytest.mark.parametrize(
     ("access", "stride", "sectors"),
     [

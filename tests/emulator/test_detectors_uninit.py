@@ -15,6 +15,8 @@ KERNEL = """
   .local .align 16 .b8 own[64];
   .reg .b32 %t, %b, %s, %v<8>;
   .reg .b64 %z, %g, %w<8>;
+  .reg .f32 %f<4>;
+  .reg .b128 %q;
   .reg .pred %p<8>;
   ld.param.u64 %z, [p];
   mov.u32 %t, %tid.x; mov.u32 %b, %ctaid.x;
@@ -85,6 +87,14 @@ FOUND = {
     "atomic": ("red.global.add.u32 [%z], 1;", "global", 4, 32),
     "atomic, its result wanted": ("atom.global.exch.b32 %v1, [%z], 1; st.global.u32 [%g], %v1;",
                                   "global", 4, 32),
+    "atomic, on a vector": (
+        "st.global.v2.u32 [%z], {%t, %t};\n red.global.add.v4.f32 [%z], {%f1, %f1, %f1, %f1};",
+        "global", 8, 32,
+    ),
+    "atomic, of 128 bits": (
+        "mov.b128 %q, {%z, %z};\n atom.global.exch.b128 %q, [%z], %q;"
+        "mov.b128 {%w5, %w6}, %q; cvt.u32.u64 %v1, %w5; st.global.u32 [%g], %v1;", "global", 16, 32,
+    ),
     "copy to shared memory": (
         "cvt.u64.u32 %w5, %s;\n cp.async.ca.shared.global [%s], [%g], 4;", "global", 4, 32
     ),

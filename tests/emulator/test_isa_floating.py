@@ -253,6 +253,23 @@ def test_minimum_and_maximum(opcode: str, name: str) -> None:
     )
 
 
+@pytest.mark.parametrize("lanes", [1, 16, 31])
+@pytest.mark.parametrize(("name", "one", "nan"), [
+    ("f32", 0x3F800000, 0x7F800001), ("f64", 0x3FF0000000000000, 0x7FF0000000000001),
+    ("f16", 0x3C00, 0x7C01), ("bf16", 0x3F80, 0xFF81),
+])  # fmt: skip
+@pytest.mark.parametrize("opcode", ["min", "max"])
+def test_a_signalling_nan_loses_in_every_lane(
+    opcode: str, name: str, one: int, nan: int, lanes: int
+) -> None:
+    dtype = f"u{FORMATS[name].width // 8}"
+    a, b = np.full(lanes, nan, dtype), np.full(lanes, one, dtype)
+    sources = {"a": a, "b": b}
+    for order in ("%a, %b", "%b, %a"):
+        (got,) = run_lanes(f"{opcode}.{name} %d, {order};", sources, {"d": dtype})
+        assert list(got) == [one] * lanes
+
+
 def test_minimum_with_signs_combined() -> None:
     a = np.array([-3, 3, -3, 1], dtype="f4").view("u4")
     b = np.array([2, 2, -2, -5], dtype="f4").view("u4")

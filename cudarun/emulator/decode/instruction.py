@@ -102,16 +102,24 @@ class _Resolution:
             case "address":
                 self._address(wanted, operand)
             case "vector":
-                if not isinstance(operand, tree.Vector):
-                    raise self.operands.mismatch()
-                self.words.counts.append(len(operand.elements))
-                self._check_length(len(operand.elements))
-                matrix = "shape" in self.words and "f16" not in self.words.values()
-                self.operands.check_vector(operand.elements, halves=not matrix)
-                for element in operand.elements:
-                    self._value(wanted, element, self._type(wanted, len(operand.elements)), writes)
+                self._vector(wanted, operand, writes=writes)
             case _:
                 self._pair_or_value(wanted, operand, writes=writes)
+
+    def _vector(self, wanted: OperandForm, operand: tree.Operand, *, writes: bool) -> None:
+        if isinstance(operand, tree.Sink) and self.instruction.opcode == "atom":
+            length = int(self.words["vec"].removeprefix("v"))
+            self.destinations += [SinkUse(self._type(wanted, length))] * length
+            return
+        if not isinstance(operand, tree.Vector):
+            raise self.operands.mismatch()
+        length = len(operand.elements)
+        self.words.counts.append(length)
+        self._check_length(length)
+        matrix = "shape" in self.words and "f16" not in self.words.values()
+        self.operands.check_vector(operand.elements, halves=not matrix)
+        for element in operand.elements:
+            self._value(wanted, element, self._type(wanted, length), writes)
 
     def _pair_or_value(self, wanted: OperandForm, operand: tree.Operand, *, writes: bool) -> None:
         if isinstance(operand, tree.Vector) and len(operand.elements) == 1:

@@ -242,7 +242,12 @@ class Operands:
             raise Misfit(f"{words} '{self.opcode}'")
 
     def check_vector(self, elements: tuple[tree.Operand, ...], *, halves: bool) -> None:
-        """Raise `Misfit` where registers are not of one width, or ``.f16x2`` without ``halves``."""
+        """Raise `Misfit` where registers are not of one width, or ``.f16x2`` without ``halves``.
+
+        A vector of nothing but ``_`` has no width.
+        """
+        if all(isinstance(element, tree.Sink) for element in elements):
+            raise self.mismatch()
         names = [element.name for element in elements if isinstance(element, tree.Register)]
         found = [self.find(name) for name in names]
         declared = {name.declared for name in found if isinstance(name, RegisterName)}

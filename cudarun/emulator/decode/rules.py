@@ -7,7 +7,7 @@ Each function returns what is wrong, in ptxas's words where it has some, or ``No
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
-from functools import lru_cache
+from functools import lru_cache, partial
 from math import prod
 
 from cudarun.emulator.decode.fragments import fragments
@@ -119,7 +119,9 @@ def _memory(words: Words) -> str | None:
     return None
 
 
-def _atomic(words: Words) -> str | None:
+def _atomic(opcode: str, words: Words) -> str | None:
+    if words.get("vec") and words.space not in ("", "global"):  # that of the variable at [a]
+        return f"State space incorrect for feature '{opcode} instruction with vector types'"
     if words["hint"] and (words.space not in ("", "global") or words["op"] == "cas"):
         return "Illegal modifier '.L2::cache_hint'"
     return None
@@ -181,8 +183,8 @@ _CHECKS: dict[str, Callable[[Words], str | None]] = {
     "st": _memory,
     "cp": _copy,
     "alloca": _stack,
-    "atom": _atomic,
-    "red": _atomic,
+    "atom": partial(_atomic, "atom"),
+    "red": partial(_atomic, "red"),
     "mma": _matrix,
     "wmma": _product,
     "mbarrier": _barrier_object,

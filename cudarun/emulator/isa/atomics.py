@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from cudarun.emulator.isa.form import Form, form
+from cudarun.emulator.isa.types import TYPES
 from cudarun.emulator.machine.atomics import Atomic
 from cudarun.emulator.machine.transfers import Fence, NoEffect
 
@@ -25,8 +26,27 @@ _OPERATIONS = (
     ("min max", "u32 s32 u64 s64"),
 )
 _HALVES = "f16 f16x2 bf16 bf16x2"
-_EXCHANGED = "b32 b64"
-_COMPARED = "b16 b32 b64"
+_EXCHANGED = "b32 b64 b128"
+_COMPARED = "b16 b32 b64 b128"
+# Of vectors: operations, with what must stand behind them; the types and lengths that they take.
+_VECTORS = (
+    ("add", "", "f32", "v2 v4"),
+    ("add min max", ".noftz", "f16 bf16", "v2 v4 v8"),
+    ("add min max", ".noftz", "f16x2 bf16x2", "v2 v4"),
+)
+# What ptxas says that operations require, in its spelling.
+_INTEGERS = ".u32 or .s32 or .u64 or .s64"
+_DEMANDS = {
+    "and": ".b32 or .b64",
+    "or": ".b32 or .b64",
+    "xor": ".b32 or .b64",
+    "add": ".u32 or .s32 or .u64 or .f64 or f16 or f16x2 or .f32 or .bf16 or .bf16x2",
+    "inc": ".u32",
+    "dec": ".u32",
+    "min": f"{_INTEGERS} or .f16 or .f16x2 or .bf16 or .bf16x2",
+    "max": f"{_INTEGERS} or .f16 or .f16x2 or .bf16 or .bf16x2",
+    "exch": ".b32 or .b64 or .b128",
+}
 
 
 def _rows() -> Iterator[Form]:
@@ -43,6 +63,48 @@ def _rows() -> Iterator[Form]:
     yield row(f"red{where}.noftz{{.hint}}.type  [a], b, ?policy:u64", "add", _HALVES)
     yield row(f"atom{where}{{.hint}}.type  d, [a], b, ?policy:u64", "exch", _EXCHANGED)
     yield row(f"atom{where}{{.hint}}.type  d, [a], b, c, ?policy:u64", "cas", _COMPARED)
+    for operations, noftz, types, lengths in _VECTORS:
+        for opcode, destination in (("atom", "{d}, "), ("red", "")):
+            words = {**(_REDUCED if opcode == "red" else _WHERE), "space": "global"}
+            yield form(
+                f"{opcode}{where}{noftz}{{.hint}}.vec.type  {destination}[a], {{b}}, ?policy:u64",
+                action=Atomic, op=operations, type=types, vec=lengths, **words,
+            )  # fmt: skip
+
+
+def illegal_atomic(opcode: str, words: tuple[str, ...]) -> str | None:
+    """What ptxas says of an ``atom`` or ``red`` that PTX does not have; ``None`` without a word."""
+    operation = next((word for word in words if word in _DEMANDS), "")
+    name = next((word for word in words if word in TYPES), "")
+    vector = next((word for word in words if word in ("v2", "v4", "v8")), "")
+    space = next((word for word in words if word in _WHERE["space"].split()), "")
+    if opcode == "red" and "cas" in words:
+        return "Illegal modifier '.cas' for instruction 'red'"
+    if opcode == "red" and operation == "exch":
+        return "Illegal operation '.exch' for instruction 'red'"
+    if "cas" in words and name not in _COMPARED.split():
+        return f"Unexpected instruction types specified for '{opcode}'"
+    if operation and name not in _DEMANDS[operation].replace(".", "").split(" or "):
+        demand = _DEMANDS[operation]
+        return f"Operation .{operation} requires {demand} type for instruction '{opcode}'"
+    halves = name in _HALVES.split()
+    if halves and "noftz" not in words:
+        return f"'.noftz' modifier required for instruction '{opcode}' with type '.{name}'"
+    if not halves and "noftz" in words:
+        return f"Illegal modifier '.noftz' for instruction '{opcode}'"
+    if vector and space.startswith("shared"):
+        return f"State space incorrect for feature '{opcode} instruction with vector types'"
+    if vector == "v8":
+        return (
+            f"Only .v2 or .v4 vector modifier supported with type .{name} on .{operation} "
+            f"operation for {opcode} instruction with vector types"
+        )
+    if vector:
+        return f"Vector qualifier is not allowed for instruction '{opcode}'"
+    if halves and operation in ("min", "max"):
+        where = f".{space}" if space else " with generic state space"
+        return f"Vector modifier required for instruction '{opcode}.{operation}.{name}{where}'"
+    return None
 
 
 FORMS: tuple[Form, ...] = (

@@ -248,6 +248,26 @@ def _testp(words: Words) -> Function:
 # --- minimum and maximum -------------------------------------------------------------------------
 
 
+def least(a: Array, b: Array) -> Array:
+    """The smaller of two numbers, where one is a NaN the other: of signalling NaN, too.
+
+    ``np.fmin`` takes those for the smaller one in some lanes of an array, and not in others.
+    """
+    return _without_nan(np.minimum(a, b), a, b)
+
+
+def greatest(a: Array, b: Array) -> Array:
+    """The larger of two numbers, where one is a NaN the other."""
+    return _without_nan(np.maximum(a, b), a, b)
+
+
+def _without_nan(result: Array, a: Array, b: Array) -> Array:
+    nan = np.isnan(result)
+    if not nan.any():
+        return result
+    return np.where(nan, np.where(np.isnan(b), a, b), result)
+
+
 def _extreme(ufunc: Function, zero_bits: Function) -> Any:
     """``min`` or ``max``: a NaN loses, or wins with ``.NaN``; -0 is less than +0."""
 
@@ -275,8 +295,8 @@ def _extreme(ufunc: Function, zero_bits: Function) -> Any:
     return make
 
 
-_min = _extreme(np.fmin, np.bitwise_or)
-_max = _extreme(np.fmax, np.bitwise_and)
+_min = _extreme(least, np.bitwise_or)
+_max = _extreme(greatest, np.bitwise_and)
 
 _RND: dict[str, Any] = {"rnd": rounding.MODES}
 

@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from cudarun.emulator.isa import rounding
+from cudarun.emulator.isa.floating import greatest, least
 from cudarun.emulator.isa.form import Form, Function, Words, form
 from cudarun.emulator.isa.formats import element, from_f32, from_pair, rectified, to_f32
 
@@ -142,7 +143,7 @@ def _approximate(compute: Function) -> Any:
     return make
 
 
-_min, _max = _extreme(np.fmin, np.bitwise_or), _extreme(np.fmax, np.bitwise_and)
+_min, _max = _extreme(least, np.bitwise_or), _extreme(greatest, np.bitwise_and)
 _add, _sub = _operation(_sum), _operation(_difference)
 _mul, _fma = _operation(_product), _operation(_fused)
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from functools import cache
 
+from cudarun.emulator.isa.atomics import illegal_atomic
 from cudarun.emulator.isa.table import FORMS
 from cudarun.records import dataclass
 
@@ -115,10 +116,9 @@ CONTROL_FORMS = (
 REFUSED_FORMS = tuple(
     _words("""
     fma.rn.oob.f16 fma.rn.relu.oob.bf16x2 rcp.rn.ftz.f64 set.lt.u32.f16x2 set.lt.s32.bf16x2
-    cvt.pack.sat.s4.s32.b32 cvt.pack.sat.u2.s32.b32 isspacep.const
-    createpolicy.range.global.L2::evict_last.b64 createpolicy.cvt.L2.b64 atom.global.exch.b128
-    atom.global.cas.b128 atom.global.add.v2.f32 atom.global.add.noftz.v4.f16
-    red.global.add.v2.f32 ld.global.unified.u32 ld.global.nc.L2::cache_hint.unified.u32
+    cvt.pack.sat.s4.s32.b32 cvt.pack.sat.u2.s32.b32
+    createpolicy.range.global.L2::evict_last.b64 createpolicy.cvt.L2.b64
+    ld.global.unified.u32 ld.global.nc.L2::cache_hint.unified.u32
     st.async.shared::cluster.mbarrier::complete_tx::bytes.u32 vote.all.pred shfl.up.b32
     fence.proxy.tensormap::generic.acquire.gpu
     mma.sync.aligned.m8n8k4.row.col.f32.f16.f16.f32
@@ -221,6 +221,12 @@ def complaint(opcode: str, words: tuple[str, ...]) -> str:
         elsewhere = opcode in FORMS and word in _NAME_WORDS - _own_words(opcode)
         if elsewhere or word not in modifiers():
             return f"Unknown modifier '.{word}'"
+    if opcode in ("atom", "red"):
+        illegal = illegal_atomic(opcode, words)
+        if illegal is not None:
+            return illegal
+    if opcode == "isspacep" and words == ("param::func",):
+        return "Illegal modifier '::func' for instruction 'isspacep'"
     if opcode in WHOLE:
         return f"'{name}' is no form of instruction '{opcode}' for sm_90"
     if opcode not in FORMS:

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from cudarun.emulator.isa.form import Form, Function, Words, form
-from cudarun.emulator.machine.spaces import WINDOW_BYTES, WINDOWS, WINDOWS_END
+from cudarun.emulator.machine.spaces import WINDOW_BYTES, WINDOWS, InGlobalOrConst
 
 Array = npt.NDArray[Any]
 
@@ -74,10 +74,7 @@ def _isspacep(words: Words) -> Function:
     base = _window(words)
 
     def test(a: Array, p: Array) -> None:
-        if base:
-            np.less(a - np.uint64(base), np.uint64(WINDOW_BYTES), out=p)
-        else:
-            np.greater_equal(a, np.uint64(WINDOWS_END), out=p)
+        np.less(a - np.uint64(base), np.uint64(WINDOW_BYTES), out=p)
 
     return test
 
@@ -88,5 +85,6 @@ FORMS: tuple[Form, ...] = (
     form("mov.type  {d:part}, a", make=_unpack, type="b16 b32 b64 b128"),
     form("cvta.space.type  d, a", make=_cvta, space=_SPACES, type="u64"),
     form("cvta.to.space.type  d, a", make=_cvta, space=_SPACES, type="u64"),
-    form("isspacep.space  p:pred, a:u64", make=_isspacep, space=f"{_WINDOWED} global"),
+    form("isspacep.space  p:pred, a:u64", make=_isspacep, space=_WINDOWED),
+    form("isspacep.space  p:pred, a:u64", action=InGlobalOrConst, space="global const"),
 )  # fmt: skip

@@ -25,6 +25,9 @@ atom           50 7.8 shared::cta
                70 6.3 b16 f16
                80 7.4 L2::cache_hint
                90 7.8 bf16 bf16x2 cluster shared::cluster
+               90 8.1 v2 v4 v8
+               90 8.3 b128
+               90 8.4 b128+sys
 barrier        90 7.8 cluster
 bmsk           70 7.6
 cp             80 7.0
@@ -109,6 +112,7 @@ red            50 7.8 shared::cta
                70 6.3 f16
                80 7.4 L2::cache_hint
                90 7.8 bf16 bf16x2 cluster shared::cluster
+               90 8.1 v2 v4 v8
 redux          80 7.0
 set            53 6.0 f16 f16x2
                90 7.8 bf16 bf16x2

@@ -2,7 +2,8 @@
 
 Each lane gets the value that was there before its own operation. That is computed for all lanes at
 once: sorted by address (stably, so in lane order), every address is a **run** of lanes, and what
-a lane sees is the old value combined with the operands of the lanes before it in its run.
+a lane sees is the old value combined with the operands of the lanes before it in its run. The
+elements of a vector are atomic each for itself, as the manual has it, and come one after the other.
 """
 
 from __future__ import annotations
@@ -13,11 +14,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from cudarun.emulator.isa.floating import canonical, flushed
-from cudarun.emulator.isa.formats import element, from_pair, to_f32
+from cudarun.emulator.isa.floating import canonical, flushed, greatest, least
+from cudarun.emulator.isa.formats import element, from_f32, from_pair, to_f32
 from cudarun.emulator.isa.rounding import NEAREST, two_sum
 from cudarun.emulator.isa.types import Kind, Type
-from cudarun.emulator.machine.access import Access
+from cudarun.emulator.machine.access import Access, Region, Section, section_window
 
 if TYPE_CHECKING:
     from cudarun.emulator.isa.form import Words
@@ -27,6 +28,24 @@ Array = npt.NDArray[Any]
 Combine = Callable[[Array, Array], Array]
 
 _SMALL = 2.0**-100  # sums of nothing smaller are never subnormal
+_SIXTEEN_BYTES = np.dtype([("low", np.uint64), ("high", np.uint64)])
+
+
+class GlobalAccess(Access):
+    """An access to global memory alone, also where its address is a generic one."""
+
+    def region(self, active: Active, address: int) -> Region | None:
+        """What it accesses if it begins at an address; nothing in a window."""
+        return None if section_window(address % (1 << 64)) else super().region(active, address)
+
+    def _sections(self, active: Active) -> list[Section]:
+        return []
+
+    def _explain(self, active: Active, address: int) -> str:
+        space = section_window(address)
+        if space is None:
+            return super()._explain(active, address)
+        return f"is in {space} memory; atomic operations on vectors are of global memory"
 
 
 class Atomic:
@@ -36,14 +55,14 @@ class Atomic:
         self.operation = words["op"]
         self.type = words.type
         self.wanted = True
-        bits = np.dtype(f"u{min(self.type.bytes, 8)}")
-        self.dtype = self.type.dtype if self.type.elements == 1 else bits
+        self.dtype = self.type.dtype if self.type.elements == 1 else _bits(self.type.bytes)
         self.space = words["space"]
-        count = self.type.bytes // self.dtype.itemsize
-        self.access = Access(
+        self.count = words.count
+        access = GlobalAccess if words.counts else Access
+        self.access = access(
             self.space,
             self.dtype,
-            count,
+            self.count,
             "atomic operation",
             words.offsets[0],
             order=words.get("sem") or "relaxed",
@@ -71,17 +90,14 @@ class Atomic:
         """Read, combine and write memory; destinations get the old values."""
         address, *operands = sources
         # A cache policy may follow.
-        values = [self._as_stored(value) for value in operands[: 1 + (self.operation == "cas")]]
+        each = 1 + (self.operation == "cas")
+        values = [self._as_stored(value) for value in operands[: each * self.count]]
         for view, index, positions in self.access.locate(active, address):
             given = values if positions is None else [value[positions] for value in values]
-            old = self._run(view, index, given)
-            if old is None or not destinations:
-                continue
-            target = destinations[0]
-            stored = target if target.dtype == old.dtype else target.view(old.dtype)
-            if stored.ndim > old.ndim:
-                stored = stored.reshape(old.shape)
-            stored[slice(None) if positions is None else positions] = old
+            for place in range(self.count):
+                old = self._run(view[place:], index, given[each * place : each * (place + 1)])
+                if old is not None and destinations:
+                    _put(old, destinations[place], positions)
 
     def _as_stored(self, value: Array) -> Array:
         if value.dtype == self.dtype and value.ndim == 1:
@@ -186,6 +202,19 @@ class Atomic:
         return bool(
             (held == 0 or abs(held) >= _SMALL) and (not len(sizes) or sizes.min() >= _SMALL)
         )
+
+
+def _bits(size: int) -> np.dtype[Any]:
+    """So many bytes as one element without a meaning."""
+    return _SIXTEEN_BYTES if size == _SIXTEEN_BYTES.itemsize else np.dtype(f"u{size}")
+
+
+def _put(old: Array, target: Array, positions: Array | None) -> None:
+    """Old values of all lanes, or of those at some positions, into a destination."""
+    stored = target if target.dtype == old.dtype else target.view(old.dtype)
+    if stored.ndim > old.ndim:
+        stored = stored.reshape(len(stored))
+    stored[slice(None) if positions is None else positions] = old
 
 
 def _added_runs(
@@ -306,8 +335,12 @@ def _float_combination(operation: str, ptx_type: Type, adder: str) -> Combine:
 
     def extreme(held: Array, b: Array) -> Array:
         left, right = (np.ascontiguousarray(x).view(dtype) for x in (held, b))
-        pick = np.fmin if operation == "min" else np.fmax
-        wide = pick(to_f32(left, number_format), to_f32(right, number_format)).astype(np.float64)
-        return from_pair(wide, np.zeros_like(wide), number_format, NEAREST).view(b.dtype)
+        left, right = to_f32(left, number_format), to_f32(right, number_format)
+        if operation == "min":  # of zeros, one with a sign; max: both
+            wide, zero = least(left, right), -(-left - right)
+        else:
+            wide, zero = greatest(left, right), left + right
+        wide = np.where((left == 0) & (right == 0), zero, wide)
+        return from_f32(wide, number_format).view(b.dtype)
 
     return add_halves if operation == "add" else extreme

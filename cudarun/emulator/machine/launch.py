@@ -54,6 +54,7 @@ class Launch:
         local_stride: From one lane's local memory to the next one's.
         functions: The functions of the program by name.
         constants: Special registers that have one value throughout.
+        constant_variables: Where the ``.const`` variables of the module lie: address and bytes.
     """
 
     def __init__(
@@ -89,6 +90,11 @@ class Launch:
         self.local_stride = min(_round_up(kernel.local_bytes + stack + 16, 16), _LOCAL_LIMIT)
         self.constants = self._constants()
         self._symbols = symbols
+        self.constant_variables = tuple(
+            (symbols[variable.name], variable.size)
+            for variable in program.variables.values()
+            if variable.space == "const" and variable.name in symbols
+        )
         self._in_order = list(program.code.values())
         self._starts = [function.base for function in self._in_order]
 

@@ -7,6 +7,17 @@ above ``WINDOWS_END``.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+if TYPE_CHECKING:
+    from cudarun.emulator.isa.form import Words
+    from cudarun.emulator.machine.active import Active
+
+Array = npt.NDArray[Any]
+
 WINDOW_BYTES = 1 << 32
 PARAMETER_WINDOW = 0x10_0000_0000
 LOCAL_WINDOW = 0x20_0000_0000
@@ -28,3 +39,24 @@ RANK_SHIFT = 24
 
 NULL_BYTES = 1 << 20
 """Addresses below this are called offsets of a null pointer."""
+
+
+class InGlobalOrConst:
+    """``isspacep.global`` and ``isspacep.const``: no window tells these two apart.
+
+    As ptxas has it, an address is in the constant space if it is one of the ``.const`` variables of
+    the kernel's module, and then it is not in the global space; so is memory of a window not.
+    """
+
+    def __init__(self, words: Words) -> None:
+        self.const = words["space"] == "const"
+
+    def __call__(
+        self, active: Active, sources: tuple[Array, ...], destinations: tuple[Array, ...]
+    ) -> None:
+        """Compare with where the variables lie."""
+        (address,), (answer,) = sources, destinations
+        constant = np.zeros(len(address), dtype=np.bool_)
+        for base, size in active.batch.launch.constant_variables:
+            constant |= address - np.uint64(base) < np.uint64(size)
+        answer[...] = constant if self.const else (address >= np.uint64(WINDOWS_END)) & ~constant

@@ -11,7 +11,7 @@ from cudarun.emulator.isa import compare, convert, floating, half, video
 from cudarun.emulator.isa import integer as integer_table
 from cudarun.emulator.isa import logic as logic_table
 from cudarun.emulator.isa import move as move_table
-from tests.golden.isa import extras, lanewise, matrix, mbarrier, memory, wanted, warp
+from tests.golden.isa import extras, lanewise, later, matrix, mbarrier, memory, wanted, warp
 from tests.golden.isa.case import Case, unique
 
 _CHAPTERS: dict[str, Callable[[], Iterable[Case]]] = {
@@ -33,6 +33,7 @@ _CHAPTERS: dict[str, Callable[[], Iterable[Case]]] = {
     "hints": memory.hints,
     "special": warp.special,
     "video": lambda: (replace(case, lanes=64) for case in _rows(video)),
+    "later": later.later,
     "wanted": wanted.wanted,
 }
 

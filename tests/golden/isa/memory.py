@@ -243,6 +243,10 @@ def move() -> Iterator[Case]:
                        ("u32",) * 3, ("pred",), lanes=32)  # fmt: skip
     text = "mov.u64 %w0, marker; cvta.param.u64 %w0, %w0; ld.u32 %d0, [%w0];"
     yield Case("cvta.param.u64", text, (), ("u32",), lanes=32)
+    fill = "st.global.u32 [%g], %a0;"
+    for name, at in (("table", "%w1"), ("%g", "%g"), ("%l", "%l")):
+        text = f"{fill} mov.u64 %w1, table; cvta.const.u64 %w1, %w1; isspacep.const %d0, {at};"
+        yield Case(f"isspacep.const of {name}", text, ("u32",), ("pred",), lanes=32)
 
 
 def stack() -> Iterator[Case]:

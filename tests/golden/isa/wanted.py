@@ -15,13 +15,8 @@ _THREE = ("u32",) * 3
 def wanted() -> Iterator[Case]:
     """All of them."""
     yield from _sets()
-    yield from _atomics()
     yield from _packs()
     yield from _video()
-    fill = "st.global.u32 [%g], %a0;"
-    for name, at in (("table", "%w1"), ("%g", "%g"), ("%l", "%l")):
-        text = f"{fill} mov.u64 %w1, table; cvta.const.u64 %w1, %w1; isspacep.const %d0, {at};"
-        yield Case(f"isspacep.const of {name}", text, ("u32",), ("pred",), lanes=32)
 
 
 def _sets() -> Iterator[Case]:
@@ -34,34 +29,6 @@ def _sets() -> Iterator[Case]:
                     word = f"set.{test}.and{ftz}.{target}.{name}"
                     yield Case(word, f"{word} %d0, %a0, %a1, %a2;", (name, name, "pred"),
                                ("b32",), lanes=128)  # fmt: skip
-
-
-def _atomics() -> Iterator[Case]:
-    first = "mov.b128 %q0, {%a0, %a1}; mov.b128 %q1, {%a2, %a3};"
-    words = ("u64",) * 4
-    for space, at in (("global", "%g"), ("shared", "%s")):
-        fill = f"st.{space}.v2.b64 [{at}], {{%a0, %a1}}; {first}"
-        back = f"mov.b128 {{%d0, %d1}}, %q0; ld.{space}.v2.b64 {{%d2, %d3}}, [{at}];"
-        text = f"{fill} atom.{space}.exch.b128 %q0, [{at}], %q1; {back}"
-        yield Case(f"atom.{space}.exch.b128", text, words, ("b64",) * 4, lanes=32)
-        text = (
-            f"@!%even mov.u64 %a3, %a1; {fill} mov.b128 %q0, {{%a0, %a3}}; "
-            f"atom.{space}.cas.b128 %q0, [{at}], %q0, %q1; {back}"
-        )
-        yield Case(f"atom.{space}.cas.b128", text, words, ("b64",) * 4, lanes=32)
-    for name, counts in (("f32", (2, 4)), ("f16x2", (2, 4)), ("bf16x2", (2, 4))):
-        for count in counts:
-            for op in ("add",) if name == "f32" else ("add.noftz", "min.noftz", "max.noftz"):
-                old = ", ".join(f"%d{n}" for n in range(count))
-                given = ", ".join(f"%a{4 + n % 2}" for n in range(count))
-                text = (
-                    "st.global.v4.b32 [%g], {%a0, %a1, %a2, %a3}; "
-                    f"atom.global.v{count}.{name}.{op} {{{old}}}, [%g], {{{given}}}; "
-                    f"ld.global.v4.b32 {{%d{count}, %d{count + 1}, %d{count + 2}, "
-                    f"%d{count + 3}}}, [%g];"
-                )
-                yield Case(f"atom.global.v{count}.{name}.{op}", text, (name,) * 6,
-                           (name,) * (count + 4), lanes=64)  # fmt: skip
 
 
 def _packs() -> Iterator[Case]:

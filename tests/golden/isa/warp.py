@@ -115,6 +115,7 @@ def atomics() -> Iterator[Case]:
             for space in _SPACES:
                 yield from _alone(op, name, space)
     yield from _together()
+    yield from _wide()
     for sem in ("relaxed", "acquire", "release", "acq_rel"):
         for scope in ("cta", "cluster", "gpu", "sys"):
             where = f"{sem}.{scope}"
@@ -150,6 +151,34 @@ def _alone(op: str, name: str, space: str) -> Iterator[Case]:
         load = load.replace("%d1", "%d0")
         text = f"{store} red{dot}.{op}.{name} [{at}], %a1; {load}"
         yield Case(f"red{dot}.{op}.{name}", text, pools, (name,), lanes=min(lanes, 128))
+
+
+def _wide() -> Iterator[Case]:
+    first = "mov.b128 %q0, {%a0, %a1}; mov.b128 %q1, {%a2, %a3};"
+    words = ("u64",) * 4
+    for space, at in (("global", "%g"), ("shared", "%s")):
+        fill = f"st.{space}.v2.b64 [{at}], {{%a0, %a1}}; {first}"
+        back = f"mov.b128 {{%d0, %d1}}, %q0; ld.{space}.v2.b64 {{%d2, %d3}}, [{at}];"
+        text = f"{fill} atom.{space}.exch.b128 %q0, [{at}], %q1; {back}"
+        yield Case(f"atom.{space}.exch.b128", text, words, ("b64",) * 4, lanes=32)
+        text = (
+            f"@!%even mov.u64 %a3, %a1; {fill} mov.b128 %q0, {{%a0, %a3}}; "
+            f"atom.{space}.cas.b128 %q0, [{at}], %q0, %q1; {back}"
+        )
+        yield Case(f"atom.{space}.cas.b128", text, words, ("b64",) * 4, lanes=32)
+    for name, counts in (("f32", (2, 4)), ("f16x2", (2, 4)), ("bf16x2", (2, 4))):
+        for count in counts:
+            for op in ("add",) if name == "f32" else ("add.noftz", "min.noftz", "max.noftz"):
+                old = ", ".join(f"%d{n}" for n in range(count))
+                given = ", ".join(f"%a{4 + n % 2}" for n in range(count))
+                text = (
+                    "st.global.v4.b32 [%g], {%a0, %a1, %a2, %a3}; "
+                    f"atom.global.v{count}.{name}.{op} {{{old}}}, [%g], {{{given}}}; "
+                    f"ld.global.v4.b32 {{%d{count}, %d{count + 1}, %d{count + 2}, "
+                    f"%d{count + 3}}}, [%g];"
+                )
+                yield Case(f"atom.global.v{count}.{name}.{op}", text, (name,) * 6,
+                           (name,) * (count + 4), lanes=64)  # fmt: skip
 
 
 def _together() -> Iterator[Case]:

@@ -49,11 +49,9 @@ def launch(
     """
     if reference is None:
         return _report(request, fleet, on_each_device(request), meanwhile)
-    import tempfile
-    from pathlib import Path
+    from cudarun.session.temporary import temporary_folder
 
-    with tempfile.TemporaryDirectory(prefix="cudarun-reference-") as name:
-        folder = Path(name)
+    with temporary_folder("cudarun-reference-") as folder:
         for answer in reference.run(on_reference_device(request, folder), final=True):
             try:
                 answer.unwrap()

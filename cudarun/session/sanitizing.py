@@ -13,7 +13,6 @@ import shutil
 import signal
 import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -33,6 +32,7 @@ from cudarun.session.requests import LaunchRequest
 from cudarun.session.selection import Selector
 from cudarun.session.serving import die_with
 from cudarun.session.targets import Target
+from cudarun.session.temporary import temporary_folder
 
 PROGRAM = "compute-sanitizer"
 _HOMES = ("CUDA_HOME", "CUDA_PATH")
@@ -63,12 +63,12 @@ def sanitize(tool: str, request: LaunchRequest, target: Target) -> LaunchReport:
     program = find_program()
     # No guard zones, in which it would see nothing wrong, and nothing initialised by us.
     bare = replace(request, profile=True)
-    with tempfile.TemporaryDirectory(prefix="cudarun-sanitize-") as folder:
+    with temporary_folder("cudarun-sanitize-") as folder:
         groups = one_by_one(target)
         with _all_ended() as processes:
             runs = []
             for index, selectors in enumerate(groups):
-                run = _Run(Path(folder) / str(index), selectors, target)
+                run = _Run(folder / str(index), selectors, target)
                 processes.append(run.start(program, tool, bare))
                 runs.append(run)
             outcomes = [run.outcome(tool) for run in runs]

@@ -15,7 +15,6 @@ from dataclasses import replace
 from functools import partial
 from itertools import chain
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from cudarun.errors import CudarunError, OutOfTime, WorkerDied, worst
@@ -27,6 +26,7 @@ from cudarun.session.progress import Progress, Watch
 from cudarun.session.selection import Selector
 from cudarun.session.spec import Case
 from cudarun.session.targets import ContextOptions, Target
+from cudarun.session.temporary import temporary_folder
 from cudarun.session.worker import WATCH_INTERVAL, Outcome, Worker, settle
 
 if TYPE_CHECKING:
@@ -215,8 +215,7 @@ class _Lane:
         self._began, self._next = time.monotonic(), place if others else None
         if case.request.reference is None:
             return (yield from self._launch(case, place, timeout, on_each_device(case.request)))
-        with TemporaryDirectory(prefix="cudarun-reference-") as name:
-            folder = Path(name)
+        with temporary_folder("cudarun-reference-") as folder:
             there = (case.request.reference,), ContextOptions()
             failed = yield from self._refer(case, there, timeout, folder)
             if failed is not None:

@@ -7,6 +7,11 @@ import re
 from cudarun.diagnostics.case import Case, Explanation, listed
 from cudarun.images.demangle import demangle
 
+_STANDARD_HEADER = re.compile(r"[a-z_]+")  # <vector>: no other has a name without a suffix
+_DEVICE_CODE_ALONE = (
+    "put what is for the host between #ifndef __CUDACC_RTC__ and #endif, or compile the file with "
+    "nvcc -ptx -lineinfo and give the .ptx"
+)
 _WITHOUT_OPT_IN = 48 << 10  # what a block gets on any GPU; more has to be asked for
 
 
@@ -82,11 +87,26 @@ def shared_memory(case: Case) -> Explanation | None:
     )
 
 
+def host_code(case: Case) -> Explanation | None:
+    """NVRTC takes no functions of the host."""
+    if not case.match(r"is considered a host function"):
+        return None
+    return Explanation(
+        "NVRTC compiles device code alone, and the file has functions of the host.",
+        _DEVICE_CODE_ALONE,
+    )
+
+
 def missing_header(case: Case) -> Explanation | None:
     """NVRTC does not find a header."""
     match = case.match(r'(?:could not|cannot) open source file "([^"]+)"')
     if match is None:
         return None
+    if _STANDARD_HEADER.fullmatch(match[1]):
+        return Explanation(
+            f"NVRTC compiles device code alone, and <{match[1]}> is for the host.",
+            _DEVICE_CODE_ALONE,
+        )
     return Explanation(
         f"NVRTC searches only the folders it is given, and {match[1]} is in none of them.",
         "name its folder with -I; CUDA's own headers come from CUDA_HOME, or with "

@@ -17,6 +17,7 @@ def explain(case: Case) -> Explanation | None:
 
 _RULES: tuple[Rule, ...] = (
     code_rules.missing_header,
+    code_rules.host_code,
     file_rules.lto_ir,
     target_rules.no_machine_code,
     target_rules.ptx_too_new,

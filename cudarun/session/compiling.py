@@ -24,6 +24,7 @@ from cudarun.images.versions import Target, Version
 from cudarun.session.explaining import diagnose, diagnostics_of
 from cudarun.session.requests import Image
 from cudarun.session.sources import CompileOptions
+from cudarun.session.standard_headers import standard_headers
 from cudarun.session.worker import Worker, gather
 
 Form = Literal["PTX", "CUBIN", "LTOIR"]
@@ -57,9 +58,7 @@ def compile_source(
     """
     nvrtc = _nvrtc()
     options = [*_options(source, target, form, relocatable=relocatable)]
-    program = _checked(
-        nvrtc, nvrtc.nvrtcCreateProgram(source.data, source.origin.encode(), 0, None, None)
-    )
+    program = _program(nvrtc, source)
     try:
         result = nvrtc.nvrtcCompileProgram(program, len(options), [o.encode() for o in options])[0]
         log = _fetched(nvrtc, "ProgramLog", program).decode(errors="replace")
@@ -126,10 +125,26 @@ def _options(source: Image, target: Target, form: Form, *, relocatable: bool) ->
         yield f"--std={given.standard}"
     for macro in given.defines:
         yield f"--define-macro={macro}"
-    folder = os.path.dirname(source.origin) or "."  # as a compiler of files looks there first
-    for path in (*given.include, folder, *_headers_of_cuda()):
+    for path in (*_own_folders(source), *_headers_of_cuda()):
         yield f"--include-path={path}"
     yield from given.options
+
+
+def _program(nvrtc: ModuleType, source: Image) -> Any:
+    """The ``nvrtcProgram``, with the standard headers that the source's own folders do not have."""
+    headers = standard_headers(_own_folders(source))
+    names = [name.encode() for name in headers]
+    texts = [text.encode() for text in headers.values()]
+    return _checked(
+        nvrtc,
+        nvrtc.nvrtcCreateProgram(source.data, source.origin.encode(), len(headers), texts, names),
+    )
+
+
+def _own_folders(source: Image) -> tuple[str, ...]:
+    """Where headers are looked for first: in ``-I``, and beside the source as nvcc does."""
+    given = source.compilation or CompileOptions()
+    return *given.include, os.path.dirname(source.origin) or "."
 
 
 @cache

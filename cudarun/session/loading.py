@@ -223,6 +223,12 @@ def _named(
     return tuple(layout)
 
 
+_OF_TEMPLATES = (
+    "a template's kernels are those that the source instantiates: "
+    "template __global__ void f<float>(…);"
+)
+
+
 def select_kernel(names: Iterable[str], wanted: str | None, origin: str) -> str:
     """The one mangled name that ``wanted`` means, or the only one there is.
 
@@ -232,7 +238,7 @@ def select_kernel(names: Iterable[str], wanted: str | None, origin: str) -> str:
     """
     names = sorted(names)
     if not names:
-        raise ImageRefused(f"{origin}: the image holds no kernel")
+        raise ImageRefused(f"{origin}: the image holds no kernel", hint=_OF_TEMPLATES)
     if wanted is None:
         if len(names) == 1:
             return names[0]
@@ -254,7 +260,10 @@ def select_kernel(names: Iterable[str], wanted: str | None, origin: str) -> str:
 
     close = difflib.get_close_matches(wanted, every, n=1)
     meant = f"did you mean '{close[0]}'? " if close else ""
-    raise RequestError(f"--kernel: {origin} has no kernel '{wanted}'", hint=meant + _listed(names))
+    templates = f"\n{_OF_TEMPLATES}" if "<" in wanted else ""
+    raise RequestError(
+        f"--kernel: {origin} has no kernel '{wanted}'", hint=meant + _listed(names) + templates
+    )
 
 
 def _squeezed(name: str) -> str:

@@ -201,6 +201,89 @@ def test_a_header_that_is_nowhere(run: Run, tmp_path: Path) -> None:
     assert "NVRTC searches only the folders it is given, and none.h is in none of them." in ran.err
 
 
+def test_a_stack_that_is_too_small(run: Run, tmp_path: Path) -> None:
+    text = """
+        __device__ int deep(int n) {
+            volatile int kept[99];
+            kept[n % 99] = n;
+            return n == 0 ? 0 : deep(n - 1) + kept[n % 99];
+        }
+        __global__ void k(int *x, int n) { *x = deep(n); }
+    """
+    args = ("launch", write(tmp_path, text), *CPU, "x=i32[1]", "9", "--check", "x == 45")
+    ran = run(*args)
+    assert ran.code == 5
+    assert ran.err.splitlines()[-1] == "hint: --limit stack=SIZE gives each thread more"
+    assert run(*args, "--limit", "stack=8Ki").code == 0
+
+
+@pytest.mark.parametrize("smem", [0, 256])
+def test_shared_memory_that_was_forgotten(run: Run, tmp_path: Path, smem: int) -> None:
+    text = "extern __shared__ int s[]; __global__ void k(int *x) { s[x[0]] = 7; x[0] = s[x[0]]; }"
+    args = ("launch", write(tmp_path, text), *CPU, "x=i32[1]:[3]", "--check", "x == 7")
+    ran = run(*args, "--smem", str(smem))
+    assert (ran.code, "and --smem gives it none" in ran.err) == ((0, False) if smem else (5, True))
+
+
+@pytest.mark.parametrize(
+    ("include", "does"),
+    [
+        ("<cstdio>", 'std::printf("%u", x[0]);'),
+        ("<stdio.h>", 'printf("%u", x[0]);'),
+        ("<cassert>", "assert(x);"),
+        ("<assert.h>", "assert(x);"),
+        ("<cstdint>", "std::uint32_t y = 7; uint8_t z = 0; x[0] = y + z;"),
+        ("<stdint.h>", "uint32_t y = UINT32_MAX; x[0] = y - UINT32_MAX + 7;"),
+        ("<cstddef>", "std::size_t y = offsetof(uint4, y); x[0] = y + 3;"),
+        ("<stddef.h>", "ptrdiff_t y = 7; x[0] = y;"),
+        ("<climits>", "x[0] = INT_MAX - (INT_MAX - 7);"),
+        ("<limits.h>", "x[0] = CHAR_BIT - 1;"),
+        ("<cfloat>", "x[0] = FLT_MAX > 0 ? 7 : 0;"),
+        ("<float.h>", "x[0] = FLT_RADIX + 5;"),
+        ("<cmath>", "x[0] = std::sqrt(49.f) * (M_PI > 3);"),
+        ("<math.h>", "x[0] = sqrtf(49.f) * (M_PI > 3) * (INFINITY > NAN ? 0 : 1);"),
+        ("<cstdlib>", "std::free(std::malloc(8)); x[0] = std::abs(-7);"),
+        ("<stdlib.h>", "free(malloc(8)); x[0] = abs(-7);"),
+        ("<cstring>", "unsigned y = 7; std::memcpy(x, &y, 4);"),
+        ("<string.h>", "unsigned y = 7; memcpy(x, &y, 4);"),
+        ("<algorithm>", "x[0] = std::max(3, 7);"),
+        ("<limits>", "x[0] = std::numeric_limits<unsigned char>::max() - 248;"),
+        ("<utility>", "int y = 7; int z = 0; std::swap(y, z); x[0] = z;"),
+        ("<array>", "std::array<int, 2> y = {3, 7}; x[0] = y[1];"),
+    ],
+)
+def test_standard_headers(run: Run, tmp_path: Path, include: str, does: str) -> None:
+    text = f"#include {include}\n__global__ void k(unsigned *x) {{ {does} }}\n"
+    ran = run("launch", write(tmp_path, text), *CPU, "x=u32[1]:[7]", "--check", "x == 7")
+    assert ran.code == 0, ran.err
+
+
+def test_a_standard_header_of_the_users_own(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "mine").mkdir()
+    write(tmp_path / "mine", "#define MINE 7\n", "cstdio")
+    text = "#include <cstdio>\n__global__ void k(int *x) { *x = MINE; }\n"
+    args = ("launch", write(tmp_path, text), *CPU, "x=i32[1]", "--check", "x == 7")
+    assert run(*args, "-I", "mine").code == 0
+    assert run(*args).code == 4
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("#include <vector>\n", "and <vector> is for the host."),
+        ("int main() { return 0; }\n", "and the file has functions of the host."),
+    ],
+)
+def test_what_is_for_the_host(run: Run, tmp_path: Path, text: str, reason: str) -> None:
+    kernel = "__global__ void k() {}\n"
+    ran = run("load", write(tmp_path, text + kernel), *CPU)
+    assert ran.code == 4
+    assert f"NVRTC compiles device code alone, {reason}" in ran.err
+    assert "hint: put what is for the host between #ifndef __CUDACC_RTC__ and #endif" in ran.err
+    hidden = f"#ifndef __CUDACC_RTC__\n{text}#endif\n{kernel}"
+    assert run("load", write(tmp_path, hidden), *CPU).code == 0
+
+
 @pytest.mark.parametrize(
     ("option", "says"),
     [

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from conftest import Run
 
+TESTS = Path(__file__).parents[1]
 FIVE = ("launch", "samples/saxpy.ptx", "-d", "cpu", "--threads", "5", "a=2", "x=f32[n]:iota")
 SAXPY = (*FIVE, "y=f32[n]:ones", "n=i32:5")  # y becomes 1 3 5 7 9
 
@@ -143,6 +143,30 @@ def test_shared_memory_that_was_forgotten(run: Run) -> None:
     )
     assert "hint" not in run(*args, "x=i32[64]:iota", "--smem", "128").err
     assert run(*args, "x=i32[64]:iota", "--smem", "256").code == 0
+
+
+def test_a_grid_that_waits_for_itself_without_being_cooperative(run: Run) -> None:
+    args = (
+        "launch",
+        str(TESTS / "emulator/nvcc/cooperative.ptx"),
+        "-k",
+        "grid_sync",
+        "-d",
+        "cpu",
+        "--grid",
+        "2",
+        "--block",
+        "32",
+        "i32[4Ki]:zeros",
+        "i32[4Ki]:zeros",
+    )
+    ran = run(*args)
+    assert ran.code == 5
+    assert "CUDA_ERROR_LAUNCH_FAILED, 719" in ran.err
+    assert ran.err.splitlines()[-1] == (
+        "hint: the image synchronises its whole grid, which takes --cooperative"
+    )
+    assert run(*args, "--cooperative").code == 0
 
 
 def test_the_devices_after_one_that_faulted(run: Run) -> None:

@@ -110,5 +110,13 @@ def test_a_spelling_that_fits_two() -> None:
 
 
 def test_no_kernel_at_all() -> None:
-    with pytest.raises(ImageRefused, match=r"x\.ptx: the image holds no kernel"):
+    with pytest.raises(ImageRefused, match=r"x\.ptx: the image holds no kernel") as caught:
         select_kernel([], None, "x.ptx")
+    assert "template __global__ void" in (caught.value.hint or "")
+
+
+@pytest.mark.parametrize(("wanted", "is_one"), [("scale<double>", True), ("scales", False)])
+def test_a_template_that_is_not_instantiated(wanted: str, is_one: bool) -> None:
+    with pytest.raises(RequestError, match="has no kernel") as caught:
+        select_kernel(SCALE, wanted, "scale.ptx")
+    assert ("template __global__ void" in (caught.value.hint or "")) == is_one

@@ -203,10 +203,10 @@ def test_a_header_that_is_nowhere(run: Run, tmp_path: Path) -> None:
 
 def test_a_stack_that_is_too_small(run: Run, tmp_path: Path) -> None:
     text = """
-        __device__ int deep(int n) {
-            volatile int kept[99];
-            kept[n % 99] = n;
-            return n == 0 ? 0 : deep(n - 1) + kept[n % 99];
+        __device__ __noinline__ int deep(int n) {
+            int kept[99];
+            for (int i = 0; i < 99; ++i) kept[i] = n;
+            return n == 0 ? 0 : deep(n - 1) + kept[clock() % 99];
         }
         __global__ void k(int *x, int n) { *x = deep(n); }
     """

@@ -50,6 +50,7 @@ class Case:
         diagnostics: The log's complaints.
         log: The log itself.
         definers: Of the symbols that the inputs of a link define, the files of each.
+        target: What the driver's compiler was told to compile for, ``--target``.
     """
 
     place: Place
@@ -58,6 +59,7 @@ class Case:
     diagnostics: tuple[Diagnostic, ...] = ()
     log: str = ""
     definers: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    target: Target | None = None
 
     def match(self, pattern: str) -> re.Match[str] | None:
         """The first place in the log, or else in the complaints, that fits."""

@@ -20,6 +20,7 @@ _RULES: tuple[Rule, ...] = (
     code_rules.host_code,
     file_rules.lto_ir,
     target_rules.no_machine_code,
+    target_rules.target_of_another,
     target_rules.ptx_too_new,
     target_rules.ptx_of_32_bits,
     target_rules.specific_target,

@@ -87,6 +87,20 @@ def specific_target(case: Case) -> Explanation | None:
     )
 
 
+def target_of_another(case: Case) -> Explanation | None:
+    """The driver was told to compile for an architecture that is not the device's."""
+    own = case.place.architecture
+    if case.target is None or own is None or case.cuda_error not in _NO_CODE:
+        return None
+    if case.target.runs_on(own):
+        return None
+    return Explanation(
+        f"With --target {case.target} the driver compiles for {case.target}; this is for "
+        f"{place_text(case.place)}, which does not run that.",
+        "leave --target out: the driver compiles for the device",
+    )
+
+
 def newer_target(case: Case) -> Explanation | None:
     """PTX for an architecture that is newer than this one."""
     if not case.match("SM version specified by .target is higher than default SM version assumed"):

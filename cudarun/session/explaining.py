@@ -12,6 +12,7 @@ from cudarun.diagnostics.parse import parse_log
 from cudarun.errors import CudarunError
 from cudarun.images.glance import Contents, glance
 from cudarun.images.identify import ImageKind, identify
+from cudarun.images.versions import Target
 from cudarun.session.calls import Driver
 from cudarun.session.requests import Image
 
@@ -23,6 +24,7 @@ def diagnose(
     images: Sequence[Image],
     place: Place,
     definers: Mapping[str, tuple[str, ...]] | None = None,
+    target: Target | None = None,
 ) -> Diagnosed:
     """The refusal as it is shown: complaints with their lines, an explanation, a remedy.
 
@@ -31,6 +33,7 @@ def diagnose(
         images: What was refused; of a link all inputs.
         place: Where it was refused.
         definers: Of the symbols that the inputs of a link define, the files of each.
+        target: What the driver's compiler was told to compile for.
     """
     diagnostics = diagnostics_of(error.log or "", images)
     case = Case(
@@ -40,6 +43,7 @@ def diagnose(
         diagnostics=diagnostics,
         log=error.log or "",
         definers=definers or {},
+        target=target,
     )
     explanation = explain(case)
     return Diagnosed(

@@ -62,8 +62,9 @@ class Library:
     ) -> None:
         self.driver = driver
         self.image = image
+        self.options = options or JitOptions()
         self.logs = logs or Logs()
-        given = driver_options(driver, options) if options else {}
+        given = driver_options(driver, self.options)
         every = given | self.logs.options(driver)
         with options_told(given, self.logs):
             self.handle = self._ask(
@@ -161,7 +162,7 @@ class Library:
 
         error.log = self.logs.error or error.log  # the driver's own log repeats the compiler's
         error.message = f"{self.image.origin}: {error.message}"
-        return diagnose(error, [self.image], device_place(self.driver))
+        return diagnose(error, [self.image], device_place(self.driver), target=self.options.target)
 
 
 def read_parameters(

@@ -236,7 +236,7 @@ class ThroughModule(Way):
     def _refused(self, error: ImageRefused) -> CudarunError:
         error.log = self._logs.error or error.log
         error.message = f"{self.image.origin}: {error.message}"
-        return diagnose(error, [self.image], device_place(self.driver))
+        return diagnose(error, [self.image], device_place(self.driver), target=self.options.target)
 
 
 WAYS: dict[Via, type[Way]] = {"library": ThroughLibrary, "module": ThroughModule}

@@ -71,6 +71,7 @@ def test_ptx_that_is_newer_than_the_driver(cuda, context):
     [
         *(("OPTIMIZATION_LEVEL", level) for level in range(5)),
         ("THREADS_PER_BLOCK", 1024),
+        ("THREADS_PER_BLOCK", 4096),  # more than there are: taken all the same
         ("GENERATE_LINE_INFO", 1),
         ("GENERATE_DEBUG_INFO", 1),
         ("POSITION_INDEPENDENT_CODE", 1),
@@ -88,6 +89,15 @@ def test_options_that_every_device_takes(cuda, context, ptx, option, value):
     except TypeError as error:  # cuda-bindings 13.3 know no CU_JIT_POSITION_INDEPENDENT_CODE
         pytest.skip(f"the bindings do not pass it: {error}")
     cuda.cuModuleUnload(module)
+
+
+def test_code_for_another_architecture(cuda, context, ptx):
+    device = cuda.cuCtxGetDevice()
+    major = cuda.CUdevice_attribute.CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR
+    other = 80 if cuda.cuDeviceGetAttribute(major, device) != 8 else 90
+    target = getattr(cuda.CUjit_target, f"CU_TARGET_COMPUTE_{other}")
+    options = [cuda.CUjit_option.CU_JIT_TARGET], [target]
+    assert cuda.result("cuModuleLoadDataEx", ptx("kernels"), 1, *options) == "INVALID_SOURCE"
 
 
 def test_at_most_no_registers(cuda, context, ptx):

@@ -38,6 +38,7 @@ class Golden:
     contents: Contents | None = PTX
     place: Place = H200
     cuda_error: str | None = INVALID_PTX
+    target: Target | None = None
 
 
 GOLDEN = [
@@ -135,6 +136,14 @@ GOLDEN = [
         contents=replace(PTX, targets=(Target(True, 100),)),
         reason="The PTX is for compute_100, which is newer than sm_90 (NVIDIA H200).",
         remedy="compile it for compute_90 or older",
+    ),
+    Golden(
+        "PTX compiled for another architecture than the device's",
+        cuda_error="CUDA_ERROR_INVALID_SOURCE",
+        target=SM_80,
+        reason="With --target sm_80 the driver compiles for sm_80; this is for sm_90 (NVIDIA "
+        "H200), which does not run that.",
+        remedy="leave --target out: the driver compiles for the device",
     ),
     Golden(
         "a target that nobody knows",
@@ -346,6 +355,7 @@ def case_of(golden: Golden) -> Case:
         place=golden.place,
         contents=golden.contents,
         cuda_error=golden.cuda_error,
+        target=golden.target,
         diagnostics=parse_log(golden.log),
         log=golden.log,
     )
@@ -357,6 +367,12 @@ def test_the_explanation(golden: Golden) -> None:
     assert found is not None
     assert found.reason == golden.reason
     assert found.remedy == golden.remedy
+
+
+@pytest.mark.parametrize("target", [Target(False, 90), Target(False, 90, "a"), None])
+def test_a_target_that_the_device_runs_is_not_the_reason(target: Target | None) -> None:
+    case = Case(H200, contents=PTX, cuda_error="CUDA_ERROR_INVALID_SOURCE", target=target)
+    assert explain(case) is None
 
 
 @pytest.mark.parametrize(

@@ -34,10 +34,7 @@ class Logs:
     ("name", "value", "why"),
     [
         ("MAX_REGISTERS", 32, "the emulated device allocates no registers"),
-        ("THREADS_PER_BLOCK", 1025, "a block has 1024 at most"),
         ("OPTIMIZATION_LEVEL", 5, "there are levels 0 to 4"),
-        ("TARGET", CUjit_target.CU_TARGET_COMPUTE_80, "PTX is compiled for the device itself"),
-        ("TARGET", 80, "PTX is compiled for the device itself"),
         ("MAX_THREADS_PER_BLOCK", 128, "the emulated device has no such option"),
         ("OVERRIDE_DIRECTIVE_VALUES", 1, "the emulated device has no such option"),
         ("LTO", 1, "the emulated device has no such option"),
@@ -71,6 +68,7 @@ def test_what_changes_nothing_says_so(name, value, why):
         ("TARGET", CUjit_target.CU_TARGET_COMPUTE_90A),
         ("TARGET", 90),
         ("THREADS_PER_BLOCK", 1024),
+        ("THREADS_PER_BLOCK", 4096),
         ("LTO", 0),
         ("GENERATE_DEBUG_INFO", 1),
         ("POSITION_INDEPENDENT_CODE", 1),
@@ -79,3 +77,13 @@ def test_what_changes_nothing_says_so(name, value, why):
 def test_what_is_so_anyway_is_taken(name, value):
     logs = Logs(**{name: value})
     assert (logs.refusal, logs["error"], logs["info"]) == (None, "", "")
+
+
+@pytest.mark.parametrize("target", [CUjit_target.CU_TARGET_COMPUTE_80, 80])
+def test_a_link_for_another_architecture_is_refused(target):
+    """Its result would have to be machine code; of loads see tests/conformance/test_jit.py."""
+    options = JitOptions(1, [option("TARGET")], [target])
+    assert options.for_another_device
+    with pytest.raises(Refusal, match="PTX is linked for the device itself, sm_90") as refused:
+        options.check_of_link()
+    assert refused.value.result.name == "CUDA_ERROR_NOT_SUPPORTED"

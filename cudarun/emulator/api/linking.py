@@ -96,6 +96,7 @@ def _state(handle: Any) -> _LinkState:
 def cuLinkCreate(numOptions: int, options: Options, optionValues: Options) -> Any:
     """Begin a link."""
     jit_options = JitOptions(numOptions, options, optionValues)
+    jit_options.check_of_link()
     return CUlinkState(_LinkState(process.current(), jit_options).handle)
 
 

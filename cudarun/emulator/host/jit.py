@@ -50,7 +50,9 @@ _BUFFERS = {
 _ALWAYS_HONOURED = frozenset(
     {
         CUjit_option.CU_JIT_WALL_TIME,  # the bindings drop what would be written
+        CUjit_option.CU_JIT_TARGET,  # see `for_another_device`
         CUjit_option.CU_JIT_TARGET_FROM_CUCONTEXT,
+        CUjit_option.CU_JIT_THREADS_PER_BLOCK,  # a GPU's driver takes any number, too
         CUjit_option.CU_JIT_FALLBACK_STRATEGY,
         CUjit_option.CU_JIT_GENERATE_DEBUG_INFO,
         CUjit_option.CU_JIT_GENERATE_LINE_INFO,
@@ -73,7 +75,6 @@ _HIGHEST_OPTIMIZATION = 4
 # For the architecture itself, which is what drivers compile for, ptxas takes static arrays of all
 # that a block can opt in to; nvcc's -arch=sm_90 keeps to 48 KiB.
 _MOST_SHARED = attribute_value("MAX_SHARED_MEMORY_PER_BLOCK_OPTIN")
-_LARGEST_BLOCK = attribute_value("MAX_THREADS_PER_BLOCK")
 _OWN_TARGET = 10 * CAPABILITY[0] + CAPABILITY[1]
 # What cuLinkAddData refuses: it belongs to the whole link.
 _OF_THE_WHOLE = frozenset(
@@ -119,14 +120,31 @@ class JitOptions:
                 words = f"{option.name} changes nothing: {_WITHOUT_EFFECT[option]}"
                 self.append("info", f"ptxas info    : {words}")
             return
+        self._refuse(option, why)
+
+    def _refuse(self, option: Any, why: str) -> None:
         words = f"{option.name} is not supported: {why}"
         self.append("error", f"ptxas fatal   : {words}")
         raise Refusal("NOT_SUPPORTED", words)
 
     @property
+    def for_another_device(self) -> bool:
+        """Whether the code is to be for another architecture (``CU_JIT_TARGET``)."""
+        target = self._values.get(CUjit_option.CU_JIT_TARGET)
+        own = f"CU_TARGET_COMPUTE_{_OWN_TARGET}"
+        name = getattr(target, "name", f"CU_TARGET_COMPUTE_{target}")
+        return target is not None and name not in (own, f"{own}A")
+
+    @property
     def verbose(self) -> bool:
         """Whether the information log is wanted in full."""
         return bool(self._values.get(CUjit_option.CU_JIT_LOG_VERBOSE))
+
+    def check_of_link(self) -> None:
+        """Raise `Refusal` where the result would have to be machine code."""
+        if self.for_another_device:
+            why = f"PTX is linked for the device itself, sm_{_OWN_TARGET}"
+            self._refuse(CUjit_option.CU_JIT_TARGET, why)
 
     def check_of_one_input(self) -> None:
         """Raise `Refusal` where an option is not for one input of a link."""
@@ -159,12 +177,6 @@ def _why_not(option: Any, value: Any) -> str:
             return "" if in_range else f"there are levels 0 to {_HIGHEST_OPTIMIZATION}"
         case CUjit_option.CU_JIT_CACHE_MODE | CUjit_option.CU_JIT_MIN_CTA_PER_SM:
             return ""
-        case CUjit_option.CU_JIT_THREADS_PER_BLOCK:
-            return "" if value <= _LARGEST_BLOCK else f"a block has {_LARGEST_BLOCK} at most"
-        case CUjit_option.CU_JIT_TARGET:
-            given, own = getattr(value, "name", str(value)), f"CU_TARGET_COMPUTE_{_OWN_TARGET}"
-            is_own = given in (own, f"{own}A", str(_OWN_TARGET))
-            return "" if is_own else f"PTX is compiled for the device itself, sm_{_OWN_TARGET}"
         case CUjit_option.CU_JIT_MAX_REGISTERS:
             return "the emulated device allocates no registers"
     return "the emulated device has no such option" if value else ""
@@ -200,6 +212,8 @@ def compile_image(image: bytes, options: JitOptions) -> Compiled:
     except PtxError as error:
         options.append("error", error.log or "")
         raise jit_refusal(error) from None
+    if options.for_another_device:  # as a GPU's driver has it: it compiles, and cannot load that
+        raise Refusal("INVALID_SOURCE", f"the code is not for sm_{_OWN_TARGET}")
     if options.verbose:
         options.append("info", information(compiled.program))
     return compiled

@@ -3,57 +3,23 @@
 A script is parsed whole before any driver is touched: verbs, operands, types, names and what is
 done to which kind of thing. A name may be used after what it names is gone, for that can be the
 point of a script; one that was never made may not, and a step that must fail makes none.
+`cudarun.session.context_operands` reads what a single word says.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
-from cudarun.arguments.grammar import parse_argument, parse_type
-from cudarun.arguments.literals import Form, LiteralError, read
-from cudarun.arguments.packing import element_bytes
 from cudarun.arguments.scanner import did_you_mean
-from cudarun.arguments.types import StructType, Type
-from cudarun.arguments.values import (
-    Argument,
-    BareNumber,
-    Buffer,
-    Bytes,
-    Element,
-    FileBuffer,
-    StructValue,
-    SymbolAddress,
-)
+from cudarun.arguments.values import Argument
 from cudarun.errors import ArgumentSyntaxError
-from cudarun.records import dataclass
 from cudarun.session.context_lines import Line, Token
-from cudarun.session.context_script import (
-    ANY,
-    FAILURE,
-    MAIN,
-    Expectation,
-    Limit,
-    Name,
-    Script,
-    Step,
-    Symbol,
-)
+from cudarun.session.context_operands import COMPARED, OPERANDS, OPTIONS, Named, Reader
+from cudarun.session.context_script import ANY, FAILURE, MAIN, Expectation, Name, Script, Step
 from cudarun.session.context_verbs import BUILTIN, VERBS, Verb
-from cudarun.session.contexts import CACHE_CONFIGS, FLAGS, LIMITS
-
-# What a letter of `Verb.usage` may name: kinds of thing.
-_KINDS: Mapping[str, tuple[str, ...]] = {
-    "A": ("context", "primary"),
-    "P": ("primary",),
-    "S": ("stream",),
-    "E": ("event",),
-    "B": ("buffer", "variable"),
-    "F": ("function",),
-    "M": ("module", "library"),
-}
 
 _NAME = re.compile(r"[A-Za-z_]\w*")
 _CLAUSES = ("as", "->", "==", "!=", ">=", "<=")
@@ -67,7 +33,7 @@ def parse_script(text: str, origin: str | None = None) -> Script:
         ArgumentSyntaxError: With the line and the column where it goes wrong.
     """
     lines = text.splitlines()
-    names: dict[str, _Named] = {}
+    names: dict[str, Named] = {}
     steps: list[Step] = []
     for number, line_text in enumerate(lines, 1):
         line = Line(line_text, number, origin, alone=len(lines) == 1 and origin is None)
@@ -79,20 +45,12 @@ def parse_script(text: str, origin: str | None = None) -> Script:
     return Script(text, origin, tuple(steps))
 
 
-@dataclass(slots=True)
-class _Named:
-    """What is known of a name: its kind, a primary context's device, what was last written."""
-
-    kind: str
-    dev: int = 0
-    type: Type | None = None
-
-
 class _StepParser:
     """Reads one step; ``names`` are those made so far, and this step's are added."""
 
-    def __init__(self, line: Line, tokens: list[Token], names: dict[str, _Named]) -> None:
+    def __init__(self, line: Line, tokens: list[Token], names: dict[str, Named]) -> None:
         self.line = line
+        self.reader = Reader(line, names)
         self.names = names
         self.tokens = tokens
         self.position = 0
@@ -162,18 +120,18 @@ class _StepParser:
     # --- operands ---
 
     def operands(self, verb: Verb) -> dict[str, Any]:
-        """All operands, by the names that `_OPERANDS` and `_OPTIONS` give them."""
+        """All operands, by the names that `OPERANDS` and `OPTIONS` give them."""
         positional, options = _shape(verb.usage)
         given: dict[str, Any] = {}
         for index, (placeholder, optional) in enumerate(positional):
             self.options(options, given)
-            operand = _OPERANDS[placeholder]
+            operand = OPERANDS[placeholder]
             if index == 0 and verb.makes is not None:
                 given["name"] = self.new_name(verb)
             elif placeholder == "ARG…":
                 given[operand.key] = self.arguments(options, given)
             elif not optional or self.operand_follows():
-                given[operand.key] = operand.read(self, self.take(operand.described))
+                given[operand.key] = operand.read(self.reader, self.take(operand.described))
         self.options(options, given)
         self.complete(verb, given)
         return given
@@ -188,7 +146,7 @@ class _StepParser:
                 raise self.error(f"{key}= is given twice", token)
             self.position += 1
             value = Token(text, token.column + len(key) + 1)
-            given[key] = _OPTIONS[options[key]](self, value)
+            given[key] = OPTIONS[options[key]](self.reader, value)
 
     def complete(self, verb: Verb, given: dict[str, Any]) -> None:
         """What follows from the operands together."""
@@ -223,140 +181,15 @@ class _StepParser:
             raise self.error(f"{name} names a {known.kind} already", token)
         return name
 
-    def old_name(self, token: Token, placeholder: str) -> str:
-        """The name of something made before."""
-        kinds = tuple(kind for letter in placeholder.split("|") for kind in _KINDS[letter])
-        known = self.names.get(token.text)
-        wanted = " or ".join(kind for kind in kinds if kind != "primary") or "primary context"
-        if known is None:
-            raise self.error(
-                f"no {wanted} is named {token.text!r}",
-                token,
-                hint=did_you_mean(token.text, self.names),
-            )
-        if known.kind not in kinds:
-            raise self.error(f"{token.text} is a {known.kind}, not a {wanted}", token)
-        return token.text
-
     def arguments(
         self, options: Mapping[str, str], given: dict[str, Any]
     ) -> tuple[Argument | Name, ...]:
         """The ARGs of a launch; options may stand among them."""
         found: list[Argument | Name] = []
         while self.operand_follows():
-            token = self.take("an argument")
-            known = self.names.get(token.text)
-            if known is not None and known.kind in _KINDS["B"]:
-                found.append(Name(token.text))
-            else:
-                found.append(self.argument(token))
+            found.append(self.reader.argument(self.take("an argument")))
             self.options(options, given)
         return tuple(found)
-
-    def argument(self, token: Token) -> Argument:
-        """One ARG that is a value."""
-        argument: Argument = self.based(token, lambda: parse_argument(token.text))
-        if isinstance(argument.value, Buffer | FileBuffer | SymbolAddress):
-            raise self.error(
-                f"{token.text!r} is an address: here memory has a name",
-                token,
-                hint="'alloc B SIZE' or 'global B M.NAME' makes one",
-            )
-        return argument
-
-    def based(self, token: Token, parse: Callable[[], Any], skipped: int = 0) -> Any:
-        """Parse part of a token, an error's column being turned into that of the line.
-
-        Args:
-            token: Where it stands.
-            parse: The parser, called with no argument.
-            skipped: Characters before the token's own in the text that is parsed.
-        """
-        try:
-            return parse()
-        except ArgumentSyntaxError as error:
-            column = token.column + max(0, error.column - skipped)
-            raise self.line.error(error.message, column, hint=error.hint) from None
-
-    def number(self, token: Token) -> int:
-        """``4096``, ``0x1000``, ``4Ki``: not negative."""
-        try:
-            literal = read(token.text)
-        except LiteralError as error:
-            raise self.error(str(error), token) from None
-        if literal.form is not Form.INTEGER or literal.negative:
-            raise self.error(f"{token.text!r} is not a whole number", token)
-        return literal.integer
-
-    def extent(self, token: Token) -> tuple[int, int, int]:
-        """``X[,Y[,Z]]``; zero is allowed, for the driver to refuse."""
-        numbers = [self.number(Token(text, token.column)) for text in token.text.split(",")]
-        if len(numbers) > 3:
-            raise self.error(f"{token.text!r} has {len(numbers)} dimensions", token)
-        x, y, z = (*numbers, 1, 1)[:3]
-        return (x, y, z)
-
-    def words(self, token: Token) -> frozenset[str]:
-        """Context flags, joined by commas."""
-        found = frozenset(token.text.split(","))
-        for word in sorted(found):
-            if word not in FLAGS:
-                raise self.error(
-                    f"{word!r} is no flag of a context", token, hint=f"there are {', '.join(FLAGS)}"
-                )
-        return found
-
-    def limit(self, token: Token) -> Limit:
-        """``NAME[=SIZE]``."""
-        name, equals, size = token.text.partition("=")
-        if name not in LIMITS:
-            there = f"there are {', '.join(LIMITS)}"
-            raise self.error(f"there is no limit {name!r}", token, hint=there)
-        if not equals:
-            return Limit(name, None)
-        return Limit(name, self.number(Token(size, token.column + len(name) + 1)))
-
-    def prefer(self, token: Token) -> str:
-        """A cache preference."""
-        return self.one_of(token, CACHE_CONFIGS)
-
-    def one_of(self, token: Token, words: tuple[str, ...]) -> str:
-        """One of the words."""
-        if token.text not in words:
-            raise self.error(f"{token.text!r} is none of {', '.join(words)}", token)
-        return token.text
-
-    def image(self, token: Token) -> str:
-        """A path, in quotes where it has spaces, or `BUILTIN`."""
-        path = token.text.strip('"')
-        if not path:
-            raise self.error("expected the path of an image", token)
-        return path
-
-    def symbol(self, token: Token) -> Symbol:
-        """``M.NAME``."""
-        owner, dot, name = token.text.partition(".")
-        if not dot or not name:
-            raise self.error(
-                f"{token.text!r} is not M.NAME: a module or library and what is in it", token
-            )
-        return Symbol(self.old_name(Token(owner, token.column), "M"), name)
-
-    def value(self, token: Token) -> tuple[bytes, Type | None]:
-        """A value to write: its bytes, and its type where it has one."""
-        value = self.argument(token).value
-        if isinstance(value, Bytes):
-            return value.data, None
-        if isinstance(value, BareNumber):
-            raise self.error(f"{value} needs a type", token, hint=f"as in: i32:{value}")
-        if not isinstance(value, Element):
-            raise self.error(f"{token.text!r} is no value to write", token)
-        return element_bytes(value), value.type
-
-    def type(self, token: Token) -> Type:
-        """A type on its own."""
-        found: Type = self.based(token, lambda: parse_type(token.text))
-        return found
 
     # --- clauses ---
 
@@ -409,48 +242,7 @@ class _StepParser:
         if operator.text in (">=", "<=") and not ordered:
             raise self.error(f"the value of '{verb.name}' is only equal or not", operator)
         token = self.take("a value to compare with")
-        return _COMPARED[verb.gives](self, token, verb, operands)
-
-    def compared_context(self, token: Token, verb: Verb, operands: Mapping[str, Any]) -> Any:
-        """``none``, a context, or a value that was named."""
-        if token.text == "none":
-            return None
-        known = self.names.get(token.text)
-        if known is not None and known.kind == "value":
-            return Name(token.text)
-        if token.text == operands.get("name"):
-            return Name(token.text)
-        return Name(self.old_name(token, "A"))
-
-    def compared_number(self, token: Token, verb: Verb, operands: Mapping[str, Any]) -> Any:
-        """A number, a value that was named, or the address of something."""
-        known = self.names.get(token.text)
-        if known is None:
-            return self.number(token)
-        if known.kind not in ("value", "buffer", "variable"):
-            raise self.error(f"{token.text} is a {known.kind}, which is no number", token)
-        return Name(token.text)
-
-    def compared_word(self, token: Token, verb: Verb, operands: Mapping[str, Any]) -> Any:
-        """One of the verb's words."""
-        return self.one_of(token, verb.words)
-
-    def compared_words(self, token: Token, verb: Verb, operands: Mapping[str, Any]) -> Any:
-        """Flags."""
-        return self.words(token)
-
-    def compared_data(self, token: Token, verb: Verb, operands: Mapping[str, Any]) -> bytes:
-        """A value of the type that is read, its type left out unless it is a struct."""
-        type_: Type = operands["as_type"]
-        prefix = "" if isinstance(type_, StructType) else f"{type_}:"
-        value = self.based(
-            token, lambda: parse_argument(prefix + token.text), skipped=len(prefix)
-        ).value
-        if not isinstance(value, Element) or value.type.size != type_.size:
-            raise self.error(f"{token.text!r} is no {type_}", token)
-        if isinstance(value, StructValue) and str(value.type) != str(type_):
-            raise self.error(f"{token.text!r} is {value.type}, not {type_}", token)
-        return element_bytes(value)
+        return COMPARED[verb.gives](self.reader, token, verb, operands)
 
     # --- names ---
 
@@ -459,11 +251,11 @@ class _StepParser:
         if verb.name == "new-process":
             self.names.clear()
         if verb.makes is not None:
-            self.names[operands["name"]] = _Named(verb.makes, operands.get("dev", 0))
+            self.names[operands["name"]] = Named(verb.makes, operands.get("dev", 0))
         if verb.name == "write":
             self.names[operands["buffer"]].type = operands["as_type"]
         if label is not None:
-            self.names[label] = _Named("value")
+            self.names[label] = Named("value")
 
 
 @cache
@@ -473,69 +265,6 @@ def result_names() -> frozenset[str]:
 
     names = (str(result.name) for result in CUresult)
     return frozenset(name.removeprefix("CUDA_ERROR_").removeprefix("CUDA_") for name in names)
-
-
-# --- how a usage text is read --------------------------------------------------------------------
-
-_Reader = Callable[[_StepParser, Token], Any]
-
-
-def _reference(placeholder: str) -> _Reader:
-    return lambda parser, token: parser.old_name(token, placeholder)
-
-
-def _context_or_none(parser: _StepParser, token: Token) -> str | None:
-    return None if token.text == "none" else parser.old_name(token, "A")
-
-
-@dataclass(frozen=True, slots=True)
-class _Operand:
-    """A placeholder: the key of its value in `Step.operands`, in words, and what reads it."""
-
-    key: str
-    described: str
-    read: _Reader
-
-
-_OPERANDS: Mapping[str, _Operand] = {
-    "A": _Operand("context", "a context", _reference("A")),
-    "P": _Operand("primary", "a primary context", _reference("P")),
-    "A|none": _Operand("context", "a context or none", _context_or_none),
-    "A|S|E": _Operand("thing", "a context, stream or event", _reference("A|S|E")),
-    "S|E": _Operand("thing", "a stream or event", _reference("S|E")),
-    "S": _Operand("stream", "a stream", _reference("S")),
-    "E": _Operand("event", "an event", _reference("E")),
-    "B": _Operand("buffer", "a buffer", _reference("B")),
-    "F": _Operand("function", "a function", _reference("F")),
-    "M": _Operand("owner", "a module or library", _reference("M")),
-    "L": _Operand("owner", "a library", _reference("M")),
-    "M.NAME": _Operand("symbol", "M.NAME", _StepParser.symbol),
-    "SIZE": _Operand("size", "a size in bytes", _StepParser.number),
-    "VALUE": _Operand("value", "a value", _StepParser.value),
-    "TYPE": _Operand("as_type", "a type", _StepParser.type),
-    "IMAGE": _Operand("image", "an image", _StepParser.image),
-    "LIMIT[=SIZE]": _Operand("limit", "the name of a limit", _StepParser.limit),
-    "PREFER": _Operand("prefer", "a cache preference", _StepParser.prefer),
-    "WORDS": _Operand("flags", "flags", _StepParser.words),
-    "ARG…": _Operand("arguments", "an argument", _StepParser.argument),
-}
-
-# The value of an option to what reads it; the operand's name is the option's own.
-_OPTIONS: Mapping[str, _Reader] = {
-    "N": _StepParser.number,
-    "WORDS": _StepParser.words,
-    "X,Y,Z": _StepParser.extent,
-    "BYTES": _StepParser.number,
-    "S": _reference("S"),
-}
-
-_COMPARED: Mapping[str, Callable[[_StepParser, Token, Verb, Mapping[str, Any]], Any]] = {
-    "context": _StepParser.compared_context,
-    "number": _StepParser.compared_number,
-    "word": _StepParser.compared_word,
-    "words": _StepParser.compared_words,
-    "data": _StepParser.compared_data,
-}
 
 
 @cache

@@ -174,15 +174,26 @@ def _in_our_words(error: click.ClickException, args: Sequence[str]) -> RequestEr
     """Click's own refusals, in the form that all others have."""
     context = error.ctx if isinstance(error, click.UsageError) else None
     hint = f"'{context.command_path} --help' shows how it is used" if context else None
-    if isinstance(error, click.NoSuchOption):
-        from cudarun.commands.numbers import negative_argument
-
-        hint = negative_argument(error.option_name, args) or hint
     message = error.format_message()
+    if isinstance(error, click.NoSuchOption):
+        message = error.message  # click's own suggestions are in the order of the alphabet
+        hint = _meant_option(error, args) or hint
     if context is not None and (found := _NO_COMMAND.match(message)):
         message = found[0]  # click's own suggestion knows no lazy commands
         hint = _nearest_command(context, found["name"]) or hint
     return RequestError(message[:1].lower() + message[1:].rstrip("."), hint=hint)
+
+
+def _meant_option(error: click.NoSuchOption, args: Sequence[str]) -> str | None:
+    """What may be meant by an option that there is not."""
+    from cudarun.commands.numbers import negative_argument
+
+    if hint := negative_argument(error.option_name, args):
+        return hint
+    is_of_all = isinstance(error.ctx and error.ctx.command, click.Group)
+    if is_of_all and any(word in COMMANDS for word in args):
+        return "options stand after the command: cudarun COMMAND [OPTIONS] …"
+    return f"did you mean '{error.possibilities[0]}'?" if error.possibilities else None
 
 
 def _nearest_command(context: click.Context, name: str) -> str | None:

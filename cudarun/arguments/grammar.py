@@ -74,6 +74,8 @@ _PATH_IN_STRUCT = re.compile(r"[^,}]*")
 _PATH = re.compile(r".*", re.DOTALL)
 _COUNT = re.compile(r"[0-9]+")
 
+_A_VALUE = "a value is for instance f32:2.5, f32[n]:zeros, @x.npy or null"
+
 _Kept = TypeVar("_Kept")
 
 
@@ -185,7 +187,7 @@ class _Parser:
             return self.bytes()
         named = self.longest_name(word)
         if named is None:
-            hint = did_you_mean(word, [*NAMED, "null", "bytes"])
+            hint = did_you_mean(word, [*NAMED, "null", "bytes"]) or _A_VALUE
             if scanner.peek("="):
                 hint = "an argument is NAME=VALUE"
             raise scanner.error(f"unknown type {word!r}", start, hint=hint)

@@ -56,7 +56,7 @@ def _facts(data: bytes, origin: str) -> ImageFacts | None:
         raise ImageRefused(f"{origin}: the file is empty")
     if kind is ImageKind.UNKNOWN:
         raise ImageRefused(
-            f"{origin}: not an image", hint="an image is PTX text, a cubin or a fatbin"
+            f"{origin}: not an image", hint="an image is PTX text, a cubin, a fatbin or CUDA source"
         )
     if kind is ImageKind.CUBIN:
         from cudarun.images.elf import read_elf

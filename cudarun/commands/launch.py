@@ -60,7 +60,7 @@ _WITH_SPEC = {
 @context_options
 @output_options
 def command(as_json: bool, quiet: bool, **values: Any) -> int:
-    """Launch a kernel of IMAGE (PTX, cubin or fatbin; - is stdin) with typed arguments.
+    """Launch a kernel of IMAGE (PTX, cubin, fatbin or .cu; - is stdin) with typed arguments.
 
     An ARG is [NAME=]VALUE, in the order of the kernel's parameters: f32:2.5 a scalar,
     f32[n]:iota a buffer, {f32:1, float4:1,2,3,4} a struct, @x.npy a file, &counter a variable.

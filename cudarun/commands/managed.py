@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from cudarun.commands.compile_options import compilation, compile_options
 from cudarun.commands.inputs import read_input
 from cudarun.commands.numbers import extent, size, whole
 from cudarun.commands.options import (
@@ -57,6 +58,7 @@ from cudarun.session.targets import Target
     metavar="N",
     help="Contexts to look from on each device.  [default: 1; 2 where there is one device]",
 )
+@compile_options
 @device_options(default="0")
 @context_options
 @output_options
@@ -97,7 +99,7 @@ def _request(values: dict[str, Any], where: Target) -> ManagedRequest:
         RequestError: Any of it is unusable.
         ImageRefused: The file is empty or no image at all.
     """
-    image = read_input(values["image"])
+    image = read_input(values["image"], compilation(values))
     geometry = Geometry(values["block"], values["grid"], shared_bytes=values["smem"])
     return ManagedRequest(
         image=image,

@@ -8,6 +8,8 @@ from rich.text import Text
 
 from cudarun.report.types import TimingResult
 
+_WIDE = 90  # in which all figures stand beside each other
+
 
 def show_timing(timing: TimingResult, out: Console) -> None:
     """The figures in a table, then the rates, then what makes one doubt them."""
@@ -19,13 +21,15 @@ def show_timing(timing: TimingResult, out: Console) -> None:
         "median": timing.median,
         "mean": timing.mean,
         "deviation": timing.deviation,
-        **{f"p{percent}": value for percent, value in timing.percentiles.items()},
     }
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for name in figures:
-        table.add_column(name, justify="right")
-    table.add_row(*(duration(value) for value in figures.values()))
-    out.print(table)
+    percentiles = {f"p{percent}": value for percent, value in timing.percentiles.items()}
+    narrow = out.width < _WIDE
+    for row in (figures, percentiles) if narrow else (figures | percentiles,):
+        table = Table(box=None, pad_edge=False, header_style="bold")
+        for name in row:
+            table.add_column(name, justify="right")
+        table.add_row(*(duration(value) for value in row.values()))
+        out.print(table)
     for rate, unit in (
         (timing.gigabytes_per_second, "GB/s"),
         (timing.gigaflops_per_second, "GFLOP/s"),

@@ -25,6 +25,7 @@ _IMAGE_REFUSED = frozenset({200, 209, 218, 220, 221, 222, 223, 224, 225, 226, 30
 _SUCCESS, _NOT_FOUND, _NOT_READY = 0, 500, 600
 # Given an image or what is in one, these want no name of us: the code itself wants the symbol.
 _OF_CODE = ("cuFunc", "cuKernel", "cuLaunch", "cuLibraryLoad", "cuModuleLoad")
+_DOCTOR = "'cudarun devices --doctor' says why"
 _UNLINKED = "the code uses a symbol that its file does not define: cudarun link FILE… -o OUT"
 _LOGS_SINCE = 12090
 _NAME_BYTES = 256
@@ -84,7 +85,7 @@ class Driver:
                 raise
             raise NoDevice(
                 "no CUDA driver: libcuda.so.1 was not found",
-                hint="'cudarun devices --doctor' says why; -d cpu is the emulated device",
+                hint=f"{_DOCTOR}; -d cpu is the emulated device",
             ) from error
         if answer[0] not in (_SUCCESS, _NOT_READY) and self.version >= _LOGS_SINCE:
             self._said = self._read_log(name)
@@ -95,7 +96,7 @@ class Driver:
         number = int(result)
         kind, hint = DeviceFailed, None
         if number in _NO_DEVICE:
-            kind = NoDevice  # type: ignore[assignment]
+            kind, hint = NoDevice, _DOCTOR  # type: ignore[assignment]
         elif number in _IMAGE_REFUSED:
             kind = ImageRefused  # type: ignore[assignment]
         elif number == _NOT_FOUND and name.startswith(_OF_CODE):

@@ -375,7 +375,8 @@ class Steps:
         if answer.succeeded:
             kernel = _kernel_facts(owner.image, symbol.name)
             self._things[name] = Thing("function", int(function), owner.image, kernel)
-        return answer
+            return answer
+        return answer.giving(None, log=_mangled_names(owner.image, symbol.name))
 
     def _do_global(self, name: str, symbol: Symbol) -> Answer:
         owner = self._thing(symbol.owner)
@@ -511,15 +512,31 @@ def _said(log: bytearray) -> str | None:
 
 def _kernel_facts(image: Image | None, name: str) -> KernelFacts | None:
     """What an image tells of a kernel; ``None`` where it cannot be read."""
+    return next((kernel for kernel in _kernels(image) if kernel.name == name), None)
+
+
+def _mangled_names(image: Image | None, name: str) -> str | None:
+    """What a kernel is called for the driver, if ``name`` is what C++ calls it."""
+    from cudarun.images.demangle import spellings
+
+    names = [kernel.name for kernel in _kernels(image)]
+    found = [mangled for mangled in names if name in spellings(mangled)[1:]]
+    if not found or name in names:
+        return None
+    return f"the driver knows mangled names alone: {', '.join(found)}"
+
+
+def _kernels(image: Image | None) -> tuple[KernelFacts, ...]:
+    """An image's kernels; none where it cannot be read."""
     from cudarun.images.read import read_image
 
     if image is None:
-        return None
+        return ()
     try:
         facts = image.facts or read_image(image.data, image.origin)
     except ImageRefused:
-        return None
-    return next((kernel for kernel in facts.kernels if kernel.name == name), None)
+        return ()
+    return tuple(facts.kernels)
 
 
 def _shown(as_type: Type, data: bytes | bytearray) -> str:

@@ -201,6 +201,19 @@ def test_a_header_that_is_nowhere(run: Run, tmp_path: Path) -> None:
     assert "NVRTC searches only the folders it is given, and none.h is in none of them." in ran.err
 
 
+def test_macros_and_headers_of_managed(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "mine").mkdir()
+    write(tmp_path / "mine", "#define START MINE\n", "start.h")
+    text = (
+        '#include "start.h"\n__managed__ int counter = START; __global__ void k() { ++counter; }\n'
+    )
+    args = ("managed", write(tmp_path, text), *CPU, "-I", "mine", "--launch", "k", "--json")
+    ran = run(*args, "-D", "MINE=41")
+    assert ran.code == 0, ran.err
+    [counter] = ran.document["variables"]
+    assert [seen["host"]["value"] for seen in counter["observations"]] == [41, 42]
+
+
 def test_a_stack_that_is_too_small(run: Run, tmp_path: Path) -> None:
     text = """
         __device__ __noinline__ int deep(int n) {

@@ -150,3 +150,28 @@ def test_a_misspelt_command(run: Run, words: tuple[str, ...], meant: str) -> Non
     assert ran.code == 2
     assert ran.err.endswith(f"hint: did you mean '{meant}'?\n")
     assert run("dance").err.endswith("hint: 'cudarun --help' shows how it is used\n")
+
+
+@pytest.mark.parametrize(
+    ("args", "hint"),
+    [
+        (("launch", "x.ptx", "--thread", "9"), "did you mean '--threads'?"),
+        (("load", "x.ptx", "--blok", "9"), "did you mean '--block'?"),
+        (("--verison",), "did you mean '--version'?"),
+        (("-d", "cpu", "devices"), "options stand after the command: cudarun COMMAND [OPTIONS] …"),
+        (("--json", "devices"), "options stand after the command: cudarun COMMAND [OPTIONS] …"),
+        (("devices", "--zzz"), "'cudarun devices --help' shows how it is used"),
+    ],
+)
+def test_an_option_that_there_is_not(run: Run, args: tuple[str, ...], hint: str) -> None:
+    ran = run(*args)
+    assert ran.code == 2
+    error, shown = ran.err.splitlines()
+    assert error.startswith("error: no such option '-")
+    assert shown == f"hint: {hint}"
+
+
+def test_a_driver_that_finds_no_device(run: Run) -> None:
+    ran = run("load", "samples/hello.ptx", "-d", "cpu", env={"CUDARUN_CPU_DEVICES": "none"})
+    assert ran.code == 3
+    assert ran.err.splitlines()[-1] == "hint: 'cudarun devices --doctor' says why"

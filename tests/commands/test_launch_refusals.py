@@ -45,7 +45,8 @@ def test_a_text_that_is_no_ptx(run: Run, tmp_path: Path) -> None:
     (tmp_path / "text.ptx").write_text("Dear driver,\n")
     refused(
         run, "text.ptx", "-d", "cpu", code=4,
-        says="error: text.ptx: not an image\nhint: an image is PTX text, a cubin or a fatbin\n",
+        says="error: text.ptx: not an image\n"
+        "hint: an image is PTX text, a cubin, a fatbin or CUDA source\n",
     )  # fmt: skip
 
 

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import io
 from typing import TYPE_CHECKING
 
 import pytest
+from rich.console import Console
+
+from cudarun.report.timing import show_timing
+from cudarun.report.types import TimingResult
 
 if TYPE_CHECKING:
     from conftest import Run
@@ -93,3 +98,20 @@ def test_a_profiled_launch_copies_nothing_back(run: Run) -> None:
     assert "cuMemcpyDtoH(" not in bare.err
     assert "cuMemcpyDtoH(" in usual.err
     assert bare.err.count("cuLaunchKernel(") == 1
+
+
+@pytest.mark.parametrize(("width", "rows"), [(80, 2), (90, 1)])
+def test_the_figures_fit_the_terminal(width: int, rows: int) -> None:
+    timing = TimingResult(
+        clock="CUDA events", samples=(123.4, 456.7), warmup=1, flushed_bytes=0, minimum=123.4,
+        median=234.5, mean=345.6, deviation=111.2,
+        percentiles=dict.fromkeys(("5", "25", "75", "95", "99"), 456.7), noisy=False,
+        throttled=None, gigabytes_per_second=None, gigaflops_per_second=None,
+    )  # fmt: skip
+    text = io.StringIO()
+    show_timing(timing, Console(file=text, width=width))
+    shown = text.getvalue().splitlines()
+    assert len(shown) == 1 + 2 * rows
+    assert "deviation" in shown[1]
+    assert shown[-1].endswith("456.7 ms")
+    assert all(len(line) <= width for line in shown)

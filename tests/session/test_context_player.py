@@ -261,3 +261,12 @@ def test_what_was_last_seen(
     before: list[int], top: int, own: Step | None, after: list[int]
 ) -> None:
     assert _last_seen(before, top, own) == after
+
+
+@pytest.mark.parametrize("owner", ["module", "library"])
+def test_a_kernel_by_the_name_that_c_plus_plus_has_for_it(owner: str) -> None:
+    text = b".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry _Z4savev() { ret; }\n"
+    script = f"create A; {owner} M file; function F M.save; function G M.nothing"
+    *_, mangled, missing = ran(script, file=Image("file", text)).steps
+    assert mangled.reason == "the driver knows mangled names alone: _Z4savev"
+    assert missing.reason == f"the {owner} has no kernel 'nothing'"

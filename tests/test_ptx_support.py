@@ -51,8 +51,14 @@ def test_instructions_without_a_row_are_said_to_be_not_implemented(name: str) ->
         ("add.xx.u32", "Unknown modifier '.xx'"),
         ("add.wide.u32", "Unknown modifier '.wide'"),
         ("setp.lt.ftz.s32", "'setp.lt.ftz.s32' is no form of instruction 'setp' for sm_90"),
-        ("vadd.s32.s32.s32", "instruction 'vadd.s32.s32.s32' is not implemented by the emulated "
-         "device"),
+        ("tex.1d", "instruction 'tex.1d' is not implemented by the emulated device"),
+        ("vadd.u32.u32.u32.sat", "this form of 'vadd' is not implemented by the emulated device: "
+         "'vadd.u32.u32.u32.sat'"),
+        ("vadd.s16.u32.s32", "Unexpected instruction types specified for 'vadd'"),
+        ("vset.u32.u32.lt.sat", "Illegal modifier '.sat' for instruction 'vset'"),
+        ("vset.u32.u32", "Comparison modifier required for instruction 'vset'"),
+        ("vshl.u32.u32.u32", "Clamp modifier required for instruction 'vshl'"),
+        ("vshl.u32.u32.s32.clamp", "Operation requires .u32 type"),
         ("shfl.up.b32", "this form of 'shfl' is not implemented by the emulated device: "
          "'shfl.up.b32'"),
     ],

@@ -83,7 +83,8 @@ def _row(row: Form) -> list[str]:
         text = ("" if place == 0 else ", ") + _operand(operand)
         operands += f"{{{text}}}" if operand.optional else text
     line = f"{row.opcode}{words}  {operands}".rstrip() + ";"
-    used = [word for word, _ in row.words if word in row.classes]
+    selectors = [operand.selector for operand in row.operands if operand.selector]
+    used = [word for word in [*(word for word, _ in row.words), *selectors] if word in row.classes]
     return [line, *(f"    .{word} = {_choices(row.classes[word])}" for word in used)]
 
 
@@ -91,6 +92,10 @@ def _operand(operand: OperandForm) -> str:
     name = operand.name
     if operand.pair is not None:
         name += f"{{|{operand.pair}}}" if operand.spare else f"|{operand.pair}"
+    if operand.selector:
+        name += f"{{.{operand.selector}}}"
+    if operand.minus:
+        name = f"{{-}}{name}"
     return {"address": f"[{name}]", "vector": f"{{{name}, ...}}"}.get(operand.shape, name)
 
 

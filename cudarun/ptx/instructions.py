@@ -19,6 +19,7 @@ from cudarun.ptx.tree import (
     Address,
     Float,
     Instruction,
+    Minus,
     Negated,
     Operand,
     Pair,
@@ -109,6 +110,13 @@ class InstructionRules(Cursor):
         if self.at("!") and self.following().kind is TokenKind.NAME:
             self.advance()
             return Negated(self._register())
+        if (
+            self.at("-")
+            and self.following().kind is TokenKind.NAME
+            and self._is_register(self.following().text)
+        ):
+            self.advance()
+            return Minus(self._register())
         if starts_constant(self):
             return constant(self)
         return self._named_operand()

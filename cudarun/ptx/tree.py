@@ -120,6 +120,13 @@ class Negated:
 
 
 @dataclass(frozen=True, slots=True)
+class Minus:
+    """A register with ``-`` before it, as ``vmad`` takes it."""
+
+    operand: Register
+
+
+@dataclass(frozen=True, slots=True)
 class Sink:
     """The bit bucket ``_``."""
 
@@ -135,6 +142,7 @@ Operand = (
     | Vector
     | Pair
     | Negated
+    | Minus
     | Sink
 )
 

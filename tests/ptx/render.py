@@ -151,6 +151,8 @@ def operand(o: tree.Operand) -> str:
             return f"{operand(first)}|{operand(second)}"
         case tree.Negated(inner):
             return f"!{operand(inner)}"
+        case tree.Minus(inner):
+            return f"-{operand(inner)}"
         case tree.Sink():
             return "_"
     raise AssertionError(o)

@@ -41,6 +41,7 @@ simple = (
     | sinks
     | st.builds(tree.SymbolOffset, symbols, offsets.filter(bool))
     | st.builds(tree.Negated, registers)
+    | st.builds(tree.Minus, registers)
 )
 vectors = st.lists(simple, min_size=1, max_size=4).map(lambda e: tree.Vector(tuple(e)))
 operands = (

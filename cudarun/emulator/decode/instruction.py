@@ -16,7 +16,7 @@ from cudarun.emulator.code import (
     Use,
 )
 from cudarun.emulator.decode.operands import Misfit, Operands
-from cudarun.emulator.decode.rules import wrong_words
+from cudarun.emulator.decode.rules import wrong_selector, wrong_words
 from cudarun.emulator.decode.scope import CARRY
 from cudarun.emulator.isa.form import Form, OperandForm, Words
 from cudarun.emulator.isa.manual import complaint
@@ -139,6 +139,8 @@ class _Resolution:
     def _value(
         self, wanted: OperandForm, operand: tree.Operand, ptx_type: Type, writes: bool
     ) -> None:
+        if self.form.selects:
+            operand = self._selected(wanted, operand)
         if writes:
             if isinstance(operand, tree.Sink) and not self._discards(wanted):
                 opcode = self.instruction.opcode
@@ -149,6 +151,22 @@ class _Resolution:
             if isinstance(operand, tree.Float) and ptx_type.kind is Kind.BITS and self._counts():
                 raise self.operands.mismatch()
             self.sources.append(self.operands.source(operand, ptx_type, relaxed=wanted.relaxed))
+
+    def _selected(self, wanted: OperandForm, operand: tree.Operand) -> tree.Operand:
+        """A video operand without its minus and its selector, of which note is taken."""
+        if isinstance(operand, tree.Minus) and wanted.minus:
+            self.words.negative.add(wanted.name)
+            operand = operand.operand
+        if not isinstance(operand, tree.Register):
+            return operand
+        name, _, selector = operand.name.rpartition(".")
+        if not name or self.operands.scope.find(name) is None:
+            return operand
+        wrong = wrong_selector(self.form, wanted, selector, self.words)
+        if wrong is not None:
+            raise Misfit(wrong)
+        self.words.selectors[wanted.name] = selector
+        return tree.Register(name)
 
     def _counts(self) -> bool:
         """Whether the instruction is one of integers or predicates, whose constants are whole."""

@@ -94,6 +94,8 @@ class Operands:
                 if ptx_type.kind is not Kind.PREDICATE:
                     raise self.mismatch()
                 return RegisterUse(use.slot, use.type, negated=not use.negated)
+            case tree.Minus():
+                raise Misfit(f"Operand negation not allowed for instruction '{self.opcode}'")
             case tree.Integer() | tree.Float() if self.opcode not in _REGISTERS_ONLY:
                 return ConstantUse(self.constant(operand, ptx_type))
             case tree.Symbol(name):

@@ -6,12 +6,13 @@ Each function returns what is wrong, in ptxas's words where it has some, or ``No
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection
 from functools import lru_cache, partial
 from math import prod
 
 from cudarun.emulator.decode.fragments import fragments
-from cudarun.emulator.isa.form import Words
+from cudarun.emulator.isa.form import Form, OperandForm, Words
 from cudarun.emulator.isa.since import since
 from cudarun.emulator.isa.types import TYPES, Kind
 from cudarun.ptx import tree
@@ -23,6 +24,7 @@ _OPAQUE = frozenset({"texref", "samplerref", "surfref"})
 _ACCELERATED = frozenset({"setmaxnreg"})  # of sm_90a, not of sm_90
 _MATRIX = frozenset({"ldmatrix", "stmatrix", "mma", "wmma"})
 _WIDEST_VECTOR = 128
+_SCALAR_VIDEO = ("vadd", "vsub", "vabsdiff", "vmin", "vmax", "vshl", "vshr", "vmad", "vset")
 
 # --- declarations --------------------------------------------------------------------------------
 
@@ -108,6 +110,39 @@ def wrong_words(opcode: str, words: Words) -> str | None:
     return check(words) if check else None
 
 
+# Selectors of which there are many, as the manual writes them (9.7.18.2).
+_SELECTORS = {"hxy": re.compile(r"h[0-3]{2}"), "bxyzw": re.compile(r"b[0-7]{4}")}
+
+
+def wrong_selector(form: Form, operand: OperandForm, selector: str, words: Words) -> str | None:
+    """What is wrong with the selector behind an operand of a video instruction."""
+    if operand.selector:
+        allowed = form.classes[operand.selector]
+        if selector in allowed or any(
+            pattern.fullmatch(selector) for name, pattern in _SELECTORS.items() if name in allowed
+        ):
+            return None
+        return f"Incorrect video selector for operand {form.operands.index(operand)}"
+    if operand is not form.operands[0]:
+        return f"Video selector is not allowed on 'source {operand.name.upper()}' operand"
+    if words.get("sat"):
+        return "saturation to a part of a word is not implemented by the emulated device"
+    if words.get("op2"):
+        return "Video instruction cannot have destination selector and secondary operation"
+    return f"Video selector is not allowed on destination for instruction '{form.opcode}'"
+
+
+def _video(opcode: str, words: Words) -> str | None:
+    if "d" in words.selectors and "c" not in words.given:
+        return f"Video selector is not allowed on destination for instruction '{opcode}'"
+    if words.negative and words.get("po"):
+        return "Conflicting use of '.po' modifier with operand negation"
+    if "c" in words.negative and len(words.negative) == 2:
+        limit = "either (source A xor source B) or source C"
+        return f"Operand negation limited to {limit}"
+    return None
+
+
 def _memory(words: Words) -> str | None:
     if words.type.bits * words.count > _WIDEST_VECTOR:
         return "Vector type too large, exceeds 128 bit limit"
@@ -185,6 +220,7 @@ _CHECKS: dict[str, Callable[[Words], str | None]] = {
     "alloca": _stack,
     "atom": partial(_atomic, "atom"),
     "red": partial(_atomic, "red"),
+    **{name: partial(_video, name) for name in _SCALAR_VIDEO},
     "mma": _matrix,
     "wmma": _product,
     "mbarrier": _barrier_object,

@@ -10,6 +10,8 @@ A row begins with the syntax line of the manual's instruction page::
   ``b:u32``, ``d:wide``, ``d:dtype`` (a class). ``[a]`` is an address, ``{d}`` a vector, ``d|p`` a
   pair, ``d|?p`` one whose second half may be missing, ``n:int`` a constant integer, ``?c`` may be
   left out. ``~d`` may be a register wider than the type (the rule of ``ld``, ``st`` and ``cvt``).
+  ``a{.asel}`` may have a selector of video instructions behind it, of the class ``asel``, ``{-}a``
+  a minus before it.
 * ``only=`` refuses, by a function of the words, what the syntax line alone would let through.
 * The first operand is the destination, unless it is an address or the row says ``writes=0``.
 
@@ -42,8 +44,8 @@ T = TypeVar("T", bound=Function)
 
 _WORD = re.compile(r"\{\.([\w:.]+)\}|\.([\w:]+)")
 _OPERAND = re.compile(
-    r"(?P<optional>\?)?(?P<relaxed>~)?"
-    r"(?P<open>[\[{]?)(?P<name>\w+)(:(?P<type>\w+))?[\]}]?"
+    r"(?P<optional>\?)?(?P<relaxed>~)?(?P<minus>\{-\})?"
+    r"(?P<open>[\[{]?)(?P<name>\w+)(\{\.(?P<selector>\w+)\})?(:(?P<type>\w+))?[\]}]?"
     r"(\|(?P<spare>\?)?(?P<pair>\w+)(:(?P<second>\w+))?)?$"
 )
 
@@ -58,6 +60,8 @@ class Words(dict[str, str]):
         offsets: The byte offset in each address operand.
         counts: How many elements each vector operand has.
         given: The names of the operands given; optional ones may be missing.
+        selectors: The selectors given, by the names of their operands.
+        negative: The names of the operands with a minus.
     """
 
     def __init__(self, words: dict[str, str]) -> None:
@@ -66,6 +70,8 @@ class Words(dict[str, str]):
         self.offsets: list[int] = []
         self.counts: list[int] = []
         self.given: set[str] = set()
+        self.selectors: dict[str, str] = {}
+        self.negative: set[str] = set()
 
     @property
     def count(self) -> int:
@@ -95,6 +101,7 @@ class OperandForm:
 
     ``shape`` is ``"value"``, ``"address"``, ``"vector"`` or ``"constant"``. ``pair`` is the name of
     the second half of a pair, if it is one, ``second`` its type; with ``spare`` it may be missing.
+    ``selector`` is the class of its selectors, if it may have one; with ``minus`` it may have that.
     """
 
     name: str
@@ -105,6 +112,8 @@ class OperandForm:
     pair: str | None
     second: str
     spare: bool
+    selector: str
+    minus: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,6 +132,11 @@ class Form:
     writes_carry: bool
     any_order: bool
     only: Callable[[Words], bool] | None
+
+    @property
+    def selects(self) -> bool:
+        """Whether its operands may have selectors."""
+        return any(operand.selector for operand in self.operands)
 
     def match(self, modifiers: tuple[str, ...]) -> Words | None:
         """The words if these are modifiers of this form, else ``None``."""
@@ -235,6 +249,8 @@ def _operand(text: str) -> OperandForm:
         pair=match["pair"],
         second=match["second"] or "pred",
         spare=match["spare"] is not None,
+        selector=match["selector"] or "",
+        minus=match["minus"] is not None,
     )
 
 

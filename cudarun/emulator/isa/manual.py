@@ -10,7 +10,8 @@ from __future__ import annotations
 from functools import cache
 
 from cudarun.emulator.isa.atomics import illegal_atomic
-from cudarun.emulator.isa.table import FORMS
+from cudarun.emulator.isa.scalar_video import illegal_video
+from cudarun.emulator.isa.table import FORMS, MODULES
 from cudarun.records import dataclass
 
 
@@ -82,7 +83,7 @@ CHAPTERS = (
         tcgen05.wait tcgen05.cp tcgen05.shift tcgen05.mma tcgen05.mma.sp tcgen05.mma.ws
         tcgen05.mma.ws.sp tcgen05.fence tcgen05.commit"""),
     _chapter("9.7.17", "Stack", "stack", "stacksave stackrestore alloca"),
-    _chapter("9.7.18", "Video", "video", """
+    _chapter("9.7.18", "Video", "scalar_video video", """
         vadd vsub vabsdiff vmin vmax vshl vshr vmad vset vadd2 vsub2 vavrg2 vabsdiff2 vmin2 vmax2
         vset2 vadd4 vsub4 vavrg4 vabsdiff4 vmin4 vmax4 vset4"""),
     _chapter("9.7.19", "Miscellaneous", "control hints", "brkpt nanosleep pmevent trap setmaxnreg"),
@@ -116,7 +117,8 @@ CONTROL_FORMS = (
 REFUSED_FORMS = tuple(
     _words("""
     fma.rn.oob.f16 fma.rn.relu.oob.bf16x2 rcp.rn.ftz.f64 set.lt.u32.f16x2 set.lt.s32.bf16x2
-    cvt.pack.sat.s4.s32.b32 cvt.pack.sat.u2.s32.b32
+    cvt.pack.sat.s4.s32.b32 cvt.pack.sat.u2.s32.b32 vadd.u32.u32.u32.sat vmin.u32.s32.s32.max
+    vshl.s32.s32.u32.clamp.max
     createpolicy.range.global.L2::evict_last.b64 createpolicy.cvt.L2.b64
     ld.global.unified.u32 ld.global.nc.L2::cache_hint.unified.u32
     st.async.shared::cluster.mbarrier::complete_tx::bytes.u32 vote.all.pred shfl.up.b32
@@ -180,6 +182,13 @@ _NAME_WORDS = frozenset(
 """)
 )
 
+# What tells, of some opcodes, forms that PTX does not have, in the words of ptxas.
+_ILLEGAL = {
+    "atom": illegal_atomic,
+    "red": illegal_atomic,
+    **{row.opcode: illegal_video for row in MODULES["scalar_video"]},
+}
+
 
 @cache
 def opcodes() -> frozenset[str]:
@@ -221,8 +230,8 @@ def complaint(opcode: str, words: tuple[str, ...]) -> str:
         elsewhere = opcode in FORMS and word in _NAME_WORDS - _own_words(opcode)
         if elsewhere or word not in modifiers():
             return f"Unknown modifier '.{word}'"
-    if opcode in ("atom", "red"):
-        illegal = illegal_atomic(opcode, words)
+    if opcode in _ILLEGAL:
+        illegal = _ILLEGAL[opcode](opcode, words)
         if illegal is not None:
             return illegal
     if opcode == "isspacep" and words == ("param::func",):

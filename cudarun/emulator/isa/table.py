@@ -18,6 +18,7 @@ from cudarun.emulator.isa import (
     mbarrier,
     memory,
     move,
+    scalar_video,
     stack,
     video,
     warp,
@@ -39,6 +40,7 @@ _MODULES = (
     mbarrier,
     cluster,
     stack,
+    scalar_video,
     video,
     hints,
 )

@@ -1,8 +1,4 @@
-"""SIMD video instructions on two halves or four bytes of a word (PTX manual 9.7.19).
-
-Refused for now: the selections and masks of operands (``a.b7654``, ``d.h1``), and the scalar
-instructions (``vadd``, ``vmad``, ``vset``, …). Compilers write neither.
-"""
+"""SIMD video instructions on two halves or four bytes of a word (PTX manual 9.7.18.2)."""
 
 from __future__ import annotations
 
@@ -54,6 +50,24 @@ def _parts(word: Array, count: int, kind: str) -> Array:
     return np.ascontiguousarray(word).view(dtype).reshape(len(word), count).astype(np.int32)
 
 
+def _chosen(a: Array, b: Array, count: int, kind: str, selector: str) -> Array:
+    """The parts of ``a`` and ``b`` that a selector names, of which the last is the lowest."""
+    both = np.concatenate([_parts(a, count, kind), _parts(b, count, kind)], axis=1)
+    return both[:, [int(part) for part in selector[:0:-1]]]
+
+
+# The selectors that operands without one have, by the count of parts.
+_DEFAULTS = {
+    2: (("a", "h10"), ("b", "h32")),
+    4: (("a", "b3210"), ("b", "b7654")),
+}
+_MASKS = {
+    2: "h0 h1 h10",
+    4: "b0 b1 b10 b2 b20 b21 b210 b3 b30 b31 b310 b32 b320 b321 b3210",
+}
+_SELECTORS = {2: "hxy", 4: "bxyzw"}  # x, y, … are from 0 to 3, or to 7
+
+
 def _simd(count: int, operate: Operation, words: Words) -> Function:
     """All parts at once, then put into one word, or added to ``c``."""
     first, second = words["atype"], words["btype"]
@@ -61,15 +75,20 @@ def _simd(count: int, operate: Operation, words: Words) -> Function:
     if words.get("dtype") != "s32":
         smallest, largest = 0, (1 << 32 // count) - 1
 
+    asel, bsel = (words.selectors.get(name, default) for name, default in _DEFAULTS[count])
+    mask = [int(part) for part in words.selectors.get("d", "")[1:]] or list(range(count))
+
     def function(a: Array, b: Array, c: Array, d: Array) -> None:
-        result = operate(_parts(a, count, first), _parts(b, count, second)).astype(np.int32)
+        left, right = _chosen(a, b, count, first, asel), _chosen(a, b, count, second, bsel)
+        result = operate(left, right).astype(np.int32)[:, mask]
         if words.get("add"):
             total = c.view(np.uint32) + result.sum(axis=1, dtype=np.int32).view(np.uint32)
             d[...] = total.view(d.dtype)
             return
         if words.get("sat"):
             result = np.clip(result, smallest, largest)
-        narrow = result.astype(f"u{4 // count}")  # keeps the lowest bits
+        narrow = _parts(c, count, "u32").astype(f"u{4 // count}")
+        narrow[:, mask] = result.astype(narrow.dtype)  # keeps the lowest bits
         d[...] = narrow.view(d.dtype).reshape(len(d))
 
     return function
@@ -85,16 +104,18 @@ def _comparison(count: int) -> Callable[[Words], Function]:
 
 def _rows() -> Iterator[Form]:
     kinds: dict[str, Any] = dict.fromkeys(("dtype", "atype", "btype"), "u32 s32")
-    operands = "d:dtype, a:atype, b:btype, c:dtype"
+    operands = "d{.mask}:dtype, a{.asel}:atype, b{.bsel}:btype, c:dtype"
     for count in (2, 4):
+        parts = _SELECTORS[count]
+        kinds |= {"mask": _MASKS[count], "asel": parts, "bsel": parts}
         for name in _OPERATIONS:
             make = _arithmetic(name, count)
             head = f"{name}{count}.dtype.atype.btype"
             yield form(f"{head}{{.sat}}  {operands}", make=make, **kinds)
             yield form(f"{head}.add  {operands}", make=make, **kinds)
-        yield form(f"vset{count}.atype.btype.cmp{{.add}}  d:u32, a:atype, b:btype, c:u32",
-                   make=_comparison(count), cmp=" ".join(_COMPARISONS), atype="u32 s32",
-                   btype="u32 s32")  # fmt: skip
+        compared = operands.replace(":dtype", ":u32")
+        yield form(f"vset{count}.atype.btype.cmp{{.add}}  {compared}", make=_comparison(count),
+                   cmp=" ".join(_COMPARISONS), **kinds)  # fmt: skip
 
 
 FORMS: tuple[Form, ...] = tuple(_rows())

@@ -12,6 +12,7 @@ from cudarun.emulator.isa import integer as integer_table
 from cudarun.emulator.isa import logic as logic_table
 from cudarun.emulator.isa import move as move_table
 from tests.golden.isa import extras, lanewise, later, matrix, mbarrier, memory, wanted, warp
+from tests.golden.isa import video as video_cases
 from tests.golden.isa.case import Case, unique
 
 _CHAPTERS: dict[str, Callable[[], Iterable[Case]]] = {
@@ -32,7 +33,7 @@ _CHAPTERS: dict[str, Callable[[], Iterable[Case]]] = {
     "stack": memory.stack,
     "hints": memory.hints,
     "special": warp.special,
-    "video": lambda: (replace(case, lanes=64) for case in _rows(video)),
+    "video": lambda: chain((replace(case, lanes=64) for case in _rows(video)), video_cases.video()),
     "later": later.later,
     "wanted": wanted.wanted,
 }

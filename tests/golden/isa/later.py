@@ -10,9 +10,32 @@ from tests.golden.isa.case import Case
 def later() -> Iterator[Case]:
     """All of them."""
     yield from _vectors()
+    yield from _video()
     text = "st.global.u32 [%g], %a0; mov.u64 %w1, table; cvta.const.u64 %w1, %w1;"
     yield Case("isspacep.global of table", f"{text} isspacep.global %d0, %w1;", ("u32",), ("pred",),
                lanes=32)  # fmt: skip
+
+
+def _video() -> Iterator[Case]:
+    """Scalar video instructions: saturation, second operations, operands with a minus."""
+    words = [f"{name}.s32.{a}.{b}.sat" for name in ("vadd", "vsub", "vabsdiff", "vmin", "vmax")
+             for a in ("u32", "s32") for b in ("u32", "s32")]  # fmt: skip
+    words += [f"{name}.s32.{a}.u32.{mode}.sat" for name in ("vshl", "vshr") for a in ("u32", "s32")
+              for mode in ("clamp", "wrap")]  # fmt: skip
+    for word in words:
+        yield Case(f"{word} of words", f"{word} %d0, %a0, %a1;", ("u32", "u32"), ("b32",),
+                   lanes=128)  # fmt: skip
+    for op in ("min", "max"):
+        word = f"vset.u32.s32.lt.{op}"
+        yield Case(word, f"{word} %d0, %a0, %a1, %a2;", ("u32",) * 3, ("b32",), lanes=64)
+    for kinds in ("u32.u32", "u32.s32", "s32.s32"):
+        for rest in ("", ".sat", ".shr7", ".sat.shr15"):
+            for a, c in (("-", ""), ("", "-")):
+                word = f"vmad.s32.{kinds}{rest}"
+                yield Case(f"{word} {a}a {c}c", f"{word} %d0, {a}%a0, %a1, {c}%a2;", ("u32",) * 3,
+                           ("b32",), lanes=64)  # fmt: skip
+            word = f"vmad.u32.{kinds}.po{rest}"
+            yield Case(word, f"{word} %d0, %a0, %a1, %a2;", ("u32",) * 3, ("b32",), lanes=64)
 
 
 def _vectors() -> Iterator[Case]:

@@ -1,0 +1,190 @@
+"""Scalar video instructions: on a word, half or byte of each operand (PTX manual 9.7.18.1).
+
+GPUs from Maxwell on have no such instructions, ptxas makes them of others. What it makes of some
+does not follow the manual, for sm_90 and in CUDA 13.0: ``vadd.u32.u32.u32.sat`` wraps, a negative
+sum saturated to a byte is 127, ``.min`` takes large ``.u32`` results for 64-bit ones. These forms
+are refused: ``.sat`` to ``.u32`` and to parts of words, ``.min`` and ``.max`` but of ``vset``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from cudarun.emulator.isa.form import Form, Function, Words, form
+from cudarun.emulator.isa.types import TYPES
+
+Array = npt.NDArray[Any]
+Operation = Callable[[Array, Array], Array]
+
+_ONES = 0xFFFF_FFFF
+_SIGN34, _MASK34 = 1 << 33, (1 << 34) - 1
+_PARTS = "b0 b1 b2 b3 h0 h1"
+_WHERE: dict[str, Any] = {"asel": _PARTS, "bsel": _PARTS, "any_order": True}
+_KINDS: dict[str, Any] = dict.fromkeys(("dtype", "atype", "btype"), "u32 s32")
+
+_OPERATIONS: dict[str, Operation] = {
+    "vadd": np.add,
+    "vsub": np.subtract,
+    "vabsdiff": lambda a, b: np.abs(a - b),
+    "vmin": np.minimum,
+    "vmax": np.maximum,
+}
+_SECOND: dict[str, Operation] = {"add": np.add, "min": np.minimum, "max": np.maximum}
+_COMPARISONS: dict[str, Operation] = {
+    "eq": np.equal,
+    "ne": np.not_equal,
+    "lt": np.less,
+    "le": np.less_equal,
+    "gt": np.greater,
+    "ge": np.greater_equal,
+}
+
+
+def _place(selector: str) -> tuple[int, int]:
+    """Where a selected part begins, and how many bits it has; the whole word without a selector."""
+    if not selector:
+        return 0, 32
+    bits = 8 if selector[0] == "b" else 16
+    return int(selector[1]) * bits, bits
+
+
+def _part(word: Array, kind: str, selector: str = "") -> Array:
+    """The selected part of words, extended by ``kind`` (``"u32"``, ``"s32"``) to 64 bits."""
+    start, bits = _place(selector)
+    value = word.view(np.uint32).astype(np.int64) >> start & (1 << bits) - 1
+    sign = 1 << bits - 1 if kind == "s32" else 0
+    return (value ^ sign) - sign
+
+
+def _scalar(operate: Operation, words: Words) -> Function:
+    """The operation, then a second one with ``c``, or ``c`` with the result in a part of it."""
+    chosen = words.selectors
+    start, bits = _place(chosen.get("d", ""))
+    replaced = (1 << bits) - 1 << start
+
+    def function(a: Array, b: Array, *rest: Array) -> None:
+        *c, d = rest
+        result = operate(
+            _part(a, words["atype"], chosen.get("a", "")),
+            _part(b, words.get("btype", "u32"), chosen.get("b", "")),
+        ).astype(np.int64)
+        if words.get("sat"):
+            result = np.clip(result, -1 << 31, (1 << 31) - 1)
+        elif words.get("op2"):
+            result = _SECOND[words["op2"]](result, _part(c[0], "u32"))
+        elif "d" in chosen:
+            result = _part(c[0], "u32") & ~replaced | result << start & replaced
+        d[...] = (result & _ONES).astype(np.uint32).view(d.dtype)
+
+    return function
+
+
+def _arithmetic(name: str) -> Callable[[Words], Function]:
+    return lambda words: _scalar(_OPERATIONS[name], words)
+
+
+def _comparison(words: Words) -> Function:
+    return _scalar(_COMPARISONS[words["cmp"]], words)
+
+
+def _shift(ufunc: Operation) -> Callable[[Words], Function]:
+    def make(words: Words) -> Function:
+        def shift(a: Array, b: Array) -> Array:
+            result = ufunc(a, np.minimum(b, 32) if words["mode"] == "clamp" else b & 31)
+            return ((result & _MASK34) ^ _SIGN34) - _SIGN34  # a result of 34 bits, with a sign
+
+        return _scalar(shift, words)
+
+    return make
+
+
+def _multiply_add(words: Words) -> Function:
+    """``(a * b) + c`` in 64 bits, of which ptxas takes ``a``, ``b`` and ``c`` for signed words.
+
+    Their types tell how parts of words are extended, and whether the result is signed.
+    """
+    chosen, minus = words.selectors, words.negative
+    negated = ("a" in minus) != ("b" in minus)
+    signed = "s32" in (words["atype"], words["btype"]) or negated or "c" in minus
+    lowest, highest = (-1 << 31, (1 << 31) - 1) if signed else (0, _ONES)
+    scale = int(words["scale"].removeprefix("shr") or 0)
+
+    def function(a: Array, b: Array, c: Array, d: Array) -> None:
+        left = _part(a, words["atype"], chosen.get("a", "")).astype(np.int32)
+        right = _part(b, words["btype"], chosen.get("b", "")).astype(np.int32)
+        product, addend = left.astype(np.int64) * right, _part(c, "s32")
+        total = (-product if negated else product) + (-addend if "c" in minus else addend)
+        total += bool(words["po"])
+        total = total >> scale if signed else (total.view(np.uint64) >> scale).view(np.int64)
+        if words["sat"]:
+            total = np.clip(total, lowest, highest)
+        d[...] = (total & _ONES).astype(np.uint32).view(d.dtype)
+
+    return function
+
+
+def _to_signed(words: Words) -> bool:
+    return words["dtype"] == "s32"
+
+
+def _rows() -> Iterator[Form]:
+    sources = "a{.asel}:atype, b{.bsel}:btype"
+    for name in _OPERATIONS:
+        yield from _scalars(f"{name}.dtype.atype.btype", sources, _arithmetic(name), **_KINDS)
+    kinds: dict[str, Any] = {"dtype": "u32 s32", "atype": "u32 s32", "mode": "clamp wrap"}
+    for name, ufunc in (("vshl", np.left_shift), ("vshr", np.right_shift)):
+        shifted = sources.replace("btype", "u32")
+        yield from _scalars(f"{name}.dtype.atype.u32.mode", shifted, _shift(ufunc), **kinds)
+    negated = "{-}a{.asel}:atype, {-}b{.bsel}:btype, {-}c:dtype"
+    yield form(f"vmad.dtype.atype.btype{{.po}}{{.sat}}{{.scale}}  d:dtype, {negated}",
+               make=_multiply_add, scale="shr7 shr15", **_KINDS, **_WHERE)  # fmt: skip
+    compared: dict[str, Any] = {
+        "atype": "u32 s32",
+        "btype": "u32 s32",
+        "cmp": " ".join(_COMPARISONS),
+    }
+    yield form(f"vset.atype.btype.cmp  d{{.dsel}}:u32, {sources}, ?c:u32",
+               make=_comparison, dsel=_PARTS, **compared, **_WHERE)  # fmt: skip
+    yield form(f"vset.atype.btype.cmp.op2  d:u32, {sources}, c:u32",
+               make=_comparison, op2=" ".join(_SECOND), **compared, **_WHERE)  # fmt: skip
+
+
+def _scalars(
+    head: str, sources: str, make: Callable[[Words], Function], **kinds: str
+) -> Iterator[Form]:
+    words: dict[str, Any] = {"make": make, **kinds, **_WHERE}
+    yield form(f"{head}  d{{.dsel}}:dtype, {sources}, ?c:dtype", dsel=_PARTS, **words)
+    yield form(f"{head}.sat  d:dtype, {sources}, ?c:dtype", only=_to_signed, **words)
+    yield form(f"{head}.op2  d:dtype, {sources}, c:dtype", op2="add", **words)
+
+
+FORMS: tuple[Form, ...] = tuple(_rows())
+# What PTX has behind their types.
+_OWN_WORDS: dict[str, str] = {
+    **dict.fromkeys(_OPERATIONS, "sat add min max"),
+    **dict.fromkeys(("vshl", "vshr"), "sat add min max clamp wrap"),
+    "vmad": "sat po shr7 shr15",
+    "vset": f"add min max {' '.join(_COMPARISONS)}",
+}
+
+
+def illegal_video(opcode: str, words: tuple[str, ...]) -> str | None:
+    """What ptxas says of a scalar video instruction that PTX does not have; else ``None``."""
+    kinds = [word for word in words if word in TYPES]
+    if len(kinds) != (2 if opcode == "vset" else 3) or not {*kinds} <= {"u32", "s32"}:
+        return f"Unexpected instruction types specified for '{opcode}'"
+    for word in words:
+        if word not in kinds and word not in _OWN_WORDS[opcode].split():
+            return f"Illegal modifier '.{word}' for instruction '{opcode}'"
+    if opcode in ("vshl", "vshr"):
+        if not {"clamp", "wrap"} & {*words}:
+            return f"Clamp modifier required for instruction '{opcode}'"
+        if kinds[2] != "u32":
+            return "Operation requires .u32 type"
+    if opcode == "vset" and not {*_COMPARISONS} & {*words}:
+        return "Comparison modifier required for instruction 'vset'"
+    return None

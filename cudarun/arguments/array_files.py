@@ -94,7 +94,10 @@ def _load(path: Path, *, mapped: bool) -> Array:
     except OSError as error:
         raise unreadable(path, error) from None
     except ValueError as error:
-        raise RequestError(f"cannot read {path}: {error}", file=str(path)) from None
+        says = str(error)
+        if "Python objects" in says or "allow_pickle" in says:  # mapped, and not
+            says = "it holds Python objects, which are never unpickled"
+        raise RequestError(f"cannot read {path}: {says}", file=str(path)) from None
     return array
 
 

@@ -74,6 +74,7 @@ _PATH_IN_STRUCT = re.compile(r"[^,}]*")
 _PATH = re.compile(r".*", re.DOTALL)
 _COUNT = re.compile(r"[0-9]+")
 
+_SEVERAL = "several numbers need a type, as in float4:1,2,3,4 or f32*5:1,2,3,4,5"
 _A_VALUE = "a value is for instance f32:2.5, f32[n]:zeros, @x.npy or null"
 
 _Kept = TypeVar("_Kept")
@@ -150,6 +151,8 @@ class _Parser:
         scanner = self.scanner
         if scanner.peek(",") and isinstance(value, VectorValue | ArrayValue):
             raise scanner.error(f"{value.type} takes no more than {value.type.count} values")
+        if scanner.peek(",") and isinstance(value, BareNumber):
+            raise scanner.error("unexpected ','", hint=_SEVERAL)
         scanner.expect_end()
         return value
 

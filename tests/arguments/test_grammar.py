@@ -257,6 +257,8 @@ def test_refused(text, column, message):
         ("f23:1", "did you mean f32?"),
         ("flot4:1,2,3,4", "did you mean float4 or float64 or float?"),
         ("nulll", "did you mean null?"),
+        ("k", "a value is for instance f32:2.5, f32[n]:zeros, @x.npy or null"),
+        ("1,2,3", "several numbers need a type, as in float4:1,2,3,4 or f32*5:1,2,3,4,5"),
         ("f32[n]:zeroes", "did you mean zeros or ones?"),
         ("f32[n]:randit(0,1)", "did you mean randint or rand or randn?"),
         ("f32", "a value: f32:…   a buffer: f32[n]"),

@@ -206,6 +206,20 @@ def test_eight_bit_formats(name: str, dtype: type) -> None:
     assert math.isnan(back[-1])
 
 
+@pytest.mark.parametrize("name", ["u4", "s4", "u2", "s2", "u8", "s8"])
+def test_pack_of_narrow_integers(name: str) -> None:
+    bits = int(name[1:])
+    least, most = (-1 << bits - 1, (1 << bits - 1) - 1) if name[0] == "s" else (0, (1 << bits) - 1)
+    a, b, c = (integers(32, 200, seed) for seed in (1, 2, 3))
+    a[::2] %= np.uint32(20)
+    b[::3] -= np.uint32(5)
+    text = f"cvt.pack.sat.{name}.s32.b32 %d, %a, %b, %c;"
+    (got,) = run_lanes(text, {"a": a, "b": b, "c": c}, {"d": "u4"})
+    for x, y, z, result in zip(a, b, c, got, strict=True):
+        high, low = (unsigned(max(least, min(signed(int(v), 32), most)), bits) for v in (x, y))
+        assert int(result) == unsigned(int(z) << 2 * bits | high << bits | low, 32)
+
+
 def test_pack() -> None:
     a = np.array([5, -5, 70000, -70000], "i4").view("u4")
     b = np.array([1, 2, 3, 300], "i4").view("u4")

@@ -164,6 +164,32 @@ def float_value(name: str, bits: int) -> float | None:
     return fmt.value(bits)  # type: ignore[return-value]
 
 
+@pytest.mark.parametrize("to", ["u32", "s32"])
+@pytest.mark.parametrize("name", ["f16", "bf16"])
+def test_masks_of_halves(name: str, to: str) -> None:
+    """``set`` of a pair into an integer: all bits of a half where it is true of that half."""
+    halves = [bits_of_all(FORMATS[name], 2 * COUNT, seed) for seed in (1, 2)]
+    halves[1][::3] = halves[0][::3]
+    a, b = (half.view("u4") for half in halves)
+    c = np.arange(COUNT, dtype="u4") % np.uint32(2)
+    values = [[float_value(name, int(bits)) for bits in half] for half in halves]
+    for test, reference in TESTS.items():
+        text = (
+            f"setp.ne.u32 %p0, %c, 0; set.{test}.{to}.{name}x2 %d, %a, %b;"
+            f"set.{test}u.xor.{to}.{name}x2 %e, %a, %b, %p0;"
+        )
+        got = run_lanes(text, {"a": a, "b": b, "c": c}, {"d": "u4", "e": "u4"})
+        nan = [x is None or y is None for x, y in zip(*values, strict=True)]
+        truth = [
+            not n and reference(x, y)  # type: ignore[arg-type]
+            for x, y, n in zip(*values, nan, strict=True)
+        ]
+        either = [t or n for t, n in zip(truth, nan, strict=True)]
+        other = [each != bool(c[lane // 2]) for lane, each in enumerate(either)]
+        for result, expected in zip(got, (truth, other), strict=True):
+            assert list(result.view("u2")) == [0xFFFF if each else 0 for each in expected], test
+
+
 @pytest.mark.parametrize("name", ["f16", "bf16", "f32", "f64"])
 def test_float_comparison(name: str) -> None:
     a, b = bits_of_all(FORMATS[name], COUNT, 1), bits_of_all(FORMATS[name], COUNT, 2)

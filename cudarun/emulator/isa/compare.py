@@ -140,11 +140,13 @@ def _setp_halves(words: Words) -> Function:
 
 
 def _set(words: Words) -> Function:
+    """True is 1.0, or all bits; of two halves compared, all bits of a half of the result."""
     test = _prepared(words)
     ptx_type = words.type_named("dtype")
     number_format = element(ptx_type)
     true: int = {"f32": 0x3F800000, "f16": 0x3C00, "bf16": 0x3F80}.get(number_format, -1)
-    unsigned = np.dtype(f"u{ptx_type.dtype.itemsize}")
+    pairs = words.type.elements > 1
+    unsigned = np.dtype(np.uint16 if pairs else f"u{ptx_type.dtype.itemsize}")
     one = np.array(true & ((1 << 8 * unsigned.itemsize) - 1), dtype=unsigned)
 
     def set_(a: Array, b: Array, *rest: Array) -> None:
@@ -154,9 +156,8 @@ def _set(words: Words) -> Function:
         if given:
             c = given[0] if result.ndim == 1 else given[0][:, None]
             result = _COMBINE[words["bool"]](result, c)
-        if d.ndim < result.ndim:  # f16x2 compared, one word per half wanted
-            result = result[:, 0]
-        np.copyto(d, np.where(result, one, np.array(0, unsigned)).view(d.dtype))
+        values = np.where(result, one, np.array(0, unsigned)).view(d.dtype)
+        np.copyto(d, values.reshape(d.shape))
 
     return set_
 
@@ -215,7 +216,9 @@ def _set_rows(cmp: str, operands: str, **how: Any) -> tuple[Form, ...]:
         form(f"set{cmp}.dtype.f16  {operands}", dtype="bf16", **floats),
         form(f"set{cmp}.dtype.bf16  {operands}", dtype=f"{_SET_FROM_HALVES} bf16", **floats),
         form(f"set{cmp}{{.ftz}}.dtype.f16x2  {operands}", dtype="f16x2", **floats),
+        form(f"set{cmp}{{.ftz}}.dtype.f16x2  {operands}", dtype="u32 s32", **floats),
         form(f"set{cmp}.dtype.bf16x2  {operands}", dtype="bf16x2", **floats),
+        form(f"set{cmp}.dtype.bf16x2  {operands}", dtype="u32 s32", **floats),
     )
 
 

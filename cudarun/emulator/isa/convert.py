@@ -308,16 +308,16 @@ def _half_pair_from_eight_bits(words: Words) -> Function:
 
 def _pack(words: Words) -> Function:
     """``cvt.pack.sat``: two clamped integers, ``b`` below ``a``, below what ``c`` has."""
-    part = words.type_named("dtype")
-    least, most = integer_range(part)
-    mask = (1 << part.bits) - 1
+    kind, bits = words["dtype"][0], int(words["dtype"][1:])
+    least, most = (-1 << bits - 1, (1 << bits - 1) - 1) if kind == "s" else (0, (1 << bits) - 1)
+    mask = (1 << bits) - 1
 
     def pack(a: Array, b: Array, *rest: Array) -> None:
         *given, d = rest
         high, low = (np.clip(x, least, most).astype(np.int64) & mask for x in (a, b))
-        result = (high << part.bits) | low
+        result = (high << bits) | low
         if given:
-            result |= given[0].astype(np.int64) << (2 * part.bits)
+            result |= given[0].astype(np.int64) << (2 * bits)
         np.copyto(d, result, casting="unsafe")
 
     return pack
@@ -380,5 +380,5 @@ FORMS: tuple[Form, ...] = (
          atype=_EIGHT),
     form("cvt.pack.sat.dtype.s32  d:b32, a:s32, b:s32", make=_pack, dtype="u16 s16"),
     form("cvt.pack.sat.dtype.s32.b32  d:b32, a:s32, b:s32, c:b32", make=_pack,
-         dtype="u8 s8"),
+         dtype="u8 s8 u4 s4 u2 s2"),
 )  # fmt: skip

@@ -116,8 +116,7 @@ CONTROL_FORMS = (
 # then what it has for later architectures.
 REFUSED_FORMS = tuple(
     _words("""
-    fma.rn.oob.f16 fma.rn.relu.oob.bf16x2 rcp.rn.ftz.f64 set.lt.u32.f16x2 set.lt.s32.bf16x2
-    cvt.pack.sat.s4.s32.b32 cvt.pack.sat.u2.s32.b32 vadd.u32.u32.u32.sat vmin.u32.s32.s32.max
+    fma.rn.oob.f16 fma.rn.relu.oob.bf16x2 rcp.rn.ftz.f64 vadd.u32.u32.u32.sat vmin.u32.s32.s32.max
     vshl.s32.s32.u32.clamp.max
     createpolicy.range.global.L2::evict_last.b64 createpolicy.cvt.L2.b64
     ld.global.unified.u32 ld.global.nc.L2::cache_hint.unified.u32

@@ -37,6 +37,7 @@ cp             80 7.0
                90 8.6 bulk+global+mbarrier::complete_tx::bytes+shared::cta
 createpolicy   80 7.4
 cvt            72 6.5 b32 pack
+               75 6.5 s2+pack s4+pack u2+pack u4+pack
                80 7.0 bf16 bf16x2 f16x2 relu rna tf32
                80 8.1 satfinite
                89 8.1 e4m3x2 e5m2x2

@@ -19,9 +19,12 @@ _CHAPTERS: dict[str, Callable[[], Iterable[Case]]] = {
     "integer": lambda: chain(_rows(integer_table, "fns"), extras.integer()),
     "floating": lambda: _rows(floating),
     "half": lambda: _rows(half),
-    "compare": lambda: _rows(compare),
+    "compare": lambda: chain((case for case in _rows(compare) if not _masks(case)), extras.masks()),
     "logic": lambda: chain(_rows(logic_table), extras.logic()),
-    "convert": lambda: _rows(convert),
+    "convert": lambda: chain(
+        _rows(convert, *(f"cvt.pack.sat.{name}." for name in ("u4", "s4", "u2", "s2"))),
+        extras.packs(),
+    ),
     "move": lambda: chain(_rows(move_table, "cvta", "isspacep", "mov.b128"), memory.move()),
     "memory": memory.memory,
     "atomics": warp.atomics,
@@ -34,7 +37,7 @@ _CHAPTERS: dict[str, Callable[[], Iterable[Case]]] = {
     "hints": memory.hints,
     "special": warp.special,
     "video": lambda: chain((replace(case, lanes=64) for case in _rows(video)), video_cases.video()),
-    "later": later.later,
+    "later": lambda: chain(later.later(), (case for case in _rows(compare) if _masks(case))),
     "wanted": wanted.wanted,
 }
 
@@ -48,6 +51,11 @@ CHAPTERS = tuple(name for name in _CHAPTERS if name != WANTED)
 def cases(chapter: str) -> list[Case]:
     """The cases of a chapter, each with a name of its own."""
     return unique(_CHAPTERS[chapter]())
+
+
+def _masks(case: Case) -> bool:
+    """Whether a case is one of those that `extras.masks` has a choice of."""
+    return case.name.endswith((".u32.f16x2", ".s32.f16x2", ".u32.bf16x2", ".s32.bf16x2"))
 
 
 def _rows(table: object, *without: str) -> Iterable[Case]:

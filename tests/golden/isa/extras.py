@@ -48,3 +48,23 @@ def logic() -> Iterator[Case]:
     for selector in (0x0000, 0x3210, 0x7654, 0x0123, 0x8888, 0xBA98, 0xFEDC, 0x5140, 0xF2D0):
         text = f"prmt.b32 %d0, %a0, %a1, {selector:#x};"
         yield Case(f"prmt.b32 {selector:#06x}", text, ("u32", "u32"), ("b32",), lanes=64)
+
+
+def masks() -> Iterator[Case]:
+    """``set`` of two halves each, whose result is a mask of each half."""
+    for name in ("f16x2", "bf16x2"):
+        for test in ("lt", "eq", "neu", "num"):
+            for target in ("u32", "s32"):
+                for ftz in ("", ".ftz") if name == "f16x2" else ("",):
+                    word = f"set.{test}{ftz}.{target}.{name}"
+                    yield Case(word, f"{word} %d0, %a0, %a1;", (name, name), ("b32",), lanes=128)
+                    word = f"set.{test}.and{ftz}.{target}.{name}"
+                    yield Case(word, f"{word} %d0, %a0, %a1, %a2;", (name, name, "pred"),
+                               ("b32",), lanes=128)  # fmt: skip
+
+
+def packs() -> Iterator[Case]:
+    """``cvt.pack`` to less than a byte."""
+    for name in ("u4", "s4", "u2", "s2"):
+        word = f"cvt.pack.sat.{name}.s32.b32"
+        yield Case(word, f"{word} %d0, %a0, %a1, %a2;", ("s32", "s32", "u32"), ("b32",), lanes=128)

@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any
 from cuda.bindings import driver as _bindings
 
 from cudarun.emulator.api import (  # noqa: F401 - each chapter adds its calls
+    arrays,
     contexts,
     devices,
     launching,
@@ -34,6 +35,7 @@ from cudarun.emulator.api import (  # noqa: F401 - each chapter adds its calls
     pools,
     rectangles,
     streams,
+    textures,
 )
 from cudarun.emulator.api.calls import CALLS
 from cudarun.emulator.host.process import process

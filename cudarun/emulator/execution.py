@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import field
 
 import numpy as np
 
 from cudarun.emulator.machine.batch import Batch
 from cudarun.emulator.machine.launch import Launch
 from cudarun.emulator.machine.observer import NOBODY, Observer
+from cudarun.emulator.machine.textures import Texture
 from cudarun.emulator.memory import DeviceHeap, Memory
 from cudarun.emulator.program import KernelCode, Program
 from cudarun.records import dataclass
@@ -25,7 +27,7 @@ class LaunchConfig:
     """How a kernel is launched; sizes in bytes.
 
     ``parameters`` is the whole parameter buffer, ``stack_limit`` is ``CU_LIMIT_STACK_SIZE``,
-    ``printf_fifo`` is ``CU_LIMIT_PRINTF_FIFO_SIZE``.
+    ``printf_fifo`` is ``CU_LIMIT_PRINTF_FIFO_SIZE``, ``textures`` the texture objects by handle.
     """
 
     grid: tuple[int, int, int]
@@ -37,6 +39,7 @@ class LaunchConfig:
     stack_limit: int = DEFAULT_STACK
     printf_fifo: int = DEFAULT_PRINTF_FIFO
     heap: DeviceHeap | None = None
+    textures: Mapping[int, Texture] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -96,7 +96,7 @@ class InstructionRules(Cursor):
 
     def _operand(self) -> Operand:
         first = self._simple_operand()
-        if isinstance(first, Register | Sink) and self.accept("|"):
+        if isinstance(first, Register | Sink | Vector) and self.accept("|"):
             return Pair(first, self._simple_operand())
         return first
 

@@ -67,6 +67,69 @@ def complaint(line: str) -> str:
         ("bar.sync;", "Arguments mismatch for instruction 'bar'"),
         ("@%r0 bra there; there:", "Arguments mismatch for instruction 'bra'"),
         ("mov.b64 {%r0, %r1, %r2}, %d0;", "Arguments mismatch for instruction 'mov'"),
+        *(
+            (f"tex.{words} {operands};", message)
+            for words, operands, message in (
+                (
+                    "3d.v4.f32.f32",
+                    "{%f0, %f0, %f0, %f0}, [%d0, {%f0, %f0, %f0, %f0}]",
+                    "this form of 'tex' is not implemented by the emulated device",
+                ),
+                (
+                    "1d.v4.f16.f32",
+                    "{%f0, %f0, %f0, %f0}, [%d0, {%f0}]",
+                    "this form of 'tex' is not implemented by the emulated device",
+                ),
+                (
+                    "2d.v4.f32.f32",
+                    "{%f0, %f0, %f0, %f0}, [%d0, %d0, {%f0, %f0}]",
+                    "tex with a separate sampler is not implemented by the emulated device",
+                ),
+                (
+                    "2d.v4.f32.f32",
+                    "{%f0, %f0, %f0, %f0}, [%d0, {%f0, %f0}], {%r0, %r0}",
+                    "tex with an offset or a depth to compare with is not implemented",
+                ),
+                (
+                    "level.2d.v4.f32.f32",
+                    "{%f0, %f0, %f0, %f0}, [%d0, {%f0, %f0}], %f0, %f1",
+                    "tex with an offset or a depth to compare with is not implemented",
+                ),
+                (
+                    "2d.v4.f32.f32",
+                    "{%f0, %f0, %f0, %f0}|%p, [%d0, {%f0, %f0}]",
+                    "tex with a predicate of residency is not implemented",
+                ),
+                ("1d.v4.f32.f32", "{%f0, %f0, %f0, %f0}, [t, {%f0}]", "tex of a .texref is not"),
+                ("1d.v4.f32.f32", "{%f0, %f0}, [%d0, {%f0}]", "Argument vector size mismatch"),
+                (
+                    "2d.v4.f32.f32",
+                    "{%f0, %f0, %f0, %f0}, [%d0, {%f0}]",
+                    "Operand vector size doesn't match geometry for instruction 'tex'",
+                ),
+                (
+                    "2d.v4.f32.f32",
+                    "{%f0, %f0, %f0, %f0}, [%d0, {%f0, %f0, %f0}]",
+                    "Illegal vector size: 3",
+                ),
+                (
+                    "grad.2d.v4.f32.f32",
+                    "{%f0, %f0, %f0, %f0}, [%d0, {%f0, %f0}], {%f0}, {%f0}",
+                    "Operand vector size doesn't match geometry for instruction 'tex'",
+                ),
+                ("1d.v4.f32.f32", "{%f0, %f0, %f0, %f0}, [%r0, {%f0}]", "Arguments mismatch"),
+                ("1d.v4.u32.f32", "{%f0, %f0, %f0, %f0}, [%d0, {%f0}]", "Arguments mismatch"),
+                ("1d.v4.f32.s32", "{%f0, %f0, %f0, %f0}, [%d0, {%f0}]", "Arguments mismatch"),
+                ("1d.v4.f32.f32", "{%f0, %f0, %f0, %f0}, [%d0]", "Arguments mismatch"),
+                ("1d.v4.f32.f32", "%f0, [%d0, {%f0}]", "Arguments mismatch for instruction 'tex'"),
+            )
+        ),
+        (
+            "tld4.r.2d.v4.f32.f32 {%f0, %f0, %f0, %f0}, [%d0, {%f0, %f0}];",
+            "instruction 'tld4.r.2d.v4.f32.f32' is not implemented by the emulated device",
+        ),
+        ("txq.depth.b32 %r0, [%d0];", "this form of 'txq' is not implemented"),
+        ("txq.width.b32 %r0, [%d0+8];", "Argument 1 of instruction 'txq': .texref or .u64"),
     ],
 )
 def test_refused(line: str, message: str) -> None:

@@ -66,7 +66,7 @@ def test_a_rectangle_from_the_host(call, kind):
         ({"dstPitch": 3}, "INVALID_VALUE"),  # less than the width
         ({"dstPitch": 1 << 31}, "INVALID_VALUE"),  # more than MAX_PITCH
         ({"dstPitch": 32}, "INVALID_VALUE"),  # the last row is out of the allocation
-        ({"dstMemoryType": ARRAY}, "NOT_SUPPORTED"),
+        ({"dstMemoryType": ARRAY}, "INVALID_HANDLE"),
         ({"srcHost": 0}, "INVALID_VALUE"),
         ({}, "CUDA_SUCCESS"),
     ],

@@ -8,9 +8,11 @@ from typing import Any
 import numpy as np
 from cuda.bindings.driver import CUmemorytype
 
+from cudarun.emulator.api.arrays import array_of
 from cudarun.emulator.api.calls import call, enqueue
 from cudarun.emulator.api.memory import any_bytes, check_alignment, device_bytes, given_host_bytes
 from cudarun.emulator.host.addresses import Bytes
+from cudarun.emulator.host.arrays import Array
 from cudarun.emulator.host.buffers import fill
 from cudarun.emulator.host.devices import attribute_value
 from cudarun.emulator.host.handles import handle_value
@@ -25,7 +27,7 @@ _WIDEST_PITCH = attribute_value("MAX_PITCH")
 
 @call(waits=True)
 def cuMemcpy2D(pCopy: Any) -> None:
-    """Copy a rectangle from or to memory of the host or a device; there are no CUDA arrays."""
+    """Copy a rectangle from or to memory of the host or a device, or a CUDA array."""
     process.current()
     _copy(pCopy)
 
@@ -58,6 +60,8 @@ def _side(copy: Any, side: str) -> Bytes:
     except ValueError:  # the bindings make an enum of it
         raise Refusal("INVALID_VALUE", f"{side}MemoryType is not set") from None
     x, y, pitch = (getattr(copy, f"{side}{name}") for name in ("XInBytes", "Y", "Pitch"))
+    if kind == CUmemorytype.CU_MEMORYTYPE_ARRAY:
+        return _in_array(array_of(getattr(copy, f"{side}Array")), x, y, copy)
     pitch = pitch or x + copy.WidthInBytes
     if pitch > _WIDEST_PITCH or pitch < x + copy.WidthInBytes:
         raise Refusal("INVALID_VALUE", f"{side}Pitch is {pitch} bytes")
@@ -66,11 +70,17 @@ def _side(copy: Any, side: str) -> Bytes:
         view = given_host_bytes(getattr(copy, f"{side}Host"), size)
     elif kind == CUmemorytype.CU_MEMORYTYPE_DEVICE:
         view = device_bytes(getattr(copy, f"{side}Device"), size, to_write=side == "dst")
-    elif kind == CUmemorytype.CU_MEMORYTYPE_UNIFIED:
+    else:  # CU_MEMORYTYPE_UNIFIED
         view = any_bytes(getattr(copy, f"{side}Device"), size, to_write=side == "dst")
-    else:
-        raise Refusal("NOT_SUPPORTED", "the emulated device has no CUDA arrays")
     return _rows(view[y * pitch + x :], pitch, copy.WidthInBytes, copy.Height)
+
+
+def _in_array(array: Array, x: int, y: int, copy: Any) -> Bytes:
+    rows, columns = array.rows.shape
+    if x % array.texel.bytes or x + copy.WidthInBytes > columns or y + copy.Height > rows:
+        extent = f"{copy.WidthInBytes} bytes of {copy.Height} rows from {x}, {y}"
+        raise Refusal("INVALID_VALUE", f"{extent}: the array has {columns} bytes of {rows} rows")
+    return array.rows[y : y + copy.Height, x : x + copy.WidthInBytes]
 
 
 def _extent(pitch: int, width: int, height: int) -> int:

@@ -16,7 +16,7 @@ from cudarun.emulator.code import (
     Use,
 )
 from cudarun.emulator.decode.operands import Misfit, Operands
-from cudarun.emulator.decode.rules import wrong_selector, wrong_words
+from cudarun.emulator.decode.rules import refused_operands, wrong_selector, wrong_words
 from cudarun.emulator.decode.scope import CARRY
 from cudarun.emulator.isa.form import Form, OperandForm, Words
 from cudarun.emulator.isa.manual import complaint
@@ -44,6 +44,9 @@ def decode(instruction: tree.Instruction, operands: Operands) -> list[Operation]
     forms = candidates(instruction.opcode, instruction.modifiers)
     if not forms:
         raise Unimplemented(complaint(instruction.opcode, instruction.modifiers))
+    refused = refused_operands(instruction)
+    if refused is not None:
+        raise Unimplemented(f"{refused} not implemented by the emulated device")
     problem: Misfit | None = None
     for form in forms:
         operands.before.clear()
@@ -101,6 +104,8 @@ class _Resolution:
                 self.words.constants[wanted.name] = self.operands.integer(operand)
             case "address":
                 self._address(wanted, operand)
+            case "texture":
+                self._texture(wanted, operand)
             case "vector":
                 self._vector(wanted, operand, writes=writes)
             case _:
@@ -120,6 +125,17 @@ class _Resolution:
         self.operands.check_vector(operand.elements, halves=not matrix)
         for element in operand.elements:
             self._value(wanted, element, self._type(wanted, length), writes)
+
+    def _texture(self, wanted: OperandForm, operand: tree.Operand) -> None:
+        """``[a, {x, y}]``, or ``[a, x]`` in one dimension: the object, then its coordinates."""
+        match operand:
+            case tree.TupleAddress(tree.Address(tree.Register(name), 0), (given,)):
+                self.sources.append(self.operands.register(name, TYPES[wanted.type]))
+            case _:
+                raise self.operands.mismatch()
+        coordinates = replace(wanted, type=wanted.second, pair=None)
+        vector = given if isinstance(given, tree.Vector) else tree.Vector((given,))
+        self._vector(coordinates, vector, writes=False)
 
     def _pair_or_value(self, wanted: OperandForm, operand: tree.Operand, *, writes: bool) -> None:
         if isinstance(operand, tree.Vector) and len(operand.elements) == 1:

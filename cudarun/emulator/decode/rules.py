@@ -95,6 +95,23 @@ def _architecture(target: str) -> int:
     return int(digits) if target.startswith("sm_") else 1 << 30
 
 
+def refused_operands(instruction: tree.Instruction) -> str | None:
+    """What there is in PTX of operands that the tables have no notation for."""
+    if instruction.opcode != "tex":
+        return None
+    if isinstance(instruction.operands[0], tree.Pair):
+        return "tex with a predicate of residency is"
+    most = {"level": 3, "grad": 4}.get(instruction.modifiers[0], 2)
+    if len(instruction.operands) > most:
+        return "tex with an offset or a depth to compare with is"
+    for operand in instruction.operands[1:2]:
+        if isinstance(operand, tree.TupleAddress) and len(operand.rest) > 1:
+            return "tex with a separate sampler is"
+        if isinstance(operand, tree.TupleAddress) and isinstance(operand.address.base, tree.Symbol):
+            return "tex of a .texref is"
+    return None
+
+
 def wrong_words(opcode: str, words: Words) -> str | None:
     """What is wrong with an instruction whose words and operands each are right."""
     policy = "policy" in words.given
@@ -212,6 +229,24 @@ def _stack(words: Words) -> str | None:
     return None
 
 
+def _fetch(words: Words) -> str | None:
+    result, coordinates, *gradients = words.counts
+    dimensions = int(words["geom"][0])
+    if result != 4:
+        return "Argument vector size mismatch for instruction 'tex'"
+    if coordinates == 3:
+        return "Illegal vector size: 3"
+    if coordinates < dimensions or any(count != dimensions for count in gradients):
+        return "Operand vector size doesn't match geometry for instruction 'tex'"
+    return None
+
+
+def _texture_query(words: Words) -> str | None:
+    if words.offsets[0]:
+        return "Argument 1 of instruction 'txq': .texref or .u64 register expected"
+    return None
+
+
 _CHECKS: dict[str, Callable[[Words], str | None]] = {
     "ld": _memory,
     "ldu": _memory,
@@ -224,6 +259,8 @@ _CHECKS: dict[str, Callable[[Words], str | None]] = {
     "mma": _matrix,
     "wmma": _product,
     "mbarrier": _barrier_object,
+    "tex": _fetch,
+    "txq": _texture_query,
     "pmevent": lambda words: _constant(words, "n", range(1 << 16 if "mask" in words else 16)),
     "discard": lambda words: _constant(words, "n", (128,)),
     "applypriority": lambda words: _constant(words, "n", (128,)),

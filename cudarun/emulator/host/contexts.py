@@ -20,6 +20,7 @@ from cudarun.records import dataclass
 
 if TYPE_CHECKING:
     from cudarun.emulator.host.devices import Device
+    from cudarun.emulator.machine.textures import Texture
 
 API_VERSION = 3020  # what cuCtxGetApiVersion has answered since CUDA 3.2
 STREAM_PRIORITIES = (0, -5)  # least and greatest
@@ -102,6 +103,7 @@ class Context:
         peers: The contexts whose memory kernels here may reach.
         uses: The usage count of ``cuCtxAttach`` and ``cuCtxDetach``.
         called: The system calls of the kernels that have run.
+        textures: The texture objects by handle, as kernels see them.
     """
 
     device: Device
@@ -115,6 +117,7 @@ class Context:
     cache_config: Any = CUfunc_cache.CU_FUNC_CACHE_PREFER_NONE
     on_destroy: dict[int, Callable[[], object]] = field(default_factory=dict)
     libraries: dict[int, Any] = field(default_factory=dict)
+    textures: dict[int, Texture] = field(default_factory=dict)
     peers: list[Context] = field(default_factory=list)
     id: int = field(default_factory=itertools.count(1).__next__)
 

@@ -119,6 +119,7 @@ def launch(
         stack_limit=context.limits.get(CUlimit.CU_LIMIT_STACK_SIZE),
         printf_fifo=context.limits.get(CUlimit.CU_LIMIT_PRINTF_FIFO_SIZE),
         heap=context.heap(),
+        textures=context.textures,
     )
     memories = process.reachable(context)
     function.loaded = True

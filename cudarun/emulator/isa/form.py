@@ -7,9 +7,10 @@ A row begins with the syntax line of the manual's instruction page::
 * A dotted word is itself, or the name of a class given by keyword, ``rnd`` or ``type`` above.
   In braces it may be missing; words in the same braces stand together, ``{.xorsign.abs}``.
 * The operands follow. Each is of the instruction's ``.type``, unless a colon says otherwise:
-  ``b:u32``, ``d:wide``, ``d:dtype`` (a class). ``[a]`` is an address, ``{d}`` a vector, ``d|p`` a
-  pair, ``d|?p`` one whose second half may be missing, ``n:int`` a constant integer, ``?c`` may be
-  left out. ``~d`` may be a register wider than the type (the rule of ``ld``, ``st`` and ``cvt``).
+  ``b:u32``, ``d:wide``, ``d:dtype`` (a class). ``[a]`` is an address, ``[a {c}]`` a texture object
+  and coordinates, ``{d}`` a vector, ``d|p`` a pair, ``d|?p`` one whose second half may be missing,
+  ``n:int`` a constant integer, ``?c`` may be left out. ``~d`` may be a register wider than the type
+  (the rule of ``ld``, ``st`` and ``cvt``).
   ``a{.asel}`` may have a selector of video instructions behind it, of the class ``asel``, ``{-}a``
   a minus before it.
 * ``only=`` refuses, by a function of the words, what the syntax line alone would let through.
@@ -43,6 +44,7 @@ Function = Callable[..., Any]
 T = TypeVar("T", bound=Function)
 
 _WORD = re.compile(r"\{\.([\w:.]+)\}|\.([\w:]+)")
+_TEXTURE = re.compile(r"\[(?P<name>\w+) \{(?P<coordinates>\w+):(?P<type>\w+)\}\]$")
 _OPERAND = re.compile(
     r"(?P<optional>\?)?(?P<relaxed>~)?(?P<minus>\{-\})?"
     r"(?P<open>[\[{]?)(?P<name>\w+)(\{\.(?P<selector>\w+)\})?(:(?P<type>\w+))?[\]}]?"
@@ -99,21 +101,22 @@ class Words(dict[str, str]):
 class OperandForm:
     """One operand of a row.
 
-    ``shape`` is ``"value"``, ``"address"``, ``"vector"`` or ``"constant"``. ``pair`` is the name of
-    the second half of a pair, if it is one, ``second`` its type; with ``spare`` it may be missing.
-    ``selector`` is the class of its selectors, if it may have one; with ``minus`` it may have that.
+    ``shape`` is ``"value"``, ``"address"``, ``"texture"``, ``"vector"`` or ``"constant"``. ``pair``
+    is the name of the second half of a pair, if it is one, ``second`` its type; with ``spare`` it
+    may be missing. Of a texture object that half is the coordinates. ``selector`` is the class of
+    its selectors, if it may have one; with ``minus`` it may have that.
     """
 
     name: str
     type: str
     shape: str
-    optional: bool
-    relaxed: bool
-    pair: str | None
-    second: str
-    spare: bool
-    selector: str
-    minus: bool
+    optional: bool = False
+    relaxed: bool = False
+    pair: str | None = None
+    second: str = "pred"
+    spare: bool = False
+    selector: str = ""
+    minus: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -235,6 +238,10 @@ def form(
 
 
 def _operand(text: str) -> OperandForm:
+    texture = _TEXTURE.match(text)
+    if texture is not None:
+        pair, second = texture["coordinates"], texture["type"]
+        return OperandForm(texture["name"], "u64", "texture", pair=pair, second=second)
     match = _OPERAND.match(text)
     if match is None:
         raise ValueError(f"operand {text!r} in an instruction table")

@@ -20,6 +20,7 @@ from cudarun.emulator.isa import (
     move,
     scalar_video,
     stack,
+    texture,
     video,
     warp,
 )
@@ -41,6 +42,7 @@ _MODULES = (
     cluster,
     stack,
     scalar_video,
+    texture,
     video,
     hints,
 )

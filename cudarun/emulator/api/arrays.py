@@ -1,0 +1,118 @@
+"""CUDA arrays: driver API, section 6.13."""
+# ruff: noqa: N802, N803 - the names are CUDA's
+
+from __future__ import annotations
+
+from typing import Any
+
+from cuda.bindings.driver import CUDA_ARRAY_DESCRIPTOR, CUarray
+
+from cudarun.emulator.api.calls import call, enqueue
+from cudarun.emulator.api.memory import device_bytes, given_host_bytes
+from cudarun.emulator.host.addresses import Bytes
+from cudarun.emulator.host.arrays import Array, create_array
+from cudarun.emulator.host.handles import handle_value
+from cudarun.emulator.host.process import process
+from cudarun.emulator.host.refusal import Refusal
+
+
+@call(1)
+def cuArrayCreate(pAllocateArray: Any) -> Any:
+    """An array of one or two dimensions, of 8-, 16- and 32-bit integers, halves and floats."""
+    return CUarray(create_array(process.current(), pAllocateArray).handle)
+
+
+@call(waits=True)
+def cuArrayDestroy(hArray: Any) -> None:
+    """Destroy an array; textures of it are of no more use."""
+    process.current()
+    array_of(hArray).destroy()
+
+
+@call(1)
+def cuArrayGetDescriptor(hArray: Any) -> Any:
+    """What an array was made from."""
+    process.current()
+    array, descriptor = array_of(hArray), CUDA_ARRAY_DESCRIPTOR()
+    descriptor.Format, descriptor.NumChannels = array.texel.format, array.texel.channels
+    descriptor.Width, descriptor.Height = array.width, array.height
+    return descriptor
+
+
+def array_of(handle: Any) -> Array:
+    """The array behind a handle."""
+    return process.handles.get(handle_value(handle), Array)
+
+
+# --- copies --------------------------------------------------------------------------------------
+
+
+def _part(handle: Any, offset: int, size: int) -> Bytes:
+    """Bytes of an array of one dimension."""
+    array = array_of(handle)
+    if array.height:
+        raise Refusal("NOT_SUPPORTED", "an array of two dimensions is copied by cuMemcpy2D")
+    if offset + size > len(array.bytes):
+        raise Refusal("INVALID_VALUE", f"{size} bytes at {offset} of {len(array.bytes)}")
+    return array.bytes[offset : offset + size]
+
+
+def _copy(target: Bytes, source: Bytes) -> None:
+    process.current()
+    target[:] = source
+
+
+@call(waits=True)
+def cuMemcpyHtoA(dstArray: Any, dstOffset: int, srcHost: Any, ByteCount: int) -> None:
+    """Copy from the host to an array of one dimension."""
+    _copy(_part(dstArray, dstOffset, ByteCount), given_host_bytes(srcHost, ByteCount))
+
+
+@call(waits=True)
+def cuMemcpyAtoH(dstHost: Any, srcArray: Any, srcOffset: int, ByteCount: int) -> None:
+    """Copy from an array of one dimension to the host."""
+    _copy(given_host_bytes(dstHost, ByteCount), _part(srcArray, srcOffset, ByteCount))
+
+
+@call(waits=True)
+def cuMemcpyDtoA(dstArray: Any, dstOffset: int, srcDevice: Any, ByteCount: int) -> None:
+    """Copy from device memory to an array of one dimension."""
+    _copy(_part(dstArray, dstOffset, ByteCount), device_bytes(srcDevice, ByteCount))
+
+
+@call(waits=True)
+def cuMemcpyAtoD(dstDevice: Any, srcArray: Any, srcOffset: int, ByteCount: int) -> None:
+    """Copy from an array of one dimension to device memory."""
+    source = _part(srcArray, srcOffset, ByteCount)
+    _copy(device_bytes(dstDevice, ByteCount, to_write=True), source)
+
+
+@call(waits=True)
+def cuMemcpyAtoA(
+    dstArray: Any, dstOffset: int, srcArray: Any, srcOffset: int, ByteCount: int
+) -> None:
+    """Copy from an array of one dimension to another."""
+    _copy(_part(dstArray, dstOffset, ByteCount), _part(srcArray, srcOffset, ByteCount))
+
+
+@enqueue()
+def cuMemcpyHtoAAsync(
+    dstArray: Any, dstOffset: int, srcHost: Any, ByteCount: int, hStream: Any
+) -> None:
+    """Copy from the host to an array of one dimension, in a stream."""
+    target = _part(dstArray, dstOffset, ByteCount)
+    _copy_in_stream(target, given_host_bytes(srcHost, ByteCount), hStream)
+
+
+@enqueue()
+def cuMemcpyAtoHAsync(
+    dstHost: Any, srcArray: Any, srcOffset: int, ByteCount: int, hStream: Any
+) -> None:
+    """Copy from an array of one dimension to the host, in a stream."""
+    source = _part(srcArray, srcOffset, ByteCount)
+    _copy_in_stream(given_host_bytes(dstHost, ByteCount), source, hStream)
+
+
+def _copy_in_stream(target: Bytes, source: Bytes, stream: Any) -> None:
+    if process.ready(process.stream(stream).context.device):
+        target[:] = source

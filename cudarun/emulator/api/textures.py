@@ -1,0 +1,58 @@
+"""Texture objects: driver API, section 6.28."""
+# ruff: noqa: N802, N803 - the names are CUDA's
+
+from __future__ import annotations
+
+from typing import Any
+
+from cuda.bindings.driver import CUtexObject
+
+from cudarun.emulator.api.calls import call
+from cudarun.emulator.host.handles import handle_value
+from cudarun.emulator.host.process import process
+from cudarun.emulator.host.refusal import Refusal
+from cudarun.emulator.host.textures import (
+    TexObject,
+    copy_of_description,
+    copy_of_resource,
+    create_texture,
+)
+
+
+@call(1)
+def cuTexObjectCreate(pResDesc: Any, pTexDesc: Any, pResViewDesc: Any) -> Any:
+    """A texture object of an array, of linear or of pitched memory; there are no resource views."""
+    return CUtexObject(create_texture(process, pResDesc, pTexDesc, pResViewDesc).handle)
+
+
+@call(waits=True)
+def cuTexObjectDestroy(texObject: Any) -> None:
+    """Destroy a texture object; what it shows stays."""
+    process.current()
+    _texture(texObject).destroy()
+
+
+@call(1)
+def cuTexObjectGetResourceDesc(texObject: Any) -> Any:
+    """The resource that a texture object was made of."""
+    process.current()
+    return copy_of_resource(_texture(texObject).resource)
+
+
+@call(1)
+def cuTexObjectGetTextureDesc(texObject: Any) -> Any:
+    """How a texture object reads its resource."""
+    process.current()
+    return copy_of_description(_texture(texObject).description)
+
+
+@call(1)
+def cuTexObjectGetResourceViewDesc(texObject: Any) -> Any:
+    """The resource view of a texture object: it has none."""
+    process.current()
+    _texture(texObject)
+    raise Refusal("INVALID_VALUE", "the texture object has no resource view")
+
+
+def _texture(handle: Any) -> TexObject:
+    return process.handles.get(handle_value(handle), TexObject, "INVALID_VALUE")

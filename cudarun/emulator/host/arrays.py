@@ -1,0 +1,125 @@
+"""CUDA arrays: memory of texels that a program reaches by handles, and kernels through textures.
+
+Driver API, section 6.13. On hardware nobody knows their layout; here rows follow each other.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from cuda.bindings.driver import CUarray_format as Format
+
+from cudarun.emulator.host.addresses import Bytes
+from cudarun.emulator.host.contexts import Context
+from cudarun.emulator.host.devices import attribute_value
+from cudarun.emulator.host.refusal import Refusal
+from cudarun.records import dataclass
+
+_DTYPES: dict[Any, np.dtype[Any]] = {
+    Format.CU_AD_FORMAT_UNSIGNED_INT8: np.dtype(np.uint8),
+    Format.CU_AD_FORMAT_UNSIGNED_INT16: np.dtype(np.uint16),
+    Format.CU_AD_FORMAT_UNSIGNED_INT32: np.dtype(np.uint32),
+    Format.CU_AD_FORMAT_SIGNED_INT8: np.dtype(np.int8),
+    Format.CU_AD_FORMAT_SIGNED_INT16: np.dtype(np.int16),
+    Format.CU_AD_FORMAT_SIGNED_INT32: np.dtype(np.int32),
+    Format.CU_AD_FORMAT_HALF: np.dtype(np.float16),
+    Format.CU_AD_FORMAT_FLOAT: np.dtype(np.float32),
+}
+_CHANNELS = (1, 2, 4)
+_WIDEST_ROW = attribute_value("MAXIMUM_TEXTURE1D_WIDTH")
+_WIDEST = attribute_value("MAXIMUM_TEXTURE2D_WIDTH")
+_HIGHEST = attribute_value("MAXIMUM_TEXTURE2D_HEIGHT")
+
+
+@dataclass(frozen=True)
+class TexelFormat:
+    """How one texel lies in memory."""
+
+    format: Any
+    channels: int
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """One channel."""
+        return _DTYPES[self.format]
+
+    @property
+    def bytes(self) -> int:
+        """All channels."""
+        return self.dtype.itemsize * self.channels
+
+
+def texel_format(holder: Any, field: str, channels: int) -> TexelFormat:
+    """The format in a field of a structure of the bindings.
+
+    Raises:
+        Refusal: There is none such, or the emulator has it not.
+    """
+    try:
+        format_ = getattr(holder, field)
+    except ValueError:  # the bindings make an enum of it
+        raise Refusal("INVALID_VALUE", f"{field} is no CUarray_format") from None
+    if channels not in _CHANNELS:
+        raise Refusal("INVALID_VALUE", f"{channels} channels: there may be 1, 2 or 4")
+    if format_ not in _DTYPES:
+        raise Refusal("NOT_SUPPORTED", f"the emulated device has no {format_.name}")
+    return TexelFormat(format_, channels)
+
+
+@dataclass(eq=False)
+class Array:
+    """A CUDA array.
+
+    Attributes:
+        height: Rows; 0 for an array of one dimension.
+    """
+
+    context: Context
+    texel: TexelFormat
+    width: int
+    height: int
+    address: int
+    bytes: Bytes
+    live: bool = True
+
+    def __post_init__(self) -> None:
+        self.handle = self.context.handles.add(self)
+        self.context.own(self.handle, self._end)
+
+    @property
+    def rows(self) -> Bytes:
+        """Its bytes, row by row."""
+        return self.bytes.reshape(max(self.height, 1), -1)
+
+    def texels(self) -> Bytes | None:
+        """Rows, columns and channels; ``None`` once it is destroyed."""
+        if not self.live:
+            return None
+        shape = (max(self.height, 1), self.width, self.texel.channels)
+        return self.bytes.view(self.texel.dtype).reshape(shape)
+
+    def destroy(self) -> None:
+        """Give its memory back."""
+        self.context.disown(self.handle)
+        self._end()
+
+    def _end(self) -> None:
+        self.live = False
+        self.context.handles.remove(self.handle)
+        self.context.device.memory.free(self.address)
+
+
+def create_array(context: Context, descriptor: Any) -> Array:
+    """What a ``CUDA_ARRAY_DESCRIPTOR`` describes."""
+    if not hasattr(descriptor, "NumChannels"):
+        raise Refusal("INVALID_VALUE", "no CUDA_ARRAY_DESCRIPTOR is given")
+    texel = texel_format(descriptor, "Format", descriptor.NumChannels)
+    width, height = descriptor.Width, descriptor.Height
+    widest = _WIDEST if height else _WIDEST_ROW
+    if not 0 < width <= widest or height > _HIGHEST:
+        raise Refusal("INVALID_VALUE", f"an array of {width} by {height}")
+    size = width * max(height, 1) * texel.bytes
+    memory = context.device.memory
+    address = memory.allocate(size, label="cuArrayCreate")
+    return Array(context, texel, width, height, address, memory.bytes_at(address, size))

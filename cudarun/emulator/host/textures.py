@@ -1,0 +1,273 @@
+"""Texture objects: what the driver checks in their descriptors, and what kernels see of them.
+
+Driver API, section 6.28 (texture objects).
+"""
+
+from __future__ import annotations
+
+import struct
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from cuda.bindings.driver import (
+    CUDA_RESOURCE_DESC,
+    CUDA_TEXTURE_DESC,
+    CUaddress_mode,
+    CUarray,
+    CUdeviceptr,
+    CUfilter_mode,
+    CUresourcetype,
+)
+
+from cudarun.emulator.host.arrays import Array, TexelFormat, texel_format
+from cudarun.emulator.host.contexts import Context
+from cudarun.emulator.host.devices import attribute_value
+from cudarun.emulator.host.handles import handle_value
+from cudarun.emulator.host.process import Process
+from cudarun.emulator.host.refusal import Refusal
+from cudarun.emulator.machine.textures import AddressMode, Texture
+from cudarun.emulator.memory import Allocation
+from cudarun.records import dataclass
+
+Texels = npt.NDArray[Any]
+
+# CU_TRSF_…, which the bindings have as plain numbers in some versions and not in others
+_READ_AS_INTEGER = 0x01
+_NORMALIZED_COORDINATES = 0x02
+_SRGB = 0x10
+_DISABLE_TRILINEAR_OPTIMIZATION = 0x20
+_SEAMLESS_CUBEMAP = 0x40
+_REFUSED_FLAGS = _SRGB | _SEAMLESS_CUBEMAP
+_FLAGS = _READ_AS_INTEGER | _NORMALIZED_COORDINATES | _DISABLE_TRILINEAR_OPTIMIZATION
+
+_ALIGNMENT = attribute_value("TEXTURE_ALIGNMENT")
+_PITCH_ALIGNMENT = attribute_value("TEXTURE_PITCH_ALIGNMENT")
+_MOST_LINEAR = attribute_value("MAXIMUM_TEXTURE1D_LINEAR_WIDTH")
+_WIDEST = attribute_value("MAXIMUM_TEXTURE2D_LINEAR_WIDTH")
+_HIGHEST = attribute_value("MAXIMUM_TEXTURE2D_LINEAR_HEIGHT")
+_WIDEST_PITCH = attribute_value("MAXIMUM_TEXTURE2D_LINEAR_PITCH")
+
+
+@dataclass(eq=False)
+class TexObject:
+    """A texture object and the descriptors that it was made from."""
+
+    context: Context
+    resource: Any
+    description: Any
+    texture: Texture
+
+    def __post_init__(self) -> None:
+        self.handle = self.context.handles.add(self)
+        self.context.textures[self.handle] = self.texture
+        self.context.own(self.handle, self._end)
+
+    def destroy(self) -> None:
+        """End it; what it shows stays."""
+        self.context.disown(self.handle)
+        self._end()
+
+    def _end(self) -> None:
+        del self.context.textures[self.handle]
+        self.context.handles.remove(self.handle)
+
+
+def create_texture(process: Process, resource: Any, description: Any, view: Any) -> TexObject:
+    """What a ``CUDA_RESOURCE_DESC`` and a ``CUDA_TEXTURE_DESC`` describe.
+
+    Raises:
+        Refusal: They describe nothing that there is, or that the emulator has.
+    """
+    context = process.current()
+    if not hasattr(resource, "resType") or not hasattr(description, "filterMode"):
+        raise Refusal("INVALID_VALUE", "no CUDA_RESOURCE_DESC or no CUDA_TEXTURE_DESC is given")
+    if view is not None:
+        raise Refusal("NOT_SUPPORTED", "the emulated device has no resource views")
+    if resource.flags:
+        raise Refusal("INVALID_VALUE", "CUDA_RESOURCE_DESC.flags must be 0")
+    resource, description = copy_of_resource(resource), copy_of_description(description)
+    if resource.resType == CUresourcetype.CU_RESOURCE_TYPE_ARRAY:
+        texture = _of_array(process, resource, description)
+    elif resource.resType == CUresourcetype.CU_RESOURCE_TYPE_LINEAR:
+        texture = _of_linear(process, resource.res.linear, description)
+    elif resource.resType == CUresourcetype.CU_RESOURCE_TYPE_PITCH2D:
+        texture = _of_pitched(process, resource.res.pitch2D, description)
+    else:
+        raise Refusal("NOT_SUPPORTED", "the emulated device has no mipmapped arrays")
+    return TexObject(context, resource, description, texture)
+
+
+# --- resources -----------------------------------------------------------------------------------
+
+
+def _of_array(process: Process, resource: Any, description: Any) -> Texture:
+    handle = handle_value(resource.res.array.hArray)
+    array = process.handles.get(handle, Array, "INVALID_VALUE")
+    sampling = _sampling(description, array.texel)
+    return Texture(array.texels, array.width, array.height, **sampling)
+
+
+def _of_linear(process: Process, linear: Any, description: Any) -> Texture:
+    """Linear memory: no address modes, no filter, whichever are given."""
+    texel = texel_format(linear, "format", linear.numChannels)
+    count = linear.sizeInBytes // texel.bytes
+    if not 0 < count <= _MOST_LINEAR:
+        raise Refusal("INVALID_VALUE", f"{count} texels of linear memory")
+    memory = _Region(process, linear.devPtr, count * texel.bytes)
+    flags = _checked_flags(description)
+    if flags & _NORMALIZED_COORDINATES:
+        raise Refusal("NOT_SUPPORTED", "normalized coordinates of linear memory")
+
+    def texels() -> Texels | None:
+        data = memory.bytes()
+        return None if data is None else data.view(texel.dtype).reshape(1, count, texel.channels)
+
+    modes = (AddressMode.CLAMP, AddressMode.CLAMP)
+    promoted = _promoted(flags, texel)
+    return Texture(texels, count, 0, modes, promoted=promoted, fetch_only=True)
+
+
+def _of_pitched(process: Process, pitched: Any, description: Any) -> Texture:
+    texel = texel_format(pitched, "format", pitched.numChannels)
+    width, height, pitch = pitched.width, pitched.height, pitched.pitchInBytes
+    if not (0 < width <= _WIDEST and 0 < height <= _HIGHEST):
+        raise Refusal("INVALID_VALUE", f"a texture of {width} by {height}")
+    row = width * texel.bytes
+    if pitch % _PITCH_ALIGNMENT or not row <= pitch <= _WIDEST_PITCH:
+        raise Refusal("INVALID_VALUE", f"pitchInBytes is {pitch}")
+    memory = _Region(process, pitched.devPtr, (height - 1) * pitch + row)
+
+    def texels() -> Texels | None:
+        data = memory.bytes()
+        if data is None:
+            return None
+        size = texel.dtype.itemsize
+        shape, strides = (height, width, texel.channels), (pitch, texel.bytes, size)
+        return np.lib.stride_tricks.as_strided(data.view(texel.dtype), shape, strides)
+
+    return Texture(texels, width, height, **_sampling(description, texel))
+
+
+class _Region:
+    """Device memory under a texture, which may be freed before the texture is destroyed."""
+
+    def __init__(self, process: Process, pointer: Any, size: int) -> None:
+        address = handle_value(pointer)
+        if address % _ALIGNMENT:
+            raise Refusal("INVALID_VALUE", f"{address:#x} is no multiple of {_ALIGNMENT}")
+        memory = process.memory_at(address)
+        held = memory.find(address) if memory is not None else None
+        if not isinstance(held, Allocation) or address + size > held.end:
+            raise Refusal("INVALID_VALUE", f"{size} bytes at {address:#x} are not device memory")
+        self._held = held
+        self._part = slice(address - held.base, address - held.base + size)
+
+    def bytes(self) -> Texels | None:
+        """The bytes; ``None`` once they have been freed."""
+        return self._held.bytes[self._part] if self._held.live else None
+
+
+# --- how they are read ---------------------------------------------------------------------------
+
+
+def _checked_flags(description: Any) -> int:
+    flags = int(description.flags)
+    if flags & _REFUSED_FLAGS:
+        raise Refusal("NOT_SUPPORTED", f"CU_TRSF flags {flags & _REFUSED_FLAGS:#x}")
+    if flags & ~_FLAGS:
+        raise Refusal("INVALID_VALUE", f"{flags:#x} is no combination of CU_TRSF flags")
+    return flags
+
+
+def _promoted(flags: int, texel: TexelFormat) -> bool:
+    """Whether integers are read as fractions; those of 32 bits never are."""
+    return texel.dtype.kind in "iu" and texel.dtype.itemsize < 4 and not flags & _READ_AS_INTEGER
+
+
+def _sampling(description: Any, texel: TexelFormat) -> dict[str, Any]:
+    """The fields of a `Texture` that a ``CUDA_TEXTURE_DESC`` says."""
+    flags = _checked_flags(description)
+    if description.maxAnisotropy > 1:
+        raise Refusal("NOT_SUPPORTED", "the emulated device has no anisotropic filter")
+    normalized, promoted = bool(flags & _NORMALIZED_COORDINATES), _promoted(flags, texel)
+    linear = description.filterMode == CUfilter_mode.CU_TR_FILTER_MODE_LINEAR
+    if linear and not promoted and texel.dtype.kind != "f":
+        raise Refusal("NOT_SUPPORTED", "CU_TR_FILTER_MODE_LINEAR of integers")
+    modes = tuple(_mode(mode, normalized=normalized) for mode in description.addressMode[:2])
+    return {
+        "modes": modes,
+        "linear": linear,
+        "normalized": normalized,
+        "promoted": promoted,
+        "border": _border(description, modes, texel),
+    }
+
+
+def _mode(mode: Any, *, normalized: bool) -> AddressMode:
+    """An address mode; coordinates that are not normalized know no wrapping or mirroring."""
+    chosen = AddressMode(int(mode))
+    if not normalized and chosen in (AddressMode.WRAP, AddressMode.MIRROR):
+        return AddressMode.CLAMP
+    return chosen
+
+
+def _border(
+    description: Any, modes: tuple[AddressMode, ...], texel: TexelFormat
+) -> tuple[int, ...]:
+    """The border's channels by their bits, which those of 32-bit integers are given as."""
+    color = tuple(description.borderColor)
+    if AddressMode.BORDER not in modes:
+        return (0,) * 4
+    words = struct.unpack("<4I", struct.pack("<4f", *color))
+    if any(words) and texel.dtype.itemsize < 4:
+        raise Refusal("NOT_SUPPORTED", "a border colour for channels of fewer than 32 bits")
+    return words
+
+
+# --- descriptors ---------------------------------------------------------------------------------
+
+
+def copy_of_resource(given: Any) -> Any:
+    """A ``CUDA_RESOURCE_DESC`` that says the same.
+
+    Raises:
+        Refusal: A field has no value that it may have.
+    """
+    made = CUDA_RESOURCE_DESC()
+    try:
+        made.resType = given.resType
+        if given.resType == CUresourcetype.CU_RESOURCE_TYPE_ARRAY:
+            made.res.array.hArray = CUarray(handle_value(given.res.array.hArray))
+        elif given.resType == CUresourcetype.CU_RESOURCE_TYPE_LINEAR:
+            _copy_fields(made.res.linear, given.res.linear, "format numChannels sizeInBytes")
+            made.res.linear.devPtr = CUdeviceptr(handle_value(given.res.linear.devPtr))
+        elif given.resType == CUresourcetype.CU_RESOURCE_TYPE_PITCH2D:
+            names = "format numChannels width height pitchInBytes"
+            _copy_fields(made.res.pitch2D, given.res.pitch2D, names)
+            made.res.pitch2D.devPtr = CUdeviceptr(handle_value(given.res.pitch2D.devPtr))
+    except ValueError as error:  # the bindings make enums of numbers
+        raise Refusal("INVALID_VALUE", str(error)) from None
+    return made
+
+
+def copy_of_description(given: Any) -> Any:
+    """A ``CUDA_TEXTURE_DESC`` that says the same.
+
+    Raises:
+        Refusal: A field has no value that it may have.
+    """
+    made = CUDA_TEXTURE_DESC()
+    try:
+        made.addressMode = [CUaddress_mode(int(mode)) for mode in given.addressMode]
+        made.borderColor = list(given.borderColor)
+        names = "filterMode flags maxAnisotropy mipmapFilterMode mipmapLevelBias"
+        _copy_fields(made, given, f"{names} minMipmapLevelClamp maxMipmapLevelClamp")
+    except ValueError as error:
+        raise Refusal("INVALID_VALUE", str(error)) from None
+    return made
+
+
+def _copy_fields(made: Any, given: Any, names: str) -> None:
+    for name in names.split():
+        setattr(made, name, getattr(given, name))

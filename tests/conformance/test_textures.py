@@ -1,0 +1,613 @@
+"""CUDA arrays and texture objects, and what kernels fetch through them.
+
+The kernels are `ptx/textures.cu` as nvcc compiled it. Of each fetch the whole vector is stored.
+"""
+
+import ctypes
+import struct
+
+import numpy as np
+import pytest
+
+FORMATS = {
+    "u1": "UNSIGNED_INT8",
+    "u2": "UNSIGNED_INT16",
+    "u4": "UNSIGNED_INT32",
+    "i1": "SIGNED_INT8",
+    "i2": "SIGNED_INT16",
+    "i4": "SIGNED_INT32",
+    "f2": "HALF",
+    "f4": "FLOAT",
+}
+INTEGER, NORMALIZED = 1, 2  # CU_TRSF_READ_AS_INTEGER, CU_TRSF_NORMALIZED_COORDINATES
+WRAP, CLAMP, MIRROR, BORDER = range(4)
+POINT, LINEAR = range(2)
+
+
+def format_of(cuda, dtype):
+    return getattr(cuda.CUarray_format, f"CU_AD_FORMAT_{FORMATS[np.dtype(dtype).str[1:]]}")
+
+
+def create_array(cuda, dtype, channels, width, height=0):
+    descriptor = cuda.CUDA_ARRAY_DESCRIPTOR()
+    descriptor.Format, descriptor.NumChannels = format_of(cuda, dtype), channels
+    descriptor.Width, descriptor.Height = width, height
+    return cuda.cuArrayCreate(descriptor)
+
+
+def rectangle(cuda, *, rows, width, source, target):
+    """A ``CUDA_MEMCPY2D``; a side is an array of numpy, a CUDA array, or an address and a pitch."""
+    copy = cuda.CUDA_MEMCPY2D()
+    for side, given in (("src", source), ("dst", target)):
+        if isinstance(given, np.ndarray):
+            kind = cuda.CUmemorytype.CU_MEMORYTYPE_HOST
+            setattr(copy, f"{side}Host", given)
+            setattr(copy, f"{side}Pitch", given.strides[0])
+        elif isinstance(given, tuple):
+            kind = cuda.CUmemorytype.CU_MEMORYTYPE_DEVICE
+            setattr(copy, f"{side}Device", given[0])
+            setattr(copy, f"{side}Pitch", given[1])
+        else:
+            kind = cuda.CUmemorytype.CU_MEMORYTYPE_ARRAY
+            setattr(copy, f"{side}Array", given)
+        setattr(copy, f"{side}MemoryType", kind)
+    copy.WidthInBytes, copy.Height = width, rows
+    return copy
+
+
+def array_with(cuda, texels):
+    """A CUDA array of texels: columns and channels, or rows, columns and channels."""
+    texels = np.ascontiguousarray(texels)
+    *rows, columns, channels = texels.shape
+    array = create_array(cuda, texels.dtype, channels, columns, *rows)
+    if not rows:
+        cuda.cuMemcpyHtoA(array, 0, texels, texels.nbytes)
+    else:
+        row = columns * channels * texels.itemsize
+        cuda.cuMemcpy2D(
+            rectangle(cuda, rows=rows[0], width=row, source=texels.reshape(rows[0], -1),
+                      target=array)
+        )  # fmt: skip
+    return array
+
+
+def of_array(cuda, array):
+    resource = cuda.CUDA_RESOURCE_DESC()
+    resource.resType = cuda.CUresourcetype.CU_RESOURCE_TYPE_ARRAY
+    resource.res.array.hArray = array
+    return resource
+
+
+def of_linear(cuda, pointer, dtype, channels, size):
+    resource = cuda.CUDA_RESOURCE_DESC()
+    resource.resType = cuda.CUresourcetype.CU_RESOURCE_TYPE_LINEAR
+    linear = resource.res.linear
+    linear.devPtr, linear.format = pointer, format_of(cuda, dtype)
+    linear.numChannels, linear.sizeInBytes = channels, size
+    return resource
+
+
+def of_pitched(cuda, pointer, dtype, channels, width, height, pitch):
+    resource = cuda.CUDA_RESOURCE_DESC()
+    resource.resType = cuda.CUresourcetype.CU_RESOURCE_TYPE_PITCH2D
+    pitched = resource.res.pitch2D
+    pitched.devPtr, pitched.format = pointer, format_of(cuda, dtype)
+    pitched.numChannels, pitched.width, pitched.height = channels, width, height
+    pitched.pitchInBytes = pitch
+    return resource
+
+
+def described(cuda, mode=CLAMP, filter_mode=POINT, flags=0, border=(0.0,) * 4):
+    description = cuda.CUDA_TEXTURE_DESC()
+    description.addressMode = [cuda.CUaddress_mode(mode)] * 3
+    description.filterMode = cuda.CUfilter_mode(filter_mode)
+    description.flags, description.borderColor = flags, list(border)
+    return description
+
+
+@pytest.fixture
+def fetch(cuda, context, ptx):
+    """Launch a kernel of `textures.ptx` on a texture, one thread to a coordinate."""
+    module = cuda.cuModuleLoadData(ptx("textures"))
+
+    def run(kernel, texture, coordinates, dtype=np.float32, channels=4):
+        coordinates = np.ascontiguousarray(coordinates)
+        count = len(coordinates)
+        given, out = cuda.cuMemAlloc(coordinates.nbytes), cuda.cuMemAlloc(4 * channels * count)
+        cuda.cuMemcpyHtoD(given, coordinates, coordinates.nbytes)
+        function = cuda.cuModuleGetFunction(module, kernel.encode())
+        types = (ctypes.c_uint64, ctypes.c_uint64, ctypes.c_uint64, ctypes.c_int)
+        values = (int(texture), int(given), int(out), count)
+        cuda.launch(function, values, types, grid=(-(-count // 64), 1, 1), block=(64, 1, 1))
+        result = np.zeros((count, channels), dtype)
+        cuda.cuMemcpyDtoH(result, out, result.nbytes)
+        cuda.cuMemFree(given)
+        cuda.cuMemFree(out)
+        return result
+
+    return run
+
+
+@pytest.fixture
+def texture(cuda, context):
+    """A texture object of an array with these texels."""
+    made = []
+
+    def make(texels, **how):
+        array = array_with(cuda, texels)
+        made.append((cuda.cuTexObjectCreate(of_array(cuda, array), described(cuda, **how), None),
+                     array))  # fmt: skip
+        return made[-1][0]
+
+    yield make
+    for created, array in made:
+        cuda.cuTexObjectDestroy(created)
+        cuda.cuArrayDestroy(array)
+
+
+def f32(*values):
+    return np.array(values, np.float32)
+
+
+def numbers(count, channels=1, dtype=np.float32):
+    return np.arange(1, count * channels + 1).astype(dtype).reshape(count, channels)
+
+
+# --- arrays --------------------------------------------------------------------------------------
+
+
+@pytest.mark.assumed
+@pytest.mark.parametrize("size", [(100,), (100, 7)])
+@pytest.mark.parametrize("dtype", FORMATS)
+@pytest.mark.parametrize("channels", [1, 2, 4])
+def test_an_array_says_what_it_is(cuda, context, size, dtype, channels):
+    array = create_array(cuda, dtype, channels, *size)
+    descriptor = cuda.cuArrayGetDescriptor(array)
+    assert descriptor.Format == format_of(cuda, dtype)
+    assert descriptor.NumChannels == channels
+    assert (descriptor.Width, descriptor.Height) == (*size, 0)[:2]
+    cuda.cuArrayDestroy(array)
+
+
+@pytest.mark.assumed
+@pytest.mark.parametrize(
+    ("channels", "width"), [(3, 16), (0, 16), (8, 16), (1, 0), (1, (1 << 17) + 1)]
+)
+def test_arrays_that_there_are_not(cuda, context, channels, width):
+    descriptor = cuda.CUDA_ARRAY_DESCRIPTOR()
+    descriptor.Format, descriptor.NumChannels = format_of(cuda, "f4"), channels
+    descriptor.Width = width
+    assert cuda.result("cuArrayCreate", descriptor) == "INVALID_VALUE"
+
+
+@pytest.mark.assumed
+def test_an_array_without_a_format(cuda, context):
+    descriptor = cuda.CUDA_ARRAY_DESCRIPTOR()
+    descriptor.NumChannels, descriptor.Width = 1, 16
+    assert cuda.result("cuArrayCreate", descriptor) == "INVALID_VALUE"
+
+
+@pytest.mark.assumed
+def test_arrays_take_memory(cuda, context):
+    free, _ = cuda.cuMemGetInfo()
+    array = create_array(cuda, "f4", 4, 4096, 4096)
+    assert cuda.cuMemGetInfo()[0] <= free - (256 << 20)
+    cuda.cuArrayDestroy(array)
+
+
+@pytest.mark.assumed
+def test_a_row_is_copied(cuda, context):
+    data, back = np.arange(64, dtype=np.uint8), np.zeros(64, np.uint8)
+    first, second = create_array(cuda, "u1", 4, 16), create_array(cuda, "u1", 4, 16)
+    pointer = cuda.cuMemAlloc(64)
+    cuda.cuMemcpyHtoA(first, 0, data, 64)
+    cuda.cuMemcpyAtoA(second, 0, first, 0, 64)
+    cuda.cuMemcpyAtoD(pointer, second, 0, 64)
+    cuda.cuMemcpyDtoA(first, 0, cuda.CUdeviceptr(int(pointer) + 32), 32)
+    cuda.cuMemcpyAtoH(back, first, 0, 64)
+    assert back.tolist() == [*range(32, 64), *range(32, 64)]
+    cuda.cuMemcpyAtoH(back, second, 16, 16)
+    assert back[:16].tolist() == list(range(16, 32))
+    stream = cuda.cuStreamCreate(0)
+    cuda.cuMemcpyHtoAAsync(first, 0, data, 64, stream)
+    cuda.cuMemcpyAtoHAsync(back, first, 0, 64, stream)
+    cuda.cuStreamSynchronize(stream)
+    assert back.tolist() == data.tolist()
+
+
+@pytest.mark.assumed
+def test_no_copy_beyond_a_row(cuda, context):
+    array = create_array(cuda, "f4", 1, 16)
+    assert cuda.result("cuMemcpyHtoA", array, 4, bytes(64), 64) == "INVALID_VALUE"
+    assert cuda.result("cuMemcpyAtoH", bytearray(64), array, 64, 4) == "INVALID_VALUE"
+
+
+@pytest.mark.assumed
+def test_a_rectangle_goes_through_an_array(cuda, context):
+    data = np.arange(80, dtype=np.float32).reshape(8, 10)
+    array = create_array(cuda, "f4", 1, 10, 8)
+    cuda.cuMemcpy2D(rectangle(cuda, rows=8, width=40, source=data, target=array))
+    pointer, pitch = cuda.cuMemAllocPitch(16, 3, 4)
+    part = rectangle(cuda, rows=3, width=16, source=array, target=(pointer, pitch))
+    part.srcXInBytes, part.srcY = 8, 2
+    cuda.cuMemcpy2D(part)
+    back = np.zeros((3, 4), np.float32)
+    cuda.cuMemcpy2D(rectangle(cuda, rows=3, width=16, source=(pointer, pitch), target=back))
+    assert back.tolist() == data[2:5, 2:6].tolist()
+
+
+@pytest.mark.assumed
+@pytest.mark.parametrize(("x", "y", "width"), [(0, 1, 64), (4, 0, 64), (2, 0, 4)])
+def test_rectangles_that_an_array_has_not(cuda, context, x, y, width):
+    array = create_array(cuda, "f4", 1, 16, 8)
+    data = np.zeros((8, 16), np.float32)
+    copy = rectangle(cuda, rows=8, width=width, source=data, target=array)
+    copy.dstXInBytes, copy.dstY = x, y
+    assert cuda.result("cuMemcpy2D", copy) == "INVALID_VALUE"
+
+
+# --- texture objects -----------------------------------------------------------------------------
+
+
+@pytest.mark.assumed
+def test_a_texture_says_what_it_is(cuda, context):
+    array = create_array(cuda, "u1", 4, 16, 16)
+    how = described(cuda, mode=MIRROR, filter_mode=LINEAR, flags=NORMALIZED)
+    texture = cuda.cuTexObjectCreate(of_array(cuda, array), how, None)
+    resource = cuda.cuTexObjectGetResourceDesc(texture)
+    assert resource.resType == cuda.CUresourcetype.CU_RESOURCE_TYPE_ARRAY
+    assert int(resource.res.array.hArray) == int(array)
+    said = cuda.cuTexObjectGetTextureDesc(texture)
+    assert list(map(int, said.addressMode))[:2] == [MIRROR] * 2
+    assert (int(said.filterMode), said.flags) == (LINEAR, NORMALIZED)
+    assert cuda.result("cuTexObjectGetResourceViewDesc", texture) == "INVALID_VALUE"
+    cuda.cuTexObjectDestroy(texture)
+
+
+@pytest.mark.assumed
+def test_a_texture_says_where_its_memory_is(cuda, context):
+    pointer = cuda.cuMemAlloc(4096)
+    texture = cuda.cuTexObjectCreate(of_linear(cuda, pointer, "i2", 2, 400), described(cuda), None)
+    resource = cuda.cuTexObjectGetResourceDesc(texture)
+    linear = resource.res.linear  # which in the bindings does not outlive what it is part of
+    assert (int(linear.devPtr), linear.numChannels) == (int(pointer), 2)
+    assert (linear.format, linear.sizeInBytes) == (format_of(cuda, "i2"), 400)
+    cuda.cuTexObjectDestroy(texture)
+
+
+@pytest.mark.assumed
+@pytest.mark.parametrize(("offset", "size"), [(4, 64), (0, 2), (0, 1 << 31)])
+def test_linear_memory_that_no_texture_has(cuda, context, offset, size):
+    pointer = cuda.cuMemAlloc(4096)
+    resource = of_linear(cuda, cuda.CUdeviceptr(int(pointer) + offset), "f4", 1, size)
+    assert cuda.result("cuTexObjectCreate", resource, described(cuda), None) == "INVALID_VALUE"
+
+
+@pytest.mark.assumed
+@pytest.mark.parametrize(("width", "pitch"), [(16, 48), (0, 64), (32, 64)])
+def test_pitched_memory_that_no_texture_has(cuda, context, width, pitch):
+    pointer = cuda.cuMemAlloc(1 << 16)
+    resource = of_pitched(cuda, pointer, "f4", 1, width, 4, pitch)
+    assert cuda.result("cuTexObjectCreate", resource, described(cuda), None) == "INVALID_VALUE"
+
+
+@pytest.mark.assumed
+@pytest.mark.parametrize(
+    ("call", "number"),
+    [
+        ("cuArrayDestroy", 400),
+        ("cuArrayGetDescriptor", 400),
+        ("cuTexObjectCreate", 1),
+        ("cuTexObjectDestroy", 1),
+        ("cuTexObjectGetResourceDesc", 1),
+        ("cuTexObjectGetTextureDesc", 1),
+    ],
+)
+def test_handles_of_what_was_destroyed(in_new_process, call, number):
+    assert int(in_new_process("destroyed_textures.py", call).stdout) == number
+
+
+# --- linear memory -------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def linear(cuda, context):
+    """A texture of linear memory with these texels."""
+
+    def make(texels, **how):
+        pointer = cuda.cuMemAlloc(texels.nbytes)
+        cuda.cuMemcpyHtoD(pointer, np.ascontiguousarray(texels), texels.nbytes)
+        resource = of_linear(cuda, pointer, texels.dtype, texels.shape[-1], texels.nbytes)
+        return cuda.cuTexObjectCreate(resource, described(cuda, **how), None)
+
+    return make
+
+
+@pytest.mark.assumed
+def test_floats_of_linear_memory(fetch, linear):
+    texels = numbers(1000)
+    places = np.arange(999, -1, -1, dtype=np.int32)
+    got = fetch("fetch_float", linear(texels), places, channels=1)
+    assert got[:, 0].tolist() == texels[::-1, 0].tolist()
+
+
+@pytest.mark.assumed
+def test_shorts_of_linear_memory(fetch, linear):
+    texels = np.array([[-1, 2], [300, -32768]], np.int16)
+    texture = linear(texels, flags=INTEGER)
+    got = fetch("fetch_short2", texture, np.array([1, 0], np.int32), np.int32, 2)
+    assert got.tolist() == [[300, -32768], [-1, 2]]
+
+
+@pytest.mark.assumed
+@pytest.mark.parametrize("dtype", FORMATS)
+@pytest.mark.parametrize("channels", [1, 2, 4])
+def test_formats(fetch, linear, dtype, channels):
+    texels = numbers(8, channels, dtype)
+    texels[2:4] = np.array(-3).astype(dtype) if dtype[0] != "u" else np.iinfo(dtype).max
+    texture = linear(texels, flags=INTEGER)
+    got = fetch("fetch_uint4", texture, np.arange(8, dtype=np.int32), np.uint32)
+    wide = texels.astype({"u": "u4", "i": "i4", "f": "f4"}[dtype[0]])
+    assert got[:, :channels].tolist() == wide.view(np.uint32).tolist()
+
+
+@pytest.mark.assumed
+@pytest.mark.parametrize("place", [-1, 8, -(2**31), 2**31 - 1])
+def test_beyond_linear_memory_is_zero(fetch, linear, place):
+    got = fetch("fetch_float", linear(numbers(8)), np.array([place], np.int32), channels=1)
+    assert got.tolist() == [[0.0]]
+
+
+@pytest.mark.assumed
+def test_linear_memory_knows_no_filter(fetch, linear):
+    texture = linear(numbers(8), mode=BORDER, filter_mode=LINEAR)
+    assert fetch("fetch_float", texture, np.array([3], np.int32), channels=1).tolist() == [[4.0]]
+
+
+@pytest.mark.assumed
+def test_writes_are_seen_by_the_next_kernel(cuda, fetch):
+    pointer = cuda.cuMemAlloc(64)
+    cuda.cuMemsetD32(pointer, 0x3F800000, 16)
+    texture = cuda.cuTexObjectCreate(of_linear(cuda, pointer, "f4", 1, 64), described(cuda), None)
+    place = np.array([5], np.int32)
+    assert fetch("fetch_float", texture, place, channels=1)[0, 0] == 1.0
+    cuda.cuMemsetD32(pointer, 0x40000000, 16)
+    assert fetch("fetch_float", texture, place, channels=1)[0, 0] == 2.0
+
+
+@pytest.mark.assumed
+def test_lanes_with_different_textures(cuda, linear, ptx):
+    function = cuda.cuModuleGetFunction(cuda.cuModuleLoadData(ptx("textures")), b"either")
+    even, odd, out = linear(numbers(16)), linear(-numbers(16)), cuda.cuMemAlloc(128)
+    types, result = (ctypes.c_uint64,) * 3, np.zeros(32, np.float32)
+    cuda.launch(function, (int(even), int(odd), int(out)), types, block=(32, 1, 1))
+    cuda.cuMemcpyDtoH(result, out, 128)
+    assert result.tolist() == [sign * n for n in range(1, 17) for sign in (1.0, -1.0)]
+
+
+# --- the nearest texel ---------------------------------------------------------------------------
+
+ONE_DIMENSION = f32(0.0, 0.5, 0.75, 1.0, 3.5, 7.0, 7.5)
+
+
+@pytest.mark.assumed
+@pytest.mark.parametrize("channels", [1, 2, 4])
+def test_one_dimension(fetch, texture, channels):
+    texels = numbers(8, channels)
+    got = fetch("float_1d", texture(texels), ONE_DIMENSION)
+    assert got[:, :channels].tolist() == texels[[0, 0, 0, 1, 3, 7, 7]].tolist()
+
+
+@pytest.mark.assumed
+def test_signed_integers_of_one_dimension(fetch, texture):
+    texels = np.array([[-128, 127, 0, 1], [5, -6, 7, -8]], np.int8)
+    got = fetch("int_1d", texture(texels, flags=INTEGER), f32(0.5, 1.5), np.int32)
+    assert got.tolist() == texels.tolist()
+
+
+@pytest.mark.assumed
+@pytest.mark.parametrize("kernel", ["float_2d", "level_2d", "grad_2d"])
+def test_two_dimensions(fetch, texture, kernel):
+    texels = numbers(5 * 7, 4).reshape(5, 7, 4)
+    at = f32(*(float(n) for n in np.ndindex(5, 7) for n in (n[1] + 0.5, n[0] + 0.5))).reshape(-1, 2)
+    got = fetch(kernel, texture(texels), at)
+    assert got.tolist() == texels.reshape(-1, 4).tolist()
+
+
+@pytest.mark.assumed
+def test_unsigned_integers_of_two_dimensions(fetch, texture):
+    texels = np.array([[[1, 2, 3, 255]], [[5, 6, 7, 8]]], np.uint8)
+    got = fetch("uint_2d", texture(texels, flags=INTEGER), f32(0.5, 0.5, 0.5, 1.5).reshape(2, 2),
+                np.uint32)  # fmt: skip
+    assert got.tolist() == texels.reshape(2, 4).tolist()
+
+
+@pytest.mark.assumed
+def test_pitched_memory(cuda, fetch):
+    texels = numbers(6 * 10).reshape(6, 10)
+    pointer, pitch = cuda.cuMemAllocPitch(40, 6, 4)
+    cuda.cuMemcpy2D(rectangle(cuda, rows=6, width=40, source=texels, target=(pointer, pitch)))
+    resource = of_pitched(cuda, pointer, "f4", 1, 10, 6, pitch)
+    texture = cuda.cuTexObjectCreate(resource, described(cuda), None)
+    at = f32(0.5, 0.5, 9.5, 0.5, 3.5, 4.5, 9.5, 5.5, 20.0, 20.0).reshape(-1, 2)
+    assert fetch("float_2d", texture, at)[:, 0].tolist() == [1.0, 10.0, 44.0, 60.0, 60.0]
+
+
+@pytest.mark.assumed
+def test_whole_coordinates_of_an_array(fetch, texture):
+    texels = numbers(3 * 4).reshape(3, 4, 1)
+    at = np.array([[0, 0], [3, 0], [1, 2], [3, 2]], np.int32)
+    assert fetch("whole_2d", texture(texels), at)[:, 0].tolist() == [1.0, 4.0, 10.0, 12.0]
+
+
+@pytest.mark.assumed
+@pytest.mark.parametrize("at", [(-1, 0), (4, 0), (0, 3)])
+def test_whole_coordinates_beyond_an_array(fetch, texture, at):
+    texels = numbers(3 * 4).reshape(3, 4, 1)
+    assert fetch("whole_2d", texture(texels), np.array([at], np.int32))[0, 0] == 0.0
+
+
+@pytest.mark.assumed
+@pytest.mark.parametrize("channels", [1, 2])
+def test_channels_that_a_texture_has_not(fetch, texture, channels):
+    got = fetch("float_1d", texture(numbers(8, channels)), f32(2.5))
+    assert got[0, channels:].tolist() == [0.0, 0.0, 1.0][channels - 1 :]
+
+
+@pytest.mark.assumed
+def test_channels_that_a_texture_of_integers_has_not(fetch, texture):
+    got = fetch("int_1d", texture(numbers(8, 1, np.int32)), f32(2.5), np.int32)
+    assert got.tolist() == [[3, 0, 0, 1]]
+
+
+@pytest.mark.assumed
+@pytest.mark.parametrize("below", [2.0**-6, 2.0**-9, 2.0**-10, 2.0**-20])
+def test_just_below_a_texel(fetch, texture, below):
+    """Whether coordinates are rounded before the floor is taken."""
+    assert fetch("float_1d", texture(numbers(8)), f32(4 - below))[0, 0] == 4.0
+
+
+@pytest.mark.assumed
+@pytest.mark.parametrize(("coordinate", "value"), [(np.nan, 1.0), (np.inf, 8.0), (-np.inf, 1.0)])
+def test_coordinates_that_are_no_numbers(fetch, texture, coordinate, value):
+    assert fetch("float_1d", texture(numbers(8)), f32(coordinate))[0, 0] == value
+
+
+@pytest.mark.assumed
+def test_the_size_of_a_texture(cuda, texture, ptx):
+    function = cuda.cuModuleGetFunction(cuda.cuModuleLoadData(ptx("textures")), b"size_2d")
+    created, out = texture(np.zeros((3, 5, 2), np.float32)), cuda.cuMemAlloc(8)
+    cuda.launch(function, (int(created), int(out)), (ctypes.c_uint64, ctypes.c_uint64))
+    result = np.zeros(2, np.int32)
+    cuda.cuMemcpyDtoH(result, out, 8)
+    assert result.tolist() == [5, 3]
+
+
+# --- address modes -------------------------------------------------------------------------------
+
+
+@pytest.mark.assumed
+@pytest.mark.parametrize("mode", [CLAMP, WRAP, MIRROR])
+def test_coordinates_out_of_range_are_clamped(fetch, texture, mode):
+    """Those that are not normalized know no other mode but the border."""
+    got = fetch("float_1d", texture(numbers(8), mode=mode), f32(-0.5, -100, 8.0, 8.5, 1e9))
+    assert got[:, 0].tolist() == [1.0, 1.0, 8.0, 8.0, 8.0]
+
+
+@pytest.mark.assumed
+def test_a_border(fetch, texture):
+    got = fetch("float_1d", texture(numbers(8), mode=BORDER), f32(-0.5, 0.5, 7.5, 8.5))
+    assert got[:, 0].tolist() == [0.0, 1.0, 8.0, 0.0]
+
+
+@pytest.mark.assumed
+def test_a_border_with_a_color(fetch, texture):
+    created = texture(numbers(8, 4), mode=BORDER, border=(0.5, -2.0, 3.0, 4.0))
+    assert fetch("float_1d", created, f32(-0.5)).tolist() == [[0.5, -2.0, 3.0, 4.0]]
+
+
+@pytest.mark.assumed
+def test_a_border_of_integers_is_given_by_its_bits(fetch, texture):
+    color = struct.unpack("<4f", struct.pack("<4i", 7, 8, 9, 10))
+    created = texture(numbers(8, 4, np.int32), mode=BORDER, border=color)
+    assert fetch("int_1d", created, f32(8.5), np.int32).tolist() == [[7, 8, 9, 10]]
+
+
+SIXTHS = f32(-1.0625, -0.9375, -0.0625, 0.0625, 0.4375, 0.9375, 1.0625, 1.9375, 2.0625)
+
+
+@pytest.mark.assumed
+@pytest.mark.parametrize(
+    ("mode", "values"),
+    [
+        (WRAP, [8, 1, 8, 1, 4, 8, 1, 8, 1]),
+        (CLAMP, [1, 1, 1, 1, 4, 8, 8, 8, 8]),
+        (MIRROR, [8, 8, 1, 1, 4, 8, 8, 1, 1]),
+        (BORDER, [0, 0, 0, 1, 4, 8, 0, 0, 0]),
+    ],
+)
+def test_normalized_coordinates(fetch, texture, mode, values):
+    created = texture(numbers(8), mode=mode, flags=NORMALIZED)
+    assert fetch("float_1d", created, SIXTHS)[:, 0].tolist() == values
+
+
+@pytest.mark.assumed
+def test_a_mode_for_each_dimension(cuda, fetch, context):
+    array = array_with(cuda, numbers(8).reshape(2, 4, 1))
+    how = described(cuda, flags=NORMALIZED)
+    how.addressMode = [cuda.CUaddress_mode(mode) for mode in (WRAP, BORDER, CLAMP)]
+    texture = cuda.cuTexObjectCreate(of_array(cuda, array), how, None)
+    at = f32(1.125, 0.25, 1.125, 1.25, -0.125, 0.75).reshape(-1, 2)
+    assert fetch("float_2d", texture, at)[:, 0].tolist() == [1.0, 0.0, 8.0]
+
+
+# --- integers as fractions -----------------------------------------------------------------------
+
+
+@pytest.mark.assumed
+@pytest.mark.parametrize("dtype", ["u1", "u2", "i1", "i2"])
+def test_integers_become_fractions_of_the_largest(fetch, texture, dtype):
+    limits = np.iinfo(dtype)
+    texels = np.array([limits.min, limits.min + 1, 0, 1, limits.max // 3, limits.max], dtype)
+    got = fetch("float_1d", texture(texels.reshape(-1, 1)), f32(*(n + 0.5 for n in range(6))))
+    expected = np.maximum(texels / np.float64(limits.max), -1).astype(np.float32)
+    assert got[:, 0].tolist() == expected.tolist()
+
+
+@pytest.mark.assumed
+def test_integers_of_32_bits_stay_integers(fetch, texture):
+    got = fetch("int_1d", texture(np.array([[-5], [6]], np.int32)), f32(0.5, 1.5), np.int32)
+    assert got[:, 0].tolist() == [-5, 6]
+
+
+# --- the linear filter ---------------------------------------------------------------------------
+
+
+@pytest.mark.assumed
+@pytest.mark.parametrize(
+    ("coordinate", "value"),
+    [(0.0, 16.0), (0.5, 16.0), (1.0, 24.0), (1.25, 28.0), (1.5, 32.0), (7.5, 128.0), (8.0, 128.0)],
+)
+def test_a_line_between_two_texels(fetch, texture, coordinate, value):
+    created = texture(16 * numbers(8), filter_mode=LINEAR)
+    assert fetch("float_1d", created, f32(coordinate))[0, 0] == value
+
+
+@pytest.mark.assumed
+def test_a_plane_between_four_texels(fetch, texture):
+    texels = f32(0, 16, 32, 128).reshape(2, 2, 1)
+    at = f32(1.0, 1.0, 0.75, 0.5, 0.5, 0.75, 1.25, 1.25).reshape(-1, 2)
+    got = fetch("float_2d", texture(texels, filter_mode=LINEAR), at)[:, 0]
+    assert got.tolist() == [44.0, 4.0, 8.0, 81.0]
+
+
+@pytest.mark.assumed
+def test_a_weight_has_8_bits(fetch, texture):
+    """Coordinates between two weights get the nearer one."""
+    created = texture(f32(0, 256).reshape(2, 1), filter_mode=LINEAR)
+    steps = np.array([1, 1.25, 1.75, 2, 100.25, 100.75, 254.75, 255.25, 255.75])
+    got = fetch("float_1d", created, (0.5 + steps / 256).astype(np.float32))[:, 0]
+    assert got.tolist() == [1, 1, 2, 2, 100, 101, 255, 255, 256]
+
+
+@pytest.mark.assumed
+@pytest.mark.parametrize("dtype", ["f2", "u1", "i2"])
+def test_a_line_between_other_formats(fetch, texture, dtype):
+    texels = np.array([[0], [np.iinfo(dtype).max if dtype != "f2" else 1]], dtype)
+    created = texture(texels, filter_mode=LINEAR)
+    assert fetch("float_1d", created, f32(0.5, 0.75, 1.0, 1.5))[:, 0].tolist() == [0, 0.25, 0.5, 1]
+
+
+@pytest.mark.assumed
+@pytest.mark.parametrize(
+    ("mode", "values"),
+    [
+        (CLAMP, [16.0, 64.0]),
+        (WRAP, [40.0, 40.0]),
+        (MIRROR, [16.0, 64.0]),
+        (BORDER, [8.0, 32.0]),
+    ],
+)
+def test_a_line_over_the_end(fetch, texture, mode, values):
+    created = texture(16 * numbers(4), mode=mode, filter_mode=LINEAR, flags=NORMALIZED)
+    assert fetch("float_1d", created, f32(0.0, 1.0))[:, 0].tolist() == values

@@ -18,7 +18,7 @@ KERNEL = """
   .shared .align 16 .b8 part[8192];
   .reg .b32 %t, %b, %n, %s, %o, %v<8>;
   .reg .b64 %z, %g, %h, %m, %w<8>;
-  .reg .pred %p<8>; .reg .f32 %f<4>; .reg .b128 %q;
+  .reg .pred %p<8>; .reg .f32 %f<4>;
   ld.param.u64 %z, [p];
   mov.u32 %t, %tid.x; mov.u32 %b, %ctaid.x; mov.u32 %v0, %ntid.x;
   add.u32 %n, %t, 1; rem.u32 %n, %n, %v0;
@@ -59,7 +59,7 @@ SILENT = {
     "global memory and barrier": "st.global.u32 [%g], %t; bar.sync 0; ld.global.u32 %v1, [%h];",
     "atomics": "red.global.add.u32 [%z], 1; atom.shared.add.u32 %v1, [part], 1;",
     "atomics on vectors": "red.global.add.v4.f32 [%z], {%f1, %f1, %f1, %f1};",
-    "atomics of 128 bits": "atom.shared.cas.b128 %q, [part], %q, %q;",
+    "atomics of 128 bits": ".reg .b128 %q; atom.shared.cas.b128 %q, [part], %q, %q;",
     "volatile": "st.volatile.shared.u32 [%s], %t; ld.volatile.shared.u32 %v1, [%o];",
     "plain look before an atomic": "ld.global.u32 %v1, [%z]; red.global.add.u32 [%z], 1;",
     "one value by all": "mov.u32 %v1, 7; st.global.u32 [%z], %v1; st.global.u32 [%z], %v1;",
@@ -99,7 +99,7 @@ FOUND = {
         ("atomic operation", "store"),
     ),
     "plain write under one of 128 bits": (
-        "@%p0 st.shared.u32 [part+8], %n;\n atom.shared.exch.b128 %q, [part], %q;",
+        ".reg .b128 %q;\n @%p0 st.shared.u32 [part+8], %n;\n atom.shared.exch.b128 %q, [part], %q;",
         ("store", "atomic operation"),
     ),
     "volatile read of a plain write": (

@@ -11,6 +11,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 from cuda.bindings.driver import (
+    CU_TRSF_DISABLE_TRILINEAR_OPTIMIZATION,
+    CU_TRSF_NORMALIZED_COORDINATES,
+    CU_TRSF_READ_AS_INTEGER,
+    CU_TRSF_SEAMLESS_CUBEMAP,
+    CU_TRSF_SRGB,
     CUDA_RESOURCE_DESC,
     CUDA_TEXTURE_DESC,
     CUaddress_mode,
@@ -32,14 +37,12 @@ from cudarun.records import dataclass
 
 Texels = npt.NDArray[Any]
 
-# CU_TRSF_…, which the bindings have as plain numbers in some versions and not in others
-_READ_AS_INTEGER = 0x01
-_NORMALIZED_COORDINATES = 0x02
-_SRGB = 0x10
-_DISABLE_TRILINEAR_OPTIMIZATION = 0x20
-_SEAMLESS_CUBEMAP = 0x40
-_REFUSED_FLAGS = _SRGB | _SEAMLESS_CUBEMAP
-_FLAGS = _READ_AS_INTEGER | _NORMALIZED_COORDINATES | _DISABLE_TRILINEAR_OPTIMIZATION
+_REFUSED_FLAGS = CU_TRSF_SRGB | CU_TRSF_SEAMLESS_CUBEMAP
+_FLAGS = (
+    CU_TRSF_READ_AS_INTEGER
+    | CU_TRSF_NORMALIZED_COORDINATES
+    | CU_TRSF_DISABLE_TRILINEAR_OPTIMIZATION
+)
 
 _ALIGNMENT = attribute_value("TEXTURE_ALIGNMENT")
 _PITCH_ALIGNMENT = attribute_value("TEXTURE_PITCH_ALIGNMENT")
@@ -116,7 +119,7 @@ def _of_linear(process: Process, linear: Any, description: Any) -> Texture:
         raise Refusal("INVALID_VALUE", f"{count} texels of linear memory")
     memory = _Region(process, linear.devPtr, count * texel.bytes)
     flags = _checked_flags(description)
-    if flags & _NORMALIZED_COORDINATES:
+    if flags & CU_TRSF_NORMALIZED_COORDINATES:
         raise Refusal("NOT_SUPPORTED", "normalized coordinates of linear memory")
 
     def texels() -> Texels | None:
@@ -182,7 +185,11 @@ def _checked_flags(description: Any) -> int:
 
 def _promoted(flags: int, texel: TexelFormat) -> bool:
     """Whether integers are read as fractions; those of 32 bits never are."""
-    return texel.dtype.kind in "iu" and texel.dtype.itemsize < 4 and not flags & _READ_AS_INTEGER
+    return (
+        texel.dtype.kind in "iu"
+        and texel.dtype.itemsize < 4
+        and not flags & CU_TRSF_READ_AS_INTEGER
+    )
 
 
 def _sampling(description: Any, texel: TexelFormat) -> dict[str, Any]:
@@ -190,7 +197,7 @@ def _sampling(description: Any, texel: TexelFormat) -> dict[str, Any]:
     flags = _checked_flags(description)
     if description.maxAnisotropy > 1:
         raise Refusal("NOT_SUPPORTED", "the emulated device has no anisotropic filter")
-    normalized, promoted = bool(flags & _NORMALIZED_COORDINATES), _promoted(flags, texel)
+    normalized, promoted = bool(flags & CU_TRSF_NORMALIZED_COORDINATES), _promoted(flags, texel)
     linear = description.filterMode == CUfilter_mode.CU_TR_FILTER_MODE_LINEAR
     if linear and not promoted and texel.dtype.kind != "f":
         raise Refusal("NOT_SUPPORTED", "CU_TR_FILTER_MODE_LINEAR of integers")

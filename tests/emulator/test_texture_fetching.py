@@ -1,0 +1,103 @@
+"""Fetches against the programming guide's formulas, in fractions and one texel at a time."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from itertools import product
+from math import floor
+
+import numpy as np
+import pytest
+
+from cudarun.emulator.machine.textures import AddressMode, Texture
+
+MODES = ("wrap", "clamp", "mirror", "border")
+ALL = [*product(MODES), *product(MODES, MODES)]
+CASES = [
+    *((True, modes) for modes in ALL),
+    # the driver makes the other two clamp
+    *((False, modes) for modes in ALL if not {"wrap", "mirror"} & set(modes)),
+]
+RANDOM = np.random.default_rng(20261122)
+HEIGHT, WIDTH = 5, 13
+
+
+def in_range(x: Fraction, size: int, mode: str, *, normalized: bool) -> Fraction:
+    """A coordinate in texels: appendix "Texture Fetching"; a border is told by the texel."""
+    if not normalized:
+        return x
+    if mode == "wrap":
+        x = x - floor(x)
+    elif mode == "mirror":
+        x = x - floor(x) if floor(x) % 2 == 0 else 1 - (x - floor(x))
+    return x * size
+
+
+def texel(texels: np.ndarray, places: list[int], modes: list[str]) -> int:
+    """T[i], or T[j, i], where i and j may lie outside by one step or more."""
+    inside = []
+    for place, size, mode in zip(places, texels.shape[::-1], modes, strict=True):
+        if mode == "border" and not 0 <= place < size:
+            return 0
+        if mode == "wrap" and place in (-1, size):
+            place %= size
+        inside.append(min(max(place, 0), size - 1))
+    return int(texels[tuple(reversed(inside))])
+
+
+def nearest(texels: np.ndarray, at: list[Fraction], modes: list[str]) -> int:
+    # 1 - frac(x) of a mirrored coordinate may be the size itself, which is the last texel.
+    clamped = ["clamp" if mode in ("wrap", "mirror") else mode for mode in modes]
+    return texel(texels, [floor(x) for x in at], clamped)
+
+
+def filtered(texels: np.ndarray, at: list[Fraction], modes: list[str]) -> Fraction:
+    steps = [round((x - Fraction(1, 2)) * 256) for x in at]  # weights of 8 bits of fraction
+    total = Fraction(0)
+    for corner in product((0, 1), repeat=len(at)):
+        weight = Fraction(1)
+        for step, after in zip(steps, corner, strict=True):
+            alpha = Fraction(step % 256, 256)
+            weight *= alpha if after else 1 - alpha
+        places = [step // 256 + after for step, after in zip(steps, corner, strict=True)]
+        total += weight * texel(texels, places, modes)
+    return total
+
+
+def coordinates(size: int, *, normalized: bool) -> np.ndarray:
+    """Some of chance, some at the edges of texels and in their middle."""
+    anywhere = RANDOM.uniform(-2.5 * size, 3.5 * size, 300)
+    edges = np.arange(-size, 2 * size + 1)
+    found = np.concatenate([anywhere, edges, edges + 0.5, edges + 0.25])
+    return (found / size if normalized else found).astype(np.float32)
+
+
+@pytest.mark.parametrize("linear", [False, True], ids=["point", "linear"])
+@pytest.mark.parametrize(("normalized", "modes"), CASES)
+def test_by_the_formulas(modes: tuple[str, ...], normalized: bool, linear: bool) -> None:
+    shape = (HEIGHT, WIDTH)[2 - len(modes) :]
+    # whole numbers, so that sums of weights of 8 bits have no more digits than a float
+    texels = RANDOM.integers(-99, 99, shape)
+    held = texels.astype(np.float32).reshape(-1, WIDTH, 1)
+    numbers = [AddressMode[mode.upper()] for mode in (*modes, "clamp")[:2]]
+    texture = Texture(
+        lambda: held,
+        WIDTH,
+        HEIGHT if len(modes) == 2 else 0,
+        (numbers[0], numbers[1]),
+        linear=linear,
+        normalized=normalized,
+    )
+    given = [coordinates(size, normalized=normalized) for size in shape[::-1]]
+    count = min(map(len, given))
+    given = [RANDOM.permutation(axis)[:count] for axis in given]
+    words = texture.fetch(held, given, whole=False)
+    assert words.shape == (count, 4)
+    got = words[:, 0].copy().view(np.float32)
+    for lane in range(count):
+        at = [
+            in_range(Fraction(float(axis[lane])), size, mode, normalized=normalized)
+            for axis, size, mode in zip(given, shape[::-1], modes, strict=True)
+        ]
+        wanted = (filtered if linear else nearest)(texels, at, list(modes))
+        assert Fraction(float(got[lane])) == wanted, [float(axis[lane]) for axis in given]

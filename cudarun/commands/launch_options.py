@@ -49,7 +49,8 @@ def launch_options(function: F) -> F:
             "-k",
             "--kernel",
             metavar="NAME",
-            help="Mangled, demangled or bare function name; optional when there is one.",
+            help="Mangled, demangled or bare function name; optional when there is one. Of a .cu, "
+            "'ns::f<float, 4>' instantiates a template.",
         ),
         *_GEOMETRY,
         *_RESULTS,

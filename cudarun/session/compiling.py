@@ -17,11 +17,12 @@ from types import ModuleType
 from typing import Any, Literal
 
 from cudarun.diagnostics.case import Place
+from cudarun.diagnostics.errors import Diagnosed
 from cudarun.errors import CudarunError, ImageRefused, RequestError
-from cudarun.images.facts import ImageFacts
 from cudarun.images.read import read_image
 from cudarun.images.versions import Target, Version
 from cudarun.session.explaining import diagnose, diagnostics_of
+from cudarun.session.loading import select_kernel
 from cudarun.session.requests import Image
 from cudarun.session.sources import CompileOptions
 from cudarun.session.standard_headers import standard_headers
@@ -31,6 +32,8 @@ Form = Literal["PTX", "CUBIN", "LTOIR"]
 
 _COMMON_ARCHITECTURE = 80  # that every NVRTC of CUDA 11 to 13 compiles for
 _A_HEADER_OF_CUDA = "cuda_fp16.h"
+_NAME_EXPRESSIONS = "__nv_name_map"
+"""What NVRTC calls the text in which it looks names up."""
 _VERSION_LINE = re.compile(rb"^\.version (\d+)\.(\d+)$", re.MULTILINE)
 
 
@@ -54,18 +57,47 @@ def compile_source(
 
     Raises:
         Diagnosed: It does not compile.
-        RequestError: NVRTC is not installed, or does not know an option or the architecture.
+        RequestError: NVRTC is not installed, or does not know an option, the architecture or the
+            kernel to be instantiated.
     """
+    compiled = partial(
+        _compiled, source, target, form, relocatable=relocatable, newest_ptx=newest_ptx
+    )
+    wanted = source.compilation.kernel if source.compilation else None
+    if wanted is None:
+        return compiled()
+    try:
+        return compiled(instantiate=wanted)
+    except Diagnosed as refused:
+        # What is wrong with the source whatever is instantiated is said without that name.
+        return _with_spelled(compiled(), wanted, refused)
+
+
+def _compiled(
+    source: Image,
+    target: Target,
+    form: Form,
+    *,
+    relocatable: bool,
+    newest_ptx: Version | None,
+    instantiate: str | None = None,
+) -> Image:
+    """Compile; ``instantiate`` is a name expression (NVRTC, "Accessing Lowered Names")."""
     nvrtc = _nvrtc()
     options = [*_options(source, target, form, relocatable=relocatable)]
     program = _program(nvrtc, source)
+    lowered = None
     try:
+        if instantiate is not None:
+            _checked(nvrtc, nvrtc.nvrtcAddNameExpression(program, instantiate.encode()))
         result = nvrtc.nvrtcCompileProgram(program, len(options), [o.encode() for o in options])[0]
         log = _fetched(nvrtc, "ProgramLog", program).decode(errors="replace")
         if result != nvrtc.nvrtcResult.NVRTC_SUCCESS:
             raise _refusal(nvrtc, source, target, log, result)
         data = _fetched(nvrtc, form, program)
         ptx = b"" if form == "LTOIR" else _fetched(nvrtc, "PTX", program)
+        if instantiate is not None:
+            lowered = _checked(nvrtc, nvrtc.nvrtcGetLoweredName(program, instantiate.encode()))
     finally:
         nvrtc.nvrtcDestroyProgram(program)
     if form == "PTX" and newest_ptx is not None:
@@ -77,21 +109,52 @@ def compile_source(
         compilation=None,
         is_compiled=True,
         warnings=diagnostics_of(log, [source]),
+        lowered=lowered.decode() if lowered else None,
     )
 
 
-def source_facts(source: Image) -> ImageFacts:
-    """What a source's kernels are, compiled in a process of its own for no device in particular.
+def _with_spelled(compiled: Image, wanted: str, refused: Diagnosed) -> Image:
+    """Take the kernel that the source instantiates itself and that is spelled so.
+
+    A signature is no name expression, nor is ``scale<float>`` of what stands in a namespace.
+
+    Raises:
+        RequestError: There is none; why NVRTC refused the name.
+        Diagnosed: There is none, and what the name means does not compile.
+    """
+    kernels = compiled.facts.kernels if compiled.facts else ()
+    try:
+        name = select_kernel([kernel.name for kernel in kernels], wanted, compiled.origin)
+    except CudarunError as unknown:
+        raise _not_instantiated(compiled.origin, wanted, refused, unknown.hint) from None
+    return replace(compiled, lowered=name)
+
+
+def _not_instantiated(
+    origin: str, wanted: str, refused: Diagnosed, hint: str | None
+) -> CudarunError:
+    about_code = tuple(d for d in refused.diagnostics if d.file != _NAME_EXPRESSIONS)
+    about_name = [d for d in refused.diagnostics if d.is_serious and d not in about_code]
+    if not about_name or any(d.is_serious for d in about_code):
+        refused.message += f" with '{wanted}'"
+        refused.diagnostics = about_code
+        return refused
+    said = about_name[0].message
+    return RequestError(f"--kernel: {origin}: NVRTC refuses '{wanted}': {said}", hint=hint)
+
+
+def compile_for_facts(source: Image) -> Image:
+    """A source compiled in a process of its own for no device in particular, with its facts.
 
     Raises:
         ImageRefused: It does not compile.
-        RequestError: NVRTC is not installed.
+        RequestError: NVRTC is not installed, or does not know the kernel to be instantiated.
     """
     with Worker(_nvrtc_is_there) as worker:
         worker.send(partial(_compile_for_facts, source))
         [outcome] = gather([worker])
     image: Image = outcome.unwrap()
-    return image.facts or read_image(image.data, image.origin)
+    return replace(image, facts=image.facts or read_image(image.data, image.origin))
 
 
 def _nvrtc_is_there() -> None:

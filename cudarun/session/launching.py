@@ -13,7 +13,6 @@ from cudarun.session.fleet import DeviceAnswer, Fleet
 if TYPE_CHECKING:  # what is imported here keeps the workers from starting
     from pathlib import Path
 
-    from cudarun.images.facts import ImageFacts
     from cudarun.report.types import LaunchPlan, LaunchReport, LaunchResult
     from cudarun.session.devices import Device
     from cudarun.session.loading import Library
@@ -150,9 +149,9 @@ def plan(request: LaunchRequest) -> LaunchPlan:
     from cudarun.report.types import LaunchPlan
     from cudarun.session.loading import select_kernel
 
-    facts = request.image.facts or _facts(request.image)
-    kernels = {kernel.name: kernel for kernel in facts.kernels}
-    kernel = kernels[select_kernel(kernels, request.kernel, request.image.origin)]
+    image = _with_facts(request.image)
+    kernels = {kernel.name: kernel for kernel in image.facts.kernels} if image.facts else {}
+    kernel = kernels[select_kernel(kernels, image.lowered or request.kernel, image.origin)]
     binding = bind(
         request.arguments,
         kernel.parameters,
@@ -160,7 +159,7 @@ def plan(request: LaunchRequest) -> LaunchPlan:
         directory=request.directory,
     )
     return LaunchPlan(
-        image=request.image.origin,
+        image=image.origin,
         kernel=kernel.name,
         demangled=kernel.demangled,
         grid=request.geometry.grid_extent(),
@@ -173,13 +172,15 @@ def plan(request: LaunchRequest) -> LaunchPlan:
     )
 
 
-def _facts(image: Image) -> ImageFacts:
-    """What the file says of its kernels; CUDA source when it is compiled."""
+def _with_facts(image: Image) -> Image:
+    """The image with what it says of its kernels; CUDA source says it when it is compiled."""
+    if image.facts is not None:
+        return image
     from cudarun.images.identify import ImageKind, identify
     from cudarun.images.read import read_image
 
     if identify(image.data) is ImageKind.CUDA_SOURCE:
-        from cudarun.session.compiling import source_facts
+        from cudarun.session.compiling import compile_for_facts
 
-        return source_facts(image)
-    return read_image(image.data, image.origin)
+        return compile_for_facts(image)
+    return replace(image, facts=read_image(image.data, image.origin))

@@ -79,7 +79,7 @@ class Library:
             RequestError: None or several fit; the candidates are listed.
             ImageRefused: The driver refuses the image now that code is needed.
         """
-        name = select_kernel(self.names(), wanted, self.image.origin)
+        name = select_kernel(self.names(), self.image.lowered or wanted, self.image.origin)
         handle = self.handle_of(name)
         return Kernel(name, handle, self._parameters(name, handle))
 
@@ -226,7 +226,8 @@ def _named(
 
 _OF_TEMPLATES = (
     "a template's kernels are those that the source instantiates: "
-    "template __global__ void f<float>(…);"
+    "template __global__ void f<float>(…);\n"
+    "of a .cu, launch -k 'ns::f<float>' does so: the name in full, with all template arguments"
 )
 
 

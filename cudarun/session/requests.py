@@ -36,6 +36,7 @@ class Image:
         compilation: How to compile it, of CUDA source.
         is_compiled: Whether this was CUDA source: lines of the data are not lines of the file.
         warnings: What the compiler complained of all the same.
+        lowered: The mangled name of the kernel that ``compilation`` named.
     """
 
     origin: str
@@ -44,6 +45,7 @@ class Image:
     compilation: CompileOptions | None = None
     is_compiled: bool = False
     warnings: tuple[Diagnostic, ...] = ()
+    lowered: str | None = None
 
     @property
     def text_name(self) -> str:

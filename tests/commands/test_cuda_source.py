@@ -320,3 +320,135 @@ def test_ptx_no_newer_than_the_device_takes(run: Run, tmp_path: Path) -> None:
     assert run("link", name, "-o", "out.ptx", *CPU).code == 0
     [file] = run("load", "--offline", "out.ptx", "--json").document["files"]
     assert file["ptx_version"] <= [9, 0]
+
+
+TEMPLATES = """\
+namespace ns { template <class T, int N> __global__ void fill(T *x) { *x = N; } }
+struct Pair { int a, b; };
+template <class T> __global__ void second(T *x) { int unused; x->b = 7; }
+"""
+OF_TEMPLATES = """\
+a template's kernels are those that the source instantiates: \
+template __global__ void f<float>(…);
+of a .cu, launch -k 'ns::f<float>' does so: the name in full, with all template arguments
+"""
+
+
+@pytest.mark.parametrize(
+    ("wanted", "x", "is_called"),
+    [
+        ("ns::fill<float, 7>", "f32[1]", "void ns::fill<float, 7>(float*)"),
+        ("ns::fill<unsigned char,6+1>", "u8[1]", "void ns::fill<unsigned char, 7>(unsigned char*)"),
+        ("ns::fill<decltype(1u), 'a' - 90>", "u32[1]", "void ns::fill<unsigned int, 7>("),
+    ],
+)
+def test_a_template_that_nobody_instantiates(
+    run: Run, tmp_path: Path, wanted: str, x: str, is_called: str
+) -> None:
+    name = write(tmp_path, TEMPLATES)
+    ran = run("launch", name, *CPU, "-k", wanted, f"x={x}", "--check", "x == 7")
+    assert ran.code == 0, ran.err
+    assert ran.out.startswith(is_called)
+    ran = run("launch", name, "--dry-run", "-k", wanted, f"x={x}")
+    assert ran.code == 0, ran.err
+    assert ran.out.startswith(is_called)
+
+
+def test_a_template_of_a_type_of_the_source(run: Run, tmp_path: Path) -> None:
+    ran = run(
+        "launch", write(tmp_path, TEMPLATES), *CPU, "-k", "second<Pair>", "x=i32[2]:zeros",
+        "--check", "x == [0, 7]",
+    )  # fmt: skip
+    assert ran.code == 0, ran.err
+    assert 'warning: variable "unused"' in ran.err
+
+
+@pytest.mark.parametrize("wanted", ["anonymous<int>", "own<int>"])
+def test_a_template_of_the_file_alone(run: Run, tmp_path: Path, wanted: str) -> None:
+    text = "namespace { template <class T> __global__ void anonymous(T *x) { *x = 7; } }\n"
+    text += "template <class T> static __global__ void own(T *x) { *x = 7; }\n"
+    args = ("launch", write(tmp_path, text), *CPU, "x=i32[1]", "--check", "x == 7")
+    ran = run(*args, "-k", wanted)
+    assert ran.code == 0, ran.err
+
+
+@pytest.mark.parametrize(
+    ("wanted", "because"),
+    [
+        ("fill<float, 7>", 'identifier "fill" is undefined'),
+        ("ns::fill<Nothing, 7>", 'identifier "Nothing" is undefined'),
+        ("ns::fill<float>", 'cannot determine which instance of function template "ns::fill"'),
+        ("ns::fill<float", 'expected a ">"'),
+    ],
+)
+def test_a_name_that_nvrtc_refuses(run: Run, tmp_path: Path, wanted: str, because: str) -> None:
+    """Its warnings of the source are not the reason."""
+    text = TEMPLATES + "template <> __global__ void second<float>(float *x) { int unused; }\n"
+    ran = run("launch", write(tmp_path, text), *CPU, "-k", wanted, "x=f32[1]")
+    assert ran.code == 2
+    assert ran.err.startswith(f"error: --kernel: kernel.cu: NVRTC refuses '{wanted}': {because}")
+    assert ran.err.endswith(OF_TEMPLATES)
+
+
+def test_template_arguments_that_do_not_compile(run: Run, tmp_path: Path) -> None:
+    ran = run("launch", write(tmp_path, TEMPLATES), *CPU, "-k", "second<float4[2]>", "x=f32[8]")
+    assert ran.code == 4
+    message, _, complaint, *_ = ran.err.splitlines()
+    assert (
+        message == "error: kernel.cu: NVRTC: the source does not compile with 'second<float4[2]>'"
+    )
+    assert complaint.startswith("kernel.cu:3:")
+    assert "__nv_name_map" not in ran.err
+
+
+def test_a_broken_source_is_not_the_names_fault(run: Run, tmp_path: Path) -> None:
+    ran = run("launch", write(tmp_path, BROKEN), *CPU, "-k", "k<float>")
+    assert ran.code == 4
+    assert ran.err == (
+        "error: kernel.cu: NVRTC: the source does not compile\n  in device cpu\n" + COMPLAINTS
+    )
+
+
+@pytest.mark.parametrize("wanted", ["fill<int,3>", "void ns::fill<int, 3>(int*)"])
+def test_spellings_that_are_no_name_expressions(run: Run, tmp_path: Path, wanted: str) -> None:
+    text = TEMPLATES + "template __global__ void ns::fill<int, 3>(int *);\n"
+    text += "template __global__ void ns::fill<int, 4>(int *);\n"
+    name = write(tmp_path, text)
+    ran = run("launch", name, *CPU, "-k", wanted, "x=i32[1]", "--check", "x == 3")
+    assert ran.code == 0, ran.err
+
+
+def test_a_template_in_a_case_of_a_spec(run: Run, tmp_path: Path) -> None:
+    name = write(tmp_path, TEMPLATES)
+    (tmp_path / "cases.toml").write_text(f"""\
+[[launch]]
+name = "five"
+image = "{name}"
+kernel = "ns::fill<short, 5>"
+args = ["x=i16[1]"]
+check = ["x == 5"]
+
+[[launch]]
+name = "six"
+image = "{name}"
+kernel = "ns::fill<short, 6>"
+args = ["x=i16[1]"]
+check = ["x == 6"]
+""")
+    ran = run("launch", "--spec", "cases.toml", *CPU)
+    assert ran.code == 0, ran.out + ran.err
+
+
+def test_a_template_for_a_gpu(tmp_path: Path) -> None:
+    """Machine code has the kernel under the name that is asked for."""
+    from cudarun.images.read import read_image
+    from cudarun.images.versions import Target
+    from cudarun.session.compiling import compile_source
+    from cudarun.session.requests import Image
+    from cudarun.session.sources import CompileOptions
+
+    options = CompileOptions(kernel="ns::fill<float, 7>")
+    source = Image("kernel.cu", TEMPLATES.encode(), compilation=options)
+    made = compile_source(source, Target(False, 90), "CUBIN")
+    assert made.lowered == "_ZN2ns4fillIfLi7EEEvPT_"
+    assert [kernel.name for kernel in read_image(made.data, "made").kernels] == [made.lowered]

@@ -49,7 +49,8 @@ class CudarunError(Exception):
         context: Where it happened: ``file``, ``kernel``, ``argument``, ``device``.
 
     Attributes:
-        warnings: A compiler's, from before: each is a `cudarun.diagnostics.entries.Diagnostic`.
+        warnings: A compiler's, from before, and notes on the arguments: each is a
+            `cudarun.diagnostics.entries.Diagnostic`.
         findings: What detectors found before: each is a `cudarun.report.watch_types.Finding`.
     """
 

@@ -14,7 +14,7 @@ from typing import Any
 
 from cudarun.arguments.dimensions import evaluate_dimension
 from cudarun.arguments.files import check_raw_size, is_npy, locate
-from cudarun.arguments.fitting import Misfit, fit
+from cudarun.arguments.fitting import Misfit, contradicts, fit
 from cudarun.arguments.packing import BufferSpec, Pointee, pack
 from cudarun.arguments.scanner import IDENTIFIER
 from cudarun.arguments.syntax import RESERVED
@@ -92,6 +92,17 @@ class Binding:
         """Every buffer to allocate, in the order of the arguments."""
         pointees = (pointee for slot in self.slots for _, pointee in slot.pointers)
         return tuple(each for each in pointees if isinstance(each, BufferSpec))
+
+    @property
+    def doubts(self) -> tuple[str, ...]:
+        """The buffers whose elements are not those that the kernel's C++ signature points to."""
+        return tuple(
+            f"{slot.name} is {slot.parameter.type} in the kernel, {pointee} was given"
+            for slot in self.slots
+            if isinstance(slot.value, Buffer | FileBuffer)
+            for _, pointee in slot.pointers
+            if isinstance(pointee, BufferSpec) and contradicts(pointee.type, slot.parameter)
+        )
 
     @property
     def symbols(self) -> tuple[str, ...]:

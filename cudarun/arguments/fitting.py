@@ -15,6 +15,7 @@ from cudarun.arguments.types import (
     SCALARS,
     PointerType,
     ScalarType,
+    Type,
     VectorType,
 )
 from cudarun.arguments.values import (
@@ -32,6 +33,8 @@ from cudarun.records import dataclass
 
 _PTX_TYPE = re.compile(r"\.?(?P<letter>[usbf])(?P<bits>8|16|32|64)")
 _QUALIFIERS = re.compile(r"\b(?:const|volatile|__restrict__|restrict|struct|enum)\b")
+
+_BYTES = ("char", "unsigned char")
 
 
 class Misfit(Exception):
@@ -63,10 +66,15 @@ def expected_type(text: str | None) -> Expected:
     text = text.strip()
     if ptx := _PTX_TYPE.fullmatch(text):
         return PtxType(ptx["letter"], int(ptx["bits"]) // 8)
-    plain = " ".join(_QUALIFIERS.sub(" ", text).split())
+    plain = _plain(text)
     if plain.endswith(("*", "&", ".ptr")) or "(*" in plain:
         return PointerType(plain.rstrip("*& "))
     return NAMED.get(plain)
+
+
+def _plain(text: str) -> str:
+    """A C++ type without its qualifiers."""
+    return " ".join(_QUALIFIERS.sub(" ", text).split())
 
 
 def fit(value: Value, parameter: Parameter) -> Value:
@@ -93,6 +101,22 @@ def fit(value: Value, parameter: Parameter) -> Value:
             f"{given} is aligned to {given.alignment} bytes, the offset {parameter.offset} is not"
         )
     return value
+
+
+def contradicts(element: Type, parameter: Parameter) -> bool:
+    """Whether a buffer's elements are not what the parameter's C++ type points to.
+
+    Of ``void*`` and of pointers to bytes, vectors and structs anything may be behind; integers of
+    one size differ in what the kernel reads them as alone.
+    """
+    plain = _plain(parameter.type or "")
+    pointee = plain.removesuffix("*").rstrip()
+    if pointee == plain or pointee in _BYTES:
+        return False
+    expected = NAMED.get(pointee)
+    if not isinstance(element, ScalarType) or not isinstance(expected, ScalarType):
+        return False
+    return not _same_bits(element, expected)
 
 
 def _fit_address(expected: Expected) -> None:

@@ -56,6 +56,11 @@ class Diagnostic:
         return line if self.column is None else f"{line}:{self.column}"
 
 
+def notes(texts: Iterable[str]) -> tuple[Diagnostic, ...]:
+    """What we remark ourselves."""
+    return tuple(Diagnostic("cudarun", "note", text) for text in texts)
+
+
 def located(
     diagnostics: Iterable[Diagnostic], sources: Mapping[str, str]
 ) -> tuple[Diagnostic, ...]:

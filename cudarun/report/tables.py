@@ -121,7 +121,9 @@ def show_launch(
 
 
 def show_plan(plan: LaunchPlan, out: Console) -> None:
-    """The parameter buffer that a launch would pass, value by value."""
+    """The parameter buffer that a launch would pass, value by value; what is odd on stderr."""
+    for diagnostic in plan.diagnostics:
+        show_diagnostic(diagnostic)
     out.print(_headline(plan), soft_wrap=True)
     out.print(_layout(plan.parameters))
     out.print(f"{plan.parameter_bytes} bytes of parameters")

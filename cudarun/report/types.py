@@ -233,7 +233,8 @@ class LaunchResult:
     """One launch on one device that came back.
 
     ``milliseconds`` is the time from the launch call to the end of the synchronisation; where the
-    kernel was timed, the median of ``timing``. ``diagnostics`` are the warnings about CUDA source.
+    kernel was timed, the median of ``timing``. ``diagnostics`` are the warnings about CUDA source
+    and notes on arguments.
     ``watched`` is what detectors saw; ``None`` where none was at work. ``errors`` says why
     something that was asked of the results could not be done.
     """
@@ -296,6 +297,7 @@ class LaunchPlan:
     cooperative: bool
     parameters: tuple[LayoutRow, ...]
     parameter_bytes: int
+    diagnostics: tuple[Diagnostic, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

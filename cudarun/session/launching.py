@@ -112,7 +112,7 @@ def _begin(
         try:
             return run(session, library, device)
         except CudarunError as error:
-            error.warnings = library.image.warnings
+            error.warnings = (*library.image.warnings, *error.warnings)
             raise
 
     return on_device
@@ -146,6 +146,7 @@ def plan(request: LaunchRequest) -> LaunchPlan:
         RequestError: The arguments do not fit.
     """
     from cudarun.arguments.binding import bind
+    from cudarun.diagnostics.entries import notes
     from cudarun.report.types import LaunchPlan
     from cudarun.session.loading import select_kernel
 
@@ -169,6 +170,7 @@ def plan(request: LaunchRequest) -> LaunchPlan:
         cooperative=request.geometry.cooperative,
         parameters=binding.rows,
         parameter_bytes=binding.size,
+        diagnostics=(*image.warnings, *notes(binding.doubts)),
     )
 
 

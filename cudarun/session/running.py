@@ -13,6 +13,7 @@ from cudarun.arguments.checks import run_check
 from cudarun.arguments.expressions import Expression, evaluate
 from cudarun.arguments.packing import BufferSpec
 from cudarun.arguments.rows import ALL, rows_wanted, span
+from cudarun.diagnostics.entries import notes
 from cudarun.errors import CudarunError, RequestError
 from cudarun.records import dataclass
 from cudarun.report.types import CheckResult, LaunchResult, Printed, Saved, TimingResult
@@ -85,7 +86,7 @@ def run_on(
         figures=tuple(figure(show, after[show.name]) for show in request.shows),
         milliseconds=ran.milliseconds,
         timing=ran.timing,
-        diagnostics=library.image.warnings,
+        diagnostics=(*library.image.warnings, *notes(binding.doubts)),
         watched=watched(request.watch, ran.seen, binding.buffers, ran.buffers.addresses),
         errors=tuple(error.at(file=request.image.origin, device=device.label) for error in errors),
     )
@@ -123,6 +124,7 @@ class _Ran:
 def _carry_out(session: Session, library: Library, request: LaunchRequest, device: Device) -> _Ran:
     """Bind, allocate, fill, launch and wait."""
     kernel = library.kernel(request.kernel)
+    binding: Binding | None = None
     buffers: Buffers | None = None
     seen = Seen()
     try:
@@ -145,7 +147,9 @@ def _carry_out(session: Session, library: Library, request: LaunchRequest, devic
         timing = _measure(session, device, launcher, request, buffers, binding.integers)
         return _Ran(kernel, binding, buffers, before, timing.median, timing)
     except CudarunError as error:
-        if buffers is not None:
+        if binding is not None:
+            error.warnings = notes(binding.doubts)
+        if binding is not None and buffers is not None:
             explain_fault(error, request, binding.buffers, buffers.addresses)
             error.findings = findings(seen, binding.buffers, buffers.addresses)
         raise error.at(file=request.image.origin, kernel=kernel.demangled) from None

@@ -425,3 +425,46 @@ def test_members_of_a_struct_have_one_name_everywhere():
     assert (scalars["s.n"], scalars["s.in.d"], scalars["s.v"].tolist()) == (4, 3.0, [1.0, 2.0])
     for name in rows:
         assert parse_expression(f"{name} == 1").names == {name}
+
+
+@pytest.mark.parametrize(
+    ("type_", "given", "is_odd"),
+    [
+        ("float*", "f32[4]", False),
+        ("float*", "i32[4]", True),
+        ("float const*", "f64[4]", True),
+        ("float volatile*", "f16[4]", True),
+        ("__half*", "bf16[4]", True),
+        ("__half const*", "f16[4]", False),
+        ("unsigned int*", "i32[4]", False),
+        ("int*", "u32[4]", False),
+        ("int*", "i64[4]", True),
+        ("signed char*", "i32[4]", True),
+        ("long long*", "u64[4]", False),
+        ("bool*", "u8[4]", False),
+        ("bool*", "i32[4]", True),
+        ("void*", "f32[4]", False),
+        ("void const*", "f32[4]", False),
+        ("char*", "f32[4]", False),
+        ("unsigned char const*", "f32[4]", False),
+        ("float4*", "i32[4]", False),
+        ("float*", "int4[4]", False),
+        ("float*", "{i32,i32}[4]", False),
+        ("ns::Particle*", "f32[4]", False),
+        ("float**", "i32[4]", False),
+        ("unsigned long", "f32[4]", False),
+        ("u64.ptr", "f32[4]", False),
+        ("u64", "f32[4]", False),
+        (None, "f32[4]", False),
+    ],
+)
+def test_buffers_of_other_elements_than_the_signature_points_to(type_, given, is_odd):
+    binding = bound(f"x={given}", to=parameters(type_, names=("x",)))
+    note = f"x is {type_} in the kernel, {given.replace(',', ', ')} was given"
+    assert binding.doubts == ((note,) if is_odd else ())
+
+
+def test_an_array_file_of_other_elements_is_told_with_its_shape(tmp_path):
+    np.save(tmp_path / "x.npy", np.arange(6).reshape(2, 3))
+    binding = bound("@x.npy", to=parameters("int*"), directory=tmp_path)
+    assert binding.doubts == ("p0 is int* in the kernel, i64[2,3] was given",)

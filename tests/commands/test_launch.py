@@ -111,6 +111,38 @@ def test_elements_never_written_are_counted(run: Run) -> None:
     assert (ran.code, ran.out) == (0, "note y: 100 of 200 elements were never written\n")
 
 
+SCALE = ("launch", "samples/scale.ptx", "-k", "scale<float>", "--threads", "4")
+NOTE = "x is float* in the kernel, i32[4] was given"
+
+
+def test_a_buffer_of_other_elements_has_a_note(run: Run) -> None:
+    """Once, although every device says it, and no failure."""
+    args = (*SCALE, "x=i32[4]:ones", "1", "n=4", "-q")
+    ran = run(*args, "-d", "cpu:all", env={"CUDARUN_CPU_DEVICES": "2"})
+    assert (ran.code, ran.out, ran.err) == (0, "", f"note: {NOTE}\n")
+    ran = run(*args, "-d", "cpu", "--json")
+    [outcome] = ran.document["outcomes"]
+    [note] = outcome["result"]["diagnostics"]
+    assert (ran.code, ran.err) == (0, "")
+    assert (note["tool"], note["severity"], note["message"]) == ("cudarun", "note", NOTE)
+
+
+def test_the_note_on_a_buffer_of_a_launch_that_failed(run: Run) -> None:
+    args = (*SCALE, "-d", "cpu", "x=i32[4]:ones", "1", "n=9", "--threads", "9")
+    ran = run(*args)
+    assert ran.code == 5
+    assert ran.err.startswith(f"note: {NOTE}\nerror: ")
+    [outcome] = run(*args, "--json").document["outcomes"]
+    assert [note["message"] for note in outcome["error"]["warnings"]] == [NOTE]
+
+
+def test_the_note_on_a_buffer_of_a_dry_run(run: Run) -> None:
+    args = (*SCALE, "--dry-run", "x=i32[4]:ones", "1", "n=4")
+    assert run(*args).err == f"note: {NOTE}\n"
+    [note] = run(*args, "--json").document["diagnostics"]
+    assert note["message"] == NOTE
+
+
 def test_outputs_are_saved_also_when_a_check_fails(run: Run, tmp_path: Path) -> None:
     ran = run(
         *SAXPY, *ARGUMENTS, "--check", "y == 0",

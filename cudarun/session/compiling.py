@@ -89,15 +89,15 @@ def _compiled(
     lowered = None
     try:
         if instantiate is not None:
-            _checked(nvrtc, nvrtc.nvrtcAddNameExpression(program, instantiate.encode()))
-        result = nvrtc.nvrtcCompileProgram(program, len(options), [o.encode() for o in options])[0]
+            _checked(nvrtc, nvrtc.nvrtcAddNameExpression(program, os.fsencode(instantiate)))
+        result = nvrtc.nvrtcCompileProgram(program, len(options), [*map(os.fsencode, options)])[0]
         log = _fetched(nvrtc, "ProgramLog", program).decode(errors="replace")
         if result != nvrtc.nvrtcResult.NVRTC_SUCCESS:
             raise _refusal(nvrtc, source, target, log, result)
         data = _fetched(nvrtc, form, program)
         ptx = b"" if form == "LTOIR" else _fetched(nvrtc, "PTX", program)
         if instantiate is not None:
-            lowered = _checked(nvrtc, nvrtc.nvrtcGetLoweredName(program, instantiate.encode()))
+            lowered = _checked(nvrtc, nvrtc.nvrtcGetLoweredName(program, os.fsencode(instantiate)))
     finally:
         nvrtc.nvrtcDestroyProgram(program)
     if form == "PTX" and newest_ptx is not None:
@@ -200,7 +200,9 @@ def _program(nvrtc: ModuleType, source: Image) -> Any:
     texts = [text.encode() for text in headers.values()]
     return _checked(
         nvrtc,
-        nvrtc.nvrtcCreateProgram(source.data, source.origin.encode(), len(headers), texts, names),
+        nvrtc.nvrtcCreateProgram(
+            source.data, os.fsencode(source.origin), len(headers), texts, names
+        ),
     )
 
 

@@ -48,7 +48,7 @@ class Progress:
             self._written = what
             seconds = time.monotonic() - self._started
             print("  ".join((f"{seconds:8.3f} s", what, self.label)).rstrip(), file=sys.stderr)
-        text = what.encode()[: PAGE - _HEADER.size]
+        text = what.encode(errors="backslashreplace")[: PAGE - _HEADER.size]
         self._page[_HEADER.size : _HEADER.size + len(text)] = text
         _HEADER.pack_into(self._page, 0, done, len(text))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -452,3 +453,13 @@ def test_a_template_for_a_gpu(tmp_path: Path) -> None:
     made = compile_source(source, Target(False, 90), "CUBIN")
     assert made.lowered == "_ZN2ns4fillIfLi7EEEvPT_"
     assert [kernel.name for kernel in read_image(made.data, "made").kernels] == [made.lowered]
+
+
+def test_names_that_are_no_utf8(run: Run, tmp_path: Path) -> None:
+    """Of the file, of a macro, of a kernel."""
+    name = os.fsdecode(b"kernel\xff.cu")
+    (tmp_path / name).write_text(TEMPLATES)
+    args = ("launch", name, *CPU, "x=i32[1]", "--check", "x == 7", "-D", os.fsdecode(b'A="\xff"'))
+    assert run(*args, "-k", "ns::fill<int, 7>").code == 0
+    ran = run(*args, "-k", os.fsdecode(b"ns::fill<\xff>"))
+    assert (ran.code, "NVRTC refuses 'ns::fill<" in ran.err) == (2, True)

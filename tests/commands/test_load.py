@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -486,3 +487,9 @@ def test_offline_every_file_gets_its_turn(run: Run, put: Any) -> None:
     assert good["error"] is None
     assert bad["error"]["explanation"].startswith("The text ends in the middle of a statement")
     assert json.dumps(bad)
+
+
+def test_a_file_name_that_is_no_utf8(run: Run, tmp_path: Path) -> None:
+    name = os.fsdecode(b"saxpy\xff.ptx")
+    (tmp_path / name).write_bytes(Path("samples/saxpy.ptx").read_bytes())
+    assert run("load", name, "-d", "cpu").code == 0

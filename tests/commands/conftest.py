@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
-import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+from tests.commands.started import started
 
 ROOT = Path(__file__).resolve().parents[2]
 SAMPLES = ROOT / "samples"
@@ -41,14 +41,8 @@ def run(tmp_path: Path) -> Run:
 
     def run(*args: str, stdin: bytes = b"", env: dict[str, str] | None = None) -> Ran:
         clean = {k: v for k, v in os.environ.items() if not k.startswith("CUDARUN_")}
-        done = subprocess.run(
-            [sys.executable, "-m", "cudarun", *args],
-            cwd=tmp_path,
-            env=clean | {"PYTHONPATH": str(ROOT)} | (env or {}),
-            input=stdin,
-            capture_output=True,
-            timeout=120,
-        )
-        return Ran(done.returncode, done.stdout.decode(), done.stderr.decode())
+        whole = clean | {"PYTHONPATH": str(ROOT)} | (env or {})
+        code, out, err = started(args, tmp_path, whole, stdin, timeout=120)
+        return Ran(code, out.decode(), err.decode())
 
     return run

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -190,18 +192,25 @@ def test_facts_about_two_devices(run: Run) -> None:
     ] == [["held", "held"]] * len(two)
 
 
-def test_a_broken_fact_is_told_step_by_step(
-    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A fact that is wrong, put in the place of one that is right."""
-    (tmp_path / "sitecustomize.py").write_text(
-        "import cudarun.session.context_facts as facts\n"
-        "facts.FACTS = (facts.Fact('wrong', 'A wrong fact.', 'create A; current == none'),)\n"
+WITH_A_WRONG_FACT = """
+import cudarun.session.context_facts as facts
+from cudarun.__main__ import main
+
+facts.FACTS = (facts.Fact("wrong", "A wrong fact.", "create A; current == none"),)
+main()
+"""
+
+
+def test_a_broken_fact_is_told_step_by_step() -> None:
+    """A fact that is wrong, put in the place of those that are right."""
+    done = subprocess.run(
+        [sys.executable, "-c", WITH_A_WRONG_FACT, "ctx", "verify", "-d", "cpu"],
+        cwd=Path(__file__).resolve().parents[2],
+        capture_output=True,
+        text=True,
     )
-    root = str(Path(__file__).resolve().parents[2])
-    ran = run("ctx", "verify", "-d", "cpu", env={"PYTHONPATH": f"{tmp_path}:{root}"})
-    assert ran.code == 1
-    lines = ran.out.splitlines()
+    assert done.returncode == 1
+    lines = done.stdout.splitlines()
     assert lines[1].split()[:2] == ["wrong", "broken"]
     assert lines[2] == (
         "broken: wrong on cpu: step 2, current == none: expected == none, came CUDA_SUCCESS, A"

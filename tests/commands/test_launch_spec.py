@@ -357,9 +357,12 @@ def test_nothing_runs_of_a_wrong_spec(run: Run, tmp_path: Path) -> None:
     spec(tmp_path, case("good", SAXPY), case("bad", SAXPY, "blok = 1"))
     ran = run("launch", "--spec", "cases.toml", "-d", "cpu", "--trace")
     assert (ran.code, ran.out) == (2, "")
-    assert ran.err == (
+    assert ran.err.endswith(
         "error: cases.toml:14: case 'bad': unknown key 'blok'\nhint: did you mean block?\n"
     )
+    assert (
+        "cuLibraryLoadData" not in ran.err
+    )  # the worker may have been as far as to have a context
 
 
 def test_no_spec(run: Run) -> None:

@@ -1,0 +1,67 @@
+"""A command in a process that was forked where all its modules are imported already.
+
+To start Python and to import takes most of the time of a small command, and the tests run a
+thousand of them. That alone differs from a process started by a shell: descriptors, environment,
+folder, signals and exit status are the command's own. What starting takes is tested in real ones
+(`tests/test_startup.py`, `tests/test_samples.py`).
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import sys
+import tempfile
+from pathlib import Path
+from typing import IO
+
+MODULES = [
+    *("numpy", "click", "cuda.bindings.driver", "rich.console", "rich.table"),
+    *("cudarun.cli", "cudarun.emulator.driver", "cudarun.session.running", "cudarun.report.tables"),
+]
+_PROCESSES = multiprocessing.get_context("forkserver")
+_PROCESSES.set_forkserver_preload(MODULES)
+
+
+def started(
+    arguments: tuple[str, ...], folder: Path, env: dict[str, str], stdin: bytes, timeout: float
+) -> tuple[int, bytes, bytes]:
+    """Run ``cudarun`` to its end: the exit status, what it wrote to stdout and to stderr."""
+    with tempfile.TemporaryDirectory() as name:
+        streams = [Path(name, stream) for stream in ("stdin", "stdout", "stderr")]
+        streams[0].write_bytes(stdin)
+        process = _PROCESSES.Process(target=_command, args=(arguments, folder, env, streams))
+        process.start()
+        process.join(timeout)
+        if process.exitcode is None:
+            process.kill()
+            raise TimeoutError(f"cudarun {' '.join(arguments)} did not end in {timeout} s")
+        code = process.exitcode
+        process.close()
+        return code, streams[1].read_bytes(), streams[2].read_bytes()
+
+
+def _command(
+    arguments: tuple[str, ...], folder: Path, env: dict[str, str], streams: list[Path]
+) -> None:
+    """In the new process: become what a shell would have started."""
+    for number, path in enumerate(streams):
+        given = os.open(
+            path, os.O_RDONLY if number == 0 else os.O_WRONLY | os.O_CREAT | os.O_APPEND
+        )
+        os.dup2(given, number)
+        os.close(given)
+    os.chdir(folder)
+    os.environ.clear()
+    os.environ.update(env)
+    sys.stdin, sys.stdout, sys.stderr = _text(0, "r"), _text(1, "w"), _text(2, "w")
+    sys.argv = ["cudarun", *arguments]
+
+    from cudarun.__main__ import main
+
+    main()
+
+
+def _text(descriptor: int, mode: str) -> IO[str]:
+    encoding = os.environ.get("PYTHONIOENCODING", "utf-8")
+    return open(descriptor, mode, buffering=1, encoding=encoding, closefd=False)

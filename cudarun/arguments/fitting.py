@@ -106,12 +106,12 @@ def fit(value: Value, parameter: Parameter) -> Value:
 def contradicts(element: Type, parameter: Parameter) -> bool:
     """Whether a buffer's elements are not what the parameter's C++ type points to.
 
-    Of ``void*`` and of pointers to bytes, vectors and structs anything may be behind; integers of
-    one size differ in what the kernel reads them as alone.
+    Bytes may be anything, whoever has them, and so may what is behind ``void*`` and pointers to
+    vectors and structs; integers of one size differ in what the kernel reads them as alone.
     """
     plain = _plain(parameter.type or "")
     pointee = plain.removesuffix("*").rstrip()
-    if pointee == plain or pointee in _BYTES:
+    if pointee == plain or pointee in _BYTES or element == SCALARS["u8"]:
         return False
     expected = NAMED.get(pointee)
     if not isinstance(element, ScalarType) or not isinstance(expected, ScalarType):

@@ -448,6 +448,7 @@ def test_members_of_a_struct_have_one_name_everywhere():
         ("char*", "f32[4]", False),
         ("unsigned char const*", "f32[4]", False),
         ("float4*", "i32[4]", False),
+        ("float*", "u8[16]", False),
         ("float*", "int4[4]", False),
         ("float*", "{i32,i32}[4]", False),
         ("ns::Particle*", "f32[4]", False),

@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 from cudarun.emulator.isa.form import Form, Function, Words, form
 from cudarun.emulator.isa.types import TYPES
+from cudarun.emulator.isa.video import COMPARISONS
 
 Array = npt.NDArray[Any]
 Operation = Callable[[Array, Array], Array]
@@ -34,14 +35,6 @@ _OPERATIONS: dict[str, Operation] = {
     "vmax": np.maximum,
 }
 _SECOND: dict[str, Operation] = {"add": np.add, "min": np.minimum, "max": np.maximum}
-_COMPARISONS: dict[str, Operation] = {
-    "eq": np.equal,
-    "ne": np.not_equal,
-    "lt": np.less,
-    "le": np.less_equal,
-    "gt": np.greater,
-    "ge": np.greater_equal,
-}
 
 
 def _place(selector: str) -> tuple[int, int]:
@@ -88,7 +81,7 @@ def _arithmetic(name: str) -> Callable[[Words], Function]:
 
 
 def _comparison(words: Words) -> Function:
-    return _scalar(_COMPARISONS[words["cmp"]], words)
+    return _scalar(COMPARISONS[words["cmp"]], words)
 
 
 def _shift(ufunc: Operation) -> Callable[[Words], Function]:
@@ -145,7 +138,7 @@ def _rows() -> Iterator[Form]:
     compared: dict[str, Any] = {
         "atype": "u32 s32",
         "btype": "u32 s32",
-        "cmp": " ".join(_COMPARISONS),
+        "cmp": " ".join(COMPARISONS),
     }
     yield form(f"vset.atype.btype.cmp  d{{.dsel}}:u32, {sources}, ?c:u32",
                make=_comparison, dsel=_PARTS, **compared, **_WHERE)  # fmt: skip
@@ -168,7 +161,7 @@ _OWN_WORDS: dict[str, str] = {
     **dict.fromkeys(_OPERATIONS, "sat add min max"),
     **dict.fromkeys(("vshl", "vshr"), "sat add min max clamp wrap"),
     "vmad": "sat po shr7 shr15",
-    "vset": f"add min max {' '.join(_COMPARISONS)}",
+    "vset": f"add min max {' '.join(COMPARISONS)}",
 }
 
 
@@ -185,6 +178,6 @@ def illegal_video(opcode: str, words: tuple[str, ...]) -> str | None:
             return f"Clamp modifier required for instruction '{opcode}'"
         if kinds[2] != "u32":
             return "Operation requires .u32 type"
-    if opcode == "vset" and not {*_COMPARISONS} & {*words}:
+    if opcode == "vset" and not {*COMPARISONS} & {*words}:
         return "Comparison modifier required for instruction 'vset'"
     return None

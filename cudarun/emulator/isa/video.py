@@ -34,7 +34,7 @@ _OPERATIONS: dict[str, Operation] = {
     "vmin": np.minimum,
     "vmax": np.maximum,
 }
-_COMPARISONS: dict[str, Operation] = {
+COMPARISONS: dict[str, Operation] = {
     "eq": np.equal,
     "ne": np.not_equal,
     "lt": np.less,
@@ -99,7 +99,7 @@ def _arithmetic(name: str, count: int) -> Callable[[Words], Function]:
 
 
 def _comparison(count: int) -> Callable[[Words], Function]:
-    return lambda words: _simd(count, _COMPARISONS[words["cmp"]], words)
+    return lambda words: _simd(count, COMPARISONS[words["cmp"]], words)
 
 
 def _rows() -> Iterator[Form]:
@@ -115,7 +115,7 @@ def _rows() -> Iterator[Form]:
             yield form(f"{head}.add  {operands}", make=make, **kinds)
         compared = operands.replace(":dtype", ":u32")
         yield form(f"vset{count}.atype.btype.cmp{{.add}}  {compared}", make=_comparison(count),
-                   cmp=" ".join(_COMPARISONS), **kinds)  # fmt: skip
+                   cmp=" ".join(COMPARISONS), **kinds)  # fmt: skip
 
 
 FORMS: tuple[Form, ...] = tuple(_rows())

@@ -16,8 +16,7 @@ def show_check(check: CheckResult, out: Console, claim: str = "") -> None:
         out: Where to write.
         claim: What is claimed beyond its expression, `` as on cpu``.
     """
-    mark = Text("held ", style="green") if check.held else Text("FAILED ", style="red bold")
-    line = mark + Text(check.expression + claim)
+    line = _verdict(check) + Text(check.expression + claim)
     if check.rtol or check.atol:
         line.append(f"  (rtol {check.rtol:g}, atol {check.atol:g})", style="dim")
     out.print(line, soft_wrap=True)
@@ -35,6 +34,12 @@ def show_check(check: CheckResult, out: Console, claim: str = "") -> None:
         which = "all" if check.both_nan >= check.mismatches else str(check.both_nan)
         note = f"{which} of them are NaN on both sides: --equal-nan lets NaN equal NaN"
         out.print(Text("  note ", style="yellow") + Text(note), soft_wrap=True)
+
+
+def _verdict(check: CheckResult) -> Text:
+    if not check.evaluated:
+        return Text("not evaluated ", style="yellow")
+    return Text("held ", style="green") if check.held else Text("FAILED ", style="red bold")
 
 
 def _how(check: CheckResult) -> str:

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from xml.etree import ElementTree
 
 from cudarun.report.spec_types import CaseReport, SpecReport
+from cudarun.report.types import CheckResult
 from cudarun.writing import whole_file
 
 # XML 1.0, section 2.2: the characters that a document can hold.
@@ -90,12 +91,14 @@ def _details(case: CaseReport) -> list[str]:
     if case.seed is not None:
         lines.append(f"seed: {case.seed}")
     checks = case.result.checks if case.result is not None else ()
-    lines += [
-        f"{check.expression}: {check.mismatches} of {check.elements} differ"
-        for check in checks
-        if not check.held
-    ]
+    lines += [f"{check.expression}: {_verdict(check)}" for check in checks if not check.held]
     return [line for line in lines if line]
+
+
+def _verdict(check: CheckResult) -> str:
+    if not check.evaluated:
+        return "not evaluated"
+    return f"{check.mismatches} of {check.elements} differ"
 
 
 def _text(text: str) -> str:

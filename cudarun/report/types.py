@@ -34,7 +34,7 @@ class CheckResult:
 
     Attributes:
         expression: The text as given.
-        held: Whether the check held.
+        held: Whether the check held; not where it could not be evaluated.
         elements: How many elements were compared.
         mismatches: How many of them differ.
         max_abs_error: Largest ``|left - right|`` over all elements; ``None`` where there is none.
@@ -43,6 +43,7 @@ class CheckResult:
         atol: Absolute tolerance used; 0 for integers.
         first: The first mismatches in index order.
         both_nan: Of how many mismatches both sides are NaN.
+        evaluated: Whether there is a verdict; where there is none, an error says why.
     """
 
     expression: str
@@ -55,6 +56,7 @@ class CheckResult:
     atol: float
     first: tuple[Mismatch, ...] = field(default=())
     both_nan: int = 0
+    evaluated: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -270,7 +272,7 @@ class LaunchResult:
         """What should hold and does not: checks, the reference, guard zones; what was found."""
         found = (f"{finding.kind} of {finding.memory}" for finding in self.findings)
         guards = (f"guard zone of {b.name}" for b in self.buffers if b.guard_damage is not None)
-        checks = (check.expression for check in self.checks if not check.held)
+        checks = (check.expression for check in self.checks if check.evaluated and not check.held)
         if self.reference is None:
             return (*found, *guards, *checks)
         where = self.reference.device
@@ -280,7 +282,7 @@ class LaunchResult:
     @property
     def held(self) -> bool:
         """Whether every check held, the reference agrees, guards are intact, nothing was found."""
-        return not self.broken
+        return not self.broken and all(check.held for check in self.checks)
 
 
 @dataclass(frozen=True, slots=True)

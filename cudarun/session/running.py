@@ -213,12 +213,12 @@ def _checked(
     request: LaunchRequest,
     errors: list[CudarunError],
 ) -> CheckResult:
-    """What came of a check; one that cannot be carried out does not hold, and there is an error."""
+    """What came of a check; of one that cannot be evaluated there is an error beside it."""
     try:
         return run_check(check, values, old, request.tolerance, request.directory)
     except CudarunError as error:
         errors.append(_of_option("--check", error))
-        return CheckResult(check.text, False, 0, 0, None, None, 0.0, 0.0)
+        return CheckResult(check.text, False, 0, 0, None, None, 0.0, 0.0, evaluated=False)
 
 
 def _printed(

@@ -85,6 +85,7 @@ def test_json_is_one_document_with_everything(run: Run) -> None:
         "atol": 1e-06,
         "first": [],
         "both_nan": 0,
+        "evaluated": True,
     }
     assert result["prints"] == [{"expression": "y[:2]", "text": "[1. 3.]", "value": [1.0, 3.0]}]
 

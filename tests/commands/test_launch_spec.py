@@ -263,6 +263,22 @@ def test_junit(run: Run, tmp_path: Path) -> None:
     assert skip.find("skipped").get("message") == "later"
 
 
+def test_a_check_that_cannot_be_evaluated(run: Run, tmp_path: Path) -> None:
+    checks = 'check = ["y[200] == 3", "y[1] == 9"]\n'
+    spec(tmp_path, case("too far", SAXPY.replace('check = "y == a*x + 1"\n', checks)))
+    ran = run("launch", "--spec", "cases.toml", "-d", "cpu", "--junit", "out.xml")
+    assert ran.code == 2
+    assert "  --check: y[200] == 3: […]: index 200 is out of bounds" in ran.out
+    assert "\nnot evaluated y[200] == 3\n" in ran.out
+    assert "\nFAILED y[1] == 9 " in ran.out
+    failure = ElementTree.parse(tmp_path / "out.xml").getroot()[0][0].find("failure")
+    assert failure.get("type") == "RequestError"
+    assert failure.text.splitlines()[-2:] == [
+        "y[200] == 3: not evaluated",
+        "y[1] == 9: 1 of 1 differ",
+    ]
+
+
 def test_no_driver_is_one_answer_for_all(run: Run, tmp_path: Path) -> None:
     spec(tmp_path, *(case(f"case {i}", SAXPY) for i in range(3)))
     ran = run("launch", "--spec", "cases.toml", "-d", "0")

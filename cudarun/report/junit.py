@@ -2,7 +2,8 @@
 
 There is no standard; this is what Jenkins' schema and the readers of GitHub and GitLab take: a
 ``testsuite`` for each device, a ``testcase`` for each case in it, ``failure`` for what is wrong, an
-``error`` where the launch did not come back, ``skipped`` with the reason.
+``error`` where the launch did not come back, ``skipped`` with the reason; ``system-out`` for what
+the kernel printed, ``system-err`` for warnings and notes.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import re
 from collections.abc import Sequence
 from xml.etree import ElementTree
 
+from cudarun.report.remarks import remarks
 from cudarun.report.spec_types import CaseReport, SpecReport
 from cudarun.report.types import CheckResult
 from cudarun.writing import whole_file
@@ -79,6 +81,9 @@ def _add_case(suite: ElementTree.Element, spec: str, case: CaseReport) -> None:
         problem.text = _text("\n".join(_details(case)))
     if case.output:
         ElementTree.SubElement(element, "system-out").text = _text(case.output)
+    odd = [f"{severity}: {words}" for severity, words in remarks(case)]
+    if odd:
+        ElementTree.SubElement(element, "system-err").text = _text("\n".join(odd))
 
 
 def _details(case: CaseReport) -> list[str]:

@@ -1,14 +1,16 @@
-"""The cases of a spec as people read them: a line each, as they are settled, and a sum."""
+"""The cases of a spec as people read them: a line each, as they are settled, notes, and a sum."""
 
 from __future__ import annotations
 
 from rich.text import Text
 
+from cudarun.report.remarks import remarks
 from cudarun.report.spec_types import CaseReport, SpecReport
 from cudarun.report.tables import console, show_failures
 from cudarun.report.timing import duration, show_timing
 from cudarun.report.watch_tables import show_findings
 
+_NAMED = 3  # cases that the same remark is about
 _STYLES = {"passed": "green", "failed": "red bold", "skipped": "yellow"}
 
 
@@ -17,17 +19,20 @@ class SpecTable:
 
     Args:
         color: As for `console`.
-        quiet: Only those that failed, and the sum.
+        quiet: Only those that failed, and the sum; no notes.
     """
 
     def __init__(self, color: bool | None, *, quiet: bool) -> None:
         self._out = console(color)
         self._quiet = quiet
+        self._remarks: dict[tuple[str, str], list[str]] = {}  # and the cases that each is about
 
     def add(self, case: CaseReport) -> None:
         """Write a case, and what is wrong with it where something is."""
         if self._quiet and case.verdict != "failed":
             return
+        for remark in remarks(case):
+            self._remarks.setdefault(remark, []).append(f"{case.name} on {case.device}")
         line = Text(f"{case.verdict:7} ", style=_STYLES[case.verdict])
         line.append(f"{case.name} on {case.device}", style="bold")
         if case.verdict != "skipped":
@@ -43,13 +48,23 @@ class SpecTable:
             show_timing(case.result.timing, self._out)
 
     def end(self, report: SpecReport) -> None:
-        """Write the sum."""
+        """Write what is odd, each once for all cases that have it, and the sum."""
+        if not self._quiet:
+            self._show_remarks()
         self._out.print(
             Text(
                 f"{report.passed} passed, {report.failed} failed, {report.skipped} skipped "
                 f"in {report.seconds:.1f} s"
             )
         )
+
+    def _show_remarks(self) -> None:
+        for (severity, words), cases in self._remarks.items():
+            named = ", ".join(cases[:_NAMED])
+            more = f" and {len(cases) - _NAMED} more" if len(cases) > _NAMED else ""
+            line = Text(f"{severity} ", style="yellow") + Text(words)
+            line.append(f"  ({named}{more})", style="dim")
+            self._out.print(line, soft_wrap=True)
 
     def _explain(self, case: CaseReport) -> None:
         indented: list[str] = []

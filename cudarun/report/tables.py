@@ -14,6 +14,7 @@ from cudarun.diagnostics.entries import Diagnostic
 from cudarun.report.checks import show_check
 from cudarun.report.errors import show_diagnostic, show_error
 from cudarun.report.figures import show_figure
+from cudarun.report.remarks import never_written, own_reference
 from cudarun.report.timing import show_timing
 from cudarun.report.types import (
     BufferResult,
@@ -170,9 +171,9 @@ def _show_result(result: LaunchResult, out: Console, *, quiet: bool, verbose: bo
         _show_buffer(buffer, out)
     for check, claim in _checks(result):
         show_check(check, out, claim)
-    if result.reference is not None and result.reference.is_itself and not quiet:
-        says = f"{result.reference.device} is this very device: it was compared with itself"
-        out.print(Text("note ", style="yellow") + Text(says), soft_wrap=True)
+    itself = own_reference(result)
+    if itself is not None and not quiet:
+        _show_note(itself, out)
 
 
 def show_failures(result: LaunchResult, out: Console) -> None:
@@ -196,19 +197,19 @@ def _checks(result: LaunchResult) -> Iterator[tuple[CheckResult, str]]:
 
 
 def _show_buffer(buffer: BufferResult, out: Console) -> None:
-    if buffer.never_written:
-        count = math.prod(buffer.shape)
-        out.print(
-            Text("note ", style="yellow")
-            + Text(f"{buffer.name}: {buffer.never_written} of {count} elements were never written"),
-            soft_wrap=True,
-        )
+    unwritten = never_written(buffer)
+    if unwritten is not None:
+        _show_note(unwritten, out)
     if buffer.guard_damage is not None:
         out.print(
             Text("FAILED ", style="red bold")
             + Text(f"{buffer.name}: memory was written {_outside(buffer, buffer.guard_damage)}"),
             soft_wrap=True,
         )
+
+
+def _show_note(note: str, out: Console) -> None:
+    out.print(Text("note ", style="yellow") + Text(note), soft_wrap=True)
 
 
 def _outside(buffer: BufferResult, damage: int) -> str:

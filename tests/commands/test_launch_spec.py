@@ -205,6 +205,41 @@ def test_quiet_shows_what_failed_and_the_sum(run: Run, tmp_path: Path) -> None:
     assert [*verdicts(ran)] == ["two on cpu"]
 
 
+ODD = """
+image = "samples/saxpy.ptx"
+threads = 100
+args = ["a=f32:2", "x=u32[n]:0x3f800000", "y=f32[200]", "n=i32:100"]
+"""
+NOTES = [
+    "note x is float const* in the kernel, u32[100] was given",
+    "note y: 100 of 200 elements were never written",
+]
+
+
+def test_notes_are_told_once_for_all_cases(run: Run, tmp_path: Path) -> None:
+    odd = ODD.replace("samples/saxpy.ptx", "typed.ptx")
+    ptx = (SAMPLES / "saxpy.ptx").read_text()
+    (tmp_path / "typed.ptx").write_text(ptx.replace("saxpy", "_Z5saxpyfPKfPfi"))
+    spec(tmp_path, case("good", SAXPY), *(case(name, odd) for name in ("one", "two")))
+    ran = run("launch", "--spec", "cases.toml", "-d", "cpu:all", "--junit", "out.xml", env=TWO)
+    cases = sorted(f"{name} on {device}" for name in ("one", "two") for device in ("cpu", "cpu:1"))
+    shown = ran.out.splitlines()[-3:-1]
+    assert [line.partition("  (")[0] for line in shown] == NOTES
+    for line in shown:
+        named, _, rest = line.partition("  (")[2].partition(" and ")
+        assert (rest, len(set(named.split(", ")) & set(cases))) == ("1 more)", 3)
+    good, one, _ = ElementTree.parse(tmp_path / "out.xml").getroot()[0]
+    assert good.find("system-err") is None
+    assert one.find("system-err").text == "\n".join(NOTES).replace("note ", "note: ")
+
+
+def test_quiet_tells_no_notes(run: Run, tmp_path: Path) -> None:
+    spec(tmp_path, case("one", ODD))
+    assert "note" in run("launch", "--spec", "cases.toml", "-d", "cpu").out
+    ran = run("launch", "--spec", "cases.toml", "-d", "cpu", "-q")
+    assert ran.out.startswith("1 passed, 0 failed, 0 skipped in ")
+
+
 def test_paths_start_from_the_file(run: Run, tmp_path: Path) -> None:
     (tmp_path / "deep").mkdir()
     (tmp_path / "deep" / "x.bin").write_bytes(bytes(400))

@@ -1,0 +1,37 @@
+"""What is odd about a launch, though nothing failed of it: in one line each."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+from cudarun.report.spec_types import CaseReport
+from cudarun.report.types import BufferResult, LaunchResult
+
+
+def never_written(buffer: BufferResult) -> str | None:
+    """How much of a buffer the kernel left as it was; ``None`` where that is nothing."""
+    if not buffer.never_written:
+        return None
+    count = math.prod(buffer.shape)
+    return f"{buffer.name}: {buffer.never_written} of {count} elements were never written"
+
+
+def own_reference(result: LaunchResult) -> str | None:
+    """That ``--reference`` compared a device with itself."""
+    if result.reference is None or not result.reference.is_itself:
+        return None
+    return f"{result.reference.device} is this very device: it was compared with itself"
+
+
+def remarks(case: CaseReport) -> Iterator[tuple[str, str]]:
+    """The compiler's warnings and our notes on a case of a spec: ``("note", words)``."""
+    result, error = case.result, case.error
+    for warning in result.diagnostics if result else error.warnings if error else ():
+        place = f"{warning.place}: " if warning.place else ""
+        yield warning.severity, f"{place}{warning.message}"
+    if result is None:
+        return
+    for note in (*map(never_written, result.buffers), own_reference(result)):
+        if note is not None:
+            yield "note", note

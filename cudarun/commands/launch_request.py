@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -61,7 +60,7 @@ def launch_request(
         count = parameter_count(image, kernel)
         arguments = triton.with_scratch(arguments, count, geometry.grid_extent())
     return LaunchRequest(
-        image=_instantiating(image, kernel),
+        image=image.instantiating(kernel),
         kernel=kernel,
         geometry=geometry,
         arguments=arguments,
@@ -80,13 +79,6 @@ def launch_request(
         reference=values["reference"],
         directory=directory,
     )
-
-
-def _instantiating(image: Image, kernel: str | None) -> Image:
-    """The image; CUDA source is to be compiled with the template arguments of the kernel's name."""
-    if image.compilation is None or kernel is None or "<" not in kernel:
-        return image
-    return replace(image, compilation=replace(image.compilation, kernel=kernel))
 
 
 def _geometry(values: dict[str, Any]) -> Geometry:

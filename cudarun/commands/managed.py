@@ -39,7 +39,8 @@ from cudarun.session.targets import Target
     "launches",
     multiple=True,
     metavar="'KERNEL ARGS…'",
-    help="Run a kernel on each device in turn, and show the values after each; repeatable.",
+    help="Run a kernel on each device in turn, and show the values after each; repeatable. "
+    "Of a .cu, 'f<int,4> ARGS…' instantiates a template.",
 )
 @click.option("--grid", type=extent, metavar="X[,Y[,Z]]", default="1", help="Blocks in the grid.")
 @click.option("--block", type=extent, metavar="X[,Y[,Z]]", default="1", help="Threads in a block.")
@@ -101,10 +102,11 @@ def _request(values: dict[str, Any], where: Target) -> ManagedRequest:
     """
     image = read_input(values["image"], compilation(values))
     geometry = Geometry(values["block"], values["grid"], shared_bytes=values["smem"])
+    launches = tuple(_launch(text, image, geometry) for text in values["launches"])
     return ManagedRequest(
-        image=image,
+        image=image.instantiating(*(launch.request.kernel for launch in launches)),
         views=tuple(map(parse_view, values["variables"])),
-        launches=tuple(_launch(text, image, geometry) for text in values["launches"]),
+        launches=launches,
         with_globals=values["with_globals"],
         contexts=values["contexts"],
         context=where.context.kind,

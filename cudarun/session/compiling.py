@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import cache, partial
 from pathlib import Path
@@ -63,14 +63,28 @@ def compile_source(
     compiled = partial(
         _compiled, source, target, form, relocatable=relocatable, newest_ptx=newest_ptx
     )
-    wanted = source.compilation.kernel if source.compilation else None
-    if wanted is None:
-        return compiled()
+    wanted = source.compilation.kernels if source.compilation else ()
     try:
         return compiled(instantiate=wanted)
-    except Diagnosed as refused:
-        # What is wrong with the source whatever is instantiated is said without that name.
-        return _with_spelled(compiled(), wanted, refused)
+    except Diagnosed as refusal:
+        if not wanted:
+            raise
+        refused = {wanted[0]: refusal} if len(wanted) == 1 else _refused(compiled, wanted)
+    # What is wrong with the source whatever is instantiated is said without those names.
+    made = compiled(instantiate=[name for name in wanted if name not in refused])
+    spelled = {name: _spelled(made, name, refusal) for name, refusal in refused.items()}
+    return replace(made, lowered=made.lowered | spelled)
+
+
+def _refused(compiled: Callable[..., Image], wanted: Sequence[str]) -> dict[str, Diagnosed]:
+    """Which of several name expressions NVRTC refuses, each being compiled alone."""
+    refused = {}
+    for name in wanted:
+        try:
+            compiled(instantiate=[name])
+        except Diagnosed as refusal:
+            refused[name] = refusal
+    return refused
 
 
 def _compiled(
@@ -80,24 +94,25 @@ def _compiled(
     *,
     relocatable: bool,
     newest_ptx: Version | None,
-    instantiate: str | None = None,
+    instantiate: Sequence[str] = (),
 ) -> Image:
-    """Compile; ``instantiate`` is a name expression (NVRTC, "Accessing Lowered Names")."""
+    """Compile; ``instantiate`` are name expressions (NVRTC, "Accessing Lowered Names")."""
     nvrtc = _nvrtc()
     options = [*_options(source, target, form, relocatable=relocatable)]
     program = _program(nvrtc, source)
-    lowered = None
     try:
-        if instantiate is not None:
-            _checked(nvrtc, nvrtc.nvrtcAddNameExpression(program, os.fsencode(instantiate)))
+        for name in instantiate:
+            _checked(nvrtc, nvrtc.nvrtcAddNameExpression(program, os.fsencode(name)))
         result = nvrtc.nvrtcCompileProgram(program, len(options), [*map(os.fsencode, options)])[0]
         log = _fetched(nvrtc, "ProgramLog", program).decode(errors="replace")
         if result != nvrtc.nvrtcResult.NVRTC_SUCCESS:
             raise _refusal(nvrtc, source, target, log, result)
         data = _fetched(nvrtc, form, program)
         ptx = b"" if form == "LTOIR" else _fetched(nvrtc, "PTX", program)
-        if instantiate is not None:
-            lowered = _checked(nvrtc, nvrtc.nvrtcGetLoweredName(program, os.fsencode(instantiate)))
+        lowered = {
+            name: _checked(nvrtc, nvrtc.nvrtcGetLoweredName(program, os.fsencode(name))).decode()
+            for name in instantiate
+        }
     finally:
         nvrtc.nvrtcDestroyProgram(program)
     if form == "PTX" and newest_ptx is not None:
@@ -109,12 +124,12 @@ def _compiled(
         compilation=None,
         is_compiled=True,
         warnings=diagnostics_of(log, [source]),
-        lowered=lowered.decode() if lowered else None,
+        lowered=lowered,
     )
 
 
-def _with_spelled(compiled: Image, wanted: str, refused: Diagnosed) -> Image:
-    """Take the kernel that the source instantiates itself and that is spelled so.
+def _spelled(compiled: Image, wanted: str, refused: Diagnosed) -> str:
+    """The mangled name of the kernel that the source instantiates itself and that is spelled so.
 
     A signature is no name expression, nor is ``scale<float>`` of what stands in a namespace.
 
@@ -124,10 +139,9 @@ def _with_spelled(compiled: Image, wanted: str, refused: Diagnosed) -> Image:
     """
     kernels = compiled.facts.kernels if compiled.facts else ()
     try:
-        name = select_kernel([kernel.name for kernel in kernels], wanted, compiled.origin)
+        return select_kernel([kernel.name for kernel in kernels], wanted, compiled.origin)
     except CudarunError as unknown:
         raise _not_instantiated(compiled.origin, wanted, refused, unknown.hint) from None
-    return replace(compiled, lowered=name)
 
 
 def _not_instantiated(
@@ -140,7 +154,7 @@ def _not_instantiated(
         refused.diagnostics = about_code
         return refused
     said = about_name[0].message
-    return RequestError(f"--kernel: {origin}: NVRTC refuses '{wanted}': {said}", hint=hint)
+    return RequestError(f"{origin}: NVRTC refuses '{wanted}': {said}", hint=hint)
 
 
 def compile_for_facts(source: Image) -> Image:

@@ -152,7 +152,7 @@ def plan(request: LaunchRequest) -> LaunchPlan:
 
     image = _with_facts(request.image)
     kernels = {kernel.name: kernel for kernel in image.facts.kernels} if image.facts else {}
-    kernel = kernels[select_kernel(kernels, image.lowered or request.kernel, image.origin)]
+    kernel = kernels[select_kernel(kernels, image.lowered_name(request.kernel), image.origin)]
     binding = bind(
         request.arguments,
         kernel.parameters,

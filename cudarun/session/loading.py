@@ -79,7 +79,7 @@ class Library:
             RequestError: None or several fit; the candidates are listed.
             ImageRefused: The driver refuses the image now that code is needed.
         """
-        name = select_kernel(self.names(), self.image.lowered or wanted, self.image.origin)
+        name = select_kernel(self.names(), self.image.lowered_name(wanted), self.image.origin)
         handle = self.handle_of(name)
         return Kernel(name, handle, self._parameters(name, handle))
 
@@ -255,7 +255,7 @@ def select_kernel(names: Iterable[str], wanted: str | None, origin: str) -> str:
         return fitting[0]
     if fitting:
         raise RequestError(
-            f"--kernel: '{wanted}' fits {len(fitting)} kernels of {origin}", hint=_listed(fitting)
+            f"'{wanted}' fits {len(fitting)} kernels of {origin}", hint=_listed(fitting)
         )
     every = [spelling for name in names for spelling in spellings(name)]
     import difflib
@@ -264,7 +264,7 @@ def select_kernel(names: Iterable[str], wanted: str | None, origin: str) -> str:
     meant = f"did you mean '{close[0]}'? " if close else ""
     templates = f"\n{_OF_TEMPLATES}" if "<" in wanted else ""
     raise RequestError(
-        f"--kernel: {origin} has no kernel '{wanted}'", hint=meant + _listed(names) + templates
+        f"{origin} has no kernel '{wanted}'", hint=meant + _listed(names) + templates
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import field
+from dataclasses import field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -36,7 +36,7 @@ class Image:
         compilation: How to compile it, of CUDA source.
         is_compiled: Whether this was CUDA source: lines of the data are not lines of the file.
         warnings: What the compiler complained of all the same.
-        lowered: The mangled name of the kernel that ``compilation`` named.
+        lowered: The mangled names of the kernels that ``compilation`` named.
     """
 
     origin: str
@@ -45,12 +45,23 @@ class Image:
     compilation: CompileOptions | None = None
     is_compiled: bool = False
     warnings: tuple[Diagnostic, ...] = ()
-    lowered: str | None = None
+    lowered: dict[str, str] = field(default_factory=dict)
 
     @property
     def text_name(self) -> str:
         """What a place in the data is said to be in: of ``x.cu`` it is the PTX made of it."""
         return f"{self.origin} as PTX" if self.is_compiled else self.origin
+
+    def instantiating(self, *kernels: str | None) -> Image:
+        """The image; CUDA source is to be compiled with the template arguments in these names."""
+        templates = tuple(dict.fromkeys(name for name in kernels if name and "<" in name))
+        if self.compilation is None or not templates:
+            return self
+        return replace(self, compilation=replace(self.compilation, kernels=templates))
+
+    def lowered_name(self, wanted: str | None) -> str | None:
+        """The mangled name of a kernel that was instantiated for it; any other name as it is."""
+        return self.lowered.get(wanted, wanted) if wanted else wanted
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,11 +14,11 @@ class CompileOptions:
         defines: ``NAME`` or ``NAME=VALUE``, ``-D``.
         standard: ``c++17``.
         options: Any other, as NVRTC spells them.
-        kernel: A kernel with its template arguments, to be instantiated: ``ns::scale<float, 4>``.
+        kernels: Kernels with their template arguments, to be instantiated: ``ns::scale<float, 4>``.
     """
 
     include: tuple[str, ...] = ()
     defines: tuple[str, ...] = ()
     standard: str | None = None
     options: tuple[str, ...] = ()
-    kernel: str | None = None
+    kernels: tuple[str, ...] = ()

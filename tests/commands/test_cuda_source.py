@@ -387,7 +387,7 @@ def test_a_name_that_nvrtc_refuses(run: Run, tmp_path: Path, wanted: str, becaus
     text = TEMPLATES + "template <> __global__ void second<float>(float *x) { int unused; }\n"
     ran = run("launch", write(tmp_path, text), *CPU, "-k", wanted, "x=f32[1]")
     assert ran.code == 2
-    assert ran.err.startswith(f"error: --kernel: kernel.cu: NVRTC refuses '{wanted}': {because}")
+    assert ran.err.startswith(f"error: kernel.cu: NVRTC refuses '{wanted}': {because}")
     assert ran.err.endswith(OF_TEMPLATES)
 
 
@@ -440,6 +440,32 @@ check = ["x == 6"]
     assert ran.code == 0, ran.out + ran.err
 
 
+COUNTING = """\
+__managed__ int counter;
+namespace ns { template <class T, int N> __global__ void bump(T k) { counter += k * N; } }
+template <int N> __global__ void own() { counter += N; }
+template __global__ void own<3>();
+"""
+
+
+def test_templates_of_managed(run: Run, tmp_path: Path) -> None:
+    """Also several, some of them only spelled as what the source instantiates."""
+    launches = ("ns::bump<int,2> k=i32:5", "'ns::bump<short, 4>' 5", "'void own<3>()'")
+    options = [word for text in launches for word in ("--launch", text)]
+    ran = run("managed", write(tmp_path, COUNTING), *CPU, *options, "-q")
+    assert ran.code == 0, ran.err
+    values = [line.split()[-1] for line in ran.out.splitlines()[2:]]
+    assert values == ["0", "10", "30", "33"]
+
+
+def test_a_template_of_managed_that_nvrtc_refuses(run: Run, tmp_path: Path) -> None:
+    source = write(tmp_path, COUNTING)
+    ran = run("managed", source, *CPU, "--launch", "own<3>", "--launch", "bump<int,2> 5")
+    assert ran.code == 2
+    because = "error: kernel.cu: NVRTC refuses 'bump<int,2>': identifier \"bump\" is undefined"
+    assert ran.err.startswith(because)
+
+
 def test_a_template_for_a_gpu(tmp_path: Path) -> None:
     """Machine code has the kernel under the name that is asked for."""
     from cudarun.images.read import read_image
@@ -448,11 +474,12 @@ def test_a_template_for_a_gpu(tmp_path: Path) -> None:
     from cudarun.session.requests import Image
     from cudarun.session.sources import CompileOptions
 
-    options = CompileOptions(kernel="ns::fill<float, 7>")
+    options = CompileOptions(kernels=("ns::fill<float, 7>",))
     source = Image("kernel.cu", TEMPLATES.encode(), compilation=options)
     made = compile_source(source, Target(False, 90), "CUBIN")
-    assert made.lowered == "_ZN2ns4fillIfLi7EEEvPT_"
-    assert [kernel.name for kernel in read_image(made.data, "made").kernels] == [made.lowered]
+    mangled = "_ZN2ns4fillIfLi7EEEvPT_"
+    assert made.lowered == {"ns::fill<float, 7>": mangled}
+    assert [kernel.name for kernel in read_image(made.data, "made").kernels] == [mangled]
 
 
 def test_names_that_are_no_utf8(run: Run, tmp_path: Path) -> None:

@@ -250,7 +250,7 @@ def test_unknown_kernel(run: Run) -> None:
     ran = run("launch", "samples/matmul.ptx", "-d", "cpu", "-k", "matmul_tilde")
     assert ran.code == 2
     assert ran.err == (
-        "error: --kernel: samples/matmul.ptx has no kernel 'matmul_tilde'\n"
+        "error: samples/matmul.ptx has no kernel 'matmul_tilde'\n"
         "  in device cpu\n"
         "hint: did you mean 'matmul_tiled'? it has\n  matmul_naive\n  matmul_tiled\n"
     )

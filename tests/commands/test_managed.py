@@ -241,7 +241,7 @@ def test_names_choose(run: Run, variables: str) -> None:
         ),
         (
             ("--launch", "bum k=i32:5"),
-            "error: --kernel: samples/managed.ptx has no kernel 'bum'\n",
+            "error: samples/managed.ptx has no kernel 'bum'\n",
         ),
         (("--launch", "bump 'k"), "error: --launch 'bump 'k': No closing quotation\n"),
         (("--launch", "bump k=i3:5"), "error: unknown type 'i3'\n  k=i3:5\n    ^\n"),

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
+import re
 import sys
 from collections.abc import Iterator, Sequence
 
-from rich.console import Console
+from rich.console import Console, ConsoleOptions, RenderableType
+from rich.segment import Segment
 from rich.table import Table
 from rich.text import Text
 
@@ -28,6 +30,7 @@ from cudarun.report.types import (
 )
 from cudarun.report.watch_tables import show_findings, show_watched
 
+_SPACES_BEFORE_NEWLINE = re.compile(r" +(?=\n)")
 _PIPED_WIDTH = 200  # a pipe has no width; wide enough that no row is folded
 
 
@@ -37,10 +40,38 @@ class _Console(Console):
         raise BrokenPipeError
 
 
+class _Piped(_Console):
+    """Lines as long as what stands in them: rich fills up those of a table."""
+
+    def render(
+        self, renderable: RenderableType, options: ConsoleOptions | None = None
+    ) -> Iterator[Segment]:
+        """What rich makes of it, without the spaces at the ends of lines.
+
+        Spaces with a background are part of a picture.
+        """
+        spaces: list[Segment] = []  # that end the line, unless more comes
+        for segment in super().render(renderable, options):
+            if segment.style is not None and segment.style.bgcolor is not None:
+                yield from (*spaces, segment)
+                spaces = []
+                continue
+            text = _SPACES_BEFORE_NEWLINE.sub("", segment.text)
+            shown = text.rstrip(" ")
+            if shown:
+                yield from () if shown.startswith("\n") else spaces
+                yield Segment(shown, segment.style, segment.control)
+                spaces = []
+            if shown != text:
+                spaces.append(Segment(text[len(shown) :], segment.style))
+        yield from spaces
+
+
 def console(color: bool | None) -> Console:
     """Stdout, with or without colour; ``None`` decides by whether it is a terminal."""
-    return _Console(
-        width=None if sys.stdout.isatty() else _PIPED_WIDTH,
+    is_terminal = sys.stdout.isatty()
+    return (_Console if is_terminal else _Piped)(
+        width=None if is_terminal else _PIPED_WIDTH,
         force_terminal=True if color else None,
         no_color=None if color is None else not color,
         highlight=False,

@@ -76,7 +76,7 @@ def test_a_device_that_is_not_there(run: Run) -> None:
 def test_the_doctor_where_there_is_no_driver(run: Run) -> None:
     ran = run("devices", "--doctor", env={"CUDA_VISIBLE_DEVICES": "", "CUDARUN_CPU_DEVICES": "3"})
     assert (ran.code, ran.err) == (3, "")
-    rows = [line.rstrip() for line in ran.out.splitlines()]
+    rows = ran.out.splitlines()
     assert "WRONG  driver library        libcuda.so.1 was not found" in rows
     assert "WRONG  CUDA_VISIBLE_DEVICES  '' hides every GPU" in rows
     assert rows[-1] == "ok     device cpu            3 emulated, for PTX"

@@ -99,7 +99,7 @@ def test_as_many_contexts_as_asked_for(
 
 def test_as_a_table(run: Run) -> None:
     ran = run("managed", *BUMP, "counter=7", "-d", "cpu", "--globals")
-    lines = [line.rstrip() for line in ran.out.splitlines()]
+    lines = ran.out.splitlines()
     assert lines[:2] == [
         "counter  u32, 4 bytes, managed",
         "  held one address in 2 contexts of 1 device, and one value",

@@ -18,8 +18,7 @@ Written by `python tools/generate_driver_calls.py` from `cudarun.emulator.driver
 docstrings, not this file. [emulator.md](emulator.md) tells what they are the calls of.
 
 Each call has the parameters and the tuple of its namesake in `cuda.bindings.driver`, and returns
-the results that a GPU's driver was seen to return; those for CUDA arrays and texture objects are
-as documented, and not yet compared with one. {count} are provided. Every other call of the
+the results that a GPU's driver was seen to return. {count} are provided. Every other call of the
 bindings raises `NotProvided`, an `AttributeError` and a `NotImplementedError` that names it, when
 it is looked up.
 """

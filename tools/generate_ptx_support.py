@@ -31,8 +31,8 @@ instruction or modifier that PTX does not have in the words of ptxas, one that i
 device has not as *not implemented*. Nothing is skipped or approximated in silence.
 
 Results are to equal those of hardware bit for bit, of `.approx` instructions to be within the error
-that the manual states; fetches of textures have not been compared with hardware yet. How that is
-recorded on a GPU and compared, form by form: [`tests/golden/`](../tests/golden/README.md).
+that the manual states. How that is recorded on a GPU and compared, form by form:
+[`tests/golden/`](../tests/golden/README.md).
 """
 
 

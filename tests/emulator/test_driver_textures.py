@@ -151,11 +151,6 @@ def test_normalized_linear_memory_is_refused():
     assert name(answer) == "NOT_SUPPORTED"
 
 
-def test_rows_of_two_dimensions_are_rectangles():
-    array = created_array(16, 2)
-    assert name(driver.cuMemcpyHtoA(array, 0, bytes(64), 64)) == "NOT_SUPPORTED"
-
-
 @pytest.mark.parametrize(
     ("kernel", "height", "flags", "coordinates", "words"),
     [
@@ -215,6 +210,25 @@ def test_a_texture_of_freed_memory():
     assert fetched("fetch_float", texture, WHOLE) == "ILLEGAL_ADDRESS"
 
 
+def test_a_texture_of_more_memory_than_there_is():
+    texture = created(of_linear(value(driver.cuMemAlloc(16)), 64))
+    assert fetched("fetch_float", texture, np.array([3, 16], np.int32)) == [0.0, 0.0]
+    assert fetched("fetch_float", texture, np.array([16, 4], np.int32)) == "ILLEGAL_ADDRESS"
+    report = log()
+    assert "a fetch beyond the memory of a texture" in report
+    assert "thread (1, 0, 0)" in report
+
+
+def test_half_a_texel_that_is_not_there():
+    texture = created(of_linear(value(driver.cuMemAlloc(2)), 2))
+    assert fetched("fetch_float", texture, WHOLE) == "ILLEGAL_ADDRESS"
+
+
+def test_no_texel_at_all():
+    texture = created(of_linear(value(driver.cuMemAlloc(16)), 0))
+    assert fetched("fetch_float", texture, WHOLE) == [0.0, 0.0]
+
+
 # --- what goes with a context, and what is counted -----------------------------------------------
 
 
@@ -225,8 +239,13 @@ def test_arrays_and_textures_end_with_their_context(fresh_process):
     texture = created(of_array(array))
     value(driver.cuCtxDestroy(made))
     assert value(driver.cuMemGetInfo()) == before
-    assert name(driver.cuArrayDestroy(array)) == "INVALID_HANDLE"
-    assert name(driver.cuTexObjectDestroy(texture)) == "INVALID_VALUE"
+    assert name(driver.cuArrayDestroy(array)) == "CONTEXT_IS_DESTROYED"
+    assert name(driver.cuTexObjectDestroy(texture)) == "CUDA_SUCCESS"
+
+
+def test_handles_that_never_were():
+    assert name(driver.cuArrayDestroy(driver.CUarray(0x1234))) == "INVALID_HANDLE"
+    assert name(driver.cuTexObjectDestroy(driver.CUtexObject(0x1234))) == "INVALID_VALUE"
 
 
 def test_what_is_asked_of_a_texture_can_be_changed():

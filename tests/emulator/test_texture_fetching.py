@@ -1,4 +1,8 @@
-"""Fetches against the programming guide's formulas, in fractions and one texel at a time."""
+"""Fetches against the programming guide's formulas, in fractions and one texel at a time.
+
+Texels are whole numbers, so that sums are exact: how those of others are rounded was recorded on
+hardware (`tests/golden/test_textures.py`).
+"""
 
 from __future__ import annotations
 
@@ -9,7 +13,7 @@ from math import floor
 import numpy as np
 import pytest
 
-from cudarun.emulator.machine.textures import AddressMode, Texture
+from cudarun.emulator.machine.textures import AddressMode, Texels, Texture
 
 MODES = ("wrap", "clamp", "mirror", "border")
 ALL = [*product(MODES), *product(MODES, MODES)]
@@ -26,10 +30,9 @@ def in_range(x: Fraction, size: int, mode: str, *, normalized: bool) -> Fraction
     """A coordinate in texels: appendix "Texture Fetching"; a border is told by the texel."""
     if not normalized:
         return x
-    if mode == "wrap":
-        x = x - floor(x)
-    elif mode == "mirror":
-        x = x - floor(x) if floor(x) % 2 == 0 else 1 - (x - floor(x))
+    if mode in ("wrap", "mirror"):
+        fraction = Fraction(floor((x - floor(x)) * 2**21), 2**21)  # as many bits as hardware has
+        x = 1 - fraction if mode == "mirror" and floor(x) % 2 else fraction
     return x * size
 
 
@@ -52,16 +55,19 @@ def nearest(texels: np.ndarray, at: list[Fraction], modes: list[str]) -> int:
 
 
 def filtered(texels: np.ndarray, at: list[Fraction], modes: list[str]) -> Fraction:
-    steps = [round((x - Fraction(1, 2)) * 256) for x in at]  # weights of 8 bits of fraction
-    total = Fraction(0)
-    for corner in product((0, 1), repeat=len(at)):
-        weight = Fraction(1)
-        for step, after in zip(steps, corner, strict=True):
-            alpha = Fraction(step % 256, 256)
-            weight *= alpha if after else 1 - alpha
-        places = [step // 256 + after for step, after in zip(steps, corner, strict=True)]
-        total += weight * texel(texels, places, modes)
-    return total
+    """The formula in two dimensions, which is what a filter always has."""
+    if len(at) == 1:  # one row, half of which is the one before it
+        texels, at = texels.reshape(1, -1), [*at, Fraction(0)]
+    steps = [floor((x - Fraction(1, 2)) * 256 + Fraction(1, 2)) for x in at]
+    i, j = (step // 256 for step in steps)
+    right, below = (Fraction(step % 256, 256) for step in steps)
+    both = Fraction(floor(right * below * 256 + Fraction(1, 2)), 256)  # weights of 8 bits
+    return (
+        (1 - right - below + both) * texel(texels, [i, j], modes)
+        + (right - both) * texel(texels, [i + 1, j], modes)
+        + (below - both) * texel(texels, [i, j + 1], modes)
+        + both * texel(texels, [i + 1, j + 1], modes)
+    )
 
 
 def coordinates(size: int, *, normalized: bool) -> np.ndarray:
@@ -78,8 +84,10 @@ def test_by_the_formulas(modes: tuple[str, ...], normalized: bool, linear: bool)
     shape = (HEIGHT, WIDTH)[2 - len(modes) :]
     # whole numbers, so that sums of weights of 8 bits have no more digits than a float
     texels = RANDOM.integers(-99, 99, shape)
-    held = texels.astype(np.float32).reshape(-1, WIDTH, 1)
-    numbers = [AddressMode[mode.upper()] for mode in (*modes, "clamp")[:2]]
+    data = texels.astype(np.float32).view(np.uint8).ravel()
+    held = Texels(data, np.dtype(np.float32), 1, WIDTH * 4)
+    second = ("clamp", "border")[len(modes) == 1 and linear]  # seen by the filter of a line, too
+    numbers = [AddressMode[mode.upper()] for mode in (*modes, second)[:2]]
     texture = Texture(
         lambda: held,
         WIDTH,
@@ -99,5 +107,6 @@ def test_by_the_formulas(modes: tuple[str, ...], normalized: bool, linear: bool)
             in_range(Fraction(float(axis[lane])), size, mode, normalized=normalized)
             for axis, size, mode in zip(given, shape[::-1], modes, strict=True)
         ]
-        wanted = (filtered if linear else nearest)(texels, at, list(modes))
+        known = [*modes, second] if linear else list(modes)
+        wanted = (filtered if linear else nearest)(texels, at, known[:2])
         assert Fraction(float(got[lane])) == wanted, [float(axis[lane]) for axis in given]

@@ -40,21 +40,21 @@ def cuArrayGetDescriptor(hArray: Any) -> Any:
 
 
 def array_of(handle: Any) -> Array:
-    """The array behind a handle."""
-    return process.handles.get(handle_value(handle), Array)
+    """The array behind a handle; the driver takes a destroyed one for one of a lost context."""
+    number = handle_value(handle)
+    refusal = "CONTEXT_IS_DESTROYED" if process.handles.is_spent(number) else "INVALID_HANDLE"
+    return process.handles.get(number, Array, refusal)
 
 
 # --- copies --------------------------------------------------------------------------------------
 
 
 def _part(handle: Any, offset: int, size: int) -> Bytes:
-    """Bytes of an array of one dimension."""
-    array = array_of(handle)
-    if array.height:
-        raise Refusal("NOT_SUPPORTED", "an array of two dimensions is copied by cuMemcpy2D")
-    if offset + size > len(array.bytes):
-        raise Refusal("INVALID_VALUE", f"{size} bytes at {offset} of {len(array.bytes)}")
-    return array.bytes[offset : offset + size]
+    """Bytes of an array's first row, whole texels or not."""
+    row: Bytes = array_of(handle).rows[0]
+    if offset + size > len(row):
+        raise Refusal("INVALID_VALUE", f"{size} bytes at {offset} of a row of {len(row)}")
+    return row[offset : offset + size]
 
 
 def _copy(target: Bytes, source: Bytes) -> None:

@@ -77,7 +77,7 @@ def _side(copy: Any, side: str) -> Bytes:
 
 def _in_array(array: Array, x: int, y: int, copy: Any) -> Bytes:
     rows, columns = array.rows.shape
-    if x % array.texel.bytes or x + copy.WidthInBytes > columns or y + copy.Height > rows:
+    if x + copy.WidthInBytes > columns or y + copy.Height > rows:
         extent = f"{copy.WidthInBytes} bytes of {copy.Height} rows from {x}, {y}"
         raise Refusal("INVALID_VALUE", f"{extent}: the array has {columns} bytes of {rows} rows")
     return array.rows[y : y + copy.Height, x : x + copy.WidthInBytes]

@@ -5,12 +5,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from cuda.bindings.driver import CUtexObject
+from cuda.bindings.driver import CUDA_RESOURCE_VIEW_DESC, CUtexObject
 
 from cudarun.emulator.api.calls import call
 from cudarun.emulator.host.handles import handle_value
 from cudarun.emulator.host.process import process
-from cudarun.emulator.host.refusal import Refusal
 from cudarun.emulator.host.textures import (
     TexObject,
     copy_of_description,
@@ -27,9 +26,10 @@ def cuTexObjectCreate(pResDesc: Any, pTexDesc: Any, pResViewDesc: Any) -> Any:
 
 @call(waits=True)
 def cuTexObjectDestroy(texObject: Any) -> None:
-    """Destroy a texture object; what it shows stays."""
+    """Destroy a texture object; what it shows stays. A second time nothing happens."""
     process.current()
-    _texture(texObject).destroy()
+    if not process.handles.is_spent(handle_value(texObject)):
+        _texture(texObject).destroy()
 
 
 @call(1)
@@ -48,10 +48,10 @@ def cuTexObjectGetTextureDesc(texObject: Any) -> Any:
 
 @call(1)
 def cuTexObjectGetResourceViewDesc(texObject: Any) -> Any:
-    """The resource view of a texture object: it has none."""
+    """The resource view of a texture object: it has none, which is one of zeros."""
     process.current()
     _texture(texObject)
-    raise Refusal("INVALID_VALUE", "the texture object has no resource view")
+    return CUDA_RESOURCE_VIEW_DESC()
 
 
 def _texture(handle: Any) -> TexObject:

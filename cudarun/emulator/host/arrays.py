@@ -14,6 +14,7 @@ from cudarun.emulator.host.addresses import Bytes
 from cudarun.emulator.host.contexts import Context
 from cudarun.emulator.host.devices import attribute_value
 from cudarun.emulator.host.refusal import Refusal
+from cudarun.emulator.machine.textures import Texels
 from cudarun.records import dataclass
 
 _DTYPES: dict[Any, np.dtype[Any]] = {
@@ -48,6 +49,10 @@ class TexelFormat:
     def bytes(self) -> int:
         """All channels."""
         return self.dtype.itemsize * self.channels
+
+    def texels(self, memory: Bytes, pitch: int) -> Texels:
+        """Texels of this format in memory, in rows that are a pitch apart."""
+        return Texels(memory, self.dtype, self.channels, pitch)
 
 
 def texel_format(holder: Any, field: str, channels: int) -> TexelFormat:
@@ -92,12 +97,11 @@ class Array:
         """Its bytes, row by row."""
         return self.bytes.reshape(max(self.height, 1), -1)
 
-    def texels(self) -> Bytes | None:
-        """Rows, columns and channels; ``None`` once it is destroyed."""
+    def texels(self) -> Texels | None:
+        """What textures show; ``None`` once it is destroyed."""
         if not self.live:
             return None
-        shape = (max(self.height, 1), self.width, self.texel.channels)
-        return self.bytes.view(self.texel.dtype).reshape(shape)
+        return self.texel.texels(self.bytes, self.width * self.texel.bytes)
 
     def destroy(self) -> None:
         """Give its memory back."""

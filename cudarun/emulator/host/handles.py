@@ -33,6 +33,11 @@ class HandleTable:
         """Make a handle invalid; one that is invalid already stays so."""
         self._objects.pop(handle, None)
 
+    def is_spent(self, handle: int) -> bool:
+        """Whether it was the handle of an object that is no more."""
+        given_out = _FIRST <= handle < self._next and (handle - _FIRST) % _STEP == 0
+        return given_out and handle not in self._objects
+
     def find(self, handle: int, kind: type[T]) -> T | None:
         """The object behind a handle, where there is one and it is a ``kind``."""
         item = self._objects.get(handle)

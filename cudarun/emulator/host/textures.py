@@ -8,8 +8,6 @@ from __future__ import annotations
 import struct
 from typing import Any
 
-import numpy as np
-import numpy.typing as npt
 from cuda.bindings.driver import (
     CU_TRSF_DISABLE_TRILINEAR_OPTIMIZATION,
     CU_TRSF_NORMALIZED_COORDINATES,
@@ -31,11 +29,9 @@ from cudarun.emulator.host.devices import attribute_value
 from cudarun.emulator.host.handles import handle_value
 from cudarun.emulator.host.process import Process
 from cudarun.emulator.host.refusal import Refusal
-from cudarun.emulator.machine.textures import AddressMode, Texture
+from cudarun.emulator.machine.textures import AddressMode, Texels, Texture
 from cudarun.emulator.memory import Allocation
 from cudarun.records import dataclass
-
-Texels = npt.NDArray[Any]
 
 _REFUSED_FLAGS = CU_TRSF_SRGB | CU_TRSF_SEAMLESS_CUBEMAP
 _FLAGS = (
@@ -46,7 +42,7 @@ _FLAGS = (
 
 _ALIGNMENT = attribute_value("TEXTURE_ALIGNMENT")
 _PITCH_ALIGNMENT = attribute_value("TEXTURE_PITCH_ALIGNMENT")
-_MOST_LINEAR = attribute_value("MAXIMUM_TEXTURE1D_LINEAR_WIDTH")
+_MOST_LINEAR = 1 << 31  # bytes: an H200's driver takes as many, four times as many it refuses
 _WIDEST = attribute_value("MAXIMUM_TEXTURE2D_LINEAR_WIDTH")
 _HIGHEST = attribute_value("MAXIMUM_TEXTURE2D_LINEAR_HEIGHT")
 _WIDEST_PITCH = attribute_value("MAXIMUM_TEXTURE2D_LINEAR_PITCH")
@@ -112,63 +108,56 @@ def _of_array(process: Process, resource: Any, description: Any) -> Texture:
 
 
 def _of_linear(process: Process, linear: Any, description: Any) -> Texture:
-    """Linear memory: no address modes, no filter, whichever are given."""
+    """Linear memory: no address modes, no filter, whichever are given.
+
+    Bytes that make no whole texel at the end count as one. Nobody checks that the memory is there.
+    """
     texel = texel_format(linear, "format", linear.numChannels)
-    count = linear.sizeInBytes // texel.bytes
-    if not 0 < count <= _MOST_LINEAR:
-        raise Refusal("INVALID_VALUE", f"{count} texels of linear memory")
-    memory = _Region(process, linear.devPtr, count * texel.bytes)
+    size = linear.sizeInBytes
+    if size > _MOST_LINEAR:
+        raise Refusal("INVALID_VALUE", f"{size} bytes of linear memory")
+    memory = _Memory(process, linear.devPtr, texel)
     flags = _checked_flags(description)
     if flags & CU_TRSF_NORMALIZED_COORDINATES:
         raise Refusal("NOT_SUPPORTED", "normalized coordinates of linear memory")
-
-    def texels() -> Texels | None:
-        data = memory.bytes()
-        return None if data is None else data.view(texel.dtype).reshape(1, count, texel.channels)
-
+    count = -(-size // texel.bytes)
     modes = (AddressMode.CLAMP, AddressMode.CLAMP)
     promoted = _promoted(flags, texel)
-    return Texture(texels, count, 0, modes, promoted=promoted, fetch_only=True)
+    return Texture(memory.texels, count, 0, modes, promoted=promoted, fetch_only=True)
 
 
 def _of_pitched(process: Process, pitched: Any, description: Any) -> Texture:
+    """Pitched memory: rows may overlap; a width or height of 0 is the largest that there is."""
     texel = texel_format(pitched, "format", pitched.numChannels)
     width, height, pitch = pitched.width, pitched.height, pitched.pitchInBytes
-    if not (0 < width <= _WIDEST and 0 < height <= _HIGHEST):
+    if width > _WIDEST or height > _HIGHEST:
         raise Refusal("INVALID_VALUE", f"a texture of {width} by {height}")
-    row = width * texel.bytes
-    if pitch % _PITCH_ALIGNMENT or not row <= pitch <= _WIDEST_PITCH:
+    if pitch % _PITCH_ALIGNMENT or pitch > _WIDEST_PITCH:
         raise Refusal("INVALID_VALUE", f"pitchInBytes is {pitch}")
-    memory = _Region(process, pitched.devPtr, (height - 1) * pitch + row)
-
-    def texels() -> Texels | None:
-        data = memory.bytes()
-        if data is None:
-            return None
-        size = texel.dtype.itemsize
-        shape, strides = (height, width, texel.channels), (pitch, texel.bytes, size)
-        return np.lib.stride_tricks.as_strided(data.view(texel.dtype), shape, strides)
-
-    return Texture(texels, width, height, **_sampling(description, texel))
+    memory = _Memory(process, pitched.devPtr, texel, pitch)
+    sampling = _sampling(description, texel)
+    return Texture(memory.texels, width or _WIDEST, height or _HIGHEST, **sampling)
 
 
-class _Region:
+class _Memory:
     """Device memory under a texture, which may be freed before the texture is destroyed."""
 
-    def __init__(self, process: Process, pointer: Any, size: int) -> None:
+    def __init__(self, process: Process, pointer: Any, texel: TexelFormat, pitch: int = 0) -> None:
         address = handle_value(pointer)
         if address % _ALIGNMENT:
             raise Refusal("INVALID_VALUE", f"{address:#x} is no multiple of {_ALIGNMENT}")
         memory = process.memory_at(address)
         held = memory.find(address) if memory is not None else None
-        if not isinstance(held, Allocation) or address + size > held.end:
-            raise Refusal("INVALID_VALUE", f"{size} bytes at {address:#x} are not device memory")
-        self._held = held
-        self._part = slice(address - held.base, address - held.base + size)
+        if not isinstance(held, Allocation):
+            raise Refusal("INVALID_VALUE", f"{address:#x} is not device memory")
+        self._held, self._start = held, address - held.base
+        self._texel, self._pitch = texel, pitch
 
-    def bytes(self) -> Texels | None:
-        """The bytes; ``None`` once they have been freed."""
-        return self._held.bytes[self._part] if self._held.live else None
+    def texels(self) -> Texels | None:
+        """All texels up to the end of the allocation; ``None`` once it has been freed."""
+        if not self._held.live:
+            return None
+        return self._texel.texels(self._held.bytes[self._start :], self._pitch)
 
 
 # --- how they are read ---------------------------------------------------------------------------

@@ -3,11 +3,12 @@
 A texture is an array T of N texels (N by M in two dimensions) of 1, 2 or 4 channels. A fetch with
 integer coordinates gets the texel that has them. One with floating point coordinates has them
 brought into the range of T by the address mode of each dimension, and gets the texel at their
-`floor` (``POINT``) or the texels around them, weighted (``LINEAR``).
+`floor` (``POINT``) or the texels around them, weighted (``LINEAR``: `machine.filtering`).
 
-Coordinates are computed without rounding here. Hardware has fewer bits: how it rounds just below a
-texel's border, and in the weights and sums of ``LINEAR``, is not documented beyond the 8 bits of
-fraction that a weight has.
+What the guide leaves open is as an H200 does it (``tests/golden/textures-h200.xz``): channels that
+a texture has not are zero; the fraction of a coordinate that wraps or is mirrored has 21 bits, the
+others are cut off. A texture of one dimension is to a filter one of two with a single row, at y = 0
+between that row and the one before it.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from cudarun.emulator.machine.filtering import STEPS, filtered
 from cudarun.records import dataclass
 
 if TYPE_CHECKING:
@@ -32,8 +34,9 @@ Positions = slice | npt.NDArray[np.intp]
 _ILLEGAL_ADDRESS = 700
 _NOT_SUPPORTED = 801
 _CHANNELS = 4
-_WEIGHT = 256  # a weight of LINEAR has 8 bits of fraction
+_FRACTION = float(1 << 21)  # steps of a coordinate from 0 to 1 that wraps or is mirrored
 _FARTHEST = float(1 << 30)  # beyond the ends of every texture
+_REGISTERS: dict[str, type[Any]] = {"f": np.float32, "i": np.int32, "u": np.uint32}
 
 
 class AddressMode(IntEnum):
@@ -45,13 +48,56 @@ class AddressMode(IntEnum):
     BORDER = 3
 
 
+class BeyondMemory(Exception):
+    """A fetch of a texel that the memory of a texture does not reach to.
+
+    Attributes:
+        lane: The first that does so.
+    """
+
+    def __init__(self, lane: int) -> None:
+        super().__init__(lane)
+        self.lane = lane
+
+
+@dataclass(frozen=True, eq=False)
+class Texels:
+    """Texels in memory, in rows that may overlap.
+
+    Attributes:
+        bytes: The memory from the first texel on, which may be less than a texture shows.
+        dtype: One channel.
+        channels: How many a texel has.
+        pitch: Bytes from the start of a row to that of the next.
+    """
+
+    bytes: Array
+    dtype: np.dtype[Any]
+    channels: int
+    pitch: int
+
+    def at(self, columns: Array, rows: Array) -> Array:
+        """Texels, a row of channels for each.
+
+        Raises:
+            BeyondMemory: One of them is not in memory.
+        """
+        item = self.dtype.itemsize
+        first = (rows * self.pitch + columns * (item * self.channels)) // item
+        held = self.bytes[: len(self.bytes) // item * item].view(self.dtype)
+        beyond = first + self.channels > len(held)
+        if beyond.any():
+            raise BeyondMemory(int(np.argmax(beyond)))
+        found: Array = held[first[:, None] + np.arange(self.channels)]
+        return found
+
+
 @dataclass(frozen=True, eq=False)
 class Texture:
     """What a texture object holds.
 
     Attributes:
-        texels: Gives the texels as an array of rows, columns and channels; ``None`` where their
-            memory has been freed.
+        texels: Gives the texels; ``None`` where their memory has been freed.
         width: Texels of a row.
         height: Rows; 0 in one dimension.
         modes: How coordinates are brought into range, by dimension.
@@ -62,7 +108,7 @@ class Texture:
         border: The texel beyond the border, as 32-bit words.
     """
 
-    texels: Callable[[], Array | None]
+    texels: Callable[[], Texels | None]
     width: int
     height: int
     modes: tuple[AddressMode, AddressMode]
@@ -73,14 +119,19 @@ class Texture:
     border: tuple[int, int, int, int] = (0, 0, 0, 0)
 
     @property
-    def sizes(self) -> tuple[int, ...]:
-        """The texels in each dimension."""
-        return (self.width, self.height) if self.height else (self.width,)
+    def dimensions(self) -> int:
+        """How many coordinates its texels have."""
+        return 2 if self.height else 1
+
+    @property
+    def sizes(self) -> tuple[int, int]:
+        """The texels of a row, and the rows: one in one dimension."""
+        return (self.width, max(self.height, 1))
 
     def unsuited(self, dimensions: int, *, whole: bool) -> str | None:
         """Why it has no fetch of so many coordinates, ``whole`` numbers or others."""
-        if dimensions != len(self.sizes):
-            return f"a fetch of {dimensions} dimensions from a texture of {len(self.sizes)}"
+        if dimensions != self.dimensions:
+            return f"a fetch of {dimensions} dimensions from a texture of {self.dimensions}"
         if self.fetch_only and not whole:
             return "a fetch from linear memory by floating point coordinates"
         if self.normalized and whole:
@@ -89,20 +140,25 @@ class Texture:
 
     # --- fetches ---------------------------------------------------------------------------------
 
-    def fetch(self, texels: Array, coordinates: list[Array], *, whole: bool) -> Array:
-        """The values at coordinates, one for each dimension: a row of four words for each lane."""
+    def fetch(self, texels: Texels, coordinates: list[Array], *, whole: bool) -> Array:
+        """The values at coordinates, one for each dimension: a row of four words for each lane.
+
+        Raises:
+            BeyondMemory: A texel is not in the memory of the texture.
+        """
+        if self.dimensions == 1:
+            coordinates = [*coordinates, np.zeros_like(coordinates[0])]
         if whole:
-            return self._words(
-                self._values(texels, [c.astype(np.int64) for c in coordinates], None)
-            )
+            places = [coordinate.astype(np.int64) for coordinate in coordinates]
+            return self._words(texels, self._values(texels, places, None))
         scaled = [
             self._scaled(coordinate.astype(np.float64), size, mode)
-            for coordinate, size, mode in zip(coordinates, self.sizes, self.modes, strict=False)
+            for coordinate, size, mode in zip(coordinates, self.sizes, self.modes, strict=True)
         ]
         if self.linear:
-            return self._words(self._filtered(texels, scaled))
+            return np.ascontiguousarray(self._filtered(texels, scaled)).view(np.uint32)
         places = [np.floor(place).astype(np.int64) for place in scaled]
-        return self._words(self._values(texels, places, self.modes))
+        return self._words(texels, self._values(texels, places, self.modes))
 
     def _scaled(self, coordinate: Array, size: int, mode: AddressMode) -> Array:
         """A coordinate in texels, wrapped or mirrored if its mode says so."""
@@ -111,29 +167,26 @@ class Texture:
             if mode in (AddressMode.WRAP, AddressMode.MIRROR):
                 coordinate = np.clip(coordinate, -_FARTHEST, _FARTHEST)
                 floor = np.floor(coordinate)
-                fraction = coordinate - floor
+                fraction = np.floor((coordinate - floor) * _FRACTION) / _FRACTION
                 odd = (mode is AddressMode.MIRROR) & (floor % 2 == 1)
                 coordinate = np.where(odd, 1 - fraction, fraction)
             coordinate = coordinate * size
         return np.clip(coordinate, -_FARTHEST, _FARTHEST)
 
-    def _filtered(self, texels: Array, scaled: list[Array]) -> Array:
-        """The texels around places, each with its weight: (1 - a) T[i] + a T[i + 1]."""
-        steps = [np.rint((place - 0.5) * _WEIGHT).astype(np.int64) for place in scaled]
-        total = np.zeros((len(scaled[0]), _CHANNELS))
-        for corner in np.ndindex(*(2,) * len(steps)):
-            weight = np.ones(len(scaled[0]))
-            for step, after in zip(steps, corner, strict=True):
-                fraction = (step % _WEIGHT) / _WEIGHT
-                weight *= fraction if after else 1 - fraction
-            places = [step // _WEIGHT + after for step, after in zip(steps, corner, strict=True)]
-            values = self._values(texels, places, self.modes).astype(np.float64)
-            # What has no weight is not there, were it infinite or NaN.
-            total += np.where(weight[:, None] > 0, weight[:, None] * values, 0.0)
-        return total.astype(np.float32)
+    def _filtered(self, texels: Texels, scaled: list[Array]) -> Array:
+        """The four texels around places, by how far a place is from the middle of each."""
+        # The nearest step; from the middle between two, the next.
+        steps = [np.floor(place * STEPS - STEPS / 2 + 0.5).astype(np.int64) for place in scaled]
+        corners = [
+            self._values(texels, [steps[0] // STEPS + right, steps[1] // STEPS + below], self.modes)
+            for below in (0, 1)
+            for right in (0, 1)
+        ]
+        kind = texels.dtype
+        return filtered(np.stack(corners), kind, steps[0] % STEPS, steps[1] % STEPS)
 
     def _values(
-        self, texels: Array, places: list[Array], modes: tuple[AddressMode, ...] | None
+        self, texels: Texels, places: list[Array], modes: tuple[AddressMode, ...] | None
     ) -> Array:
         """The texels at whole places, as four channels; without modes all beyond T is zero."""
         outside = np.zeros(len(places[0]), dtype=np.bool_)
@@ -145,28 +198,23 @@ class Texture:
             elif mode is AddressMode.WRAP and self.linear:  # the neighbour of the last is the first
                 place = place % size
             inside.append(np.clip(place, 0, size - 1))
-        rows = inside[1] if len(inside) > 1 else 0
-        found = _promoted(texels[rows, inside[0]], self.promoted)
-        values = np.zeros((len(outside), _CHANNELS), dtype=found.dtype)
-        values[:, -1] = 1  # where there are fewer channels the last one is 1, the others 0
-        channels = found.shape[1]
-        values[:, :channels] = found
-        if outside.any():
-            border = np.array(self.border if modes else (0,) * _CHANNELS, dtype=np.uint32)
-            values[outside, :channels] = border.view(found.dtype)[:channels]
+        lanes = np.flatnonzero(~outside)
+        values = np.zeros((len(outside), _CHANNELS), dtype=_REGISTERS[texels.dtype.kind])
+        try:
+            values[lanes, : texels.channels] = texels.at(inside[0][lanes], inside[1][lanes])
+        except BeyondMemory as beyond:
+            raise BeyondMemory(int(lanes[beyond.lane])) from None
+        if modes is not None and outside.any():
+            border = np.array(self.border, dtype=np.uint32).view(values.dtype)
+            values[outside, : texels.channels] = border[: texels.channels]
         return values
 
-    def _words(self, values: Array) -> Array:
-        return np.ascontiguousarray(values).view(np.uint32)
-
-
-def _promoted(values: Array, normalized: bool) -> Array:
-    """Channels as registers have them: 32 bits, integers as integers or as fractions."""
-    if normalized:
-        most = np.iinfo(values.dtype).max
-        return np.maximum(values / np.float64(most), -1.0).astype(np.float32)
-    kinds = {"f": np.float32, "i": np.int32, "u": np.uint32}
-    return values.astype(kinds[values.dtype.kind])
+    def _words(self, texels: Texels, values: Array) -> Array:
+        """Values as registers have them: integers as integers or as fractions."""
+        if self.promoted:
+            most = np.float64(np.iinfo(texels.dtype).max)
+            values = np.maximum(values / most, -1.0).astype(np.float32)
+        return values.view(np.uint32)
 
 
 # --- instructions --------------------------------------------------------------------------------
@@ -218,7 +266,12 @@ class Fetch(_OfTexture):
                 what = "a fetch from a texture whose memory has been freed"
                 raise active.fault(_ILLEGAL_ADDRESS, what, lane)
             some = [coordinate[positions] for coordinate in coordinates]
-            words = texture.fetch(texels, some, whole=self.whole)
+            try:
+                words = texture.fetch(texels, some, whole=self.whole)
+            except BeyondMemory as beyond:
+                what = "a fetch beyond the memory of a texture"
+                lane = int(np.arange(len(handles))[positions][beyond.lane])
+                raise active.fault(_ILLEGAL_ADDRESS, what, lane) from None
             for channel, destination in enumerate(destinations):
                 destination[positions] = words[:, channel].view(destination.dtype)
 

@@ -1,0 +1,92 @@
+"""The linear filter of textures: programming guide, appendix "Texture Fetching".
+
+The guide has the formula, ``(1 - a)(1 - b) T[j, i] + a (1 - b) T[j, i + 1] + …`` with 8 bits of
+fraction for a and b. How weights and sums are rounded it does not say; this is how an H200 does it,
+found from ``tests/golden/textures-h200.xz`` and equal to that in every bit:
+
+- ``ab`` is rounded to 8 bits; the other three weights are what is left of a, of b and of 1.
+- Integers are summed without rounding. The sum becomes a fraction of 16 bits, rounded to nearest.
+- Floats are cut off 4 bits below the last bit of the largest, then summed without rounding. The sum
+  is rounded to the texels' own format, a tie away from zero.
+
+Which exponent counts as the largest where the largest texel has no weight, what becomes of
+subnormals, and which NaN comes out has not been measured.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+Array = npt.NDArray[Any]
+
+STEPS = 256
+"""Steps from the middle of a texel to that of the next: a weight has 8 bits of fraction."""
+
+_GUARD = 4  # bits below the last of the largest texel that the others keep
+
+
+def filtered(corners: Array, kind: np.dtype[Any], right: Array, below: Array) -> Array:
+    """Sums of four texels, as floats.
+
+    Args:
+        corners: T[j, i], T[j, i + 1], T[j + 1, i], T[j + 1, i + 1]: of each a row of channels for
+            each lane.
+        kind: What a channel is in memory.
+        right: Steps from i towards i + 1.
+        below: Steps from j towards j + 1.
+    """
+    both = (right * below + STEPS // 2) // STEPS
+    parts = (STEPS - right - below + both, right - both, below - both, both)
+    weights = np.stack(parts)[:, :, None]
+    sums = _sums_of_floats if kind.kind == "f" else _sums_of_integers
+    return sums(corners, weights, kind)
+
+
+# --- integers ------------------------------------------------------------------------------------
+
+_TO_16_BITS: dict[type[Any], Callable[[Array], Array]] = {
+    np.uint16: lambda total: (total + 0x80) >> 8,
+    np.int16: lambda total: (total + 0x80) >> 8,
+    np.uint8: lambda total: (total * 0x101 + 0x80) >> 8,
+    # 127 becomes 32767 as its bits are repeated below themselves, 3 bits beyond the last
+    np.int8: lambda total: ((total << 3) + (total >> 4) + (total >> 12) + 4) >> 3,
+}
+"""From a sum with 8 bits of fraction to one of 16 bits, to nearest."""
+
+
+def _sums_of_integers(corners: Array, weights: Array, kind: np.dtype[Any]) -> Array:
+    total = (corners.astype(np.int64) * weights).sum(axis=0)
+    most = np.iinfo(np.uint16 if kind.kind == "u" else np.int16).max
+    fractions: Array = np.maximum(_TO_16_BITS[kind.type](total), -most) / most
+    return fractions.astype(np.float32)
+
+
+# --- floats --------------------------------------------------------------------------------------
+
+
+def _sums_of_floats(corners: Array, weights: Array, kind: np.dtype[Any]) -> Array:
+    # What has no weight is not there, were it infinite or NaN.
+    held = np.where(weights > 0, corners.astype(np.float64), 0.0)
+    finite = np.isfinite(held).all(axis=0)
+    numbers = np.where(finite, held, 0.0)
+    last = _last_bit(np.abs(numbers).max(axis=0), kind)
+    unit = np.ldexp(last, -_GUARD)
+    total = (np.trunc(numbers / unit) * weights).sum(axis=0) * (unit / STEPS)
+    last = _last_bit(np.abs(total), kind)
+    rounded = np.copysign(np.floor(np.abs(total) / last + 0.5) * last, total)
+    with np.errstate(invalid="ignore"):  # of opposite infinities
+        special = (held * weights).sum(axis=0)
+    sums: Array = np.where(finite, rounded, special)
+    return sums.astype(np.float32)
+
+
+def _last_bit(magnitude: Array, kind: np.dtype[Any]) -> Array:
+    """What the last bit of a number is worth in its format."""
+    format_ = np.finfo(kind)
+    exponent = np.maximum(np.frexp(magnitude)[1] - 1, format_.minexp)
+    worth: Array = np.ldexp(1.0, exponent - format_.nmant)
+    return worth

@@ -29,7 +29,7 @@ RECORDED = tuple(chapter for chapter in CHAPTERS if chapter not in WAITING)
 GROUP = 128
 
 # Rows without a case. The first has no result, and waits for ever where registers are short; the
-# others need texture objects, which cases have not: tests/conformance/test_textures.py has them.
+# others need texture objects, which cases have not: the two test_textures.py do.
 UNSEEN = {
     "setmaxnreg.what.sync.aligned.u32",
     "tex{.base}.geom.v4.dtype.ctype",

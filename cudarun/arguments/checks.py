@@ -120,7 +120,10 @@ class _Tally:
 
     def close(self, left: Array, right: Array) -> Array:
         """``|left - right| <= atol + rtol * |right|``, and infinities only equal to themselves."""
-        equal = left == right
+        equal = np.asarray(left == right)
+        if equal.all():  # as most are
+            self.note_none(right)
+            return equal
         difference = np.abs(left - right)
         difference[equal] = 0.0  # infinities too, whose difference is no number
         bound = self.atol + self.rtol * np.abs(right)
@@ -136,12 +139,17 @@ class _Tally:
 
     def same(self, left: Array, right: Array) -> Array:
         held = np.asarray(compare("==", left, right))
-        if held.size and held.all():  # as most are; still, nothing is relative to zero
-            self.note(np.zeros(1), np.ones(1) if right.any() else np.zeros(1))
+        if held.all():
+            self.note_none(right)
             return held
         # Near 2^63 float64 cannot tell neighbours apart, but integers that differ do so by 1.
         self.note(np.maximum(np.abs(wide(left) - wide(right)), ~held), wide(right))
         return held
+
+    def note_none(self, right: Array) -> None:
+        """All are equal; still, nothing is relative to zero."""
+        if right.size:
+            self.note(np.zeros(1), np.ones(1) if right.any() else np.zeros(1))
 
     def note(self, difference: Array, right: Array) -> None:
         """Keep the largest errors; NaNs are none, and nothing is relative to zero."""

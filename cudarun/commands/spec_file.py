@@ -115,6 +115,7 @@ class _Reader:
         self.text = text
         self.where = where
         self.directory = Path(path).parent
+        self.headers = list(_lines_like(text, rf"\[\[\s*{_TABLE}\s*\]\]", 0, None))
 
     def case(self, index: int, table: Mapping[str, Any]) -> Case:
         """The case of one table.
@@ -137,7 +138,7 @@ class _Reader:
                 raise RequestError("a case needs an image")
             return self.made(index, own, self.parsed(argv, own))
         except RequestError as error:
-            line = _line_of(self.text, index, key or _guilty(error, table))
+            line = self.line_of(index, key or _guilty(error, table))
             name = f"case '{own['name']}': " if isinstance(own.get("name"), str) else ""
             error.message = f"{self.path}:{line}: {name}{error.message}"
             raise
@@ -163,7 +164,7 @@ class _Reader:
         expected = own.get("expect_error")
         return Case(
             name=own.get("name") or f"{Path(values['image']).stem}-{index + 1}",
-            line=_line_of(self.text, index, None),
+            line=self.line_of(index, None),
             request=None if image is None else self.request(values, image, wanted),
             context=self.where.context if options == ContextOptions() else options,
             timeout=values["timeout"],
@@ -197,6 +198,15 @@ class _Reader:
             return read_input(path, replace(sources, include=folders)), None
         except ImageRefused as error:
             return None, error
+
+    def line_of(self, index: int, key: str | None) -> int:
+        """The line of the ``index``-th case, or of a key in it, from 1."""
+        start, end = [*self.headers, None][index : index + 2]
+        assert start is not None, "every case has a header"
+        if key is None:
+            return start + 1
+        names = rf"(?:{re.escape(key)}|\"{re.escape(key)}\"|'{re.escape(key)}')"
+        return next(_lines_like(self.text, rf"{names}\s*=", start, end), start) + 1
 
     def refuse_same_names(self, cases: Sequence[Case]) -> None:
         """Demand that each name is there once.
@@ -290,17 +300,6 @@ def _guilty(error: RequestError, table: Mapping[str, Any]) -> str | None:
     return "image" if "image" in table and str(table["image"]) in error.message else None
 
 
-def _line_of(text: str, index: int, key: str | None) -> int:
-    """The line of the ``index``-th case, or of a key in it, from 1."""
-    headers = list(_lines_like(text, rf"\[\[\s*{_TABLE}\s*\]\]", 0, None))
-    start = headers[index]
-    if key is None:
-        return start + 1
-    end = headers[index + 1] if index + 1 < len(headers) else None
-    names = rf"(?:{re.escape(key)}|\"{re.escape(key)}\"|'{re.escape(key)}')"
-    return next(_lines_like(text, rf"{names}\s*=", start, end), start) + 1
-
-
 def _line_of_key(text: str, key: str) -> int:
     pattern = rf"(?:\[+\s*)?[\"']?{re.escape(key)}\b"
     return next(_lines_like(text, pattern, 0, None), 0) + 1
@@ -309,11 +308,13 @@ def _line_of_key(text: str, key: str) -> int:
 def _lines_like(text: str, pattern: str, start: int, end: int | None) -> Iterator[int]:
     """The lines, from 0, that begin with a pattern and are not inside a text or a list.
 
-    What stands before such a line is TOML by itself; before a line inside something it is not.
+    What stands between two such lines is TOML by itself; before a line inside something it is not.
     """
-    lines = text.splitlines(keepends=True)
+    lines = text.split("\n")
+    begun = start
     for number in range(start, len(lines) if end is None else end):
-        if re.match(rf"\s*{pattern}", lines[number]) and _is_toml("".join(lines[:number])):
+        if re.match(rf"\s*{pattern}", lines[number]) and _is_toml("\n".join(lines[begun:number])):
+            begun = number
             yield number
 
 

@@ -47,7 +47,7 @@ capability = [
     )
 ]
 ptx = compile_to_ptx(SOURCE, *capability)
-module = check(cuda.cuModuleLoadData(np.char.array(ptx)))
+module = check(cuda.cuModuleLoadData(ptx))
 kernel = check(cuda.cuModuleGetFunction(module, b"saxpy"))
 
 n = 50_000

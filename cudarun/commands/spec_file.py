@@ -24,6 +24,7 @@ from cudarun.commands.numbers import positive
 from cudarun.commands.options import context_options, context_values
 from cudarun.errors import CudarunError, ImageRefused, RequestError
 from cudarun.session.requests import Image, LaunchRequest
+from cudarun.session.sources import CompileOptions
 from cudarun.session.spec import Case, parse_expected, parse_requirement
 from cudarun.session.targets import ContextOptions, Target
 from cudarun.session.watching import check_watchable
@@ -115,6 +116,7 @@ class _Reader:
         self.text = text
         self.where = where
         self.directory = Path(path).parent
+        self._images: dict[tuple[str, CompileOptions], Image] = {}
         self.headers = list(_lines_like(text, rf"\[\[\s*{_TABLE}\s*\]\]", 0, None))
 
     def case(self, index: int, table: Mapping[str, Any]) -> Case:
@@ -193,9 +195,11 @@ class _Reader:
             raise RequestError("image: stdin can be read only once, a case needs a file")
         if skip is not None:  # it may not even have been built
             return None, None
+        what = str(self.directory / name), replace(sources, include=folders)
         try:
-            path = str(self.directory / name)
-            return read_input(path, replace(sources, include=folders)), None
+            if what not in self._images:  # most cases launch the same few
+                self._images[what] = read_input(*what)
+            return self._images[what], None
         except ImageRefused as error:
             return None, error
 

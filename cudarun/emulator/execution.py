@@ -26,7 +26,8 @@ _GRID_WORKSPACE = 64
 class LaunchConfig:
     """How a kernel is launched; sizes in bytes.
 
-    ``parameters`` is the whole parameter buffer, ``stack_limit`` is ``CU_LIMIT_STACK_SIZE``,
+    ``parameters`` is the whole parameter buffer, ``cluster`` is ``None`` where nobody asked for
+    clusters, which are of one block then, ``stack_limit`` is ``CU_LIMIT_STACK_SIZE``,
     ``printf_fifo`` is ``CU_LIMIT_PRINTF_FIFO_SIZE``, ``textures`` the texture objects by handle.
     """
 
@@ -35,7 +36,7 @@ class LaunchConfig:
     parameters: bytes
     dynamic_shared: int = 0
     cooperative: bool = False
-    cluster: tuple[int, int, int] = (1, 1, 1)
+    cluster: tuple[int, int, int] | None = None
     stack_limit: int = DEFAULT_STACK
     printf_fifo: int = DEFAULT_PRINTF_FIFO
     heap: DeviceHeap | None = None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tomllib
 from pathlib import Path
 from typing import TYPE_CHECKING
 from xml.etree import ElementTree
@@ -414,6 +415,22 @@ def test_nothing_runs_of_a_wrong_spec(run: Run, tmp_path: Path) -> None:
     assert (
         "cuLibraryLoadData" not in ran.err
     )  # the worker may have been as far as to have a context
+
+
+def test_a_long_spec_is_read_as_often_as_a_short_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """However many cases it has, each character is parsed a few times."""
+    parsed = []
+    loads = tomllib.loads
+    monkeypatch.setattr(tomllib, "loads", lambda text: (parsed.append(len(text)), loads(text))[1])
+    (tmp_path / "samples").symlink_to(SAMPLES)
+    path = tmp_path / "cases.toml"
+    spec(tmp_path, *(case(f"case {number}", SAXPY) for number in range(50)))
+    cases = read_spec(str(path), [], Target(parse_devices("cpu")))
+    headers = [n for n, line in enumerate(path.read_text().split("\n"), 1) if "[[launch" in line]
+    assert [each.line for each in cases] == headers
+    assert sum(parsed) < 4 * len(path.read_text())
 
 
 def test_no_spec(run: Run) -> None:

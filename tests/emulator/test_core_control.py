@@ -194,6 +194,56 @@ def test_lanes_that_drop_out_of_a_loop_one_by_one() -> None:
     assert list(device.read(out, "i4", 64)) == [n * (n + 1) // 2 for n in range(0, 3200, 50)]
 
 
+def test_registers_of_all_sizes_as_arguments_and_results_of_parameters() -> None:
+    device = Device(
+        """
+        .func (.param .f64 r) sum(
+            .param .u64 a, .param .f32 b, .param .s16 c, .param .align 8 .b8 d[8]
+        )
+        {
+            .reg .f64 %f<4>; .reg .f32 %b; .reg .b16 %c; .reg .b64 %a;
+            ld.param.u64 %a, [a];
+            cvt.rn.f64.u64 %f0, %a;
+            ld.param.f32 %b, [b];
+            cvt.f64.f32 %f1, %b;
+            ld.param.s16 %c, [c];
+            cvt.rn.f64.s16 %f2, %c;
+            ld.param.f64 %f3, [d];
+            add.f64 %f0, %f0, %f1;
+            add.f64 %f0, %f0, %f2;
+            add.f64 %f0, %f0, %f3;
+            st.param.f64 [r], %f0;
+            ret;
+        }
+        .visible .entry test(.param .u64 out)
+        {
+            .reg .b32 %i; .reg .b64 %a, %x; .reg .f32 %b; .reg .b16 %c; .reg .f64 %r; .reg .pred %p;
+            .param .align 8 .b8 d[8];
+            mov.u32 %i, %tid.x;
+            mul.wide.u32 %x, %i, 0x40000000;
+            cvt.rn.f32.u32 %b, %i;
+            mul.f32 %b, %b, 0f3E800000;
+            mov.b16 %c, -300;
+            st.param.f64 [d], 0d3FE0000000000000;
+            mov.f64 %r, 0d0000000000000000;
+            setp.lt.u32 %p, %i, 5;
+            @%p bra over;
+            call (%r), sum, (%x, %b, %c, d);
+        over:
+            ld.param.u64 %a, [out];
+            mad.wide.u32 %a, %i, 8, %a;
+            st.global.f64 [%a], %r;
+            ret;
+        }
+        """
+    )
+    out = device.buffer(np.zeros(40, "f8"))
+    device.launch("test", (1,), (40,), out)
+    lane = np.arange(40)
+    wanted = np.where(lane < 5, 0, lane * 2.0**30 + lane / 4 - 300 + 0.5)
+    assert list(device.read(out, "f8", 40)) == list(wanted)
+
+
 def test_exit_in_a_function_ends_the_thread() -> None:
     device = Device(
         """

@@ -106,7 +106,6 @@ def launch(
     """
     function = _function(process, f, process.stream(stream))
     check(function, geometry)
-    cluster = geometry.cluster or function.attributes.required_cluster() or (1, 1, 1)
     context = function.module.context
     device = context.device
     config = LaunchConfig(
@@ -115,7 +114,7 @@ def launch(
         parameters=pack_parameters(function.code, kernel_params, extra),
         dynamic_shared=geometry.dynamic_shared,
         cooperative=geometry.cooperative,
-        cluster=cluster,
+        cluster=geometry.cluster or function.attributes.required_cluster(),
         stack_limit=context.limits.get(CUlimit.CU_LIMIT_STACK_SIZE),
         printf_fifo=context.limits.get(CUlimit.CU_LIMIT_PRINTF_FIFO_SIZE),
         heap=context.heap(),

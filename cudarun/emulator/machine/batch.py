@@ -299,7 +299,7 @@ class Batch:
         callee = self.frame(depth + 1, function)
         self.stack.enter(depth, lanes, caller.function, function, call.site)
         for formal, actual in zip(function.parameters, call.arguments, strict=True):
-            callee.home[formal][lanes] = caller.home[actual][lanes]
+            _hand_over(caller.home[actual], callee.home[formal], lanes)
         self.wait((*path, function.base), lanes)
 
     def give_back(self, active: Active) -> None:
@@ -316,8 +316,7 @@ class Batch:
         call = block.terminator
         assert isinstance(call, Call)
         for formal, actual in zip(callee.function.results, call.results, strict=True):
-            values = callee.home[formal]
-            caller.home[actual][lanes] = values[lanes] if len(values) > 1 else values
+            _hand_over(callee.home[formal], caller.home[actual], lanes)
         self.wait((*path[:-1], function.base + call.after), lanes)
 
     # --- gates -----------------------------------------------------------------------------------
@@ -368,3 +367,18 @@ class Batch:
         memory = np.zeros(count * stride, dtype=np.uint8)
         starts = owner * stride if count > 1 else None
         return Section(name, WINDOWS[name], size, memory, starts)
+
+
+def _hand_over(source: Array, target: Array, lanes: Lanes) -> None:
+    """Copy an argument or a result of some lanes; one is a register, the other may be parameters.
+
+    A register's value is the first bytes of a parameter. ``source`` may be a single value.
+    """
+    values = source[lanes] if len(source) > 1 else source
+    if (values.dtype, values.shape[1:]) == (target.dtype, target.shape[1:]):
+        target[lanes] = values
+        return
+    given = np.ascontiguousarray(values).view(np.uint8).reshape(len(values), -1)
+    room = target.view(np.uint8).reshape(len(target), -1)
+    size = min(given.shape[1], room.shape[1])
+    room[lanes, :size] = given[:, :size]

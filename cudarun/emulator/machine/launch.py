@@ -47,7 +47,8 @@ class Launch:
         printed: What the kernel printed so far.
         block_threads: Threads per block.
         blocks: Blocks of the grid.
-        cluster_blocks: Blocks of a cluster.
+        cluster: Blocks of a cluster in each direction.
+        cluster_blocks: All of them.
         parameters: The parameter buffer, padded.
         shared_bytes: Shared memory of a block, with the dynamic part.
         shared_stride: From one block's shared memory to the next one's.
@@ -85,7 +86,8 @@ class Launch:
         self.parameters.flags.writeable = False
         self.shared_bytes = kernel.static_shared + config.dynamic_shared
         self.shared_stride = _round_up(max(self.shared_bytes, 1), 128)
-        self.cluster_blocks = prod(config.cluster)
+        self.cluster = config.cluster or (1, 1, 1)
+        self.cluster_blocks = prod(self.cluster)
         stack = config.stack_limit if self.kernel_function.grows_stack else 0
         self.local_stride = min(_round_up(kernel.local_bytes + stack + 16, 16), _LOCAL_LIMIT)
         self.constants = self._constants()
@@ -99,7 +101,7 @@ class Launch:
         self._starts = [function.base for function in self._in_order]
 
     def _constants(self) -> dict[str, int]:
-        grid, block, cluster = self.config.grid, self.config.block, self.config.cluster
+        grid, block, cluster = self.config.grid, self.config.block, self.cluster
         warps = self.device.threads_per_multiprocessor // 32
         values = {
             "%nwarpid": warps,
@@ -108,8 +110,8 @@ class Launch:
             "%dynamic_smem_size": self.config.dynamic_shared,
             "%total_smem_size": self.shared_bytes,
             "%aggr_smem_size": self.shared_bytes,
-            "%is_explicit_cluster": int(prod(cluster) > 1),
-            "%cluster_nctarank": prod(cluster),
+            "%is_explicit_cluster": int(self.config.cluster is not None),
+            "%cluster_nctarank": self.cluster_blocks,
             "%current_graph_exec": 0,
             **{f"%envreg{number}": 0 for number in range(32)},
             # Where the cooperative groups header looks for the barrier of a grid.

@@ -9,6 +9,7 @@ How sums of products are rounded: ``isa/products.py``.
 from __future__ import annotations
 
 import re
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -235,25 +236,55 @@ class TransposeMatrix(MatrixAction):
 
 
 class Fragment:
-    """Which elements of a matrix each lane holds in ``wmma``: the manual leaves that open.
+    """Which elements of a matrix each lane holds in ``wmma``: as hardware has them.
 
-    Lane ``i`` holds the ``i``-th run of as many elements as it has room for; when there is more
-    room than elements the matrix is held several times.
+    The manual leaves that open. As recorded on an H200, whatever the layout in memory: a matrix is
+    cut into pieces of 8 **lines** by as many **steps** as the 4 lanes of a group have room for in a
+    register each; lane ``4 * i + j`` holds of each piece the ``j``-th part of line ``i``. Where
+    there is more room than elements the matrix is held several times, and the first one counts.
+
+    Lines are rows, but columns of ``b``; with ``m8n32k16``, of which everything is as for the
+    transposed matrices with ``m32n8k16``, columns of all but ``a``.
+
+    Args:
+        lines: How many there are.
+        steps: Elements of a line.
+        run: Consecutive elements of a line in a lane.
+        pairs: Whether two pieces, one line below the other, come before the next steps.
+        turned: Whether lines are columns.
+        ptx_type: Of the elements.
+        registers: How many a lane has.
+        dtype: Of a register.
     """
 
-    def __init__(self, rows: int, columns: int, ptx_type: Type, registers: int, dtype: Any) -> None:
-        self.rows, self.columns, self.type = rows, columns, ptx_type
+    def __init__(
+        self,
+        lines: int,
+        steps: int,
+        *,
+        run: int,
+        pairs: bool,
+        turned: bool,
+        ptx_type: Type,
+        registers: int,
+        dtype: Any,
+    ) -> None:
+        self.type = ptx_type
         self.dtype = np.dtype(dtype)
-        packed = max(self.dtype.itemsize // ptx_type.dtype.itemsize, 1)
-        self.count = registers * packed
-        order = (_LANE[:, None] * self.count + np.arange(self.count)) % (rows * columns)
-        self.row, self.column = order // columns, order % columns
+        self.rows, self.columns = (steps, lines) if turned else (lines, steps)
+        self.count = registers * max(self.dtype.itemsize // ptx_type.dtype.itemsize, 1)
+        line, step = _places(lines, steps, run, pairs=pairs)
+        self.once = line.shape[1]
+        again = np.arange(self.count) % self.once
+        places = line[:, again], step[:, again]
+        self.row, self.column = reversed(places) if turned else places
 
     def matrix(self, registers: Array) -> Array:
         """Matrices from the registers by warp, lane and number."""
         values = np.ascontiguousarray(registers).view(self.type.dtype)
         matrix = np.zeros((len(values), self.rows, self.columns), dtype=values.dtype)
-        matrix[:, self.row, self.column] = values
+        first = slice(self.once)
+        matrix[:, self.row[:, first], self.column[:, first]] = values[..., first]
         return matrix
 
     def registers(self, matrix: Array) -> Array:
@@ -262,11 +293,38 @@ class Fragment:
         return values.view(self.dtype)
 
 
+@cache
+def _places(lines: int, steps: int, run: int, *, pairs: bool) -> tuple[Array, Array]:
+    """The line and the step of each element of each lane, as `Fragment` says."""
+    block = 16 if pairs and lines > 8 else 8
+    pieces = [
+        (start + half, first)
+        for start in range(0, lines, block)
+        for first in range(0, steps, 4 * run)
+        for half in range(0, block, 8)
+    ]
+    line = np.array([start for start, _ in pieces for _ in range(run)])
+    step = np.array([first + each for _, first in pieces for each in range(run)])
+    return line + _GROUP[:, None], step + run * _PLACE[:, None]
+
+
 def fragment(words: Words, which: str, ptx_type: Type, registers: int, dtype: Any) -> Fragment:
     """The fragment of matrix ``"a"``, ``"b"``, ``"c"`` or ``"d"`` of a shape."""
     m, n, k = shape_of(words["shape"])
-    rows, columns = {"a": (m, k), "b": (k, n), "c": (m, n), "d": (m, n)}[which]
-    return Fragment(rows, columns, ptx_type, registers, dtype)
+    transposed = n > m
+    lines, steps, turned = {"a": (m, k, False), "b": (n, k, True)}.get(which, (m, n, False))
+    if which in "cd" and transposed:
+        lines, steps, turned = n, m, True
+    return Fragment(
+        lines,
+        steps,
+        run=2 if which in "cd" else max(4 // ptx_type.dtype.itemsize, 1),
+        pairs=which != ("a" if transposed else "b"),
+        turned=turned,
+        ptx_type=ptx_type,
+        registers=registers,
+        dtype=dtype,
+    )
 
 
 class WarpMatrixTransfer(MatrixAction):

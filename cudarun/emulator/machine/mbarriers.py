@@ -30,6 +30,7 @@ _NO_BYTES = 1 << 21
 _CHUNK = 16  # bytes, of which bulk copies take multiples
 _WORD = np.dtype(np.uint64)
 _FAILED = 719
+_ILLEGAL_INSTRUCTION = 715
 
 
 def _packed(expected: int, pending: int, owed: int, phase: int) -> int:
@@ -215,7 +216,8 @@ def pending_count(state: Array, d: Array) -> None:
 class BulkCopy(_Change):
     """``cp.async.bulk``: a stretch of memory, copied for each lane that asks for it.
 
-    Where it ends in shared memory, an object takes note of its bytes.
+    Where it ends in shared memory, an object takes note of its bytes. From shared memory to the
+    cluster's there is none on hardware where the launch did not ask for clusters.
     """
 
     arrives = False
@@ -227,6 +229,7 @@ class BulkCopy(_Change):
         self.target = Access(to, _WORD, 2, "store", first)
         self.origin = Access(origin, _WORD, 2, "load", second)
         self.reports = bool(rest)
+        self.within_cluster = self.reports and origin.startswith("shared")
         if self.reports:
             super().__init__(words, 2)
             self.access.order = "acq_rel"  # who sees the bytes counted sees them written
@@ -234,6 +237,9 @@ class BulkCopy(_Change):
     def __call__(self, active: Active, sources: Arrays, destinations: Arrays) -> None:
         """Copy, then report."""
         to, origin, sizes, *rest = sources
+        if self.within_cluster and active.batch.launch.config.cluster is None:
+            what = "cp.async.bulk to shared::cluster in a launch without clusters"
+            raise active.fault(_ILLEGAL_INSTRUCTION, what, 0)
         if (sizes % _CHUNK != 0).any():
             lane = int(np.argmax(sizes % _CHUNK != 0))
             what = f"cp.async.bulk of {int(sizes[lane])} bytes, no multiple of {_CHUNK}"

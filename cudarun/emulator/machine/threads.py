@@ -73,7 +73,7 @@ class Threads:
 
     def _per_block(self, name: str) -> Array:
         register, _, axis = name[1:].partition(".")
-        cluster = np.array(self.launch.config.cluster)
+        cluster = np.array(self.launch.cluster)
         column = "xyz".find(axis)
         values: Array
         match register:
@@ -152,7 +152,7 @@ def place_of_thread(launch: Launch, number: int) -> tuple[Coordinates, Coordinat
 
 def _block_coordinates(launch: Launch, number: Array) -> tuple[Array, Array]:
     """Where blocks are in the grid and in their cluster; a cluster's have numbers in a row."""
-    cluster = launch.config.cluster
+    cluster = launch.cluster
     size = cluster[0] * cluster[1] * cluster[2]
     x, y, z = launch.config.grid
     clusters = x // cluster[0], y // cluster[1], z // cluster[2]

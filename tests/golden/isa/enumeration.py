@@ -11,7 +11,18 @@ from cudarun.emulator.isa import compare, convert, floating, half, video
 from cudarun.emulator.isa import integer as integer_table
 from cudarun.emulator.isa import logic as logic_table
 from cudarun.emulator.isa import move as move_table
-from tests.golden.isa import extras, lanewise, later, matrix, mbarrier, memory, wanted, warp
+from tests.golden.isa import (
+    calls,
+    extras,
+    fragments,
+    lanewise,
+    later,
+    matrix,
+    mbarrier,
+    memory,
+    wanted,
+    warp,
+)
 from tests.golden.isa import video as video_cases
 from tests.golden.isa.case import Case, unique
 
@@ -30,6 +41,8 @@ _CHAPTERS: dict[str, Callable[[], Iterable[Case]]] = {
     "atomics": warp.atomics,
     "warp": warp.warp,
     "matrix": matrix.matrix,
+    "calls": calls.calls,
+    "fragments": fragments.fragments,
     "control": warp.control,
     "cluster": warp.cluster,
     "mbarrier": mbarrier.mbarrier,

@@ -27,7 +27,7 @@ class _Product:
 
     def registers(self, which: int) -> tuple[str, int]:
         """The pool of one register of d, a, b or c, and how many of them a lane has."""
-        m, n, k = _numbers(self.shape)
+        m, n, k = numbers(self.shape)
         elements = (m * n, m * k, k * n, m * n)[which]
         return packed(self.types[which]), elements * _SIZES[self.types[which]] // 32 // width_of(
             self.types[which]
@@ -47,7 +47,7 @@ def packed(name: str) -> str:
     return f"{name}x{count}" if count > 1 else name
 
 
-def _numbers(shape: str) -> tuple[int, int, int]:
+def numbers(shape: str) -> tuple[int, int, int]:
     m, _, rest = shape[1:].partition("n")
     n, _, k = rest.partition("k")
     return int(m), int(n), int(k)
@@ -136,7 +136,7 @@ def _moves() -> Iterator[Case]:
 
 # --- wmma ----------------------------------------------------------------------------------------
 
-_WORDS = 16  # of 32 bits that each lane gives to its warp's matrices a and b; as many again to c
+WORDS = 16  # of 32 bits that each lane gives to its warp's matrices a and b; as many again to c
 _F16_SHAPES = ("m16n16k16", "m32n8k16", "m8n32k16")
 
 
@@ -172,12 +172,15 @@ def _wmma_case(
     space: str, words: str, rn: str,
 ) -> Case:  # fmt: skip
     d, a, b, c = types
-    m, n, k = _numbers(shape)
+    m, n, k = numbers(shape)
     a_layout, b_layout, c_layout = layouts
     named = f".{d}.{c}" if a == "f16" else "." + ".".join(types)
     product = f"wmma.mma.sync.aligned.{a_layout}.{b_layout}.{shape}{rn}{named}{words}"
     word = "" if kind == "exact" else f":{kind}"
-    counts = {which: _fragment(which, shape, types) for which in "abcd"}
+    counts = {
+        which: fragment_registers(which, shape, name)
+        for which, name in zip("dabc", types, strict=True)
+    }
     at = {"a": 0, "b": m * k * _SIZES[a] // 8, "c": 2048}
     leading = {
         "a": k if a_layout == "row" else m,
@@ -188,7 +191,10 @@ def _wmma_case(
     registers = {
         which: [f"%{which}f{number}" for number in range(count)] for which, count in counts.items()
     }
-    lines = [_declared(registers, types), _matrices(space, a, c)]
+    lines = [
+        declared(which, registers[which], name) for which, name in zip("dabc", types, strict=True)
+    ]
+    lines.append(put_matrices(space, a))
     for which, kind_of in (("a", a), ("b", b), ("c", c)):
         layout = {"a": a_layout, "b": b_layout, "c": c_layout}[which]
         lines.append(
@@ -203,38 +209,35 @@ def _wmma_case(
     )
     lanes = m * n * _SIZES[d] // 8 // 32  # bytes of the result for each lane
     lines.append("bar.warp.sync 0xFFFFFFFF;")
-    results = _read_back(space, packed(d), lanes, lines)
-    sources = (packed(a) + word,) * _WORDS + (_integers(packed(c)) + word,) * _WORDS
+    results = read_back(space, packed(d), lanes, lines)
+    sources = (packed(a) + word,) * WORDS + (_integers(packed(c)) + word,) * WORDS
     if a == "f64":
-        sources = (f"f64{word}",) * (_WORDS // 2) + (f"f64{word}",) * (_WORDS // 2)
+        sources = (f"f64{word}",) * (WORDS // 2) + (f"f64{word}",) * (WORDS // 2)
     name = f"{product} {c_layout} {space} {kind}"
     return Case(name, " ".join(lines), sources, results, lanes=32)
 
 
-def _fragment(which: str, shape: str, types: tuple[str, str, str, str]) -> int:
+def fragment_registers(which: str, shape: str, name: str) -> int:
     """How many registers the manual gives each lane for a matrix of ``wmma``."""
-    m, n, k = _numbers(shape)
-    name = types["dabc".index(which)]
+    m, n, k = numbers(shape)
     elements = {"a": m * k, "b": k * n, "c": m * n, "d": m * n}[which]
     if name == "f16" and which in "ab":
         return 8
     return max(elements * _SIZES[name] // 32 // width_of(name), 1)
 
 
-def _declared(registers: dict[str, list[str]], types: tuple[str, str, str, str]) -> str:
-    lines = []
-    for which, names in registers.items():
-        kind = {"f64": "f64", "f32": "f32"}.get(types["dabc".index(which)], "b32")
-        if which in "ab" and kind == "f32":
-            kind = "b32"
-        lines.append(f".reg .{kind} {', '.join(names)};")
-    return " ".join(lines)
+def declared(which: str, registers: list[str], name: str) -> str:
+    """The declaration of the registers of a fragment."""
+    kind = {"f64": "f64", "f32": "f32"}.get(name, "b32")
+    if which in "ab" and kind == "f32":
+        kind = "b32"
+    return f".reg .{kind} {', '.join(registers)};"
 
 
-def _matrices(space: str, a: str, c: str) -> str:
+def put_matrices(space: str, a: str) -> str:
     """Put the words of each lane into its warp's 4 KiB: a and b first, c from 2048 on."""
     size, store = (8, "b64") if a == "f64" else (4, "b32")
-    count = _WORDS // 2 if a == "f64" else _WORDS
+    count = WORDS // 2 if a == "f64" else WORDS
     warp = (
         "and.b32 %t0, %lane, 31; mul.lo.u32 %t1, %t0, 128; sub.u32 %t4, %s, %t1; "
         f"cvt.u64.u32 %w1, %t1; sub.u64 %w4, %g, %w1; mul.lo.u32 %t2, %t0, {size}; "
@@ -249,7 +252,7 @@ def _matrices(space: str, a: str, c: str) -> str:
     return " ".join(lines)
 
 
-def _read_back(space: str, pool: str, size: int, lines: list[str]) -> tuple[str, ...]:
+def read_back(space: str, pool: str, size: int, lines: list[str]) -> tuple[str, ...]:
     """Read a lane's part of the result, ``size`` bytes of it, at the front of the warp's memory."""
     width = 8 if pool == "f64" else 4
     base = "%w4" if space == "global" else "%t4"

@@ -107,9 +107,6 @@ def _copies() -> Iterator[Case]:
             text += f"{name} [%s+16], [%g], 16, [%s]{policy}; "
             yield _case(name, text + expect + _WAIT + read, *("b32",) * 4)
     put = "st.shared.v4.b32 [%s+32], {5, 60, 700, 8000}; fence.proxy.async.shared::cta; "
-    name = "cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes"
-    text = f"{_init(1)}{put}{name} [%s+16], [%s+32], 16, [%s]; {expect}{_WAIT}{read}"
-    yield _case(name, text, *("b32",) * 4)
     for hint, policy in (("", ""), (".L2::cache_hint", ", %w1")):
         name = f"cp.async.bulk.global.shared::cta.bulk_group{hint}"
         text = f"{_init(1)}createpolicy.fractional.L2::evict_first.b64 %w1; {put}"

@@ -11,8 +11,8 @@ the bindings' own. A call that the emulator has not is refused by name, `NotProv
 has are listed in docs/driver-calls.md. The
 environment variable ``CUDARUN_CPU_DEVICES`` says how many devices there are.
 
-Functions that no driver has let a program follow its kernels: `on_progress`, and `watch`, `seen`
-and `never_written` for the detectors of races and of reads of unwritten memory.
+Functions that no driver has let a program follow its kernels: `on_progress`, `standing`, and
+`watch`, `seen` and `never_written` for the detectors of races and of reads of unwritten memory.
 """
 
 from __future__ import annotations
@@ -40,6 +40,7 @@ from cudarun.emulator.api import (  # noqa: F401 - each chapter adds its calls
 from cudarun.emulator.api.calls import CALLS
 from cudarun.emulator.host.process import process
 from cudarun.emulator.machine.observer import NOBODY
+from cudarun.emulator.machine.report import describe_standing
 
 if TYPE_CHECKING:
     from cudarun.emulator.detectors.findings import Finding
@@ -51,6 +52,15 @@ globals().update(CALLS)
 def on_progress(told: Callable[[float], object]) -> None:
     """Have ``told`` called while kernels run, with the part of the blocks that have ended."""
     process.told = told
+
+
+def standing() -> str | None:
+    """Where the threads of the running kernel stand, as a fault's report has it.
+
+    A launch returns when its kernel has ended: whoever asks is a signal handler or another thread.
+    ``None`` where no kernel runs.
+    """
+    return None if process.launch is None else describe_standing(process.launch)
 
 
 def watch(detect: Collection[str] = (), *, count: bool = False) -> None:

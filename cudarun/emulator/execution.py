@@ -64,6 +64,7 @@ def execute(
     symbols: Mapping[str, int],
     printf: Callable[[bytes], None],
     device: DeviceTraits = _FIRST_DEVICE,
+    begun: Callable[[Launch], object] = lambda launch: None,
     told: Callable[[float], object] = lambda done: None,
     observer: Observer = NOBODY,
 ) -> None:
@@ -77,6 +78,7 @@ def execute(
         symbols: The address of every variable of the program in this context.
         printf: Takes what the kernel printed when the kernel has ended, also by a fault.
         device: The device it runs on.
+        begun: Is called with what is to run.
         told: Is called now and then with the part of the blocks that has ended, from 0 to 1.
         observer: Is told what the launch does.
 
@@ -86,6 +88,7 @@ def execute(
     with _grid_workspace(config, memories[0]) as workspace, np.errstate(all="ignore"):
         launch = Launch(program, kernel, config, memories, symbols, device, workspace, observer)
         observer.launched(launch)
+        begun(launch)
         try:
             _run(launch, told)
         finally:
@@ -119,9 +122,11 @@ def _run(launch: Launch, told: Callable[[float], object]) -> None:
             begun += blocks
             running.appendleft((batch, batch.run()))
         batch, steps = running.popleft()
+        launch.running = batch
         for _ in steps:  # it waits for others: they are to have their turn
             running.append((batch, steps))
             break
         else:
             idle.append(batch)
-            told(max(0, begun - size * len(running)) / launch.blocks)
+            launch.ended = max(0, begun - size * len(running))
+            told(launch.ended / launch.blocks)

@@ -46,6 +46,7 @@ class Driver:
         self.has_cache = choice.has_cache
         self.on_progress = choice.on_progress
         self.watching = choice.watching
+        self.standing = choice.standing
         self.never_written = choice.never_written
         self.runs_machine_code = choice.runs_machine_code
         self.quick_kernels = choice.quick_kernels

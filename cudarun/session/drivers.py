@@ -41,6 +41,7 @@ class DriverChoice:
         on_progress: Has a function called with the part of a running kernel that is done.
         watching: Has ``watch`` and ``seen``, which set detectors to work on kernels; ``None`` where
             `can_watch` says so.
+        standing: Tells where a running kernel stands; ``None`` where nobody can.
         never_written: Has memory, at an address and of a size, count as unwritten for them.
         find_logs: What has ``cuLogs*`` of this driver; ``None`` where it keeps no log.
     """
@@ -53,6 +54,7 @@ class DriverChoice:
     quick_kernels: bool = True
     on_progress: Callable[[Callable[[float], object]], None] = _ignore
     watching: Any = None
+    standing: Callable[[], str | None] | None = None
     never_written: Callable[[int, int], None] = _keep
     find_logs: Callable[[], Any] = _no_logs
 
@@ -75,6 +77,7 @@ def choose_driver(name: DriverName) -> DriverChoice:
             quick_kernels=False,
             on_progress=emulator.on_progress,
             watching=emulator,
+            standing=emulator.standing,
             never_written=emulator.never_written,
             find_logs=lambda: emulator,
         )

@@ -7,7 +7,7 @@ from contextlib import ExitStack
 from functools import partial
 from typing import TYPE_CHECKING, Generic, TypeVar
 
-from cudarun.errors import CudarunError, DeviceFailed, NoDevice, RequestError
+from cudarun.errors import CudarunError, DeviceFailed, NoDevice, OutOfTime, RequestError
 from cudarun.records import dataclass
 from cudarun.session.head_start import take
 from cudarun.session.progress import Progress, Watch, watched
@@ -216,6 +216,8 @@ def _on_devices(work: Work[T], session: Session) -> list[_Result[T]]:
             continue
         try:
             results.append((device.label, on_device(device), None))
+        except OutOfTime as error:  # and so are the devices after this one
+            raise error.at(device=device.label) from None
         except CudarunError as error:
             results.append((device.label, None, error.at(device=device.label)))
     session.progress.say("done")

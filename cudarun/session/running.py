@@ -24,6 +24,7 @@ from cudarun.session.figures import check_showable, figure
 from cudarun.session.launcher import Launcher
 from cudarun.session.loading import Kernel, Library
 from cudarun.session.outputs import check_saving, save, takes_parts
+from cudarun.session.overdue import stopped_when_overdue
 from cudarun.session.references import compare, keep
 from cudarun.session.requests import LaunchRequest, Save
 from cudarun.session.session import Session
@@ -142,9 +143,11 @@ def _carry_out(session: Session, library: Library, request: LaunchRequest, devic
             packed = binding.pack(buffers.addresses, symbols)
             launcher = Launcher(session.driver, device, kernel, request, packed)
             if request.timing is None:
-                milliseconds = _run_once(session, launcher)
+                with stopped_when_overdue(session.driver):
+                    milliseconds = _run_once(session, launcher)
                 return _Ran(kernel, binding, buffers, before, milliseconds, seen=seen)
-        timing = _measure(session, device, launcher, request, buffers, binding.integers)
+        with stopped_when_overdue(session.driver):
+            timing = _measure(session, device, launcher, request, buffers, binding.integers)
         return _Ran(kernel, binding, buffers, before, timing.median, timing)
     except CudarunError as error:
         if binding is not None:

@@ -22,6 +22,9 @@ T = TypeVar("T")
 HEADER = struct.Struct("=Q")
 """The length of a message, which stands before it."""
 
+OVERDUE = signal.SIGALRM
+"""Sent at the time limit. It ends a process that has not said otherwise, see `session.overdue`."""
+
 
 @dataclass(frozen=True, slots=True)
 class Start:
@@ -56,6 +59,7 @@ def wait_for_tasks(
         for number in (signal.SIGTERM, signal.SIGHUP):
             if callable(signal.getsignal(number)):  # the parent's handler
                 signal.signal(number, signal.SIG_DFL)
+        signal.signal(OVERDUE, signal.SIG_DFL)
         die_with(parent)
         os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
         sys.stdout = os.fdopen(1, "w", closefd=False)

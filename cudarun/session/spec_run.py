@@ -368,6 +368,8 @@ def _carry_out(work: Work[T], session: Session) -> _Answer[T]:
     value, error = None, None
     try:
         value = work(session)(device)
+    except OutOfTime:  # of the worker, which is at its end
+        raise
     except CudarunError as caught:
         error = caught.at(device=device.label)
     return _Answer(value, error, session.release())

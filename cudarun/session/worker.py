@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Generic, TypeVar
 
 from cudarun.errors import CudarunError, OutOfTime, WorkerDied
 from cudarun.records import dataclass
-from cudarun.session.serving import HEADER, Start, send, wait_for_tasks
+from cudarun.session.serving import HEADER, OVERDUE, Start, send, wait_for_tasks
 
 if TYPE_CHECKING:
     from cudarun.session.head_start import Begun
@@ -32,6 +32,9 @@ S = TypeVar("S")
 T = TypeVar("T")
 
 _CHUNK = 1 << 20
+
+GRACE = 3.0
+"""Seconds that a worker whose time is over has to say where its kernel stands."""
 
 WATCH_INTERVAL = 0.2
 """Seconds between two looks at what the workers are doing."""
@@ -142,10 +145,16 @@ class Worker(Generic[S]):
         self._received += chunk
         return not chunk or self._length() == len(self._received) - HEADER.size
 
-    def give_up(self) -> None:
-        """Kill it: its time is over."""
+    def give_up(self) -> bool:
+        """End it: its time is over. The first time it is only told; whether it is settled now."""
+        if self._overdue:
+            self.kill()
+            return True
         self._overdue = True
-        self.kill()
+        self._deadline = time.monotonic() + GRACE
+        if self._status is None:
+            os.kill(self.pid, OVERDUE)
+        return False
 
     def kill(self) -> None:
         """End the process, however busy it is; it stays a zombie until the context is left."""
@@ -173,17 +182,25 @@ class Worker(Generic[S]):
 
     def outcome(self) -> Outcome[Any]:
         """What became of the last task, once `feed` or `give_up` has settled it."""
-        body = memoryview(self._received)[HEADER.size :]
-        if not self._overdue and self._length() == len(body):
-            import pickle
-
-            value, error = pickle.loads(body)
-            body.release()
-            self._received.clear()
-            return Outcome(value, error, self._output())
+        answer = self._answer()
         if self._overdue and self._limit is not None:
-            return Outcome(None, _out_of_time(self._limit), self._output())
-        return Outcome(None, WorkerDied(_cause_of_death(self._reap())), self._output())
+            last_words = answer[1] if answer else None
+            return Outcome(None, _out_of_time(self._limit, last_words), self._output())
+        if answer is None:
+            return Outcome(None, WorkerDied(_cause_of_death(self._reap())), self._output())
+        return Outcome(*answer, self._output())
+
+    def _answer(self) -> tuple[Any, CudarunError | None] | None:
+        """The value and the error that were sent; ``None`` where that is not complete."""
+        body = memoryview(self._received)[HEADER.size :]
+        if self._length() != len(body):
+            return None
+        import pickle
+
+        answer: tuple[Any, CudarunError | None] = pickle.loads(body)
+        body.release()
+        self._received.clear()
+        return answer
 
     def _length(self) -> int | None:
         """How long the answer's pickle is; ``None`` until its header is here."""
@@ -264,18 +281,18 @@ def settle(workers: Sequence[Worker[Any]], *, patience: float | None = None) -> 
         ready = [by_descriptor[d] for d, _ in poll.poll(None if left is None else left * 1000)]
         settled = [worker for worker in ready if worker.feed()]
         for worker in workers:
-            if worker not in ready and worker.seconds_left == 0.0:
-                worker.give_up()
+            if worker not in ready and worker.seconds_left == 0.0 and worker.give_up():
                 settled.append(worker)
         if settled or (end is not None and time.monotonic() >= end):
             return settled
 
 
-def _out_of_time(limit: float) -> OutOfTime:
-    return OutOfTime(
-        f"no result within {limit:g} s; the worker was killed",
-        hint="a kernel that never ends, or a limit (--timeout) that is too short",
-    )
+def _out_of_time(limit: float, last_words: CudarunError | None) -> OutOfTime:
+    """The error, with what the worker had to say of where its kernel stood."""
+    error = last_words if isinstance(last_words, OutOfTime) else OutOfTime("")
+    error.message = f"no result within {limit:g} s; the worker was killed"
+    error.hint = "a kernel that never ends, or a limit (--timeout) that is too short"
+    return error
 
 
 def _cause_of_death(status: int) -> str:

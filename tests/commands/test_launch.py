@@ -364,7 +364,77 @@ def test_a_fault_says_which_thread_did_what_where(run: Run) -> None:
 def test_an_endless_kernel_ends_with_the_time_limit(run: Run) -> None:
     ran = run("launch", "samples/endless.ptx", "-d", "cpu", "--timeout", "1", "x=i32[1]:zeros")
     assert ran.code == 6, ran.err
-    assert "no result within 1 s; the worker was killed" in ran.err
+    assert ran.err == ENDLESS
+
+
+def test_an_endless_kernel_of_two_devices(run: Run) -> None:
+    two = {"CUDARUN_CPU_DEVICES": "2"}
+    args = ("launch", "samples/endless.ptx", "--timeout", "1", "x=i32[1]:zeros")
+    ran = run(*args, "-d", "cpu:all", env=two)
+    assert ran.code == 6
+    assert ran.err == ENDLESS + ENDLESS.replace("device cpu", "device cpu:1")
+    ran = run(*args, "-d", "cpu:all", "--together", env=two)
+    assert (ran.code, ran.err) == (6, ENDLESS)
+
+
+def test_where_all_threads_of_a_hung_kernel_are(run: Run, tmp_path: Path) -> None:
+    """Also what it printed, and what detectors found until then."""
+    (tmp_path / "hang.cu").write_text(HANG)
+    arguments = ("flag=i32[1]:zeros", "y=i32[n]", "n=i32:64")
+    ran = run(
+        "launch", "hang.cu", "-d", "cpu", "--grid", "2", "--block", "64", *arguments,
+        "--timeout", "1", "--detect", "race",
+    )  # fmt: skip
+    assert ran.code == 6, ran.err
+    assert ran.out.startswith("waiting\nwaiting\nFAILED race in shared memory: part")
+    shown = ran.err.replace(f"{tmp_path}/", "").splitlines()
+    assert [line.strip() for line in shown if "PTX line" not in line] == [
+        "error: no result within 1 s; the worker was killed",
+        "in file hang.cu, kernel hang, device cpu",
+        "| kernel hang: 0 of 2 blocks have ended",
+        "|   2 threads run: block (0, 0, 0), thread (0, 0, 0); block (1, 0, 0), thread (0, 0, 0)",
+        "|     from hang.cu:7",
+        "|   126 threads wait at barrier 0: block (0, 0, 0), thread (1, 0, 0); "
+        "block (0, 0, 0), thread (2, 0, 0); block (0, 0, 0), thread (3, 0, 0) and 123 more",
+        "|     from hang.cu:8",
+        "hint: a kernel that never ends, or a limit (--timeout) that is too short",
+    ]
+
+
+def test_threads_of_a_hung_kernel_that_have_parted(run: Run, tmp_path: Path) -> None:
+    loops = "\n".join(f"if (threadIdx.x == {i}) while (*flag < {i + 1}) {{}}" for i in range(6))
+    source = f'extern "C" __global__ void hang(volatile int *flag, int *y, int n) {{\n{loops}\n}}'
+    (tmp_path / "hang.cu").write_text(source)
+    arguments = ("flag=i32[1]:zeros", "y=i32[n]", "n=i32:64")
+    ran = run(
+        "launch", "hang.cu", "-d", "cpu", "--block", "6", "--timeout", "1", *arguments, "--json"
+    )
+    assert ran.code == 6
+    log = ran.document["error"]["log"]
+    assert log.count("1 thread runs: block (0, 0, 0), thread (") == 4
+    assert log.endswith("\n  2 more run elsewhere")
+
+
+ENDLESS = """\
+error: no result within 1 s; the worker was killed
+  in file samples/endless.ptx, kernel endless, device cpu
+  | kernel endless: 0 of 1 blocks have ended
+  |   1 thread runs: block (0, 0, 0), thread (0, 0, 0)
+  |     at PTX line 30: ld.volatile.global.u32 \t%r1, [%rd1];
+  |     from endless.cu:7
+hint: a kernel that never ends, or a limit (--timeout) that is too short
+"""
+HANG = """\
+extern "C" __global__ void hang(volatile int *flag, int *y, int n) {
+    __shared__ int part[64];
+    part[threadIdx.x] = threadIdx.x;
+    y[threadIdx.x] = part[63 - threadIdx.x];
+    if (threadIdx.x == 0) {
+        printf("waiting\\n");
+        while (*flag == 0) {}
+    } __syncthreads();
+}
+"""
 
 
 def endless() -> subprocess.Popen[str]:

@@ -97,12 +97,22 @@ def test_every_kind_of_case_on_every_device(run: Run, tmp_path: Path) -> None:
     for fact in (
         "does not hold: y == a*x + 2",
         "[0]: 1.0 against 2.0",
+        "as expected: no result within 1 s; the worker was killed",
         "as expected: cuCtxSynchronize: an illegal memory access was encountered",
         "from out_of_bounds.cu:",
         "waits for the driver",
         "requires sm_100",
     ):
         assert fact in ran.out
+
+
+def test_a_case_that_hangs_says_where(run: Run, tmp_path: Path) -> None:
+    spec(tmp_path, case("hang", HANG), case("after it", SAXPY))
+    ran = run("launch", "--spec", "cases.toml", "-d", "cpu", "--junit", "out.xml")
+    assert (ran.code, verdicts(ran)) == (6, {"hang on cpu": "failed", "after it on cpu": "passed"})
+    assert "  |     at PTX line 30: ld.volatile.global.u32" in ran.out
+    error = ElementTree.parse(tmp_path / "out.xml").getroot()[0][0].find("error")
+    assert "from endless.cu:7" in error.text
 
 
 COUNTED = [

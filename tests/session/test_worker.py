@@ -131,6 +131,45 @@ def test_a_hang_ends_with_the_time_limit_and_its_process() -> None:
     assert _gone(int(os.read(read, 32)))
 
 
+def test_a_worker_can_say_where_it_stood_when_its_time_is_over() -> None:
+    def hang() -> None:
+        def stop(*_: object) -> NoReturn:
+            raise OutOfTime("late", log="at the loop")
+
+        signal.signal(signal.SIGALRM, stop)
+        while True:
+            pass
+
+    [outcome] = supervise([hang], timeout=0.3)
+    assert isinstance(outcome.error, OutOfTime)
+    assert str(outcome.error) == "no result within 0.3 s; the worker was killed"
+    assert outcome.error.log == "at the loop"
+
+
+def test_a_result_that_comes_too_late_is_none() -> None:
+    def hang() -> str:
+        late = []
+        signal.signal(signal.SIGALRM, lambda *_: late.append(True))
+        while not late:
+            pass
+        return "done"
+
+    [outcome] = supervise([hang], timeout=0.3)
+    assert isinstance(outcome.error, OutOfTime)
+    assert outcome.value is None
+
+
+def test_a_worker_that_does_not_hear_is_killed(monkeypatch: pytest.MonkeyPatch) -> None:
+    def hang() -> None:
+        signal.signal(signal.SIGALRM, signal.SIG_IGN)
+        while True:
+            pass
+
+    monkeypatch.setattr("cudarun.session.worker.GRACE", 0.2)
+    [outcome] = supervise([hang], timeout=0.3)
+    assert str(outcome.error) == "no result within 0.3 s; the worker was killed"
+
+
 @pytest.mark.parametrize("layer", ["python", "c"])
 def test_captured_output_comes_with_the_outcome(layer: str) -> None:
     def speak() -> None:

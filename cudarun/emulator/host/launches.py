@@ -133,6 +133,7 @@ def launch(
             symbols=function.module.symbols,
             printf=process.printed,
             device=device.traits,
+            begun=process.begun,
             told=process.told,
             observer=process.observer,
         )

@@ -11,7 +11,7 @@ import os
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from cudarun.emulator.faults import DeviceFault
 from cudarun.emulator.host.buffers import Buffers
@@ -25,6 +25,9 @@ from cudarun.emulator.host.streams import DEFAULT_STREAMS, Stream
 from cudarun.emulator.machine.observer import NOBODY, Observer
 from cudarun.emulator.memory import Memory
 from cudarun.records import dataclass
+
+if TYPE_CHECKING:
+    from cudarun.emulator.machine.launch import Launch
 
 _STDOUT = 1
 
@@ -44,6 +47,7 @@ class Process:
     Attributes:
         told: Is called now and then with the part of a running kernel that is done, from 0 to 1.
         observer: Is told what kernels do.
+        launch: The kernel that runs.
     """
 
     host_memory: HostMemory  # from `initialise` on
@@ -64,6 +68,7 @@ class Process:
         self._printed = bytearray()
         self.told: Callable[[float], object] = lambda done: None
         self.observer: Observer = NOBODY
+        self.launch: Launch | None = None
 
     # --- devices and contexts --------------------------------------------------------------------
 
@@ -149,8 +154,13 @@ class Process:
             if self.fault is None:
                 self.fault = Fault(fault.name.removeprefix("CUDA_ERROR_"), fault.report)
         finally:
+            self.launch = None
             device.busy = False
             self.lock.notify_all()
+
+    def begun(self, launch: Launch) -> None:
+        """A kernel begins to run."""
+        self.launch = launch
 
     @contextmanager
     def _unlocked(self) -> Iterator[None]:

@@ -18,6 +18,7 @@ from cudarun.emulator.machine.report import place, thread_name
 
 if TYPE_CHECKING:
     from cudarun.emulator.execution import DeviceTraits, LaunchConfig
+    from cudarun.emulator.machine.batch import Batch
     from cudarun.emulator.machine.observer import Observer
     from cudarun.emulator.machine.threads import Threads
     from cudarun.emulator.memory import Memory
@@ -55,6 +56,8 @@ class Launch:
         local_stride: From one lane's local memory to the next one's.
         functions: The functions of the program by name.
         constants: Special registers that have one value throughout.
+        running: The batch whose turn it is.
+        ended: How many blocks have certainly ended.
         constant_variables: Where the ``.const`` variables of the module lie: address and bytes.
     """
 
@@ -91,6 +94,8 @@ class Launch:
         stack = config.stack_limit if self.kernel_function.grows_stack else 0
         self.local_stride = min(_round_up(kernel.local_bytes + stack + 16, 16), _LOCAL_LIMIT)
         self.constants = self._constants()
+        self.running: Batch | None = None
+        self.ended = 0
         self._symbols = symbols
         self.constant_variables = tuple(
             (symbols[variable.name], variable.size)

@@ -13,9 +13,11 @@ if TYPE_CHECKING:
     from cudarun.emulator.code import Site
     from cudarun.emulator.machine.active import Active
     from cudarun.emulator.machine.batch import Batch
+    from cudarun.emulator.machine.launch import Launch
     from cudarun.emulator.machine.threads import Threads
 
 _LANES_SHOWN = 3
+_PLACES_SHOWN = 4
 
 
 def describe(active: Active, what: str, lane: int, details: Sequence[str]) -> str:
@@ -57,7 +59,36 @@ def describe_deadlock(batch: Batch) -> DeviceFault:
 
     Hardware has no such report: there the kernel hangs.
     """
-    lines = [f"kernel {batch.launch.kernel.name}: deadlock, no thread can go on"]
+    head = f"kernel {batch.launch.kernel.name}: deadlock, no thread can go on"
+    return DeviceFault(719, "\n".join([head, *_parked(batch)]))
+
+
+def describe_standing(launch: Launch) -> str:
+    """Where the threads are that run or wait at this moment, between any two instructions.
+
+    Threads that have parted wait at different places for their turn: those places with the most
+    threads are told.
+    """
+    lines = [f"kernel {launch.kernel.name}: {launch.ended} of {launch.blocks} blocks have ended"]
+    batch = launch.running
+    if batch is None:
+        return lines[0]
+    places = [] if batch.active is None else [(batch.active.path, batch.active.lanes)]
+    places += [(path, lane_sets.union(parts)) for path, parts in batch.waiting.items()]
+    places.sort(key=lambda place: -lane_sets.count(place[1]))
+    for path, lanes in places[:_PLACES_SHOWN]:
+        _, block = launch.locate(path[-1])
+        site = block.operations[0].site if block.operations else block.terminator.site
+        lines += _group(batch, lanes, ("thread runs", "threads run"), site)
+    others = sum(lane_sets.count(lanes) for _, lanes in places[_PLACES_SHOWN:])
+    if others:
+        lines.append(f"  {others} more run elsewhere")
+    return "\n".join([*lines, *_parked(batch)])
+
+
+def _parked(batch: Batch) -> list[str]:
+    """Those who wait for others, and where."""
+    lines: list[str] = []
     for arrival in sorted(batch.barriers.arrivals, key=lambda a: lane_sets.first(a.lanes)):
         if arrival.path is None:
             continue
@@ -69,18 +100,22 @@ def describe_deadlock(batch: Batch) -> DeviceFault:
         _, block = batch.launch.locate(path[-1])
         what = "for the other threads of their member mask"
         lines += _waiters(batch, lanes, what, block.operations[0].site)
-    return DeviceFault(719, "\n".join(lines))
+    return lines
 
 
 def _waiters(batch: Batch, lanes: Lanes, what: str, site: Site) -> list[str]:
+    return _group(batch, lanes, (f"thread waits {what}", f"threads wait {what}"), site)
+
+
+def _group(batch: Batch, lanes: Lanes, do: tuple[str, str], site: Site | None) -> list[str]:
+    """Some lanes that are at one place: what they do there, as one and as several."""
     count = lane_sets.count(lanes)
     names = [
         thread_name(batch.threads, int(lane)) for lane in lane_sets.indices(lanes)[:_LANES_SHOWN]
     ]
     more = f" and {count - _LANES_SHOWN} more" if count > _LANES_SHOWN else ""
-    plural = "thread waits" if count == 1 else "threads wait"
-    head = f"  {count} {plural} {what}: {'; '.join(names)}{more}"
-    return [head, *(f"    {line}" for line in place(site))]
+    head = f"  {count} {do[count > 1]}: {'; '.join(names)}{more}"
+    return [head, *(f"    {line}" for line in place(site))] if site else [head]
 
 
 def _triple(values: tuple[int, int, int]) -> str:

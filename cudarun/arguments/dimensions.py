@@ -100,19 +100,25 @@ def _not_of_a_dimension(node: Node | Slice | Rest) -> str | None:
             return "only numbers, names and integer operators can stand"
 
 
-def evaluate_dimension(expression: Expression, integers: Mapping[str, int]) -> int:
-    """The value of a dimension.
+def evaluate_dimension(
+    expression: Expression, integers: Mapping[str, int], what: str = "the dimension"
+) -> int:
+    """The value of a dimension, or of ``what`` messages call it.
 
     Raises:
         RequestError: A name is not among ``integers``, or the value is negative or over 64 bits.
     """
-    value = _integer(expression, expression.node, integers)
+    try:
+        value = _integer(expression.node, integers)
+    except RequestError as error:
+        error.message = f"{what} {expression.text!r}: {error.message}"
+        raise
     if value < 0:
-        raise RequestError(f"the dimension {expression.text!r} is {value}")
+        raise RequestError(f"{what} {expression.text!r} is {value}, and none is below 0")
     return value
 
 
-def _integer(expression: Expression, node: Node, integers: Mapping[str, int]) -> int:
+def _integer(node: Node, integers: Mapping[str, int]) -> int:
     match node:
         case Number(int(value)):
             return value
@@ -121,18 +127,17 @@ def _integer(expression: Expression, node: Node, integers: Mapping[str, int]) ->
         case Name(name):
             known = ", ".join(integers) or "none"
             raise RequestError(
-                f"the dimension {expression.text!r} needs an integer argument named {name!r}; "
-                f"the integer arguments are: {known}",
+                f"there is no integer argument {name!r}; the integer arguments are: {known}",
                 hint=did_you_mean(name, integers),
             )
         case Unary(operator, operand):
-            value = _integer(expression, operand, integers)
+            value = _integer(operand, integers)
             return {"-": -value, "+": value, "~": ~value}[operator]
         case Binary(operator, left, right):
             return integer_operation(
                 operator,
-                _integer(expression, left, integers),
-                _integer(expression, right, integers),
+                _integer(left, integers),
+                _integer(right, integers),
             )
         case _:
             raise AssertionError(f"read_dimension let {node} pass")

@@ -50,8 +50,11 @@ def measure(
         DeviceFailed: The kernel faulted, or there is no memory for the buffer that flushes.
         RequestError: ``--bytes`` or ``--flops`` cannot be evaluated.
     """
-    nbytes = None if timing.nbytes is None else evaluate_dimension(timing.nbytes, integers)
-    flops = None if timing.flops is None else evaluate_dimension(timing.flops, integers)
+    nbytes = flops = None
+    if timing.nbytes is not None:
+        nbytes = evaluate_dimension(timing.nbytes, integers, "--bytes")
+    if timing.flops is not None:
+        flops = evaluate_dimension(timing.flops, integers, "--flops")
     throttling = Throttling(uuid_of(session.driver, device))
     runs = _Runs(session, launcher, restore, throttling, hot=timing.hot)
     runs.take(timing.warmup, "warming up")

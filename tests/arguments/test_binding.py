@@ -321,10 +321,10 @@ def test_long_arguments_are_cut_in_the_table():
     [
         (
             "x=f32[m]",
-            "the dimension 'm' needs an integer argument named 'm'; the integer arguments are: n",
+            "the dimension 'm': there is no integer argument 'm'; the integer arguments are: n",
         ),
-        ("x=f32[n-11]", "the dimension 'n-11' is -1"),
-        ("x=f32[n//(n-10)]", "10 // 0: division by zero"),
+        ("x=f32[n-11]", "the dimension 'n-11' is -1, and none is below 0"),
+        ("x=f32[n//(n-10)]", "the dimension 'n//(n-10)': 10 // 0: division by zero"),
         ("x=f32[2**62]", f"f32[2**62] is f32[{2**62}] of {2**64} bytes: no memory is that large"),
         (
             "x=f32[2**32,2**32]",

@@ -6,9 +6,9 @@ from rich.text import Text
 
 from cudarun.report.remarks import remarks
 from cudarun.report.spec_types import CaseReport, SpecReport
-from cudarun.report.tables import console, show_failures
-from cudarun.report.timing import duration, show_timing
-from cudarun.report.watch_tables import show_findings
+from cudarun.report.tables import console, show_asked, show_failures
+from cudarun.report.timing import duration
+from cudarun.report.watch_tables import show_findings, show_statistics
 
 _NAMED = 3  # cases that the same remark is about
 _STYLES = {"passed": "green", "failed": "red bold", "skipped": "yellow"}
@@ -42,10 +42,12 @@ class SpecTable:
         if case.reason is not None:
             line.append(f"  {_first_line(case.reason)}")
         self._out.print(line, soft_wrap=True)
+        if case.result is not None and not self._quiet:
+            show_asked(case.result, self._out)
+            if case.result.watched is not None:
+                show_statistics(case.result.watched, self._out)
         if case.verdict == "failed":
             self._explain(case)
-        elif case.result is not None and case.result.timing is not None:
-            show_timing(case.result.timing, self._out)
 
     def end(self, report: SpecReport) -> None:
         """Write what is odd, each once for all cases that have it, and the sum."""

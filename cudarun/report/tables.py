@@ -188,14 +188,7 @@ def _show_result(result: LaunchResult, out: Console, *, quiet: bool, verbose: bo
         out.print(line, soft_wrap=True)
     if verbose:
         out.print(_layout(result.parameters))
-    if result.timing is not None:
-        show_timing(result.timing, out)
-    for printed in result.prints:
-        out.print(Text(f"{printed.expression} = {printed.text}"), soft_wrap=True)
-    for figure in result.figures:
-        show_figure(figure, out)
-    for saved in result.saved:
-        out.print(Text(f"saved {saved.name} to {saved.path}, {saved.nbytes} bytes"), soft_wrap=True)
+    show_asked(result, out)
     if result.watched is not None:
         show_watched(result.watched, out)
     for buffer in result.buffers:
@@ -205,6 +198,18 @@ def _show_result(result: LaunchResult, out: Console, *, quiet: bool, verbose: bo
     itself = own_reference(result)
     if itself is not None and not quiet:
         _show_note(itself, out)
+
+
+def show_asked(result: LaunchResult, out: Console) -> None:
+    """What the user wants to see of a launch that came back: times, values, pictures, files."""
+    if result.timing is not None:
+        show_timing(result.timing, out)
+    for printed in result.prints:
+        out.print(Text(f"{printed.expression} = {printed.text}"), soft_wrap=True)
+    for figure in result.figures:
+        show_figure(figure, out)
+    for saved in result.saved:
+        out.print(Text(f"saved {saved.name} to {saved.path}, {saved.nbytes} bytes"), soft_wrap=True)
 
 
 def show_failures(result: LaunchResult, out: Console) -> None:

@@ -33,8 +33,7 @@ def show_watched(watched: Watched, out: Console) -> None:
     claims = [_CLAIMS[name] for name in watched.detect if name not in found]
     if claims:
         out.print(Text("held ", style="green") + Text(", ".join(claims)), soft_wrap=True)
-    if watched.statistics is not None:
-        _show_statistics(watched.statistics, out)
+    show_statistics(watched, out)
 
 
 def show_findings(findings: Sequence[Finding], out: Console) -> None:
@@ -97,7 +96,11 @@ def _triple(numbers: Coordinates) -> str:
 # --- statistics ----------------------------------------------------------------------------------
 
 
-def _show_statistics(statistics: LaunchStatistics, out: Console) -> None:
+def show_statistics(watched: Watched, out: Console) -> None:
+    """The counts, where something was counted."""
+    statistics = watched.statistics
+    if statistics is None:
+        return
     out.print(_instructions(statistics))
     parted = statistics.divergent_branches
     share = f" ({parted / statistics.branches:.1%})" if parted else ""

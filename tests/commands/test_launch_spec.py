@@ -244,6 +244,22 @@ def test_notes_are_told_once_for_all_cases(run: Run, tmp_path: Path) -> None:
     assert one.find("system-err").text == "\n".join(NOTES).replace("note ", "note: ")
 
 
+def test_what_a_case_asks_for_stands_below_it(run: Run, tmp_path: Path) -> None:
+    asked = 'print = "y[:2]"\nsave = "y=y.npy"\nforce = true\nshow = "x=hist"\n'
+    spec(
+        tmp_path,
+        case("one", SAXPY, asked + "stats = true\n"),
+        case("two", SAXPY.replace("+ 1", "+ 2"), 'print = "y[0]"'),
+    )
+    ran = run("launch", "--spec", "cases.toml", "-d", "cpu")
+    one, _, two = ran.out.partition("failed ")
+    assert one.splitlines()[1] == "y[:2] = [1. 3.]"
+    for line in ("x:\n", "\nsaved y to ", "y.npy, 528 bytes\n", "\nbranches of warps: "):
+        assert line in one
+    assert two.splitlines()[1] == "y[0] = 1.0"
+    assert "y[" not in run("launch", "--spec", "cases.toml", "-d", "cpu", "-q", "one").out
+
+
 def test_quiet_tells_no_notes(run: Run, tmp_path: Path) -> None:
     spec(tmp_path, case("one", ODD))
     assert "note" in run("launch", "--spec", "cases.toml", "-d", "cpu").out

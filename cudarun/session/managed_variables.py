@@ -24,7 +24,7 @@ from cudarun.arguments.packing import element_bytes
 from cudarun.arguments.scanner import did_you_mean
 from cudarun.arguments.types import SCALARS, Type, inner_shape
 from cudarun.arguments.values import BareNumber, Buffer, Bytes, Element, FileBuffer, Value
-from cudarun.errors import CudarunError, ImageRefused, RequestError
+from cudarun.errors import CudarunError, ImageRefused, OutOfTime, RequestError
 from cudarun.images.demangle import demangle
 from cudarun.images.facts import VariableFacts
 from cudarun.parameters import Parameter
@@ -70,6 +70,8 @@ def observe(request: ManagedRequest, session: Session, library: Library) -> Mana
                 driver.cuCtxSetCurrent(context.handle)
                 run_on(session, library, launch.request, context.device)
                 watcher.look(f"after {launch.text} on {context.device.label}")
+    except OutOfTime:  # of the worker, whose answer would come too late
+        raise
     except CudarunError as failure:  # what was seen before it is worth showing
         error = failure
     places = tuple(context.place for context in contexts)

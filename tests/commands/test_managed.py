@@ -309,3 +309,10 @@ def test_views_that_do_not_parse(text: str, column: int) -> None:
     with pytest.raises(ArgumentSyntaxError) as caught:
         parse_view(text)
     assert caught.value.column == column
+
+
+def test_a_kernel_that_hangs_says_where(run: Run) -> None:
+    launch = ("--launch", "endless flag=i32[1]:zeros", "--timeout", "1")
+    ran = run("managed", "samples/endless.ptx", "-d", "cpu", *launch)
+    assert ran.code == 6
+    assert "PTX line 30: ld.volatile.global.u32" in ran.err

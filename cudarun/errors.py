@@ -145,6 +145,8 @@ class ArgumentSyntaxError(RequestError):
         self.column = column
 
     def __str__(self) -> str:
+        if not self.text.strip():
+            return self.message
         return f"{self.message}\n  {self.text}\n  {' ' * self.column}^"
 
 

@@ -43,23 +43,27 @@ size = whole(0, _UINT_MAX)
 
 def positive(text: str | float) -> float:
     """A number above 0."""
-    number = not_negative(text)
-    if number == 0:
+    number = _number(text)
+    if not number > 0:
         raise click.BadParameter(f"'{text}' is not above 0")
     return number
 
 
 def not_negative(text: str | float) -> float:
     """0 or a number above it."""
-    from cudarun.arguments.literals import LiteralError, as_number
-
-    try:
-        number = float(as_number(text) if isinstance(text, str) else text)
-    except LiteralError:
-        raise click.BadParameter(f"'{text}' is not a number") from None
+    number = _number(text)
     if not number >= 0:
         raise click.BadParameter(f"'{text}' is not 0 or above")
     return number
+
+
+def _number(text: str | float) -> float:
+    from cudarun.arguments.literals import LiteralError, as_number
+
+    try:
+        return float(as_number(text) if isinstance(text, str) else text)
+    except LiteralError:
+        raise click.BadParameter(f"'{text}' is not a number") from None
 
 
 def extent(text: str) -> Extent:

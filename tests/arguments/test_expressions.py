@@ -327,6 +327,13 @@ def test_dimensions_that_have_no_value(text, message):
     assert refused.value.message == f"the dimension {text!r}{message}"
 
 
+@pytest.mark.parametrize("text", ["", "  "])
+def test_of_nothing_there_is_nothing_to_show(text):
+    with pytest.raises(ArgumentSyntaxError) as refused:
+        parse_expression(text)
+    assert str(refused.value) == "expected a value, found the end"
+
+
 def test_a_dimension_names_the_nearest_argument():
     with pytest.raises(RequestError) as refused:
         evaluate_dimension(dimension("lne"), {"len": 3})

@@ -55,6 +55,8 @@ def test_values_have_names_of_ours(context: click.Context) -> None:
         ("--block", "1,2,3,4", "'1,2,3,4' has 4 dimensions; there are three"),
         ("--limit", "stack=1k", "'1k' is not a number"),
         ("--timeout", "0", "'0' is not above 0"),
+        ("--timeout", "-1", "'-1' is not above 0"),
+        ("--timeout", "nan", "'nan' is not above 0"),
         ("--timeout", "soon", "'soon' is not a number"),
         ("--rtol", "-0.1", "'-0.1' is not 0 or above"),
         ("--rtol", "nan", "'nan' is not 0 or above"),

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from importlib.metadata import PackageNotFoundError, version
+import os
+import sys
+from contextlib import suppress
 
 from cudarun.session.probes import Library, load_driver
 from cudarun.session.worker import Worker, gather
@@ -14,10 +16,17 @@ def version_lines() -> list[str]:
 
 
 def _bindings() -> str:
-    try:
-        return version("cuda-bindings")
-    except PackageNotFoundError:
-        return "not installed"
+    """As the folder says that is beside every installed package (``NAME-VERSION.dist-info``).
+
+    To import importlib.metadata, which reads it, takes as long as all of the command line.
+    """
+    before, after = "cuda_bindings-", ".dist-info"
+    for folder in sys.path:
+        with suppress(OSError):  # some are archives, some are not there
+            for name in os.listdir(folder or os.curdir):
+                if name.startswith(before) and name.endswith(after):
+                    return name.removeprefix(before).removesuffix(after)
+    return "not installed"
 
 
 def _driver() -> str:

@@ -28,7 +28,6 @@ def _as_bindings(cuda, function):
     return call
 
 
-@pytest.mark.assumed
 def test_nothing_new_to_read(cuda):
     iterator = cuda.cuLogsCurrent(0)
     buffer = bytearray(4096)
@@ -36,7 +35,6 @@ def test_nothing_new_to_read(cuda):
     assert (size, buffer[0]) == (0, 0)
 
 
-@pytest.mark.assumed
 def test_a_refused_launch_is_explained(cuda, context, ptx):
     function = cuda.cuModuleGetFunction(cuda.cuModuleLoadData(ptx("kernels")), b"nothing")
     iterator = cuda.cuLogsCurrent(0)
@@ -52,7 +50,7 @@ def test_a_refused_launch_is_explained(cuda, context, ptx):
     assert again == 0
 
 
-@pytest.mark.assumed
+@pytest.mark.assumed  # the file has not been
 def test_all_of_it_can_be_read_again_and_to_a_file(cuda, context, ptx, tmp_path):
     function = cuda.cuModuleGetFunction(cuda.cuModuleLoadData(ptx("kernels")), b"nothing")
     launch = (function, 1, 1, 1, 4096, 1, 1, 0, 0, None, 0)

@@ -306,7 +306,6 @@ def test_an_address_that_cuda_does_not_know(cuda, context):
 # --- rows and pools ------------------------------------------------------------------------------
 
 
-@pytest.mark.assumed
 @pytest.mark.parametrize("call", ["cuMemcpy2D", "cuMemcpy2DUnaligned"])
 def test_a_rectangle(cuda, context, call):
     host = np.arange(60, dtype=np.uint8).reshape(6, 10)
@@ -325,14 +324,12 @@ def test_a_rectangle(cuda, context, call):
     cuda.cuMemFree(pointer)
 
 
-@pytest.mark.assumed
 @pytest.mark.parametrize("pitch", [8, 30])
 def test_rows_closer_than_their_width(cuda, context, pitch):
     pointer = cuda.cuMemAlloc(256)
     assert cuda.result("cuMemsetD2D32", pointer, pitch, 0, 4, 2) == "INVALID_VALUE"
 
 
-@pytest.mark.assumed
 def test_a_pool(cuda, context):
     properties = cuda.CUmemPoolProps()
     properties.allocType = cuda.CUmemAllocationType.CU_MEM_ALLOCATION_TYPE_PINNED
@@ -351,7 +348,6 @@ def test_a_pool(cuda, context):
     assert cuda.result("cuMemPoolDestroy", default) == "INVALID_VALUE"
 
 
-@pytest.mark.assumed
 def test_a_number_with_a_fraction(cuda, context):
     pointer = cuda.cuMemAlloc(1000.7)
     assert cuda.cuMemGetAddressRange(pointer)[1] == 1000

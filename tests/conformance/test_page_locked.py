@@ -83,7 +83,6 @@ def test_copies_are_in_order_with_a_kernel_in_a_stream_with_a_priority(cuda, rin
     cuda.cuMemFree(device)
 
 
-@pytest.mark.assumed
 def test_more_page_locked_memory_than_there_is(cuda, context):
     assert cuda.result("cuMemHostAlloc", 1 << 50, 0) == "OUT_OF_MEMORY"
     assert int(cuda.cuMemHostAlloc(0, 0) or 0) == 0

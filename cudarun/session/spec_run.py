@@ -171,6 +171,7 @@ class _Lane:
         self._stopped = stopped
         self._where = ""  # in the spec
         self._began = 0.0  # the case
+        self._surprises = 0  # workers lost to cases that were not expected to end one
         self._next: Place | None = None  # where the case after it needs a worker
 
     @property
@@ -181,7 +182,7 @@ class _Lane:
     def meanwhile(self) -> None:
         """Called now and then while a case runs."""
         is_long = time.monotonic() - self._began > _LONG
-        if is_long and self._crew.has_lost and self._next is not None:
+        if is_long and self._crew.losses and self._next is not None:
             self._crew.prepare(self._next, _SPARES)
 
     def steps(self) -> Steps[None]:
@@ -194,25 +195,36 @@ class _Lane:
             elif self._stopped():
                 self._settled(report("skipped", "not run: an earlier case failed (--fail-fast)"))
             else:
-                self._settled((yield from self._case(case, self._cases[index + 1 :])))
+                losses = self._crew.losses
+                self._settled((yield from self._case(case, index)))
+                self._surprises += self._crew.losses > losses and not case.poisons
         self._crew.dismiss()
 
-    def _case(self, case: Case, others: Sequence[Case]) -> Steps[CaseReport]:
+    def _needs_spare(self, index: int) -> bool:
+        """Whether a worker will probably be lost from this case on, and be missed.
+
+        One is where the spec says so, and where things going on as before would bring it about.
+        """
+        others = len(self._cases) - index - 1
+        told = any(case.poisons for case in self._cases[index:-1])
+        return told or 0 < index + 1 <= self._surprises * others
+
+    def _case(self, case: Case, index: int) -> Steps[CaseReport]:
         """Run one case, the reference first where it has one."""
         if case.request is None:
             return _judged(case, self.label, _Answer(None, case.refused), 0.0, "")
         place = self._selectors, case.context
         timeout = case.timeout or self._target.timeout
+        if self._needs_spare(index):
+            self._crew.back_up(place)
         ready = yield from self._crew.member(place, timeout)
         if ready.value is None:
             return _judged(case, self.label, _Answer(None, ready.error), 0.0, ready.output)
         reason = case.unmet(self._selectors[0].driver, ready.value)
         if reason is not None:
             return _case_report(case, self.label, "skipped", reason)
-        to_come = any(each.poisons for each in (case, *others)[:-1])  # and one comes after it
-        if others and (to_come or self._crew.has_lost):
-            self._crew.prepare(place)
-        self._began, self._next = time.monotonic(), place if others else None
+        is_last = index + 1 == len(self._cases)
+        self._began, self._next = time.monotonic(), None if is_last else place
         if case.request.reference is None:
             return (yield from self._launch(case, place, timeout, on_each_device(case.request)))
         with temporary_folder("cudarun-reference-") as folder:
@@ -258,7 +270,7 @@ class Crew:
         selectors: The device.
         label: What messages call it.
         progress: Where its workers say what they do.
-        has_lost: Whether a worker had to be replaced: where one fault is there are others.
+        losses: How many workers had to be replaced.
     """
 
     def __init__(self, selectors: tuple[Selector, ...], target: Target, stack: ExitStack) -> None:
@@ -271,7 +283,7 @@ class Crew:
         self._standing_by: defaultdict[Place, deque[Worker[Any]]] = defaultdict(deque)
         self._ending: list[Worker[Any]] = []
         self.progress = Progress(verbose=target.verbose)
-        self.has_lost = False
+        self.losses = 0
         self.prepare((selectors, target.context))
 
     def prepare(self, place: Place, count: int = 1) -> None:
@@ -286,6 +298,10 @@ class Crew:
             worker: Worker[Any] = Worker(make, capture=True)
             worker.send(_describe)
             standing_by.append(worker)
+
+    def back_up(self, place: Place) -> None:
+        """Have a worker stand by beside the one that is, or is to be, at work."""
+        self.prepare(place, 1 if place in self._at_work else 2)
 
     def member(self, place: Place, timeout: float | None) -> Steps[Outcome[DeviceInfo]]:
         """Have a worker whose driver is initialised; the outcome describes its device.
@@ -341,7 +357,7 @@ class Crew:
         worker.retire()
         self._ending.append(worker)
         self._ready.pop(place, None)
-        self.has_lost = True
+        self.losses += 1
 
 
 # --- in the worker -------------------------------------------------------------------------------

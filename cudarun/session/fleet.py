@@ -73,19 +73,23 @@ class Fleet:
         self._groups = [target.devices] if target.together else one_by_one(target, guess=True)
         one = len(self._groups) == 1
         labels = ["" if one else f"on {label_of(selectors)}" for selectors in self._groups]
-        begun = take(self._groups[0]) if one else None
-        page = None if begun is None else begun.page
-        self._progress = [Progress(label, verbose=target.verbose, page=page) for label in labels]
+        begun = take(self._groups)
+        self._progress = [
+            Progress(label, verbose=target.verbose, page=process.page if process else None)
+            for label, process in zip(labels, begun, strict=True)
+        ]
         with ExitStack() as stack:
             self._workers = [
                 stack.enter_context(
                     Worker(
                         partial(make_session, selectors, target, prefetch, progress),
                         capture=target.capture,
-                        begun=begun,
+                        begun=process,
                     )
                 )
-                for selectors, progress in zip(self._groups, self._progress, strict=True)
+                for selectors, progress, process in zip(
+                    self._groups, self._progress, begun, strict=True
+                )
             ]
             self._stack = stack.pop_all()
 

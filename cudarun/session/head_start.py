@@ -1,10 +1,10 @@
-"""The worker of a launch, begun before the command line is parsed.
+"""The workers of a launch, begun before the command line is parsed.
 
 A launch takes 0.4 s in all. Until click is imported and has parsed, 0.05 s of them are gone, and a
 worker that begins then has to import the bindings and numpy while its driver initialises, which
-takes as long. So the entry point forks one first thing: it imports, and initialises the driver for
-the device that the arguments seem to name. What it is to do it is told when that is known; where
-the guess was wrong, another takes its place.
+takes as long. So the entry point forks them first thing: each imports, and initialises the driver
+for the devices that the arguments seem to name. What they are to do they are told when that is
+known; where the guess was wrong, others take their place.
 
 Only what a fork needs is imported here.
 """
@@ -16,7 +16,7 @@ import os
 import signal
 from functools import partial
 
-from cudarun.session.visibility import narrow, wake
+from cudarun.session.visibility import count, narrow, wake
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing takes a while to import
@@ -28,8 +28,9 @@ PAGE = 4096
 """Bytes that a worker tells its progress in."""
 
 _COMMAND = "launch"
+_ALL = "all"
 _WITHOUT = {
-    *("-h", "--help", "--dry-run", "--spec", "--trace", "--together", "--sanitize"),
+    *("-h", "--help", "--dry-run", "--spec", "--trace", "--sanitize"),
     *("--context", "--ctx-flags"),
 }
 """Options with which no worker is needed, or another kind of it."""
@@ -39,7 +40,7 @@ class Begun:
     """A process that waits to be told what for.
 
     Attributes:
-        device: The text of ``--device`` that it was begun for.
+        devices: Those that it was begun for, as they are written, joined by commas.
         pid: Its number.
         tasks: The descriptor that its tasks are written to.
         answers: The descriptor that its answers are read from.
@@ -48,9 +49,9 @@ class Begun:
     """
 
     def __init__(
-        self, device: str, pid: int, tasks: int, answers: int, stdout: int, page: mmap.mmap
+        self, devices: str, pid: int, tasks: int, answers: int, stdout: int, page: mmap.mmap
     ) -> None:
-        self.device = device
+        self.devices = devices
         self.pid = pid
         self.tasks = tasks
         self.answers = answers
@@ -65,17 +66,29 @@ class Begun:
             os.close(descriptor)
 
 
-_begun: Begun | None = None
+_begun: list[Begun] = []
 
 
 def begin(arguments: Sequence[str]) -> None:
-    """Fork, if the arguments are those of a launch; the child does not return."""
-    global _begun
-    if not arguments or arguments[0] != _COMMAND:
+    """Fork, if the arguments are those of a launch; the children do not return."""
+    given = {argument.partition("=")[0] for argument in arguments}
+    if not arguments or arguments[0] != _COMMAND or given & _WITHOUT:
         return
-    if any(argument.partition("=")[0] in _WITHOUT for argument in arguments):
-        return
-    device = _device(arguments)
+    for devices in _groups(_device(arguments), together="--together" in given):
+        _begun.append(_fork(devices))
+
+
+def take(groups: Sequence[Sequence[Selector]]) -> list[Begun | None]:
+    """For each group of devices the process that was begun for it, once; the others are ended."""
+    begun = {each.devices: each for each in _begun}
+    _begun.clear()
+    taken = [begun.pop(",".join(map(str, selectors)), None) for selectors in groups]
+    for each in begun.values():
+        each.end()
+    return taken
+
+
+def _fork(devices: str) -> Begun:
     page = mmap.mmap(-1, PAGE)
     stdout = os.memfd_create("cudarun-stdout")
     tasks, answers = os.pipe(), os.pipe()
@@ -83,27 +96,35 @@ def begin(arguments: Sequence[str]) -> None:
     pid = os.fork()
     if pid == 0:
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent hears Ctrl-C and kills us
-        if device.isdecimal():
-            narrow((int(device),))
-            wake(context=True)
+        _wake(devices.split(","))
         os.close(tasks[1])
         os.close(answers[0])
         from cudarun.session.serving import wait_for_tasks
 
-        wait_for_tasks(partial(_import, device, page), tasks[0], answers[1], parent, stdout)
+        wait_for_tasks(partial(_import, devices, page), tasks[0], answers[1], parent, stdout)
     os.close(tasks[0])
     os.close(answers[1])
-    _begun = Begun(device, pid, tasks[1], answers[0], stdout, page)
+    return Begun(devices, pid, tasks[1], answers[0], stdout, page)
 
 
-def take(selectors: Sequence[Selector]) -> Begun | None:
-    """The process that was begun, if it was for these devices; it is handed out once."""
-    global _begun
-    begun, _begun = _begun, None
-    if begun is not None and begun.device != ",".join(map(str, selectors)):
-        begun.end()
-        return None
-    return begun
+def _wake(devices: Sequence[str]) -> None:
+    """In the child: have the driver of GPUs initialise, as the session will ask of it."""
+    if all(device.isdecimal() for device in devices):
+        narrow(tuple(map(int, devices)))
+        wake(context=len(devices) == 1)
+    elif devices == [_ALL]:
+        wake(context=False)
+
+
+def _groups(device: str, *, together: bool) -> list[str]:
+    """The devices of each worker: ``all`` are as many GPUs as there seem to be."""
+    items = [item.strip() for item in device.split(",")]
+    if together:
+        return [",".join(dict.fromkeys(items))]
+    each: list[str] = []
+    for item in items:
+        each += map(str, range(count() or 0)) if item == _ALL else [item]
+    return list(dict.fromkeys(each))
 
 
 def _device(arguments: Sequence[str]) -> str:
@@ -119,7 +140,7 @@ def _device(arguments: Sequence[str]) -> str:
     return device
 
 
-def _import(device: str, page: mmap.mmap) -> None:
+def _import(devices: str, page: mmap.mmap) -> None:
     """In the child: what else can be done before it is told what for."""
     from cudarun.session import progress
     from cudarun.session.drivers import choose_driver
@@ -127,5 +148,5 @@ def _import(device: str, page: mmap.mmap) -> None:
     from cudarun.session.selection import parse_devices
 
     progress.inherited = page
-    choose_driver(parse_devices(device)[0].driver)
+    choose_driver(parse_devices(devices)[0].driver)
     prefetch()

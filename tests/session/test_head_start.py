@@ -27,7 +27,7 @@ def arguments(*more: str) -> list[str]:
 def no_device_named(monkeypatch):
     monkeypatch.delenv("CUDARUN_DEVICE", raising=False)
     yield
-    head_start.take(parse_devices("7"))  # ends what a test left
+    head_start.take([])  # ends what a test left
 
 
 def is_there(pid: int) -> bool:
@@ -41,8 +41,8 @@ def is_there(pid: int) -> bool:
 @pytest.mark.parametrize("capture", [False, True])
 def test_it_becomes_the_worker_of_its_device(capture, capfd) -> None:
     head_start.begin(arguments("-d", "cpu"))
-    assert head_start._begun is not None
-    pid = head_start._begun.pid
+    [begun] = head_start._begun
+    pid = begun.pid
     with Fleet(Target(parse_devices("cpu"), capture=capture)) as fleet:
         [first] = fleet.run(_tell)
         [second] = fleet.run(_tell)
@@ -78,8 +78,8 @@ def _label(device):
 
 def test_for_another_device_another_is_made() -> None:
     head_start.begin(arguments("--device=0"))
-    assert head_start._begun is not None
-    pid = head_start._begun.pid
+    [begun] = head_start._begun
+    pid = begun.pid
     with Fleet(Target(parse_devices("cpu"))) as fleet:
         [answer] = fleet.run(_tell)
     assert answer.unwrap()[1] != pid
@@ -94,7 +94,6 @@ def test_for_another_device_another_is_made() -> None:
         (["-d", "1"], "cpu", "1"),
         (["-dcpu:1"], None, "cpu:1"),
         (["--device", "2"], None, "2"),
-        (["--device=all"], None, "all"),
         (["-d", "1", "-d", "cpu"], None, "cpu"),
         (["-d", "what?"], None, "what?"),
     ],
@@ -103,8 +102,38 @@ def test_the_device_is_read_as_click_will(monkeypatch, given, environment, devic
     if environment is not None:
         monkeypatch.setenv("CUDARUN_DEVICE", environment)
     head_start.begin(arguments(*given))
-    assert head_start._begun is not None
-    assert head_start._begun.device == device
+    assert [begun.devices for begun in head_start._begun] == [device]
+
+
+@pytest.mark.parametrize(
+    ("given", "devices"),
+    [
+        (["-d", "0,1"], ["0", "1"]),
+        (["-d", "cpu, 1,cpu"], ["cpu", "1"]),
+        (["-d", "all"], ["0", "1", "2"]),
+        (["-d", "2,all"], ["2", "0", "1"]),
+        (["-d", "0,1", "--together"], ["0,1"]),
+        (["-d", "all", "--together"], ["all"]),
+    ],
+)
+def test_a_process_for_each_worker(monkeypatch, given, devices) -> None:
+    monkeypatch.setattr(head_start, "count", lambda: 3)
+    head_start.begin(arguments(*given))
+    assert [begun.devices for begun in head_start._begun] == devices
+
+
+@pytest.mark.parametrize(("together", "processes"), [(False, 2), (True, 1)])
+def test_they_become_the_workers_of_their_devices(monkeypatch, together, processes) -> None:
+    monkeypatch.setenv("CUDARUN_CPU_DEVICES", "2")
+    word = ["--together"] if together else []
+    head_start.begin(arguments("-d", "cpu,cpu:1", *word))
+    begun = [process.pid for process in head_start._begun]
+    assert len(begun) == processes
+    with Fleet(Target(parse_devices("cpu,cpu:1"), together=together)) as fleet:
+        answers = [answer.unwrap() for answer in fleet.run(_tell)]
+    assert [device for device, _ in answers] == ["cpu", "cpu:1"]
+    assert [pid for _, pid in answers] == (begun * 2)[:2]
+    assert not any(map(is_there, begun))
 
 
 @pytest.mark.parametrize(
@@ -122,7 +151,7 @@ def test_the_device_is_read_as_click_will(monkeypatch, given, environment, devic
 )
 def test_what_needs_no_such_worker_gets_none(given) -> None:
     head_start.begin(given)
-    assert head_start._begun is None
+    assert head_start._begun == []
 
 
 @pytest.mark.parametrize(

@@ -59,7 +59,8 @@ class _Piped(_Console):
             text = _SPACES_BEFORE_NEWLINE.sub("", segment.text)
             shown = text.rstrip(" ")
             if shown:
-                yield from () if shown.startswith("\n") else spaces
+                if not shown.startswith("\n"):
+                    yield from spaces
                 yield Segment(shown, segment.style, segment.control)
                 spaces = []
             if shown != text:

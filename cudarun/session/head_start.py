@@ -60,7 +60,7 @@ class Begun:
 
     def end(self) -> None:
         """Kill it: it was not needed."""
-        os.kill(self.pid, 9)
+        os.kill(self.pid, signal.SIGKILL)
         os.waitpid(self.pid, 0)
         for descriptor in (self.tasks, self.answers, self.stdout):
             os.close(descriptor)

@@ -110,7 +110,7 @@ def _report(
 ) -> SpecReport:
     from cudarun.report.spec_types import SpecReport
 
-    order = [case.name for case in cases]
+    order = {case.name: place for place, case in enumerate(cases)}
     verdicts = [report.verdict for report in done]
     return SpecReport(
         spec=origin,
@@ -118,7 +118,7 @@ def _report(
         failed=verdicts.count("failed"),
         skipped=verdicts.count("skipped"),
         seconds=seconds,
-        cases=tuple(sorted(done, key=lambda r: (order.index(r.name), devices.index(r.device)))),
+        cases=tuple(sorted(done, key=lambda r: (order[r.name], devices.index(r.device)))),
     )
 
 
@@ -171,7 +171,9 @@ class _Lane:
         self._stopped = stopped
         self._where = ""  # in the spec
         self._began = 0.0  # the case
-        self._surprises = 0  # workers lost to cases that were not expected to end one
+        told = [index for index, case in enumerate(cases[:-1]) if case.poisons]
+        self._last_told = max(told, default=-1)  # of the cases that the spec expects to end one
+        self._surprises = 0  # workers lost to other cases
         self._next: Place | None = None  # where the case after it needs a worker
 
     @property
@@ -206,8 +208,7 @@ class _Lane:
         One is where the spec says so, and where things going on as before would bring it about.
         """
         others = len(self._cases) - index - 1
-        told = any(case.poisons for case in self._cases[index:-1])
-        return told or 0 < index + 1 <= self._surprises * others
+        return index <= self._last_told or index + 1 <= self._surprises * others
 
     def _case(self, case: Case, index: int) -> Steps[CaseReport]:
         """Run one case, the reference first where it has one."""

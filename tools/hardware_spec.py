@@ -5,8 +5,8 @@
     python tools/hardware_spec.py -d all      # exit status 0 when everything is as it should be
 
 Of each device: every verdict, the exit code of the whole, the JUnit file as an XML reader sees it.
-Then the same without the faults and the hang, for the time: with them it is to take no more than 1.5
-times as long and the time limit of the hang; 1.5 times both is told, too.
+Then the same without the faults and the hang, for the time: with them it is to take no more than
+1.5 times as long and the time limit of the hang; 1.5 times both is told, too.
 """
 
 from __future__ import annotations

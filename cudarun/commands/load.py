@@ -105,7 +105,7 @@ def _offline(values: dict[str, Any], *, as_json: bool, quiet: bool) -> int:
 
 
 _OF_A_DEVICE = {
-    *("via", "lazy", "block", "smem", "together", "optimization", "max_registers"),
+    *("devices", "via", "lazy", "block", "smem", "together", "optimization", "max_registers"),
     *("threads_per_block", "line_info", "debug", "target", "cache_mode", "fallback"),
     *("position_independent", "context_kind", "ctx_flags", "limits", "cache_config"),
 }
@@ -118,7 +118,8 @@ def _refuse_offline() -> None:
         name = parameter.name or ""
         given = context.get_parameter_source(name) is ParameterSource.COMMANDLINE
         if given and name in _OF_A_DEVICE:
-            raise RequestError(f"{parameter.opts[-1]} is for a device: --offline asks none")
+            option = parameter.opts[-1]
+            raise RequestError(f"{option} and --offline exclude each other: no device is asked")
 
 
 def _request(values: dict[str, Any], *, verbose: bool) -> LoadRequest:

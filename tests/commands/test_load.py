@@ -467,17 +467,21 @@ def test_offline_each_part_of_a_fatbin(run: Run, put: Any) -> None:
 
 
 def test_offline_needs_no_device_and_no_driver(run: Run) -> None:
-    ran = run("load", "--offline", SAXPY, "-d", "0", "-q")
+    ran = run("load", "--offline", SAXPY, "-q", env={"CUDARUN_DEVICE": "0"})
     assert (ran.code, ran.out) == (0, "samples/saxpy.ptx  PTX 8.0 for sm_75, 1131 bytes\n")
 
 
 @pytest.mark.parametrize(
-    "option", [("--via", "both"), ("--lazy",), ("--block", "32"), ("--max-registers", "8")]
+    "option",
+    [
+        *(("--via", "both"), ("--lazy",), ("--block", "32"), ("--max-registers", "8")),
+        ("--device", "cpu"),
+    ],
 )
 def test_offline_refuses_what_is_for_a_device(run: Run, option: tuple[str, ...]) -> None:
     ran = run("load", "--offline", SAXPY, *option)
     assert (ran.code, ran.out, ran.err) == (
-        2, "", f"error: {option[0]} is for a device: --offline asks none\n",
+        2, "", f"error: {option[0]} and --offline exclude each other: no device is asked\n",
     )  # fmt: skip
 
 

@@ -8,12 +8,14 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from cudarun.report.errors import show_error
+from cudarun.report.errors import show_diagnostic, show_error
 from cudarun.report.managed_types import ManagedReport, Place, VariableReport
 
 
 def show_managed(report: ManagedReport, out: Console, *, quiet: bool) -> None:
-    """For each variable its addresses, and a row of values for each moment."""
+    """For each variable its addresses, and a row of values for each moment; warnings on stderr."""
+    for diagnostic in report.diagnostics:
+        show_diagnostic(diagnostic)
     if not report.variables and report.error is None:
         out.print(Text(f"{report.image}: no __managed__ variables"), soft_wrap=True)
     for variable in report.variables:

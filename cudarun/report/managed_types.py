@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from cudarun.diagnostics.entries import Diagnostic
 from cudarun.errors import CudarunError, ExitCode
 from cudarun.records import dataclass
 
@@ -91,6 +92,7 @@ class ManagedReport:
         variables: What was found, managed ones first.
         error: What kept a launch from coming back; what was seen before it is there all the same.
         output: What kernels printed, where it was captured.
+        diagnostics: The warnings about CUDA source, and notes on the arguments of launches.
     """
 
     image: str
@@ -98,6 +100,7 @@ class ManagedReport:
     variables: tuple[VariableReport, ...]
     error: CudarunError | None = None
     output: str = ""
+    diagnostics: tuple[Diagnostic, ...] = ()
 
     @property
     def exit_code(self) -> ExitCode:

@@ -60,6 +60,7 @@ def observe(request: ManagedRequest, session: Session, library: Library) -> Mana
     variables = [_Variable(driver, library, facts, view, contexts) for facts, view in chosen]
     watcher = _Watcher(driver, contexts, variables)
     watcher.look("at first")
+    diagnostics = [*library.image.warnings]
     error = None
     try:
         if any(variable.data is not None for variable in variables):
@@ -68,15 +69,18 @@ def observe(request: ManagedRequest, session: Session, library: Library) -> Mana
         for launch in request.launches:
             for context in _first_of_each(contexts):
                 driver.cuCtxSetCurrent(context.handle)
-                run_on(session, library, launch.request, context.device)
+                ran = run_on(session, library, launch.request, context.device)
+                diagnostics += ran.diagnostics
                 watcher.look(f"after {launch.text} on {context.device.label}")
     except OutOfTime:  # of the worker, whose answer would come too late
         raise
     except CudarunError as failure:  # what was seen before it is worth showing
         error = failure
+        diagnostics += failure.warnings
     places = tuple(context.place for context in contexts)
     reports = tuple(variable.report() for variable in variables)
-    return ManagedReport(request.image.origin, places, reports, error)
+    odd = tuple(dict.fromkeys(diagnostics))  # each once, though every launch tells them
+    return ManagedReport(request.image.origin, places, reports, error, diagnostics=odd)
 
 
 # --- contexts ------------------------------------------------------------------------------------

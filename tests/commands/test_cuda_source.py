@@ -458,6 +458,35 @@ def test_templates_of_managed(run: Run, tmp_path: Path) -> None:
     assert values == ["0", "10", "30", "33"]
 
 
+ODD = """\
+__managed__ int counter;
+__global__ void bump(float *x) { int unused; ++counter; }
+"""
+
+
+@pytest.mark.parametrize("address", ["null", "i32[4]"])
+def test_managed_shows_warnings_and_notes_once(run: Run, tmp_path: Path, address: str) -> None:
+    args = ("managed", write(tmp_path, ODD), "-d", "cpu:all", "--launch", f"bump {address}")
+    ran = run(*args, env={"CUDARUN_CPU_DEVICES": "2"})
+    warning, note = (
+        'variable "unused" was declared but never referenced',
+        "p0 is float* in the kernel",
+    )
+    is_odd = address != "null"
+    assert ran.code == 0
+    assert ran.err.startswith(f"kernel.cu:2:38: warning: {warning}\n")
+    assert (ran.err.count(warning), ran.err.count(note)) == (1, is_odd)
+    told = [each["message"] for each in run(*args, "--json").document["diagnostics"]]
+    assert (told[0], len(told)) == (warning, 1 + is_odd)
+
+
+def test_managed_shows_warnings_beside_a_fault(run: Run, tmp_path: Path) -> None:
+    source = write(tmp_path, ODD.replace("++counter", "*x = ++counter"))
+    ran = run("managed", source, *CPU, "--launch", "bump null")
+    assert ran.code == 5
+    assert 'variable "unused" was declared but never referenced' in ran.err
+
+
 def test_a_template_of_managed_that_nvrtc_refuses(run: Run, tmp_path: Path) -> None:
     source = write(tmp_path, COUNTING)
     ran = run("managed", source, *CPU, "--launch", "own<3>", "--launch", "bump<int,2> 5")

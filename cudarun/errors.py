@@ -52,6 +52,7 @@ class CudarunError(Exception):
         warnings: A compiler's, from before, and notes on the arguments: each is a
             `cudarun.diagnostics.entries.Diagnostic`.
         findings: What detectors found before: each is a `cudarun.report.watch_types.Finding`.
+        statistics: What was counted before: a `cudarun.report.watch_types.LaunchStatistics`.
     """
 
     exit_code: ClassVar[ExitCode] = ExitCode.WORKER_DIED
@@ -73,6 +74,7 @@ class CudarunError(Exception):
         self.context = {key: value for key, value in context.items() if value is not None}
         self.warnings: tuple[Any, ...] = ()
         self.findings: tuple[Any, ...] = ()
+        self.statistics: Any = None
 
     def __str__(self) -> str:
         if self.cuda is None:
@@ -103,11 +105,14 @@ class CudarunError(Exception):
             record["hint"] = self.hint
         if self.log:
             record["log"] = self.log
-        for name, found in (("warnings", self.warnings), ("findings", self.findings)):
-            if found:
-                from dataclasses import asdict  # which imports more than all else here
+        if self.warnings or self.findings or self.statistics:
+            from dataclasses import asdict  # which imports more than all else here
 
-                record[name] = [asdict(each) for each in found]
+            for name, found in (("warnings", self.warnings), ("findings", self.findings)):
+                if found:
+                    record[name] = [asdict(each) for each in found]
+            if self.statistics:
+                record["statistics"] = asdict(self.statistics)
         return record | self.context
 
 

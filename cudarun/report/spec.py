@@ -42,10 +42,8 @@ class SpecTable:
         if case.reason is not None:
             line.append(f"  {_first_line(case.reason)}")
         self._out.print(line, soft_wrap=True)
-        if case.result is not None and not self._quiet:
-            show_asked(case.result, self._out)
-            if case.result.watched is not None:
-                show_statistics(case.result.watched, self._out)
+        if not self._quiet:
+            self._show_asked(case)
         if case.verdict == "failed":
             self._explain(case)
 
@@ -59,6 +57,13 @@ class SpecTable:
                 f"in {report.seconds:.1f} s"
             )
         )
+
+    def _show_asked(self, case: CaseReport) -> None:
+        if case.result is not None:
+            show_asked(case.result, self._out)
+            show_statistics(case.result.statistics, self._out)
+        elif case.error is not None:
+            show_statistics(case.error.statistics, self._out)
 
     def _show_remarks(self) -> None:
         for (severity, words), cases in self._remarks.items():

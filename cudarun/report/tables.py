@@ -28,7 +28,7 @@ from cudarun.report.types import (
     LaunchResult,
     LayoutRow,
 )
-from cudarun.report.watch_tables import show_findings, show_watched
+from cudarun.report.watch_tables import show_findings, show_statistics, show_watched
 
 _SPACES_BEFORE_NEWLINE = re.compile(r" +(?=\n)")
 _PIPED_WIDTH = 200  # a pipe has no width; wide enough that no row is folded
@@ -144,6 +144,7 @@ def show_launch(
             _show_result(result, out, quiet=quiet, verbose=verbose)
         elif error is not None:
             show_findings(error.findings, out)
+            show_statistics(error.statistics, out)
         out.file.flush()
         for each in (result.errors if result else ()) or ((error,) if error else ()):
             show_error(each)

@@ -11,7 +11,7 @@ from cudarun.records import dataclass
 if TYPE_CHECKING:
     from cudarun.diagnostics.entries import Diagnostic
     from cudarun.report.sanitizer_types import SanitizerReport
-    from cudarun.report.watch_types import Finding, Watched
+    from cudarun.report.watch_types import Finding, LaunchStatistics, Watched
 
 
 @dataclass(frozen=True, slots=True)
@@ -266,6 +266,11 @@ class LaunchResult:
     def findings(self) -> tuple[Finding, ...]:
         """What detectors found."""
         return () if self.watched is None else self.watched.findings
+
+    @property
+    def statistics(self) -> LaunchStatistics | None:
+        """What was counted."""
+        return None if self.watched is None else self.watched.statistics
 
     @property
     def broken(self) -> tuple[str, ...]:

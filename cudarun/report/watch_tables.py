@@ -33,7 +33,7 @@ def show_watched(watched: Watched, out: Console) -> None:
     claims = [_CLAIMS[name] for name in watched.detect if name not in found]
     if claims:
         out.print(Text("held ", style="green") + Text(", ".join(claims)), soft_wrap=True)
-    show_statistics(watched, out)
+    show_statistics(watched.statistics, out)
 
 
 def show_findings(findings: Sequence[Finding], out: Console) -> None:
@@ -96,10 +96,9 @@ def _triple(numbers: Coordinates) -> str:
 # --- statistics ----------------------------------------------------------------------------------
 
 
-def show_statistics(watched: Watched, out: Console) -> None:
+def show_statistics(statistics: LaunchStatistics | None, out: Console) -> None:
     """The counts, where something was counted."""
-    statistics = watched.statistics
-    if statistics is None:
+    if statistics is None or not statistics.instructions:
         return
     out.print(_instructions(statistics))
     parted = statistics.divergent_branches

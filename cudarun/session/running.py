@@ -29,7 +29,7 @@ from cudarun.session.references import compare, keep
 from cudarun.session.requests import LaunchRequest, Save
 from cudarun.session.session import Session
 from cudarun.session.transfers import Array, Take
-from cudarun.session.watching import Seen, findings, watched, watching
+from cudarun.session.watching import Seen, watched, watching
 
 
 def run_on(
@@ -154,7 +154,9 @@ def _carry_out(session: Session, library: Library, request: LaunchRequest, devic
             error.warnings = notes(binding.doubts)
         if binding is not None and buffers is not None:
             explain_fault(error, request, binding.buffers, buffers.addresses)
-            error.findings = findings(seen, binding.buffers, buffers.addresses)
+            until_then = watched(request.watch, seen, binding.buffers, buffers.addresses)
+            if until_then is not None:
+                error.findings, error.statistics = until_then.findings, until_then.statistics
         raise error.at(file=request.image.origin, kernel=kernel.demangled) from None
 
 

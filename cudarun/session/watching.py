@@ -71,7 +71,7 @@ def watched(
 
     Args:
         watch: What it was watched for.
-        seen: After the launch.
+        seen: After the launch, also after one that a fault or its time limit ended.
         specs: The buffers.
         addresses: Where each was.
     """
@@ -79,16 +79,9 @@ def watched(
         return None
     return Watched(
         detect=watch.detect,
-        findings=findings(seen, specs, addresses),
+        findings=tuple(_finding(found, specs, addresses) for found in seen.findings),
         statistics=None if seen.statistics is None else _statistics(seen.statistics),
     )
-
-
-def findings(
-    seen: Seen, specs: Sequence[BufferSpec], addresses: Mapping[str, int]
-) -> tuple[Finding, ...]:
-    """What was found, with the buffers by name; also of a launch that a fault ended."""
-    return tuple(_finding(found, specs, addresses) for found in seen.findings)
 
 
 def _finding(found: Any, specs: Sequence[BufferSpec], addresses: Mapping[str, int]) -> Finding:

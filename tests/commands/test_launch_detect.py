@@ -136,6 +136,42 @@ def test_the_document_has_them_in_the_error(run: Run) -> None:
     assert "findings" not in unwatched.document["error"]
 
 
+def test_what_was_counted_before_a_fault_is_reported_beside_it(run: Run) -> None:
+    ran = run(*FAULTY, "--stats")
+    assert ran.code == 5
+    assert ran.out.startswith("instructions  warps  threads  threads per warp\n")
+    [outcome] = run(*FAULTY, "--stats", "--json").document["outcomes"]
+    counted = outcome["error"]["statistics"]
+    assert f"all              {counted['warp_instructions']}     " in ran.out
+    shared = next(each for each in counted["traffic"] if each["space"] == "shared")
+    assert (shared["written_bytes"], shared["read_bytes"]) == (512, 512)
+
+
+def test_what_was_counted_of_a_kernel_that_hangs(run: Run) -> None:
+    ran = run(
+        "launch", "samples/endless.ptx", "-d", "cpu", "--timeout", "1", "x=i32[1]:zeros", "--stats",
+        "--json",
+    )  # fmt: skip
+    assert ran.code == 6
+    counted = ran.document["error"]["statistics"]
+    assert counted["branches"] > 1
+    assert [traffic["space"] for traffic in counted["traffic"]] == ["global"]
+
+
+def test_nothing_was_counted_of_a_launch_that_is_refused(run: Run) -> None:
+    ran = run(*RACY, "--block", "2000", "--stats")
+    assert (ran.code, ran.out) == (5, "")
+
+
+def test_a_case_of_a_spec_that_faults_has_the_counts(run: Run, tmp_path: Path) -> None:
+    two_blocks = SPEC.replace("block = 64", "block = 64\ngrid = 2", 1).replace("64]", "128]", 1)
+    told = 'expect_error = "ILLEGAL_ADDRESS"\nstats = true'
+    (tmp_path / "cases.toml").write_text(two_blocks.format(detect='"race"', more=told))
+    ran = run("launch", "--spec", "cases.toml", "racy", "-d", "cpu")
+    assert ran.out.startswith("passed racy on cpu")
+    assert "\ninstructions  warps " in ran.out
+
+
 def test_a_case_of_a_spec_that_faults_has_them(run: Run, tmp_path: Path) -> None:
     two_blocks = SPEC.replace("block = 64", "block = 64\ngrid = 2", 1).replace("64]", "128]", 1)
     (tmp_path / "cases.toml").write_text(two_blocks.format(detect='"race"', more=""))

@@ -168,7 +168,7 @@ def test_a_case_of_a_spec_that_faults_has_the_counts(run: Run, tmp_path: Path) -
     told = 'expect_error = "ILLEGAL_ADDRESS"\nstats = true'
     (tmp_path / "cases.toml").write_text(two_blocks.format(detect='"race"', more=told))
     ran = run("launch", "--spec", "cases.toml", "racy", "-d", "cpu")
-    assert ran.out.startswith("passed racy on cpu")
+    assert ran.out.startswith("passed  racy on cpu")
     assert "\ninstructions  warps " in ran.out
 
 

@@ -1,8 +1,8 @@
 """A kernel whose time is over is stopped and asked where it stands, where the driver can tell.
 
-At the limit the parent sends a worker a signal, which ends a process that has not said otherwise:
-those of GPUs, where nobody can ask a kernel. While a kernel runs on the emulated device the signal
-is an exception in the midst of it, and the answer says where it was.
+At the limit the parent sends a signal to a worker that has a handler for it, and kills others at
+once: those of GPUs, where nobody can ask a kernel. While a kernel runs on the emulated device the
+signal is an exception in the midst of it, and the answer says where it was.
 """
 
 from __future__ import annotations

@@ -23,7 +23,7 @@ HEADER = struct.Struct("=Q")
 """The length of a message, which stands before it."""
 
 OVERDUE = signal.SIGALRM
-"""Sent at the time limit. It ends a process that has not said otherwise, see `session.overdue`."""
+"""Sent at the time limit to a process that has a handler for it, see `session.overdue`."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -146,14 +146,18 @@ class Worker(Generic[S]):
         return not chunk or self._length() == len(self._received) - HEADER.size
 
     def give_up(self) -> bool:
-        """End it: its time is over. The first time it is only told; whether it is settled now."""
-        if self._overdue:
+        """End it: its time is over. One that can say where it stands is told first.
+
+        Returns:
+            Whether it is settled now. Nobody waits for its end, which takes a driver a while.
+        """
+        may_speak = not self._overdue and self._status is None and _hears(self.pid, OVERDUE)
+        self._overdue = True
+        if not may_speak:
             self.kill()
             return True
-        self._overdue = True
         self._deadline = time.monotonic() + GRACE
-        if self._status is None:
-            os.kill(self.pid, OVERDUE)
+        os.kill(self.pid, OVERDUE)
         return False
 
     def kill(self) -> None:
@@ -285,6 +289,16 @@ def settle(workers: Sequence[Worker[Any]], *, patience: float | None = None) -> 
                 settled.append(worker)
         if settled or (end is not None and time.monotonic() >= end):
             return settled
+
+
+def _hears(pid: int, number: signal.Signals) -> bool:
+    """Whether a process has a handler for a signal: ``SigCgt`` in proc(5)."""
+    with suppress(OSError), open(f"/proc/{pid}/status") as status:
+        for line in status:
+            name, _, mask = line.partition(":")
+            if name == "SigCgt":
+                return bool(int(mask, 16) >> (number - 1) & 1)
+    return False
 
 
 def _out_of_time(limit: float, last_words: CudarunError | None) -> OutOfTime:

@@ -161,11 +161,26 @@ def test_a_result_that_comes_too_late_is_none() -> None:
 
 def test_a_worker_that_does_not_hear_is_killed(monkeypatch: pytest.MonkeyPatch) -> None:
     def hang() -> None:
-        signal.signal(signal.SIGALRM, signal.SIG_IGN)
+        signal.signal(signal.SIGALRM, lambda *_: None)
         while True:
             pass
 
     monkeypatch.setattr("cudarun.session.worker.GRACE", 0.2)
+    [outcome] = supervise([hang], timeout=0.3)
+    assert str(outcome.error) == "no result within 0.3 s; the worker was killed"
+
+
+def test_a_worker_that_has_nothing_to_say_is_killed_at_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Otherwise a signal that is blocked would be waited for."""
+
+    def hang() -> None:
+        signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGALRM])
+        while True:
+            pass
+
+    monkeypatch.setattr("cudarun.session.worker.GRACE", 1e6)
     [outcome] = supervise([hang], timeout=0.3)
     assert str(outcome.error) == "no result within 0.3 s; the worker was killed"
 

@@ -1,4 +1,4 @@
-"""Fault reports: what a user reads when a kernel dies."""
+"""What a user reads of a kernel that dies, or still runs when its time is over."""
 
 from __future__ import annotations
 

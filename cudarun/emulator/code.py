@@ -151,6 +151,7 @@ class BlockCode:
     Attributes:
         index: Its number in the function, in the order of the text.
         gate: The member mask of the warp-synchronous operation that the block begins with.
+        gate_warps: How many warps wait for each other there: 4 where it is of a warpgroup.
         reads: Slots whose values it needs from before.
         writes: Slots that it writes.
         live_in: Slots whose values it or a later block needs.
@@ -165,6 +166,7 @@ class BlockCode:
     operations: list[Operation]
     terminator: Terminator
     gate: Use | None = None
+    gate_warps: int = 1
     reads: int = 0
     writes: int = 0
     live_in: int = 0

@@ -332,12 +332,14 @@ def test_unimplemented_instructions_are_all_named(run: Run, tmp_path: Path) -> N
     text = (ROOT / "samples" / "saxpy.ptx").read_text()
     (tmp_path / "odd.ptx").write_text(
         text.replace(
-            "ret;", "wgmma.fence.sync.aligned;\n\ttcgen05.fence::before_thread_sync;\n\tret;"
+            "ret;",
+            "multimem.red.relaxed.gpu.global.add.u32 [%rd1], %r1;\n"
+            "\ttcgen05.fence::before_thread_sync;\n\tret;",
         )
     )
     ran = run("launch", "odd.ptx", *SAXPY[2:], *ARGUMENTS)
     assert ran.code == 4
-    assert "wgmma.fence" in ran.err
+    assert "multimem.red" in ran.err
     assert "tcgen05.fence" in ran.err
 
 

@@ -15,10 +15,11 @@ class BlockBuilder:
     """Blocks in the order of the text. One is open at any time, and it may be empty."""
 
     def __init__(self) -> None:
-        self._blocks: list[tuple[list[Operation], Ending, Use | None, list[str]]] = []
+        self._blocks: list[tuple[list[Operation], Ending, Use | None, int, list[str]]] = []
         self._labels: dict[int, int] = {}
         self._operations: list[Operation] = []
         self._gate: Use | None = None
+        self._gate_warps = 1
         self._names: list[str] = []
 
     @property
@@ -39,25 +40,31 @@ class BlockBuilder:
         self.split()
         self._labels[number] = len(self._blocks)
 
-    def split(self, gate: Use | None = None) -> None:
+    def split(self, gate: Use | None = None, gate_warps: int = 1) -> None:
         """Begin a block here, one with a gate if that is given; it runs on from the open one."""
         if self._operations or self._names or self._gate is not None:
             after = self.next
             self.end(lambda _: Jump(after))
-        self._gate = gate
+        self._gate, self._gate_warps = gate, gate_warps
 
     def end(self, ending: Ending) -> None:
         """Close the open block with its terminator."""
-        self._blocks.append((self._operations, ending, self._gate, self._names))
+        block = self._operations, ending, self._gate, self._gate_warps, self._names
+        self._blocks.append(block)
         self._operations, self._names = [], []
-        self._gate = None
+        self._gate, self._gate_warps = None, 1
 
     def finish(self, last: Callable[[], Terminator]) -> list[BlockCode]:
         """All blocks; where the text runs out ``last`` ends them."""
         self.end(lambda _: last())
         return [
             BlockCode(
-                index, operations, ending(self._labels.__getitem__), gate, instructions=tuple(names)
+                index,
+                operations,
+                ending(self._labels.__getitem__),
+                gate,
+                gate_warps,
+                instructions=tuple(names),
             )
-            for index, (operations, ending, gate, names) in enumerate(self._blocks)
+            for index, (operations, ending, gate, gate_warps, names) in enumerate(self._blocks)
         ]

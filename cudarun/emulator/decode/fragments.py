@@ -7,6 +7,7 @@ from cudarun.emulator.isa.types import TYPES
 from cudarun.emulator.machine.matrices import shape_of
 
 _LANES = 32
+_WARPGROUP_LANES = 128
 _WORD = 32  # bits of the registers of all types but f64
 _HALF_INPUTS = 8  # wmma keeps the elements of a and b of f16 twice
 
@@ -20,10 +21,22 @@ def fragments(opcode: str, words: Words) -> list[int] | None:
         return [int(words["num"][1:])]
     if "which" in words:
         return [_registers(opcode, words, words["which"], words["type"])]
+    if opcode == "wgmma":
+        return _of_warpgroup(words)
     types = [words.get(f"{name}type", "f16") for name in "dabc"]
     if words["shape"] == "m8n8k4" and "f16" in types:
         return None
     return [_registers(opcode, words, *pair) for pair in zip("dabc", types, strict=True)]
+
+
+def _of_warpgroup(words: Words) -> list[int]:
+    """D, and A where it is in registers."""
+    m, n, k = shape_of(words["shape"])
+    elements = {"d": m * n, "a": m * k}
+    return [
+        elements[matrix] * TYPES[words[f"{matrix}type"]].bits // _WORD // _WARPGROUP_LANES
+        for matrix in ("da" if "a" in words.given else "d")
+    ]
 
 
 def _registers(opcode: str, words: Words, matrix: str, type_name: str) -> int:

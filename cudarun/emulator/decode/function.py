@@ -32,6 +32,7 @@ from cudarun.emulator.decode.scope import (
 )
 from cudarun.emulator.isa.types import TYPES
 from cudarun.emulator.machine.control import Branch, Terminator
+from cudarun.emulator.machine.threads import WARP, WARPGROUP
 from cudarun.emulator.machine.warps import WarpAction
 from cudarun.ptx import tree
 from cudarun.ptx.errors import Diagnostic
@@ -241,6 +242,8 @@ class FunctionDecoder:
                         self.builder.split(gate=operation.sources[-1])
                     case "warp":
                         self.builder.split(gate=_WHOLE_WARP)
+                    case "warpgroup":
+                        self.builder.split(gate=_WHOLE_WARP, gate_warps=WARPGROUP // WARP)
             self.builder.add(operation)
         self.builder.note(name)
         if self._region is not None:

@@ -122,7 +122,8 @@ class _Resolution:
         self.words.counts.append(length)
         self._check_length(length)
         matrix = "shape" in self.words and "f16" not in self.words.values()
-        self.operands.check_vector(operand.elements, halves=not matrix)
+        halves = not matrix or wanted.type == "f16x2"
+        self.operands.check_vector(operand.elements, halves=halves)
         for element in operand.elements:
             self._value(wanted, element, self._type(wanted, length), writes)
 
@@ -163,10 +164,12 @@ class _Resolution:
                 raise Misfit(f"Result discard mode is not allowed for instruction '{opcode}'")
             use = self.operands.destination(operand, ptx_type, relaxed=wanted.relaxed)
             self.destinations.append(use)
-        else:
+        if not writes or wanted.updates:
             if isinstance(operand, tree.Float) and ptx_type.kind is Kind.BITS and self._counts():
                 raise self.operands.mismatch()
             self.sources.append(self.operands.source(operand, ptx_type, relaxed=wanted.relaxed))
+            if isinstance(operand, tree.Integer) and ptx_type.kind is Kind.PREDICATE:
+                self.words.constants[wanted.name] = operand.value
 
     def _selected(self, wanted: OperandForm, operand: tree.Operand) -> tree.Operand:
         """A video operand without its minus and its selector, of which note is taken."""

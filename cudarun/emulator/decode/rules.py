@@ -21,8 +21,8 @@ _INSTRUCTION_TYPES = frozenset(
     ["bf16", "bf16x2", "tf32", "e4m3", "e5m2", "e4m3x2", "e5m2x2", "u16x2", "s16x2", "f32x2"]
 )
 _OPAQUE = frozenset({"texref", "samplerref", "surfref"})
-_ACCELERATED = frozenset({"setmaxnreg"})  # of sm_90a, not of sm_90
-_MATRIX = frozenset({"ldmatrix", "stmatrix", "mma", "wmma"})
+_ACCELERATED = frozenset({"setmaxnreg"})  # of sm_90a and those after it, not of sm_90
+_MATRIX = frozenset({"ldmatrix", "stmatrix", "mma", "wmma", "wgmma"})
 _WIDEST_VECTOR = 128
 _SCALAR_VIDEO = ("vadd", "vsub", "vabsdiff", "vmin", "vmax", "vshl", "vshr", "vmad", "vset")
 
@@ -79,6 +79,9 @@ def too_new(instruction: tree.Instruction, module: tree.Module) -> str | None:
     """Whether an instruction needs a later ``.target`` or ``.version`` than its module states."""
     if instruction.opcode in _ACCELERATED and not any(t.endswith("a") for t in module.targets):
         return f"Instruction '{instruction.opcode}' not supported on .target '{module.targets[0]}'"
+    if instruction.opcode == "wgmma" and "sm_90a" not in module.targets:
+        name = ".".join(("wgmma", *instruction.modifiers[:1]))
+        return f"Instruction '{name}' not supported on .target '{module.targets[0]}'"
     architecture, version = since(instruction.opcode, instruction.modifiers)
     if any(_architecture(target) < architecture for target in module.targets):
         return f"Feature '{instruction.name}' requires .target sm_{architecture} or higher"
@@ -195,6 +198,18 @@ def _matrix(words: Words) -> str | None:
     return None
 
 
+def _of_warpgroup(words: Words) -> str | None:
+    for name, value in words.constants.items():
+        if name == "N":
+            if value < 0:
+                return f"unexpected value '{value}', expected to be non-negative integer"
+            continue
+        wrong = _constant(words, name, (-1, 1) if "imm-scale" in name else (0, 1))
+        if wrong is not None:
+            return wrong
+    return None
+
+
 def _product(words: Words) -> str | None:
     if words.get("atype") != words.get("btype"):
         return "Unexpected instruction types specified for 'wmma'"
@@ -258,6 +273,7 @@ _CHECKS: dict[str, Callable[[Words], str | None]] = {
     **{name: partial(_video, name) for name in _SCALAR_VIDEO},
     "mma": _matrix,
     "wmma": _product,
+    "wgmma": _of_warpgroup,
     "mbarrier": _barrier_object,
     "tex": _fetch,
     "txq": _texture_query,

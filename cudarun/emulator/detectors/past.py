@@ -17,6 +17,7 @@ import numpy.typing as npt
 from cudarun.emulator.detectors.clocks import BLOCK, NOTHING, THREAD, WARP, Clock, Timeline
 from cudarun.emulator.machine import lanes as lane_sets
 from cudarun.emulator.machine.threads import WARP as WARP_SIZE
+from cudarun.emulator.machine.threads import WARPGROUP
 
 if TYPE_CHECKING:
     from cudarun.emulator.machine.barriers import Arrival
@@ -127,6 +128,16 @@ class Past:
                 best = np.maximum.reduceat(array[lanes], starts, axis=0)
                 array[lanes] = np.repeat(best, lengths, axis=0)
         self._share_clocks(lanes, warp)
+
+    def warpgroups_meet(self, lanes: Lanes) -> None:
+        """Lanes of whole warpgroups have waited for what they did together."""
+        members = lane_sets.indices(lanes)
+        group = self.batch.threads.slot_of[members] // WARP_SIZE
+        block = self.batch.threads.block_of[members]
+        group = (group - block * self.warps) // (WARPGROUP // WARP_SIZE) + block * self.warps
+        for number in np.unique(group):
+            here = members[group == number]
+            self._some_meet(here, np.full(len(here), self.timeline.now), here)
 
     def _groups_meet(self, lanes: Indices, warp: Array, masks: Array, whole: Array) -> None:
         """Groups of lanes smaller than warps."""

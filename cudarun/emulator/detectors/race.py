@@ -122,6 +122,10 @@ class Races(Detector):
         """See `Observer`."""
         self._pasts[batch].warps_meet(lanes, masks)
 
+    def warpgroups_meet(self, batch: Batch, lanes: Lanes) -> None:
+        """See `Observer`."""
+        self._pasts[batch].warpgroups_meet(lanes)
+
     def clusters_arrive(self, batch: Batch, lanes: Lanes) -> None:
         """See `Observer`."""
         self._pasts[batch].clusters_arrive(lanes)

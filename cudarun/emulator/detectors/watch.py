@@ -105,6 +105,11 @@ class Watch(Observer):
         for detector in self._listening:
             detector.warps_meet(batch, lanes, masks)
 
+    def warpgroups_meet(self, batch: Batch, lanes: Lanes) -> None:
+        """See `Observer`."""
+        for detector in self._listening:
+            detector.warpgroups_meet(batch, lanes)
+
     def clusters_arrive(self, batch: Batch, lanes: Lanes) -> None:
         """See `Observer`."""
         for detector in self._listening:

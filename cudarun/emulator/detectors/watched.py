@@ -15,6 +15,7 @@ from cudarun.emulator.machine.access import Access, Piece
 from cudarun.emulator.machine.atomics import Atomic
 from cudarun.emulator.machine.observer import Observer
 from cudarun.emulator.machine.transfers import Fence
+from cudarun.emulator.machine.warpgroups import WaitGroup
 from cudarun.emulator.machine.warps import WarpAction
 
 if TYPE_CHECKING:
@@ -68,6 +69,8 @@ def watched(operation: Action, to: Sequence[Detector]) -> Callable[..., object]:
     action = operation.action
     if isinstance(action, Fence):
         return _fence(action, to)
+    if isinstance(action, WaitGroup):
+        return _wait_group(to)
     attributes = getattr(action, "__dict__", {})
     accesses = {name: value for name, value in attributes.items() if isinstance(value, Access)}
     meets = action.waits_for if isinstance(action, WarpAction) else ""
@@ -88,6 +91,14 @@ def watched(operation: Action, to: Sequence[Detector]) -> Callable[..., object]:
         telling(active, sources, destinations)
         for detector in to:
             detector.executed(action, sources)
+
+    return run
+
+
+def _wait_group(to: Sequence[Detector]) -> Callable[..., object]:
+    def run(active: Active, sources: Arrays, destinations: Arrays) -> None:
+        for detector in to:
+            detector.warpgroups_meet(active.batch, active.lanes)
 
     return run
 

@@ -9,8 +9,8 @@ A row begins with the syntax line of the manual's instruction page::
 * The operands follow. Each is of the instruction's ``.type``, unless a colon says otherwise:
   ``b:u32``, ``d:wide``, ``d:dtype`` (a class). ``[a]`` is an address, ``[a {c}]`` a texture object
   and coordinates, ``{d}`` a vector, ``d|p`` a pair, ``d|?p`` one whose second half may be missing,
-  ``n:int`` a constant integer, ``?c`` may be left out. ``~d`` may be a register wider than the type
-  (the rule of ``ld``, ``st`` and ``cvt``).
+  ``n:int`` a constant integer, ``?c`` may be left out, ``+{d}`` is read before it is written.
+  ``~d`` may be a register wider than the type (the rule of ``ld``, ``st`` and ``cvt``).
   ``a{.asel}`` may have a selector of video instructions behind it, of the class ``asel``, ``{-}a``
   a minus before it.
 * ``only=`` refuses, by a function of the words, what the syntax line alone would let through.
@@ -46,8 +46,8 @@ T = TypeVar("T", bound=Function)
 _WORD = re.compile(r"\{\.([\w:.]+)\}|\.([\w:]+)")
 _TEXTURE = re.compile(r"\[(?P<name>\w+) \{(?P<coordinates>\w+):(?P<type>\w+)\}\]$")
 _OPERAND = re.compile(
-    r"(?P<optional>\?)?(?P<relaxed>~)?(?P<minus>\{-\})?"
-    r"(?P<open>[\[{]?)(?P<name>\w+)(\{\.(?P<selector>\w+)\})?(:(?P<type>\w+))?[\]}]?"
+    r"(?P<optional>\?)?(?P<updates>\+)?(?P<relaxed>~)?(?P<minus>\{-\})?"
+    r"(?P<open>[\[{]?)(?P<name>\w[\w-]*)(\{\.(?P<selector>\w+)\})?(:(?P<type>\w+))?[\]}]?"
     r"(\|(?P<spare>\?)?(?P<pair>\w+)(:(?P<second>\w+))?)?$"
 )
 
@@ -58,7 +58,8 @@ class Words(dict[str, str]):
     A word is ``""`` where an optional modifier is missing.
 
     Attributes:
-        constants: The values of constant operands (``n:int``) by name.
+        constants: The values of constant operands (``n:int``) by name, and of predicates that are
+            given as constants.
         offsets: The byte offset in each address operand.
         counts: How many elements each vector operand has.
         given: The names of the operands given; optional ones may be missing.
@@ -104,7 +105,8 @@ class OperandForm:
     ``shape`` is ``"value"``, ``"address"``, ``"texture"``, ``"vector"`` or ``"constant"``. ``pair``
     is the name of the second half of a pair, if it is one, ``second`` its type; with ``spare`` it
     may be missing. Of a texture object that half is the coordinates. ``selector`` is the class of
-    its selectors, if it may have one; with ``minus`` it may have that.
+    its selectors, if it may have one; with ``minus`` it may have that. One that ``updates`` is a
+    destination and a source.
     """
 
     name: str
@@ -117,6 +119,7 @@ class OperandForm:
     spare: bool = False
     selector: str = ""
     minus: bool = False
+    updates: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -258,6 +261,7 @@ def _operand(text: str) -> OperandForm:
         spare=match["spare"] is not None,
         selector=match["selector"] or "",
         minus=match["minus"] is not None,
+        updates=match["updates"] is not None,
     )
 
 

@@ -76,7 +76,7 @@ CHAPTERS = (
         clusterlaunchcontrol.query_cancel"""),
     _chapter("9.7.14", "Warp-level matrices", "matrix", """
         wmma.load wmma.store wmma.mma mma mma.sp ldmatrix stmatrix movmatrix"""),
-    _chapter("9.7.15", "Warpgroup-level matrices", "", """
+    _chapter("9.7.15", "Warpgroup-level matrices", "warpgroup", """
         wgmma.mma_async wgmma.mma_async.sp wgmma.fence wgmma.commit_group wgmma.wait_group"""),
     _chapter("9.7.16", "Tensor cores of the fifth generation", "", """
         tcgen05.alloc tcgen05.dealloc tcgen05.relinquish_alloc_permit tcgen05.ld tcgen05.st
@@ -126,7 +126,9 @@ REFUSED_FORMS = tuple(
     mma.sync.aligned.m8n8k32.row.col.s32.s4.s4.s32
     mma.sync.aligned.m16n8k256.row.col.s32.b1.b1.s32.and.popc
     mma.sp::ordered_metadata.sync.aligned.m16n8k32.row.col.f32.f16.f16.f32
-    wmma.mma.sync.aligned.row.col.m8n8k32.s32.s4.s4.s32 ld.global.v8.b32
+    wmma.mma.sync.aligned.row.col.m8n8k32.s32.s4.s4.s32
+    wgmma.mma_async.sync.aligned.m64n8k256.s32.b1.b1.and.popc
+    wgmma.mma_async.sp.sync.aligned.m64n8k32.f32.f16.f16 ld.global.v8.b32
     ld.global.L2::evict_first.v4.b64 add.rn.f32x2 add.rn.f32.f16 cvt.rs.f16x2.f32
     cvt.rn.satfinite.e2m1x2.f32 cvt.rz.satfinite.ue8m0x2.f32
     ldmatrix.sync.aligned.m16n16.x1.trans.shared.b8
@@ -169,6 +171,7 @@ _OTHER_WORDS = frozenset(
     range cvt is_canceled get_first_ctaid::x get_first_ctaid::y get_first_ctaid::z
     get_first_ctaid b128
 """)
+    + [f"m64n{n}k{k}" for n in range(8, 257, 8) for k in (64, 256)]
 )
 # Words that ptxas knows only as parts of the names of certain instructions.
 _NAME_WORDS = frozenset(

@@ -4,8 +4,9 @@ Found from results recorded on one (``tests/golden``, ``tests/programs/recorded`
 functions give bit for bit. f64: one fused multiply-add after the other along k. Narrower types:
 the products of a **run** along k are exact; they and the addend are cut off, toward zero, 25 bits
 below the largest exponent among them, added up exactly, and the sum is rounded once. Eight bits
-are multiplied as f16, first the lower halves of all registers, then the upper ones; the addend is
-added to their sum at last, by an addition of f32 to nearest.
+are multiplied by ``mma`` as f16, first the lower halves of all registers, then the upper ones; the
+addend is added to their sum at last, by an addition of f32 to nearest. ``wgmma`` multiplies them as
+they are, keeping 13 bits only, in the sums and in f32 results.
 """
 
 from __future__ import annotations
@@ -25,11 +26,13 @@ from cudarun.emulator.isa.types import Kind, Type
 Array = npt.NDArray[Any]
 
 _KEPT = 25  # bits below the largest exponent
+_KEPT_OF_EIGHT_BITS = 13  # by wgmma
 _NOTHING = -2000  # the exponent of a zero: it has no say
 _EIGHT_BITS = ("e4m3", "e5m2")
 # The exponents of the least normal numbers: subnormal ones have the same. Those of 8 bits are
 # multiplied as f16.
 _LEAST = {"f16": -14, "e4m3": -14, "e5m2": -14, "bf16": -126, "tf32": -126, "f32": -126}
+_LEAST_BY_WARPGROUP = {**_LEAST, "e4m3": -6}
 
 
 def multiplied(
@@ -58,6 +61,25 @@ def multiplied(
     return _by_runs(a, b, c, names, run)
 
 
+def multiplied_by_warpgroup(
+    a: Array, b: Array, c: Array, types: dict[str, Type], *, satfinite: bool
+) -> Array:
+    """The same as ``wgmma`` does it: what stands along k is one run, of all types.
+
+    Of eight bits so far not recorded: as found by others (DeepSeek-V3's report, Microsoft's
+    MMA-Sim).
+    """
+    run = a.shape[2]
+    names = {which: element(ptx_type) for which, ptx_type in types.items()}
+    if names["a"] not in _EIGHT_BITS:
+        return multiplied(a, b, c, types, run, satfinite=satfinite)
+    result = _by_runs(a, b, c, names, run, _KEPT_OF_EIGHT_BITS, _LEAST_BY_WARPGROUP)
+    if names["d"] == "f32":
+        bits = result.view(np.uint32)
+        bits[np.isfinite(result)] &= np.uint32(0xFFFFFFFF << 23 - _KEPT_OF_EIGHT_BITS & 0xFFFFFFFF)
+    return result
+
+
 def _of_eight_bits(a: Array, b: Array, c: Array, names: dict[str, str], run: int) -> Array:
     """fp8: a register has four values along k, of which the first two are in the first run."""
     order = np.argsort(np.arange(a.shape[2]) % 4 >= 2, kind="stable")
@@ -68,16 +90,25 @@ def _of_eight_bits(a: Array, b: Array, c: Array, names: dict[str, str], run: int
     return result
 
 
-def _by_runs(a: Array, b: Array, c: Array, names: dict[str, str], run: int) -> Array:
+def _by_runs(
+    a: Array,
+    b: Array,
+    c: Array,
+    names: dict[str, str],
+    run: int,
+    kept: int = _KEPT,
+    least: dict[str, int] = _LEAST,
+) -> Array:
     """Each run is added to what those before it gave."""
     names = dict(names)
-    exponents = [_exponents(x, _LEAST[names[which]]) for x, which in ((a, "a"), (b, "b"))]
+    exponents = [_exponents(x, least[names[which]]) for x, which in ((a, "a"), (b, "b"))]
     for start in range(0, a.shape[2], run):
         part = slice(start, start + run)
         total = _added(
             (a[:, :, part], exponents[0][:, :, part]),
             (b[:, part], exponents[1][:, part]),
-            (c, _exponents(c, _LEAST[names["c"]])),
+            (c, _exponents(c, least[names["c"]])),
+            kept,
         )
         result = _rounded(total, names["d"])
         c, names["c"] = result.astype(np.float64), names["d"]
@@ -104,12 +135,14 @@ def _exponents(values: Array, least: int) -> Array:
     return exponents
 
 
-def _added(a: tuple[Array, Array], b: tuple[Array, Array], c: tuple[Array, Array]) -> Array:
+def _added(
+    a: tuple[Array, Array], b: tuple[Array, Array], c: tuple[Array, Array], kept: int
+) -> Array:
     """The sum of a run of products and the addend; each is given with its exponents."""
     largest = (a[1][:, :, :, None] + b[1][:, None, :, :]).max(axis=2)
     np.maximum(largest, c[1], out=largest)
     np.maximum(largest, -400, out=largest)  # all are zeros
-    places = _KEPT - largest.astype(np.int32)
+    places = kept - largest.astype(np.int32)
     scale = np.ldexp(1.0, places)
     products = a[0][:, :, :, None] * b[0][:, None, :, :]
     products *= scale[:, :, None, :]

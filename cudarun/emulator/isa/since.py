@@ -137,6 +137,8 @@ sub            53 6.0 f16 f16x2
 szext          70 7.6
 tanh           75 7.0
                90 7.8 bf16 bf16x2
+wgmma          90 8.0
+               90 8.4 s8+u8
 wmma           70 6.3
                70 7.8 shared::cta
                72 6.3 s32 s8 u8

@@ -23,6 +23,7 @@ from cudarun.emulator.isa import (
     texture,
     video,
     warp,
+    warpgroup,
 )
 from cudarun.emulator.isa.form import Form
 
@@ -38,6 +39,7 @@ _MODULES = (
     atomics,
     warp,
     matrix,
+    warpgroup,
     mbarrier,
     cluster,
     stack,

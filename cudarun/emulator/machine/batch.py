@@ -153,7 +153,7 @@ class Batch:
         if self._stall > _STALLED or (self.waiting and self._must_wait(path, backward=backward)):
             self.leave(active, path, block.live_in)
             return
-        if block.gate is not None and not self.threads.whole_warps(active):
+        if block.gate is not None and not self.threads.whole_warps(active, block.gate_warps):
             self.leave(active, path, block.live_in)
             return
         active.path = path
@@ -329,7 +329,8 @@ class Batch:
             lanes = lane_sets.union([lanes, self.gated.pop(path)])
         frame = self.frame(len(path) - 1, function)
         assert block.gate is not None
-        ready = self.threads.complete(lanes, frame.home_values(block.gate, lanes), self.alive)
+        masks = frame.home_values(block.gate, lanes)
+        ready = self.threads.complete(lanes, masks, self.alive, block.gate_warps)
         if ready.all():
             return lanes
         self.gated[path] = lane_sets.select(lanes, ~ready)

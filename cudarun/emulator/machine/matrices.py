@@ -69,6 +69,30 @@ def numbers(bits: Array, ptx_type: Type) -> Array:
     return to_f32(bits, element(ptx_type)).astype(np.float64)
 
 
+def left_matrix(values: Array, m: int, k: int) -> Array:
+    """A of ``mma``, from its elements by warp, lane, register and place in the register."""
+    matrix = np.zeros((len(values), m, k), dtype=values.dtype)
+    count = values.shape[-1]
+    halves = m // 8
+    for register in range(values.shape[2]):
+        row = _GROUP + 8 * (register % halves)
+        column = register // halves * 4 * count + _PLACE * count
+        for place in range(count):
+            matrix[:, row, column + place] = values[:, :, register, place]
+    return matrix
+
+
+@cache
+def accumulator_places(count: int) -> tuple[Array, Array]:
+    """The row and the column of each element of C and D of ``mma``, by lane and number.
+
+    Two neighbours of a row, the same two eight rows below, then on to the next eight columns.
+    """
+    number = np.arange(count)
+    row = _GROUP[:, None] + 8 * (number // 2 % 2)
+    return row, 2 * _PLACE[:, None] + number % 2 + number // 4 * 8
+
+
 # --- mma -----------------------------------------------------------------------------------------
 
 
@@ -109,15 +133,7 @@ class Multiply(MatrixAction):
         return values.reshape(*registers.shape, -1)
 
     def _left(self, registers: Array, ptx_type: Type) -> Array:
-        values = self._elements(registers, ptx_type)
-        matrix = np.zeros((len(values), self.m, self.k), dtype=values.dtype)
-        count = values.shape[-1]
-        halves = self.m // 8
-        for register in range(values.shape[2]):
-            row = _GROUP + 8 * (register % halves)
-            column = register // halves * 4 * count + _PLACE * count
-            for place in range(count):
-                matrix[:, row, column + place] = values[:, :, register, place]
+        matrix = left_matrix(self._elements(registers, ptx_type), self.m, self.k)
         return numbers(matrix, ptx_type)
 
     def _right(self, registers: Array, ptx_type: Type) -> Array:
@@ -134,16 +150,13 @@ class Multiply(MatrixAction):
         values = self._elements(registers, ptx_type)
         values = values.reshape(len(values), WARP, -1)
         matrix = np.zeros((len(values), self.m, self.n), dtype=values.dtype)
-        for number in range(values.shape[2]):
-            matrix[:, _GROUP + 8 * (number // 2), 2 * _PLACE + number % 2] = values[:, :, number]
+        row, column = accumulator_places(values.shape[2])
+        matrix[:, row, column] = values
         return numbers(matrix, ptx_type)
 
     def _fragments(self, matrix: Array, dtype: np.dtype[Any]) -> Array:
-        count = self.m * self.n // WARP
-        values = np.zeros((len(matrix), WARP, count), dtype=matrix.dtype)
-        for number in range(count):
-            values[:, :, number] = matrix[:, _GROUP + 8 * (number // 2), 2 * _PLACE + number % 2]
-        return values.view(dtype)
+        row, column = accumulator_places(self.m * self.n // WARP)
+        return np.ascontiguousarray(matrix[:, row, column]).view(dtype)
 
 
 # --- ldmatrix, stmatrix --------------------------------------------------------------------------

@@ -62,6 +62,9 @@ class Observer:
     def warps_meet(self, batch: Batch, lanes: Lanes, masks: Array | None) -> None:
         """Lanes have met the others of their member masks; whole warps without."""
 
+    def warpgroups_meet(self, batch: Batch, lanes: Lanes) -> None:
+        """Whole warpgroups know that what they did together is done."""
+
     def clusters_arrive(self, batch: Batch, lanes: Lanes) -> None:
         """Lanes arrive at the barrier of their cluster, and go on."""
 

@@ -98,7 +98,8 @@ def _parked(batch: Batch) -> list[str]:
         lines += _waiters(batch, lanes, "at the barrier of their cluster", site)
     for path, lanes in batch.gated.items():
         _, block = batch.launch.locate(path[-1])
-        what = "for the other threads of their member mask"
+        whose = "member mask" if block.gate_warps == 1 else "warpgroup"
+        what = f"for the other threads of their {whose}"
         lines += _waiters(batch, lanes, what, block.operations[0].site)
     return lines
 

@@ -18,6 +18,9 @@ Array = npt.NDArray[Any]
 Coordinates = tuple[int, int, int]
 
 WARP = 32
+WARPGROUP = 4 * WARP
+"""Threads of four warps that follow each other, the first one's rank a multiple of four."""
+
 _LEAST_LANES = 32  # arrays of one item stand for values that all lanes share
 
 
@@ -116,12 +119,17 @@ class Threads:
 
     # --- warps -----------------------------------------------------------------------------------
 
-    def whole_warps(self, active: Active) -> bool:
-        """Whether the active lanes are certainly all living lanes of their warps."""
+    def whole_warps(self, active: Active, together: int = 1) -> bool:
+        """Whether the active lanes are certainly all living lanes of their warps.
+
+        Or of what several warps make ``together``.
+        """
         members = active.members
         if not isinstance(members, slice):
             return False
-        unit = WARP if self.threads % WARP == 0 else self.threads
+        unit = WARP * together
+        if self.threads % unit:
+            unit = self.threads
         return bool(members.start % unit == 0 and members.stop % unit == 0)
 
     def warp_bits(self, lanes: Lanes) -> Array:
@@ -130,11 +138,22 @@ class Threads:
         present[self.slot_of[lanes]] = True
         return np.packbits(present.reshape(-1, WARP), axis=1, bitorder="little").view("<u4")[:, 0]
 
-    def complete(self, lanes: Lanes, masks: Array, alive: Array) -> npt.NDArray[np.bool_]:
-        """For each of some lanes, whether all living lanes of its member mask are among them."""
+    def complete(
+        self, lanes: Lanes, masks: Array, alive: Array, together: int = 1
+    ) -> npt.NDArray[np.bool_]:
+        """For each of some lanes, whether all living lanes of its member mask are among them.
+
+        With several warps ``together``, whether all of them are, masks aside.
+        """
         here = self.warp_bits(lanes)
         living = self.warp_bits(np.flatnonzero(alive))
         warp = self.slot_of[lanes] // WARP
+        if together > 1:
+            every = np.arange(len(living))
+            group = every // self.warps * self.warps + every % self.warps // together
+            missing = np.bincount(group, weights=living & ~here, minlength=len(living))
+            whole: npt.NDArray[np.bool_] = missing[group[warp]] == 0
+            return whole
         ready: npt.NDArray[np.bool_] = (masks & living[warp] & ~here[warp]) == 0
         return ready
 

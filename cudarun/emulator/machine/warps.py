@@ -1,7 +1,8 @@
 """Operations between the lanes of a warp (PTX manual 9.7.9.6 and 9.7.13): shuffle, vote, match.
 
 A synchronous action is the first operation of its block, and the batch lets lanes enter only when
-all living lanes of their member mask are there: that of the last source, or the whole warp.
+all living lanes of their member mask are there: that of the last source, or the whole warp or
+warpgroup.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ class WarpAction:
     """What the operations have in common: where lanes are in their warps.
 
     Attributes:
-        waits_for: ``"mask"`` or ``"warp"``; empty if lanes wait for nobody.
+        waits_for: ``"mask"``, ``"warp"`` or ``"warpgroup"``; empty if lanes wait for nobody.
     """
 
     waits_for: ClassVar[str] = "mask"

@@ -22,6 +22,7 @@ from tests.golden.isa import (
     memory,
     wanted,
     warp,
+    wgmma,
 )
 from tests.golden.isa import video as video_cases
 from tests.golden.isa.case import Case, unique
@@ -43,6 +44,7 @@ _CHAPTERS: dict[str, Callable[[], Iterable[Case]]] = {
     "matrix": matrix.matrix,
     "calls": calls.calls,
     "fragments": fragments.fragments,
+    "wgmma": wgmma.wgmma,
     "control": warp.control,
     "cluster": warp.cluster,
     "mbarrier": mbarrier.mbarrier,

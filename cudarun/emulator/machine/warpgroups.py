@@ -1,0 +1,231 @@
+"""Matrix products of warpgroups: ``wgmma`` (PTX manual 9.7.15).
+
+A warpgroup is four warps that follow each other, the first one's rank a multiple of four. Warp
+``w`` of it has rows ``16 w`` to ``16 w + 15`` of A and D in its registers, as ``mma`` has them in
+those of one warp. B, and A where a descriptor stands for it, lie in shared memory.
+
+Matrices in shared memory are made of rows of 16 bytes, here **chunks**, whatever their elements:
+
+* K-major: a row of A, or a column of B, has 32 bytes, two chunks along k.
+* MN-major, of elements of 16 bits only: a chunk has eight rows of A, or columns of B, at one k.
+
+How sums of products are rounded: ``isa/products.py``.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from cudarun.emulator.isa.products import multiplied_by_warpgroup
+from cudarun.emulator.isa.types import TYPES
+from cudarun.emulator.machine.access import Access
+from cudarun.emulator.machine.matrices import accumulator_places, left_matrix, numbers, shape_of
+from cudarun.emulator.machine.threads import WARP, WARPGROUP
+from cudarun.emulator.machine.warps import WarpAction
+
+if TYPE_CHECKING:
+    from cudarun.emulator.isa.form import Words
+    from cudarun.emulator.machine.active import Active
+
+Array = npt.NDArray[Any]
+Arrays = tuple[Array, ...]
+
+_LAUNCH_FAILED = 719
+_WARPS = WARPGROUP // WARP
+_CHUNK = 16  # bytes
+_PRODUCTS_AT_ONCE = 1 << 18
+
+
+class WarpgroupAction(WarpAction):
+    """What the operations share. They are ``.aligned``: whole warpgroups execute them."""
+
+    waits_for = "warpgroup"
+
+
+class NothingPending(WarpgroupAction):
+    """``wgmma.fence``, ``wgmma.commit_group``: products are made at once, so nothing is pending."""
+
+    def __call__(self, active: Active, sources: Arrays, destinations: Arrays) -> None:
+        """Do nothing."""
+
+
+class WaitGroup(NothingPending):
+    """``wgmma.wait_group``: all of the warpgroup know then that its products are done."""
+
+
+class Descriptors:
+    """Matrix descriptors, one for each warpgroup (PTX manual 9.7.15.5.1.2.2).
+
+    Attributes:
+        start: Where the matrix starts in shared memory. Addresses and offsets are in bytes.
+        leading: The leading dimension byte offset.
+        stride: The stride dimension byte offset.
+        base: The base offset: where the swizzling pattern starts, in units of 128 bytes modulo 8.
+        swizzle: How many of the lowest bits of a chunk's number are swizzled: 3 with 128 bytes.
+    """
+
+    def __init__(self, words: Array) -> None:
+        self.start, self.leading, self.stride = (
+            (words >> np.uint64(bit) & np.uint64(0x3FFF)).astype(np.int64) * _CHUNK
+            for bit in (0, 16, 32)
+        )
+        self.base = (words >> np.uint64(49) & np.uint64(7)).astype(np.int64)
+        mode = (words >> np.uint64(62)).astype(np.int64)
+        self.swizzle = np.array([0, 3, 2, 1])[mode]
+
+    def chunks(self, lines: int, *, transposed: bool) -> Array:
+        """The address of each chunk of a matrix of ``lines`` rows of A, or columns of B.
+
+        By warpgroup, then by line and part along k; ``transposed`` (MN-major), by eight lines and
+        k. These are the manual's canonical layouts (9.7.15.5.1.2.1.3).
+        """
+        start, leading, stride, swizzle = (
+            array[:, None, None] for array in (self.start, self.leading, self.stride, self.swizzle)
+        )
+        width = 1 << swizzle  # chunks of a line of the swizzling pattern
+        plain = swizzle == 0
+        if transposed:
+            eight, k = np.ogrid[: lines // 8, :16]
+            inner = eight % width * _CHUNK + k % 8 * width * _CHUNK
+            outer = np.where(
+                plain, eight * stride + k // 8 * leading, eight // width * leading + k // 8 * stride
+            )
+        else:
+            line, part = np.ogrid[:lines, :2]
+            inner = line % 8 * width * _CHUNK
+            outer = line // 8 * stride + part * np.where(plain, leading, _CHUNK)
+        return self._swizzled(start + inner + outer)
+
+    def _swizzled(self, addresses: Array) -> Array:
+        """Bits 4 to 6 are combined with bits 7 to 9, counted from where the pattern starts."""
+        base, swizzle = self.base[:, None, None], self.swizzle[:, None, None]
+        line = (addresses >> 7) - base & (1 << swizzle) - 1
+        swizzled: Array = addresses ^ line << 4
+        return swizzled
+
+
+class MultiplyAsync(WarpgroupAction):
+    """``wgmma.mma_async``.
+
+    On hardware it reads shared memory through the async proxy, at some time before
+    ``wgmma.wait_group`` says that it is done. Here that is when the instruction is executed.
+    """
+
+    def __init__(self, words: Words) -> None:
+        super().__init__(words)
+        self.m, self.n, self.k = shape_of(words["shape"])
+        self.types = {name: TYPES[words[f"{name}type"]] for name in "dab"}
+        self.types["c"] = self.types["d"]
+        self.satfinite = bool(words.get("sat") or words.get("satfinite"))
+        self.accumulators = words.counts[0]
+        self.left_registers = words.counts[1] if "a" in words.given else 0
+        constants = words.constants
+        self.negated = [constants.get(f"imm-scale-{name}") == -1 for name in "ab"]
+        self.transposed = [constants.get(f"imm-trans-{name}") == 1 for name in "ab"]
+        self.access = Access("shared", np.dtype(np.uint64), 2, "load", 0)
+
+    def __call__(self, active: Active, sources: Arrays, destinations: Arrays) -> None:
+        """Multiply the matrices of all warpgroups."""
+        self._check_whole(active)
+        rest = sources[self.accumulators :]
+        c = self._accumulator(sources[: self.accumulators])
+        if self.left_registers:
+            a = self._left(rest[: self.left_registers])
+            rest = rest[self.left_registers :]
+        else:
+            a = self._in_memory(active, rest[0], "a")
+            rest = rest[1:]
+        b = self._in_memory(active, rest[0], "b").transpose(0, 2, 1)
+        c[~self._uniform(active, rest[1], "values of scale-d")] = 0
+        if self.negated[0]:
+            a = -a
+        if self.negated[1]:
+            b = -b
+        self._put(self._products(a, b, c), destinations)
+
+    def _check_whole(self, active: Active) -> None:
+        """Raise the fault of a warpgroup of which threads have ended, or were never there."""
+        threads = active.batch.threads
+        rank = self.slots(active) % (threads.warps * WARP) % WARPGROUP
+        wrong = rank != np.arange(active.count) % WARPGROUP
+        if wrong.any() or active.count % WARPGROUP:
+            what = "wgmma.mma_async in a warpgroup of less than 128 threads"
+            lane = int(np.argmax(wrong)) if wrong.any() else active.count - 1
+            raise active.fault(_LAUNCH_FAILED, what, lane)
+
+    def _uniform(self, active: Active, values: Array, what: str) -> Array:
+        """The value that all threads of a warpgroup have, by warpgroup."""
+        table = values.reshape(-1, WARPGROUP)
+        differ = table != table[:, :1]
+        if differ.any():
+            lane = int(np.argmax(differ))
+            raise active.fault(_LAUNCH_FAILED, f"wgmma.mma_async with different {what}", lane)
+        return table[:, 0]
+
+    # --- matrices, by warpgroup ------------------------------------------------------------------
+
+    def _in_memory(self, active: Active, words: Array, name: str) -> Array:
+        """A, or B transposed: by warpgroup, line and k."""
+        index = "ab".index(name)
+        lines, ptx_type = (self.m, self.n)[index], self.types[name]
+        descriptors = Descriptors(self._uniform(active, words, f"descriptors of {name.upper()}"))
+        addresses = descriptors.chunks(lines, transposed=self.transposed[index])
+        data = self._loaded(active, addresses)
+        elements = data.reshape(*addresses.shape, 2).view(ptx_type.dtype)
+        if self.transposed[index]:  # eight lines, k, line of the eight
+            elements = elements.transpose(0, 1, 3, 2)
+        return numbers(elements.reshape(len(addresses), lines, self.k), ptx_type)
+
+    def _loaded(self, active: Active, addresses: Array) -> Array:
+        """Chunks, as pairs of words. Each warp's first thread reads a quarter of them."""
+        groups, count = len(addresses), addresses[0].size
+        first = np.arange(groups)[:, None] * WARPGROUP + np.arange(count) * _WARPS // count * WARP
+        some = active.some(first.reshape(-1))
+        data = np.zeros((groups * count, 2), dtype=np.uint64)
+        flat = addresses.reshape(-1).astype(np.uint32)
+        for view, index, positions in self.access.locate(some, flat):
+            rows = slice(None) if positions is None else positions
+            for place in range(2):
+                data[rows, place] = view[place:].take(index)
+        return data
+
+    def _left(self, registers: Arrays) -> Array:
+        """A from registers."""
+        words = [np.ascontiguousarray(each).view(np.uint32).reshape(-1, WARP) for each in registers]
+        elements = np.stack(words, axis=-1).view(self.types["a"].dtype)
+        elements = elements.reshape(len(elements), WARP, self.left_registers, -1)
+        matrix = left_matrix(elements, self.m // _WARPS, self.k)
+        return numbers(matrix.reshape(-1, self.m, self.k), self.types["a"])
+
+    def _accumulator(self, registers: Arrays) -> Array:
+        """D as it was."""
+        values = np.stack([each.reshape(len(each), -1) for each in registers], axis=1)
+        values = values.reshape(-1, WARP, values.shape[1] * values.shape[2])
+        matrix = np.zeros((len(values), self.m // _WARPS, self.n), dtype=values.dtype)
+        row, column = accumulator_places(values.shape[2])
+        matrix[:, row, column] = values
+        return numbers(matrix.reshape(-1, self.m, self.n), self.types["d"])
+
+    def _put(self, matrix: Array, registers: Arrays) -> None:
+        """D to its registers."""
+        matrix = matrix.reshape(-1, self.m // _WARPS, self.n)
+        row, column = accumulator_places(matrix[0].size // WARP)
+        values = matrix[:, row, column].reshape(len(matrix) * WARP, len(registers), -1)
+        for number, register in enumerate(registers):
+            np.copyto(register.reshape(len(register), -1), values[:, number])
+
+    def _products(self, a: Array, b: Array, c: Array) -> Array:
+        """D, some warpgroups at a time: there is a number for each product."""
+        step = max(_PRODUCTS_AT_ONCE // (self.m * self.n * self.k), 1)
+        parts = [slice(first, first + step) for first in range(0, len(a), step)]
+        return np.concatenate(
+            [
+                multiplied_by_warpgroup(
+                    a[part], b[part], c[part], self.types, satfinite=self.satfinite
+                )
+                for part in parts
+            ]
+        )

@@ -14,9 +14,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
-_STD = "namespace std { using namespace cuda::std; }\n"
+from cudarun.session.math_header import COMPLEX, MATH
 
-_NAMED_FOR_STD = "namespace std { %s }\n"
+# Any header of libstdc++ brings these two.
+_SIZES = "namespace std { using ::size_t; using ::ptrdiff_t; }\n"
+
+_STD = "namespace std { using namespace cuda::std; }\n" + _SIZES
+
+_NAMED_FOR_STD = "namespace std { %s }\n" + _SIZES
 
 # glibc's math.h has these for every language mode that compilers choose by themselves.
 _CONSTANTS = {
@@ -58,19 +63,20 @@ _HEADERS = {
     "stdlib.h": "",
     "string.h": "",
     # of C++: in std, too
-    "cassert": "",
-    "cfloat": _libcu("cfloat"),
-    "climits": _libcu("climits"),
-    "cmath": _libcu("cmath") + _STD + _defined(_CONSTANTS),
+    "cassert": _SIZES,
+    "cfloat": _libcu("cfloat") + _SIZES,
+    "climits": _libcu("climits") + _SIZES,
+    "cmath": _SIZES + MATH + _defined(_CONSTANTS | _INFINITIES),
     "cstddef": _libcu("cstddef") + _STD,
     "cstdint": _libcu("cstdint") + _STD,
     "cstdio": _NAMED_FOR_STD % "using ::printf;",
     "cstdlib": _NAMED_FOR_STD % "using ::malloc; using ::free; using ::abs;",
     "cstring": _libcu("cstring") + _STD,
+    "complex": _SIZES + COMPLEX,
     **{
         name: _libcu(name) + _STD
         for name in (
-            "algorithm", "array", "bit", "complex", "functional", "initializer_list", "limits",
+            "algorithm", "array", "bit", "functional", "initializer_list", "limits",
             "numeric", "optional", "span", "tuple", "type_traits", "utility", "variant",
         )
     },

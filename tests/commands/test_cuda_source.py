@@ -264,11 +264,53 @@ def test_shared_memory_that_was_forgotten(run: Run, tmp_path: Path, smem: int) -
         ("<limits>", "x[0] = std::numeric_limits<unsigned char>::max() - 248;"),
         ("<utility>", "int y = 7; int z = 0; std::swap(y, z); x[0] = z;"),
         ("<array>", "std::array<int, 2> y = {3, 7}; x[0] = y[1];"),
+        ("<cstdio>", "std::size_t y = 7; x[0] = y;"),
+        ("<cstdint>", "std::ptrdiff_t y = 7; x[0] = y;"),
     ],
 )
 def test_standard_headers(run: Run, tmp_path: Path, include: str, does: str) -> None:
     text = f"#include {include}\n__global__ void k(unsigned *x) {{ {does} }}\n"
     ran = run("launch", write(tmp_path, text), *CPU, "x=u32[1]:[7]", "--check", "x == 7")
+    assert ran.code == 0, ran.err
+
+
+MATH = r"""
+#include <cmath>
+#include <complex>
+#include <cmath>
+#include <complex>
+__global__ void k(double* y, float two, int n) {
+    static_assert(sizeof(std::sqrt(two)) == 4 && sizeof(std::pow(two, n)) == 8);
+    static_assert(sizeof(std::fmax(two, 1.0)) == 8 && sizeof(std::abs((short) 1)) == 4);
+    float whole;
+    int e, q;
+    std::complex<float> z(3, 4);
+    y[0] = std::sqrt(n) + std::sqrtf(two * two);          // 3 + 2
+    y[1] = std::pow(two, n) + std::pow(n, 2);             // 512 + 81
+    y[2] = std::frexp(two, &e) + e;                       // 0.5 + 2
+    y[3] = std::modf(2.5f, &whole) + whole * 10;          // 0.5 + 20
+    y[4] = std::isless(1, 2.5) + std::isunordered(NAN, 1.0) + std::isinf(INFINITY);  // 3
+    y[5] = std::lround(2.6f) + std::hypot(3, 4.0f) + std::fma(two, n, 1);            // 3 + 5 + 19
+    y[6] = std::remquo(7.0, two, &q) + q;                 // -1 + 4
+    y[7] = std::abs(z) + std::pow(z, 2).real() + std::sqrt(z).imag();                // 5 - 7 + 1
+}
+"""
+
+
+def test_functions_of_cmath_and_complex(run: Run, tmp_path: Path) -> None:
+    command = ("launch", write(tmp_path, MATH), *CPU, "y=f64[8]", "two=2", "n=9")
+    ran = run(*command, "--check", "y == [5, 593, 2.5, 20.5, 3, 27, 3, -1]")
+    assert ran.code == 0, ran.err + ran.out
+
+
+def test_built_in_functions_after_using_namespace_std(run: Run, tmp_path: Path) -> None:
+    text = """
+        #include <cmath>
+        using namespace std;
+        __global__ void k(float* x, int n) { x[0] = sqrtf(x[0]) + sqrt(x[1]) + sqrt(n) + abs(-n); }
+    """
+    args = ("x=f32[2]:[4, 16]", "n=9", "--check", "x[0] == 18")
+    ran = run("launch", write(tmp_path, text), *CPU, *args)
     assert ran.code == 0, ran.err
 
 

@@ -287,11 +287,14 @@ __global__ void k(double* y, float two, int n) {
     std::complex<float> z(3, 4);
     y[0] = std::sqrt(n) + std::sqrtf(two * two);          // 3 + 2
     y[1] = std::pow(two, n) + std::pow(n, 2);             // 512 + 81
-    y[2] = std::frexp(two, &e) + e;                       // 0.5 + 2
-    y[3] = std::modf(2.5f, &whole) + whole * 10;          // 0.5 + 20
+    y[2] = std::frexp(two, &e);                           // 0.5 and 2
+    y[2] += e;
+    y[3] = std::modf(2.5f, &whole);                       // 0.5 and 20
+    y[3] += whole * 10;
     y[4] = std::isless(1, 2.5) + std::isunordered(NAN, 1.0) + std::isinf(INFINITY);  // 3
     y[5] = std::lround(2.6f) + std::hypot(3, 4.0f) + std::fma(two, n, 1);            // 3 + 5 + 19
-    y[6] = std::remquo(7.0, two, &q) + q;                 // -1 + 4
+    y[6] = std::remquo(7.0, two, &q);                     // -1 and 4
+    y[6] += q;
     y[7] = std::abs(z) + std::pow(z, 2).real() + std::sqrt(z).imag();                // 5 - 7 + 1
 }
 """

@@ -164,6 +164,26 @@ def test_a_warp_does_not_order_another() -> None:
 # --- blocks --------------------------------------------------------------------------------------
 
 
+RELEASED = """
+  setp.lt.u32 %p3, %t, 64; @%p3 bra FIRST;
+WAIT:
+  ld.acquire.cta.global.u32 %v1, [%z+2048]; setp.eq.u32 %p4, %v1, 0; @%p4 bra WAIT;
+  ld.shared.u32 %v1, [part+200];
+  bra DONE;
+FIRST:
+  st.shared.u32 [%s], %t;
+  {meet}
+  @!%p0 bra DONE;
+  red.release.cta.global.add.u32 [%z+2048], 1;
+DONE:
+"""
+
+
+def test_a_release_passes_on_what_some_warps_have_met_for() -> None:
+    assert races(RELEASED.format(meet="bar.sync 1, 64;"), block=96) == []
+    assert races(RELEASED.format(meet=""), block=96) != []
+
+
 def test_blocks_race_in_global_memory_also_from_batch_to_batch() -> None:
     [finding] = races("st.global.u32 [%g], %b;", grid=3000, block=64)
     assert [place.block != (0, 0, 0) for place in finding.places].count(True) >= 1

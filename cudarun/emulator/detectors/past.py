@@ -200,8 +200,9 @@ class Past:
     def published(self, lane: int, level: str) -> Clock:
         """What a lane passes on that writes to memory after its fence.
 
-        What others of its block did counts when it knows of it and they have fenced it, or somebody
-        of their block has since: a barrier before or after the fence, both are seen in kernels.
+        What others of its block did counts when it knows of it and they have fenced it, or it has
+        since, or somebody else of their block: a barrier before or after the fence, both are seen
+        in kernels.
         """
         fenced = self._fenced[level]
         first = lane - int(self._in_block[lane])
@@ -219,7 +220,7 @@ class Past:
             start = thread - int(self._in_block[lane]) % WARP_SIZE
             pairs += [(THREAD + start + other, int(m)) for other, m in enumerate(known)]
         if self._of_warps is not None:
-            known = np.minimum(self._of_warps[lane], by_warp)
+            known = np.minimum(self._of_warps[lane], np.maximum(by_warp, fenced[lane]))
             pairs += [(WARP + block * self.warps + w, int(m)) for w, m in enumerate(known)]
         own = Clock.of((key, moment) for key, moment in pairs if moment)
         return own.joined(self._clocks[self._clock[lane]])

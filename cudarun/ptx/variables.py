@@ -110,32 +110,43 @@ class VariableRules(InstructionRules):
     def _initialised(self, variable: Variable) -> Variable:
         if not self.accept("="):
             return variable
-        shape = variable.dimensions
-        if variable.vector > 1:
-            shape += (variable.vector,)
-        return replace(variable, initial=tuple(self._initial(shape)))
+        initial = self._initial(variable.dimensions, variable.vector)
+        return replace(variable, initial=tuple(initial))
 
-    def _initial(self, shape: tuple[int | None, ...]) -> list[Integer | Float | SymbolValue]:
-        """The elements of an initialiser in memory order, short inner rows filled with zeros."""
-        if not shape:
+    def _initial(
+        self, shape: tuple[int | None, ...], vector: int
+    ) -> list[Integer | Float | SymbolValue]:
+        """The elements of an initialiser in memory order.
+
+        They stand one after the other as given, as ptxas has them: the row after a short one begins
+        where that ends, and zeros come last.
+        """
+        if not shape and vector == 1:
             return [self._initial_element()]
+        if not shape:
+            elements = self._initial((None,), 1)
+            if len(elements) != vector:
+                raise self.refusal("Incorrect number of elements in vector initializer")
+            return elements
         length, inner = shape[0], shape[1:]
-        row = prod(extent for extent in inner if extent is not None)
-        elements: list[Integer | Float | SymbolValue] = []
+        row = vector * prod(extent for extent in inner if extent is not None)
+        elements = []
+        rows = 0
         if row > _MOST_FILLED_IN:
             raise self.refusal("Array initializer is too large")
         self.expect("{")
         while not self.at("}"):
-            if length is not None and len(elements) == length * row:
+            if rows == length:
                 raise self.refusal("Greater number of elements in array initializer")
-            given = self._initial(inner)
-            elements += given
-            elements += [Integer(0)] * (row - len(given))
+            elements += self._initial(inner, vector)
+            rows += 1
             if not self.accept(","):
                 break
             if self.at("}"):
                 raise self.syntax_error()
         self.expect("}")
+        if length is None:  # it is as long as it has rows
+            elements += [Integer(0)] * (rows * row - len(elements))
         return elements
 
     def _initial_element(self) -> Integer | Float | SymbolValue:

@@ -103,6 +103,15 @@ def test_syntax_errors_of_statements(text, word, line, column):
             "Greater number of elements in array initializer",
             "fatal",
         ),
+        *(
+            (
+                HEADER + f".global .v2 .u32 w{wrong};",
+                None,
+                "Incorrect number of elements in vector initializer",
+                "fatal",
+            )
+            for wrong in (" = {1}", " = {1,2,3}", "[2] = {{1,2},{}}")
+        ),
         (
             HEADER + ".global .b8 w[2][2] = {{1,2},{3,4},{5}};",
             (4, 36),

@@ -64,11 +64,7 @@ def multiplied(
 def multiplied_by_warpgroup(
     a: Array, b: Array, c: Array, types: dict[str, Type], *, satfinite: bool
 ) -> Array:
-    """The same as ``wgmma`` does it: what stands along k is one run, of all types.
-
-    Of eight bits so far not recorded: as found by others (DeepSeek-V3's report, Microsoft's
-    MMA-Sim).
-    """
+    """The same as ``wgmma`` does it: what stands along k is one run, of all types."""
     run = a.shape[2]
     names = {which: element(ptx_type) for which, ptx_type in types.items()}
     if names["a"] not in _EIGHT_BITS:

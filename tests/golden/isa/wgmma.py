@@ -13,8 +13,8 @@ from tests.golden.isa.case import Case
 from tests.golden.isa.matrix import packed
 
 TARGET = "sm_90a"
-LANES = 160  # kept of small whole results: the first warpgroup, and one warp of the second
-FEW_LANES = 32  # kept where it is about sums
+LANES = 160  # kept of the smallest whole results: the first warpgroup, and one warp of the second
+FEW_LANES = 32  # kept of the others
 PART = 14 * 1024  # bytes of shared memory for each warpgroup
 _MODES = {0: 0, 128: 1, 64: 2, 32: 3}
 _K = {"f16": 16, "bf16": 16, "tf32": 8}  # of eight bits: 32
@@ -138,7 +138,7 @@ class Product:
         sources = (fill,) * _FILL + (sums,) * _SUMS + (fill,) * (_LEFT if self.a is None else 0)
         result = packed(d)
         exact = self.word == "whole" or self.types == ("s32", "s8", "s8")
-        lanes = LANES if (exact and self.n <= 72) or "%p0" in self.scale else FEW_LANES
+        lanes = LANES if (exact and self.n == 8) or "%p0" in self.scale else FEW_LANES
         return Case(self.name, " ".join(lines), sources, (result,) * count, lanes=lanes,
                     target=TARGET)  # fmt: skip
 

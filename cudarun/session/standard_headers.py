@@ -15,6 +15,14 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from cudarun.session.math_header import COMPLEX, MATH
+from cudarun.session.number_headers import (
+    DEFINITIONS,
+    FLOATS,
+    INTEGERS,
+    LIMITS,
+    defined,
+    libcu_or,
+)
 
 # Any header of libstdc++ brings these two.
 _SIZES = "namespace std { using ::size_t; using ::ptrdiff_t; }\n"
@@ -42,10 +50,6 @@ _CONSTANTS = {
 _INFINITIES = {"INFINITY": "__int_as_float(0x7f800000)", "NAN": "__int_as_float(0x7fffffff)"}
 
 
-def _defined(macros: dict[str, str]) -> str:
-    return "".join(f"#ifndef {n}\n#define {n} {value}\n#endif\n" for n, value in macros.items())
-
-
 def _libcu(name: str) -> str:
     return f"#include <cuda/std/{name}>\n"
 
@@ -53,25 +57,25 @@ def _libcu(name: str) -> str:
 _HEADERS = {
     # of C: names stand in the global namespace
     "assert.h": "",
-    "float.h": _libcu("cfloat"),
-    "limits.h": _libcu("climits"),
+    "float.h": FLOATS,
+    "limits.h": LIMITS,
     # Not libcu++'s <cmath>: that takes seconds to read, and the functions are built in.
-    "math.h": _defined(_CONSTANTS | _INFINITIES),
-    "stddef.h": _libcu("cstddef"),
-    "stdint.h": _libcu("cstdint"),
+    "math.h": defined(_CONSTANTS | _INFINITIES),
+    "stddef.h": DEFINITIONS,
+    "stdint.h": INTEGERS,
     "stdio.h": "",
     "stdlib.h": "",
     "string.h": "",
     # of C++: in std, too
     "cassert": _SIZES,
-    "cfloat": _libcu("cfloat") + _SIZES,
-    "climits": _libcu("climits") + _SIZES,
-    "cmath": _SIZES + MATH + _defined(_CONSTANTS | _INFINITIES),
-    "cstddef": _libcu("cstddef") + _STD,
-    "cstdint": _libcu("cstdint") + _STD,
+    "cfloat": FLOATS + _SIZES,
+    "climits": LIMITS + _SIZES,
+    "cmath": _SIZES + MATH + defined(_CONSTANTS | _INFINITIES),
+    "cstddef": DEFINITIONS + _SIZES,
+    "cstdint": INTEGERS + _SIZES,
     "cstdio": _NAMED_FOR_STD % "using ::printf;",
     "cstdlib": _NAMED_FOR_STD % "using ::malloc; using ::free; using ::abs;",
-    "cstring": _libcu("cstring") + _STD,
+    "cstring": libcu_or("cstring", _NAMED_FOR_STD % "using ::memcpy; using ::memset;") + _SIZES,
     "complex": _SIZES + COMPLEX,
     **{
         name: _libcu(name) + _STD

@@ -8,6 +8,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from cudarun.ptx.errors import PtxError
 from tests.emulator.device import Device
 
 KERNEL = """
@@ -23,6 +24,19 @@ KERNEL = """
 """
 
 CASES = {
+    "vector registers": (
+        """
+        .reg .v4 .u32 %v; .reg .v2 .f32 %w<2>;
+        mov.u32 %v.x, 5; mov.u32 %v.y, 6; mov.u32 %v.z, 7; mov.u32 %v.w, 8;
+        st.global.v4.u32 [%o], %v;
+        ld.global.v2.f32 %w1, [%o+8];
+        mov.b32 %r0, %w1.y; mov.b32 %r1, %w1.r;
+        st.global.v2.u32 [%o+16], {%r0, %r1};
+        """,
+        "",
+        [5, 6, 7, 8, 8, 7],
+        "",
+    ),
     "literals": (
         """
         mov.u32 %r0, 017; mov.u32 %r1, 0b101; mov.u32 %r2, 0x1FU;
@@ -391,3 +405,24 @@ def test_written_by_hand(name: str) -> None:
     out = device.buffer(np.zeros(16, "u4"))
     device.launch("test", (1,), (8,), out)
     assert list(device.read(out, "u4", len(wanted))) == wanted
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        (".reg .v2 .u32 %v; add.u32 %v, %v, 1;", "Arguments mismatch for instruction 'add'"),
+        (".reg .v2 .u32 %v; st.global.u32 [%o], %v;", "Arguments mismatch for instruction 'st'"),
+        (".reg .v4 .u32 %v; ld.global.v2.u32 %v, [%o];", "Arguments mismatch for instruction 'ld'"),
+        (".reg .v4 .u64 %v;", "Vector type too large, exceeds 128 bit limit"),
+        (".reg .v2 .pred %q;", "Predicate type can only be used to define scalar"),
+    ],
+)
+def test_what_vector_registers_are_not(text: str, says: str) -> None:
+    with pytest.raises(PtxError, match=says):
+        Device(KERNEL.format(module="", body=text))
+
+
+def test_no_vector_registers_as_parameters() -> None:
+    function = ".func f(.reg .v2 .u32 %v) { ret; }"
+    with pytest.raises(PtxError, match="a vector register as a parameter is not implemented"):
+        Device(KERNEL.format(module=function, body=""))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 
@@ -29,6 +30,7 @@ from cudarun.emulator.decode.scope import (
     RegisterName,
     Scope,
     SharedVariable,
+    VectorName,
 )
 from cudarun.emulator.isa.types import TYPES
 from cudarun.emulator.machine.control import Branch, Terminator
@@ -131,6 +133,8 @@ class FunctionDecoder:
         """The parameters whose declarations have no fault; one that has is complained of."""
         for variable in variables:
             wrong = wrong_declaration(variable, self.names.module)
+            if variable.space == "reg" and variable.vector > 1:
+                wrong = "a vector register as a parameter is not implemented by the emulated device"
             if wrong is None:
                 yield variable
             else:
@@ -166,10 +170,6 @@ class FunctionDecoder:
                 f"a .{variable.space} variable inside a function is "
                 "not implemented by the emulated device",
             )
-        elif variable.space == "reg" and variable.vector != 1:
-            self._complain(
-                variable.position, "vector registers are not implemented by the emulated device"
-            )
         elif wrong := wrong_declaration(variable, self.names.module):
             self._complain(variable.position, wrong)
         else:
@@ -181,6 +181,7 @@ class FunctionDecoder:
     # --- instructions ----------------------------------------------------------------------------
 
     def _instruction(self, instruction: tree.Instruction, item: _Item) -> None:
+        instruction = _spelled_out(instruction, item.scope)
         lines = self.names.module.lines
         number = instruction.position.line
         text = lines[number - 1].strip() if number <= len(lines) else instruction.name
@@ -257,6 +258,22 @@ class FunctionDecoder:
 
     def _leave(self) -> Terminator:
         return leave(self.control, None)
+
+
+def _spelled_out(instruction: tree.Instruction, scope: Scope) -> tree.Instruction:
+    """An instruction with the components of vector registers in their place."""
+    vectors = {
+        place: found.components
+        for place, operand in enumerate(instruction.operands)
+        if isinstance(operand, tree.Register | tree.Symbol)
+        and isinstance(found := scope.find(operand.name), VectorName)
+    }
+    if not vectors:
+        return instruction
+    operands: list[tree.Operand] = list(instruction.operands)
+    for place, components in vectors.items():
+        operands[place] = tree.Vector(tuple(map(tree.Register, components)))
+    return replace(instruction, operands=tuple(operands))
 
 
 def _label_uses(function: tree.Function) -> Iterator[str]:

@@ -41,6 +41,8 @@ def wrong_declaration(variable: tree.Variable, module: tree.Module) -> str | Non
     kind = TYPES[variable.type].kind
     if kind is Kind.PREDICATE and variable.space != "reg":
         return f"Predicate variable '{variable.name}' must be in register state space"
+    if kind is Kind.PREDICATE and variable.vector > 1:
+        return "Predicate type can only be used to define scalar register variables"
     if variable.type == "f16x2" and variable.space == "param":
         return f"Variable '{variable.name}' cannot be allocated in .param state space"
     if TYPES[variable.type].bits * variable.vector > _WIDEST_VECTOR:

@@ -25,6 +25,13 @@ class RegisterName:
 
 
 @dataclass(frozen=True, slots=True)
+class VectorName:
+    """A vector register (PTX manual 5.4.2): the names of its components, registers of their own."""
+
+    components: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class LocalName:
     """A ``.local`` variable: its offset in the function's frame."""
 
@@ -58,6 +65,7 @@ class LabelName:
 
 Name = (
     RegisterName
+    | VectorName
     | LocalName
     | ParameterName
     | SymbolName
@@ -134,8 +142,10 @@ class Declarations:
         match variable.space:
             case "reg":
                 for name in _register_names(variable):
-                    slot = self.slot(name, variable.type, Role.REGISTER)
-                    scope.names[name] = RegisterName(slot, variable.type)
+                    if variable.vector == 1:
+                        scope.names[name] = self._register(name, variable.type)
+                    else:
+                        self._declare_vector(name, variable, scope)
             case "local":
                 offset = self.local.place(size_of(variable), alignment_of(variable))
                 scope.names[variable.name] = LocalName(offset)
@@ -148,6 +158,16 @@ class Declarations:
                 scope.names[variable.name] = self.parameter(variable)
             case _:
                 raise ValueError(variable.space)
+
+    def _register(self, name: str, declared: str) -> RegisterName:
+        return RegisterName(self.slot(name, declared, Role.REGISTER), declared)
+
+    def _declare_vector(self, name: str, variable: tree.Variable, scope: Scope) -> None:
+        components = tuple(f"{name}.{letter}" for letter in "xyzw"[: variable.vector])
+        scope.names[name] = VectorName(components)
+        for component, other in zip(components, "rgba", strict=False):
+            register = self._register(component, variable.type)
+            scope.names[component] = scope.names[f"{name}.{other}"] = register
 
     def parameter(self, variable: tree.Variable) -> ParameterName:
         """A ``.param`` variable of a ``.func`` or around a call."""

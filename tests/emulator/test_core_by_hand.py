@@ -426,3 +426,39 @@ def test_no_vector_registers_as_parameters() -> None:
     function = ".func f(.reg .v2 .u32 %v) { ret; }"
     with pytest.raises(PtxError, match="a vector register as a parameter is not implemented"):
         Device(KERNEL.format(module=function, body=""))
+
+
+@pytest.mark.parametrize(
+    ("text", "what"),
+    [
+        (".reg .u32 %r0;", "variable '%r0'"),
+        (".reg .u32 %x<3>; .reg .u32 %x2;", "variable '%x2'"),
+        (".shared .u32 s; .shared .u32 s;", "variable 's'"),
+        (".local .u32 s; .reg .u32 s;", "variable 's'"),
+        (".param .b32 out;", "variable 'out'"),
+        (".reg .v2 .u32 %v; .reg .v2 .u32 %v;", "variable '%v'"),
+        ("L: L:", "label 'L'"),
+    ],
+)
+def test_what_is_defined_twice(text: str, what: str) -> None:
+    with pytest.raises(PtxError, match=f"Duplicate definition of {what}"):
+        Device(KERNEL.format(module="", body=text))
+
+
+@pytest.mark.parametrize(
+    ("module", "what"),
+    [
+        (".global .u32 a; .global .u32 a;", "variable 'a'"),
+        (".func f() { ret; } .func f() { ret; }", "function 'f'"),
+        (".func f(.reg .u32 a, .reg .u32 a) { ret; }", "variable 'a'"),
+    ],
+)
+def test_what_a_module_defines_twice(module: str, what: str) -> None:
+    with pytest.raises(PtxError, match=f"Duplicate definition of {what}"):
+        Device(KERNEL.format(module=module, body=""))
+
+
+def test_what_may_be_there_again() -> None:
+    """In a block of its own, or as a declaration of what is defined elsewhere."""
+    module = ".func f(); .func f() { ret; } .extern .global .u32 a; .global .u32 a;"
+    Device(KERNEL.format(module=module, body="L: { .reg .u32 %r0; L: } .reg .u32 %r;"))

@@ -31,6 +31,7 @@ from cudarun.emulator.decode.scope import (
     Scope,
     SharedVariable,
     VectorName,
+    declared_names,
 )
 from cudarun.emulator.isa.types import TYPES
 from cudarun.emulator.machine.control import Branch, Terminator
@@ -87,7 +88,7 @@ class FunctionDecoder:
         self._declare_parameters(scope)
         self._labels_used = set(_label_uses(self.function))
         body = self.function.body or ()
-        for item in list(self._flat(body, Scope(scope))):
+        for item in list(self._flat(body, scope)):
             if isinstance(item.statement, tree.Label):
                 self._close_region()
                 label = item.scope.find(item.statement.name)
@@ -131,7 +132,12 @@ class FunctionDecoder:
 
     def _sound(self, variables: tuple[tree.Variable, ...]) -> Iterator[tree.Variable]:
         """The parameters whose declarations have no fault; one that has is complained of."""
+        seen: set[str] = set()
         for variable in variables:
+            if variable.name in seen:
+                self._complain_of_second("variable", variable.name, variable.position)
+                continue
+            seen.add(variable.name)
             wrong = wrong_declaration(variable, self.names.module)
             if variable.space == "reg" and variable.vector > 1:
                 wrong = "a vector register as a parameter is not implemented by the emulated device"
@@ -142,8 +148,14 @@ class FunctionDecoder:
 
     def _flat(self, statements: tuple[tree.Statement, ...], scope: Scope) -> Iterator[_Item]:
         """Labels and instructions in order. Declarations are entered before what follows."""
+        labels: set[str] = set()
         for statement in statements:
-            if isinstance(statement, tree.Label) and statement.name in self._labels_used:
+            if not isinstance(statement, tree.Label):
+                continue
+            if statement.name in labels:
+                self._complain_of_second("label", statement.name, statement.position)
+            labels.add(statement.name)
+            if statement.name in self._labels_used:
                 scope.names[statement.name] = LabelName(self.declarations.labels)
                 self.declarations.labels += 1
         for statement in statements:
@@ -172,8 +184,13 @@ class FunctionDecoder:
             )
         elif wrong := wrong_declaration(variable, self.names.module):
             self._complain(variable.position, wrong)
+        elif known := [name for name in declared_names(variable) if name in scope.names]:
+            self._complain_of_second("variable", known[0], variable.position)
         else:
             self.declarations.declare(variable, scope)
+
+    def _complain_of_second(self, what: str, name: str, position: tree.Position) -> None:
+        self._complain(position, f"Duplicate definition of {what} '{name}'")
 
     def _complain(self, position: tree.Position, message: str) -> None:
         self.diagnostics.append(Diagnostic(position, message))

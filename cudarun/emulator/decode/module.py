@@ -32,6 +32,8 @@ _KNOWN_DIRECTIVES = frozenset(
     }
 )
 
+_SHAREABLE = frozenset({"extern", "weak", "common"})  # linkages of what may be defined elsewhere
+
 
 class ModuleDecoder:
     """Decodes one module."""
@@ -44,6 +46,10 @@ class ModuleDecoder:
         self.variables: dict[str, VariableCode] = {}
         self.functions: dict[str, tree.Function] = {}
         for function in module.functions:
+            known = self.functions.get(function.name)
+            if known is not None and known.body is not None and function.body is not None:
+                what = f"Duplicate definition of function '{function.name}'"
+                self.diagnostics.append(Diagnostic(function.position, what))
             if function.body is not None or function.name not in self.functions:
                 self.functions[function.name] = function
 
@@ -92,6 +98,9 @@ class ModuleDecoder:
             self.scope.names[variable.name] = SymbolName("shared", variable.name)
         else:
             known = self.variables.get(variable.name)
+            if known is not None and {known.linkage, variable.linkage}.isdisjoint(_SHAREABLE):
+                what = f"Duplicate definition of variable '{variable.name}'"
+                self.diagnostics.append(Diagnostic(variable.position, what))
             if known is None or variable.linkage != "extern":
                 self.variables[variable.name] = variable_code(variable)
             self.scope.names[variable.name] = SymbolName(variable.space, variable.name)

@@ -141,7 +141,7 @@ class Declarations:
         """Enter a declaration of a function body into its scope."""
         match variable.space:
             case "reg":
-                for name in _register_names(variable):
+                for name in declared_names(variable):
                     if variable.vector == 1:
                         scope.names[name] = self._register(name, variable.type)
                     else:
@@ -187,7 +187,8 @@ def shared_variable(variable: tree.Variable, unique: str) -> SharedVariable:
     return SharedVariable(unique, size, alignment_of(variable), dynamic=size == 0)
 
 
-def _register_names(variable: tree.Variable) -> Iterator[str]:
+def declared_names(variable: tree.Variable) -> Iterator[str]:
+    """The names that a declaration declares: several for ``%r<8>``."""
     if variable.count is None:
         yield variable.name
     else:

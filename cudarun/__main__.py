@@ -7,7 +7,7 @@ import signal
 import sys
 
 from cudarun.process import end_in_order, open_standard_streams
-from cudarun.session.head_start import begin
+from cudarun.session.workers.prefork import begin
 
 _INTERRUPTED = 130  # as `ExitCode` has it, whose module is not imported yet
 

@@ -49,7 +49,7 @@ class _LazyGroup(click.Group):
 
 def _print_version(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
     if wanted and not ctx.resilient_parsing:
-        from cudarun.session.versions import version_lines
+        from cudarun.session.devices.versions import version_lines
 
         click.echo("\n".join([f"cudarun {__version__}", *version_lines()]))
         ctx.exit()

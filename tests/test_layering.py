@@ -18,9 +18,9 @@ PACKAGE = Path(__file__).resolve().parent.parent / "cudarun"
 # What each part may import of ours, beside itself. A name covers what lies below it. The leaves
 # `cudarun` (the version), `cudarun.errors` and `cudarun.records` are open to all.
 MAY_IMPORT = {
-    "__main__": {"cli", "process", "session.head_start"},
+    "__main__": {"cli", "process", "session.workers.prefork"},
     "process": set(),
-    "cli": {"commands", "report", "session.versions"},
+    "cli": {"commands", "report", "session.devices.versions"},
     "commands": {
         "session",
         "report",
@@ -59,7 +59,7 @@ MAY_IMPORT = {
 LEAVES = {"", "errors", "records"}
 
 # The one place that names the emulator; everything else speaks to whatever driver it was handed.
-EMULATOR_IS_NAMED_IN = "session/drivers.py"
+EMULATOR_IS_NAMED_IN = "session/driver/drivers.py"
 
 # Packages that only some parts may use.
 ONLY_IN = {
@@ -166,7 +166,7 @@ def test_every_part_has_its_rule() -> None:
 )
 def test_a_violation_is_found(tmp_path: Path, file: str, text: str) -> None:
     root = tmp_path / "cudarun"
-    for name in ["ptx/__init__", "session/calls", "report/tables", "commands/__init__"]:
+    for name in ["ptx/__init__", "session/driver/calls", "report/tables", "commands/__init__"]:
         _write(root / f"{name}.py", "")
     for name in ["report/__init__", "emulator/driver", "session/__init__"]:
         _write(root / f"{name}.py", "")
@@ -179,7 +179,10 @@ def test_a_violation_is_found(tmp_path: Path, file: str, text: str) -> None:
     [
         ("session/a.py", "from cudarun.report.types import Mismatch"),
         ("session/a.py", "from cudarun.report import types"),
-        ("session/drivers.py", "import importlib\nimportlib.import_module('cudarun.emulator')"),
+        (
+            "session/driver/drivers.py",
+            "import importlib\nimportlib.import_module('cudarun.emulator')",
+        ),
         ("emulator/a.py", "from cudarun import errors\nfrom . import b\nimport numpy"),
         ("report/a.py", "import rich"),
         ("ptx/a.py", "MESSAGE = 'cudarun.nothing'"),

@@ -20,14 +20,15 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
+from cudarun.session.image.image import Image  # noqa: E402
+
 from cudarun.report.image_types import LoadReport  # noqa: E402
-from cudarun.session.fleet import Fleet  # noqa: E402
-from cudarun.session.image_requests import LoadRequest  # noqa: E402
-from cudarun.session.offline import load_offline  # noqa: E402
-from cudarun.session.requests import Image  # noqa: E402
-from cudarun.session.selection import parse_devices  # noqa: E402
-from cudarun.session.targets import Target  # noqa: E402
-from cudarun.session.verdicts import load, prefetch  # noqa: E402
+from cudarun.session.driver.selection import parse_devices  # noqa: E402
+from cudarun.session.driver.target import Target  # noqa: E402
+from cudarun.session.load.offline import load_offline  # noqa: E402
+from cudarun.session.load.parent import load, prefetch  # noqa: E402
+from cudarun.session.load.request import LoadRequest  # noqa: E402
+from cudarun.session.workers.fleet import Fleet  # noqa: E402
 from tests.images.golden_files import archive  # noqa: E402
 
 KINDS = ["ptx", "cubin", "fatbin", "o", "a", "ltoir", "cu"]

@@ -11,7 +11,7 @@ from cudarun.commands.options import stack
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from cudarun.session.sources import CompileOptions
+    from cudarun.session.compile.request import CompileOptions
 
 F = TypeVar("F", bound="Callable[..., Any]")
 
@@ -47,7 +47,7 @@ def compile_options(function: F) -> F:
 
 def compilation(values: dict[str, Any]) -> CompileOptions:
     """Take the values of `compile_options` out of a command's arguments."""
-    from cudarun.session.sources import CompileOptions
+    from cudarun.session.compile.request import CompileOptions
 
     return CompileOptions(
         include=values.pop("include"),

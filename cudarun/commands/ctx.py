@@ -17,12 +17,12 @@ from cudarun.commands.options import (
 )
 from cudarun.errors import RequestError
 from cudarun.report.json import document
-from cudarun.session.context_verbs import CHAPTERS, Verb
-from cudarun.session.requests import Image
-from cudarun.session.targets import Target
+from cudarun.session.contexts.verbs import CHAPTERS, Verb
+from cudarun.session.driver.target import Target
+from cudarun.session.image.image import Image
 
 if TYPE_CHECKING:
-    from cudarun.session.context_script import Script
+    from cudarun.session.contexts.script import Script
 
 
 @click.group("ctx")
@@ -44,7 +44,7 @@ def show(as_json: bool, quiet: bool, **values: Any) -> int:
     cudarun ctx show -d cpu
     cudarun ctx show -d all --context new --ctx-flags spin --limit stack=4Ki
     """
-    from cudarun.session.context_showing import show_contexts
+    from cudarun.session.contexts.overview import show_contexts
 
     where = target(values, capture=as_json)
     report = show_contexts(where, watch(where, quiet=quiet))
@@ -103,7 +103,7 @@ def run(
 
 
 def _run(script: Script, where: Target, times: bool, as_json: bool, quiet: bool) -> int:
-    from cudarun.session.context_running import run_script
+    from cudarun.session.contexts.parent import run_script
 
     images = _images(script)
     if as_json:
@@ -128,7 +128,7 @@ def _script(text: str | None, file: str | None) -> Script:
         RequestError: There is none, or two, or it cannot be read.
         ArgumentSyntaxError: It does not parse.
     """
-    from cudarun.session.context_parsing import parse_script
+    from cudarun.session.contexts.parser import parse_script
 
     if (text is None) == (file is None):
         raise RequestError(
@@ -174,8 +174,8 @@ def verify(facts: tuple[str, ...], listed: bool, as_json: bool, quiet: bool, **v
     cudarun ctx verify -d all --together
     cudarun ctx verify none-current -d cpu --json
     """
-    from cudarun.session.context_verifying import chosen_facts, untried
-    from cudarun.session.context_verifying import verify as try_facts
+    from cudarun.session.contexts.verification import chosen_facts, untried
+    from cudarun.session.contexts.verification import verify as try_facts
 
     chosen = chosen_facts(facts)
     if listed:

@@ -16,7 +16,7 @@ from cudarun.commands.options import (
 )
 from cudarun.errors import ExitCode, RequestError
 from cudarun.report.json import document
-from cudarun.session.inventory import list_devices
+from cudarun.session.devices.parent import list_devices
 
 
 @click.command("devices")
@@ -56,7 +56,7 @@ def command(attributes: bool, doctor: bool, as_json: bool, quiet: bool, **values
 
 
 def _doctor(timeout: float | None, *, attributes: bool, as_json: bool, quiet: bool) -> int:
-    from cudarun.session.doctor import examine_machine
+    from cudarun.session.devices.doctor import examine_machine
 
     context = click.get_current_context()
     given = context.get_parameter_source("devices") is ParameterSource.COMMANDLINE

@@ -10,7 +10,7 @@ import click
 from cudarun.commands.numbers import INT_MAX, whole
 from cudarun.commands.options import stack
 from cudarun.errors import RequestError
-from cudarun.session.image_requests import CACHE_MODES, FALLBACKS, JitOptions
+from cudarun.session.load.request import CACHE_MODES, FALLBACKS, JitOptions
 
 if TYPE_CHECKING:
     from collections.abc import Callable

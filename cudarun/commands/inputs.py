@@ -7,11 +7,11 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from cudarun.errors import ImageRefused, RequestError
-from cudarun.session.requests import STDIN, Image
+from cudarun.session.image.image import STDIN, Image
 
 if TYPE_CHECKING:
     from cudarun.images.facts import ImageFacts
-    from cudarun.session.sources import CompileOptions
+    from cudarun.session.compile.request import CompileOptions
 
 
 def read_input(name: str, compilation: CompileOptions | None = None) -> Image:

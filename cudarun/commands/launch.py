@@ -20,14 +20,14 @@ from cudarun.commands.options import (
 )
 from cudarun.errors import ExitCode, RequestError
 from cudarun.report.json import document
-from cudarun.session.fleet import Fleet
-from cudarun.session.launching import launch, plan, prefetch
-from cudarun.session.selection import Selector
-from cudarun.session.targets import ContextOptions, Target
+from cudarun.session.driver.selection import Selector
+from cudarun.session.driver.target import ContextOptions, Target
+from cudarun.session.launch.parent import launch, plan, prefetch
+from cudarun.session.workers.fleet import Fleet
 
 if TYPE_CHECKING:
     from cudarun.report.types import LaunchReport
-    from cudarun.session.requests import LaunchRequest
+    from cudarun.session.launch.request import LaunchRequest
 
 SANITIZERS = ("memcheck", "racecheck", "initcheck", "synccheck")
 
@@ -90,7 +90,7 @@ def _request(values: dict[str, Any], where: Target) -> LaunchRequest:
     # Imported here, when the workers are at work already.
     from cudarun.commands.inputs import read_input
     from cudarun.commands.launch_request import launch_request
-    from cudarun.session.watching import check_watchable
+    from cudarun.session.launch.detection import check_watchable
 
     request = launch_request(values, where, read_input(values["image"], compilation(values)))
     check_watchable(request.watch, where.devices)
@@ -120,7 +120,7 @@ def _spec(values: dict[str, Any], *, as_json: bool, quiet: bool) -> int:
 
 
 def _run_spec(values: dict[str, Any], where: Target, *, as_json: bool, quiet: bool) -> int:
-    from cudarun.session.spec_run import crews, run_spec
+    from cudarun.session.spec.parent import crews, run_spec
 
     with crews(where) as workers:  # which begin while we read the spec
         from cudarun.commands.spec_file import read_spec
@@ -199,7 +199,7 @@ def _show(report: LaunchReport, *, as_json: bool, quiet: bool) -> int:
 
 def _sanitize(values: dict[str, Any], where: Target, *, as_json: bool, quiet: bool) -> int:
     """Launch in processes that the sanitizer starts."""
-    from cudarun.session.sanitizing import refuse_emulated, sanitize
+    from cudarun.session.launch.sanitizer import refuse_emulated, sanitize
 
     refuse_emulated(where)
     for option in ("together", "repeat", "reference"):

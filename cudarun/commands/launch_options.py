@@ -12,8 +12,8 @@ import click
 
 from cudarun.commands.numbers import INT_MAX, extent, not_negative, size, whole
 from cudarun.commands.options import stack
-from cudarun.session.contexts import CACHE_CONFIGS
-from cudarun.session.selection import ALL, Selector, parse_devices
+from cudarun.session.driver.contexts import CACHE_CONFIGS
+from cudarun.session.driver.selection import ALL, Selector, parse_devices
 
 F = TypeVar("F", bound=Callable[..., Any])
 

@@ -13,10 +13,11 @@ from typing import TYPE_CHECKING, Any, Literal
 from cudarun.commands.launch_options import DEFAULT_BLOCK, SHOW_KINDS, WARMUP
 from cudarun.commands.numbers import INT_MAX
 from cudarun.errors import RequestError
-from cudarun.session.outputs import check_savable
-from cudarun.session.requests import (
+from cudarun.session.driver.selection import ALL
+from cudarun.session.image.image import Image
+from cudarun.session.launch.outputs import check_savable
+from cudarun.session.launch.request import (
     Geometry,
-    Image,
     LaunchRequest,
     Preferences,
     Save,
@@ -24,12 +25,11 @@ from cudarun.session.requests import (
     Timing,
     Watch,
 )
-from cudarun.session.selection import ALL
-from cudarun.session.triton import TritonKernel, parameter_count, read_triton
+from cudarun.session.launch.triton import TritonKernel, parameter_count, read_triton
 
 if TYPE_CHECKING:
     from cudarun.arguments.expressions import Expression
-    from cudarun.session.targets import Target
+    from cudarun.session.driver.target import Target
 
 
 def launch_request(

@@ -18,10 +18,10 @@ from cudarun.commands.options import (
 )
 from cudarun.errors import RequestError
 from cudarun.report.json import document
-from cudarun.session.image_requests import LinkRequest
+from cudarun.session.link.request import LinkRequest
 
 if TYPE_CHECKING:
-    from cudarun.session.targets import Target
+    from cudarun.session.driver.target import Target
 
 
 @click.command("link")
@@ -58,7 +58,7 @@ def command(as_json: bool, quiet: bool, **values: Any) -> int:
     cudarun link samples/link/main.ptx samples/link/lib.ptx -o out.cubin --arch sm_90
     cudarun link samples/link/main.ptx samples/link/lib.ptx -o out.ptx -d cpu --load
     """
-    from cudarun.session.links import link
+    from cudarun.session.link.parent import link
 
     where = target(values, capture=False)
     report = link(_request(values, where), watch(where, quiet=quiet))

@@ -20,9 +20,9 @@ from cudarun.commands.options import (
 )
 from cudarun.errors import RequestError
 from cudarun.report.json import document
-from cudarun.session.fleet import Fleet
-from cudarun.session.image_requests import LoadRequest, Via
-from cudarun.session.verdicts import load, prefetch
+from cudarun.session.load.parent import load, prefetch
+from cudarun.session.load.request import LoadRequest, Via
+from cudarun.session.workers.fleet import Fleet
 
 _WAYS: dict[str, tuple[Via, ...]] = {
     "library": ("library",),
@@ -91,7 +91,7 @@ def command(as_json: bool, quiet: bool, offline: bool, **values: Any) -> int:
 
 def _offline(values: dict[str, Any], *, as_json: bool, quiet: bool) -> int:
     _refuse_offline()
-    from cudarun.session.offline import load_offline
+    from cudarun.session.load.offline import load_offline
 
     report = load_offline(tuple(map(open_input, values["images"])))
     if as_json:

@@ -19,16 +19,17 @@ from cudarun.commands.options import (
 )
 from cudarun.errors import RequestError
 from cudarun.report.json import document
-from cudarun.session.managed import (
+from cudarun.session.driver.target import Target
+from cudarun.session.image.image import Image
+from cudarun.session.launch.request import Geometry, LaunchRequest
+from cudarun.session.managed.parent import (
     ManagedLaunch,
     ManagedRequest,
     managed,
     parse_view,
     start_worker,
 )
-from cudarun.session.progress import Progress, watched
-from cudarun.session.requests import Geometry, Image, LaunchRequest
-from cudarun.session.targets import Target
+from cudarun.session.workers.progress import Progress, watched
 
 
 @click.command("managed")

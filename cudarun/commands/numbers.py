@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 if TYPE_CHECKING:
-    from cudarun.session.requests import Extent
+    from cudarun.session.load.request import Extent
 
 # The reader of numbers is imported where there is one to read that is not plain digits: options are
 # read before the workers begin.

@@ -9,12 +9,12 @@ import click
 
 from cudarun.commands.numbers import positive, whole
 from cudarun.report.progress import status_line
-from cudarun.session.contexts import CACHE_CONFIGS, FLAGS, LIMITS
-from cudarun.session.selection import parse_devices
-from cudarun.session.targets import ContextOptions, Target
+from cudarun.session.driver.contexts import CACHE_CONFIGS, FLAGS, LIMITS
+from cudarun.session.driver.selection import parse_devices
+from cudarun.session.driver.target import ContextOptions, Target
 
 if TYPE_CHECKING:
-    from cudarun.session.progress import Watch
+    from cudarun.session.workers.progress import Watch
 
 F = TypeVar("F", bound=Callable[..., Any])
 

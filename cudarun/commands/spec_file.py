@@ -23,11 +23,12 @@ from cudarun.commands.launch_request import launch_request
 from cudarun.commands.numbers import positive
 from cudarun.commands.options import context_options, context_values
 from cudarun.errors import CudarunError, ImageRefused, RequestError
-from cudarun.session.requests import Image, LaunchRequest
-from cudarun.session.sources import CompileOptions
-from cudarun.session.spec import Case, parse_expected, parse_requirement
-from cudarun.session.targets import ContextOptions, Target
-from cudarun.session.watching import check_watchable
+from cudarun.session.compile.request import CompileOptions
+from cudarun.session.driver.target import ContextOptions, Target
+from cudarun.session.image.image import Image
+from cudarun.session.launch.detection import check_watchable
+from cudarun.session.launch.request import LaunchRequest
+from cudarun.session.spec.case import Case, parse_expected, parse_requirement
 
 _TABLE = "launch"
 _OWN = ("name", "image", "args", "expect_error", "requires", "skip")

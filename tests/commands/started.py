@@ -17,7 +17,12 @@ from typing import IO
 
 MODULES = [
     *("numpy", "click", "cuda.bindings.driver", "rich.console", "rich.table"),
-    *("cudarun.cli", "cudarun.emulator.driver", "cudarun.session.running", "cudarun.report.tables"),
+    *(
+        "cudarun.cli",
+        "cudarun.emulator.driver",
+        "cudarun.session.launch.worker",
+        "cudarun.report.tables",
+    ),
 ]
 _PROCESSES = multiprocessing.get_context("forkserver")
 _PROCESSES.set_forkserver_preload(MODULES)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from cudarun.session.context_facts import FACTS
+from cudarun.session.contexts.facts import FACTS
 
 if TYPE_CHECKING:
     from conftest import Run
@@ -193,7 +193,7 @@ def test_facts_about_two_devices(run: Run) -> None:
 
 
 WITH_A_WRONG_FACT = """
-import cudarun.session.context_facts as facts
+import cudarun.session.contexts.facts as facts
 from cudarun.__main__ import main
 
 facts.FACTS = (facts.Fact("wrong", "A wrong fact.", "create A; current == none"),)

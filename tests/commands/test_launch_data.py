@@ -16,7 +16,7 @@ import pytest
 from cudarun.arguments.grammar import parse_type
 from cudarun.arguments.initializers import fill, seeded
 from cudarun.arguments.values import BareNumber, Constant
-from cudarun.session.buffers import check_room
+from cudarun.session.launch.buffers import check_room
 
 Run = Callable[..., Any]
 

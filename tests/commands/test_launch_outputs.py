@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from cudarun.session.pictures import write_png
+from cudarun.session.launch.pictures import write_png
 
 if TYPE_CHECKING:
     from conftest import Run

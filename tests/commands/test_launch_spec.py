@@ -11,8 +11,8 @@ import pytest
 
 from cudarun.commands.spec_file import read_spec
 from cudarun.errors import RequestError
-from cudarun.session.selection import parse_devices
-from cudarun.session.targets import Target
+from cudarun.session.driver.selection import parse_devices
+from cudarun.session.driver.target import Target
 
 if TYPE_CHECKING:
     from conftest import Ran, Run

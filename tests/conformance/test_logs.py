@@ -2,7 +2,7 @@
 
 import pytest
 
-from cudarun.session.driver_log import libcuda_logs
+from cudarun.session.driver.log import libcuda_logs
 
 
 @pytest.fixture(autouse=True)

@@ -17,9 +17,9 @@ import refusals
 
 from cudarun.diagnostics.case import Place
 from cudarun.errors import CudarunError, ImageRefused
-from cudarun.session.explaining import diagnose
-from cudarun.session.requests import Image
-from cudarun.session.symbols import SymbolTable
+from cudarun.session.image.diagnosis import diagnose
+from cudarun.session.image.image import Image
+from cudarun.session.link.symbols import SymbolTable
 
 DATA = Path(__file__).resolve().parents[1] / "data/refusals"
 RECORDS = {path.stem: json.loads(path.read_text()) for path in sorted(DATA.glob("*.json"))}
@@ -78,7 +78,7 @@ def test_the_explanation_is_that_of_the_record(name: str, record: Any, folder: P
         log=error.get("log"),
     )
     images = images_of(error, recipe, folder)
-    if recipe.link:  # as `session.linking` does
+    if recipe.link:  # as `link.worker` does
         symbols = SymbolTable(images, place.architecture)
         found = diagnose(refused, images, place, symbols.definers)
         found.diagnostics = symbols.placed(found.diagnostics)

@@ -13,7 +13,7 @@ import pytest
 
 from cudarun.report import progress
 from cudarun.report.progress import StatusLine, status_line
-from cudarun.session.progress import Progress
+from cudarun.session.workers.progress import Progress
 
 ROOT = Path(__file__).resolve().parents[2]
 

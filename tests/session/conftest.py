@@ -7,13 +7,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from cudarun.session.image.image import Image
 
 from cudarun.emulator.host.process import process
-from cudarun.session.requests import Image
-from cudarun.session.selection import parse_devices
-from cudarun.session.session import Session
-from cudarun.session.targets import Target
-from cudarun.session.worker import Worker, gather
+from cudarun.session.driver.selection import parse_devices
+from cudarun.session.driver.target import Target
+from cudarun.session.workers.parent import Worker, gather
+from cudarun.session.workers.session import Session
 
 ROOT = Path(__file__).resolve().parents[2]
 

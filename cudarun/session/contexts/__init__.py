@@ -1,0 +1,1 @@
+"""Contexts shown, scripted and verified: ``cudarun ctx``."""

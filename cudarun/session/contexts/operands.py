@@ -1,0 +1,299 @@
+"""What the words of a step in a context script say: names, numbers, flags, values.
+
+`parser` finds out which word is which operand; here each is read by its placeholder in
+`Verb.usage`, with the names that the script has made so far.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from cudarun.arguments.grammar import parse_argument, parse_type
+from cudarun.arguments.literals import Form, LiteralError, read
+from cudarun.arguments.packing import element_bytes
+from cudarun.arguments.scanner import did_you_mean
+from cudarun.arguments.types import StructType, Type
+from cudarun.arguments.values import (
+    Argument,
+    BareNumber,
+    Buffer,
+    Bytes,
+    Element,
+    FileBuffer,
+    StructValue,
+    SymbolAddress,
+)
+from cudarun.errors import ArgumentSyntaxError
+from cudarun.records import dataclass
+from cudarun.session.contexts.lines import Line, Token
+from cudarun.session.contexts.script import Limit, Name, Symbol
+from cudarun.session.contexts.verbs import Verb
+from cudarun.session.driver.contexts import CACHE_CONFIGS, FLAGS, LIMITS
+
+# What a letter of `Verb.usage` may name: kinds of thing.
+_KINDS: Mapping[str, tuple[str, ...]] = {
+    "A": ("context", "primary"),
+    "P": ("primary",),
+    "S": ("stream",),
+    "E": ("event",),
+    "B": ("buffer", "variable"),
+    "F": ("function",),
+    "M": ("module", "library"),
+}
+
+
+@dataclass(slots=True)
+class Named:
+    """What is known of a name: its kind, a primary context's device, what was last written."""
+
+    kind: str
+    dev: int = 0
+    type: Type | None = None
+
+
+class Reader:
+    """Reads words of a line; ``names`` are those that the script has made so far."""
+
+    def __init__(self, line: Line, names: Mapping[str, Named]) -> None:
+        self.line = line
+        self.names = names
+
+    def error(self, message: str, token: Token, *, hint: str | None = None) -> ArgumentSyntaxError:
+        """The error about a word."""
+        return self.line.error(message, token.column, hint=hint)
+
+    def old_name(self, token: Token, placeholder: str) -> str:
+        """The name of something made before."""
+        kinds = tuple(kind for letter in placeholder.split("|") for kind in _KINDS[letter])
+        known = self.names.get(token.text)
+        wanted = " or ".join(kind for kind in kinds if kind != "primary") or "primary context"
+        if known is None:
+            raise self.error(
+                f"no {wanted} is named {token.text!r}",
+                token,
+                hint=did_you_mean(token.text, self.names),
+            )
+        if known.kind not in kinds:
+            raise self.error(f"{token.text} is a {known.kind}, not a {wanted}", token)
+        return token.text
+
+    def argument(self, token: Token) -> Argument | Name:
+        """One ARG: the name of memory, or a value."""
+        known = self.names.get(token.text)
+        if known is not None and known.kind in _KINDS["B"]:
+            return Name(token.text)
+        return self.written(token)
+
+    def written(self, token: Token) -> Argument:
+        """An ARG that is a value."""
+        argument: Argument = self.based(token, lambda: parse_argument(token.text))
+        if isinstance(argument.value, Buffer | FileBuffer | SymbolAddress):
+            raise self.error(
+                f"{token.text!r} is an address: here memory has a name",
+                token,
+                hint="'alloc B SIZE' or 'global B M.NAME' makes one",
+            )
+        return argument
+
+    def based(self, token: Token, parse: Callable[[], Any], skipped: int = 0) -> Any:
+        """Parse part of a token, an error's column being turned into that of the line.
+
+        Args:
+            token: Where it stands.
+            parse: The parser, called with no argument.
+            skipped: Characters before the token's own in the text that is parsed.
+        """
+        try:
+            return parse()
+        except ArgumentSyntaxError as error:
+            column = token.column + max(0, error.column - skipped)
+            raise self.line.error(error.message, column, hint=error.hint) from None
+
+    def number(self, token: Token) -> int:
+        """``4096``, ``0x1000``, ``4Ki``: not negative."""
+        try:
+            literal = read(token.text)
+        except LiteralError as error:
+            raise self.error(str(error), token) from None
+        if literal.form is not Form.INTEGER or literal.negative:
+            raise self.error(f"{token.text!r} is not a whole number", token)
+        return literal.integer
+
+    def extent(self, token: Token) -> tuple[int, int, int]:
+        """``X[,Y[,Z]]``; zero is allowed, for the driver to refuse."""
+        numbers = [self.number(Token(text, token.column)) for text in token.text.split(",")]
+        if len(numbers) > 3:
+            raise self.error(f"{token.text!r} has {len(numbers)} dimensions", token)
+        x, y, z = (*numbers, 1, 1)[:3]
+        return (x, y, z)
+
+    def words(self, token: Token) -> frozenset[str]:
+        """Context flags, joined by commas."""
+        found = frozenset(token.text.split(","))
+        for word in sorted(found):
+            if word not in FLAGS:
+                raise self.error(
+                    f"{word!r} is no flag of a context", token, hint=f"there are {', '.join(FLAGS)}"
+                )
+        return found
+
+    def limit(self, token: Token) -> Limit:
+        """``NAME[=SIZE]``."""
+        name, equals, size = token.text.partition("=")
+        if name not in LIMITS:
+            there = f"there are {', '.join(LIMITS)}"
+            raise self.error(f"there is no limit {name!r}", token, hint=there)
+        if not equals:
+            return Limit(name, None)
+        return Limit(name, self.number(Token(size, token.column + len(name) + 1)))
+
+    def prefer(self, token: Token) -> str:
+        """A cache preference."""
+        return self.one_of(token, CACHE_CONFIGS)
+
+    def one_of(self, token: Token, words: tuple[str, ...]) -> str:
+        """One of the words."""
+        if token.text not in words:
+            raise self.error(f"{token.text!r} is none of {', '.join(words)}", token)
+        return token.text
+
+    def image(self, token: Token) -> str:
+        """A path, in quotes where it has spaces, or `BUILTIN`."""
+        path = token.text.strip('"')
+        if not path:
+            raise self.error("expected the path of an image", token)
+        return path
+
+    def symbol(self, token: Token) -> Symbol:
+        """``M.NAME``."""
+        owner, dot, name = token.text.partition(".")
+        if not dot or not name:
+            raise self.error(
+                f"{token.text!r} is not M.NAME: a module or library and what is in it", token
+            )
+        return Symbol(self.old_name(Token(owner, token.column), "M"), name)
+
+    def value(self, token: Token) -> tuple[bytes, Type | None]:
+        """A value to write: its bytes, and its type where it has one."""
+        value = self.written(token).value
+        if isinstance(value, Bytes):
+            return value.data, None
+        if isinstance(value, BareNumber):
+            raise self.error(f"{value} needs a type", token, hint=f"as in: i32:{value}")
+        if not isinstance(value, Element):
+            raise self.error(f"{token.text!r} is no value to write", token)
+        return element_bytes(value), value.type
+
+    def type(self, token: Token) -> Type:
+        """A type on its own."""
+        found: Type = self.based(token, lambda: parse_type(token.text))
+        return found
+
+    # --- what a value is compared with ---
+
+    def compared_context(self, token: Token, verb: Verb, operands: Mapping[str, Any]) -> Any:
+        """``none``, a context, or a value that was named."""
+        if token.text == "none":
+            return None
+        known = self.names.get(token.text)
+        if known is not None and known.kind == "value":
+            return Name(token.text)
+        if token.text == operands.get("name"):
+            return Name(token.text)
+        return Name(self.old_name(token, "A"))
+
+    def compared_number(self, token: Token, verb: Verb, operands: Mapping[str, Any]) -> Any:
+        """A number, a value that was named, or the address of something."""
+        known = self.names.get(token.text)
+        if known is None:
+            return self.number(token)
+        if known.kind not in ("value", "buffer", "variable"):
+            raise self.error(f"{token.text} is a {known.kind}, which is no number", token)
+        return Name(token.text)
+
+    def compared_word(self, token: Token, verb: Verb, operands: Mapping[str, Any]) -> Any:
+        """One of the verb's words."""
+        return self.one_of(token, verb.words)
+
+    def compared_words(self, token: Token, verb: Verb, operands: Mapping[str, Any]) -> Any:
+        """Flags."""
+        return self.words(token)
+
+    def compared_data(self, token: Token, verb: Verb, operands: Mapping[str, Any]) -> bytes:
+        """A value of the type that is read, its type left out unless it is a struct."""
+        type_: Type = operands["as_type"]
+        prefix = "" if isinstance(type_, StructType) else f"{type_}:"
+        value = self.based(
+            token, lambda: parse_argument(prefix + token.text), skipped=len(prefix)
+        ).value
+        if not isinstance(value, Element) or value.type.size != type_.size:
+            raise self.error(f"{token.text!r} is no {type_}", token)
+        if isinstance(value, StructValue) and str(value.type) != str(type_):
+            raise self.error(f"{token.text!r} is {value.type}, not {type_}", token)
+        return element_bytes(value)
+
+
+# --- how a usage text is read --------------------------------------------------------------------
+
+_Reads = Callable[[Reader, Token], Any]
+
+
+def _reference(placeholder: str) -> _Reads:
+    return lambda reader, token: reader.old_name(token, placeholder)
+
+
+def _context_or_none(reader: Reader, token: Token) -> str | None:
+    return None if token.text == "none" else reader.old_name(token, "A")
+
+
+@dataclass(frozen=True, slots=True)
+class Operand:
+    """A placeholder: the key of its value in `Step.operands`, in words, and what reads it."""
+
+    key: str
+    described: str
+    read: _Reads
+
+
+OPERANDS: Mapping[str, Operand] = {
+    "A": Operand("context", "a context", _reference("A")),
+    "P": Operand("primary", "a primary context", _reference("P")),
+    "A|none": Operand("context", "a context or none", _context_or_none),
+    "A|S|E": Operand("thing", "a context, stream or event", _reference("A|S|E")),
+    "S|E": Operand("thing", "a stream or event", _reference("S|E")),
+    "S": Operand("stream", "a stream", _reference("S")),
+    "E": Operand("event", "an event", _reference("E")),
+    "B": Operand("buffer", "a buffer", _reference("B")),
+    "F": Operand("function", "a function", _reference("F")),
+    "M": Operand("owner", "a module or library", _reference("M")),
+    "L": Operand("owner", "a library", _reference("M")),
+    "M.NAME": Operand("symbol", "M.NAME", Reader.symbol),
+    "SIZE": Operand("size", "a size in bytes", Reader.number),
+    "VALUE": Operand("value", "a value", Reader.value),
+    "TYPE": Operand("as_type", "a type", Reader.type),
+    "IMAGE": Operand("image", "an image", Reader.image),
+    "LIMIT[=SIZE]": Operand("limit", "the name of a limit", Reader.limit),
+    "PREFER": Operand("prefer", "a cache preference", Reader.prefer),
+    "WORDS": Operand("flags", "flags", Reader.words),
+    "ARG…": Operand("arguments", "an argument", Reader.argument),
+}
+"""The operands of verbs by their placeholder."""
+
+OPTIONS: Mapping[str, _Reads] = {
+    "N": Reader.number,
+    "WORDS": Reader.words,
+    "X,Y,Z": Reader.extent,
+    "BYTES": Reader.number,
+    "S": _reference("S"),
+}
+"""The value of an option to what reads it; the operand's name is the option's own."""
+
+COMPARED: Mapping[str, Callable[[Reader, Token, Verb, Mapping[str, Any]], Any]] = {
+    "context": Reader.compared_context,
+    "number": Reader.compared_number,
+    "word": Reader.compared_word,
+    "words": Reader.compared_words,
+    "data": Reader.compared_data,
+}
+"""What a value is compared with, by the kind that the verb gives."""

@@ -1,0 +1,283 @@
+"""The parser of scripts of ``cudarun ctx run``.
+
+A script is parsed whole before any driver is touched: verbs, operands, types, names and what is
+done to which kind of thing. A name may be used after what it names is gone, for that can be the
+point of a script; one that was never made may not, and a step that must fail makes none.
+`cudarun.session.contexts.operands` reads what a single word says.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from functools import cache
+from typing import Any
+
+from cudarun.arguments.scanner import did_you_mean
+from cudarun.arguments.values import Argument
+from cudarun.errors import ArgumentSyntaxError
+from cudarun.session.contexts.lines import Line, Token
+from cudarun.session.contexts.operands import COMPARED, OPERANDS, OPTIONS, Named, Reader
+from cudarun.session.contexts.script import ANY, FAILURE, MAIN, Expectation, Name, Script, Step
+from cudarun.session.contexts.verbs import BUILTIN, VERBS, Verb
+
+_NAME = re.compile(r"[A-Za-z_]\w*")
+_CLAUSES = ("as", "->", "==", "!=", ">=", "<=")
+_RESERVED = {"none", ANY, FAILURE, BUILTIN, "as"}
+
+
+def parse_script(text: str, origin: str | None = None) -> Script:
+    """Parse a script whole.
+
+    Raises:
+        ArgumentSyntaxError: With the line and the column where it goes wrong.
+    """
+    lines = text.splitlines()
+    names: dict[str, Named] = {}
+    steps: list[Step] = []
+    for number, line_text in enumerate(lines, 1):
+        line = Line(line_text, number, origin, alone=len(lines) == 1 and origin is None)
+        for tokens in line.steps():
+            if tokens:
+                steps.append(_StepParser(line, tokens, names).step(len(steps) + 1))
+    if not steps:
+        raise Line(text, 1, origin, alone=True).error("a script without a step", 0)
+    return Script(text, origin, tuple(steps))
+
+
+class _StepParser:
+    """Reads one step; ``names`` are those made so far, and this step's are added."""
+
+    def __init__(self, line: Line, tokens: list[Token], names: dict[str, Named]) -> None:
+        self.line = line
+        self.reader = Reader(line, names)
+        self.names = names
+        self.tokens = tokens
+        self.position = 0
+        last = tokens[-1]
+        self.end = last.column + len(last.text)
+
+    def step(self, number: int) -> Step:
+        """The step, and its names noted."""
+        text = self.text_since(self.tokens[0])
+        thread = self.thread()
+        verb_token = self.take("a step")
+        verb = VERBS.get(verb_token.text)
+        if verb is None:
+            hint = did_you_mean(verb_token.text, VERBS)
+            raise self.error(f"there is no step {verb_token.text!r}", verb_token, hint=hint)
+        operands = self.operands(verb)
+        label = self.label(verb)
+        expected = self.expectation(verb, operands)
+        if self.position < len(self.tokens):
+            extra = self.tokens[self.position]
+            usage = f"it is used so: {verb.name} {verb.usage}".rstrip()
+            raise self.error(f"unexpected {extra.text!r}", extra, hint=usage)
+        if expected is None or expected.admits("SUCCESS"):
+            self.declare(verb, operands, label)
+        return Step(number, self.line.number, thread, verb.name, text, operands, label, expected)
+
+    # --- tokens ---
+
+    def error(
+        self, message: str, token: Token | None, *, hint: str | None = None
+    ) -> ArgumentSyntaxError:
+        """The error about a token, or about the end of the step."""
+        return self.line.error(message, self.end if token is None else token.column, hint=hint)
+
+    def peek(self) -> Token | None:
+        """The next token; ``None`` where the step ends."""
+        return self.tokens[self.position] if self.position < len(self.tokens) else None
+
+    def take(self, what: str) -> Token:
+        """The next token, which must be there."""
+        token = self.peek()
+        if token is None or (token.text in _CLAUSES and what != "a clause"):
+            raise self.error(f"expected {what}", token)
+        self.position += 1
+        return token
+
+    def operand_follows(self) -> bool:
+        """Whether another operand follows, rather than a clause or the end."""
+        token = self.peek()
+        return token is not None and token.text not in _CLAUSES
+
+    def text_since(self, first: Token) -> str:
+        """The step's text from a token on."""
+        return self.line.text[first.column : self.end]
+
+    def thread(self) -> str:
+        """``@t1`` before the verb."""
+        token = self.peek()
+        if token is None or not token.text.startswith("@"):
+            return MAIN
+        self.position += 1
+        name = token.text[1:]
+        if not _NAME.fullmatch(name):
+            raise self.error(f"{token.text!r} names no thread", token, hint="as in: @t1 pop")
+        return name
+
+    # --- operands ---
+
+    def operands(self, verb: Verb) -> dict[str, Any]:
+        """All operands, by the names that `OPERANDS` and `OPTIONS` give them."""
+        positional, options = _shape(verb.usage)
+        given: dict[str, Any] = {}
+        for index, (placeholder, optional) in enumerate(positional):
+            self.options(options, given)
+            operand = OPERANDS[placeholder]
+            if index == 0 and verb.makes is not None:
+                given["name"] = self.new_name(verb)
+            elif placeholder == "ARG…":
+                given[operand.key] = self.arguments(options, given)
+            elif not optional or self.operand_follows():
+                given[operand.key] = operand.read(self.reader, self.take(operand.described))
+        self.options(options, given)
+        self.complete(verb, given)
+        return given
+
+    def options(self, options: Mapping[str, str], given: dict[str, Any]) -> None:
+        """Take every ``key=…`` that comes next."""
+        while (token := self.peek()) is not None:
+            key, equals, text = token.text.partition("=")
+            if not equals or key not in options or token.text in _CLAUSES:
+                return
+            if key in given:
+                raise self.error(f"{key}= is given twice", token)
+            self.position += 1
+            value = Token(text, token.column + len(key) + 1)
+            given[key] = OPTIONS[options[key]](self.reader, value)
+
+    def complete(self, verb: Verb, given: dict[str, Any]) -> None:
+        """What follows from the operands together."""
+        if "primary" in given:
+            if "dev" in given:
+                raise self.error("give the context's name or dev=, not both", None)
+            given["dev"] = self.names[given.pop("primary")].dev
+        if verb.makes == "primary" and given["name"] in self.names:
+            known_dev = self.names[given["name"]].dev
+            if given.setdefault("dev", known_dev) != known_dev:
+                raise self.error(f"{given['name']} is the primary context of dev={known_dev}", None)
+        if verb.name == "write":
+            given["data"], given["as_type"] = given.pop("value")
+        if verb.name == "read" and "as_type" not in given:
+            known = self.names[given["buffer"]].type
+            if known is None:
+                raise self.error(
+                    f"nothing was written to {given['buffer']}, so its type is not known",
+                    None,
+                    hint=f"as in: read {given['buffer']} i32",
+                )
+            given["as_type"] = known
+
+    def new_name(self, verb: Verb) -> str:
+        """A name that this step makes."""
+        token = self.take(f"a name for the {verb.makes}")
+        name = token.text
+        if not _NAME.fullmatch(name) or name in _RESERVED:
+            raise self.error(f"{name!r} is no name", token, hint="a letter, then letters or digits")
+        known = self.names.get(name)
+        if known is not None and not (verb.makes == known.kind == "primary"):
+            raise self.error(f"{name} names a {known.kind} already", token)
+        return name
+
+    def arguments(
+        self, options: Mapping[str, str], given: dict[str, Any]
+    ) -> tuple[Argument | Name, ...]:
+        """The ARGs of a launch; options may stand among them."""
+        found: list[Argument | Name] = []
+        while self.operand_follows():
+            found.append(self.reader.argument(self.take("an argument")))
+            self.options(options, given)
+        return tuple(found)
+
+    # --- clauses ---
+
+    def label(self, verb: Verb) -> str | None:
+        """``as NAME``."""
+        token = self.peek()
+        if token is None or token.text != "as":
+            return None
+        if verb.gives not in ("context", "number"):
+            raise self.error(f"'{verb.name}' has no value to name", token)
+        self.position += 1
+        name = self.take("a name for the value")
+        if not _NAME.fullmatch(name.text) or name.text in _RESERVED or name.text in self.names:
+            raise self.error(f"{name.text!r} cannot name the value", name)
+        return name.text
+
+    def expectation(self, verb: Verb, operands: Mapping[str, Any]) -> Expectation | None:
+        """``-> RESULT`` or a comparison."""
+        first = self.peek()
+        if first is None or first.text == "as" or first.text not in _CLAUSES:
+            return None
+        self.take("a clause")
+        if first.text == "->":
+            results = self.results()
+            return Expectation(self.text_since(first), results)
+        operand = self.compared(verb, first, operands)
+        return Expectation(self.text_since(first), operator=first.text, operand=operand)
+
+    def results(self) -> tuple[str, ...]:
+        """``RESULT|RESULT…`` after the arrow."""
+        token = self.take("a result after '->', such as INVALID_CONTEXT")
+        column, found = token.column, []
+        for word in token.text.split("|"):
+            name = word.removeprefix("CUDA_ERROR_").removeprefix("CUDA_")
+            if name not in result_names() and name not in (ANY, FAILURE):
+                raise self.line.error(
+                    f"{word!r} is no result of the driver",
+                    column,
+                    hint=did_you_mean(name, [*result_names(), ANY, FAILURE]),
+                )
+            found.append(name)
+            column += len(word) + 1
+        return tuple(found)
+
+    def compared(self, verb: Verb, operator: Token, operands: Mapping[str, Any]) -> Any:
+        """What a value is compared with, of the kind that the verb gives."""
+        if verb.gives is None:
+            raise self.error(f"'{verb.name}' has no value to compare", operator)
+        ordered = verb.gives in ("number", "words")
+        if operator.text in (">=", "<=") and not ordered:
+            raise self.error(f"the value of '{verb.name}' is only equal or not", operator)
+        token = self.take("a value to compare with")
+        return COMPARED[verb.gives](self.reader, token, verb, operands)
+
+    # --- names ---
+
+    def declare(self, verb: Verb, operands: Mapping[str, Any], label: str | None) -> None:
+        """Note what the step makes."""
+        if verb.name == "new-process":
+            self.names.clear()
+        if verb.makes is not None:
+            self.names[operands["name"]] = Named(verb.makes, operands.get("dev", 0))
+        if verb.name == "write":
+            self.names[operands["buffer"]].type = operands["as_type"]
+        if label is not None:
+            self.names[label] = Named("value")
+
+
+@cache
+def result_names() -> frozenset[str]:
+    """The names of ``CUresult`` without their prefixes."""
+    from cuda.bindings.driver import CUresult  # only a script that expects a failure wants it
+
+    names = (str(result.name) for result in CUresult)
+    return frozenset(name.removeprefix("CUDA_ERROR_").removeprefix("CUDA_") for name in names)
+
+
+@cache
+def _shape(usage: str) -> tuple[tuple[tuple[str, bool], ...], Mapping[str, str]]:
+    """A usage text as positional placeholders, each optional or not, and options."""
+    positional: list[tuple[str, bool]] = []
+    options: dict[str, str] = {}
+    for item in usage.split():
+        optional = item.startswith("[")
+        placeholder = item[1:-1] if optional else item
+        key, equals, value = placeholder.partition("=")
+        if optional and equals:
+            options[key] = value
+        else:
+            positional.append((placeholder, optional))
+    return tuple(positional), options

@@ -1,0 +1,549 @@
+"""What each step of a context script does: one call of the driver or the runtime API, mostly.
+
+A result code is an answer here, whatever it is. The method of a verb is `_do_` and its name; what
+it is there for says the table of `verbs`, and it takes the operands by the names that the
+parser gives them.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import importlib
+import time
+from collections.abc import Mapping
+from importlib.util import find_spec
+from typing import Any
+
+from cudarun.arguments.binding import bind
+from cudarun.arguments.dtypes import by_value
+from cudarun.arguments.types import SCALARS, Type
+from cudarun.arguments.values import Argument, Scalar
+from cudarun.errors import ImageRefused, RequestError
+from cudarun.images.facts import KernelFacts
+from cudarun.records import dataclass
+from cudarun.session.contexts.handles import ScriptContexts
+from cudarun.session.contexts.script import Limit, Name, Symbol
+from cudarun.session.driver.calls import Driver
+from cudarun.session.driver.contexts import (
+    LIMITS,
+    cache_config,
+    cache_word,
+    creation,
+    flag_bits,
+    flag_words,
+)
+from cudarun.session.driver.devices import Device
+from cudarun.session.driver.drivers import DriverChoice
+from cudarun.session.image.image import Image
+
+Extent = tuple[int, int, int]
+
+_LOG_BYTES = 1 << 16
+_PROBE_BYTES = 256  # what runtime-current allocates
+
+
+class NotSupported(Exception):
+    """There is nothing here that could carry out the step; the message says what is missing."""
+
+
+class NotRun(Exception):
+    """What the step is about was never made; the message says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a call came to.
+
+    Attributes:
+        call: The function's name.
+        result: A ``CUresult`` or ``cudaError_t``.
+        milliseconds: How long it took.
+        value: What later steps and comparisons see: an int, a word, words, bytes.
+        text: The value as people read it.
+        log: What a compiler said.
+    """
+
+    call: str
+    result: Any
+    milliseconds: float
+    value: Any = None
+    text: str | None = None
+    log: str | None = None
+
+    @property
+    def succeeded(self) -> bool:
+        """Whether the result is success."""
+        return int(self.result) == 0
+
+    def giving(self, value: Any, text: str | None = None, *, log: str | None = None) -> Answer:
+        """The same answer with a value."""
+        return Answer(self.call, self.result, self.milliseconds, value, text, log)
+
+
+@dataclass(frozen=True, slots=True)
+class Thing:
+    """What a name stands for: a handle or an address, and what it is."""
+
+    kind: str
+    value: int
+    image: Image | None = None
+    kernel: KernelFacts | None = None
+
+
+class Steps:
+    """The verbs.
+
+    Args:
+        driver: The driver, initialised.
+        contexts: Where contexts are noted.
+        images: The files that the script loads, by the names it gives them.
+        trace: Whether calls of the runtime API are to be traced too.
+    """
+
+    def __init__(
+        self,
+        driver: Driver,
+        contexts: ScriptContexts,
+        images: Mapping[str, Image],
+        *,
+        trace: bool = False,
+    ) -> None:
+        self.driver = driver
+        self.contexts = contexts
+        self.devices = contexts.devices
+        self.images = images
+        self.trace = trace
+        self._things: dict[str, Thing] = {}
+        self._runtime: Driver | None = None
+
+    def method(self, verb: str) -> Any:
+        """The method of a verb."""
+        return getattr(self, f"_do_{verb.replace('-', '_')}")
+
+    def value_of(self, name: str) -> int:
+        """The handle or address that a name stands for."""
+        return self._thing(name).value
+
+    def keep(self, label: str, value: int) -> None:
+        """Remember the value of a step, ``as LABEL``."""
+        self._things[label] = Thing("value", value)
+
+    def _thing(self, name: str) -> Thing:
+        thing = self._things.get(name)
+        if thing is None:
+            raise NotRun(f"{name} was not made")
+        return thing
+
+    def _ask(self, call: str, *arguments: Any) -> tuple[Answer, Any]:
+        """Make a call of the driver; its answer, and the first value that it returned."""
+        return _timed(self.driver, call, *arguments)
+
+    def _made(
+        self, asked: tuple[Answer, Any], name: str, kind: str, image: Image | None = None
+    ) -> Answer:
+        """The answer of a call that makes the thing ``name``."""
+        answer, handle = asked
+        if not answer.succeeded:
+            return answer
+        self._things[name] = Thing(kind, int(handle), image)
+        return answer.giving(int(handle))
+
+    def _addressed(self, asked: tuple[Answer, Any], name: str, kind: str) -> Answer:
+        """The answer of a call that gives an address to ``name``."""
+        answer = self._made(asked, name, kind)
+        if not answer.succeeded:
+            return answer
+        address = self.value_of(name)
+        return answer.giving(address, hex(address))
+
+    def _contextual(self, asked: tuple[Answer, Any]) -> Answer:
+        """The answer of a call that gives a context."""
+        answer, handle = asked
+        if not answer.succeeded:
+            return answer
+        value = int(handle)
+        return answer.giving(value, self.contexts.name(value) if value else "none")
+
+    def _numbered(self, asked: tuple[Answer, Any]) -> Answer:
+        answer, number = asked
+        return answer.giving(int(number), str(int(number))) if answer.succeeded else answer
+
+    def _device(self, dev: int) -> Device:
+        return self.devices[dev]
+
+    # --- contexts ---
+
+    def _do_create(self, name: str, dev: int = 0, flags: frozenset[str] = frozenset()) -> Answer:
+        bits = flag_bits(self.driver, flags)
+        device = self._device(dev)
+        answer, handle = self._ask("cuCtxCreate", *creation(self.driver, bits, device.handle))
+        if answer.succeeded:
+            self.contexts.met(int(handle), name)
+        return self._made((answer, handle), name, "context")
+
+    def _do_push(self, context: str) -> Answer:
+        return self._ask("cuCtxPushCurrent", self._context(context))[0]
+
+    def _do_pop(self) -> Answer:
+        return self._contextual(self._ask("cuCtxPopCurrent"))
+
+    def _do_set(self, context: str | None) -> Answer:
+        handle = None if context is None else self._context(context)
+        return self._ask("cuCtxSetCurrent", handle)[0]
+
+    def _do_current(self) -> Answer:
+        return self._contextual(self._ask("cuCtxGetCurrent"))
+
+    def _do_device(self) -> Answer:
+        answer, handle = self._ask("cuCtxGetDevice")
+        if not answer.succeeded:
+            return answer
+        index = next(i for i, d in enumerate(self.devices) if int(d.handle) == int(handle))
+        return answer.giving(index, f"dev={index}")
+
+    def _do_sync(self, thing: str | None = None) -> Answer:
+        if thing is None:
+            return self._ask("cuCtxSynchronize")[0]
+        found = self._thing(thing)
+        if found.kind == "stream":
+            return self._ask("cuStreamSynchronize", self.driver.CUstream(found.value))[0]
+        return self._ask("cuEventSynchronize", self.driver.CUevent(found.value))[0]
+
+    def _do_destroy(self, thing: str) -> Answer:
+        found = self._thing(thing)
+        if found.kind == "stream":
+            return self._ask("cuStreamDestroy", self.driver.CUstream(found.value))[0]
+        if found.kind == "event":
+            return self._ask("cuEventDestroy", self.driver.CUevent(found.value))[0]
+        answer, _ = self._ask("cuCtxDestroy", self.driver.CUcontext(found.value))
+        if answer.succeeded:
+            self.contexts.ended(found.value)
+        return answer
+
+    def _do_attach(self) -> Answer:
+        return self._contextual(self._ask("cuCtxAttach", 0))
+
+    def _do_detach(self, context: str | None = None) -> Answer:
+        current = self.contexts.driver.cuCtxGetCurrent
+        handle = current() if context is None else self._context(context)
+        answer, _ = self._ask("cuCtxDetach", handle)
+        # The driver counts the uses; with the last one the context goes, and off the stack.
+        if answer.succeeded and int(current()) != int(handle):
+            self.contexts.ended(int(handle))
+        return answer
+
+    def _do_flags(self, flags: frozenset[str] | None = None) -> Answer:
+        if flags is None:
+            return self._flagged(self._ask("cuCtxGetFlags"))
+        answer, _ = self._ask("cuCtxSetFlags", flag_bits(self.driver, flags))
+        return self._read_back(answer, lambda: self._flagged(self._ask("cuCtxGetFlags")))
+
+    def _do_limit(self, limit: Limit) -> Answer:
+        number = getattr(self.driver.CUlimit, LIMITS[limit.name])
+        if limit.size is None:
+            return self._numbered(self._ask("cuCtxGetLimit", number))
+        answer, _ = self._ask("cuCtxSetLimit", number, limit.size)
+        return self._read_back(answer, lambda: self._numbered(self._ask("cuCtxGetLimit", number)))
+
+    def _do_cache(self, prefer: str | None = None) -> Answer:
+        if prefer is None:
+            return self._cached(self._ask("cuCtxGetCacheConfig"))
+        answer, _ = self._ask("cuCtxSetCacheConfig", cache_config(self.driver, prefer))
+        return self._read_back(answer, lambda: self._cached(self._ask("cuCtxGetCacheConfig")))
+
+    def _do_api_version(self, context: str | None = None) -> Answer:
+        handle = None if context is None else self._context(context)
+        return self._numbered(self._ask("cuCtxGetApiVersion", handle))
+
+    def _context(self, name: str) -> Any:
+        return self.driver.CUcontext(self.value_of(name))
+
+    def _flagged(self, asked: tuple[Answer, Any]) -> Answer:
+        answer, bits = asked
+        if not answer.succeeded:
+            return answer
+        words = flag_words(self.driver, int(bits))
+        return answer.giving(frozenset(words), ",".join(words))
+
+    def _cached(self, asked: tuple[Answer, Any]) -> Answer:
+        answer, config = asked
+        if not answer.succeeded:
+            return answer
+        word = cache_word(self.driver, config)
+        return answer.giving(word, word)
+
+    def _read_back(self, answer: Answer, read: Any) -> Answer:
+        """A setter's answer with what its getter says afterwards, for the driver may round."""
+        if not answer.succeeded:
+            return answer
+        after = read()
+        return answer.giving(after.value, after.text)
+
+    # --- primary contexts ---
+
+    def _do_retain(self, name: str, dev: int = 0) -> Answer:
+        device = self._device(dev)
+        answer, handle = self._ask("cuDevicePrimaryCtxRetain", device.handle)
+        if answer.succeeded:
+            self.contexts.met(int(handle), name, device)
+        self._made((answer, handle), name, "context")
+        return self._contextual((answer, handle))
+
+    def _do_release(self, dev: int = 0) -> Answer:
+        return self._ask("cuDevicePrimaryCtxRelease", self._device(dev).handle)[0]
+
+    def _do_reset(self, dev: int = 0) -> Answer:
+        device = self._device(dev)
+        self.contexts.shaken(device)
+        return self._ask("cuDevicePrimaryCtxReset", device.handle)[0]
+
+    def _do_state(self, dev: int = 0) -> Answer:
+        answer, state = self._state(dev)
+        if not answer.succeeded:
+            return answer
+        word = "active" if state[1] else "inactive"
+        return answer.giving(word, word)
+
+    def _do_primary_flags(self, flags: frozenset[str] | None = None, dev: int = 0) -> Answer:
+        if flags is None:
+            answer, state = self._state(dev)
+            return self._flagged((answer, state[0]))
+        bits = flag_bits(self.driver, flags)
+        answer, _ = self._ask("cuDevicePrimaryCtxSetFlags", self._device(dev).handle, bits)
+        return self._read_back(answer, lambda: self._do_primary_flags(dev=dev))
+
+    def _state(self, dev: int) -> tuple[Answer, tuple[int, int]]:
+        """The primary context's flags, and whether it is active."""
+        answer, state = _timed_all(
+            self.driver, "cuDevicePrimaryCtxGetState", self._device(dev).handle
+        )
+        return answer, (state[0], state[1])
+
+    # --- memory ---
+
+    def _do_alloc(self, name: str, size: int) -> Answer:
+        return self._addressed(self._ask("cuMemAlloc", size), name, "buffer")
+
+    def _do_write(self, buffer: str, data: bytes, as_type: Type | None) -> Answer:
+        address = self.driver.CUdeviceptr(self.value_of(buffer))
+        return self._ask("cuMemcpyHtoD", address, data, len(data))[0]
+
+    def _do_read(self, buffer: str, as_type: Type) -> Answer:
+        data = bytearray(as_type.size)
+        address = self.driver.CUdeviceptr(self.value_of(buffer))
+        answer, _ = self._ask("cuMemcpyDtoH", data, address, len(data))
+        return answer.giving(bytes(data), _shown(as_type, data)) if answer.succeeded else answer
+
+    def _do_free(self, buffer: str) -> Answer:
+        return self._ask("cuMemFree", self.driver.CUdeviceptr(self.value_of(buffer)))[0]
+
+    def _do_memory(self) -> Answer:
+        answer, free = self._ask("cuMemGetInfo")
+        if not answer.succeeded:
+            return answer
+        return answer.giving(free, f"{free / 2**20:.1f} MiB free")
+
+    # --- code ---
+
+    def _do_module(self, name: str, image: str) -> Answer:
+        file, log = self.images[image], bytearray(_LOG_BYTES)
+        options, values = self._log_options(log)
+        asked = self._ask(
+            "cuModuleLoadDataEx", file.data + b"\0", len(options), options, values
+        )  # fmt: skip
+        answer = self._made(asked, name, "module", file)
+        return answer.giving(None, log=_said(log))
+
+    def _do_library(self, name: str, image: str) -> Answer:
+        file, log = self.images[image], bytearray(_LOG_BYTES)
+        options, values = self._log_options(log)
+        asked = self._ask(
+            "cuLibraryLoadData", file.data + b"\0", options, values, len(options), [], [], 0
+        )
+        answer = self._made(asked, name, "library", file)
+        return answer.giving(None, log=_said(log))
+
+    def _do_function(self, name: str, symbol: Symbol) -> Answer:
+        owner = self._thing(symbol.owner)
+        wanted = symbol.name.encode()
+        if owner.kind == "module":
+            handle = self.driver.CUmodule(owner.value)
+            answer, function = self._ask("cuModuleGetFunction", handle, wanted)
+        else:
+            library = self.driver.CUlibrary(owner.value)
+            answer, function = self._ask("cuLibraryGetKernel", library, wanted)
+        if answer.succeeded:
+            kernel = _kernel_facts(owner.image, symbol.name)
+            self._things[name] = Thing("function", int(function), owner.image, kernel)
+            return answer
+        return answer.giving(None, log=_mangled_names(owner.image, symbol.name))
+
+    def _do_global(self, name: str, symbol: Symbol) -> Answer:
+        owner = self._thing(symbol.owner)
+        wanted = symbol.name.encode()
+        if owner.kind == "module":
+            handle = self.driver.CUmodule(owner.value)
+            return self._addressed(self._ask("cuModuleGetGlobal", handle, wanted), name, "variable")
+        library = self.driver.CUlibrary(owner.value)
+        return self._addressed(self._ask("cuLibraryGetGlobal", library, wanted), name, "variable")
+
+    def _do_managed(self, name: str, symbol: Symbol) -> Answer:
+        owner = self._thing(symbol.owner)
+        if owner.kind == "module":
+            raise NotSupported("managed variables are asked for from a library, not from a module")
+        library = self.driver.CUlibrary(owner.value)
+        asked = self._ask("cuLibraryGetManaged", library, symbol.name.encode())
+        return self._addressed(asked, name, "variable")
+
+    def _do_launch(
+        self,
+        function: str,
+        arguments: tuple[Argument | Name, ...] = (),
+        grid: Extent = (1, 1, 1),
+        block: Extent = (1, 1, 1),
+        smem: int = 0,
+        stream: str | None = None,
+    ) -> Answer:
+        found = self._thing(function)
+        if found.kernel is None:
+            raise RequestError(f"{function}: the image does not tell this kernel's parameters")
+        values = [
+            Argument(None, Scalar(SCALARS["u64"], self.value_of(argument.text)), argument.text)
+            if isinstance(argument, Name)
+            else argument
+            for argument in arguments
+        ]
+        binding = bind(values, found.kernel.parameters, kernel=found.kernel.demangled)
+        packed = binding.pack({}, {})
+        buffer = ctypes.create_string_buffer(packed, max(1, len(packed)))
+        start = ctypes.addressof(buffer)
+        pointers = [start + parameter.offset for parameter in found.kernel.parameters]
+        array = (ctypes.c_void_p * max(1, len(pointers)))(*pointers)
+        handle = 0 if stream is None else self.value_of(stream)
+        return self._ask(
+            "cuLaunchKernel", self.driver.CUfunction(found.value), *grid, *block, smem,
+            self.driver.CUstream(handle), ctypes.addressof(array), 0,
+        )[0]  # fmt: skip
+
+    def _do_unload(self, owner: str) -> Answer:
+        found = self._thing(owner)
+        if found.kind == "module":
+            return self._ask("cuModuleUnload", self.driver.CUmodule(found.value))[0]
+        return self._ask("cuLibraryUnload", self.driver.CUlibrary(found.value))[0]
+
+    def _log_options(self, log: bytearray) -> tuple[list[Any], list[Any]]:
+        option = self.driver.CUjit_option
+        options = {
+            option.CU_JIT_ERROR_LOG_BUFFER: log,
+            option.CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES: len(log),
+        }
+        return [*options], [*options.values()]
+
+    # --- streams and events ---
+
+    def _do_stream(self, name: str) -> Answer:
+        return self._made(self._ask("cuStreamCreate", 0), name, "stream")
+
+    def _do_event(self, name: str) -> Answer:
+        return self._made(self._ask("cuEventCreate", 0), name, "event")
+
+    def _do_record(self, event: str, stream: str | None = None) -> Answer:
+        handle = 0 if stream is None else self.value_of(stream)
+        recorded = self.driver.CUevent(self.value_of(event))
+        return self._ask("cuEventRecord", recorded, self.driver.CUstream(handle))[0]
+
+    # --- the runtime API ---
+
+    def _do_runtime_init(self, dev: int = 0) -> Answer:
+        runtime, device = self.runtime(), self._device(dev)
+        if device.index != 0 and not int(self.contexts.driver.cuCtxGetCurrent()):
+            runtime.attempt("cudaSetDevice", device.index)  # else it would take the first GPU
+        return _timed(runtime, "cudaFree", 0)[0]
+
+    def _do_runtime_current(self) -> Answer:
+        answer, address = _timed(self.runtime(), "cudaMalloc", _PROBE_BYTES)
+        if not answer.succeeded:
+            return answer
+        attribute = self.driver.CUpointer_attribute.CU_POINTER_ATTRIBUTE_CONTEXT
+        owner = self.contexts.driver.cuPointerGetAttribute(attribute, int(address))
+        self.runtime().attempt("cudaFree", address)
+        return self._contextual((answer, owner))
+
+    def _do_runtime_pointer(self, buffer: str) -> Answer:
+        address = self.value_of(buffer)
+        answer, attributes = _timed(self.runtime(), "cudaPointerGetAttributes", address)
+        if not answer.succeeded:
+            return answer
+        word = str(attributes.type.name).removeprefix("cudaMemoryType").lower()
+        return answer.giving(word, word)
+
+    def runtime(self) -> Driver:
+        """The runtime API that stands beside the driver API, as ``cuda.bindings.runtime`` does.
+
+        Raises:
+            NotSupported: There is none.
+        """
+        if self._runtime is None:
+            package = self.driver.module.__package__
+            if find_spec(f"{package}.runtime") is None:
+                raise NotSupported("there is no runtime API over this driver")
+            module = importlib.import_module(f"{package}.runtime")
+            self._runtime = Driver(DriverChoice(module, guard_bytes=0), trace=self.trace)
+        return self._runtime
+
+
+def _timed(api: Driver, call: str, *arguments: Any) -> tuple[Answer, Any]:
+    """Make a call; its answer, and the first value that it returned."""
+    answer, values = _timed_all(api, call, *arguments)
+    return answer, values[0] if values else None
+
+
+def _timed_all(api: Driver, call: str, *arguments: Any) -> tuple[Answer, list[Any]]:
+    """Make a call; its answer, and all values that it returned."""
+    started = time.perf_counter()
+    result, *values = api.attempt(call, *arguments)
+    return Answer(call, result, (time.perf_counter() - started) * 1e3), values
+
+
+def _said(log: bytearray) -> str | None:
+    """What a compiler wrote into its buffer."""
+    return log.split(b"\0", 1)[0].decode(errors="replace").strip() or None
+
+
+def _kernel_facts(image: Image | None, name: str) -> KernelFacts | None:
+    """What an image tells of a kernel; ``None`` where it cannot be read."""
+    return next((kernel for kernel in _kernels(image) if kernel.name == name), None)
+
+
+def _mangled_names(image: Image | None, name: str) -> str | None:
+    """What a kernel is called for the driver, if ``name`` is what C++ calls it."""
+    from cudarun.images.demangle import spellings
+
+    names = [kernel.name for kernel in _kernels(image)]
+    found = [mangled for mangled in names if name in spellings(mangled)[1:]]
+    if not found or name in names:
+        return None
+    return f"the driver knows mangled names alone: {', '.join(found)}"
+
+
+def _kernels(image: Image | None) -> tuple[KernelFacts, ...]:
+    """An image's kernels; none where it cannot be read."""
+    from cudarun.images.read import read_image
+
+    if image is None:
+        return ()
+    try:
+        facts = image.facts or read_image(image.data, image.origin)
+    except ImageRefused:
+        return ()
+    return tuple(facts.kernels)
+
+
+def _shown(as_type: Type, data: bytes | bytearray) -> str:
+    """Data as people read it: ``5``, ``[1, 2]``."""
+    import numpy as np
+
+    value = by_value(as_type, bytes(data))
+    if isinstance(value, np.ndarray):
+        return np.array2string(value, separator=", ")
+    return str(value)

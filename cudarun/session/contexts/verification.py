@@ -1,0 +1,167 @@
+"""``cudarun ctx verify``: every fact on every device, each in a process of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from cudarun.arguments.scanner import did_you_mean
+from cudarun.errors import NoDevice, RequestError, WorkerDied
+from cudarun.records import dataclass
+from cudarun.report.ctx_types import (
+    FactOnDevice,
+    FactReport,
+    FactVerdict,
+    ScriptReport,
+    StepReport,
+    VerifyReport,
+)
+from cudarun.session.contexts.facts import FACTS, Fact
+from cudarun.session.contexts.parent import Stage
+from cudarun.session.contexts.script import Script
+from cudarun.session.driver.selection import Selector
+from cudarun.session.driver.target import Target
+from cudarun.session.workers.fleet import label_of, one_by_one
+
+_TWO_DEVICES = "it takes two devices of one driver: --together, as in -d 0,1 --together"
+_NOT_SUPPORTED = 801  # CUDA_ERROR_NOT_SUPPORTED
+
+Watch = Callable[[str], object]
+"""Called before each fact with what is being tried, and with nothing when all is done."""
+
+
+def chosen_facts(names: Sequence[str]) -> tuple[Fact, ...]:
+    """The facts of these names, in the order of `FACTS`; all of them where none is named.
+
+    Raises:
+        RequestError: There is none of a name.
+    """
+    known = {fact.name: fact for fact in FACTS}
+    for name in names:
+        if name not in known:
+            hint = did_you_mean(name, known) or "'cudarun ctx verify --list' shows them"
+            raise RequestError(f"there is no fact '{name}'", hint=hint)
+    return tuple(fact for fact in FACTS if not names or fact.name in names)
+
+
+def verify(facts: Sequence[Fact], target: Target, watch: Watch = lambda what: None) -> VerifyReport:
+    """Try facts on each device.
+
+    Args:
+        facts: What to try.
+        target: The devices; with ``together`` a fact about two of them gets the next one too.
+            ``timeout`` is for each fact on each device.
+        watch: Told of the progress.
+
+    Raises:
+        NoDevice: No driver, no device, or not the one asked for.
+    """
+    devices = [selector for (selector,) in one_by_one(target)]
+    trials = [_trial(fact, device, devices, target) for fact in facts for device in devices]
+    outcomes = _try_all(trials, watch)
+    return VerifyReport(
+        tuple(label_of([device]) for device in devices),
+        tuple(
+            _report(fact, *outcomes[index * len(devices) : (index + 1) * len(devices)])
+            for index, fact in enumerate(facts)
+        ),
+    )
+
+
+def untried(facts: Sequence[Fact]) -> VerifyReport:
+    """The facts themselves, on no device."""
+    return VerifyReport((), tuple(map(_report, facts)))
+
+
+def _report(fact: Fact, *outcomes: FactOnDevice) -> FactReport:
+    return FactReport(fact.name, fact.sentence, fact.note, fact.lines, outcomes)
+
+
+@dataclass(frozen=True, slots=True)
+class _Trial:
+    """A fact to be tried on a device; where it cannot be, ``target`` is the reason."""
+
+    fact: Fact
+    script: Script
+    device: str
+    target: Target | str
+
+    def begin(self) -> Stage | None:
+        """A process for it, which initialises the driver from now on."""
+        return None if isinstance(self.target, str) else Stage(self.target, {})
+
+    def outcome(self, stage: Stage | None) -> FactOnDevice:
+        """Try it, in the process that `begin` made."""
+        if stage is None:
+            return FactOnDevice(self.device, "not supported", str(self.target), ())
+        with stage:
+            report = stage.play(self.script)
+        if self.fact.may_crash and isinstance(report.error, WorkerDied):
+            return FactOnDevice(self.device, "held", f"{report.error}", report.steps)
+        verdict, reason = _judged(report)
+        return FactOnDevice(self.device, verdict, reason, report.steps)
+
+
+def _trial(fact: Fact, device: Selector, devices: Sequence[Selector], target: Target) -> _Trial:
+    """A fact on one device, which is its ``dev=0``."""
+    script, label = fact.script(), label_of([device])
+    chosen = [device]
+    if script.devices > 1:
+        other = _next(device, devices) if target.together else None
+        if other is None:
+            return _Trial(fact, script, label, _TWO_DEVICES)
+        chosen.append(other)
+    return _Trial(fact, script, label, replace(target, devices=tuple(chosen), capture=True))
+
+
+def _try_all(trials: Sequence[_Trial], watch: Watch) -> list[FactOnDevice]:
+    """The outcomes, in order; the driver of each next process initialises during the trial."""
+    outcomes: list[FactOnDevice] = []
+    ahead = trials[0].begin() if trials else None
+    try:
+        for index, trial in enumerate(trials):
+            watch(f"{index + 1}/{len(trials)} {trial.fact.name} on {trial.device}")
+            stage, ahead = ahead, None
+            if index + 1 < len(trials):
+                ahead = trials[index + 1].begin()
+            outcomes.append(trial.outcome(stage))
+    finally:
+        if ahead is not None:
+            ahead.__exit__()
+        watch("")
+    return outcomes
+
+
+def _next(device: Selector, devices: Sequence[Selector]) -> Selector | None:
+    """The device after this one, of the same driver, the first again after the last."""
+    same = [other for other in devices if other.driver == device.driver]
+    other = same[(same.index(device) + 1) % len(same)]
+    return None if other == device else other
+
+
+def _judged(report: ScriptReport) -> tuple[FactVerdict, str | None]:
+    """The verdict on a script that has run: its first step that is not as it should be says it.
+
+    Raises:
+        NoDevice: The script met none.
+    """
+    for step in report.steps:
+        if step.verdict == "not supported" or (step.exit_code and step.code == _NOT_SUPPORTED):
+            return "not supported", step.reason or f"step {step.number}, {step.text}: {step.result}"
+        if step.exit_code:
+            return "broken", _complaint(step)
+    if isinstance(report.error, NoDevice):
+        raise report.error
+    if report.error is not None:
+        step_text = report.error.context.get("step", "")
+        return "broken", f"step {step_text}: {report.error}"
+    return "held", None
+
+
+def _complaint(step: StepReport) -> str:
+    """What was expected of a step, and what came."""
+    came = step.result or step.reason
+    if step.value is not None:
+        came = f"{came}, {step.value}"
+    wanted = step.expected or "success"
+    return f"step {step.number}, {step.text}: expected {wanted}, came {came}"

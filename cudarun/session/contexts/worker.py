@@ -1,0 +1,254 @@
+"""Playing a context script in a worker: its threads, its steps, and the stacks after each.
+
+Every thread of a script is a thread of the operating system that lives until the worker ends, for
+the driver keeps a stack of contexts for each. The steps run one after the other all the same: what
+a script shows is an order of calls, not a race.
+"""
+
+from __future__ import annotations
+
+import operator
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from queue import SimpleQueue
+from typing import Any, TypeVar
+
+from cudarun.report.ctx_types import StackEntry, StepReport, ThreadStack, Verdict
+from cudarun.session.contexts.handles import ScriptContexts
+from cudarun.session.contexts.image import builtin_image
+from cudarun.session.contexts.script import Name, Step, short_name
+from cudarun.session.contexts.steps import Answer, NotRun, NotSupported, Steps
+from cudarun.session.contexts.verbs import BUILTIN
+from cudarun.session.driver.calls import Driver
+from cudarun.session.driver.devices import Device
+from cudarun.session.driver.drivers import DriverChoice
+from cudarun.session.driver.selection import Selector
+from cudarun.session.driver.target import Target
+from cudarun.session.image.image import Image
+from cudarun.session.launch.faults import FAULTS
+from cudarun.session.workers.progress import Progress
+from cudarun.session.workers.session import Session
+
+T = TypeVar("T")
+
+_OPERATORS = {"==": operator.eq, "!=": operator.ne, ">=": operator.ge, "<=": operator.le}
+
+
+class BareSession(Session):
+    """A session whose work makes its own contexts."""
+
+    def enter(self, device: Device) -> None:
+        """Nothing is made current."""
+
+    def prepared(self, image: Image) -> Image:
+        """The image as the driver takes it: CUDA source is compiled, a host object opened."""
+        from cudarun.session.load.preparation import prepare
+
+        return prepare(self.driver, image, self.devices)
+
+
+class ScriptThread:
+    """A thread that does what it is handed, and has a stack of contexts in the driver."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.stack: list[int] = []  # as last seen, the current context last
+        self._tasks: SimpleQueue[Callable[[], object]] = SimpleQueue()
+        self._answers: SimpleQueue[tuple[Any, BaseException | None]] = SimpleQueue()
+        threading.Thread(target=self._run, name=name, daemon=True).start()
+
+    def call(self, function: Callable[[], T]) -> T:
+        """Have the thread call ``function``; its value, or what it raised."""
+        self._tasks.put(function)
+        value, error = self._answers.get()
+        if error is not None:
+            raise error
+        result: T = value
+        return result
+
+    def _run(self) -> None:
+        while True:
+            task = self._tasks.get()
+            try:
+                self._answers.put((task(), None))
+            except BaseException as error:  # raised in the thread that waits for the answer
+                self._answers.put((None, error))
+
+
+class Player:
+    """The state of a script in its worker.
+
+    Args:
+        selectors: The devices that ``dev=0``, ``dev=1``, … are.
+        images: The files that the script loads; what is no image yet is made one.
+        trace: Show every driver call of the script on stderr.
+        progress: Where to say what is being done.
+
+    Raises:
+        NoDevice: No driver, no device, or not the one asked for.
+        ImageRefused: A source does not compile, or a file holds no image.
+    """
+
+    def __init__(
+        self,
+        selectors: Sequence[Selector],
+        images: Mapping[str, Image],
+        *,
+        trace: bool = False,
+        progress: Progress | None = None,
+    ) -> None:
+        target = Target(tuple(selectors), trace=trace, narrow=False)
+        session = BareSession(target, selectors, progress=progress)
+        self.driver = session.driver
+        self.devices = session.devices
+        # What looks at the stacks is not the script's, so it is not traced.
+        choice = DriverChoice(self.driver.module, self.driver.guard_bytes)
+        self._onlooker = Driver(choice)
+        self._contexts = ScriptContexts(self._onlooker, self.devices)
+        ready = {name: session.prepared(image) for name, image in images.items()}
+        self._steps = Steps(
+            self.driver, self._contexts, {BUILTIN: builtin_image(), **ready}, trace=trace
+        )
+        self._threads: dict[str, ScriptThread] = {}
+        self._faulted = False
+
+    def play(self, step: Step) -> StepReport:
+        """Carry out a step and look at every thread's stack.
+
+        Raises:
+            RequestError: A launch's arguments do not fit its kernel.
+        """
+        thread = self._threads.get(step.thread)
+        if thread is None:
+            thread = self._threads[step.thread] = ScriptThread(step.thread)
+        method = self._steps.method(step.verb)
+        try:
+            answer = thread.call(lambda: method(**step.operands))
+            self._faulted = self._faulted or int(answer.result) in FAULTS
+            self._look_at_all(thread, step if answer.succeeded else None)
+            if answer.succeeded and step.label is not None:
+                self._steps.keep(step.label, answer.value)
+            verdict = self._verdict(step, answer)
+        except NotSupported as missing:
+            return self._report(step, None, "not supported", str(missing))
+        except NotRun as reason:
+            return self._report(step, None, "not run", str(reason))
+        return self._report(step, answer, verdict, self._reason(answer, verdict))
+
+    # --- what is thought of it ---
+
+    def _verdict(self, step: Step, answer: Answer) -> Verdict:
+        expected = step.expected
+        if expected is None:
+            return "ok" if answer.succeeded else "failed"
+        if not expected.admits(short_name(answer.result.name)):
+            return "broken"
+        if not expected.operator:
+            return "held"
+        operand = expected.operand
+        if isinstance(operand, Name):
+            operand = self._steps.value_of(operand.text)
+        elif operand is None:
+            operand = 0  # no context
+        return "held" if _OPERATORS[expected.operator](answer.value, operand) else "broken"
+
+    def _reason(self, answer: Answer, verdict: Verdict) -> str | None:
+        """What the driver has to say of a failure that nobody expected."""
+        if verdict in ("ok", "held") or answer.succeeded:
+            return None
+        if not answer.call.startswith("cu") or answer.call.startswith("cuda"):
+            return None
+        return answer.log or self.driver.failure(answer.call, answer.result).log
+
+    def _report(
+        self, step: Step, answer: Answer | None, verdict: Verdict, reason: str | None
+    ) -> StepReport:
+        if answer is None and step.expected is not None and step.expected.admits_anything:
+            verdict = "held"
+        stacks = tuple(
+            ThreadStack(thread.name, tuple(map(self._entry, reversed(thread.stack))))
+            for thread in self._threads.values()
+        )
+        held = {handle for thread in self._threads.values() for handle in thread.stack}
+        floating = [handle for handle in self._contexts.living() if handle not in held]
+        return StepReport(
+            number=step.number,
+            line=step.line,
+            thread=step.thread,
+            text=step.text,
+            call=answer.call if answer else "",
+            result=answer.result.name if answer else "",
+            code=int(answer.result) if answer else None,
+            value=answer.text if answer else None,
+            expected=step.expected.text if step.expected else None,
+            verdict=verdict,
+            milliseconds=answer.milliseconds if answer else None,
+            reason=reason,
+            stacks=stacks,
+            floating=tuple(map(self._contexts.name, floating)),
+        )
+
+    def _entry(self, handle: int) -> StackEntry:
+        return StackEntry(self._contexts.name(handle), self._contexts.alive(handle))
+
+    # --- stacks ---
+
+    def _look_at_all(self, active: ScriptThread, step: Step | None) -> None:
+        """Look at every thread's stack, in that thread; ``step`` has succeeded on ``active``."""
+        for thread in self._threads.values():
+            own = step if thread is active else None
+            thread.stack = thread.call(partial(self._look, thread.stack, own))
+
+    def _look(self, before: list[int], own: Step | None) -> list[int]:
+        """The thread's contexts, the current one last: popped one by one, and pushed back.
+
+        A dead context can be popped but not pushed back, and after a fault no call is sure to
+        work. What is below such a one is what was there when it was last seen. A context that the
+        driver does not take back is off the stack, and shown so.
+
+        Args:
+            before: The stack when it was last seen.
+            own: The step that has just succeeded on this thread; ``None`` where it was another's.
+        """
+        driver = self._onlooker
+        popped: list[int] = []
+        while True:
+            _, context = driver.attempt("cuCtxGetCurrent")
+            top = int(context or 0)
+            if top == 0:
+                below: list[int] = []
+                break
+            if self._faulted or not self._contexts.can_be_pushed(top):
+                below = _last_seen(before, top, None if popped else own)
+                break
+            driver.cuCtxPopCurrent()
+            popped.append(top)
+        return below + [handle for handle in reversed(popped) if self._push_back(handle)]
+
+    def _push_back(self, handle: int) -> bool:
+        driver = self._onlooker
+        result, *_ = driver.attempt("cuCtxPushCurrent", driver.CUcontext(handle))
+        return int(result) == 0
+
+
+def _last_seen(before: list[int], top: int, own: Step | None) -> list[int]:
+    """A stack that ends with ``top`` and cannot be looked into, from how it was before a step.
+
+    Args:
+        before: The stack before.
+        top: The context that is current now.
+        own: The step, where it succeeded on this thread and nothing was pushed above ``top``.
+    """
+    verb = own.verb if own else ""
+    if verb == "pop" or (own and verb == "set" and own.operands["context"] is None):
+        now = before[:-1]
+    elif verb == "set":
+        now = [*before[:-1], top]
+    elif verb in ("push", "create"):
+        now = [*before, top]
+    else:
+        now = before
+    while now and now[-1] != top:
+        now = now[:-1]
+    return now or [top]

@@ -1,0 +1,1 @@
+"""Devices listed, and the machine examined: ``cudarun devices``."""

@@ -1,0 +1,291 @@
+"""What is wrong with this machine, and how to mend it: ``cudarun devices --doctor``.
+
+Files and environment variables are looked at here; whatever loads a library of NVIDIA's happens in
+processes of their own, of which any may crash or hang.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+from cudarun.records import dataclass
+from cudarun.report.doctor_types import DoctorReport, Finding
+from cudarun.session.devices.probes import (
+    Library,
+    Started,
+    load_driver,
+    load_nvjitlink,
+    load_nvrtc,
+    start_driver,
+    start_emulator,
+)
+from cudarun.session.driver.visibility import VARIABLE, gpus_listed
+from cudarun.session.workers.parent import Outcome, Worker, gather
+
+Version = tuple[int, int]
+
+_OLDEST_DRIVER = (12, 0)  # CUDA driver API: libraries (cuLibrary*) since 12.0
+_PATIENCE = 60.0  # seconds for each process, where no limit is given
+_NVIDIA = "0x10de"  # PCI vendor id
+_INSTALL = "install NVIDIA's driver, from your distribution or https://www.nvidia.com/drivers"
+_CONTAINER = "in a container: start it with GPUs, as docker run --gpus all does"
+_BY_CPU = "without a GPU, -d cpu runs PTX on the emulated device"
+
+# CUDA driver API, enum CUresult: what cuInit and cuDevicePrimaryCtxRetain fail with on machines.
+_REMEDIES = {
+    2: "another process has the GPU's memory: nvidia-smi shows which",
+    34: "a stub of the toolkit is loaded instead of the driver: take …/lib64/stubs out of "
+    "LD_LIBRARY_PATH",
+    46: "another process has the GPU for itself, or its compute mode forbids it: "
+    "nvidia-smi -q -d COMPUTE",
+    100: "the driver sees no GPU: nvidia-smi and dmesg say more; " + _CONTAINER,
+    101: "the GPU is not one that this driver can use",
+    214: "the GPU has an uncorrectable memory error: nvidia-smi -q -d ECC; reset it or restart",
+    802: "start nvidia-fabricmanager, of the driver's version, where NVSwitch joins GPUs",
+    803: "libcuda and the kernel module are of different versions: restart, or load it anew",
+    804: "the forward-compatibility package is not for this GPU: take …/compat out of "
+    "LD_LIBRARY_PATH",
+    999: "load the module nvidia-uvm (modprobe nvidia-uvm), or restart; dmesg says more",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Machine:
+    """Where the kernel shows its devices."""
+
+    dev: Path = Path("/dev")
+    pci: Path = Path("/sys/bus/pci/devices")
+
+
+def examine_machine(timeout: float | None = None, machine: Machine | None = None) -> DoctorReport:
+    """Look at everything that a launch on a GPU needs, and at what this program needs besides.
+
+    Args:
+        timeout: Seconds for each process that looks.
+        machine: Where the kernel shows its devices.
+    """
+    where = machine or Machine()
+    limit = _PATIENCE if timeout is None else timeout
+    loaded: Outcome[Library | str] = _ask(load_driver, limit)
+    driver = loaded.value.version if isinstance(loaded.value, Library) else None
+    return DoctorReport(
+        (
+            hardware(where),
+            device_nodes(where),
+            visible_devices(os.environ.get(VARIABLE), len(_nodes(where))),
+            library(loaded),
+            bindings(_installed("cuda-bindings"), driver),
+            *(_started(_ask(start_driver, limit)) if driver else ()),
+            toolkit_part("NVRTC", "CUDA source", _ask(load_nvrtc, limit), driver),
+            toolkit_part("nvJitLink", "linking without a GPU", _ask(load_nvjitlink, limit), driver),
+            emulated(_ask(start_emulator, limit)),
+        )
+    )
+
+
+# --- what files and variables say ----------------------------------------------------------------
+
+
+def hardware(machine: Machine) -> Finding:
+    """Whether there is a GPU in the machine at all."""
+    vendors = machine.pci.glob("*/vendor")
+    found = [vendor.parent.name for vendor in vendors if _text(vendor).strip() == _NVIDIA]
+    if found:
+        return Finding("hardware", "well", f"NVIDIA devices on PCI: {', '.join(sorted(found))}")
+    if (machine.dev / "dxg").exists():
+        return Finding("hardware", "well", "a GPU of Windows, through /dev/dxg")
+    return Finding("hardware", "note", "no NVIDIA device on PCI", _BY_CPU)
+
+
+def device_nodes(machine: Machine) -> Finding:
+    """Whether this user may open what the driver opens."""
+    subject = "device nodes"
+    if (machine.dev / "dxg").exists():
+        return Finding(subject, "well", "/dev/dxg of WSL")
+    gpus = _nodes(machine)
+    if not gpus:
+        remedy = f"load the driver's kernel module (modprobe nvidia); {_CONTAINER}"
+        return Finding(subject, "wrong", f"no {machine.dev}/nvidia0", remedy)
+    nodes = [machine.dev / "nvidiactl", machine.dev / "nvidia-uvm", *gpus]
+    missing = [node for node in nodes if not node.exists()]
+    if missing:
+        remedy = f"nvidia-modprobe -u -c 0 makes them; {_CONTAINER}"
+        return Finding(subject, "wrong", f"missing: {_listed(missing)}", remedy)
+    closed = [node for node in nodes if not os.access(node, os.R_OK | os.W_OK)]
+    if closed:
+        groups = ", ".join(sorted({_group(node) for node in closed}))
+        remedy = f"join the group that may ({groups}), or make them readable and writable for all"
+        return Finding(subject, "wrong", f"not yours to open: {_listed(closed)}", remedy)
+    return Finding(subject, "well", f"{len(gpus)} of GPUs, all readable and writable")
+
+
+def visible_devices(listed: str | None, nodes: int) -> Finding:
+    """What ``CUDA_VISIBLE_DEVICES`` leaves to be seen.
+
+    Args:
+        listed: Its value; ``None`` where it is not set.
+        nodes: How many GPUs there are; 0: nobody knows.
+    """
+    if listed is None:
+        return Finding(VARIABLE, "well", "not set: every GPU is shown")
+    items = [item.strip() for item in listed.split(",")]
+    shown = gpus_listed(listed, nodes or len(items) + max(map(_index, items)) + 1)
+    if not shown:
+        return Finding(VARIABLE, "wrong", f"'{listed}' hides every GPU", f"unset {VARIABLE}")
+    if len(shown) < len(items):
+        says = f"'{items[len(shown)]}' is no GPU: it and what follows it are hidden"
+        return Finding(VARIABLE, "note", says, f"{VARIABLE}={','.join(shown)} says the same")
+    return Finding(VARIABLE, "well", f"shows {', '.join(shown)}")
+
+
+# --- what libraries say --------------------------------------------------------------------------
+
+
+def library(loaded: Outcome[Library | str]) -> Finding:
+    """Whether libcuda can be loaded."""
+    subject = "driver library"
+    match loaded.value:
+        case None:
+            return Finding(subject, "wrong", f"libcuda.so.1: {loaded.error}", _INSTALL)
+        case str(why) if "No such file" in why:
+            return Finding(
+                subject, "wrong", "libcuda.so.1 was not found", f"{_INSTALL}; {_CONTAINER}"
+            )
+        case str(why):
+            return Finding(
+                subject, "wrong", f"libcuda.so.1 cannot be loaded: {why}",
+                f"take it out of LD_LIBRARY_PATH, or {_INSTALL}",
+            )  # fmt: skip
+        case Library(path, result, _) if result != 0:
+            remedy = _REMEDIES.get(result, _INSTALL)
+            return Finding(subject, "wrong", f"{path}: cuDriverGetVersion: error {result}", remedy)
+        case Library(path, _, number) if number < _OLDEST_DRIVER:
+            says = f"{path} is of CUDA {_dotted(number)}; {_dotted(_OLDEST_DRIVER)} is the oldest"
+            return Finding(subject, "wrong", says, _INSTALL)
+        case Library(path, _, number):
+            return Finding(subject, "well", f"{path}, CUDA {_dotted(number)}")
+
+
+def bindings(installed: Version | None, driver: Version | None) -> Finding:
+    """Whether the bindings are for a driver like this one."""
+    subject = "cuda-bindings"
+    if installed is None:
+        return Finding(subject, "wrong", "not installed", "pip install cuda-python")
+    if driver is not None and installed[0] > driver[0] >= _OLDEST_DRIVER[0]:
+        return Finding(
+            subject, "note", f"{_dotted(installed)} is for drivers of CUDA {installed[0]}",
+            f"update the driver, or pip install 'cuda-python=={driver[0]}.*'",
+        )  # fmt: skip
+    return Finding(subject, "well", _dotted(installed))
+
+
+def toolkit_part(
+    name: str, purpose: str, asked: Outcome[Version], driver: Version | None
+) -> Finding:
+    """Whether a part of the toolkit is there, and no newer than the driver.
+
+    Args:
+        name: The part's.
+        purpose: What it is for.
+        asked: Its version, or why there is none.
+        driver: The CUDA version of the driver; ``None`` where there is no driver.
+    """
+    found = asked.value
+    if found is None:
+        return Finding(name, "note", f"{purpose}: {asked.error}", "pip install 'cudarun[toolkit]'")
+    if driver is None or found <= driver:
+        return Finding(name, "well", _dotted(found))
+    says = f"{_dotted(found)} is newer than the driver's CUDA {_dotted(driver)}"
+    if found[0] == driver[0]:
+        return Finding(name, "well", f"{says}: it makes machine code, no PTX, for this driver")
+    remedy = f"update the driver, or install {name} {driver[0]}.*, as of nvidia-{name.lower()}"
+    return Finding(name, "note", f"{says}, which may refuse what it makes", remedy)
+
+
+def emulated(asked: Outcome[int]) -> Finding:
+    """Whether ``-d cpu`` works."""
+    if asked.value is None:
+        why = asked.error.log if asked.error and asked.error.log else str(asked.error)
+        return Finding("device cpu", "wrong", why, "unset CUDARUN_CPU_DEVICES")
+    return Finding("device cpu", "well", f"{asked.value} emulated, for PTX")
+
+
+def _started(asked: Outcome[Started]) -> Iterator[Finding]:
+    """Whether the driver initialises, and a context can be made on each device."""
+    started = asked.value
+    if started is None:
+        yield Finding("cuInit", "wrong", str(asked.error), "dmesg may say more; restart")
+        return
+    yield _result("cuInit", started.result, f"{len(started.devices)} devices")
+    for index, (name, result) in enumerate(started.devices):
+        yield _result(f"GPU {index}", result, f"{name}: a context was made")
+
+
+def _result(subject: str, result: tuple[str, int], well: str) -> Finding:
+    name, number = result
+    if number == 0:
+        return Finding(subject, "well", well)
+    return Finding(
+        subject, "wrong", f"{name}, {number}", _REMEDIES.get(number, "dmesg may say more")
+    )
+
+
+# --- in processes of their own -------------------------------------------------------------------
+
+
+def _ask(task: Callable[[None], Any], limit: float) -> Outcome[Any]:
+    with Worker(_nothing, capture=True) as worker:
+        worker.send(task)
+        [outcome] = gather([worker], timeout=limit)
+    return outcome
+
+
+def _nothing() -> None:
+    """These tasks need no state."""
+
+
+# --- small things --------------------------------------------------------------------------------
+
+
+def _nodes(machine: Machine) -> list[Path]:
+    """``/dev/nvidia0`` and so on."""
+    nodes = machine.dev.glob("nvidia*")
+    return sorted(node for node in nodes if node.name.removeprefix("nvidia").isdecimal())
+
+
+def _installed(package: str) -> Version | None:
+    try:
+        major, minor, *_rest = version(package).split(".")
+    except PackageNotFoundError:
+        return None
+    return int(major), int(minor)
+
+
+def _group(node: Path) -> str:
+    try:
+        return node.group()
+    except KeyError:  # it has a number only
+        return str(node.stat().st_gid)
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text(errors="replace")
+    except OSError:
+        return ""
+
+
+def _index(item: str) -> int:
+    return int(item) if item.isdecimal() else 0
+
+
+def _listed(paths: list[Path]) -> str:
+    return ", ".join(map(str, paths))
+
+
+def _dotted(number: Version) -> str:
+    return f"{number[0]}.{number[1]}"

@@ -1,0 +1,100 @@
+"""Tasks for workers that find out what loads and starts on this machine; each does one thing.
+
+What they load is NVIDIA's, and may crash or hang: `doctor` asks them one by one.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from cudarun.records import dataclass
+
+Version = tuple[int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Library:
+    """The driver's library as loaded: its file, and what ``cuDriverGetVersion`` came to."""
+
+    path: str
+    result: int
+    version: Version
+
+
+@dataclass(frozen=True, slots=True)
+class Started:
+    """The driver as initialised: the result's name and number, and each device with its own."""
+
+    result: tuple[str, int]
+    devices: tuple[tuple[str, tuple[str, int]], ...] = ()
+
+
+def load_driver(_: None) -> Library | str:
+    """Load libcuda and ask its version, which initialises nothing; or what the loader says."""
+    import ctypes
+
+    try:
+        libcuda = ctypes.CDLL("libcuda.so.1")
+    except OSError as error:
+        return str(error)
+    number = ctypes.c_int()
+    result = libcuda.cuDriverGetVersion(ctypes.byref(number))
+    maps = Path("/proc/self/maps").read_text(errors="replace").splitlines()
+    paths = [line.split()[-1] for line in maps if "libcuda.so" in line]
+    path = paths[0] if paths else "libcuda.so.1"
+    return Library(path, int(result), (number.value // 1000, number.value % 1000 // 10))
+
+
+def start_driver(_: None) -> Started:
+    """Initialise the driver and make a context on each device."""
+    from cudarun.session.driver.calls import Driver
+    from cudarun.session.driver.drivers import choose_driver
+
+    driver = Driver(choose_driver("cuda"))
+    result, *_rest = driver.attempt("cuInit", 0)
+    if result != 0:
+        return Started(_named(result))
+    devices = []
+    for index in range(driver.cuDeviceGetCount()):
+        device = driver.cuDeviceGet(index)
+        name = driver.cuDeviceGetName(256, device).split(b"\0", 1)[0].decode(errors="replace")
+        made, *_rest = driver.attempt("cuDevicePrimaryCtxRetain", device)
+        devices.append((name, _named(made)))
+    return Started(_named(result), tuple(devices))
+
+
+def start_emulator(_: None) -> int:
+    """How many emulated devices there are."""
+    from cudarun.session.driver.calls import Driver
+    from cudarun.session.driver.drivers import choose_driver
+
+    driver = Driver(choose_driver("cpu"))
+    driver.cuInit(0)
+    return int(driver.cuDeviceGetCount())
+
+
+def load_nvrtc(_: None) -> Version:
+    """The version of NVRTC.
+
+    Raises:
+        RequestError: It is not installed.
+    """
+    from cudarun.session.compile.nvrtc import nvrtc_version
+
+    return nvrtc_version()
+
+
+def load_nvjitlink(_: None) -> Version:
+    """The version of nvJitLink.
+
+    Raises:
+        RequestError: It is not installed.
+    """
+    from cudarun.session.link.nvjitlink import nvjitlink_version
+
+    return nvjitlink_version()
+
+
+def _named(result: Any) -> tuple[str, int]:
+    return result.name, int(result)

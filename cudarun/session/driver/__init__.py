@@ -1,0 +1,1 @@
+"""The driver API as the session uses it: checked calls, devices, contexts, memory and copies."""

@@ -1,0 +1,154 @@
+"""The choke point: every driver call is made here, checked here and traced here.
+
+A driver function returns a tuple whose first item is a ``CUresult``. Through `Driver` the same
+function returns the values alone and raises when the result is not ``CUDA_SUCCESS``::
+
+    address = driver.cuMemAlloc(1024)
+    # where a failure is an answer:
+    result, *values = driver.attempt("cuKernelGetParamInfo", kernel, 0)
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable
+from typing import Any
+
+from cudarun.errors import CudarunError, DeviceFailed, ImageRefused, NoDevice
+from cudarun.session.driver.drivers import DriverChoice
+from cudarun.session.driver.log import DriverLog
+
+# CUDA driver API, enum CUresult: which failures are not the device's.
+_NO_DEVICE = frozenset({3, 34, 36, 46, 100, 101, 102, 802, 803, 804})
+_IMAGE_REFUSED = frozenset({200, 209, 218, 220, 221, 222, 223, 224, 225, 226, 300, 301, 302, 303})
+_SUCCESS, _NOT_FOUND, _NOT_READY = 0, 500, 600
+# Given an image or what is in one, these want no name of us: the code itself wants the symbol.
+_OF_CODE = ("cuFunc", "cuKernel", "cuLaunch", "cuLibraryLoad", "cuModuleLoad")
+_DOCTOR = "'cudarun devices --doctor' says why"
+_UNLINKED = "the code uses a symbol that its file does not define: cudarun link FILE… -o OUT"
+_LOGS_SINCE = 12090
+_NAME_BYTES = 256
+
+
+class Driver:
+    """One driver API, each call checked and traced; enums and handle types pass through.
+
+    Args:
+        choice: The driver to speak to.
+        trace: Print every call on stderr as it returns.
+    """
+
+    def __init__(self, choice: DriverChoice, *, trace: bool = False) -> None:
+        self.module = choice.module
+        self.guard_bytes = choice.guard_bytes
+        self.clock = choice.clock
+        self.has_cache = choice.has_cache
+        self.on_progress = choice.on_progress
+        self.watching = choice.watching
+        self.standing = choice.standing
+        self.never_written = choice.never_written
+        self.runs_machine_code = choice.runs_machine_code
+        self.quick_kernels = choice.quick_kernels
+        self.count = 0  # calls made
+        self.version = 0  # cuDriverGetVersion, e.g. 13000; known once the session has initialised
+        self._call = self._traced if trace else _untraced
+        self._find_logs = choice.find_logs
+        self._log: DriverLog | None = None
+        self._said = ""  # by the driver's log, of the last call that failed
+
+    def __getattr__(self, name: str) -> Any:
+        member = getattr(self.module, name)
+        if not _is_function(name):
+            return member
+
+        def checked(*args: Any) -> Any:
+            result, *values = self.attempt(name, *args)
+            if result != 0:
+                raise self.failure(name, result)
+            return values[0] if len(values) == 1 else tuple(values) if values else None
+
+        setattr(self, name, checked)  # found without __getattr__ the next time
+        return checked
+
+    def attempt(self, name: str, *args: Any) -> tuple[Any, ...]:
+        """Make one call; return its ``CUresult`` and values, unchecked.
+
+        Raises:
+            NoDevice: There is no driver library to call.
+        """
+        self.count += 1
+        try:
+            answer: tuple[Any, ...] = self._call(name, getattr(self.module, name), args)
+        except RuntimeError as error:
+            # The bindings raise this, not a CUresult, when libcuda cannot be opened.
+            if type(error).__name__ != "DynamicLibNotFoundError":
+                raise
+            raise NoDevice(
+                "no CUDA driver: libcuda.so.1 was not found",
+                hint=f"{_DOCTOR}; -d cpu is the emulated device",
+            ) from error
+        if answer[0] not in (_SUCCESS, _NOT_READY) and self.version >= _LOGS_SINCE:
+            self._said = self._read_log(name)
+        return answer
+
+    def failure(self, name: str, result: Any) -> CudarunError:
+        """The exception for the result of the last call that failed, with the driver's own log."""
+        number = int(result)
+        kind, hint = DeviceFailed, None
+        if number in _NO_DEVICE:
+            kind, hint = NoDevice, _DOCTOR  # type: ignore[assignment]
+        elif number in _IMAGE_REFUSED:
+            kind = ImageRefused  # type: ignore[assignment]
+        elif number == _NOT_FOUND and name.startswith(_OF_CODE):
+            kind, hint = ImageRefused, _UNLINKED  # type: ignore[assignment]
+        status, text = self.module.cuGetErrorString(result)
+        words = text.decode() if int(status) == 0 else "unknown error"
+        cuda = result.name, number
+        return kind(f"{name}: {words}", hint=hint, cuda=cuda, log=self._said or None)
+
+    def _read_log(self, name: str) -> str:
+        """What the driver's log says since the last call that failed."""
+        if self._log is None:
+            logs = self._find_logs()
+            if logs is None:
+                return ""
+            self._log = DriverLog(logs)
+        return self._log.since_last(name)
+
+    def _traced(self, name: str, function: Callable[..., Any], args: tuple[Any, ...]) -> Any:
+        started = time.perf_counter()
+        answer = function(*args)
+        microseconds = (time.perf_counter() - started) * 1e6
+        shown = ", ".join(map(_shown, args))
+        values = " ".join(map(_shown, answer[1:]))
+        line = f"{name}({shown}) = {answer[0].name} {values}".rstrip()
+        print(f"{line} <{microseconds:.1f} µs>", file=sys.stderr, flush=True)
+        return answer
+
+
+def _untraced(name: str, function: Callable[..., Any], args: tuple[Any, ...]) -> Any:
+    return function(*args)
+
+
+def _is_function(name: str) -> bool:
+    return name.startswith("cu") and name[2:3].isupper()
+
+
+def _shown(value: Any) -> str:
+    """A value as ``--trace`` shows it: long data by its size, handles and addresses in hex."""
+    if isinstance(value, bytes) and len(value) <= _NAME_BYTES:  # a C string in its buffer
+        return repr(value.split(b"\0", 1)[0].decode(errors="replace"))
+    if isinstance(value, bytes | bytearray | memoryview):
+        return f"<{len(value)} bytes>"
+    if isinstance(value, bool | str | float) or value is None:
+        return str(value)
+    if hasattr(value, "name") and hasattr(value, "value"):
+        return str(value.name)
+    if isinstance(value, list | tuple):
+        return f"[{', '.join(map(_shown, value))}]"
+    try:
+        number = int(value)
+    except (TypeError, ValueError):
+        return f"<{type(value).__name__}>"
+    return hex(number) if number > 0xFFFF else str(number)

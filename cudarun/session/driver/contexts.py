@@ -1,0 +1,87 @@
+"""Contexts: the device's primary one or one created for the run, with its flags and limits."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+from cudarun.session.driver.target import ContextOptions
+
+if TYPE_CHECKING:  # the command line wants the words below without what a worker needs
+    from cudarun.session.driver.calls import Driver
+    from cudarun.session.driver.devices import Device
+
+FLAGS = {
+    "auto": "CU_CTX_SCHED_AUTO",
+    "spin": "CU_CTX_SCHED_SPIN",
+    "yield": "CU_CTX_SCHED_YIELD",
+    "blocking-sync": "CU_CTX_SCHED_BLOCKING_SYNC",
+    "map-host": "CU_CTX_MAP_HOST",
+    "lmem-resize-to-max": "CU_CTX_LMEM_RESIZE_TO_MAX",
+    "sync-memops": "CU_CTX_SYNC_MEMOPS",
+}
+LIMITS = {
+    "stack": "CU_LIMIT_STACK_SIZE",
+    "printf-fifo": "CU_LIMIT_PRINTF_FIFO_SIZE",
+    "malloc-heap": "CU_LIMIT_MALLOC_HEAP_SIZE",
+    "sync-depth": "CU_LIMIT_DEV_RUNTIME_SYNC_DEPTH",
+    "pending-launches": "CU_LIMIT_DEV_RUNTIME_PENDING_LAUNCH_COUNT",
+    "l2-fetch-granularity": "CU_LIMIT_MAX_L2_FETCH_GRANULARITY",
+    "persisting-l2": "CU_LIMIT_PERSISTING_L2_CACHE_SIZE",
+}
+CACHE_CONFIGS = ("none", "shared", "l1", "equal")
+_PREFER = "CU_FUNC_CACHE_PREFER_"
+
+
+def enter_context(driver: Driver, device: Device, options: ContextOptions) -> Any:
+    """Make the context that the options describe current on this thread, and return it.
+
+    Nothing gives it back: a worker ends by process exit, which does so faster.
+    """
+    flags = flag_bits(driver, options.flags)
+    if options.kind == "new":
+        context = driver.cuCtxCreate(*creation(driver, flags, device.handle))
+    else:
+        if flags:
+            driver.cuDevicePrimaryCtxSetFlags(device.handle, flags)
+        context = driver.cuDevicePrimaryCtxRetain(device.handle)
+        driver.cuCtxSetCurrent(context)
+    for name, size in options.limits:
+        driver.cuCtxSetLimit(getattr(driver.CUlimit, LIMITS[name]), size)
+    if options.cache_config is not None:
+        driver.cuCtxSetCacheConfig(cache_config(driver, options.cache_config))
+    return context
+
+
+def creation(driver: Driver, flags: int, device: Any) -> tuple[Any, ...]:
+    """The arguments of ``cuCtxCreate``, whose bindings differ.
+
+    Only those of CUDA 12 still have a ``_v4`` beside it, and there the plain name takes no
+    parameters argument.
+    """
+    if hasattr(driver.module, "cuCtxCreate_v4"):
+        return flags, device
+    return None, flags, device
+
+
+def flag_bits(driver: Driver, words: Iterable[str]) -> int:
+    """``CUctx_flags`` from words of `FLAGS`."""
+    return sum(int(getattr(driver.CUctx_flags, FLAGS[word])) for word in set(words))
+
+
+def flag_words(driver: Driver, bits: int) -> tuple[str, ...]:
+    """The words of `FLAGS` that are in ``bits``; ``auto`` where no way of waiting is."""
+    values = {word: int(getattr(driver.CUctx_flags, name)) for word, name in FLAGS.items()}
+    waiting = bits & int(driver.CUctx_flags.CU_CTX_SCHED_MASK)
+    automatic = () if waiting else ("auto",)
+    return automatic + tuple(word for word, value in values.items() if value & bits)
+
+
+def cache_config(driver: Driver, word: str) -> Any:
+    """The ``CUfunc_cache`` that a word of `CACHE_CONFIGS` means."""
+    return getattr(driver.CUfunc_cache, f"{_PREFER}{word.upper()}")
+
+
+def cache_word(driver: Driver, config: Any) -> str:
+    """The word of `CACHE_CONFIGS` for a ``CUfunc_cache``."""
+    return str(driver.CUfunc_cache(int(config)).name).removeprefix(_PREFER).lower()

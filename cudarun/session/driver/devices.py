@@ -1,0 +1,166 @@
+"""Devices: from what a request calls them to the driver's handles and descriptions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from cudarun.errors import NoDevice, RequestError
+from cudarun.images.versions import newest_ptx
+from cudarun.records import dataclass
+from cudarun.session.driver.calls import Driver
+from cudarun.session.driver.selection import DriverName, Selector
+
+if TYPE_CHECKING:  # a session initialises the driver before it needs any of this
+    from cudarun.report.types import DeviceInfo
+    from cudarun.session.driver.visibility import Shown
+
+
+@dataclass(frozen=True, slots=True)
+class Device:
+    """One device of an initialised driver."""
+
+    label: str
+    index: int
+    handle: Any
+
+
+def driver_of(selectors: Sequence[Selector]) -> DriverName:
+    """The one driver that all of them belong to."""
+    [name] = {selector.driver for selector in selectors}
+    return name
+
+
+def resolve(
+    driver: Driver, selectors: Sequence[Selector], shown: Shown | None = None
+) -> list[Device]:
+    """The devices that the selectors mean, in order, each once.
+
+    Args:
+        driver: The driver, initialised.
+        selectors: The devices.
+        shown: What the driver was narrowed to, if it was.
+
+    Raises:
+        NoDevice: One of them does not exist here.
+        RequestError: The start of a UUID fits several.
+    """
+    count = driver.cuDeviceGetCount()
+    if shown is not None:
+        known = enumerate(shown.indices)
+        return [Device(str(index), index, driver.cuDeviceGet(nth)) for nth, index in known]
+    found = [index for selector in selectors for index in _indices(driver, selector, count)]
+    name = driver_of(selectors)
+    return [
+        Device(str(Selector(name, "index", str(index))), index, driver.cuDeviceGet(index))
+        for index in dict.fromkeys(found)
+    ]
+
+
+def _indices(driver: Driver, selector: Selector, count: int) -> list[int]:
+    everything = range(count)
+    if selector.by == "all":
+        found = list(everything)
+    elif selector.by == "index":
+        found = [index for index in everything if index == int(selector.value)]
+    elif selector.by == "pci":
+        found = [index for index in everything if _on_bus(driver, index, selector.value)]
+    else:
+        found = [index for index in everything if _uuid_starts(driver, index, selector.value)]
+        if len(found) > 1:
+            raise RequestError(f"--device: {selector} is the start of {len(found)} UUIDs")
+    if not found:
+        raise NoDevice(
+            f"no device {selector}: the driver shows {count}",
+            hint="'cudarun devices' lists them; CUDA_VISIBLE_DEVICES may hide some"
+            if selector.driver == "cuda"
+            else "CUDARUN_CPU_DEVICES sets how many emulated devices there are",
+        )
+    return found
+
+
+def describe(driver: Driver, device: Device) -> DeviceInfo:
+    """What the driver says of a device; ``memory_free`` only where a context is current on it."""
+    from cudarun.report.types import DeviceInfo
+
+    attribute = driver.CUdevice_attribute
+    major, minor, processors = (
+        driver.cuDeviceGetAttribute(
+            getattr(attribute, f"CU_DEVICE_ATTRIBUTE_{name}"), device.handle
+        )
+        for name in (
+            "COMPUTE_CAPABILITY_MAJOR",
+            "COMPUTE_CAPABILITY_MINOR",
+            "MULTIPROCESSOR_COUNT",
+        )
+    )
+    status, *memory = driver.attempt("cuMemGetInfo")
+    cuda = (driver.version // 1000, driver.version % 1000 // 10)
+    return DeviceInfo(
+        label=device.label,
+        index=device.index,
+        name=_text(driver.cuDeviceGetName(256, device.handle)),
+        uuid=uuid_of(driver, device),
+        pci_bus_id=_pci(driver, device.handle),
+        compute_capability=(major, minor),
+        multiprocessors=processors,
+        memory_free=memory[0] if status == 0 else None,
+        memory_total=driver.cuDeviceTotalMem(device.handle),
+        driver_version=cuda,
+        ptx_version=newest_ptx(cuda),
+    )
+
+
+def peers_of(driver: Driver, device: Device) -> tuple[int, ...]:
+    """The devices whose memory this one can reach, of all that the driver shows."""
+    return tuple(
+        other
+        for other in range(driver.cuDeviceGetCount())
+        if other != device.index
+        and driver.cuDeviceCanAccessPeer(device.handle, driver.cuDeviceGet(other))
+    )
+
+
+def attributes_of(driver: Driver, device: Device) -> dict[str, int | None]:
+    """Every ``CUdevice_attribute`` that the bindings name; ``None``: the driver knows none such."""
+    prefix = "CU_DEVICE_ATTRIBUTE_"
+    found: dict[str, int | None] = {}
+    for attribute in driver.CUdevice_attribute:
+        if attribute.name != f"{prefix}MAX":  # which is the end of the list
+            result, *value = driver.attempt("cuDeviceGetAttribute", attribute, device.handle)
+            found[attribute.name.removeprefix(prefix)] = int(value[0]) if result == 0 else None
+    return found
+
+
+def uuid_of(driver: Driver, device: Device) -> str:
+    """The device's UUID as nvidia-smi writes it."""
+    return _uuid(driver, device.handle)
+
+
+def _uuid(driver: Driver, handle: Any) -> str:
+    raw = bytes(driver.cuDeviceGetUuid(handle).bytes).hex()
+    return f"GPU-{raw[:8]}-{raw[8:12]}-{raw[12:16]}-{raw[16:20]}-{raw[20:]}"
+
+
+def _uuid_starts(driver: Driver, index: int, start: str) -> bool:
+    wanted = start.lower().removeprefix("gpu-")
+    return _uuid(driver, driver.cuDeviceGet(index)).lower().removeprefix("gpu-").startswith(wanted)
+
+
+def _pci(driver: Driver, handle: Any) -> str:
+    return _text(driver.cuDeviceGetPCIBusId(64, handle))
+
+
+def _on_bus(driver: Driver, index: int, given: str) -> bool:
+    """Compare bus ids; the domain and the function may be left out or shortened."""
+    return _bus(_pci(driver, driver.cuDeviceGet(index))) == _bus(given)
+
+
+def _bus(text: str) -> tuple[int, int, int, int]:
+    address, _, function = text.partition(".")
+    *domain, bus, slot = address.split(":")
+    return (int(domain[0], 16) if domain else 0, int(bus, 16), int(slot, 16), int(function or 0))
+
+
+def _text(raw: bytes) -> str:
+    return raw.split(b"\0", 1)[0].decode(errors="replace")

@@ -1,0 +1,83 @@
+"""Device memory between guard zones: poisoned, restored, verified."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from cudarun.errors import DeviceFailed
+from cudarun.session.driver.calls import Driver
+
+POISON = 0xA5  # what memory that nobody initialised holds
+_GUARD = 0x5A  # what the guard zones hold
+
+
+class DeviceBuffer:
+    """Device memory of ``nbytes`` between two guard zones.
+
+    Args:
+        driver: The driver; the context that is to own the memory must be current.
+        name: What messages call it.
+        nbytes: Size; zero is allowed and still has an address of its own.
+        guard_bytes: How wide each guard zone is; by default as the driver needs it.
+
+    Raises:
+        DeviceFailed: Out of device memory.
+    """
+
+    def __init__(
+        self, driver: Driver, name: str, nbytes: int, guard_bytes: int | None = None
+    ) -> None:
+        self.driver = driver
+        self.nbytes = nbytes
+        self._guard = driver.guard_bytes if guard_bytes is None else guard_bytes
+        try:
+            self._start = int(driver.cuMemAlloc(max(1, nbytes + 2 * self._guard)))
+        except DeviceFailed as error:
+            free, total = driver.cuMemGetInfo()
+            error.hint = f"the device has {free} of {total} bytes free"
+            error.message = f"buffer '{name}' of {nbytes} bytes: {error.message}"
+            raise
+        self.address = self._start + self._guard
+        if self._guard:
+            driver.cuMemsetD8(self._start, _GUARD, self._guard)
+            driver.cuMemsetD8(self.address + nbytes, _GUARD, self._guard)
+
+    def free(self) -> None:
+        """Give the memory back."""
+        self.driver.cuMemFree(self._start)
+
+    def poison(self, stream: Any = 0) -> None:
+        """Fill with a pattern that shows which elements were never written."""
+        if self.nbytes:
+            self.driver.cuMemsetD8Async(self.address, POISON, self.nbytes, stream)
+            self.driver.never_written(self.address, self.nbytes)
+
+    def copy_from(self, other: DeviceBuffer, stream: Any) -> None:
+        """Take the contents of a buffer of the same size, in the order of a stream."""
+        if self.nbytes:
+            self.driver.cuMemcpyDtoDAsync(self.address, other.address, self.nbytes, stream)
+
+    def guard_damage(self) -> int | None:
+        """Where a guard zone was written: bytes from the buffer's start; ``None`` when intact."""
+        guard = self._guard
+        zone = np.empty(guard, np.uint8)
+        for start in (-guard, self.nbytes) if guard else ():
+            self.driver.cuMemcpyDtoH(zone.ctypes.data, self.address + start, guard)
+            damaged = np.flatnonzero(zone != _GUARD)
+            if damaged.size:
+                # The byte nearest to the buffer tells most about how far the kernel strayed.
+                return start + int(damaged[-1] if start < 0 else damaged[0])
+        return None
+
+
+def never_written(data: npt.NDArray[Any]) -> int:
+    """How many items of a flat array still hold the poison pattern in every byte."""
+    size = data.itemsize
+    if size in (1, 2, 4, 8):
+        pattern = int.from_bytes(bytes([POISON]) * size)
+        return int(np.count_nonzero(data.view(f"u{size}") == pattern))
+    rows = data.view(np.uint8).reshape(data.size, size)
+    return int(np.count_nonzero((rows == POISON).all(axis=1)))

@@ -1,0 +1,248 @@
+"""Data between the host and device memory, the large through a few blocks of page-locked memory.
+
+A copy between a device and memory of the program's own goes at a fraction of the bus's speed, and
+needs all of the data in memory. What is large goes block by block instead: while the device copies
+some blocks, threads fill or empty others, so that a file goes to a device and back without ever
+being in memory. What is small is not worth the time that locking pages takes.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack
+from dataclasses import field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from cudarun.arguments.contents import Contents
+from cudarun.records import dataclass
+from cudarun.session.driver.calls import Driver
+
+if TYPE_CHECKING:  # only what is large has threads, and the import takes 10 ms
+    from concurrent.futures import Future
+
+LARGE = 64 << 20
+"""Bytes of a buffer from which on it goes through page-locked memory."""
+
+_BLOCK = 8 << 20
+_BLOCKS = 8
+_THREADS = 4
+
+Array = npt.NDArray[Any]
+
+Take = Callable[[Array, int], object]
+"""Is given flat parts of a buffer, each with the index of its first item, in order, each once. A
+part is another's as soon as this returns."""
+
+Told = Callable[[float], object]
+"""Is called with the part of a copy that is done, from 0 to 1."""
+
+
+@dataclass()
+class _Block:
+    """A block of page-locked memory.
+
+    Attributes:
+        address: Where it is.
+        bytes: The same as an array.
+        copied: The event after the last copy from it or to it.
+        tasks: What threads are doing with it.
+    """
+
+    address: int
+    bytes: Array
+    copied: Any
+    tasks: list[Future[object]] = field(default_factory=list)
+
+
+class Transfers:
+    """Copies to and from device memory, in the order of the default stream.
+
+    Args:
+        driver: The driver; the context of the memory must be current.
+        large: Bytes from which on copies go by blocks.
+        block_bytes: The size of a block.
+        blocks: How many there are, at least two: half of them are with the threads, half with the
+            device.
+    """
+
+    def __init__(
+        self,
+        driver: Driver,
+        *,
+        large: int = LARGE,
+        block_bytes: int = _BLOCK,
+        blocks: int = _BLOCKS,
+    ) -> None:
+        self._driver = driver
+        self._large = large
+        self._block_bytes = block_bytes
+        self._count = blocks
+        self._start = 0
+        self._blocks: deque[_Block] = deque()
+
+    def free(self) -> None:
+        """Give the page-locked memory back, once the device is done with it."""
+        if self._start:
+            for block in self._blocks:
+                self._driver.cuEventDestroy(block.copied)
+            self._driver.cuMemFreeHost(self._start)
+            self._start = 0
+            self._blocks.clear()
+
+    # --- to the device ---------------------------------------------------------------------------
+
+    def upload(self, address: int, contents: Contents, told: Told = lambda done: None) -> None:
+        """Make contents and copy them to the device.
+
+        Raises:
+            RequestError: They cannot be read.
+            DeviceFailed: There is no page-locked memory to be had.
+        """
+        if self._by_blocks(contents.nbytes, contents.dtype):
+            self._upload_blocks(address, contents, told)
+        elif contents.nbytes:
+            data = contents.array()
+            self._driver.cuMemcpyHtoD(address, data.ctypes.data, data.nbytes)
+
+    def _upload_blocks(self, address: int, contents: Contents, told: Told) -> None:
+        from concurrent.futures import ThreadPoolExecutor
+
+        item = contents.dtype.itemsize
+        read: deque[tuple[_Block, int, int]] = deque()  # with the first byte and the size of each
+        with ThreadPoolExecutor(1 if contents.in_order else _THREADS) as threads:
+            for first, count in self._parts(contents.count, item, told):
+                if 2 * len(read) >= self._count:
+                    self._send(address, *read.popleft())
+                block = self._free_block()
+                part = block.bytes[: count * item].view(contents.dtype)
+                block.tasks.append(threads.submit(contents.read, part, first))
+                read.append((block, first * item, count * item))
+            for each in read:
+                self._send(address, *each)
+
+    def _send(self, address: int, block: _Block, start: int, size: int) -> None:
+        _settle(block)
+        self._driver.cuMemcpyHtoDAsync(address + start, block.address, size, 0)
+        self._driver.cuEventRecord(block.copied, 0)
+
+    # --- to the host -----------------------------------------------------------------------------
+
+    def download(
+        self,
+        address: int,
+        dtype: np.dtype[Any],
+        count: int,
+        takes: Sequence[Take] = (),
+        *,
+        into: Array | None = None,
+        told: Told = lambda done: None,
+    ) -> None:
+        """Give the items of a buffer to each of ``takes``, and put them into an array.
+
+        Args:
+            address: The buffer's.
+            dtype: Of its items.
+            count: How many there are.
+            takes: Each works in a thread of its own.
+            into: A flat array of them all.
+            told: Hears how far it is.
+
+        Raises:
+            DeviceFailed: A kernel failed before, or there is no page-locked memory to be had.
+            OSError: A taker failed so.
+        """
+        nbytes = count * dtype.itemsize
+        if self._by_blocks(nbytes, dtype):
+            self._download_blocks(address, dtype, count, takes, into, told)
+            return
+        data = np.empty(count, dtype) if into is None else into
+        if nbytes:
+            self._driver.cuMemcpyDtoH(data.ctypes.data, address, nbytes)
+        for take in takes:
+            take(data, 0)
+
+    def _download_blocks(
+        self,
+        address: int,
+        dtype: np.dtype[Any],
+        count: int,
+        takes: Sequence[Take],
+        into: Array | None,
+        told: Told,
+    ) -> None:
+        from concurrent.futures import ThreadPoolExecutor
+
+        item = dtype.itemsize
+        copied: deque[tuple[_Block, int, int]] = deque()
+        with ExitStack() as stack:
+            threads = [(stack.enter_context(ThreadPoolExecutor(1)), take) for take in takes]
+            if into is not None:  # several: touching the pages of a new array is what takes time
+                threads.append((stack.enter_context(ThreadPoolExecutor(_THREADS)), _into(into)))
+
+            def hand_over(block: _Block, first: int, count: int) -> None:
+                self._driver.cuEventSynchronize(block.copied)
+                part = block.bytes[: count * item].view(dtype)
+                block.tasks += [thread.submit(take, part, first) for thread, take in threads]
+
+            for first, size in self._parts(count, item, told):
+                if 2 * len(copied) >= self._count:
+                    hand_over(*copied.popleft())
+                block = self._free_block()
+                source = address + first * item
+                self._driver.cuMemcpyDtoHAsync(block.address, source, size * item, 0)
+                self._driver.cuEventRecord(block.copied, 0)
+                copied.append((block, first, size))
+            for each in copied:
+                hand_over(*each)
+            for block in self._blocks:
+                _settle(block)
+
+    # --- blocks ----------------------------------------------------------------------------------
+
+    def _by_blocks(self, nbytes: int, dtype: np.dtype[Any]) -> bool:
+        return nbytes >= max(self._large, 1) and dtype.itemsize <= self._block_bytes
+
+    def _parts(self, count: int, item: int, told: Told) -> Iterator[tuple[int, int]]:
+        """The first item of each part and how many it has: what goes into a block."""
+        step = self._block_bytes // item
+        for first in range(0, count, step):
+            told(first / count)
+            yield first, min(step, count - first)
+
+    def _free_block(self) -> _Block:
+        """The block that has been in use the longest, once nobody uses it any more."""
+        if not self._blocks:
+            self._lock_pages()
+        block = self._blocks[0]
+        self._blocks.rotate(-1)
+        _settle(block)
+        self._driver.cuEventSynchronize(block.copied)
+        return block
+
+    def _lock_pages(self) -> None:
+        driver, size = self._driver, self._block_bytes
+        self._start = int(driver.cuMemHostAlloc(self._count * size, 0))
+        flags = int(driver.CUevent_flags.CU_EVENT_DISABLE_TIMING)
+        for address in range(self._start, self._start + self._count * size, size):
+            memory = (ctypes.c_uint8 * size).from_address(address)
+            view = np.frombuffer(memoryview(memory), np.uint8)
+            self._blocks.append(_Block(address, view, driver.cuEventCreate(flags)))
+
+
+def _settle(block: _Block) -> None:
+    """Wait for the threads that have a block; raise what one of them raised."""
+    tasks, block.tasks = block.tasks, []
+    for task in tasks:
+        task.result()
+
+
+def _into(whole: Array) -> Take:
+    def take(part: Array, first: int) -> None:
+        whole[first : first + part.size].view(np.uint8)[...] = part.view(np.uint8)
+
+    return take

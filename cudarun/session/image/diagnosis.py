@@ -1,0 +1,95 @@
+"""A driver's refusal of an image, with its log taken apart and the reason in plain words."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from cudarun.diagnostics.case import Case, Place
+from cudarun.diagnostics.entries import Diagnostic, located
+from cudarun.diagnostics.errors import Diagnosed
+from cudarun.diagnostics.explain import explain
+from cudarun.diagnostics.parse import parse_log
+from cudarun.errors import CudarunError
+from cudarun.images.glance import Contents, glance
+from cudarun.images.identify import ImageKind, identify
+from cudarun.images.versions import Target
+from cudarun.session.driver.calls import Driver
+from cudarun.session.image.image import Image
+
+_TEXTS = (ImageKind.PTX, ImageKind.CUDA_SOURCE)
+
+
+def diagnose(
+    error: CudarunError,
+    images: Sequence[Image],
+    place: Place,
+    definers: Mapping[str, tuple[str, ...]] | None = None,
+    target: Target | None = None,
+) -> Diagnosed:
+    """The refusal as it is shown: complaints with their lines, an explanation, a remedy.
+
+    Args:
+        error: The refusal, with its log.
+        images: What was refused; of a link all inputs.
+        place: Where it was refused.
+        definers: Of the symbols that the inputs of a link define, the files of each.
+        target: What the driver's compiler was told to compile for.
+    """
+    diagnostics = diagnostics_of(error.log or "", images)
+    case = Case(
+        place=place,
+        contents=_contents(images, diagnostics),
+        cuda_error=error.cuda[0] if error.cuda else None,
+        diagnostics=diagnostics,
+        log=error.log or "",
+        definers=definers or {},
+        target=target,
+    )
+    explanation = explain(case)
+    return Diagnosed(
+        error.message,
+        diagnostics=diagnostics,
+        explanation=explanation.reason if explanation else None,
+        hint=explanation.remedy if explanation else error.hint,
+        cuda=error.cuda,
+        log=error.log,
+        **error.context,
+    )
+
+
+def diagnostics_of(log: str, images: Sequence[Image]) -> tuple[Diagnostic, ...]:
+    """A log's complaints with the lines of the images' texts."""
+    texts = [image for image in images if identify(image.data) in _TEXTS]
+    # ptxas has the bytes, of which any may stand in a comment.
+    sources = {image.text_name: image.data.decode("latin-1") for image in texts}
+    return located(parse_log(log), sources)
+
+
+def device_place(driver: Driver) -> Place:
+    """The device of the current context, or the first one."""
+    result, *found = driver.attempt("cuCtxGetDevice")
+    device = found[0] if result == 0 else driver.cuDeviceGet(0)
+    attribute = driver.CUdevice_attribute
+    major, minor = (
+        driver.cuDeviceGetAttribute(
+            getattr(attribute, f"CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_{part}"), device
+        )
+        for part in ("MAJOR", "MINOR")
+    )
+    return Place(
+        name=driver.cuDeviceGetName(256, device).split(b"\0", 1)[0].decode(errors="replace"),
+        architecture=10 * major + minor,
+        cuda=(driver.version // 1000, driver.version % 1000 // 10),
+        runs_machine_code=driver.runs_machine_code,
+    )
+
+
+def _contents(images: Sequence[Image], diagnostics: Sequence[Diagnostic]) -> Contents | None:
+    """Of the one file that it is about: the only one, or the only one that is complained of."""
+    named = {diagnostic.file for diagnostic in diagnostics if diagnostic.is_serious}
+    about = (
+        [image for image in images if named & {image.origin, image.text_name}]
+        if len(images) > 1
+        else images
+    )
+    return glance(about[0].data, about[0].origin) if len(about) == 1 else None

@@ -1,0 +1,1 @@
+"""One launch: bind, fill, launch, verify, copy back: ``cudarun launch``."""

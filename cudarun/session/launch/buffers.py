@@ -1,0 +1,216 @@
+"""The buffers of one launch: allocated, filled, restored between runs, copied back, verified."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Sequence
+from typing import Any
+
+import numpy as np
+
+from cudarun.arguments.contents import Held, Repeated
+from cudarun.arguments.initializers import contents, in_memory, seeded
+from cudarun.arguments.packing import BufferSpec
+from cudarun.errors import DeviceFailed
+from cudarun.report.types import BufferResult
+from cudarun.session.driver.memory import DeviceBuffer, never_written
+from cudarun.session.driver.transfers import LARGE, Array, Take, Told, Transfers
+from cudarun.session.launch.initialization import Filler
+from cudarun.session.workers.session import Session
+
+Values = dict[str, Any]
+
+
+class Buffers:
+    """All device buffers of a launch, in the order of its arguments.
+
+    Args:
+        session: The session, with the context that is to own them current.
+        specs: What to allocate.
+        bare: Whether nothing but the kernel of the launch is to be seen on the device: no guard
+            zones, no kernels of our own, no pattern in what nobody initialises, nothing verified.
+
+    Raises:
+        DeviceFailed: Out of device memory.
+    """
+
+    def __init__(self, session: Session, specs: Sequence[BufferSpec], *, bare: bool) -> None:
+        self._session = session
+        self._specs = {spec.name: spec for spec in specs}
+        self._bare = bare
+        self._originals: dict[str, DeviceBuffer] = {}
+        self._never_written: dict[str, int] = {}
+        self._buffers = {spec.name: self._allocate(spec.name, spec.nbytes) for spec in specs}
+        self._transfers = Transfers(session.driver)
+        session.owns(self._transfers.free)
+
+    @property
+    def addresses(self) -> dict[str, int]:
+        """Device addresses by name."""
+        return {name: buffer.address for name, buffer in self._buffers.items()}
+
+    def fill(self, seed: int, keep: Collection[str]) -> Values:
+        """Initialise every buffer; return the arrays of those named in ``keep``.
+
+        Raises:
+            RequestError: An initialiser does not fit its buffer, or what is to be kept this
+                machine's memory.
+        """
+        driver = self._session.driver
+        with_kernels = driver.quick_kernels and not self._bare
+        filler = Filler(self._session, self._transfers, with_kernels=with_kernels)
+        kept: Values = {}
+        for name, spec in self._specs.items():
+            buffer = self._buffers[name]
+            if spec.initial is None:
+                if not self._bare:
+                    buffer.poison()
+                continue
+            self._session.progress.say(f"filling {name}")
+            with in_memory(f"{name}, {spec},"):
+                data = contents(spec.initial, spec.type, spec.shape, seeded(seed, name))
+                if name in keep:
+                    check_room(spec.nbytes)
+                    array = data.array()
+                    kept[name] = array.reshape(spec.array_shape)
+                    data = data if isinstance(data, Repeated) else Held(array)
+                filler.fill(buffer.address, data, self._telling(f"filling {name}"))
+        return kept
+
+    def keep_originals(self) -> None:
+        """Copy every initialised buffer within the device, so that `restore` is quick.
+
+        Raises:
+            DeviceFailed: There is no memory for a second copy of each.
+        """
+        try:
+            for name, spec in self._specs.items():
+                if spec.initial is not None:
+                    original = self._allocate(name, self._buffers[name].nbytes)
+                    original.copy_from(self._buffers[name], 0)
+                    self._originals[name] = original
+        except DeviceFailed as error:
+            error.message = f"a second copy of every input, to restore it: {error.message}"
+            raise
+
+    def restore(self, stream: Any) -> None:
+        """Bring every buffer to what it was before the first run, in the order of a stream."""
+        for name, buffer in self._buffers.items():
+            if name in self._originals:
+                buffer.copy_from(self._originals[name], stream)
+            else:
+                buffer.poison(stream)
+
+    # --- after the run ---------------------------------------------------------------------------
+
+    def array(self, name: str) -> Array:
+        """A buffer as an array of its own, in host memory.
+
+        Raises:
+            RequestError: This machine has not the memory.
+        """
+        whole = self._empty(name, self._specs[name].nbytes)
+        self.give(name, into=whole.reshape(-1))
+        return whole
+
+    def rows(self, name: str, rows: range) -> Array:
+        """An array of a buffer's shape that has some rows of it, and anything in the others.
+
+        Those others take no memory, for nobody looks at them.
+
+        Raises:
+            RequestError: This machine has not the memory.
+        """
+        row_bytes = self._specs[name].nbytes // max(self._specs[name].array_shape[0], 1)
+        whole = self._empty(name, len(rows) * row_bytes)
+        part = whole[rows.start : rows.stop].reshape(-1)
+        self._transfers.download(
+            self._buffers[name].address + rows.start * row_bytes, part.dtype, part.size, into=part
+        )
+        return whole
+
+    def _empty(self, name: str, nbytes: int) -> Array:
+        """An array for a copy of a buffer, of which so many bytes will be written."""
+        spec = self._specs[name]
+        with in_memory(f"a copy of {name}, {spec},"):
+            check_room(nbytes)
+            return np.empty(spec.array_shape, spec.dtype())
+
+    def give(self, name: str, *takes: Take, into: Array | None = None) -> None:
+        """Copy a buffer from the device, part by part.
+
+        Args:
+            name: The buffer's.
+            takes: Each is given all parts.
+            into: A flat array of the whole.
+        """
+        spec = self._specs[name]
+        told = self._telling(f"copying {name} from the device")
+        count = math.prod(spec.array_shape)
+        counter = _Counter()
+        if self._counts(name):
+            takes = (*takes, counter)
+        self._transfers.download(
+            self._buffers[name].address, spec.dtype(), count, takes, into=into, told=told
+        )
+        if self._counts(name):
+            self._never_written[name] = counter.found
+
+    def verified(self) -> tuple[BufferResult, ...]:
+        """What became of each: its guard zones, and what was never written."""
+        if self._bare:
+            return ()
+        for name in self._specs:
+            if self._counts(name):
+                self.give(name)
+        return tuple(
+            BufferResult(
+                name=name,
+                type=str(spec.type),
+                shape=spec.shape,
+                nbytes=spec.nbytes,
+                never_written=self._never_written.get(name),
+                guard_damage=self._buffers[name].guard_damage(),
+            )
+            for name, spec in self._specs.items()
+        )
+
+    def _counts(self, name: str) -> bool:
+        """Whether a buffer's items that were never written are still to be counted."""
+        without = self._specs[name].initial is None
+        return without and not self._bare and name not in self._never_written
+
+    def _telling(self, what: str) -> Told:
+        return lambda done: self._session.progress.say(what, done)
+
+    def _allocate(self, name: str, nbytes: int) -> DeviceBuffer:
+        guard_bytes = 0 if self._bare else None
+        buffer = DeviceBuffer(self._session.driver, name, nbytes, guard_bytes)
+        self._session.owns(buffer.free)
+        return buffer
+
+
+class _Counter:
+    """Counts, part by part, what still holds the poison pattern."""
+
+    def __init__(self) -> None:
+        self.found = 0
+
+    def __call__(self, part: Array, first: int) -> None:
+        self.found += never_written(part)
+
+
+def check_room(nbytes: int) -> None:
+    """Refuse a large array for which the machine has no memory free.
+
+    Linux would give it all the same, and kill the process when it is used.
+
+    Raises:
+        MemoryError: It has not.
+    """
+    if nbytes < LARGE:
+        return
+    with open("/proc/meminfo") as lines:
+        found = next((line for line in lines if line.startswith("MemAvailable:")), None)
+    if found is not None and (free := int(found.split()[1]) << 10) < nbytes:
+        raise MemoryError(f"{nbytes} bytes are needed, {free} are free")

@@ -1,0 +1,161 @@
+"""A launch that is watched: detectors are set to work, and what they saw becomes a report."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from cudarun.arguments.packing import BufferSpec
+from cudarun.errors import RequestError
+from cudarun.images.demangle import demangle
+from cudarun.records import dataclass
+from cudarun.report.watch_types import (
+    BankConflicts,
+    Finding,
+    InstructionCount,
+    LaunchStatistics,
+    Place,
+    Traffic,
+    Watched,
+)
+from cudarun.session.driver.calls import Driver
+from cudarun.session.driver.drivers import can_watch
+from cudarun.session.driver.selection import Selector
+from cudarun.session.launch.request import Watch
+
+_WORST = 3  # instructions with bank conflicts that are told of
+
+
+def check_watchable(watch: Watch, devices: Iterable[Selector]) -> None:
+    """Refuse to watch kernels where nobody can.
+
+    Raises:
+        RequestError: One of the devices is a GPU.
+    """
+    for selector in devices:
+        if watch and not can_watch(selector.driver):
+            option = "--detect" if watch.detect else "--stats"
+            raise RequestError(
+                f"{option}: kernels on a GPU cannot be watched, and device {selector} is one",
+                hint="-d cpu runs the same launch emulated; on a GPU there is --sanitize",
+            )
+
+
+@dataclass(slots=True)
+class Seen:
+    """What was seen of a launch, as the driver tells it, once it has ended."""
+
+    findings: Sequence[Any] = ()
+    statistics: Any = None
+
+
+@contextmanager
+def watching(driver: Driver, watch: Watch) -> Iterator[Seen]:
+    """Watch what is allocated and launched meanwhile; nothing, where nobody wants to."""
+    seen = Seen()
+    if not watch:
+        yield seen
+        return
+    driver.watching.watch(watch.detect, count=watch.stats)
+    try:
+        yield seen
+    finally:
+        seen.findings, seen.statistics = driver.watching.seen()
+
+
+def watched(
+    watch: Watch, seen: Seen, specs: Sequence[BufferSpec], addresses: Mapping[str, int]
+) -> Watched | None:
+    """The report on a launch, with its buffers by name; ``None`` where nobody watched.
+
+    Args:
+        watch: What it was watched for.
+        seen: After the launch, also after one that a fault or its time limit ended.
+        specs: The buffers.
+        addresses: Where each was.
+    """
+    if not watch:
+        return None
+    return Watched(
+        detect=watch.detect,
+        findings=tuple(_finding(found, specs, addresses) for found in seen.findings),
+        statistics=None if seen.statistics is None else _statistics(seen.statistics),
+    )
+
+
+def _finding(found: Any, specs: Sequence[BufferSpec], addresses: Mapping[str, int]) -> Finding:
+    memory, offset, element = _words(found.memory.name), found.memory.offset, None
+    for spec in specs:
+        inside = found.memory.address - addresses[spec.name]
+        if found.memory.space == "global" and 0 <= inside < max(spec.nbytes, 1):
+            memory, offset = f"buffer {spec.name}", inside
+            element = inside // spec.dtype().itemsize
+    return Finding(
+        kind=found.kind,
+        kernel=demangle(found.kernel),
+        space=found.memory.space,
+        memory=memory,
+        offset=offset,
+        element=element,
+        address=found.memory.address,
+        nbytes=found.memory.size,
+        places=tuple(map(_place, found.places)),
+        count=found.count,
+    )
+
+
+def _words(name: str) -> str:
+    """``variable sum._ZZ3sumE4part`` as it is called in the source: ``variable part``."""
+    kind, space, symbol = name.rpartition(" ")
+    return f"{kind}{space}{demangle(symbol.rpartition('.')[2]).rpartition('::')[2]}"
+
+
+def _place(place: Any) -> Place:
+    site = place.site
+    return Place(
+        access=place.access,
+        function=demangle(site.function),
+        ptx_line=site.line,
+        ptx=" ".join(site.text.split()),
+        source=site.source,
+        block=place.block,
+        thread=place.thread,
+    )
+
+
+def _statistics(counted: Any) -> LaunchStatistics:
+    instructions = sorted(counted.instructions.items(), key=lambda each: -each[1].warps)
+    conflicts = sorted(counted.banks.items(), key=lambda each: each[1].accesses - each[1].turns)
+    return LaunchStatistics(
+        instructions=tuple(InstructionCount(k, c.warps, c.threads) for k, c in instructions),
+        warp_instructions=sum(count.warps for _, count in instructions),
+        thread_instructions=sum(count.threads for _, count in instructions),
+        branches=counted.branches,
+        divergent_branches=counted.divergent,
+        traffic=tuple(_traffic(space, counted.traffic[space]) for space in sorted(counted.traffic)),
+        shared_accesses=sum(count.accesses for _, count in conflicts),
+        bank_conflicts=sum(count.turns - count.accesses for _, count in conflicts),
+        worst_conflicts=tuple(
+            BankConflicts(
+                site.line,
+                " ".join(site.text.split()),
+                site.source,
+                c.accesses,
+                c.turns - c.accesses,
+            )
+            for site, c in conflicts[:_WORST]
+            if c.turns > c.accesses
+        ),
+    )
+
+
+def _traffic(space: str, traffic: Any) -> Traffic:
+    return Traffic(
+        space=space,
+        requests=traffic.requests,
+        read_bytes=traffic.read_bytes,
+        written_bytes=traffic.written_bytes,
+        atomic_bytes=traffic.atomic_bytes,
+        sectors=traffic.sectors if space == "global" else None,
+    )

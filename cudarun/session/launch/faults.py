@@ -1,0 +1,86 @@
+"""Faults of kernels in the words of the launch: buffers by name, elements, what was forgotten."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+
+from cudarun.arguments.packing import BufferSpec
+from cudarun.errors import CudarunError
+from cudarun.session.launch.request import LaunchRequest
+
+FAULTS = frozenset({700, 702, 710, 714, 715, 716, 717, 718, 719, 721})
+"""CUDA driver API, enum CUresult: after these every call of the process fails."""
+
+_ADDRESS = re.compile(r"^ *(?:global|generic) address 0x(?P<address>[0-9a-f]+) ")
+_ALLOCATION = re.compile(r" at 0x(?P<base>[0-9a-f]+) \(")
+_OF_SHARED = re.compile(r"^ *shared address ", re.MULTILINE)
+_OF_STACK = re.compile(r"^kernel \S+: stack overflow", re.MULTILINE)
+_DYNAMIC_SHARED = re.compile(rb"\.extern\s+\.shared\b|\bextern\s+__shared__")  # PTX, or source
+# What cooperative_groups::this_grid() reads, and that it traps where that is 0: the driver sets it
+# in a cooperative launch alone. A source says it by name.
+_GRID_SYNC = re.compile(rb"%envreg2\b|\bthis_grid\s*\(")
+_LAUNCH_FAILED = 719  # CUDA_ERROR_LAUNCH_FAILED: what a trap ends with
+
+
+def is_fault(error: CudarunError) -> bool:
+    """Whether the process can do nothing more with its driver."""
+    return error.cuda is not None and error.cuda[1] in FAULTS
+
+
+def explain_fault(
+    error: CudarunError,
+    request: LaunchRequest,
+    specs: Sequence[BufferSpec],
+    addresses: Mapping[str, int],
+) -> None:
+    """Say in the error's log which buffers are meant, and in its hint what may be missing.
+
+    Args:
+        error: Of a launch.
+        request: The launch.
+        specs: Its buffers.
+        addresses: Where each is.
+    """
+    if not is_fault(error):
+        return
+    lines = (error.log or "").splitlines()
+    error.log = (
+        "\n".join(each for line in lines for each in _explained(line, specs, addresses)) or None
+    )
+    error.hint = error.hint or _forgotten(error, request)
+
+
+def _forgotten(error: CudarunError, request: LaunchRequest) -> str | None:
+    """The option that the kernel needs and the launch does not have."""
+    geometry, code, log = request.geometry, request.image.data, error.log or ""
+    if not geometry.shared_bytes and _OF_SHARED.search(log) and _DYNAMIC_SHARED.search(code):
+        return "the image declares extern __shared__ memory, and --smem gives it none"
+    if not geometry.cooperative and _is_trap(error) and _GRID_SYNC.search(code):
+        return "the image synchronises its whole grid, which takes --cooperative"
+    if _OF_STACK.search(log):
+        return "--limit stack=SIZE gives each thread more"
+    return None
+
+
+def _is_trap(error: CudarunError) -> bool:
+    return error.cuda is not None and error.cuda[1] == _LAUNCH_FAILED
+
+
+def _explained(
+    line: str, specs: Sequence[BufferSpec], addresses: Mapping[str, int]
+) -> Iterator[str]:
+    yield line
+    found = _ADDRESS.match(line)
+    if found is None:
+        return
+    address = int(found["address"], 16)
+    named = _ALLOCATION.search(line)
+    nearest = int(named["base"], 16) if named else None
+    for spec in specs:
+        start = addresses[spec.name]
+        if start == nearest or start <= address < start + spec.nbytes:
+            size = spec.dtype().itemsize
+            # Before the start the elements count downwards: -1 is the one next to it.
+            yield f"  that is element {(address - start) // size} of buffer {spec.name}, {spec}"
+            return

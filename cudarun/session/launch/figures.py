@@ -1,0 +1,76 @@
+"""``--show``: a buffer reduced to the few numbers that fit a terminal."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from cudarun.arguments.packing import BufferSpec
+from cudarun.arguments.types import StructType, innermost
+from cudarun.errors import RequestError
+from cudarun.report.types import Figure
+from cudarun.session.launch.pictures import brightness, is_image
+from cudarun.session.launch.request import Show
+
+_BINS = 16
+_COLUMNS = 80  # of an image
+_PLOT_COLUMNS = 68  # beside its labels on a narrow terminal
+_IMAGE_ROWS = 80  # two to a line of text
+
+
+def check_showable(show: Show, spec: BufferSpec) -> None:
+    """Refuse, before anything is launched, what a buffer cannot be shown as.
+
+    Raises:
+        RequestError: A struct, no image, or nothing at all.
+    """
+    if isinstance(innermost(spec.type), StructType):
+        raise RequestError(f"--show: {spec.name} is {spec}: structs are not shown")
+    if show.kind == "image" and not is_image(spec):
+        raise RequestError(
+            f"--show: {spec.name} is {spec}: no image",
+            hint="an image is rows × columns, of numbers or of 3 or 4 of them, as uchar4[h,w]",
+        )
+    if spec.nbytes == 0:
+        raise RequestError(f"--show: {spec.name} is {spec}: there is nothing to show")
+
+
+def figure(show: Show, data: npt.NDArray[Any]) -> Figure:
+    """The figure of a buffer's contents; a plot is over the elements in memory order."""
+    if show.kind == "image":
+        return Figure(show.name, show.kind, 0.0, 255.0, 0, _image(data))
+    numbers = data.reshape(-1).astype(np.float64)
+    finite = numbers[np.isfinite(numbers)]
+    left_out = numbers.size - finite.size
+    low, high = (float(finite.min()), float(finite.max())) if finite.size else (0.0, 0.0)
+    series = _histogram(finite, low, high) if show.kind == "hist" else _plot(numbers)
+    return Figure(show.name, show.kind, low, high, left_out, series)
+
+
+def _histogram(numbers: npt.NDArray[Any], low: float, high: float) -> tuple[Any, ...]:
+    """How many lie in each of the equal parts from the smallest to the largest."""
+    counts, _ = np.histogram(numbers, bins=_BINS if high > low else 1, range=(low, high))
+    return tuple(counts.tolist())
+
+
+def _plot(numbers: npt.NDArray[Any]) -> tuple[Any, ...]:
+    """The smallest and the largest number of each column; ``None`` where none is finite."""
+    columns = np.array_split(numbers, min(_PLOT_COLUMNS, numbers.size))
+    return tuple(_extremes(column[np.isfinite(column)]) for column in columns)
+
+
+def _extremes(numbers: npt.NDArray[Any]) -> tuple[float, float] | None:
+    return (float(numbers.min()), float(numbers.max())) if numbers.size else None
+
+
+def _image(data: npt.NDArray[Any]) -> tuple[Any, ...]:
+    """Rows of pixels, each ``(red, green, blue)``; a large image by the pixel nearest to each."""
+    pixels = brightness(data)[..., :3]
+    height, width, channels = pixels.shape
+    step = max(width / _COLUMNS, height / _IMAGE_ROWS, 1.0)
+    rows = (np.arange(int(height / step)) * step).astype(int)
+    columns = (np.arange(int(width / step)) * step).astype(int)
+    small = pixels[rows][:, columns]
+    return tuple(tuple(tuple(pixel) * (3 // channels) for pixel in row) for row in small.tolist())

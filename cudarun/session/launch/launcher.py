@@ -1,0 +1,178 @@
+"""A kernel made ready to be launched: its attributes set, its parameters packed, its stream chosen.
+
+CUDA driver API, section 6.22 (execution control).
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from cudarun.errors import DeviceFailed, RequestError
+from cudarun.session.driver.calls import Driver
+from cudarun.session.driver.devices import Device
+from cudarun.session.launch.refusals import explain_refusal
+from cudarun.session.launch.request import LaunchRequest
+from cudarun.session.load.library import Kernel
+from cudarun.session.load.request import Extent
+
+# CUDA driver API, cuLaunchKernel: the keys of its `extra` array.
+_PARAM_END, _PARAM_BUFFER_POINTER, _PARAM_BUFFER_SIZE = 0, 1, 2
+_SHARED_WITHOUT_OPT_IN = 48 << 10
+_PORTABLE_CLUSTER = 8  # blocks; larger ones work on some devices only
+
+
+class Launcher:
+    """Launches one kernel with the same arguments, as often as it is called.
+
+    Args:
+        driver: The driver; the context to launch in must be current.
+        device: Whose context it is.
+        kernel: The kernel.
+        request: Geometry, preferences and the way to pass parameters.
+        packed: The whole parameter buffer.
+
+    Attributes:
+        name: The kernel's, in C++ spelling.
+        stream: What it is launched in: the default stream, or one with the priority asked for.
+
+    Raises:
+        DeviceFailed: The device refuses an attribute; the hint has its limits.
+        RequestError: The device has no such priority.
+    """
+
+    def __init__(
+        self, driver: Driver, device: Device, kernel: Kernel, request: LaunchRequest, packed: bytes
+    ) -> None:
+        self._driver = driver
+        self._device = device
+        self._kernel = kernel
+        self._geometry = request.geometry
+        self.name = kernel.demangled
+        self.stream = self._make_stream(request.preferences.priority)
+        self._parameters = _Parameters(packed, kernel)
+        self._passed = (
+            (self._parameters.array, 0)
+            if request.passing == "array"
+            else (0, self._parameters.extra)
+        )
+        with self._refusals_explained():
+            self._set_attributes(request)
+        self._function = driver.CUfunction(int(kernel.handle))
+        self._config = self._make_config()
+
+    def __call__(self) -> None:
+        """Launch once; faults come to light when something waits for it.
+
+        Raises:
+            DeviceFailed: The driver refuses the launch; the hint has the limits that it exceeds.
+        """
+        with self._refusals_explained():
+            if self._config is not None:
+                self._driver.cuLaunchKernelEx(self._config, self._function, *self._passed)
+                return
+            geometry = self._geometry
+            self._driver.cuLaunchKernel(
+                self._function,
+                *geometry.grid_extent(), *geometry.block, geometry.shared_bytes,
+                self.stream, *self._passed,
+            )  # fmt: skip
+
+    @contextmanager
+    def _refusals_explained(self) -> Iterator[None]:
+        try:
+            yield
+        except DeviceFailed as error:
+            limits = explain_refusal(self._driver, self._device, self._kernel, self._geometry)
+            error.hint = limits or error.hint
+            raise
+
+    def _make_stream(self, priority: int | None) -> Any:
+        driver = self._driver
+        if priority is None:
+            return driver.CUstream(0)
+        least, greatest = driver.cuCtxGetStreamPriorityRange()
+        if not greatest <= priority <= least:
+            raise RequestError(
+                f"--priority {priority}: device {self._device.label} has {least} (last) to "
+                f"{greatest} (first)"
+            )
+        flags = int(driver.CUstream_flags.CU_STREAM_DEFAULT)
+        return driver.cuStreamCreateWithPriority(flags, priority)
+
+    def _set_attributes(self, request: LaunchRequest) -> None:
+        preferences = request.preferences
+        if self._geometry.shared_bytes > _SHARED_WITHOUT_OPT_IN:
+            self._set("MAX_DYNAMIC_SHARED_SIZE_BYTES", self._geometry.shared_bytes)
+        if preferences.carveout is not None:
+            self._set("PREFERRED_SHARED_MEMORY_CARVEOUT", preferences.carveout)
+        if _blocks(self._geometry.cluster) > _PORTABLE_CLUSTER:
+            self._set("NON_PORTABLE_CLUSTER_SIZE_ALLOWED", 1)
+        if preferences.cache_config is not None:
+            name = f"CU_FUNC_CACHE_PREFER_{preferences.cache_config.upper()}"
+            config = getattr(self._driver.CUfunc_cache, name)
+            self._driver.cuKernelSetCacheConfig(self._kernel.handle, config, self._device.handle)
+
+    def _set(self, name: str, value: int) -> None:
+        attribute = getattr(self._driver.CUfunction_attribute, f"CU_FUNC_ATTRIBUTE_{name}")
+        handle, device = self._kernel.handle, self._device.handle
+        self._driver.cuKernelSetAttribute(attribute, value, handle, device)
+
+    def _make_config(self) -> Any:
+        """The ``CUlaunchConfig`` of a launch that needs attributes; ``None`` for a plain one."""
+        driver, geometry = self._driver, self._geometry
+        attributes = []
+        if geometry.cooperative:
+            attribute = driver.CUlaunchAttribute()
+            attribute.id = driver.CUlaunchAttributeID.CU_LAUNCH_ATTRIBUTE_COOPERATIVE
+            attribute.value.cooperative = 1
+            attributes.append(attribute)
+        if geometry.cluster is not None:
+            attribute = driver.CUlaunchAttribute()
+            attribute.id = driver.CUlaunchAttributeID.CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION
+            extent = attribute.value.clusterDim
+            extent.x, extent.y, extent.z = geometry.cluster
+            attributes.append(attribute)
+        if not attributes:
+            return None
+        config = driver.CUlaunchConfig()
+        config.gridDimX, config.gridDimY, config.gridDimZ = geometry.grid_extent()
+        config.blockDimX, config.blockDimY, config.blockDimZ = geometry.block
+        config.sharedMemBytes = geometry.shared_bytes
+        config.hStream = self.stream
+        config.numAttrs = len(attributes)
+        config.attrs = attributes
+        return config
+
+
+def _blocks(cluster: Extent | None) -> int:
+    x, y, z = cluster or (1, 1, 1)
+    return x * y * z
+
+
+class _Parameters:
+    """The parameter buffer, and both ways to point a launch at it."""
+
+    def __init__(self, packed: bytes, kernel: Kernel) -> None:
+        self._buffer = ctypes.create_string_buffer(packed, max(1, len(packed)))
+        start = ctypes.addressof(self._buffer)
+        pointers = [start + parameter.offset for parameter in kernel.parameters]
+        self._array = (ctypes.c_void_p * max(1, len(pointers)))(*pointers)
+        self._size = ctypes.c_size_t(len(packed))
+        self._extra = (ctypes.c_void_p * 5)(
+            _PARAM_BUFFER_POINTER, start,
+            _PARAM_BUFFER_SIZE, ctypes.addressof(self._size),
+            _PARAM_END,
+        )  # fmt: skip
+
+    @property
+    def array(self) -> int:
+        """Address of the ``void*[]`` for kernelParams."""
+        return ctypes.addressof(self._array)
+
+    @property
+    def extra(self) -> int:
+        """Address of the ``extra`` array with the packed buffer."""
+        return ctypes.addressof(self._extra)

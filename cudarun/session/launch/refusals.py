@@ -1,0 +1,118 @@
+"""Why a device refused a launch: its own limit beside what was asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from math import prod
+
+from cudarun.session.driver.calls import Driver
+from cudarun.session.driver.devices import Device
+from cudarun.session.launch.request import Geometry
+from cudarun.session.load.library import Kernel
+from cudarun.session.load.request import Extent
+
+_PORTABLE_CLUSTER, _LARGEST_CLUSTER = 8, 16  # CUDA programming guide, thread block clusters
+
+
+def explain_refusal(
+    driver: Driver, device: Device, kernel: Kernel, geometry: Geometry
+) -> str | None:
+    """Every limit that the launch exceeds, a line each; ``None`` when it exceeds none we know."""
+    return "\n".join(_Explanation(driver, device, kernel, geometry).lines()) or None
+
+
+class _Explanation:
+    """Compares a geometry with what the device and the kernel allow."""
+
+    def __init__(self, driver: Driver, device: Device, kernel: Kernel, geometry: Geometry) -> None:
+        self.driver = driver
+        self.device = device
+        self.kernel = kernel
+        self.geometry = geometry
+        self.threads = prod(geometry.block)
+
+    def lines(self) -> Iterator[str]:
+        """A line for each limit that is exceeded."""
+        for what, asked, limit in (*self.of_a_block(), *self.of_extents()):
+            if asked > limit:
+                yield f"{what}: {asked} asked for, {limit} is the limit"
+        if self.geometry.cluster is not None:
+            yield from self.of_the_cluster(self.geometry.cluster)
+        if self.geometry.cooperative:
+            yield from self.of_residency()
+
+    def of_a_block(self) -> Iterator[tuple[str, int, int]]:
+        """Threads, shared memory and registers: what is asked for, and the limit."""
+        any_kernel = self.device_limit("MAX_THREADS_PER_BLOCK")
+        this_kernel = self.kernel_fact("MAX_THREADS_PER_BLOCK")
+        whose = f" of {self.kernel.name}" if this_kernel < any_kernel else ""
+        yield f"threads per block{whose}", self.threads, min(any_kernel, this_kernel)
+        static, dynamic = self.kernel_fact("SHARED_SIZE_BYTES"), self.geometry.shared_bytes
+        yield (
+            f"shared memory in bytes ({static} static + {dynamic} dynamic)",
+            static + dynamic,
+            self.device_limit("MAX_SHARED_MEMORY_PER_BLOCK_OPTIN"),
+        )
+        registers = self.kernel_fact("NUM_REGS")
+        yield (
+            f"registers per block ({registers} × {self.threads} threads)",
+            registers * self.threads,
+            self.device_limit("MAX_REGISTERS_PER_BLOCK"),
+        )
+
+    def of_extents(self) -> Iterator[tuple[str, int, int]]:
+        """Each dimension of the block and of the grid."""
+        grid = self.geometry.grid_extent()
+        for what, asked in (("block", self.geometry.block), ("grid", grid)):
+            for axis, number in zip("xyz", asked, strict=True):
+                limit = self.device_limit(f"MAX_{what.upper()}_DIM_{axis.upper()}")
+                yield f"{what}.{axis}", number, limit
+
+    def of_the_cluster(self, cluster: Extent) -> Iterator[str]:
+        """Whether the device has clusters, their size, and whether they fill the grid."""
+        if not self.device_limit("CLUSTER_LAUNCH"):
+            yield f"clusters: device {self.device.label} has none"
+            return
+        blocks = prod(cluster)
+        if blocks > _PORTABLE_CLUSTER:
+            yield (
+                f"blocks per cluster: {blocks} asked for, {_PORTABLE_CLUSTER} work on every device "
+                f"with clusters and {_LARGEST_CLUSTER} are the limit"
+            )
+        grid = self.geometry.grid_extent()
+        for axis, number, width in zip("xyz", grid, cluster, strict=True):
+            if number % width:
+                yield f"grid.{axis}: {number} is no multiple of the cluster's {width}"
+
+    def of_residency(self) -> Iterator[str]:
+        """How many blocks the whole device holds at once, which is all a cooperative grid gets."""
+        if not self.device_limit("COOPERATIVE_LAUNCH"):
+            yield f"cooperative launches: device {self.device.label} has none"
+            return
+        found = self.driver.attempt("cuKernelGetFunction", self.kernel.handle)
+        if found[0] != 0:
+            return
+        result, *resident = self.driver.attempt(
+            "cuOccupancyMaxActiveBlocksPerMultiprocessor",
+            found[1], self.threads, self.geometry.shared_bytes,
+        )  # fmt: skip
+        if result != 0:
+            return
+        processors = self.device_limit("MULTIPROCESSOR_COUNT")
+        blocks, limit = prod(self.geometry.grid_extent()), resident[0] * processors
+        if blocks > limit:
+            yield (
+                f"blocks resident at once: {blocks} asked for, {limit} is the limit "
+                f"({resident[0]} on each of {processors} multiprocessors)"
+            )
+
+    def device_limit(self, name: str) -> int:
+        """A ``CUdevice_attribute``."""
+        attribute = getattr(self.driver.CUdevice_attribute, f"CU_DEVICE_ATTRIBUTE_{name}")
+        return int(self.driver.cuDeviceGetAttribute(attribute, self.device.handle))
+
+    def kernel_fact(self, name: str) -> int:
+        """A ``CUfunction_attribute``."""
+        attribute = getattr(self.driver.CUfunction_attribute, f"CU_FUNC_ATTRIBUTE_{name}")
+        handle, device = self.kernel.handle, self.device.handle
+        return int(self.driver.cuKernelGetAttribute(attribute, handle, device))

@@ -1,0 +1,169 @@
+"""``--repeat``: how long a kernel takes, by events, under the same conditions each time.
+
+Before each run, outside of what is timed, the inputs are restored and the L2 cache is filled with
+something else by writing a large buffer, as ``triton.testing.do_bench`` does. All runs are given to
+the stream at once, so that the device never waits for the host between an event and the kernel.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from cudarun.arguments.dimensions import evaluate_dimension
+from cudarun.report.types import TimingResult
+from cudarun.session.driver.devices import Device, uuid_of
+from cudarun.session.driver.memory import DeviceBuffer
+from cudarun.session.driver.nvml import Throttling
+from cudarun.session.launch.launcher import Launcher
+from cudarun.session.launch.request import Timing
+from cudarun.session.workers.session import Session
+
+_FLUSH_BYTES = 256 << 20  # what do_bench writes; the L2 cache of no device is larger
+_LEAD_BYTES = 1 << 20
+_BATCH = 100  # runs given to the stream at once: few enough that its queue never fills
+_PERCENTILES = (5, 25, 75, 95, 99)
+_NOISY = 0.05  # deviation against the mean
+
+
+def measure(
+    session: Session,
+    device: Device,
+    launcher: Launcher,
+    timing: Timing,
+    restore: Callable[[Any], None],
+    integers: dict[str, int],
+) -> TimingResult:
+    """Run a kernel again and again, and time it.
+
+    Args:
+        session: The session, with the device's context current.
+        device: Where.
+        launcher: What is timed.
+        timing: How often, and what one run moves and computes.
+        restore: Brings the inputs back, in the order of a stream.
+        integers: The integer arguments, for the expressions of ``timing``.
+
+    Raises:
+        DeviceFailed: The kernel faulted, or there is no memory for the buffer that flushes.
+        RequestError: ``--bytes`` or ``--flops`` cannot be evaluated.
+    """
+    nbytes = flops = None
+    if timing.nbytes is not None:
+        nbytes = evaluate_dimension(timing.nbytes, integers, "--bytes")
+    if timing.flops is not None:
+        flops = evaluate_dimension(timing.flops, integers, "--flops")
+    throttling = Throttling(uuid_of(session.driver, device))
+    runs = _Runs(session, launcher, restore, throttling, hot=timing.hot)
+    runs.take(timing.warmup, "warming up")
+    samples = runs.take(timing.repeat, "timing")
+    return summary(
+        samples,
+        warmup=timing.warmup,
+        clock=session.driver.clock,
+        flushed_bytes=runs.flushed_bytes,
+        throttled=throttling.reasons,
+        nbytes=nbytes,
+        flops=flops,
+    )
+
+
+class _Runs:
+    """Runs of one kernel under the same conditions."""
+
+    def __init__(
+        self,
+        session: Session,
+        launcher: Launcher,
+        restore: Callable[[Any], None],
+        throttling: Throttling,
+        *,
+        hot: bool,
+    ) -> None:
+        self._session = session
+        self._driver = session.driver
+        self._launcher = launcher
+        self._restore = restore
+        self._throttling = throttling
+        self.flushed_bytes = 0 if hot or not session.driver.has_cache else _FLUSH_BYTES
+        self._scratch = DeviceBuffer(
+            session.driver, "to flush the L2 cache", self.flushed_bytes or _LEAD_BYTES, 0
+        )
+        session.owns(self._scratch.free)
+        self._host = session.driver.cuMemHostAlloc(_LEAD_BYTES, 0)
+        session.owns(lambda: session.driver.cuMemFreeHost(self._host))
+
+    def take(self, count: int, doing: str) -> list[float]:
+        """Milliseconds of each of ``count`` runs."""
+        samples: list[float] = []
+        while len(samples) < count:
+            samples += self._batch(min(_BATCH, count - len(samples)))
+            self._session.progress.say(f"{doing} {self._launcher.name}", len(samples) / count)
+        return samples
+
+    def _batch(self, count: int) -> list[float]:
+        driver, stream = self._driver, self._launcher.stream
+        events = [(driver.cuEventCreate(0), driver.cuEventCreate(0)) for _ in range(count)]
+        for start, end in events:
+            self._prepare(stream)
+            driver.cuEventRecord(start, stream)
+            self._launcher()
+            driver.cuEventRecord(end, stream)
+        self._throttling.look()
+        driver.cuCtxSynchronize()
+        samples = [float(driver.cuEventElapsedTime(start, end)) for start, end in events]
+        for pair in events:
+            for event in pair:
+                driver.cuEventDestroy(event)
+        return samples
+
+    def _prepare(self, stream: Any) -> None:
+        """Restore the inputs, then flush.
+
+        Where nothing is flushed, a copy over the bus keeps the device busy for some microseconds
+        instead, so that the launch is in the queue before the event is reached.
+        """
+        self._restore(stream)
+        address = self._scratch.address
+        if self.flushed_bytes:
+            self._driver.cuMemsetD8Async(address, 0, self.flushed_bytes, stream)
+        else:
+            self._driver.cuMemcpyDtoHAsync(self._host, address, _LEAD_BYTES, stream)
+
+
+def summary(
+    samples: list[float],
+    *,
+    warmup: int,
+    clock: str,
+    flushed_bytes: int,
+    throttled: tuple[str, ...] | None,
+    nbytes: int | None,
+    flops: int | None,
+) -> TimingResult:
+    """The figures of some samples, in milliseconds; rates by the median."""
+    median = float(np.median(samples))
+    mean = float(np.mean(samples))
+    deviation = float(np.std(samples, ddof=1)) if len(samples) > 1 else 0.0
+    return TimingResult(
+        clock=clock,
+        samples=tuple(samples),
+        warmup=warmup,
+        flushed_bytes=flushed_bytes,
+        minimum=min(samples),
+        median=median,
+        mean=mean,
+        deviation=deviation,
+        percentiles={str(p): float(np.percentile(samples, p)) for p in _PERCENTILES},
+        noisy=deviation > _NOISY * mean,
+        throttled=throttled,
+        gigabytes_per_second=_rate(nbytes, median),
+        gigaflops_per_second=_rate(flops, median),
+    )
+
+
+def _rate(count: int | None, milliseconds: float) -> float | None:
+    """``count`` per run as 10⁹ per second."""
+    return None if count is None or milliseconds == 0 else count / milliseconds / 1e6

@@ -1,0 +1,297 @@
+"""One launch on one device, inside the worker: bind, fill, launch, verify, copy back, check."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import field
+from functools import partial
+from pathlib import Path
+
+from cudarun.arguments.binding import Binding, bind
+from cudarun.arguments.checks import run_check
+from cudarun.arguments.expressions import Expression, evaluate
+from cudarun.arguments.packing import BufferSpec
+from cudarun.arguments.rows import ALL, rows_wanted, span
+from cudarun.diagnostics.entries import notes
+from cudarun.errors import CudarunError, RequestError
+from cudarun.records import dataclass
+from cudarun.report.types import CheckResult, LaunchResult, Printed, Saved, TimingResult
+from cudarun.session.driver.devices import Device, describe, uuid_of
+from cudarun.session.driver.transfers import Array, Take
+from cudarun.session.launch.buffers import Buffers, Values
+from cudarun.session.launch.detection import Seen, watched, watching
+from cudarun.session.launch.faults import explain_fault
+from cudarun.session.launch.figures import check_showable, figure
+from cudarun.session.launch.launcher import Launcher
+from cudarun.session.launch.outputs import check_saving, save, takes_parts
+from cudarun.session.launch.reference import compare, keep
+from cudarun.session.launch.request import LaunchRequest, Save
+from cudarun.session.load.library import Kernel, Library
+from cudarun.session.workers.deadline import stopped_when_overdue
+from cudarun.session.workers.session import Session
+
+
+def run_on(
+    session: Session,
+    library: Library,
+    request: LaunchRequest,
+    device: Device,
+    reference: Path | None = None,
+) -> LaunchResult:
+    """Launch on a device, in the current context, and say what came of it.
+
+    Args:
+        session: The initialised driver.
+        library: The image, loaded once for all devices.
+        request: What the user asked for.
+        device: Where.
+        reference: The folder where `run_reference` left its buffers.
+
+    Raises:
+        CudarunError: Anything that kept the launch from coming back.
+    """
+    ran = _carry_out(session, library, request, device)
+    binding, geometry = ran.binding, request.geometry
+    about = describe(session.driver, device)
+    errors: list[CudarunError] = []
+    # Outputs are saved first: they must be there also when a check fails or cannot be made.
+    after, saved = _bring_back(ran, request, device, errors, comparing=reference is not None)
+    buffers = ran.buffers.verified()
+    session.progress.say("checking")
+    values, old = binding.scalars | after, binding.scalars | ran.before
+    return LaunchResult(
+        device=about,
+        kernel=ran.kernel.name,
+        demangled=ran.kernel.demangled,
+        grid=geometry.grid_extent(),
+        block=geometry.block,
+        shared_bytes=geometry.shared_bytes,
+        cluster=geometry.cluster,
+        cooperative=geometry.cooperative,
+        parameters=binding.rows,
+        buffers=buffers,
+        saved=saved,
+        checks=tuple(_checked(check, values, old, request, errors) for check in request.checks),
+        reference=None
+        if reference is None
+        else compare(
+            str(request.reference),
+            about.uuid,
+            reference,
+            binding.buffers,
+            after,
+            request.tolerance,
+        ),
+        prints=tuple(_printed(request, values, old, errors)),
+        figures=tuple(figure(show, after[show.name]) for show in request.shows),
+        milliseconds=ran.milliseconds,
+        timing=ran.timing,
+        diagnostics=(*library.image.warnings, *notes(binding.doubts)),
+        watched=watched(request.watch, ran.seen, binding.buffers, ran.buffers.addresses),
+        errors=tuple(error.at(file=request.image.origin, device=device.label) for error in errors),
+    )
+
+
+def run_reference(
+    session: Session, library: Library, request: LaunchRequest, device: Device, folder: Path
+) -> None:
+    """Launch on the reference device and leave every buffer in ``folder`` for `run_on`.
+
+    Raises:
+        CudarunError: Anything that kept the launch from coming back.
+    """
+    ran = _carry_out(session, library, request, device)
+    keep(folder, uuid_of(session.driver, device), ran.buffers.addresses, ran.buffers.give)
+
+
+@dataclass(frozen=True, slots=True)
+class _Ran:
+    """A launch that has come back, its results still on the device.
+
+    ``before`` has the arrays that an ``old(…)`` asks for; ``milliseconds`` are those of one launch
+    with the synchronisation after it.
+    """
+
+    kernel: Kernel
+    binding: Binding
+    buffers: Buffers
+    before: Values
+    milliseconds: float
+    timing: TimingResult | None = None
+    seen: Seen = field(default_factory=Seen)
+
+
+def _carry_out(session: Session, library: Library, request: LaunchRequest, device: Device) -> _Ran:
+    """Bind, allocate, fill, launch and wait."""
+    kernel = library.kernel(request.kernel)
+    binding: Binding | None = None
+    buffers: Buffers | None = None
+    seen = Seen()
+    try:
+        binding = bind(
+            request.arguments,
+            kernel.parameters,
+            kernel=kernel.demangled,
+            directory=request.directory,
+        )
+        _check_names(request, binding)
+        with watching(session.driver, request.watch) as seen:
+            buffers = Buffers(session, binding.buffers, bare=request.profile)
+            symbols = {name: library.symbol(name) for name in binding.symbols}
+            before = buffers.fill(request.seed, _olds(request))
+            packed = binding.pack(buffers.addresses, symbols)
+            launcher = Launcher(session.driver, device, kernel, request, packed)
+            if request.timing is None:
+                with stopped_when_overdue(session.driver):
+                    milliseconds = _run_once(session, launcher)
+                return _Ran(kernel, binding, buffers, before, milliseconds, seen=seen)
+        with stopped_when_overdue(session.driver):
+            timing = _measure(session, device, launcher, request, buffers, binding.integers)
+        return _Ran(kernel, binding, buffers, before, timing.median, timing)
+    except CudarunError as error:
+        if binding is not None:
+            error.warnings = notes(binding.doubts)
+        if binding is not None and buffers is not None:
+            explain_fault(error, request, binding.buffers, buffers.addresses)
+            until_then = watched(request.watch, seen, binding.buffers, buffers.addresses)
+            if until_then is not None:
+                error.findings, error.statistics = until_then.findings, until_then.statistics
+        raise error.at(file=request.image.origin, kernel=kernel.demangled) from None
+
+
+def _run_once(session: Session, launcher: Launcher) -> float:
+    """Launch and wait; the milliseconds that both took."""
+    running = f"running {launcher.name}"
+    session.progress.say(running)
+    session.driver.on_progress(lambda done: session.progress.say(running, done))
+    started = time.perf_counter()
+    launcher()
+    session.driver.cuCtxSynchronize()
+    return (time.perf_counter() - started) * 1e3
+
+
+def _measure(
+    session: Session,
+    device: Device,
+    launcher: Launcher,
+    request: LaunchRequest,
+    buffers: Buffers,
+    integers: dict[str, int],
+) -> TimingResult:
+    from cudarun.session.launch.timing import measure
+
+    assert request.timing is not None, "only a request to time comes here"
+    session.driver.on_progress(lambda done: None)  # `measure` says how far it is
+    buffers.keep_originals()
+    return measure(session, device, launcher, request.timing, buffers.restore, integers)
+
+
+def _check_names(request: LaunchRequest, binding: Binding) -> None:
+    """Refuse, before anything is launched, what cannot be done with what the arguments are.
+
+    Raises:
+        RequestError: A check, a print, a save or a show asks for what is not there.
+    """
+    specs = {spec.name: spec for spec in binding.buffers}
+    for expression in (*request.checks, *request.prints):
+        expression.check_names([*specs, *binding.scalars])
+    for to_save in request.saves:
+        check_saving(to_save, _buffer("--save", to_save.name, specs))
+    for to_show in request.shows:
+        check_showable(to_show, _buffer("--show", to_show.name, specs))
+
+
+def _buffer(option: str, name: str, specs: dict[str, BufferSpec]) -> BufferSpec:
+    if name not in specs:
+        raise RequestError(
+            f"{option}: there is no buffer '{name}'",
+            hint=f"there are {', '.join(specs)}" if specs else "no argument is a buffer",
+        )
+    return specs[name]
+
+
+def _checked(
+    check: Expression,
+    values: Values,
+    old: Values,
+    request: LaunchRequest,
+    errors: list[CudarunError],
+) -> CheckResult:
+    """What came of a check; of one that cannot be evaluated there is an error beside it."""
+    try:
+        return run_check(check, values, old, request.tolerance, request.directory)
+    except CudarunError as error:
+        errors.append(_of_option("--check", error))
+        return CheckResult(check.text, False, 0, 0, None, None, 0.0, 0.0, evaluated=False)
+
+
+def _printed(
+    request: LaunchRequest, values: Values, old: Values, errors: list[CudarunError]
+) -> Iterator[Printed]:
+    """The values to print; of one that cannot be told there is an error instead."""
+    for expression in request.prints:
+        try:
+            value = evaluate(expression, values, old, request.directory)
+        except CudarunError as error:
+            errors.append(_of_option("--print", error))
+        else:
+            yield Printed(expression.text, str(value), value.tolist())
+
+
+def _of_option(option: str, error: CudarunError) -> CudarunError:
+    if not error.message.startswith(option):
+        error.message = f"{option}: {error.message}"
+    return error
+
+
+def _olds(request: LaunchRequest) -> set[str]:
+    """The buffers whose values from before the run something asks for."""
+    return {name for e in (*request.checks, *request.prints) for name in e.old_names}
+
+
+def _bring_back(
+    ran: _Ran,
+    request: LaunchRequest,
+    device: Device,
+    errors: list[CudarunError],
+    *,
+    comparing: bool,
+) -> tuple[Values, tuple[Saved, ...]]:
+    """Copy from the device what is asked for: into arrays where need be, else only to its file.
+
+    Of a file that cannot be written there is an error instead.
+    """
+    arrays: Values = {}
+    saved: dict[Save, Saved] = {}
+    wanted = _as_arrays(request)
+    for spec in ran.binding.buffers:
+        deliver: Callable[[Take], object] = partial(ran.buffers.give, spec.name)
+        if comparing or ALL in wanted.get(spec.name, ()):
+            arrays[spec.name] = ran.buffers.array(spec.name)
+            deliver = partial(_deliver, arrays[spec.name])
+        elif spec.name in wanted:
+            rows = span(wanted[spec.name], spec.array_shape[0])
+            arrays[spec.name] = ran.buffers.rows(spec.name, rows)
+        for each in request.saves:
+            if each.name == spec.name:
+                try:
+                    saved[each] = save(each, device.label, spec, deliver, force=request.force)
+                except RequestError as error:
+                    errors.append(error)
+    return arrays, tuple(saved[each] for each in request.saves if each in saved)
+
+
+def _deliver(array: Array, take: Take) -> None:
+    """All of an array as one part."""
+    take(array.reshape(-1), 0)
+
+
+def _as_arrays(request: LaunchRequest) -> dict[str, list[slice]]:
+    """The buffers that are asked for as they are after the run, not part by part: which rows."""
+    wanted: dict[str, list[slice]] = {show.name: [ALL] for show in request.shows}
+    wanted |= {save.name: [ALL] for save in request.saves if not takes_parts(save)}
+    for expression in (*request.checks, *request.prints):
+        for name, rows in rows_wanted(expression.node):
+            wanted.setdefault(name, []).append(rows)
+    return wanted

@@ -1,0 +1,251 @@
+"""NVIDIA's nvJitLink (https://docs.nvidia.com/cuda/nvjitlink), which links with no GPU.
+
+It runs in a process of its own: a malformed input, or an architecture that it does not know, can
+crash it. What it has to say of duplicate symbols it writes on file descriptor 2 and then succeeds,
+so that is read as well; and after a failure it gives out what it has made so far, which nobody
+gets to see here.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterator
+from functools import partial
+from types import ModuleType
+from typing import Any
+
+from cudarun.diagnostics.case import Place
+from cudarun.errors import ImageRefused, RequestError, WorkerDied
+from cudarun.images.identify import ImageKind, identify
+from cudarun.images.versions import Target
+from cudarun.session.compile.nvrtc import Form, compile_source
+from cudarun.session.image.diagnosis import diagnose, diagnostics_of
+from cudarun.session.image.image import Image
+from cudarun.session.link.request import LinkRequest
+from cudarun.session.link.symbols import SymbolTable
+from cudarun.session.link.worker import Linked, link_warnings, result_symbols
+from cudarun.session.workers.parent import Worker, gather
+from cudarun.session.workers.progress import Progress, Watch, watched
+
+_TYPES = {
+    ImageKind.PTX: "PTX",
+    ImageKind.CUBIN: "CUBIN",
+    ImageKind.FATBIN: "FATBIN",
+    ImageKind.LTO_IR: "LTOIR",
+    ImageKind.HOST_OBJECT: "OBJECT",
+    ImageKind.ARCHIVE: "LIBRARY",
+}
+_OPTIMIZATIONS = (0, 3)  # all that it has of -O
+
+
+def link_with_nvjitlink(request: LinkRequest, target: Target, watch: Watch | None = None) -> Linked:
+    """Link in a process of its own.
+
+    Args:
+        request: The inputs and options.
+        target: What to link for.
+        watch: Is shown that it is at work.
+
+    Raises:
+        RequestError: nvJitLink is not installed, or lacks an option.
+        ImageRefused: The inputs do not link.
+        WorkerDied: It crashed.
+    """
+    options = [*_options(request, target)]
+    said = os.memfd_create("cudarun-nvjitlink")
+    try:
+        progress = Progress(verbose=request.target.verbose)
+        progress.say(f"nvJitLink links for {target}")
+        with Worker(partial(_capture, said)) as worker, watched(watch, [progress]) as look:
+            worker.send(partial(_work, request, target, options))
+            [outcome] = gather([worker], timeout=request.target.timeout, meanwhile=look)
+        if isinstance(outcome.error, WorkerDied) and outcome.error.log is None:
+            outcome.error.log = _read(said) or None
+            outcome.error.message = f"nvJitLink did not survive the inputs: {outcome.error.message}"
+            outcome.error.hint = "one of them may be damaged: 'cudarun load --offline' reads them"
+        linked: Linked = outcome.unwrap()
+        return linked
+    finally:
+        os.close(said)
+
+
+def _options(request: LinkRequest, target: Target) -> Iterator[str]:
+    """Its spelling of the options.
+
+    Raises:
+        RequestError: One that it does not have.
+    """
+    given = request.options
+    missing = {
+        "--threads-per-block": given.threads_per_block is not None,
+        "--cache-mode": given.cache_mode is not None,
+        "--fallback": given.fallback is not None,
+        "--position-independent": given.position_independent,
+        "--target": given.target is not None,
+    }
+    for name, is_given in missing.items():
+        if is_given:
+            hint = "--arch says what to link for" if name == "--target" else None
+            raise RequestError(f"{name}: nvJitLink has no such option", hint=hint)
+    if given.optimization is not None and given.optimization not in _OPTIMIZATIONS:
+        raise RequestError(f"-O{given.optimization}: nvJitLink has -O0 and -O3 only")
+    yield f"-arch={target}"
+    if given.optimization is not None:
+        yield f"-O{given.optimization}"
+    if given.max_registers is not None:
+        yield f"-maxrregcount={given.max_registers}"
+    flags = {
+        "-lineinfo": given.line_info,
+        "-g": given.debug,
+        "-verbose": given.verbose,
+        "-lto": request.lto,
+    }
+    yield from (flag for flag, is_given in flags.items() if is_given)
+
+
+# --- in the worker -------------------------------------------------------------------------------
+
+
+def _capture(said: int) -> int:
+    """Have all that is written on descriptor 2 in a file that outlives this process."""
+    os.dup2(said, 2)
+    return said
+
+
+def _read(said: int) -> str:
+    size = os.fstat(said).st_size
+    return os.pread(said, size, 0).decode(errors="replace").strip()
+
+
+def _work(request: LinkRequest, target: Target, options: list[str], said: int) -> Linked:
+    nvjitlink, version = _nvjitlink()
+    inputs = [*_inputs(request, target)]
+    symbols = SymbolTable(inputs, target.number)
+    symbols.check_duplicates()
+    place = Place(f"nvJitLink {version}", target.number, target.suffix, is_driver=False)
+    started = time.perf_counter()
+    try:
+        data, info = _link(nvjitlink, inputs, target, options, said)
+    except ImageRefused as error:
+        refused = diagnose(error, inputs, place, symbols.definers)
+        refused.diagnostics = symbols.placed(refused.diagnostics)
+        raise refused from None
+    milliseconds = (time.perf_counter() - started) * 1e3
+    defined, wanted = result_symbols(data, target)
+    symbols.refuse(wanted)
+    if not defined:
+        raise _nothing_to_link(inputs, target)
+    return Linked(
+        data=data,
+        linker=place.name,
+        target=str(target),
+        milliseconds=milliseconds,
+        info_log=info,
+        diagnostics=link_warnings(inputs, info),
+    )
+
+
+def _inputs(request: LinkRequest, target: Target) -> Iterator[Image]:
+    """The inputs, with sources compiled."""
+    form: Form = "LTOIR" if request.lto else "CUBIN"
+    for image in request.inputs:
+        if identify(image.data) is ImageKind.CUDA_SOURCE:
+            yield compile_source(image, target, form, relocatable=True)
+        else:
+            yield image
+
+
+def _link(
+    nvjitlink: ModuleType, inputs: list[Image], target: Target, options: list[str], said: int
+) -> tuple[bytes, str]:
+    handle = _create(nvjitlink, target, options)
+    try:
+        for image in inputs:
+            _add(nvjitlink, handle, image)
+        _ask(nvjitlink, handle, "the inputs do not link", lambda: nvjitlink.complete(handle))
+        complaints = _read(said)
+        if any(found.is_serious for found in diagnostics_of(complaints, inputs)):
+            raise ImageRefused("nvJitLink: the inputs do not link", log=complaints)
+        data = bytearray(nvjitlink.get_linked_cubin_size(handle))
+        nvjitlink.get_linked_cubin(handle, data)
+        info = _log(nvjitlink, handle, "info")
+        return bytes(data), "\n".join(filter(None, (info, complaints)))
+    finally:
+        nvjitlink.destroy(handle)
+
+
+def _create(nvjitlink: ModuleType, target: Target, options: list[str]) -> Any:
+    try:
+        return nvjitlink.create(len(options), options)
+    except nvjitlink.nvJitLinkError as error:
+        if "ARCH" in str(error):
+            raise RequestError(f"--arch {target}: nvJitLink does not link for it") from None
+        shown = " ".join(options)
+        raise RequestError(f"nvJitLink refuses its options ({shown}): {error}") from None
+
+
+def _add(nvjitlink: ModuleType, handle: Any, image: Image) -> None:
+    # What is nothing known is given as any: nvJitLink has words for it.
+    kind = getattr(nvjitlink.InputType, _TYPES.get(identify(image.data), "ANY"))
+    is_text = identify(image.data) is ImageKind.PTX
+    data = image.data + b"\0" if is_text else image.data
+    what = f"{image.origin}: the linker does not take it"
+    _ask(
+        nvjitlink, handle, what,
+        lambda: nvjitlink.add_data(handle, kind, data, len(data), image.origin),
+    )  # fmt: skip
+
+
+def _ask(nvjitlink: ModuleType, handle: Any, what: str, call: Any) -> None:
+    """Make a call; of a refusal, the log."""
+    try:
+        call()
+    except nvjitlink.nvJitLinkError as error:
+        log = _log(nvjitlink, handle, "error")
+        raise ImageRefused(f"{what}: nvJitLink: {error}", log=log or None) from None
+
+
+def _log(nvjitlink: ModuleType, handle: Any, which: str) -> str:
+    size = getattr(nvjitlink, f"get_{which}_log_size")(handle)
+    if not size:
+        return ""
+    buffer = bytearray(size)
+    getattr(nvjitlink, f"get_{which}_log")(handle, buffer)
+    return buffer.split(b"\0", 1)[0].decode(errors="replace").strip()
+
+
+def _nothing_to_link(inputs: list[Image], target: Target) -> ImageRefused:
+    """An object with no code to link becomes an empty image, of which nvJitLink says nothing."""
+    names = ", ".join(image.origin for image in inputs)
+    return ImageRefused(
+        f"nothing in {names} can be linked for {target}",
+        hint="compile for this architecture, and relocatable: nvcc -rdc=true",
+    )
+
+
+def _nvjitlink() -> tuple[ModuleType, str]:
+    """The bindings and the version of the library."""
+    from cuda.bindings import nvjitlink
+
+    try:
+        version = nvjitlink.version()
+    except RuntimeError as error:
+        if type(error).__name__ != "DynamicLibNotFoundError":
+            raise
+        raise RequestError(
+            "nvJitLink is not installed",
+            hint="pip install 'cudarun[toolkit]'",
+        ) from None
+    return nvjitlink, ".".join(map(str, version))
+
+
+def nvjitlink_version() -> tuple[int, int]:
+    """Major and minor version of the nvJitLink that is installed.
+
+    Raises:
+        RequestError: There is none.
+    """
+    _, version = _nvjitlink()
+    major, minor, *_ = map(int, version.split("."))
+    return major, minor

@@ -1,0 +1,138 @@
+"""Who defines and who wants what among the inputs of a link, and what is wrong with that.
+
+No linker can be left to tell it: nvJitLink 13 succeeds with two definitions of a symbol, naming
+neither file, and the driver's linker has been seen to succeed with one that is defined nowhere.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+
+from cudarun.diagnostics.entries import Diagnostic, located
+from cudarun.diagnostics.errors import Diagnosed
+from cudarun.images.demangle import quoted
+from cudarun.images.identify import ImageKind, identify
+from cudarun.images.symbols import LinkSymbol, link_symbols
+from cudarun.records import dataclass
+from cudarun.session.image.image import Image
+
+
+@dataclass(frozen=True, slots=True)
+class _Mention:
+    """A symbol in an input."""
+
+    file: str
+    symbol: LinkSymbol
+
+
+class SymbolTable:
+    """The symbols of all inputs.
+
+    Args:
+        inputs: In order. Of a static library a linker takes only what is wanted, so what it
+            defines a second time is no mistake.
+        architecture: 90 for sm_90.
+    """
+
+    def __init__(self, inputs: Sequence[Image], architecture: int) -> None:
+        self._sources = {
+            image.origin: image.data.decode("latin-1")
+            for image in inputs
+            if identify(image.data) is ImageKind.PTX and not image.is_compiled
+        }
+        self._mentions: dict[str, list[_Mention]] = {}
+        self._available: set[str] = set()  # in static libraries
+        for image in inputs:
+            symbols = link_symbols(image.data, image.origin, architecture)
+            if identify(image.data) is ImageKind.ARCHIVE:
+                self._available.update(s.name for s in symbols if s.role != "wanted")
+                continue
+            for symbol in symbols:
+                line = None if image.is_compiled else symbol.line
+                mention = _Mention(image.origin, replace(symbol, line=line))
+                self._mentions.setdefault(symbol.name, []).append(mention)
+
+    def check_duplicates(self) -> None:
+        """Refuse symbols that more than one input defines.
+
+        Raises:
+            Diagnosed: With every file that has them.
+        """
+        twice = {
+            name: defined
+            for name, mentions in self._mentions.items()
+            if len(defined := [m for m in mentions if m.symbol.role == "defined"]) > 1
+        }
+        if not twice:
+            return
+        diagnostics = [d for name, mentions in twice.items() for d in _of_duplicate(name, mentions)]
+        raise Diagnosed(
+            f"the inputs define {_listed(twice)} more than once",
+            diagnostics=located(diagnostics, self._sources),
+            hint="leave out one of the files, or make a definition static or weak",
+        )
+
+    def missing(self) -> set[str]:
+        """What an input wants and no input defines."""
+        return {
+            name
+            for name, mentions in self._mentions.items()
+            if name not in self._available and all(m.symbol.role == "wanted" for m in mentions)
+        }
+
+    def refuse(self, unresolved: Iterable[str]) -> None:
+        """Refuse symbols that nothing defines.
+
+        Raises:
+            Diagnosed: With every file that uses them; of those that no input mentions nothing is
+                known.
+        """
+        missing = {n: self._mentions[n] for n in sorted(unresolved) if n in self._mentions}
+        if not missing:
+            return
+        diagnostics = [
+            _error(f"undefined reference to {quoted(name)}", mention)
+            for name, mentions in missing.items()
+            for mention in mentions
+            if mention.symbol.role == "wanted"
+        ]
+        raise Diagnosed(
+            f"no input defines {_listed(missing)}",
+            diagnostics=located(diagnostics, self._sources),
+            hint="add the file that defines it",
+        )
+
+    def placed(self, diagnostics: Iterable[Diagnostic]) -> tuple[Diagnostic, ...]:
+        """A linker's complaints of symbols with the lines that the texts have them at."""
+        return located((self._placed(given) for given in diagnostics), self._sources)
+
+    def _placed(self, given: Diagnostic) -> Diagnostic:
+        for name, mentions in self._mentions.items():
+            for mention in mentions if f"'{name}'" in given.message else ():
+                if given.line is None and mention.file == given.file:
+                    return replace(given, line=mention.symbol.line)
+        return given
+
+    @property
+    def definers(self) -> dict[str, tuple[str, ...]]:
+        """The files that define each symbol."""
+        return {
+            name: tuple(m.file for m in mentions if m.symbol.role != "wanted")
+            for name, mentions in self._mentions.items()
+        }
+
+
+def _of_duplicate(name: str, mentions: Sequence[_Mention]) -> Iterator[Diagnostic]:
+    first, *others = mentions
+    for mention in others:
+        yield _error(f"multiple definition of {quoted(name)}", mention)
+    yield replace(_error(f"{quoted(name)} is first defined here", first), severity="note")
+
+
+def _error(message: str, mention: _Mention) -> Diagnostic:
+    return Diagnostic("cudarun", "error", message, mention.file, mention.symbol.line)
+
+
+def _listed(names: Iterable[str]) -> str:
+    return ", ".join(map(quoted, names))

@@ -1,0 +1,214 @@
+"""The driver's linker: ``cuLinkCreate``, ``AddData`` and ``AddFile``, ``Complete``, ``Destroy``.
+
+Driver API, section 6.12 (module management).
+"""
+
+from __future__ import annotations
+
+import ctypes
+import time
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from cudarun.diagnostics.entries import Diagnostic
+from cudarun.diagnostics.errors import Diagnosed
+from cudarun.errors import CudarunError, ImageRefused, RequestError
+from cudarun.images.identify import ImageKind, identify
+from cudarun.images.read import CONTAINERS
+from cudarun.images.symbols import link_symbols
+from cudarun.images.versions import Target, newest_ptx
+from cudarun.records import dataclass
+from cudarun.session.compile.nvrtc import compile_source
+from cudarun.session.driver.calls import Driver
+from cudarun.session.driver.devices import Device
+from cudarun.session.image.diagnosis import device_place, diagnose, diagnostics_of
+from cudarun.session.image.image import STDIN, Image
+from cudarun.session.link.request import LinkRequest
+from cudarun.session.link.symbols import SymbolTable
+from cudarun.session.load.jit import Logs, driver_options, options_told, with_whole_logs
+from cudarun.session.load.preparation import architecture_of, check_structure, prepare_all
+from cudarun.session.load.request import JitOptions
+from cudarun.session.workers.session import Session
+
+_BY_FILE = (ImageKind.HOST_OBJECT, ImageKind.ARCHIVE)  # what linkers are used to find on disk
+
+
+@dataclass(frozen=True, slots=True)
+class Linked:
+    """What a linker made.
+
+    Attributes:
+        data: The image.
+        linker: Which one, with its version.
+        target: What it is for.
+        milliseconds: From the linker's first call to its last.
+        info_log: What it said.
+        diagnostics: Warnings, of the compiler too.
+    """
+
+    data: bytes
+    linker: str
+    target: str
+    milliseconds: float
+    info_log: str
+    diagnostics: tuple[Diagnostic, ...] = ()
+
+
+def link_on_device(request: LinkRequest, session: Session, device: Device) -> Linked:
+    """Link in a device's context.
+
+    Raises:
+        RequestError: An option that this linker does not have.
+        ImageRefused: The inputs do not link.
+    """
+    driver = session.driver
+    _check_options(request, driver, device)
+    session.enter(device)
+    target = request.architecture or Target(False, architecture_of(driver, device))
+    inputs = _inputs(request, driver, device, target)
+    symbols = SymbolTable(inputs, target.number)
+    symbols.check_duplicates()
+    options = replace(request.options, target=request.architecture or request.options.target)
+    session.progress.say(f"the driver links for {target}")
+    started = time.perf_counter()
+    try:
+        data, logs = with_whole_logs(lambda logs: _link(driver, inputs, options, logs))
+        milliseconds = (time.perf_counter() - started) * 1e3
+        defined, wanted = result_symbols(data, target)
+        symbols.refuse(wanted | (symbols.missing() - defined))
+        if any(found.is_serious for found in diagnostics_of(logs.error, inputs)):
+            # The driver has been seen to make an image all the same.
+            raise ImageRefused("the inputs do not link", log=logs.error)
+    except Diagnosed:
+        raise
+    except ImageRefused as error:
+        refused = diagnose(error, inputs, device_place(driver), symbols.definers)
+        refused.diagnostics = symbols.placed(refused.diagnostics)
+        raise refused from None
+    return Linked(
+        data=data,
+        linker=f"the driver's linker, CUDA {driver.version // 1000}.{driver.version % 1000 // 10}",
+        target=str(target),
+        milliseconds=milliseconds,
+        info_log=logs.info,
+        diagnostics=link_warnings(inputs, logs.info),
+    )
+
+
+def result_symbols(data: bytes, target: Target) -> tuple[set[str], set[str]]:
+    """What a linked image defines, and what it still wants although it should not."""
+    symbols = link_symbols(data, "the result", target.number)
+    wanted = {symbol.name for symbol in symbols if symbol.role == "wanted"}
+    return {symbol.name for symbol in symbols} - wanted, wanted
+
+
+def link_warnings(inputs: Sequence[Image], log: str) -> tuple[Diagnostic, ...]:
+    """What the compiler complained of, and the warnings in the linker's information log."""
+    of_compiler = [warning for image in inputs for warning in image.warnings]
+    of_linker = [found for found in diagnostics_of(log, inputs) if found.severity == "warning"]
+    return tuple(dict.fromkeys([*of_compiler, *of_linker]))
+
+
+def _check_options(request: LinkRequest, driver: Driver, device: Device) -> None:
+    """Refuse what this linker does not have, rather than leave it out.
+
+    Raises:
+        RequestError: By its name.
+    """
+    options = request.options
+    if request.lto:
+        raise RequestError(
+            "--lto: the driver's linker does not take LTO-IR",
+            hint="--linker nvjitlink does",
+        )
+    if options.fallback is not None:
+        raise RequestError(
+            "--fallback: a linker wants code that matches exactly",
+            hint="'cudarun load' has the option",
+        )
+    if request.architecture and options.threads_per_block is not None:
+        raise RequestError("--arch: the driver takes none beside --threads-per-block")
+    if request.architecture and options.target not in (None, request.architecture):
+        raise RequestError(f"--arch {request.architecture} and --target {options.target} differ")
+    own = architecture_of(driver, device)
+    wanted = request.architecture or options.target
+    if not driver.runs_machine_code and wanted is not None and wanted.number != own:
+        raise RequestError(
+            f"--arch {wanted}: the emulated device links PTX for itself, which is sm_{own}",
+            hint="--linker nvjitlink links for any architecture",
+        )
+
+
+def _inputs(request: LinkRequest, driver: Driver, device: Device, target: Target) -> list[Image]:
+    """The inputs as the linker takes them."""
+    inputs: list[Image] = []
+    newest = newest_ptx((driver.version // 1000, driver.version % 1000 // 10))
+    for image in request.inputs:
+        kind = identify(image.data)
+        if kind is ImageKind.CUDA_SOURCE:
+            form: Any = "CUBIN" if driver.runs_machine_code else "PTX"
+            for_what = target if driver.runs_machine_code else Target(True, target.number)
+            inputs.append(
+                compile_source(image, for_what, form, relocatable=True, newest_ptx=newest)
+            )
+        elif kind in CONTAINERS and driver.runs_machine_code:
+            check_structure(driver, image)
+            inputs.append(image)
+        else:
+            inputs += prepare_all(driver, image, [device])
+    return inputs
+
+
+def _link(
+    driver: Driver, inputs: Sequence[Image], options: JitOptions, logs: Logs
+) -> tuple[bytes, Logs]:
+    """The linked image, copied before the link state that owns it ends, and the logs."""
+    of_link = driver_options(driver, options)
+    # The state keeps pointers to the values: they must live until it is destroyed.
+    every = of_link | logs.options(driver)
+    with options_told(of_link, logs):
+        state = driver.cuLinkCreate(len(every), [*every], [*every.values()])
+    try:
+        for image in inputs:
+            try:
+                _add(driver, state, image)
+            except ImageRefused as error:
+                error.log = logs.error or error.log
+                raise diagnose(error, [image], device_place(driver)) from None
+        address, size = driver.cuLinkComplete(state)
+        return ctypes.string_at(int(address), size), logs
+    except CudarunError as error:
+        error.log = logs.error or error.log
+        raise
+    finally:
+        driver.attempt("cuLinkDestroy", state)
+
+
+def _add(driver: Driver, state: Any, image: Image) -> None:
+    """Add an input, without options of its own.
+
+    Of ``CU_JIT_FALLBACK_STRATEGY`` the manual says both that links do not have it and that inputs
+    which hold several images do (``CUjit_option``, ``CUjitInputType``); driver 580 takes it of
+    neither a fatbin nor an object.
+    """
+    given = 0, list[Any](), list[Any]()
+    kind = identify(image.data)
+    kinds = driver.CUjitInputType
+    input_type = {
+        ImageKind.PTX: kinds.CU_JIT_INPUT_PTX,
+        ImageKind.CUBIN: kinds.CU_JIT_INPUT_CUBIN,
+        ImageKind.FATBIN: kinds.CU_JIT_INPUT_FATBINARY,
+        ImageKind.HOST_OBJECT: kinds.CU_JIT_INPUT_OBJECT,
+        ImageKind.ARCHIVE: kinds.CU_JIT_INPUT_LIBRARY,
+    }.get(kind, kinds.CU_JIT_INPUT_PTX)  # what is nothing known, ptxas has the words for
+    try:
+        if kind in _BY_FILE and image.origin != STDIN:
+            driver.cuLinkAddFile(state, input_type, image.origin.encode(), *given)
+            return
+        data = image.data + b"\0" if input_type == kinds.CU_JIT_INPUT_PTX else image.data
+        name = image.origin.encode()
+        driver.cuLinkAddData(state, input_type, data, len(data), name, *given)
+    except ImageRefused as error:
+        error.message = f"{image.origin}: {error.message}"
+        raise

@@ -1,0 +1,170 @@
+"""The options and the logs of the driver's compiler and linker (driver API, ``CUjit_option``)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, TypeVar
+
+from cudarun.errors import DeviceFailed, ImageRefused, RequestError
+from cudarun.session.driver.calls import Driver
+from cudarun.session.load.request import CACHE_MODES, FALLBACKS, JitOptions
+
+T = TypeVar("T")
+
+_FIRST_SIZE = 1 << 20  # costs nothing before it is written to
+_LARGEST_SIZE = 1 << 26
+
+
+class Logs:
+    """The buffers that a compiler or linker writes into.
+
+    They must live as long as what was made with them: a library that loads lazily and a link under
+    way write into them later.
+    """
+
+    def __init__(self, size: int = _FIRST_SIZE) -> None:
+        self._size = size
+        self._error = bytearray(size)
+        self._info = bytearray(size)
+
+    def options(self, driver: Driver) -> dict[Any, Any]:
+        """The options that name the buffers."""
+        option = driver.CUjit_option
+        return {
+            option.CU_JIT_ERROR_LOG_BUFFER: self._error,
+            option.CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES: self._size,
+            option.CU_JIT_INFO_LOG_BUFFER: self._info,
+            option.CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES: self._size,
+        }
+
+    @property
+    def error(self) -> str:
+        """What went wrong; empty where nothing did."""
+        return _text(self._error)
+
+    @property
+    def info(self) -> str:
+        """What was done, and warnings."""
+        return _text(self._info)
+
+    @property
+    def is_full(self) -> bool:
+        """Whether there may be more than the buffers hold."""
+        return any(_length(buffer) >= self._size - 1 for buffer in (self._error, self._info))
+
+
+def with_whole_logs(work: Callable[[Logs], T]) -> T:
+    """Do the work, again with larger buffers as long as its logs do not fit."""
+    size = _FIRST_SIZE
+    while True:
+        logs = Logs(size)
+        try:
+            result = work(logs)
+        except ImageRefused:
+            if not logs.is_full or size >= _LARGEST_SIZE:
+                raise
+        else:
+            if not logs.is_full or size >= _LARGEST_SIZE:
+                return result
+        size *= 16
+
+
+def driver_options(driver: Driver, options: JitOptions) -> dict[Any, Any]:
+    """The options in the driver's terms.
+
+    Raises:
+        RequestError: There is no such target in this version of the bindings.
+    """
+    option = driver.CUjit_option
+    given: dict[Any, Any] = {
+        option.CU_JIT_MAX_REGISTERS: options.max_registers,
+        option.CU_JIT_THREADS_PER_BLOCK: options.threads_per_block,
+        option.CU_JIT_OPTIMIZATION_LEVEL: options.optimization,
+        option.CU_JIT_GENERATE_LINE_INFO: int(options.line_info) or None,
+        option.CU_JIT_GENERATE_DEBUG_INFO: int(options.debug) or None,
+        option.CU_JIT_POSITION_INDEPENDENT_CODE: int(options.position_independent) or None,
+        option.CU_JIT_LOG_VERBOSE: int(options.verbose) or None,
+    }
+    if options.cache_mode is not None:
+        mode = f"CU_JIT_CACHE_OPTION_{CACHE_MODES[options.cache_mode]}"
+        given[option.CU_JIT_CACHE_MODE] = getattr(driver.CUjit_cacheMode, mode)
+    if options.fallback is not None:
+        strategy = f"CU_PREFER_{FALLBACKS[options.fallback]}"
+        given[option.CU_JIT_FALLBACK_STRATEGY] = getattr(driver.CUjit_fallback, strategy)
+    if options.target is not None:
+        given[option.CU_JIT_TARGET] = _target(driver, options)
+    return {name: value for name, value in given.items() if value is not None}
+
+
+@contextmanager
+def options_told(options: dict[Any, Any], logs: Logs) -> Iterator[None]:
+    """Turn a refusal of an option, by the driver or the bindings, into one of its name here.
+
+    Args:
+        options: Those of `driver_options`.
+        logs: Where the driver may have said which one it is.
+
+    Raises:
+        RequestError: They do not take the options.
+    """
+    try:
+        yield
+    except TypeError as error:
+        named = _NOT_PASSED.search(str(error))
+        if not named:
+            raise
+        flag = _FLAGS.get(named[1], named[1])
+        raise RequestError(
+            f"{flag}: the installed CUDA bindings do not pass {named[1]} to the driver",
+            hint="newer ones may; 'cudarun link --linker nvjitlink' does without",
+        ) from None
+    except DeviceFailed as error:
+        if not options or error.cuda is None or error.cuda[1] not in _OPTION_REFUSED:
+            raise
+        named = _NOT_SUPPORTED.search(logs.error)
+        if named and named[1] in _FLAGS:
+            raise RequestError(f"{_FLAGS[named[1]]}: {named[2]}", cuda=error.cuda) from None
+        given = ", ".join(_FLAGS[option.name] for option in options)
+        raise RequestError(
+            f"{given}: {error.message}", cuda=error.cuda, log=logs.error or error.log
+        ) from None
+
+
+# The results of calls that are given an option which is not for them, or has no such value.
+_OPTION_REFUSED = (1, 801)
+_NOT_SUPPORTED = re.compile(r"(CU_JIT_\w+) is not supported: (.+)")
+# cuda-bindings turn the values of options to C by a table of their own, which lacks some.
+_NOT_PASSED = re.compile(r"Unsupported attribute: (CU_JIT_\w+)")
+_FLAGS = {
+    "CU_JIT_MAX_REGISTERS": "--max-registers",
+    "CU_JIT_THREADS_PER_BLOCK": "--threads-per-block",
+    "CU_JIT_OPTIMIZATION_LEVEL": "-O",
+    "CU_JIT_GENERATE_LINE_INFO": "--lineinfo",
+    "CU_JIT_GENERATE_DEBUG_INFO": "--debug",
+    "CU_JIT_POSITION_INDEPENDENT_CODE": "--position-independent",
+    "CU_JIT_LOG_VERBOSE": "--verbose",
+    "CU_JIT_CACHE_MODE": "--cache-mode",
+    "CU_JIT_FALLBACK_STRATEGY": "--fallback",
+    "CU_JIT_TARGET": "--target",
+}
+
+
+def _target(driver: Driver, options: JitOptions) -> Any:
+    wanted = options.target
+    assert wanted is not None
+    name = f"CU_TARGET_COMPUTE_{wanted.number}{wanted.suffix.upper()}"
+    found = getattr(driver.CUjit_target, name, None)
+    if found is None:
+        raise RequestError(f"the CUDA bindings know no target {wanted} (CUjit_target)")
+    return found
+
+
+def _length(buffer: bytearray) -> int:
+    end = buffer.find(b"\0")
+    return len(buffer) if end < 0 else end
+
+
+def _text(buffer: bytearray) -> str:
+    return buffer[: _length(buffer)].decode(errors="replace").strip()

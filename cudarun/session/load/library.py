@@ -1,0 +1,228 @@
+"""Images as libraries (``cuLibrary*``): loaded once, their kernels launched in any context."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from cudarun.arguments.scanner import did_you_mean
+from cudarun.errors import CudarunError, ImageRefused, RequestError
+from cudarun.images.demangle import demangle, parameter_types
+from cudarun.images.facts import ImageFacts, KernelFacts
+from cudarun.images.identify import ImageKind
+from cudarun.parameters import Parameter
+from cudarun.records import dataclass
+from cudarun.session.driver.calls import Driver
+from cudarun.session.image.image import Image
+from cudarun.session.image.kernels import select_kernel
+from cudarun.session.load.jit import Logs, driver_options, options_told
+from cudarun.session.load.request import JitOptions
+
+_PARAM_COUNT_SINCE = 13020
+PARAM_INFO_SINCE = 12040
+"""cuKernelGetParamInfo, cuLibraryEnumerateKernels, cuFuncLoad and their like."""
+
+
+@dataclass(frozen=True, slots=True)
+class Kernel:
+    """A kernel of a library: a ``CUkernel``, good in every context."""
+
+    name: str
+    handle: Any
+    parameters: tuple[Parameter, ...]
+
+    @property
+    def demangled(self) -> str:
+        """The C++ signature, or the name itself."""
+        return demangle(self.name)
+
+
+class Library:
+    """A loaded image.
+
+    Loading is lazy: the driver may accept a broken image and refuse its kernels only when they are
+    asked for, so every failure here carries the JIT's log from the load.
+
+    Args:
+        driver: The driver, initialised.
+        image: The image; PTX is terminated here.
+        options: For the driver's compiler.
+        logs: Where it writes.
+
+    Raises:
+        ImageRefused: The driver does not take the image.
+    """
+
+    def __init__(
+        self,
+        driver: Driver,
+        image: Image,
+        options: JitOptions | None = None,
+        logs: Logs | None = None,
+    ) -> None:
+        self.driver = driver
+        self.image = image
+        self.options = options or JitOptions()
+        self.logs = logs or Logs()
+        given = driver_options(driver, self.options)
+        every = given | self.logs.options(driver)
+        with options_told(given, self.logs):
+            self.handle = self._ask(
+                "cuLibraryLoadData", image.data + b"\0", [*every], [*every.values()],
+                len(every), [], [], 0,
+            )  # fmt: skip
+
+    def kernel(self, wanted: str | None) -> Kernel:
+        """The kernel of that name: mangled, demangled, or the bare function name.
+
+        Raises:
+            RequestError: None or several fit; the candidates are listed.
+            ImageRefused: The driver refuses the image now that code is needed.
+        """
+        name = select_kernel(self.names(), self.image.lowered_name(wanted), self.image.origin)
+        handle = self.handle_of(name)
+        return Kernel(name, handle, self._parameters(name, handle))
+
+    def handle_of(self, name: str) -> Any:
+        """The ``CUkernel`` of a mangled name."""
+        return self._ask("cuLibraryGetKernel", self.handle, name.encode())
+
+    def function_of(self, kernel: Any) -> Any:
+        """The ``CUfunction`` of a ``CUkernel`` in the current context."""
+        return self._ask("cuKernelGetFunction", kernel)
+
+    def unload(self) -> None:
+        """Take it out of every context; its kernels and variables are no more."""
+        self.driver.cuLibraryUnload(self.handle)
+
+    def symbol(self, name: str) -> int:
+        """The address of a variable of the image in the current context.
+
+        Raises:
+            RequestError: The image has no such variable.
+        """
+        for call in ("cuLibraryGetManaged", "cuLibraryGetGlobal"):
+            result, *found = self.driver.attempt(call, self.handle, name.encode())
+            if result == 0:
+                return int(found[0])
+            if result != self.driver.CUresult.CUDA_ERROR_NOT_FOUND:
+                raise self.driver.failure(call, result)
+        variables = self.image.facts.variables if self.image.facts else ()
+        known = [variable.name for variable in variables]
+        close = did_you_mean(name, known)
+        listed = f"it has {', '.join(known)}" if known else "it has none that it tells"
+        raise RequestError(
+            f"&{name}: {self.image.origin} has no such variable",
+            hint=f"{close} {listed}" if close else listed,
+        )
+
+    def names(self) -> list[str]:
+        """The mangled names of its kernels.
+
+        Raises:
+            ImageRefused: The driver refuses the image now that it must look into it.
+        """
+        if self.driver.version < PARAM_INFO_SINCE:
+            return [kernel.name for kernel in self._read().kernels]
+        count = self._ask("cuLibraryGetKernelCount", self.handle)
+        if not count:
+            self._refuse_if_broken()
+            return []
+        kernels = self._ask("cuLibraryEnumerateKernels", count, self.handle)
+        return [self.driver.cuKernelGetName(kernel).decode() for kernel in kernels]
+
+    def _refuse_if_broken(self) -> None:
+        """Raise the driver's error for an image that it loaded without looking at its code.
+
+        Such an image counts no kernels; asking for one, by any name, tells why.
+        """
+        result, *_ = self.driver.attempt("cuLibraryGetKernel", self.handle, b"-")
+        if result not in (0, self.driver.CUresult.CUDA_ERROR_NOT_FOUND):
+            raise self.refused(self.driver.failure("cuLibraryGetKernel", result))
+
+    def _parameters(self, name: str, handle: Any) -> tuple[Parameter, ...]:
+        if self.driver.version < PARAM_INFO_SINCE:
+            return next(k.parameters for k in self._read().kernels if k.name == name)
+        return read_parameters(self.driver, "cuKernelGetParamInfo", handle, name, self.image.facts)
+
+    def _read(self) -> ImageFacts:
+        from cudarun.images.read import read_image
+
+        return read_image(self.image.data, self.image.origin)
+
+    def _ask(self, name: str, *args: Any) -> Any:
+        try:
+            return getattr(self.driver, name)(*args)
+        except ImageRefused as error:
+            raise self.refused(error) from None
+
+    def refused(self, error: CudarunError) -> CudarunError:
+        """The driver's refusal with the compiler's log, and explained."""
+        from cudarun.session.image.diagnosis import (  # only what fails needs it
+            device_place,
+            diagnose,
+        )
+
+        error.log = self.logs.error or error.log  # the driver's own log repeats the compiler's
+        error.message = f"{self.image.origin}: {error.message}"
+        return diagnose(error, [self.image], device_place(self.driver), target=self.options.target)
+
+
+def read_parameters(
+    driver: Driver, call: str, handle: Any, name: str, facts: ImageFacts | None
+) -> tuple[Parameter, ...]:
+    """A kernel's parameters as the driver lays them out, named as far as the image tells.
+
+    Args:
+        driver: The driver; a context must be current.
+        call: ``cuKernelGetParamInfo`` or ``cuFuncGetParamInfo``.
+        handle: What that call takes.
+        name: The kernel's mangled name.
+        facts: Of its image.
+    """
+    kernels = facts.kernels if facts else ()
+    told = next((kernel for kernel in kernels if kernel.name == name), None)
+    types = parameter_types(demangle(name))
+    # A cubin of old tools tells no parameters, which does not mean that there are none.
+    is_ptx = facts is not None and facts.kind is ImageKind.PTX
+    certain = told if told and (told.parameters or is_ptx) else None
+    count = _parameter_count(driver, call, handle, certain)
+    layout: list[Parameter] = []
+    while count is None or len(layout) < count:
+        result, *where = driver.attempt(call, handle, len(layout))
+        if result == driver.CUresult.CUDA_ERROR_INVALID_VALUE:  # past the last one
+            break
+        if result != 0:
+            raise driver.failure(call, result)
+        layout.append(Parameter(len(layout), *where))
+    return _named(layout, told, types)
+
+
+def _parameter_count(
+    driver: Driver, call: str, handle: Any, told: KernelFacts | None
+) -> int | None:
+    """How many parameters a kernel has; ``None``: as many as the driver tells before it refuses.
+
+    A refused call is harmless, but a tool that watches the driver reports it.
+    """
+    if told is not None:
+        return len(told.parameters)
+    counting = call.replace("Info", "Count")
+    if driver.version >= _PARAM_COUNT_SINCE and hasattr(driver.module, counting):
+        return int(getattr(driver, counting)(handle))
+    return None
+
+
+def _named(
+    layout: Sequence[Parameter], told: KernelFacts | None, types: Sequence[str] | None
+) -> tuple[Parameter, ...]:
+    """The driver's layout with the names and types that the image or the mangled name has."""
+    if told is not None and len(told.parameters) == len(layout):
+        return tuple(
+            replace(known, name=fact.name, type=fact.type, alignment=fact.alignment)
+            for known, fact in zip(layout, told.parameters, strict=True)
+        )
+    if types is not None and len(types) == len(layout):
+        return tuple(replace(p, type=t) for p, t in zip(layout, types, strict=True))
+    return tuple(layout)

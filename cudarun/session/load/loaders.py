@@ -1,0 +1,242 @@
+"""The two ways from an image to kernels: a library for all contexts, a module in each.
+
+Both are measured and read in the same steps, so they have the same methods: `load`, then in each
+context `kernels`, and the questions about those.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+from cudarun.errors import CudarunError, ImageRefused
+from cudarun.images.demangle import demangle
+from cudarun.images.facts import ImageFacts, VariableFacts
+from cudarun.parameters import Parameter
+from cudarun.records import dataclass
+from cudarun.session.driver.calls import Driver
+from cudarun.session.driver.devices import Device
+from cudarun.session.image.diagnosis import device_place, diagnose
+from cudarun.session.image.image import Image
+from cudarun.session.load.jit import Logs, driver_options, options_told, with_whole_logs
+from cudarun.session.load.library import PARAM_INFO_SINCE, Library, read_parameters
+from cudarun.session.load.request import JitOptions, Via
+
+# Until cuModuleEnumerateFunctions (CUDA 12.4) the file itself is asked for the names.
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A kernel in the current context: ``kernel`` is the ``CUkernel``, where there is one."""
+
+    name: str
+    kernel: Any | None
+    function: Any
+
+
+class Way(ABC):
+    """One interface of the driver to load through.
+
+    Args:
+        driver: The driver.
+        image: What to load, as the driver takes it.
+        facts: What the file says of itself, as far as it can be read.
+        options: For the driver's compiler.
+    """
+
+    via: ClassVar[Via]
+    loads_once: ClassVar[bool]
+    parameter_call: ClassVar[str]
+
+    def __init__(
+        self, driver: Driver, image: Image, facts: ImageFacts | None, options: JitOptions
+    ) -> None:
+        self.driver = driver
+        self.image = image
+        self.facts = facts
+        self.options = options
+
+    @abstractmethod
+    def load(self) -> None:
+        """Load the image.
+
+        Raises:
+            ImageRefused: The driver does not take it.
+        """
+
+    @abstractmethod
+    def kernels(self) -> list[Found]:
+        """Its kernels in the current context.
+
+        Raises:
+            ImageRefused: The driver refuses one now that it is asked for.
+        """
+
+    def force(self, found: Found) -> None:
+        """Have a kernel's code put on the device now, not when it is first launched.
+
+        Raises:
+            ImageRefused: The driver refuses it.
+        """
+        try:
+            self.driver.cuFuncLoad(found.function)
+        except ImageRefused as error:
+            raise self._refused(error).at(kernel=demangle(found.name)) from None
+
+    @abstractmethod
+    def attribute(self, name: str, found: Found, device: Device) -> int:
+        """A ``CUfunction_attribute`` of a kernel."""
+
+    @abstractmethod
+    def variable(self, variable: VariableFacts) -> tuple[int, int] | None:
+        """Address and size in the current context; ``None`` where the driver shows it to nobody."""
+
+    @abstractmethod
+    def unload(self) -> None:
+        """Give it back."""
+
+    @property
+    @abstractmethod
+    def logs(self) -> Logs:
+        """What the compiler said; readable once `load` has returned."""
+
+    @abstractmethod
+    def _refused(self, error: ImageRefused) -> CudarunError:
+        """The refusal with the compiler's log, and explained."""
+
+    def parameters(self, found: Found) -> tuple[Parameter, ...]:
+        """The layout of a kernel's parameters."""
+        if self.driver.version < PARAM_INFO_SINCE:
+            known = self.facts.kernels if self.facts else ()
+            return next((k.parameters for k in known if k.name == found.name), ())
+        handle = found.function if found.kernel is None else found.kernel
+        return read_parameters(self.driver, self.parameter_call, handle, found.name, self.facts)
+
+    def _find(self, call: str, handle: Any, variable: VariableFacts) -> tuple[int, int] | None:
+        result, *found = self.driver.attempt(call, handle, variable.name.encode())
+        if result == self.driver.CUresult.CUDA_ERROR_NOT_FOUND:
+            return None
+        if result != 0:
+            raise self.driver.failure(call, result)
+        address, size = found
+        return int(address), int(size)
+
+    def _attribute_id(self, name: str) -> Any:
+        return getattr(self.driver.CUfunction_attribute, f"CU_FUNC_ATTRIBUTE_{name}")
+
+
+class ThroughLibrary(Way):
+    """``cuLibraryLoadData``: once, before or after any context is made."""
+
+    via = "library"
+    loads_once = True
+    parameter_call = "cuKernelGetParamInfo"
+
+    def load(self) -> None:
+        """``cuLibraryLoadData``, and what makes a broken image known."""
+
+        def load(logs: Logs) -> Library:
+            library = Library(self.driver, self.image, self.options, logs)
+            self._names = library.names()
+            return library
+
+        self._library = with_whole_logs(load)
+
+    def kernels(self) -> list[Found]:
+        """``cuLibraryGetKernel``, ``cuKernelGetFunction``."""
+        handles = [(name, self._library.handle_of(name)) for name in self._names]
+        return [Found(name, handle, self._library.function_of(handle)) for name, handle in handles]
+
+    def attribute(self, name: str, found: Found, device: Device) -> int:
+        """``cuKernelGetAttribute``."""
+        attribute = self._attribute_id(name)
+        return int(self.driver.cuKernelGetAttribute(attribute, found.kernel, device.handle))
+
+    def variable(self, variable: VariableFacts) -> tuple[int, int] | None:
+        """``cuLibraryGetManaged`` or ``cuLibraryGetGlobal``."""
+        call = "cuLibraryGetManaged" if variable.managed else "cuLibraryGetGlobal"
+        return self._find(call, self._library.handle, variable)
+
+    def unload(self) -> None:
+        """``cuLibraryUnload``."""
+        self._library.unload()
+
+    @property
+    def logs(self) -> Logs:
+        """The library's."""
+        return self._library.logs
+
+    def _refused(self, error: ImageRefused) -> CudarunError:
+        return self._library.refused(error)
+
+
+class ThroughModule(Way):
+    """``cuModuleLoadDataEx``: into the current context."""
+
+    via = "module"
+    loads_once = False
+    parameter_call = "cuFuncGetParamInfo"
+
+    def load(self) -> None:
+        """``cuModuleLoadDataEx``."""
+        self._module = with_whole_logs(self._load)
+
+    def _load(self, logs: Logs) -> Any:
+        self._logs = logs
+        given = driver_options(self.driver, self.options)
+        every = given | logs.options(self.driver)
+        try:
+            with options_told(given, logs):
+                return self.driver.cuModuleLoadDataEx(
+                    self.image.data + b"\0", len(every), [*every], [*every.values()]
+                )
+        except ImageRefused as error:
+            raise self._refused(error) from None
+
+    def kernels(self) -> list[Found]:
+        """``cuModuleEnumerateFunctions``, or ``cuModuleGetFunction`` by the file's names."""
+        try:
+            if self.driver.version < PARAM_INFO_SINCE:
+                names = [kernel.name for kernel in self.facts.kernels] if self.facts else []
+                return [self._by_name(name) for name in names]
+            count = self.driver.cuModuleGetFunctionCount(self._module)
+            functions: Sequence[Any] = (
+                self.driver.cuModuleEnumerateFunctions(count, self._module) if count else []
+            )
+            return [Found(self._name(function), None, function) for function in functions]
+        except ImageRefused as error:
+            raise self._refused(error) from None
+
+    def _by_name(self, name: str) -> Found:
+        function = self.driver.cuModuleGetFunction(self._module, name.encode())
+        return Found(name, None, function)
+
+    def _name(self, function: Any) -> str:
+        name: bytes = self.driver.cuFuncGetName(function)
+        return name.decode()
+
+    def attribute(self, name: str, found: Found, device: Device) -> int:
+        """``cuFuncGetAttribute``."""
+        return int(self.driver.cuFuncGetAttribute(self._attribute_id(name), found.function))
+
+    def variable(self, variable: VariableFacts) -> tuple[int, int] | None:
+        """``cuModuleGetGlobal``."""
+        return self._find("cuModuleGetGlobal", self._module, variable)
+
+    def unload(self) -> None:
+        """``cuModuleUnload``."""
+        self.driver.cuModuleUnload(self._module)
+
+    @property
+    def logs(self) -> Logs:
+        """Its own."""
+        return self._logs
+
+    def _refused(self, error: ImageRefused) -> CudarunError:
+        error.log = self._logs.error or error.log
+        error.message = f"{self.image.origin}: {error.message}"
+        return diagnose(error, [self.image], device_place(self.driver), target=self.options.target)
+
+
+WAYS: dict[Via, type[Way]] = {"library": ThroughLibrary, "module": ThroughModule}

@@ -1,0 +1,105 @@
+"""What files say of themselves, with no driver: ``cudarun load --offline``, and linked images."""
+
+from __future__ import annotations
+
+from cudarun.diagnostics.case import Case, Place
+from cudarun.diagnostics.entries import Diagnostic
+from cudarun.diagnostics.errors import Diagnosed
+from cudarun.diagnostics.explain import explain
+from cudarun.errors import CudarunError, ImageRefused
+from cudarun.images.facts import KernelFacts, Part, VariableFacts
+from cudarun.images.glance import glance
+from cudarun.images.identify import identify
+from cudarun.images.read import read_image
+from cudarun.report.image_types import (
+    FileReport,
+    KernelReport,
+    OfflineReport,
+    PartReport,
+    VariableReport,
+)
+from cudarun.session.image.diagnosis import diagnostics_of
+from cudarun.session.image.image import Image
+
+
+def load_offline(images: tuple[Image, ...]) -> OfflineReport:
+    """Read what each file holds."""
+    return OfflineReport(tuple(read_file(image) for image in images))
+
+
+def read_file(image: Image) -> FileReport:
+    """What one file holds, or why it cannot be read."""
+    kind = identify(image.data).value
+    try:
+        facts = read_image(image.data, image.origin)
+    except ImageRefused as error:
+        refused = _diagnosed(error, image)
+        return FileReport(image.origin, kind, len(image.data), error=refused)
+    return FileReport(
+        image=image.origin,
+        kind=kind,
+        size=len(image.data),
+        targets=facts.targets,
+        ptx_version=facts.ptx_version,
+        toolkit=facts.toolkit,
+        is_relocatable=facts.is_relocatable,
+        kernels=tuple(map(kernel_report, facts.kernels)),
+        variables=tuple(map(variable_report, facts.variables)),
+        externs=facts.externs,
+        relocations=facts.relocations,
+        parts=tuple(map(_part_report, facts.parts)),
+    )
+
+
+def kernel_report(kernel: KernelFacts) -> KernelReport:
+    """A kernel as the file tells of it."""
+    return KernelReport(
+        name=kernel.name,
+        demangled=kernel.demangled,
+        parameters=kernel.parameters,
+        registers=kernel.registers,
+        shared_bytes=kernel.shared_bytes,
+        const_bytes=kernel.const_bytes,
+        local_bytes=kernel.local_bytes,
+        max_threads=kernel.max_threads,
+        required_block=kernel.required_block,
+        required_cluster=kernel.required_cluster,
+    )
+
+
+def _part_report(part: Part) -> PartReport:
+    kernels = part.facts.kernels if part.facts else ()
+    return PartReport(
+        part.kind.value, part.target, part.size, part.unread, tuple(map(kernel_report, kernels))
+    )
+
+
+def variable_report(variable: VariableFacts) -> VariableReport:
+    """A variable as the file tells of it."""
+    return VariableReport(
+        name=variable.name,
+        demangled=variable.demangled,
+        space=variable.space,
+        size=variable.size,
+        managed=variable.managed,
+        type=variable.type,
+    )
+
+
+def _diagnosed(error: ImageRefused, image: Image) -> CudarunError:
+    """The error with what our own reading of the file found, in its place."""
+    diagnostics: tuple[Diagnostic, ...] = diagnostics_of(error.log or "", [image])
+    case = Case(
+        Place("the offline reader", is_driver=False),
+        glance(image.data, image.origin),
+        diagnostics=diagnostics,
+        log=error.log or "",
+    )
+    explanation = explain(case)
+    return Diagnosed(
+        f"{image.origin}: the text is not accepted" if error.log else error.message,
+        diagnostics=diagnostics,
+        explanation=explanation.reason if explanation else None,
+        hint=explanation.remedy if explanation else error.hint,
+        log=error.log,
+    )

@@ -1,0 +1,187 @@
+"""From a file as the user has it to images that a driver takes.
+
+A driver loads PTX, cubins and fatbins. CUDA source is compiled for the device first; of a host
+object, an executable or an archive the fatbins inside are meant, and the emulated device is given
+the PTX out of a fatbin.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+
+from cudarun.diagnostics.case import Place
+from cudarun.diagnostics.errors import Diagnosed
+from cudarun.errors import ImageRefused, RequestError
+from cudarun.images.facts import ImageFacts
+from cudarun.images.fatbin import Entry, read_entries
+from cudarun.images.identify import ImageKind, identify
+from cudarun.images.read import CONTAINERS, fatbins_in, image_entries, read_image
+from cudarun.images.versions import Target, newest_ptx, parse_target
+from cudarun.session.driver.calls import Driver
+from cudarun.session.driver.devices import Device
+from cudarun.session.image.diagnosis import device_place, diagnose
+from cudarun.session.image.image import Image
+
+
+def prepare(driver: Driver, image: Image, devices: Iterable[Device]) -> Image:
+    """The one image to load.
+
+    Raises:
+        RequestError: The file holds several.
+        ImageRefused: It holds none that would do, or does not compile.
+    """
+    prepared = prepare_all(driver, image, devices)
+    if len(prepared) > 1:
+        raise RequestError(
+            f"{image.origin} holds {len(prepared)} fatbins",
+            hint="'cudarun load' takes all of them; cuobjdump -xelf all takes them apart",
+        )
+    return prepared[0]
+
+
+def prepare_all(driver: Driver, image: Image, devices: Iterable[Device]) -> tuple[Image, ...]:
+    """The images to load, at least one.
+
+    Args:
+        driver: The driver, initialised.
+        image: The file.
+        devices: What it is to run on.
+
+    Raises:
+        ImageRefused: It holds nothing that would do, or does not compile.
+        RequestError: The devices have several architectures and it is to be compiled for them.
+    """
+    with _refusals_explained(driver, image):
+        return _prepared(driver, image, devices)
+
+
+def check_structure(driver: Driver, image: Image) -> None:
+    """Refuse a damaged file ourselves: a driver that is given one can crash, or never answer.
+
+    Raises:
+        ImageRefused: It is one.
+    """
+    with _refusals_explained(driver, image):
+        _check_structure(image, identify(image.data))
+
+
+@contextmanager
+def _refusals_explained(driver: Driver, image: Image) -> Iterator[None]:
+    try:
+        yield
+    except Diagnosed:
+        raise
+    except ImageRefused as error:
+        raise diagnose(error, [image], device_place(driver)) from None
+
+
+def _prepared(driver: Driver, image: Image, devices: Iterable[Device]) -> tuple[Image, ...]:
+    kind = identify(image.data)
+    if kind is ImageKind.EMPTY:
+        raise ImageRefused(f"{image.origin}: the file is empty")
+    if kind in (ImageKind.CUBIN, ImageKind.FATBIN):
+        _check_structure(image, kind)
+    if kind is ImageKind.CUDA_SOURCE:
+        return (_compiled(driver, image, devices),)
+    if kind is ImageKind.LTO_IR:
+        raise ImageRefused(f"{image.origin}: LTO-IR holds no code before it is linked")
+    if kind not in CONTAINERS or (kind is ImageKind.FATBIN and driver.runs_machine_code):
+        return (image,)
+    return tuple(_fatbins(driver, image, kind))
+
+
+def _check_structure(image: Image, kind: ImageKind) -> None:
+    if kind in CONTAINERS:
+        image_entries(image.data, image.origin)
+        return
+    from cudarun.images.elf import read_elf  # imports pyelftools, which PTX needs not
+
+    read_elf(image.data, image.origin, ImageKind.CUBIN)
+
+
+def _compiled(driver: Driver, image: Image, devices: Iterable[Device]) -> Image:
+    from cudarun.session.compile.nvrtc import compile_source  # most commands compile nothing
+
+    architectures = sorted({architecture_of(driver, device) for device in devices})
+    if len(architectures) > 1:
+        raise RequestError(
+            f"{image.origin} is compiled for one architecture, and the devices have "
+            f"{', '.join(f'sm_{number}' for number in architectures)}",
+            hint="leave --together out, so that each device has a worker of its own",
+        )
+    [number] = architectures
+    if driver.runs_machine_code:
+        return compile_source(image, Target(False, number), "CUBIN")
+    newest = newest_ptx((driver.version // 1000, driver.version % 1000 // 10))
+    return compile_source(image, Target(True, number), "PTX", newest_ptx=newest)
+
+
+def architecture_of(driver: Driver, device: Device) -> int:
+    """90 for compute capability 9.0."""
+    major, minor = (
+        driver.cuDeviceGetAttribute(
+            getattr(driver.CUdevice_attribute, f"CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_{part}"),
+            device.handle,
+        )
+        for part in ("MAJOR", "MINOR")
+    )
+    return 10 * int(major) + int(minor)
+
+
+def _fatbins(driver: Driver, image: Image, kind: ImageKind) -> Iterable[Image]:
+    """The fatbins in a file, numbered where there are several; or the PTX of each."""
+    place = device_place(driver)
+    fatbins = fatbins_in(image.data, image.origin)
+    if not fatbins:
+        raise ImageRefused(f"{image.origin}: the {kind.value} holds no device code")
+    # Every executable holds some without code, of the objects that a linker adds to it.
+    used = [n for n, data in enumerate(fatbins, start=1) if _has_code(data, image.origin)]
+    images = []
+    for number in used or [1]:
+        origin = image.origin if len(used) <= 1 else f"{image.origin}:{number}"
+        found = replace(image, origin=origin, data=fatbins[number - 1])
+        images.append(found if driver.runs_machine_code else _ptx_of(found, place))
+    return images
+
+
+def _has_code(fatbin: bytes, origin: str) -> bool:
+    """Whether there is a kernel, a variable or a function in it, or what cannot be read here."""
+    for entry in read_entries(fatbin, origin):
+        try:
+            facts = read_image(entry.content(origin), origin)
+        except ImageRefused:
+            return True
+        if facts.kernels or facts.variables or facts.is_relocatable:
+            return True
+    return False
+
+
+def _ptx_of(fatbin: Image, place: Place) -> Image:
+    """The PTX in a fatbin for the newest architecture that is not newer than the device."""
+    entries = read_entries(fatbin.data, fatbin.origin)
+    fitting = [entry for entry in entries if _fits(entry, place)]
+    if not fitting:
+        refused = ImageRefused(f"{fatbin.origin}: no PTX for {place.name} inside")
+        raise diagnose(refused, [fatbin], place)
+    best = max(fitting, key=lambda entry: _target(entry).number)
+    data = best.content(fatbin.origin).rstrip(b"\0")
+    return replace(fatbin, data=data, facts=_facts(data, fatbin.origin))
+
+
+def _facts(ptx: bytes, origin: str) -> ImageFacts | None:
+    """Types and names of parameters; whether the text is good is the driver's to say."""
+    try:
+        return read_image(ptx, origin)
+    except ImageRefused:
+        return None
+
+
+def _fits(entry: Entry, place: Place) -> bool:
+    is_ptx = entry.kind is ImageKind.PTX
+    return is_ptx and _target(entry).runs_on(place.architecture or 0)
+
+
+def _target(entry: Entry) -> Target:
+    return parse_target(entry.target) or Target(True, 0)

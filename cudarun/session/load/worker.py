@@ -1,0 +1,297 @@
+"""One file in a worker: loaded each way that was asked for, every kernel forced, all of it read."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import field
+from math import prod
+from typing import Any
+
+from cudarun.diagnostics.entries import Diagnostic
+from cudarun.errors import CudarunError, ImageRefused
+from cudarun.images.demangle import demangle
+from cudarun.images.facts import ImageFacts, KernelFacts
+from cudarun.images.identify import ImageKind, identify
+from cudarun.images.read import read_image
+from cudarun.records import dataclass
+from cudarun.report.image_types import (
+    Handle,
+    KernelReport,
+    LoadResult,
+    Occupancy,
+    VariableReport,
+    WayReport,
+)
+from cudarun.report.types import DeviceInfo
+from cudarun.session.driver.calls import Driver
+from cudarun.session.driver.devices import Device, describe
+from cudarun.session.image.diagnosis import diagnostics_of
+from cudarun.session.image.image import Image
+from cudarun.session.load.library import PARAM_INFO_SINCE
+from cudarun.session.load.loaders import WAYS, Found, Way
+from cudarun.session.load.preparation import prepare_all
+from cudarun.session.load.request import LoadRequest
+from cudarun.session.workers.session import Session
+
+OnDevice = Callable[[Device], tuple[DeviceInfo, tuple[LoadResult, ...]]]
+
+
+def examine(request: LoadRequest, image: Image, session: Session) -> OnDevice:
+    """Load a file as a library at once, before any context where there are several devices.
+
+    Returns:
+        What examines it on a device.
+    """
+    driver = session.driver
+    session.progress.say(f"loading {image.origin}")
+    error: CudarunError | None = None
+    trials: list[_Trial] = []
+    try:
+        trials = [
+            _Trial(driver, one, request) for one in prepare_all(driver, image, session.devices)
+        ]
+    except CudarunError as refused:
+        error = refused
+
+    def on_device(device: Device) -> tuple[DeviceInfo, tuple[LoadResult, ...]]:
+        session.enter(device)
+        if error is not None:
+            raise error
+        about = describe(driver, device)
+        results = tuple(trial.on(device) for trial in trials)
+        if device == session.devices[-1]:
+            for trial in trials:
+                trial.end()
+        return about, results
+
+    return on_device
+
+
+@dataclass(slots=True)
+class _Attempt:
+    """One way, and what it has cost so far."""
+
+    way: Way
+    before_contexts: bool = False
+    calls: int = 0
+    milliseconds: float = 0.0
+    error: CudarunError | None = None
+    found: list[Found] = field(default_factory=list)
+
+
+class _Trial:
+    """One image that the driver is to take.
+
+    Args:
+        driver: The driver.
+        image: The image, prepared.
+        request: How to load it.
+    """
+
+    def __init__(self, driver: Driver, image: Image, request: LoadRequest) -> None:
+        self.driver = driver
+        self.image = image
+        self.request = request
+        self.facts = image.facts or _facts(image)
+        self._attempts = [
+            _Attempt(WAYS[via](driver, image, self.facts, request.options)) for via in request.ways
+        ]
+        for attempt in self._attempts:
+            if attempt.way.loads_once:
+                self._load(attempt)
+
+    def on(self, device: Device) -> LoadResult:
+        """Load what is loaded by context, force the kernels, and read all of it."""
+        reports = [self._in_context(attempt) for attempt in self._attempts]
+        read = [
+            [self._kernel(attempt.way, found, device) for found in attempt.found]
+            for attempt in self._attempts
+            if attempt.error is None
+        ]
+        good = next((a.way for a in self._attempts if a.error is None), None)
+        result = LoadResult(
+            image=self.image.origin,
+            ways=tuple(reports),
+            kernels=tuple(read[0]) if read else (),
+            variables=self._variables(good) if good else None,
+            differences=tuple(_differences(*read)) if len(read) > 1 else (),
+            diagnostics=(*self.image.warnings, *self._warnings(reports)),
+        )
+        self._unload(loaded_once=False)
+        return result
+
+    def end(self) -> None:
+        """Unload what was loaded for all contexts."""
+        self._unload(loaded_once=True)
+
+    def _unload(self, *, loaded_once: bool) -> None:
+        for attempt in self._attempts:
+            if attempt.way.loads_once is loaded_once and attempt.error is None:
+                attempt.way.unload()
+
+    def _load(self, attempt: _Attempt) -> None:
+        attempt.before_contexts = self._has_no_context()
+        calls, started = self.driver.count, time.perf_counter()
+        try:
+            attempt.way.load()
+        except CudarunError as error:
+            attempt.error = error
+        attempt.milliseconds = (time.perf_counter() - started) * 1e3
+        attempt.calls = self.driver.count - calls
+
+    def _in_context(self, attempt: _Attempt) -> WayReport:
+        way = attempt.way
+        free = self.driver.cuMemGetInfo()[0]
+        if not way.loads_once:
+            attempt.error = None
+            self._load(attempt)
+        calls, started = self.driver.count, time.perf_counter()
+        if attempt.error is None:
+            try:
+                attempt.found = way.kernels()
+                self._force(attempt)
+            except CudarunError as error:
+                attempt.error = error
+        milliseconds = (time.perf_counter() - started) * 1e3
+        said = way.logs.info if attempt.error is None else ""
+        return WayReport(
+            via=way.via,
+            before_contexts=attempt.before_contexts,
+            load_calls=attempt.calls,
+            load_milliseconds=attempt.milliseconds,
+            context_calls=self.driver.count - calls,
+            context_milliseconds=milliseconds,
+            memory_bytes=max(0, free - self.driver.cuMemGetInfo()[0]),
+            handles=tuple(map(_handle, attempt.found)),
+            info_log=said,
+            silence=None if said or attempt.error else self._silence(),
+            error=attempt.error,
+        )
+
+    def _silence(self) -> str | None:
+        """Why a compiler that was to tell of its work has told nothing."""
+        if not self.request.options.verbose:
+            return None
+        kind = identify(self.image.data)
+        if kind is ImageKind.CUBIN:
+            return "machine code: there was nothing to compile"
+        cached = "from the driver's compute cache, the compiler was not asked"
+        if kind is not ImageKind.PTX:
+            cached = f"machine code, or {cached}"
+        return f"{cached} (CUDA_CACHE_DISABLE=1 has it compile again)"
+
+    def _force(self, attempt: _Attempt) -> None:
+        """Have the code of every kernel put on the device.
+
+        Drivers before CUDA 12.4 have no ``cuFuncLoad``; there the attributes, which are read next,
+        make the compiler run.
+        """
+        if self.request.lazy or self.driver.version < PARAM_INFO_SINCE:
+            return
+        for kernel in attempt.found:
+            attempt.way.force(kernel)
+
+    def _has_no_context(self) -> bool:
+        result, *current = self.driver.attempt("cuCtxGetCurrent")
+        return bool(result == 0 and int(current[0]) == 0)
+
+    def _kernel(self, way: Way, found: Found, device: Device) -> KernelReport:
+        def attribute(name: str) -> int:
+            return way.attribute(name, found, device)
+
+        told = self._told(found.name)
+        return KernelReport(
+            name=found.name,
+            demangled=demangle(found.name),
+            parameters=way.parameters(found),
+            registers=attribute("NUM_REGS"),
+            shared_bytes=attribute("SHARED_SIZE_BYTES"),
+            const_bytes=attribute("CONST_SIZE_BYTES"),
+            local_bytes=attribute("LOCAL_SIZE_BYTES"),
+            max_threads=attribute("MAX_THREADS_PER_BLOCK"),
+            max_dynamic_shared=attribute("MAX_DYNAMIC_SHARED_SIZE_BYTES"),
+            required_block=told.required_block if told else None,
+            required_cluster=told.required_cluster if told else None,
+            binary_version=attribute("BINARY_VERSION"),
+            ptx_version=attribute("PTX_VERSION"),
+            is_loaded=self._is_loaded(found),
+            occupancy=self._occupancy(found, device),
+        )
+
+    def _told(self, name: str) -> KernelFacts | None:
+        kernels = self.facts.kernels if self.facts else ()
+        return next((kernel for kernel in kernels if kernel.name == name), None)
+
+    def _is_loaded(self, found: Found) -> bool | None:
+        if self.driver.version < PARAM_INFO_SINCE:
+            return None
+        return int(self.driver.cuFuncIsLoaded(found.function)) == 1
+
+    def _occupancy(self, found: Found, device: Device) -> Occupancy | None:
+        block = self.request.block
+        if block is None:
+            return None
+        limit = self.driver.CUdevice_attribute.CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR
+        most = self.driver.cuDeviceGetAttribute(limit, device.handle)
+        threads = prod(block)
+        call = "cuOccupancyMaxActiveBlocksPerMultiprocessor"
+        result, *told = self.driver.attempt(
+            call, found.function, threads, self.request.shared_bytes
+        )
+        if result not in (0, self.driver.CUresult.CUDA_ERROR_INVALID_VALUE):
+            raise self.driver.failure(call, result)
+        blocks = int(told[0]) if result == 0 else 0  # no block can be of that size
+        return Occupancy(block, blocks, blocks * threads, blocks * threads / most)
+
+    def _variables(self, way: Way) -> tuple[VariableReport, ...] | None:
+        if self.facts is None:
+            return None
+        return tuple(_variables(way, self.facts))
+
+    def _warnings(self, reports: list[WayReport]) -> tuple[Diagnostic, ...]:
+        logs = dict.fromkeys(report.info_log for report in reports if report.info_log)
+        found = (d for log in logs for d in diagnostics_of(log, [self.image]))
+        return tuple(diagnostic for diagnostic in found if diagnostic.severity == "warning")
+
+
+def _variables(way: Way, facts: ImageFacts) -> Iterator[VariableReport]:
+    for variable in facts.variables:
+        address, size = way.variable(variable) or (None, variable.size)
+        yield VariableReport(
+            name=variable.name,
+            demangled=variable.demangled,
+            space=variable.space,
+            size=size,
+            managed=variable.managed,
+            type=variable.type,
+            address=address,
+        )
+
+
+def _facts(image: Image) -> ImageFacts | None:
+    """What the file says; where we cannot read it, whether it is good is the driver's to say."""
+    try:
+        return read_image(image.data, image.origin)
+    except ImageRefused:
+        return None
+
+
+def _handle(found: Found) -> Handle:
+    kernel = None if found.kernel is None else int(found.kernel)
+    return Handle(found.name, kernel, int(found.function))
+
+
+def _differences(one: list[KernelReport], other: list[KernelReport]) -> Iterator[str]:
+    """Where the two ways do not tell the same of a kernel."""
+    others: dict[str, Any] = {kernel.name: kernel for kernel in other}
+    for kernel in one:
+        twin = others.pop(kernel.name, None)
+        if twin is None:
+            yield f"{kernel.name}: only the library has it"
+            continue
+        for name in KernelReport.__slots__:
+            left, right = getattr(kernel, name), getattr(twin, name)
+            if left != right:
+                yield f"{kernel.name}: {name} is {left} of the library and {right} of the module"
+    yield from (f"{name}: only the module has it" for name in others)

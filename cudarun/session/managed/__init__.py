@@ -1,0 +1,1 @@
+"""Variables of an image as host and devices see them: ``cudarun managed``."""

@@ -1,0 +1,384 @@
+"""Variables of an image as every context sees them, inside the worker.
+
+A ``__managed__`` variable has one address, for the host and in all contexts
+(``cuLibraryGetManaged``); a ``__device__`` one has an address in each (``cuLibraryGetGlobal``).
+"""
+
+from __future__ import annotations
+
+import ctypes
+import math
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from cudarun.arguments.array_files import load_npy
+from cudarun.arguments.dimensions import evaluate_dimension
+from cudarun.arguments.dtypes import element_dtype
+from cudarun.arguments.fitting import Misfit, fit
+from cudarun.arguments.initializers import fill, seeded
+from cudarun.arguments.packing import element_bytes
+from cudarun.arguments.scanner import did_you_mean
+from cudarun.arguments.types import SCALARS, Type, inner_shape
+from cudarun.arguments.values import BareNumber, Buffer, Bytes, Element, FileBuffer, Value
+from cudarun.errors import CudarunError, ImageRefused, OutOfTime, RequestError
+from cudarun.images.demangle import demangle
+from cudarun.images.facts import VariableFacts
+from cudarun.parameters import Parameter
+from cudarun.records import dataclass
+from cudarun.report.managed_types import ManagedReport, Observation, Place, Seen, VariableReport
+from cudarun.session.driver.calls import Driver
+from cudarun.session.driver.contexts import creation
+from cudarun.session.driver.devices import Device
+from cudarun.session.image.image import Image
+from cudarun.session.launch.worker import run_on
+from cudarun.session.load.library import Library
+from cudarun.session.managed.parent import ManagedRequest, View
+from cudarun.session.workers.session import Session
+
+_PTX_TYPE = re.compile(r"\.?(?P<letter>[usf])(?P<bits>8|16|32|64)(?:\[[0-9]+\])*")
+_SEED = 0  # of random values written; a variable has no --seed
+
+
+def observe(request: ManagedRequest, session: Session, library: Library) -> ManagedReport:
+    """Look at the variables: at first, after writing, and after each launch on each device.
+
+    Args:
+        request: What to look at.
+        session: The initialised driver.
+        library: The image, loaded.
+
+    Raises:
+        CudarunError: A variable is not there, or a value does not fit.
+    """
+    driver = session.driver
+    contexts = _make_contexts(session, request)
+    chosen = _choose(request, library.image)
+    variables = [_Variable(driver, library, facts, view, contexts) for facts, view in chosen]
+    watcher = _Watcher(driver, contexts, variables)
+    watcher.look("at first")
+    diagnostics = [*library.image.warnings]
+    error = None
+    try:
+        if any(variable.data is not None for variable in variables):
+            watcher.write()
+            watcher.look("written")
+        for launch in request.launches:
+            for context in _first_of_each(contexts):
+                driver.cuCtxSetCurrent(context.handle)
+                ran = run_on(session, library, launch.request, context.device)
+                diagnostics += ran.diagnostics
+                watcher.look(f"after {launch.text} on {context.device.label}")
+    except OutOfTime:  # of the worker, whose answer would come too late
+        raise
+    except CudarunError as failure:  # what was seen before it is worth showing
+        error = failure
+        diagnostics += failure.warnings
+    places = tuple(context.place for context in contexts)
+    reports = tuple(variable.report() for variable in variables)
+    odd = tuple(dict.fromkeys(diagnostics))  # each once, though every launch tells them
+    return ManagedReport(request.image.origin, places, reports, error, diagnostics=odd)
+
+
+# --- contexts ------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class _Context:
+    """A context to look from."""
+
+    device: Device
+    place: Place
+    handle: Any
+
+
+def _make_contexts(session: Session, request: ManagedRequest) -> list[_Context]:
+    """The contexts to look from, device by device; the first of each is that of the session."""
+    devices, driver = session.devices, session.driver
+    each = request.contexts or (2 if len(devices) == 1 else 1)
+    kind = request.context
+    contexts = []
+    for device in devices:
+        session.enter(device)
+        first = Place(device.label, kind)
+        contexts.append(_Context(device, first, driver.cuCtxGetCurrent()))
+        for number in range(2, each + 1):
+            handle = driver.cuCtxCreate(*creation(driver, 0, device.handle))
+            name = "new" if kind == "primary" and number == 2 else f"new {number}"
+            contexts.append(_Context(device, Place(device.label, name), handle))
+    return contexts
+
+
+def _first_of_each(contexts: Sequence[_Context]) -> list[_Context]:
+    """The context of each device that launches are made in."""
+    return list({context.device.label: context for context in reversed(contexts)}.values())[::-1]
+
+
+# --- which variables -----------------------------------------------------------------------------
+
+
+def _choose(request: ManagedRequest, image: Image) -> list[tuple[VariableFacts, View | None]]:
+    """The variables to look at, managed ones first, each with its view.
+
+    Names choose among the variables of their kind; where none of a kind is named, all are meant.
+
+    Raises:
+        RequestError: There is none of a name, or it is not managed and those were not asked for.
+    """
+    known = _variables_of(image)
+    if known is None:
+        return _as_named(request)
+    views = {_find(view, known, request).name: view for view in request.views}
+    chosen: list[tuple[VariableFacts, View | None]] = []
+    for managed in (True, False) if request.with_globals else (True,):
+        kind = [variable for variable in known if variable.managed == managed]
+        named = [variable for variable in kind if variable.name in views]
+        chosen += [(variable, views.get(variable.name)) for variable in named or kind]
+    return chosen
+
+
+def _variables_of(image: Image) -> tuple[VariableFacts, ...] | None:
+    """The variables that the image tells; ``None`` where it cannot be read."""
+    from cudarun.images.read import read_image
+
+    try:
+        facts = image.facts or read_image(image.data, image.origin)
+    except ImageRefused:
+        return None
+    return facts.variables
+
+
+def _as_named(request: ManagedRequest) -> list[tuple[VariableFacts, View | None]]:
+    """The variables named, of an image that only the driver can read."""
+    if not request.views:
+        raise RequestError(
+            f"{request.image.origin}: the image does not tell its variables", hint="name them"
+        )
+    return [(VariableFacts(view.name, "global", 0, managed=True), view) for view in request.views]
+
+
+def _find(view: View, known: Sequence[VariableFacts], request: ManagedRequest) -> VariableFacts:
+    origin = request.image.origin
+    found = next((each for each in known if view.name in (each.name, each.demangled)), None)
+    if found is None:
+        names = [each.demangled for each in known]
+        hint = did_you_mean(view.name, names)
+        if hint is None:
+            hint = f"it has {', '.join(names)}" if names else "it has none at all"
+        raise RequestError(f"{view.text}: {origin} has no such variable", hint=hint)
+    if not found.managed and not request.with_globals:
+        kind = "__constant__" if found.space == "const" else "__device__"
+        raise RequestError(
+            f"{found.demangled} is a {kind} variable of {origin}, not a __managed__ one",
+            hint="it has an address in each context: --globals shows it",
+        )
+    return found
+
+
+# --- one variable --------------------------------------------------------------------------------
+
+
+class _Variable:
+    """A variable: where it is in each context, how to read it, what was seen.
+
+    Args:
+        driver: The driver.
+        library: The image, loaded.
+        facts: What the image tells of it; a size of 0 is not known.
+        view: What the user says of it.
+        contexts: Where to find it.
+
+    Raises:
+        RequestError: It is not there, or what is to be written does not fit.
+        DeviceFailed: The device has no managed variables.
+    """
+
+    def __init__(
+        self,
+        driver: Driver,
+        library: Library,
+        facts: VariableFacts,
+        view: View | None,
+        contexts: Sequence[_Context],
+    ) -> None:
+        self.facts = facts
+        found = []
+        for context in contexts:
+            driver.cuCtxSetCurrent(context.handle)
+            found.append(_resolve(driver, library, facts, context))
+        self.addresses = tuple(address for address, _ in found)
+        self.size = found[0][1]
+        self.type = _type_of(facts, view)
+        self.observations: list[Observation] = []
+        if self.type is not None and self.size % self.type.size:
+            raise RequestError(
+                f"{facts.demangled} has {self.size} bytes, which {self.type} of {self.type.size} "
+                "bytes do not fill"
+            )
+        given = view.value if view else None
+        self.data = None if given is None else self._encoded(given)
+
+    def seen(self, data: bytes) -> Seen:
+        """Its value, from its bytes."""
+        if self.type is None:
+            text = f"bytes:{data.hex()}"
+            return Seen(text, text)
+        count = self.size // self.type.size
+        shape = (() if count == 1 else (count,)) + inner_shape(self.type)
+        array = np.frombuffer(data, element_dtype(self.type)).reshape(shape)[()]
+        text = (
+            np.array2string(array, separator=", ", threshold=16)
+            if isinstance(array, np.ndarray)
+            else str(array)
+        )
+        return Seen(text, array.tolist())
+
+    def report(self) -> VariableReport:
+        """All that was seen."""
+        return VariableReport(
+            name=self.facts.name,
+            demangled=demangle(self.facts.name),
+            managed=self.facts.managed,
+            type=self._type_text(),
+            size=self.size,
+            addresses=self.addresses,
+            observations=tuple(self.observations),
+        )
+
+    def _type_text(self) -> str:
+        if self.type is None:
+            return "bytes"
+        count = self.size // self.type.size
+        return str(self.type) if count == 1 else f"{self.type}[{count}]"
+
+    def _encoded(self, value: Value) -> bytes:
+        """The bytes of what is to be written.
+
+        Raises:
+            RequestError: They are not as many as the variable has, or the value has no type.
+        """
+        data = _bytes_of(value, self.facts, self.type, self.size)
+        if len(data) != self.size:
+            raise RequestError(
+                f"{self.facts.demangled} has {self.size} bytes, and {value} {len(data)}"
+            )
+        return data
+
+
+def _type_of(facts: VariableFacts, view: View | None) -> Type | None:
+    """What a variable is read as: what the user says, else what is written, else the image's."""
+    if view is not None and view.type is not None:
+        return view.type
+    match view.value if view else None:
+        case Buffer(type=element):
+            return element
+        case None | BareNumber() | Bytes() | FileBuffer():
+            pass
+        case written if isinstance(written, Element):
+            return written.type
+    told = _PTX_TYPE.fullmatch(facts.type or "")
+    if told is None:
+        return None
+    letter = "i" if told["letter"] == "s" else told["letter"]
+    return SCALARS[f"{letter}{told['bits']}"]
+
+
+def _bytes_of(value: Value, facts: VariableFacts, type_: Type | None, size: int) -> bytes:
+    match value:
+        case Bytes(data=data):
+            return data
+        case FileBuffer(path=path):
+            return load_npy(Path(path)).tobytes()
+        case Buffer(type=element, dimensions=dimensions, initial=initial):
+            if initial is None:
+                raise RequestError(f"{value}: it says no values", hint=f"as in: {value}:zeros")
+            shape = tuple(evaluate_dimension(each, {}) for each in dimensions)
+            if math.prod(shape) * element.size != size:
+                raise RequestError(f"{facts.demangled} has {size} bytes, and {value} has not")
+            return fill(initial, element, shape, seeded(_SEED, facts.name)).tobytes()
+    try:
+        told = facts.type if type_ is None else str(type_)
+        typed = fit(value, Parameter(0, 0, size, None, told))
+    except Misfit as misfit:
+        raise RequestError(f"{facts.demangled}={value}: {misfit}") from None
+    if not isinstance(typed, Element):
+        raise RequestError(f"{facts.demangled}={value}: not a value that can be written")
+    return element_bytes(typed)
+
+
+def _resolve(
+    driver: Driver, library: Library, facts: VariableFacts, context: _Context
+) -> tuple[int, int]:
+    """Address and size of a variable in the current context.
+
+    Raises:
+        RequestError: The library has none of this name.
+        DeviceFailed: The device has no managed memory.
+    """
+    call = "cuLibraryGetManaged" if facts.managed else "cuLibraryGetGlobal"
+    result, *found = driver.attempt(call, library.handle, facts.name.encode())
+    if result == 0:
+        return int(found[0]), int(found[1])
+    error = driver.failure(call, result)
+    origin, codes = library.image.origin, driver.CUresult
+    if result == codes.CUDA_ERROR_NOT_FOUND:
+        kind = "managed variable" if facts.managed else "variable"
+        raise RequestError(
+            f"{facts.name}: the driver finds no {kind} of this name in {origin}",
+            hint="a __device__ variable has an address in each context: --globals shows those"
+            if facts.managed
+            else None,
+            cuda=error.cuda,
+        )
+    if result == codes.CUDA_ERROR_NOT_SUPPORTED:
+        error.hint = (
+            f"device {context.device.label} has no managed memory "
+            "(CU_DEVICE_ATTRIBUTE_MANAGED_MEMORY), so an image with managed variables does not "
+            "work on it"
+        )
+    raise error.at(device=context.device.label, file=origin)
+
+
+# --- looking and writing -------------------------------------------------------------------------
+
+
+class _Watcher:
+    """Reads and writes variables from every context, and from the host where it can."""
+
+    def __init__(
+        self, driver: Driver, contexts: Sequence[_Context], variables: Sequence[_Variable]
+    ) -> None:
+        self._driver = driver
+        self._contexts = contexts
+        self._variables = variables
+
+    def look(self, moment: str) -> None:
+        """Note the value of every variable."""
+        read: dict[int, list[Seen]] = {id(variable): [] for variable in self._variables}
+        for index, context in enumerate(self._contexts):
+            self._driver.cuCtxSetCurrent(context.handle)
+            for variable in self._variables:
+                data = bytearray(variable.size)
+                self._driver.cuMemcpyDtoH(data, variable.addresses[index], len(data))
+                read[id(variable)].append(variable.seen(bytes(data)))
+        for variable in self._variables:
+            host = None
+            if variable.facts.managed:  # the host follows the address itself, no call between
+                host = variable.seen(ctypes.string_at(variable.addresses[0], variable.size))
+            observation = Observation(moment, host, tuple(read[id(variable)]))
+            variable.observations.append(observation)
+
+    def write(self) -> None:
+        """Write what the user gave: managed ones by the host itself, others in every context."""
+        for variable in self._variables:
+            if variable.data is None:
+                continue
+            if variable.facts.managed:
+                ctypes.memmove(variable.addresses[0], variable.data, variable.size)
+                continue
+            for address, context in zip(variable.addresses, self._contexts, strict=True):
+                self._driver.cuCtxSetCurrent(context.handle)
+                self._driver.cuMemcpyHtoD(address, variable.data, variable.size)

@@ -1,0 +1,1 @@
+"""Many launches: ``cudarun launch --spec``."""

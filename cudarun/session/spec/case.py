@@ -1,0 +1,165 @@
+"""One case of a spec: a launch, what it needs, what should come of it, and whether that did."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from cudarun.errors import CudarunError, ExitCode, Interrupted, RequestError
+from cudarun.records import dataclass
+from cudarun.session.driver.selection import DriverName
+from cudarun.session.driver.target import ContextOptions
+from cudarun.session.launch.request import LaunchRequest
+
+if TYPE_CHECKING:
+    from cudarun.report.spec_types import Verdict
+    from cudarun.report.types import DeviceInfo, LaunchResult
+
+_REQUIREMENT = re.compile(
+    r"(?P<kind>gpu|cpu)"
+    r"|sm_(?P<major>\d+)(?P<minor>\d)"
+    r"|cuda (?P<cuda>\d+\.\d+)"
+    r"|memory (?P<gibibytes>\d+)Gi"
+)
+_NAME_PREFIX = "CUDA_ERROR_"
+
+
+@dataclass(frozen=True, slots=True)
+class Requirement:
+    """Something a device must be for a case to run on it.
+
+    >>> parse_requirement("sm_90")
+    Requirement(text='sm_90')
+    """
+
+    text: str
+
+    def met_by(self, driver: DriverName, device: DeviceInfo) -> bool:
+        """Whether the device, of this driver, is that."""
+        match = _REQUIREMENT.fullmatch(self.text)
+        assert match is not None, "only parse_requirement makes them"
+        if match["kind"]:
+            return match["kind"] == ("cpu" if driver == "cpu" else "gpu")
+        if match["major"]:
+            return device.compute_capability >= (int(match["major"]), int(match["minor"]))
+        if match["cuda"]:
+            major, minor = map(int, match["cuda"].split("."))
+            return device.driver_version >= (major, minor)
+        return device.memory_total >= int(match["gibibytes"]) << 30
+
+
+def parse_requirement(text: str) -> Requirement:
+    """Read one item of ``requires``.
+
+    Raises:
+        RequestError: It is none that we know.
+    """
+    if _REQUIREMENT.fullmatch(text) is None:
+        raise RequestError(
+            f"requires: '{text}' is nothing that a device can have",
+            hint="gpu · cpu · sm_90 (or newer) · cuda 12.4 (or newer) · memory 16Gi (or more)",
+        )
+    return Requirement(text)
+
+
+@dataclass(frozen=True, slots=True)
+class Expected:
+    """The error that a case is to end with: a ``CUresult``, or one of our own kinds.
+
+    ``ILLEGAL_ADDRESS``, ``CUDA_ERROR_ILLEGAL_ADDRESS`` and ``700`` are the same; ``OutOfTime`` and
+    ``CheckFailed`` are kinds.
+    """
+
+    text: str
+
+    def fits(self, error: CudarunError) -> bool:
+        """Whether this is the error."""
+        if self.text in (kind.__name__ for kind in type(error).__mro__):
+            return True
+        if error.cuda is None:
+            return False
+        name, number = error.cuda
+        wanted = self.text.upper().removeprefix(_NAME_PREFIX)
+        return wanted in (name.removeprefix(_NAME_PREFIX), str(number))
+
+
+def parse_expected(text: str) -> Expected:
+    """Read ``expect_error``.
+
+    Raises:
+        RequestError: There is no such error.
+    """
+    kinds = {kind.__name__ for kind in CudarunError.__subclasses__()} - {Interrupted.__name__}
+    if text in kinds:
+        return Expected(text)
+    from cuda.bindings.driver import CUresult
+
+    results = {int(result): result.name.removeprefix(_NAME_PREFIX) for result in CUresult if result}
+    wanted = text.upper().removeprefix(_NAME_PREFIX)
+    if wanted in results.values() or (wanted.isdecimal() and int(wanted) in results):
+        return Expected(text)
+    import difflib
+
+    near = difflib.get_close_matches(wanted, results.values(), n=1)
+    raise RequestError(
+        f"expect_error: '{text}' is no CUresult, nor any of {', '.join(sorted(kinds))}",
+        hint=f"did you mean {near[0]}?" if near else None,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One ``[[launch]]`` of a spec.
+
+    Attributes:
+        name: Unique in the spec.
+        line: Where it begins.
+        request: The launch; ``None`` where there can be none, and then ``skip`` or ``refused`` is
+            set.
+        context: The context to launch in.
+        timeout: Seconds.
+        requires: What a device must be.
+        expected: The error it is to end with; ``None``: it is to come back, and hold.
+        skip: Why it is not to run at all.
+        refused: The image is none, as was seen when it was read.
+    """
+
+    name: str
+    line: int
+    request: LaunchRequest | None
+    context: ContextOptions
+    timeout: float | None = None
+    requires: tuple[Requirement, ...] = ()
+    expected: Expected | None = None
+    skip: str | None = None
+    refused: CudarunError | None = None
+
+    @property
+    def poisons(self) -> bool:
+        """Whether its worker will have to be replaced, as far as can be told."""
+        harmless = {"CheckFailed", "RequestError", "ImageRefused"}
+        return self.expected is not None and self.expected.text not in harmless
+
+    def unmet(self, driver: DriverName, device: DeviceInfo) -> str | None:
+        """What the device lacks, as the reason to skip the case there."""
+        lacking = [each.text for each in self.requires if not each.met_by(driver, device)]
+        return f"requires {', '.join(lacking)}" if lacking else None
+
+    def judge(
+        self, result: LaunchResult | None, error: CudarunError | None
+    ) -> tuple[Verdict, str | None, ExitCode]:
+        """Whether what came of it is what should have, why not, and what that counts for."""
+        if error is None and result is not None and not result.held:
+            from cudarun.errors import CheckFailed
+
+            error = CheckFailed(f"does not hold: {'; '.join(result.broken)}")
+        if self.expected is None:
+            if error is None:
+                return "passed", None, ExitCode.OK
+            return "failed", str(error), error.exit_code
+        if error is None:
+            reason = f"expected {self.expected.text}, but the launch came back and everything held"
+            return "failed", reason, ExitCode.CHECK_FAILED
+        if self.expected.fits(error):
+            return "passed", None, ExitCode.OK
+        return "failed", f"expected {self.expected.text}, but: {error}", error.exit_code

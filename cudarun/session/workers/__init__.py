@@ -1,0 +1,1 @@
+"""Supervised child processes, where all driver work happens."""

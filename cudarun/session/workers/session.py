@@ -1,0 +1,133 @@
+"""A session: one initialised driver and the devices that a request chose, inside a worker."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+from cudarun.errors import NoDevice
+from cudarun.images.identify import ImageKind, identify
+from cudarun.session.driver.calls import Driver
+from cudarun.session.driver.contexts import enter_context
+from cudarun.session.driver.devices import Device, driver_of, resolve
+from cudarun.session.driver.drivers import choose_driver
+from cudarun.session.driver.selection import Selector, by_index
+from cudarun.session.driver.target import Target
+from cudarun.session.driver.visibility import Shown, narrow, wake
+from cudarun.session.workers.background import Beside
+from cudarun.session.workers.progress import Progress
+
+if TYPE_CHECKING:
+    from cudarun.session.image.image import Image
+    from cudarun.session.load.library import Library
+    from cudarun.session.load.request import JitOptions
+
+
+class Session:
+    """The driver, initialised.
+
+    Args:
+        target: The contexts to work in, and how. That of a single device is made at once; where
+            there are several, a library can be loaded before any context exists.
+        selectors: The devices to work on, all of one driver.
+        prefetch: Called in a thread: cuInit and the first context take 0.2 s in which the
+            interpreter is free to import.
+        progress: Where to say what is being done.
+
+    Attributes:
+        prefetched: Waits for ``prefetch``; to be called before what it imports is used.
+
+    Raises:
+        NoDevice: No driver, no device, or not the one asked for.
+        DeviceFailed: The context could not be made.
+    """
+
+    def __init__(
+        self,
+        target: Target,
+        selectors: Sequence[Selector],
+        *,
+        prefetch: Callable[[], object] | None = None,
+        progress: Progress | None = None,
+    ) -> None:
+        self.progress = progress or Progress()
+        self._owned: list[Callable[[], object]] = []
+        self._context = target.context
+        self._entered: Device | None = None
+        self.progress.say("initialising the driver")
+        name = driver_of(selectors)
+        chosen = by_index(selectors) if target.narrow else None
+        shown = narrow(chosen) if chosen else None
+        if name == "cuda" and not target.trace:  # which is to show how long cuInit takes
+            plain = target.context.kind == "primary" and not target.context.flags
+            wake(context=plain and shown is not None and len(shown.indices) == 1)
+        self.prefetched = Beside(prefetch or (lambda: None)).result
+        self.driver = Driver(choose_driver(name), trace=target.trace)
+        shown = self._initialise(shown)
+        self.driver.version = self.driver.cuDriverGetVersion()
+        self.devices = resolve(self.driver, selectors, shown)
+        if len(self.devices) == 1:
+            self.enter(self.devices[0])
+
+    def _initialise(self, shown: Shown | None) -> Shown | None:
+        """Initialise the driver; what it was shown, ``None`` where that is all."""
+        try:
+            self.driver.cuInit(0)
+        except NoDevice as error:
+            if shown is None or error.cuda is None:
+                raise
+            # Not one of the chosen is there. Which are, it can say when it is shown all.
+            shown.widen()
+            self.driver.cuInit(0)
+            return None
+        return shown
+
+    def enter(self, device: Device) -> None:
+        """Make the device's context current on this thread."""
+        if self._entered != device:
+            self.progress.say(f"making a context on device {device.label}")
+            enter_context(self.driver, device, self._context)
+            self._entered = device
+
+    def load(self, image: Image, options: JitOptions | None = None) -> Library:
+        """Load an image as a library, before or after any context exists.
+
+        Args:
+            image: The image.
+            options: For the driver's compiler.
+
+        Raises:
+            ImageRefused: The driver does not take it, or it does not compile.
+        """
+        from cudarun.session.load.library import Library
+
+        self.progress.say(f"loading {image.origin}")
+        if identify(image.data) not in (ImageKind.PTX, ImageKind.CUBIN):
+            from cudarun.session.load.preparation import (
+                prepare,  # what most launches can do without
+            )
+
+            image = prepare(self.driver, image, self.devices)
+        library = Library(self.driver, image, options)
+        self.owns(library.unload)
+        return library
+
+    def owns(self, give_back: Callable[[], object]) -> None:
+        """Remember how to give something back that a task took."""
+        self._owned.append(give_back)
+
+    def release(self) -> bool:
+        """Give back what tasks took, so that a worker can go on to the next.
+
+        A worker that ends does not ask for this: process exit is faster.
+
+        Returns:
+            Whether all is well: after a fault nothing can be given back, and only a new process
+            can work on.
+        """
+        result, *_ = self.driver.attempt("cuCtxSynchronize")
+        if result != 0:
+            return False
+        while self._owned:
+            self._owned.pop()()
+        return True

@@ -1,0 +1,250 @@
+"""The language of ``ctx run``: what it parses to, and what it refuses before any driver is met."""
+
+from __future__ import annotations
+
+import pytest
+
+from cudarun.errors import ArgumentSyntaxError
+from cudarun.session.contexts.facts import FACTS
+from cudarun.session.contexts.parser import parse_script
+from cudarun.session.contexts.script import Expectation, Limit, Name, Symbol, short_name
+from cudarun.session.contexts.steps import Steps
+from cudarun.session.contexts.verbs import VERBS
+
+
+def only(text: str):
+    """The last step of a script."""
+    return parse_script(text).steps[-1]
+
+
+def test_steps_are_separated_by_semicolons_and_lines() -> None:
+    script = parse_script("create A; pop # to float\n\n  ; ;@t1 push A\n", "tour.ctx")
+    assert [(s.number, s.line, s.thread, s.verb, s.text) for s in script.steps] == [
+        (1, 1, "main", "create", "create A"),
+        (2, 1, "main", "pop", "pop"),
+        (3, 3, "t1", "push", "@t1 push A"),
+    ]
+    assert script.origin == "tour.ctx"
+
+
+@pytest.mark.parametrize(
+    ("text", "operands"),
+    [
+        ("create A", {"name": "A"}),
+        (
+            "create A dev=2 flags=spin,map-host",
+            {"name": "A", "dev": 2, "flags": frozenset({"spin", "map-host"})},
+        ),
+        ("create A flags=yield dev=1", {"name": "A", "dev": 1, "flags": frozenset({"yield"})}),
+        ("set none", {"context": None}),
+        ("create A; set A", {"context": "A"}),
+        ("retain P dev=1; release P", {"dev": 1}),
+        ("retain P dev=1; retain P", {"name": "P", "dev": 1}),
+        ("release", {}),
+        ("reset dev=1", {"dev": 1}),
+        ("limit stack", {"limit": Limit("stack", None)}),
+        ("limit printf-fifo=4Ki", {"limit": Limit("printf-fifo", 4096)}),
+        ("cache l1", {"prefer": "l1"}),
+        ("alloc B 0x10", {"name": "B", "size": 16}),
+        ("module M 'x", {"name": "M", "image": "'x"}),
+        ('library L "a b;c#d.ptx"', {"name": "L", "image": "a b;c#d.ptx"}),
+        ("library L builtin; function F L._Z1fPf", {"name": "F", "symbol": Symbol("L", "_Z1fPf")}),
+        ("stream S; sync S", {"thing": "S"}),
+        ("sync", {}),
+        ("event E; record E", {"event": "E"}),
+    ],
+)  # fmt: skip
+def test_operands(text: str, operands: dict[str, object]) -> None:
+    assert only(text).operands == operands
+
+
+def test_what_is_written_is_bytes_and_remembered_for_reading() -> None:
+    script = parse_script("alloc B 8; write B i32*2:1,-1; read B; write B bytes:00ff; read B u8")
+    write, read, raw, byte = script.steps[1:]
+    assert write.operands["data"] == b"\1\0\0\0\xff\xff\xff\xff"
+    assert str(read.operands["as_type"]) == "i32*2"
+    assert raw.operands["data"] == b"\0\xff"
+    assert str(byte.operands["as_type"]) == "u8"
+
+
+def test_a_launch_takes_values_names_and_options_in_any_order() -> None:
+    text = "module M builtin; function F M.store; alloc B 4; launch F grid=2,3 B v=u32:7 block=32"
+    step = only(text)
+    assert step.operands["grid"] == (2, 3, 1)
+    assert step.operands["block"] == (32, 1, 1)
+    name, value = step.operands["arguments"]
+    assert name == Name("B")
+    assert (value.name, str(value.value)) == ("v", "u32:7")
+
+
+def test_a_script_tells_what_it_needs() -> None:
+    script = parse_script("create A dev=1; module M a.ptx; module N builtin; library L a.ptx")
+    assert (script.devices, script.images) == (2, ("a.ptx",))
+
+
+# --- expectations --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("pop -> INVALID_CONTEXT", Expectation("-> INVALID_CONTEXT", ("INVALID_CONTEXT",))),
+        ("pop -> CUDA_ERROR_INVALID_CONTEXT",
+         Expectation("-> CUDA_ERROR_INVALID_CONTEXT", ("INVALID_CONTEXT",))),
+        ("pop -> SUCCESS|any", Expectation("-> SUCCESS|any", ("SUCCESS", "any"))),
+        ("pop", None),
+        ("current == none", Expectation("== none", operator="==", operand=None)),
+        ("create A == A", Expectation("== A", operator="==", operand=Name("A"))),
+        ("create A; current != A", Expectation("!= A", operator="!=", operand=Name("A"))),
+        ("limit stack >= 1Ki", Expectation(">= 1Ki", operator=">=", operand=1024)),
+        ("limit stack as before; limit stack == before",
+         Expectation("== before", operator="==", operand=Name("before"))),
+        ("state == active", Expectation("== active", operator="==", operand="active")),
+        ("flags >= spin,map-host",
+         Expectation(">= spin,map-host", operator=">=", operand=frozenset({"spin", "map-host"}))),
+        ("alloc B 4; write B f32:1; read B == 1",
+         Expectation("== 1", operator="==", operand=b"\0\0\x80?")),
+        ("alloc B 8; read B u16*2 == 1,2",
+         Expectation("== 1,2", operator="==", operand=b"\1\0\2\0")),
+        ("alloc B 8; read B {u8, u16} == {u8:1, u16:2}",
+         Expectation("== {u8:1, u16:2}", operator="==", operand=b"\1\0\2\0")),
+    ],
+)  # fmt: skip
+def test_expectations(text: str, expected: Expectation | None) -> None:
+    assert only(text).expected == expected
+
+
+@pytest.mark.parametrize(
+    ("results", "result", "admitted"),
+    [
+        (("SUCCESS",), "SUCCESS", True),
+        (("SUCCESS",), "INVALID_VALUE", False),
+        (("INVALID_VALUE", "INVALID_HANDLE"), "INVALID_HANDLE", True),
+        (("failure",), "SUCCESS", False),
+        (("failure",), "INVALID_HANDLE", True),
+        (("any",), "SUCCESS", True),
+        (("any",), "INVALID_HANDLE", True),
+    ],
+)
+def test_which_results_are_admitted(results: tuple[str, ...], result: str, admitted: bool) -> None:
+    assert Expectation("", results).admits(result) is admitted
+
+
+@pytest.mark.parametrize(
+    ("full", "short"),
+    [
+        ("CUDA_SUCCESS", "SUCCESS"),
+        ("cudaSuccess", "SUCCESS"),
+        ("CUDA_ERROR_INVALID_CONTEXT", "INVALID_CONTEXT"),
+        ("cudaErrorInvalidValue", "cudaErrorInvalidValue"),
+    ],
+)
+def test_names_of_results(full: str, short: str) -> None:
+    assert short_name(full) == short
+
+
+# --- what is refused -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "message", "column"),
+    [
+        ("", "a script without a step", 0),
+        ("  # nothing", "a script without a step", 0),
+        ("creat A", "there is no step 'creat'", 0),
+        ("create", "expected a name for the context", 6),
+        ("create 1", "'1' is no name", 7),
+        ("create none", "'none' is no name", 7),
+        ("create A; create A", "A names a context already", 17),
+        ("create A; stream A", "A names a context already", 17),
+        ("retain P; retain P dev=1", "P is the primary context of dev=0", 24),
+        ("push A", "no context is named 'A'", 5),
+        ("destroy A", "no context or stream or event is named 'A'", 8),
+        ("stream S; push S", "S is a stream, not a context", 15),
+        ("retain P; release P dev=0", "give the context's name or dev=, not both", 25),
+        ("create A; release A", "A is a context, not a primary context", 18),
+        ("create A extra", "unexpected 'extra'", 9),
+        ("pop A", "unexpected 'A'", 4),
+        ("create A dev=x", "'x' is not a number", 13),
+        ("create A dev=-1", "'-1' is not a whole number", 13),
+        ("create A dev=1 dev=2", "dev= is given twice", 15),
+        ("create A flags=fast", "'fast' is no flag of a context", 15),
+        ("limit stak", "there is no limit 'stak'", 6),
+        ("limit stack=big", "'big' is not a number", 12),
+        ("cache l2", "'l2' is none of none, shared, l1, equal", 6),
+        ("alloc B 4; write B 5", "5 needs a type", 19),
+        ("alloc B 4; write B i3:5", "unknown type 'i3'", 19),
+        ("alloc B 4; write B null", "'null' is no value to write", 19),
+        ("alloc B 4; write B f32[2]", "'f32[2]' is an address: here memory has a name", 19),
+        ("alloc B 4; read B", "nothing was written to B, so its type is not known", 17),
+        ("alloc B 4; read B i32 == x", "'x' is not a number", 25),
+        ("alloc B 4; read B i32 >= 1", "the value of 'read' is only equal or not", 22),
+        ("module M builtin; function F bump",
+         "'bump' is not M.NAME: a module or library and what is in it", 29),
+        ("function F L.bump", "no module or library is named 'L'", 11),
+        ("module M builtin; function F M.f; launch F grid=1,2,3,4",
+         "'1,2,3,4' has 4 dimensions", 48),
+        ("pop -> INVALID_CONTXT", "'INVALID_CONTXT' is no result of the driver", 7),
+        ("pop -> SUCCESS|NO", "'NO' is no result of the driver", 15),
+        ("pop ->", "expected a result after '->', such as INVALID_CONTEXT", 6),
+        ("sync == 1", "'sync' has no value to compare", 5),
+        ("state >= active", "the value of 'state' is only equal or not", 6),
+        ("state == on", "'on' is none of active, inactive", 9),
+        ("current == B", "no context is named 'B'", 11),
+        ("sync as x", "'sync' has no value to name", 5),
+        ("memory as any", "'any' cannot name the value", 10),
+        ("@ pop", "'@' names no thread", 0),
+        ("@t1", "expected a step", 3),
+        ('module M "x', "a quote that is not closed", 9),
+        ("alloc B 4; write B {i32:1", "a bracket that is not closed", 19),
+        ("create A; new-process; push A", "no context is named 'A'", 28),
+    ],
+)  # fmt: skip
+def test_malformed_scripts(text: str, message: str, column: int) -> None:
+    with pytest.raises(ArgumentSyntaxError) as caught:
+        parse_script(text)
+    assert (caught.value.message, caught.value.column) == (message, column)
+
+
+def test_an_error_in_a_longer_script_names_line_and_file() -> None:
+    with pytest.raises(ArgumentSyntaxError) as caught:
+        parse_script("create A\n  push B", "tour.ctx")
+    error = caught.value
+    assert str(error) == "line 2: no context is named 'B'\n    push B\n         ^"
+    assert error.context == {"file": "tour.ctx"}
+    assert error.hint is None
+
+
+def test_what_is_gone_can_be_named() -> None:
+    assert only("create A; destroy A; push A").operands == {"context": "A"}
+
+
+def test_what_must_fail_makes_no_name() -> None:
+    assert parse_script("alloc M 4 -> INVALID_CONTEXT; create A; alloc M 4").steps
+    with pytest.raises(ArgumentSyntaxError, match="no buffer or variable is named 'M'"):
+        parse_script("alloc M 4 -> INVALID_CONTEXT; free M")
+
+
+# --- the tables ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("verb", [v for v in VERBS if v != "new-process"])
+def test_every_verb_can_be_carried_out(verb: str) -> None:
+    assert callable(getattr(Steps, f"_do_{verb.replace('-', '_')}"))
+
+
+def test_nothing_can_be_carried_out_that_is_no_verb() -> None:
+    methods = {name for name in vars(Steps) if name.startswith("_do_")}
+    assert methods == {f"_do_{v.replace('-', '_')}" for v in VERBS if v != "new-process"}
+
+
+@pytest.mark.parametrize("fact", FACTS, ids=lambda fact: fact.name)
+def test_every_fact_is_a_script_that_expects_something(fact) -> None:  # type: ignore[no-untyped-def]
+    steps = fact.script().steps
+    assert any(step.expected is not None for step in steps)
+    assert fact.sentence.endswith(".")
+
+
+def test_facts_have_names_of_their_own() -> None:
+    names = [fact.name for fact in FACTS]
+    assert len(set(names)) == len(names)

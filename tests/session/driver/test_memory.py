@@ -1,0 +1,91 @@
+"""Device buffers: guard zones, poison, and memory running out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pytest
+
+from cudarun.errors import DeviceFailed
+from cudarun.session.driver.memory import POISON, DeviceBuffer, never_written
+from cudarun.session.driver.transfers import Transfers
+from cudarun.session.workers.session import Session
+
+InSession = Callable[[Callable[[Session], Any]], Any]
+
+
+def _stray_write(offset: int, session: Session) -> int | None:
+    """Where the guard zones say that a byte was written, `offset` from a 100-byte buffer's start.
+
+    The emulated device needs no guard zones; a GPU's are put around this buffer.
+    """
+    session.driver.guard_bytes = 4096
+    buffer = DeviceBuffer(session.driver, "x", 100)
+    buffer.poison()
+    if offset:
+        session.driver.cuMemsetD8(buffer.address + offset, 1, 1)
+    return buffer.guard_damage()
+
+
+@pytest.mark.parametrize("offset", [-4096, -1, 100, 4195])
+def test_a_stray_write_is_found_on_either_side(in_session: InSession, offset: int) -> None:
+    assert in_session(partial(_stray_write, offset)) == offset
+
+
+@pytest.mark.parametrize("offset", [0, 99])
+def test_a_write_inside_leaves_the_guards_alone(in_session: InSession, offset: int) -> None:
+    assert in_session(partial(_stray_write, offset)) is None
+
+
+def _poisoned(session: Session) -> int:
+    buffer = DeviceBuffer(session.driver, "x", 40)
+    buffer.poison()
+    data = np.empty(10, np.int32)
+    Transfers(session.driver).download(buffer.address, data.dtype, 10, into=data)
+    return never_written(data)
+
+
+def test_poison_is_counted(in_session: InSession) -> None:
+    assert in_session(_poisoned) == 10
+
+
+def _empty(session: Session) -> tuple[int, int]:
+    one, other = (DeviceBuffer(session.driver, name, 0) for name in "xy")
+    return one.address, other.address
+
+
+def test_an_empty_buffer_has_an_address_of_its_own(in_session: InSession) -> None:
+    one, other = in_session(_empty)
+    assert one != other
+    assert 0 not in (one, other)
+
+
+def _too_large(session: Session) -> DeviceBuffer:
+    return DeviceBuffer(session.driver, "huge", 1 << 50)
+
+
+def test_out_of_memory_says_which_buffer_and_what_is_free(in_session: InSession) -> None:
+    with pytest.raises(DeviceFailed, match=r"CUDA_ERROR_OUT_OF_MEMORY, 2") as caught:
+        in_session(_too_large)
+    assert caught.value.message.startswith("buffer 'huge' of 1125899906842624 bytes: cuMemAlloc: ")
+    assert "bytes free" in (caught.value.hint or "")
+
+
+@pytest.mark.parametrize(
+    ("dtype", "expected"),
+    [
+        (np.uint8, 3),
+        (np.float16, 3),
+        (np.float64, 3),
+        (np.dtype([("a", np.int32), ("b", np.float32)]), 3),
+    ],
+)
+def test_never_written_counts_whole_elements(dtype: Any, expected: int) -> None:
+    data = np.zeros(8, dtype)
+    raw = data.view(np.uint8).reshape(8, -1)
+    raw[:expected] = POISON
+    raw[expected, 1:] = POISON  # all but one byte: written
+    assert never_written(data) == expected

@@ -1,0 +1,231 @@
+"""``--sanitize``: the worker's process, its answer, the sanitizer's words, and what can go wrong.
+
+compute-sanitizer itself needs a GPU (``tools/hardware_sanitize.py``). Here a small program has its
+place: it runs the worker, which is the real one on an emulated device, and writes a log.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+import textwrap
+import time
+from pathlib import Path
+
+import pytest
+
+from cudarun.arguments.grammar import parse_arguments
+from cudarun.arguments.tolerance import Tolerance
+from cudarun.errors import CudarunError, NoDevice
+from cudarun.report.types import DeviceOutcome, LaunchReport
+from cudarun.session.driver.selection import parse_devices
+from cudarun.session.driver.target import Target
+from cudarun.session.image.image import Image
+from cudarun.session.launch.request import Geometry, LaunchRequest
+from cudarun.session.launch.sanitizer import PROGRAM, find_program, sanitize
+
+ROOT = Path(__file__).resolve().parents[3]
+IMAGE = ROOT / "tests" / "data" / "faults" / "faults.ptx"
+NOTHING = "========= COMPUTE-SANITIZER\n========= ERROR SUMMARY: 0 errors\n"
+DATA = ROOT / "tests" / "data" / "sanitizer"
+FOUND = (DATA / "initcheck-uninitialised_read.txt").read_text()
+# As it is where the worker ends in order and calls of the driver are not looked at.
+ASSERTED = re.sub(
+    r"=+ (?:Program hit .*|Target application .*)\n",
+    "",
+    (DATA / "memcheck-assertion.txt").read_text(),
+)
+
+
+@pytest.fixture
+def stand_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """Make a program of the sanitizer's name that runs the worker and does what ``body`` says."""
+    folder = tmp_path / "bin"
+    folder.mkdir()
+    monkeypatch.setenv("PATH", f"{folder}{os.pathsep}{os.environ['PATH']}")
+    monkeypatch.setenv("CUDARUN_CPU_DEVICES", "2")
+
+    def make(log: str = NOTHING, body: str = "sys.exit(run())") -> None:
+        script = f"""\
+            #!{sys.executable}
+            import os, subprocess, sys, time
+            log = sys.argv[sys.argv.index("--log-file") + 1]
+            worker = sys.argv[sys.argv.index("--log-file") + 2:]
+            def run():
+                status = subprocess.call(worker)
+                with open(log, "w") as file:
+                    file.write({log!r})
+                return status
+        """
+        program = folder / PROGRAM
+        program.write_text(textwrap.dedent(script) + textwrap.dedent(body) + "\n")
+        program.chmod(0o755)
+
+    return make
+
+
+def launched(
+    kernel: str = "good", devices: str = "cpu", timeout: float | None = 60
+) -> LaunchReport:
+    request = LaunchRequest(
+        image=Image("faults.ptx", IMAGE.read_bytes()),
+        kernel=kernel,
+        geometry=Geometry((64, 1, 1)),
+        arguments=parse_arguments(["out=i32[n]:zeros", "n=i32:64"]),
+        checks=(),
+        prints=(),
+        saves=(),
+        tolerance=Tolerance(),
+        seed=0,
+    )
+    return sanitize("memcheck", request, Target(parse_devices(devices), timeout=timeout))
+
+
+def only(report: LaunchReport) -> DeviceOutcome:
+    [outcome] = report.outcomes
+    return outcome
+
+
+def failure(report: LaunchReport) -> CudarunError:
+    error = only(report).error
+    assert error is not None
+    return error
+
+
+def test_a_launch_without_findings(stand_in) -> None:
+    stand_in()
+    report = launched()
+    outcome = only(report)
+    assert report.exit_code == 0
+    assert outcome.result is not None
+    assert outcome.result.kernel == "good"
+    assert outcome.sanitizer is not None
+    assert (outcome.sanitizer.tool, outcome.sanitizer.findings) == ("memcheck", ())
+
+
+def test_findings_are_exit_code_1(stand_in) -> None:
+    stand_in(FOUND)
+    report = launched()
+    sanitizer = only(report).sanitizer
+    assert report.exit_code == 1
+    assert sanitizer is not None
+    assert (len(sanitizer.findings), sanitizer.total) == (2, 64)
+
+
+def test_also_where_the_launch_fails_of_them(stand_in) -> None:
+    stand_in(FOUND)
+    report = launched("trap")
+    assert report.exit_code == 1
+    assert failure(report).exit_code == 5
+    stand_in(NOTHING)
+    report = launched("trap")
+    assert report.exit_code == 5
+    assert "LAUNCH_FAILED, 719" in str(failure(report))
+
+
+def test_a_finding_that_leads_to_no_kernel_is_of_the_one_launched(stand_in) -> None:
+    stand_in(ASSERTED)
+    for kernel in ("good", "assertion"):  # with a result, with an error
+        sanitizer = only(launched(kernel)).sanitizer
+        assert sanitizer is not None
+        assert {found.kernel for found in sanitizer.findings} == {kernel}
+
+
+def test_every_device_has_a_worker_of_its_own(stand_in) -> None:
+    stand_in()
+    report = launched(devices="cpu:all")
+    assert [outcome.device for outcome in report.outcomes] == ["cpu", "cpu:1"]
+    assert all(outcome.result is not None for outcome in report.outcomes)
+
+
+def test_what_is_wrong_with_the_request_is_told_as_ever(stand_in) -> None:
+    stand_in()
+    assert "has no kernel 'nobody'" in str(failure(launched("nobody")))
+    assert launched("nobody").exit_code == 2
+    assert launched(devices="cpu:7").exit_code == 3
+
+
+@pytest.mark.parametrize(
+    ("log", "body", "code", "says"),
+    [
+        (NOTHING, "sys.exit(3)", 7, "ended with status 3 and no summary"),
+        ("", "sys.exit(run())", 7, "ended with status 0 and no summary"),
+        (NOTHING, "os.kill(os.getpid(), 9)", 7, "ended with status -9 and no summary"),
+        (
+            "========= Error: Target application terminated before first instrumented API call\n",
+            "sys.exit(run())",
+            7,
+            "Target application terminated before first instrumented API call",
+        ),
+        (
+            '========= Error: Device not supported. Please refer to the "Supported Devices"\n',
+            "sys.exit(run())",
+            5,
+            "Device not supported",
+        ),
+        (
+            f"========= Internal Sanitizer Error: out of memory\n{NOTHING}",
+            "sys.exit(run())",
+            7,
+            "Internal Sanitizer Error: out of memory",
+        ),
+    ],
+)
+def test_no_run_to_the_end_is_no_launch_without_findings(
+    stand_in, log: str, body: str, code: int, says: str
+) -> None:
+    stand_in(log, body)
+    report = launched()
+    assert report.exit_code == code
+    assert only(report).sanitizer is None
+    assert says in str(failure(report))
+
+
+def test_findings_in_unknown_words_are_findings(stand_in) -> None:
+    stand_in("========= ERROR SUMMARY: 2 errors\n")
+    report = launched()
+    sanitizer = only(report).sanitizer
+    assert report.exit_code == 1
+    assert sanitizer is not None
+    assert [finding.kind for finding in sanitizer.findings] == ["unrecognised"]
+
+
+def test_the_time_limit_ends_the_worker_too(stand_in, tmp_path: Path) -> None:
+    marker = tmp_path / "pid"
+    body = f"""
+        process = subprocess.Popen(worker)
+        open({str(marker)!r}, "w").write(str(process.pid))
+        process.wait()
+    """
+    stand_in(body=body)
+    report = launched("endless", timeout=3)
+    assert report.exit_code == 6
+    assert "no result within 3 s under compute-sanitizer" in str(failure(report))
+    pid = int(marker.read_text())
+    for _ in range(500):
+        try:
+            state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+        except FileNotFoundError:
+            return
+        if state == "Z":
+            return
+        time.sleep(0.01)
+    pytest.fail("the worker goes on")
+
+
+def test_it_is_found_in_a_toolkit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    program = tmp_path / "compute-sanitizer" / PROGRAM
+    program.parent.mkdir()
+    program.write_text("#!/bin/sh\n")
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", "/nowhere")
+    monkeypatch.setenv("CUDA_HOME", str(tmp_path))
+    assert find_program() == str(program)
+
+
+def test_that_it_is_not_there_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("shutil.which", lambda name, path: None)
+    with pytest.raises(NoDevice, match="compute-sanitizer is not installed") as caught:
+        find_program()
+    assert "CUDA_HOME" in (caught.value.hint or "")

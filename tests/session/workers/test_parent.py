@@ -1,0 +1,310 @@
+"""The supervisor against real child processes: values, errors, crashes, hangs, bugs, leftovers."""
+
+from __future__ import annotations
+
+import ctypes
+import faulthandler
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+from collections.abc import Callable
+from contextlib import ExitStack
+from functools import partial
+from pathlib import Path
+from typing import Any, NoReturn
+
+import pytest
+
+from cudarun.errors import DeviceFailed, OutOfTime, WorkerDied
+from cudarun.session.workers.parent import Outcome, Worker, gather, settle
+
+
+def supervise(
+    tasks: list[Callable[[], Any]], *, timeout: float | None = None, capture: bool = False
+) -> list[Outcome[Any]]:
+    """Each task as the state of a worker of its own, asked for at once."""
+    with ExitStack() as stack:
+        workers = [stack.enter_context(Worker(task, capture=capture)) for task in tasks]
+        for worker in workers:
+            worker.send(_identity)
+        return gather(workers, timeout=timeout)
+
+
+def _identity(state: Any) -> Any:
+    return state
+
+
+def _exists(pid: int) -> bool:
+    """Whether a process is there and not a zombie."""
+    try:
+        status = Path(f"/proc/{pid}/stat").read_text()
+    except FileNotFoundError:
+        return False
+    return status.rpartition(")")[2].split()[0] != "Z"
+
+
+def _gone(pid: int, patience: float = 5.0) -> bool:
+    deadline = time.monotonic() + patience
+    while _exists(pid):
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(0.01)
+    return True
+
+
+def test_values_come_back_in_order_from_processes_of_their_own() -> None:
+    outcomes = supervise([lambda i=i: (i, os.getpid()) for i in range(3)])
+    assert [outcome.unwrap()[0] for outcome in outcomes] == [0, 1, 2]
+    assert len({outcome.unwrap()[1] for outcome in outcomes} | {os.getpid()}) == 4
+
+
+def test_a_large_answer_arrives_whole() -> None:
+    [outcome] = supervise([lambda: b"x" * (5 << 20)])
+    assert outcome.unwrap() == b"x" * (5 << 20)
+
+
+def test_an_error_keeps_everything_it_knows() -> None:
+    def fail() -> NoReturn:
+        raise DeviceFailed(
+            "cuFoo: broken", cuda=("CUDA_ERROR_X", 9), hint="mend it", log="l", device="0"
+        )
+
+    [outcome] = supervise([fail])
+    with pytest.raises(DeviceFailed, match=r"cuFoo: broken \(CUDA_ERROR_X, 9\)") as caught:
+        outcome.unwrap()
+    assert caught.value.as_dict() == {
+        "kind": "DeviceFailed",
+        "exit_code": 5,
+        "message": "cuFoo: broken",
+        "cuda": {"name": "CUDA_ERROR_X", "number": 9},
+        "hint": "mend it",
+        "log": "l",
+        "device": "0",
+    }
+
+
+def test_a_bug_of_ours_is_told_with_its_traceback() -> None:
+    def bug() -> NoReturn:
+        raise KeyError("oops")
+
+    [outcome] = supervise([bug])
+    assert isinstance(outcome.error, WorkerDied)
+    assert outcome.error.message == "internal error: KeyError: 'oops'"
+    assert "Traceback" in (outcome.error.log or "")
+
+
+def test_a_killed_worker_names_the_signal_and_leaves_the_others_alone() -> None:
+    outcomes = supervise([lambda: os.kill(os.getpid(), signal.SIGKILL), lambda: 5])
+    assert str(outcomes[0].error) == "the worker process was killed by signal 9 (SIGKILL)"
+    assert outcomes[1].unwrap() == 5
+
+
+def test_a_crash_of_native_code_is_a_report() -> None:
+    def crash() -> None:
+        faulthandler.disable()  # pytest's would print a traceback of its own
+        ctypes.string_at(0)
+
+    [outcome] = supervise([crash])
+    assert str(outcome.error) == "the worker process was killed by signal 11 (SIGSEGV)"
+
+
+def test_a_worker_that_leaves_without_an_answer() -> None:
+    [outcome] = supervise([lambda: os._exit(3)])
+    assert str(outcome.error) == "the worker process ended with status 3 and no answer"
+
+
+def test_a_hang_ends_with_the_time_limit_and_its_process() -> None:
+    read, write = os.pipe()
+
+    def hang() -> None:
+        os.write(write, str(os.getpid()).encode())
+        while True:
+            pass
+
+    outcomes = supervise([hang, lambda: "done"], timeout=0.5)
+    assert isinstance(outcomes[0].error, OutOfTime)
+    assert str(outcomes[0].error) == "no result within 0.5 s; the worker was killed"
+    assert outcomes[1].unwrap() == "done"
+    assert _gone(int(os.read(read, 32)))
+
+
+def test_a_worker_can_say_where_it_stood_when_its_time_is_over() -> None:
+    def hang() -> None:
+        def stop(*_: object) -> NoReturn:
+            raise OutOfTime("late", log="at the loop")
+
+        signal.signal(signal.SIGALRM, stop)
+        while True:
+            pass
+
+    [outcome] = supervise([hang], timeout=0.3)
+    assert isinstance(outcome.error, OutOfTime)
+    assert str(outcome.error) == "no result within 0.3 s; the worker was killed"
+    assert outcome.error.log == "at the loop"
+
+
+def test_a_result_that_comes_too_late_is_none() -> None:
+    def hang() -> str:
+        late = []
+        signal.signal(signal.SIGALRM, lambda *_: late.append(True))
+        while not late:
+            pass
+        return "done"
+
+    [outcome] = supervise([hang], timeout=0.3)
+    assert isinstance(outcome.error, OutOfTime)
+    assert outcome.value is None
+
+
+def test_a_worker_that_does_not_hear_is_killed(monkeypatch: pytest.MonkeyPatch) -> None:
+    def hang() -> None:
+        signal.signal(signal.SIGALRM, lambda *_: None)
+        while True:
+            pass
+
+    monkeypatch.setattr("cudarun.session.workers.parent.GRACE", 0.2)
+    [outcome] = supervise([hang], timeout=0.3)
+    assert str(outcome.error) == "no result within 0.3 s; the worker was killed"
+
+
+def test_a_worker_that_has_nothing_to_say_is_killed_at_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Otherwise a signal that is blocked would be waited for."""
+
+    def hang() -> None:
+        signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGALRM])
+        while True:
+            pass
+
+    monkeypatch.setattr("cudarun.session.workers.parent.GRACE", 1e6)
+    [outcome] = supervise([hang], timeout=0.3)
+    assert str(outcome.error) == "no result within 0.3 s; the worker was killed"
+
+
+@pytest.mark.parametrize("layer", ["python", "c"])
+def test_captured_output_comes_with_the_outcome(layer: str) -> None:
+    def speak() -> None:
+        if layer == "python":
+            print("hello from the worker")
+        else:
+            ctypes.CDLL(None).printf(b"hello from the worker\n")
+
+    [outcome] = supervise([speak], capture=True)
+    assert outcome.output == "hello from the worker\n"
+
+
+def test_output_before_a_crash_is_kept() -> None:
+    def speak_and_die() -> None:
+        os.write(1, b"last words\n")
+        os.kill(os.getpid(), signal.SIGKILL)
+
+    [outcome] = supervise([speak_and_die], capture=True)
+    assert outcome.output == "last words\n"
+
+
+def _add(number: int, state: list[int]) -> list[int]:
+    state.append(number)
+    return state
+
+
+def _print(text: str, _: object) -> None:
+    print(text)
+
+
+def test_tasks_follow_one_another_on_the_same_state() -> None:
+    with Worker(list) as worker:
+        for number, expected in ((1, [1]), (2, [1, 2])):
+            worker.send(partial(_add, number))
+            [outcome] = gather([worker])
+            assert outcome.unwrap() == expected
+
+
+def test_output_belongs_to_the_task_that_wrote_it() -> None:
+    with Worker(list, capture=True) as worker:
+        for text in ("first", "second"):
+            worker.send(partial(_print, text))
+            [outcome] = gather([worker])
+            assert outcome.output == f"{text}\n"
+
+
+def test_a_worker_that_died_between_tasks_says_so() -> None:
+    with Worker(os.getpid) as worker:
+        os.kill(worker.pid, signal.SIGKILL)
+        assert _gone(worker.pid)
+        worker.send(_identity)
+        [outcome] = gather([worker])
+    assert str(outcome.error) == "the worker process was killed by signal 9 (SIGKILL)"
+
+
+def test_a_worker_that_nobody_needs_is_ended_at_once() -> None:
+    def sleep() -> None:
+        time.sleep(60)
+
+    with Worker(sleep) as worker:
+        assert _exists(worker.pid)
+    assert not _exists(worker.pid)
+
+
+_PARENT = """
+    import os, sys, time
+    from cudarun.session.workers.parent import Worker, gather
+
+    def work():
+        print(os.getpid(), flush=True)
+        while True:
+            time.sleep(1)
+
+    try:
+        with Worker(work) as worker:
+            worker.send(print)
+            gather([worker])
+    except KeyboardInterrupt:
+        sys.exit(130)
+"""
+
+
+@pytest.mark.parametrize(
+    ("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, -15), (signal.SIGKILL, -9)]
+)
+def test_no_worker_outlives_its_parent(number: int, status: int) -> None:
+    with subprocess.Popen(
+        [sys.executable, "-c", textwrap.dedent(_PARENT)], stdout=subprocess.PIPE, text=True
+    ) as parent:
+        assert parent.stdout is not None
+        worker = int(parent.stdout.readline())
+        parent.send_signal(number)
+        assert parent.wait(timeout=10) == status
+        assert _gone(worker)
+
+
+def test_a_retired_worker_holds_no_descriptors() -> None:
+    before = set(os.listdir("/proc/self/fd"))
+    with Worker(list, capture=True) as worker:
+        worker.retire()
+        worker.retire()
+        assert set(os.listdir("/proc/self/fd")) == before
+    assert not _exists(worker.pid)
+
+
+def test_whoever_is_settled_first_is_told_first() -> None:
+    with Worker(list) as quick, Worker(list) as slow:
+        quick.send(_identity)
+        slow.send(_sleep)
+        assert settle([slow, quick]) == [quick]
+        slow.limit(0.1)
+        assert settle([slow]) == [slow]
+        assert isinstance(slow.outcome().error, OutOfTime)
+
+
+def test_patience_ends_without_any() -> None:
+    with Worker(list) as worker:
+        worker.send(_sleep)
+        assert settle([worker], patience=0.05) == []
+
+
+def _sleep(state: Any) -> None:
+    time.sleep(60)

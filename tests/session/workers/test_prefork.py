@@ -1,0 +1,185 @@
+"""The worker that is begun before the command line is parsed."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from cudarun.session.driver.selection import parse_devices
+from cudarun.session.driver.target import Target
+from cudarun.session.workers import prefork as head_start
+from cudarun.session.workers.fleet import Fleet
+
+ROOT = Path(__file__).resolve().parents[3]
+
+
+def arguments(*more: str) -> list[str]:
+    return ["launch", "kernel.ptx", "n=i32:1", *more]
+
+
+@pytest.fixture(autouse=True)
+def no_device_named(monkeypatch):
+    monkeypatch.delenv("CUDARUN_DEVICE", raising=False)
+    yield
+    head_start.take([])  # ends what a test left
+
+
+def is_there(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+@pytest.mark.parametrize("capture", [False, True])
+def test_it_becomes_the_worker_of_its_device(capture, capfd) -> None:
+    head_start.begin(arguments("-d", "cpu"))
+    [begun] = head_start._begun
+    pid = begun.pid
+    with Fleet(Target(parse_devices("cpu"), capture=capture)) as fleet:
+        [first] = fleet.run(_tell)
+        [second] = fleet.run(_tell)
+    assert first.unwrap() == ("cpu", pid) == second.unwrap()
+    assert first.output == second.output == ("told\n" if capture else "")
+    assert capfd.readouterr().out == ("" if capture else "told\n" * 2)
+    assert not is_there(pid)
+
+
+def _tell(session):
+    def on_device(device):
+        print("told")
+        session.progress.say("telling")
+        return device.label, os.getpid()
+
+    return on_device
+
+
+def test_progress_goes_through_the_page_that_it_was_begun_with() -> None:
+    head_start.begin(arguments("-d", "cpu"))
+    with Fleet(Target(parse_devices("cpu"))) as fleet:
+        fleet.run(lambda_free)
+        assert fleet._progress[0].read() == ("done", 0.0)
+
+
+def lambda_free(session):
+    return _label
+
+
+def _label(device):
+    return device.label
+
+
+def test_for_another_device_another_is_made() -> None:
+    head_start.begin(arguments("--device=0"))
+    [begun] = head_start._begun
+    pid = begun.pid
+    with Fleet(Target(parse_devices("cpu"))) as fleet:
+        [answer] = fleet.run(_tell)
+    assert answer.unwrap()[1] != pid
+    assert not is_there(pid)
+
+
+@pytest.mark.parametrize(
+    ("given", "environment", "device"),
+    [
+        ([], None, "0"),
+        ([], "cpu", "cpu"),
+        (["-d", "1"], "cpu", "1"),
+        (["-dcpu:1"], None, "cpu:1"),
+        (["--device", "2"], None, "2"),
+        (["-d", "1", "-d", "cpu"], None, "cpu"),
+        (["-d", "what?"], None, "what?"),
+    ],
+)
+def test_the_device_is_read_as_click_will(monkeypatch, given, environment, device) -> None:
+    if environment is not None:
+        monkeypatch.setenv("CUDARUN_DEVICE", environment)
+    head_start.begin(arguments(*given))
+    assert [begun.devices for begun in head_start._begun] == [device]
+
+
+@pytest.mark.parametrize(
+    ("given", "devices"),
+    [
+        (["-d", "0,1"], ["0", "1"]),
+        (["-d", "cpu, 1,cpu"], ["cpu", "1"]),
+        (["-d", "all"], ["0", "1", "2"]),
+        (["-d", "2,all"], ["2", "0", "1"]),
+        (["-d", "0,1", "--together"], ["0,1"]),
+        (["-d", "all", "--together"], ["all"]),
+    ],
+)
+def test_a_process_for_each_worker(monkeypatch, given, devices) -> None:
+    monkeypatch.setattr(head_start, "count", lambda: 3)
+    head_start.begin(arguments(*given))
+    assert [begun.devices for begun in head_start._begun] == devices
+
+
+@pytest.mark.parametrize(("together", "processes"), [(False, 2), (True, 1)])
+def test_they_become_the_workers_of_their_devices(monkeypatch, together, processes) -> None:
+    monkeypatch.setenv("CUDARUN_CPU_DEVICES", "2")
+    word = ["--together"] if together else []
+    head_start.begin(arguments("-d", "cpu,cpu:1", *word))
+    begun = [process.pid for process in head_start._begun]
+    assert len(begun) == processes
+    with Fleet(Target(parse_devices("cpu,cpu:1"), together=together)) as fleet:
+        answers = [answer.unwrap() for answer in fleet.run(_tell)]
+    assert [device for device, _ in answers] == ["cpu", "cpu:1"]
+    assert [pid for _, pid in answers] == (begun * 2)[:2]
+    assert not any(map(is_there, begun))
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        [],
+        ["devices"],
+        ["load", "kernel.ptx"],
+        arguments("--help"),
+        arguments("--dry-run"),
+        arguments("--trace"),
+        ["launch", "--spec=cases.toml"],
+        ["launch", "--spec", "cases.toml"],
+    ],
+)
+def test_what_needs_no_such_worker_gets_none(given) -> None:
+    head_start.begin(given)
+    assert head_start._begun == []
+
+
+@pytest.mark.parametrize(
+    ("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, -15), (signal.SIGKILL, -9)]
+)
+def test_it_ends_with_its_parent(number: int, status: int) -> None:
+    with subprocess.Popen(
+        [
+            *(
+                sys.executable,
+                "-m",
+                "cudarun",
+                "launch",
+                "samples/endless.ptx",
+                "flag=i32[1]:zeros",
+            ),
+            *("-d", "cpu", "-v"),
+        ],
+        cwd=ROOT,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as parent:
+        assert parent.stderr is not None
+        assert any("running" in line for line in parent.stderr)
+        [worker] = Path(f"/proc/{parent.pid}/task/{parent.pid}/children").read_text().split()
+        parent.send_signal(number)
+        assert parent.wait(timeout=20) == status
+    deadline = time.monotonic() + 10
+    while is_there(int(worker)) and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert not is_there(int(worker))

@@ -7,7 +7,7 @@ import signal
 import sys
 
 from cudarun.process import end_in_order, open_standard_streams
-from cudarun.session.workers.prefork import begin
+from cudarun.session.workers import prefork
 
 _INTERRUPTED = 130  # as `ExitCode` has it, whose module is not imported yet
 
@@ -20,7 +20,7 @@ def main() -> None:
     open_standard_streams()
     ended_by = end_in_order()
     try:
-        begin(sys.argv[1:])
+        prefork.begin(sys.argv[1:], _prefetch)
         from cudarun.cli import main as run
 
         code = run()  # which has flushed stdout
@@ -31,6 +31,10 @@ def main() -> None:
         os.kill(os.getpid(), ended_by[0])  # whoever waits for us is to see what ended us
     sys.stderr.flush()
     os._exit(code)
+
+
+def _prefetch() -> None:
+    import cudarun.session.launch.worker  # noqa: F401
 
 
 if __name__ == "__main__":

@@ -18,7 +18,7 @@ PACKAGE = Path(__file__).resolve().parent.parent / "cudarun"
 # What each part may import of ours, beside itself. A name covers what lies below it. The leaves
 # `cudarun` (the version), `cudarun.errors` and `cudarun.records` are open to all.
 MAY_IMPORT = {
-    "__main__": {"cli", "process", "session.workers.prefork"},
+    "__main__": {"cli", "process", "session.workers.prefork", "session.launch.worker"},
     "process": set(),
     "cli": {"commands", "report", "session.devices.versions"},
     "commands": {

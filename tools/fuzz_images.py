@@ -20,15 +20,15 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from cudarun.session.image.image import Image  # noqa: E402
-
 from cudarun.report.image_types import LoadReport  # noqa: E402
 from cudarun.session.driver.selection import parse_devices  # noqa: E402
 from cudarun.session.driver.target import Target  # noqa: E402
+from cudarun.session.image.image import Image  # noqa: E402
 from cudarun.session.load.offline import load_offline  # noqa: E402
 from cudarun.session.load.parent import load, prefetch  # noqa: E402
 from cudarun.session.load.request import LoadRequest  # noqa: E402
-from cudarun.session.workers.fleet import Fleet  # noqa: E402
+from cudarun.session.workers.devices import DeviceWorkers  # noqa: E402
+from cudarun.session.workers.pool import WorkerPool  # noqa: E402
 from tests.images.golden_files import archive  # noqa: E402
 
 KINDS = ["ptx", "cubin", "fatbin", "o", "a", "ltoir", "cu"]
@@ -111,11 +111,8 @@ def load_all(images: tuple[Image, ...], device: str) -> LoadReport:
     """Through workers, a new one after each that dies."""
     target = Target(parse_devices(device), timeout=SECONDS_EACH, capture=True)
 
-    def fleet() -> Fleet:
-        return Fleet(target, prefetch)
-
-    with fleet() as first:
-        return load(LoadRequest(images), first, fleet)
+    with WorkerPool() as pool:
+        return load(LoadRequest(images), DeviceWorkers(pool, target, prefetch))
 
 
 def main() -> int:

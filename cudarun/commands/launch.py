@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import ExitStack
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -23,7 +22,8 @@ from cudarun.report.json import document
 from cudarun.session.driver.selection import Selector
 from cudarun.session.driver.target import ContextOptions, Target
 from cudarun.session.launch.parent import launch, plan, prefetch
-from cudarun.session.workers.fleet import Fleet
+from cudarun.session.workers.devices import DeviceWorkers
+from cudarun.session.workers.pool import WorkerPool
 
 if TYPE_CHECKING:
     from cudarun.report.types import LaunchReport
@@ -75,15 +75,15 @@ def command(as_json: bool, quiet: bool, **values: Any) -> int:
     where = target(values, capture=as_json)
     _refuse_without_spec(values)
     if values["dry_run"]:
-        return _dry_run(_request(values, where), as_json=as_json)
+        return _dry_run(_request(values, where), where.timeout, as_json=as_json)
     if values["sanitize"] is not None:
         return _sanitize(values, where, as_json=as_json, quiet=quiet)
-    with ExitStack() as workers:
-        # They initialise the driver while we read what the user wants of them.
-        fleet = workers.enter_context(Fleet(where, prefetch, watch(where, quiet=quiet)))
-        reference = _reference(values["reference"], where, workers)
+    with WorkerPool() as pool:
+        # They initialize the driver while we read what the user wants of them.
+        workers = DeviceWorkers(pool, where, prefetch, watch(where, quiet=quiet))
+        reference = _reference(values["reference"], where, pool)
         request = _request(values, where)
-        return _launch(request, fleet, reference, as_json=as_json, quiet=quiet)
+        return _launch(request, workers, reference, as_json=as_json, quiet=quiet)
 
 
 def _request(values: dict[str, Any], where: Target) -> LaunchRequest:
@@ -120,9 +120,9 @@ def _spec(values: dict[str, Any], *, as_json: bool, quiet: bool) -> int:
 
 
 def _run_spec(values: dict[str, Any], where: Target, *, as_json: bool, quiet: bool) -> int:
-    from cudarun.session.spec.parent import crews, run_spec
+    from cudarun.session.spec.parent import device_runs, run_spec
 
-    with crews(where) as workers:  # which begin while we read the spec
+    with device_runs(where) as runs:  # whose workers start while we read the spec
         from cudarun.commands.spec_file import read_spec
         from cudarun.report.junit import write_junit
         from cudarun.report.spec import SpecTable
@@ -136,10 +136,9 @@ def _run_spec(values: dict[str, Any], where: Target, *, as_json: bool, quiet: bo
         report = run_spec(
             values["spec"],
             cases,
-            where,
-            workers,
+            runs,
             fail_fast=values["fail_fast"],
-            watch=watch(where, quiet=quiet),
+            display=watch(where, quiet=quiet),
             on_case=table.add if table is not None else lambda case: None,
             keep=table is None or values["junit"] is not None,
         )
@@ -162,21 +161,26 @@ def _refuse_with_spec() -> None:
             raise RequestError(f"--spec: {parameter.opts[-1]} is about one launch: say it there")
 
 
-def _reference(selector: Selector | None, where: Target, workers: ExitStack) -> Fleet | None:
+def _reference(selector: Selector | None, where: Target, pool: WorkerPool) -> DeviceWorkers | None:
     """A worker for the device of ``--reference``; what its kernel prints is dropped."""
     if selector is None:
         return None
     alone = replace(
         where, devices=(selector,), context=ContextOptions(), together=False, capture=True
     )
-    return workers.enter_context(Fleet(alone, prefetch, watch(where)))
+    return DeviceWorkers(pool, alone, prefetch, watch(where))
 
 
 def _launch(
-    request: LaunchRequest, fleet: Fleet, reference: Fleet | None, *, as_json: bool, quiet: bool
+    request: LaunchRequest,
+    workers: DeviceWorkers,
+    reference: DeviceWorkers | None,
+    *,
+    as_json: bool,
+    quiet: bool,
 ) -> int:
     meanwhile = None if as_json else _import_tables
-    report = launch(request, fleet, reference=reference, meanwhile=meanwhile)
+    report = launch(request, workers, reference=reference, meanwhile=meanwhile)
     return _show(report, as_json=as_json, quiet=quiet)
 
 
@@ -209,8 +213,8 @@ def _sanitize(values: dict[str, Any], where: Target, *, as_json: bool, quiet: bo
     return _show(report, as_json=as_json, quiet=quiet)
 
 
-def _dry_run(request: LaunchRequest, *, as_json: bool) -> int:
-    report = plan(request)
+def _dry_run(request: LaunchRequest, timeout: float | None, *, as_json: bool) -> int:
+    report = plan(request, timeout)
     if as_json:
         click.echo(document("launch", report))
         return ExitCode.OK

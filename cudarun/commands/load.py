@@ -22,7 +22,8 @@ from cudarun.errors import RequestError
 from cudarun.report.json import document
 from cudarun.session.load.parent import load, prefetch
 from cudarun.session.load.request import LoadRequest, Via
-from cudarun.session.workers.fleet import Fleet
+from cudarun.session.workers.devices import DeviceWorkers
+from cudarun.session.workers.pool import WorkerPool
 
 _WAYS: dict[str, tuple[Via, ...]] = {
     "library": ("library",),
@@ -73,11 +74,9 @@ def command(as_json: bool, quiet: bool, offline: bool, **values: Any) -> int:
     if offline:
         return _offline(values, as_json=as_json, quiet=quiet)
 
-    def new_fleet() -> Fleet:
-        return Fleet(where, prefetch, watch(where, quiet=quiet))
-
-    with new_fleet() as fleet:
-        report = load(_request(values, verbose=where.verbose), fleet, new_fleet)
+    with WorkerPool() as pool:
+        workers = DeviceWorkers(pool, where, prefetch, watch(where, quiet=quiet))
+        report = load(_request(values, verbose=where.verbose), workers)
     if as_json:
         click.echo(document("load", report, report.exit_code))
         return report.exit_code

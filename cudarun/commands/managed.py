@@ -22,14 +22,9 @@ from cudarun.report.json import document
 from cudarun.session.driver.target import Target
 from cudarun.session.image.image import Image
 from cudarun.session.launch.request import Geometry, LaunchRequest
-from cudarun.session.managed.parent import (
-    ManagedLaunch,
-    ManagedRequest,
-    managed,
-    parse_view,
-    start_worker,
-)
-from cudarun.session.workers.progress import Progress, watched
+from cudarun.session.managed.parent import managed, start_worker
+from cudarun.session.managed.request import ManagedLaunch, ManagedRequest, parse_view
+from cudarun.session.workers.pool import WorkerPool
 
 
 @click.command("managed")
@@ -77,13 +72,10 @@ def command(as_json: bool, quiet: bool, **values: Any) -> int:
     cudarun managed samples/managed.ptx counter=i32:100 -d all --launch 'bump k=i32:5'
     """
     where = target(values, capture=as_json)
-    progress = Progress(verbose=where.verbose)
-    # The worker initialises the driver while we read what the user wants of it.
-    with (
-        start_worker(where, progress) as worker,
-        watched(watch(where, quiet=quiet), [progress]) as look,
-    ):
-        report = managed(_request(values, where), worker, where.timeout, look)
+    with WorkerPool() as pool:
+        worker = start_worker(pool, where)  # which initializes the driver while we read the rest
+        display = watch(where, quiet=quiet)
+        report = managed(_request(values, where), pool, worker, where.timeout, display)
     if as_json:
         click.echo(document("managed", report, report.exit_code))
         return report.exit_code

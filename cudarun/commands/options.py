@@ -14,7 +14,7 @@ from cudarun.session.driver.selection import parse_devices
 from cudarun.session.driver.target import ContextOptions, Target
 
 if TYPE_CHECKING:
-    from cudarun.session.workers.progress import Watch
+    from cudarun.session.workers.progress import ProgressDisplay
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -143,7 +143,7 @@ def target(values: dict[str, Any], *, capture: bool) -> Target:
     )
 
 
-def watch(where: Target, *, quiet: bool = False) -> Watch | None:
+def watch(where: Target, *, quiet: bool = False) -> ProgressDisplay | None:
     """A line on a terminal's stderr for what takes long, unless that is told there anyway."""
     return None if quiet or where.trace or where.verbose else status_line()
 

@@ -31,7 +31,7 @@ class StatusLine:
         self._started: float | None = None
         self._shown = False
 
-    def look(self, workers: Sequence[tuple[str, Told]]) -> None:
+    def update(self, workers: Sequence[tuple[str, Told]]) -> None:
         """Show what one of them is doing."""
         now = time.monotonic()
         if self._started is None:

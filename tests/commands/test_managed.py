@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from cudarun.errors import ArgumentSyntaxError
-from cudarun.session.managed.parent import parse_view
+from cudarun.session.managed.request import parse_view
 
 if TYPE_CHECKING:
     from conftest import Run

@@ -13,6 +13,7 @@ import pytest
 
 from cudarun.report import progress
 from cudarun.report.progress import StatusLine, status_line
+from cudarun.session.workers.page import Page
 from cudarun.session.workers.progress import Progress
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -34,10 +35,10 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     return clock
 
 
-def told(what: str, done: float = 0.0) -> Progress:
-    worker = Progress()
-    worker.say(what, done)
-    return worker
+def told(what: str, done: float = 0.0) -> Page:
+    page = Page()
+    Progress(page).say(what, done)
+    return page
 
 
 def shown(out: io.StringIO) -> list[str]:
@@ -46,18 +47,18 @@ def shown(out: io.StringIO) -> list[str]:
 
 def test_nothing_is_shown_of_what_is_quick(clock: Clock) -> None:
     line = StatusLine(out := io.StringIO())
-    line.look([("", told("filling x"))])
+    line.update([("", told("filling x"))])
     clock.now = 0.9
-    line.look([("", told("filling x"))])
+    line.update([("", told("filling x"))])
     line.end()
     assert out.getvalue() == ""
 
 
 def test_what_takes_long_is_shown_and_taken_away(clock: Clock) -> None:
     line = StatusLine(out := io.StringIO())
-    line.look([("", told("filling x"))])
+    line.update([("", told("filling x"))])
     clock.now = 2.0
-    line.look([("", told("timing saxpy", 0.25))])
+    line.update([("", told("timing saxpy", 0.25))])
     line.end()
     assert shown(out) == ["2 s  timing saxpy  [#####...............] 25%", ""]
 
@@ -66,7 +67,7 @@ def test_several_devices_take_turns(clock: Clock) -> None:
     line = StatusLine(out := io.StringIO())
     workers = [("on 0", told("filling x")), ("on cpu", told(""))]
     for clock.now in (0.0, 2.0, 3.0):
-        line.look(workers)
+        line.update(workers)
     assert shown(out) == ["2 s  filling x  on 0", "3 s  starting  on cpu"]
 
 
@@ -76,7 +77,7 @@ def test_a_line_is_never_longer_than_the_terminal(
     monkeypatch.setenv("COLUMNS", "20")
     line = StatusLine(out := io.StringIO())
     for clock.now in (0.0, 2.0):
-        line.look([("", told("filling " + 100 * "x"))])
+        line.update([("", told("filling " + 100 * "x"))])
     assert [len(text) for text in shown(out)] == [19]
 
 

@@ -7,12 +7,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from cudarun.session.image.image import Image
 
 from cudarun.emulator.host.process import process
 from cudarun.session.driver.selection import parse_devices
 from cudarun.session.driver.target import Target
-from cudarun.session.workers.parent import Worker, gather
+from cudarun.session.image.image import Image
+from cudarun.session.workers.parent import WorkerSpec
+from cudarun.session.workers.pool import WorkerPool
+from cudarun.session.workers.progress import Progress
 from cudarun.session.workers.session import Session
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -24,8 +26,8 @@ def unused_driver() -> None:
     process.reset()
 
 
-def open_session() -> Session:
-    return Session(Target(parse_devices("cpu")), parse_devices("cpu"))
+def open_session(progress: Progress) -> Session:
+    return Session(Target(parse_devices("cpu")), parse_devices("cpu"), progress=progress)
 
 
 @pytest.fixture
@@ -34,10 +36,8 @@ def in_session(monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[[Session],
     monkeypatch.setenv("CUDARUN_CPU_DEVICES", "1")
 
     def run(task: Callable[[Session], Any]) -> Any:
-        with Worker(open_session) as worker:
-            worker.send(task)
-            [outcome] = gather([worker], timeout=60)
-        return outcome.unwrap()
+        with WorkerPool() as pool:
+            return pool.call(WorkerSpec(open_session), task, 60).unwrap()
 
     return run
 

@@ -26,11 +26,9 @@ from cudarun.session.compile.request import CompileOptions
 from cudarun.session.image.diagnosis import diagnose, diagnostics_of
 from cudarun.session.image.image import Image
 from cudarun.session.image.kernels import select_kernel
-from cudarun.session.workers.parent import Worker, gather
 
 Form = Literal["PTX", "CUBIN", "LTOIR"]
 
-_COMMON_ARCHITECTURE = 80  # that every NVRTC of CUDA 11 to 13 compiles for
 _A_HEADER_OF_CUDA = "cuda_fp16.h"
 _NAME_EXPRESSIONS = "__nv_name_map"
 """What NVRTC calls the text in which it looks names up."""
@@ -155,28 +153,6 @@ def _not_instantiated(
         return refused
     said = about_name[0].message
     return RequestError(f"{origin}: NVRTC refuses '{wanted}': {said}", hint=hint)
-
-
-def compile_for_facts(source: Image) -> Image:
-    """A source compiled in a process of its own for no device in particular, with its facts.
-
-    Raises:
-        ImageRefused: It does not compile.
-        RequestError: NVRTC is not installed, or does not know the kernel to be instantiated.
-    """
-    with Worker(_nvrtc_is_there) as worker:
-        worker.send(partial(_compile_for_facts, source))
-        [outcome] = gather([worker])
-    image: Image = outcome.unwrap()
-    return replace(image, facts=image.facts or read_image(image.data, image.origin))
-
-
-def _nvrtc_is_there() -> None:
-    _nvrtc()
-
-
-def _compile_for_facts(source: Image, _: None) -> Image:
-    return compile_source(source, Target(True, _COMMON_ARCHITECTURE), "PTX")
 
 
 def nvrtc_version() -> Version:

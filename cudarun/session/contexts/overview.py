@@ -3,53 +3,61 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from cudarun.records import dataclass
 from cudarun.report.ctx_types import ContextInfo, ContextOutcome, ContextsReport
 from cudarun.session.driver.contexts import LIMITS, cache_word, creation, enter_context, flag_words
-from cudarun.session.driver.selection import Selector
 from cudarun.session.driver.target import ContextOptions, Target
-from cudarun.session.workers.fleet import label_of, one_by_one
-from cudarun.session.workers.parent import Worker, gather
-from cudarun.session.workers.progress import Progress, Watch, watched
+from cudarun.session.workers.devices import Devices, label_of, one_by_one
+from cudarun.session.workers.parent import WorkerSpec
+from cudarun.session.workers.pool import WorkerPool
+from cudarun.session.workers.progress import Progress, ProgressDisplay
 
 if TYPE_CHECKING:  # only a worker has these
     from cudarun.session.contexts.worker import BareSession
     from cudarun.session.driver.calls import Driver
 
 
-def show_contexts(target: Target, watch: Watch | None = None) -> ContextsReport:
+def show_contexts(target: Target, display: ProgressDisplay | None = None) -> ContextsReport:
     """Look at the contexts of each device, in a process of its own.
 
     Args:
         target: The devices, and the context to make on each.
-        watch: Is shown what is being done.
+        display: Shows what is being done.
 
     Raises:
         NoDevice: ``all`` was asked for and there is none.
     """
     outcomes = []
-    for selectors in one_by_one(target):
-        label = label_of(selectors)
-        progress = Progress(f"on {label}", verbose=target.verbose)
-        make = partial(_session, selectors, target.trace, progress)
-        with Worker(make, capture=True) as worker, watched(watch, [progress]) as look:
-            worker.send(partial(_look, target.context))
-            [outcome] = gather([worker], timeout=target.timeout, meanwhile=look)
-        error = outcome.error.at(device=label) if outcome.error else None
-        outcomes.append(ContextOutcome(label, outcome.value, error))
+    with WorkerPool() as pool:
+        for devices in one_by_one(pool, target):
+            label = label_of(devices)
+            start = BareSessionStart(devices, target.trace)
+            spec = WorkerSpec(start, f"on {label}", capture=True, verbose=target.verbose)
+            outcome = pool.call(spec, partial(_look, target.context), target.timeout, display)
+            error = outcome.error.at(device=label) if outcome.error else None
+            outcomes.append(ContextOutcome(label, outcome.value, error))
     return ContextsReport(tuple(outcomes))
 
 
 # --- in the worker -------------------------------------------------------------------------------
 
 
-def _session(selectors: Sequence[Selector], trace: bool, progress: Progress) -> BareSession:
-    from cudarun.session.contexts.worker import BareSession
+@dataclass(frozen=True, slots=True)
+class BareSessionStart:
+    """The start of a worker whose task makes its own contexts."""
 
-    return BareSession(Target(tuple(selectors), trace=trace), selectors, progress=progress)
+    devices: Devices
+    trace: bool
+
+    def __call__(self, progress: Progress) -> BareSession:
+        """Initialize the driver."""
+        from cudarun.session.contexts.worker import BareSession
+
+        return BareSession(Target(self.devices, trace=self.trace), self.devices, progress=progress)
 
 
 def _look(options: ContextOptions, session: BareSession) -> ContextInfo:

@@ -1,4 +1,4 @@
-"""Running context scripts, seen from the parent: a worker that is handed one step at a time.
+"""Context scripts in the parent: a worker that is handed one step at a time.
 
 So the steps that were done are known when one never comes back, and a script can go on in a new
 process after a fault.
@@ -7,21 +7,22 @@ process after a fault.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from cudarun.errors import CudarunError, OutOfTime, RequestError
 from cudarun.report.ctx_types import ScriptReport, StepReport
 from cudarun.session.contexts.script import Script, Step
-from cudarun.session.driver.selection import Selector
 from cudarun.session.driver.target import Target
 from cudarun.session.image.image import Image
-from cudarun.session.workers.parent import Outcome, Worker, gather
-from cudarun.session.workers.progress import Progress
+from cudarun.session.workers.devices import Devices
+from cudarun.session.workers.parent import Outcome, WorkerSpec
+from cudarun.session.workers.pool import WorkerPool
 
 if TYPE_CHECKING:  # only a worker has one
     from cudarun.session.contexts.worker import Player
+    from cudarun.session.workers.progress import Progress
 
 T = TypeVar("T")
 Shown = Callable[[StepReport], object]
@@ -43,14 +44,15 @@ def run_script(
         RequestError: The script names more devices than were chosen.
         ImageRefused: A source does not compile, or a file holds no image.
     """
-    with Stage(target, images) as stage:
-        return stage.play(script, shown)
+    with WorkerPool() as pool:
+        return ScriptWorker(pool, target, images).play(script, shown)
 
 
-class Stage:
-    """A worker that initialises the driver from now on, ready for one script.
+class ScriptWorker:
+    """A worker that initializes the driver from now on, ready for one script.
 
     Args:
+        pool: The pool that it is of.
         target: On which devices, for how long, whether to trace and to capture.
         images: The files that the script names.
 
@@ -58,24 +60,28 @@ class Stage:
         RequestError: The devices are of two drivers, which no one process can serve.
     """
 
-    def __init__(self, target: Target, images: Mapping[str, Image]) -> None:
+    def __init__(self, pool: WorkerPool, target: Target, images: Mapping[str, Image]) -> None:
         if len({selector.driver for selector in target.devices}) > 1:
             raise RequestError("a script runs in one process: GPUs and cpu have no common driver")
-        self._target = target
-        self._images = images
+        self._pool = pool
+        self._timeout = target.timeout
+        start = PlayerStart(target.devices, images, target.trace)
+        self._spec = WorkerSpec(start, capture=target.capture, verbose=target.verbose)
         self._deadline: float | None = None
-        self._worker = self._begin()
-
-    def __enter__(self) -> Stage:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._worker.__exit__()
+        self._worker = pool.acquire(self._spec)
 
     def play(self, script: Script, shown: Shown = lambda step: None) -> ScriptReport:
-        """Run the script; arguments and errors are those of `run_script`."""
-        limit = self._target.timeout
-        self._deadline = None if limit is None else time.monotonic() + limit
+        """Run the script and end the worker; arguments and errors are those of `run_script`."""
+        try:
+            return self._play(script, shown)
+        finally:
+            self.end()
+
+    def end(self) -> None:
+        """End the worker."""
+        self._pool.discard(self._worker)
+
+    def _play(self, script: Script, shown: Shown) -> ScriptReport:
         labels = self._ask(_labels).unwrap()
         if script.devices > len(labels):
             raise RequestError(
@@ -83,6 +89,8 @@ class Stage:
                 f"device{'s were' if len(labels) > 1 else ' was'} chosen ({', '.join(labels)})",
                 hint="-d chooses them, as in -d 0,1 or -d all",
             )
+        if self._timeout is not None:
+            self._deadline = time.monotonic() + self._timeout
         done: list[StepReport] = []
         output = ""
         for step in script.steps:
@@ -92,7 +100,7 @@ class Stage:
                 outcome = self._ask(partial(_play, step))
                 output += outcome.output
                 if outcome.value is None:
-                    error = self._last_words(outcome).at(
+                    error = self._reason(outcome).at(
                         file=script.origin, step=f"{step.number} ({step.text})"
                     )
                     return ScriptReport(script.origin, labels, tuple(done), error, output)
@@ -101,37 +109,37 @@ class Stage:
             shown(report)
         return ScriptReport(script.origin, labels, tuple(done), None, output)
 
-    def _begin(self) -> Worker[Player]:
-        target = self._target
-        progress = Progress(verbose=target.verbose)
-        make = partial(_player, target.devices, self._images, target.trace, progress)
-        return Worker(make, capture=target.capture)
-
     def _ask(self, task: Callable[[Player], T]) -> Outcome[T]:
-        """Have the worker do something within what is left of the time."""
-        left = None if self._deadline is None else max(0.0, self._deadline - time.monotonic())
-        self._worker.send(task)
-        [outcome] = gather([self._worker], timeout=left)
+        """Have the worker do a task within what is left of the time."""
+        left = self._timeout
+        if self._deadline is not None:
+            left = max(0.0, self._deadline - time.monotonic())
+        self._worker.submit(task, left)
+        [outcome] = self._pool.gather([self._worker])
         return outcome
 
     def _new_process(self, step: Step) -> StepReport:
-        """End the process and begin another: a step that is no call of the driver."""
-        self._worker.__exit__()
-        self._worker = self._begin()
+        """End the process and start another: a step that is no call of the driver."""
+        self._pool.discard(self._worker)
+        self._worker = self._pool.acquire(self._spec)
+        if self._deadline is not None:  # what the new one takes to start does not count
+            before = time.monotonic()
+            self._ask(_labels)
+            self._deadline += time.monotonic() - before
         return StepReport(
             number=step.number, line=step.line, thread=step.thread, text=step.text, call="",
             result="", code=None, value=None, expected=None, verdict="ok", milliseconds=None,
             reason=None, stacks=(), floating=(),
         )  # fmt: skip
 
-    def _last_words(self, outcome: Outcome[Any]) -> CudarunError:
-        """Why the script went no further."""
+    def _reason(self, outcome: Outcome[Any]) -> CudarunError:
+        """Return why the script went no further."""
         if outcome.error is None:
             raise ValueError("a step without an answer or an error")
         if not isinstance(outcome.error, OutOfTime):
             return outcome.error
         return OutOfTime(
-            f"the script took longer than {self._target.timeout:g} s; the worker was killed",
+            f"the script took longer than {self._timeout:g} s; the worker was killed",
             hint="a kernel that never ends, or a limit (--timeout) that is too short",
         )
 
@@ -139,12 +147,24 @@ class Stage:
 # --- in the worker -------------------------------------------------------------------------------
 
 
-def _player(
-    selectors: Sequence[Selector], images: Mapping[str, Image], trace: bool, progress: Progress
-) -> Player:
-    from cudarun.session.contexts.worker import Player
+class PlayerStart:
+    """The start of a worker whose state is the player of a script.
 
-    return Player(selectors, images, trace=trace, progress=progress)
+    Args:
+        devices: The devices that ``dev=0``, ``dev=1``, … are.
+        images: The files that the script loads.
+        trace: Log every driver call of the script on stderr.
+    """
+
+    def __init__(self, devices: Devices, images: Mapping[str, Image], trace: bool) -> None:
+        self._arguments = devices, images
+        self._trace = trace
+
+    def __call__(self, progress: Progress) -> Player:
+        """Initialize the driver."""
+        from cudarun.session.contexts.worker import Player
+
+        return Player(*self._arguments, trace=self._trace, progress=progress)
 
 
 def _labels(player: Player) -> tuple[str, ...]:

@@ -17,11 +17,12 @@ from cudarun.report.ctx_types import (
     VerifyReport,
 )
 from cudarun.session.contexts.facts import FACTS, Fact
-from cudarun.session.contexts.parent import Stage
+from cudarun.session.contexts.parent import ScriptWorker
 from cudarun.session.contexts.script import Script
 from cudarun.session.driver.selection import Selector
 from cudarun.session.driver.target import Target
-from cudarun.session.workers.fleet import label_of, one_by_one
+from cudarun.session.workers.devices import label_of, one_by_one
+from cudarun.session.workers.pool import WorkerPool
 
 _TWO_DEVICES = "it takes two devices of one driver: --together, as in -d 0,1 --together"
 _NOT_SUPPORTED = 801  # CUDA_ERROR_NOT_SUPPORTED
@@ -56,9 +57,10 @@ def verify(facts: Sequence[Fact], target: Target, watch: Watch = lambda what: No
     Raises:
         NoDevice: No driver, no device, or not the one asked for.
     """
-    devices = [selector for (selector,) in one_by_one(target)]
-    trials = [_trial(fact, device, devices, target) for fact in facts for device in devices]
-    outcomes = _try_all(trials, watch)
+    with WorkerPool() as pool:
+        devices = [selector for (selector,) in one_by_one(pool, target)]
+        trials = [_trial(fact, device, devices, target) for fact in facts for device in devices]
+        outcomes = _try_all(pool, trials, watch)
     return VerifyReport(
         tuple(label_of([device]) for device in devices),
         tuple(
@@ -86,16 +88,15 @@ class _Trial:
     device: str
     target: Target | str
 
-    def begin(self) -> Stage | None:
-        """A process for it, which initialises the driver from now on."""
-        return None if isinstance(self.target, str) else Stage(self.target, {})
+    def begin(self, pool: WorkerPool) -> ScriptWorker | None:
+        """Start a worker for it, which initializes the driver from now on."""
+        return None if isinstance(self.target, str) else ScriptWorker(pool, self.target, {})
 
-    def outcome(self, stage: Stage | None) -> FactOnDevice:
-        """Try it, in the process that `begin` made."""
-        if stage is None:
+    def outcome(self, worker: ScriptWorker | None) -> FactOnDevice:
+        """Try it, in the worker that `begin` started."""
+        if worker is None:
             return FactOnDevice(self.device, "not supported", str(self.target), ())
-        with stage:
-            report = stage.play(self.script)
+        report = worker.play(self.script)
         if self.fact.may_crash and isinstance(report.error, WorkerDied):
             return FactOnDevice(self.device, "held", f"{report.error}", report.steps)
         verdict, reason = _judged(report)
@@ -114,21 +115,16 @@ def _trial(fact: Fact, device: Selector, devices: Sequence[Selector], target: Ta
     return _Trial(fact, script, label, replace(target, devices=tuple(chosen), capture=True))
 
 
-def _try_all(trials: Sequence[_Trial], watch: Watch) -> list[FactOnDevice]:
-    """The outcomes, in order; the driver of each next process initialises during the trial."""
+def _try_all(pool: WorkerPool, trials: Sequence[_Trial], watch: Watch) -> list[FactOnDevice]:
+    """Return the outcomes, in order; the next worker's driver initializes during each trial."""
     outcomes: list[FactOnDevice] = []
-    ahead = trials[0].begin() if trials else None
-    try:
-        for index, trial in enumerate(trials):
-            watch(f"{index + 1}/{len(trials)} {trial.fact.name} on {trial.device}")
-            stage, ahead = ahead, None
-            if index + 1 < len(trials):
-                ahead = trials[index + 1].begin()
-            outcomes.append(trial.outcome(stage))
-    finally:
-        if ahead is not None:
-            ahead.__exit__()
-        watch("")
+    worker = trials[0].begin(pool) if trials else None
+    for index, trial in enumerate(trials):
+        watch(f"{index + 1}/{len(trials)} {trial.fact.name} on {trial.device}")
+        following = trials[index + 1].begin(pool) if index + 1 < len(trials) else None
+        outcomes.append(trial.outcome(worker))
+        worker = following
+    watch("")
     return outcomes
 
 

@@ -7,10 +7,9 @@ processes of their own, of which any may crash or hang.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import Any
 
 from cudarun.records import dataclass
 from cudarun.report.doctor_types import DoctorReport, Finding
@@ -24,7 +23,8 @@ from cudarun.session.devices.probes import (
     start_emulator,
 )
 from cudarun.session.driver.visibility import VARIABLE, gpus_listed
-from cudarun.session.workers.parent import Outcome, Worker, gather
+from cudarun.session.workers.parent import Outcome
+from cudarun.session.workers.pool import call_in_worker
 
 Version = tuple[int, int]
 
@@ -70,7 +70,7 @@ def examine_machine(timeout: float | None = None, machine: Machine | None = None
     """
     where = machine or Machine()
     limit = _PATIENCE if timeout is None else timeout
-    loaded: Outcome[Library | str] = _ask(load_driver, limit)
+    loaded: Outcome[Library | str] = call_in_worker(load_driver, limit)
     driver = loaded.value.version if isinstance(loaded.value, Library) else None
     return DoctorReport(
         (
@@ -79,10 +79,12 @@ def examine_machine(timeout: float | None = None, machine: Machine | None = None
             visible_devices(os.environ.get(VARIABLE), len(_nodes(where))),
             library(loaded),
             bindings(_installed("cuda-bindings"), driver),
-            *(_started(_ask(start_driver, limit)) if driver else ()),
-            toolkit_part("NVRTC", "CUDA source", _ask(load_nvrtc, limit), driver),
-            toolkit_part("nvJitLink", "linking without a GPU", _ask(load_nvjitlink, limit), driver),
-            emulated(_ask(start_emulator, limit)),
+            *(_started(call_in_worker(start_driver, limit)) if driver else ()),
+            toolkit_part("NVRTC", "CUDA source", call_in_worker(load_nvrtc, limit), driver),
+            toolkit_part(
+                "nvJitLink", "linking without a GPU", call_in_worker(load_nvjitlink, limit), driver
+            ),
+            emulated(call_in_worker(start_emulator, limit)),
         )
     )
 
@@ -232,20 +234,6 @@ def _result(subject: str, result: tuple[str, int], well: str) -> Finding:
     return Finding(
         subject, "wrong", f"{name}, {number}", _REMEDIES.get(number, "dmesg may say more")
     )
-
-
-# --- in processes of their own -------------------------------------------------------------------
-
-
-def _ask(task: Callable[[None], Any], limit: float) -> Outcome[Any]:
-    with Worker(_nothing, capture=True) as worker:
-        worker.send(task)
-        [outcome] = gather([worker], timeout=limit)
-    return outcome
-
-
-def _nothing() -> None:
-    """These tasks need no state."""
 
 
 # --- small things --------------------------------------------------------------------------------

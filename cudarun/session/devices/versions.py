@@ -7,7 +7,7 @@ import sys
 from contextlib import suppress
 
 from cudarun.session.devices.probes import Library, load_driver
-from cudarun.session.workers.parent import Worker, gather
+from cudarun.session.workers.pool import call_in_worker
 
 
 def version_lines() -> list[str]:
@@ -31,10 +31,7 @@ def _bindings() -> str:
 
 def _driver() -> str:
     """Asked by a worker: the driver's library is never loaded in this process."""
-    with Worker(lambda: None, capture=True) as worker:
-        worker.send(load_driver)
-        [outcome] = gather([worker], timeout=10)
-    match outcome.value:
+    match call_in_worker(load_driver, timeout=10).value:
         case Library(_, 0, (major, minor)):
             return f"CUDA {major}.{minor}"
         case str():

@@ -7,10 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from cudarun.arguments.packing import BufferSpec
 from cudarun.errors import CudarunError
+from cudarun.session.driver.faults import is_fault
 from cudarun.session.launch.request import LaunchRequest
-
-FAULTS = frozenset({700, 702, 710, 714, 715, 716, 717, 718, 719, 721})
-"""CUDA driver API, enum CUresult: after these every call of the process fails."""
 
 _ADDRESS = re.compile(r"^ *(?:global|generic) address 0x(?P<address>[0-9a-f]+) ")
 _ALLOCATION = re.compile(r" at 0x(?P<base>[0-9a-f]+) \(")
@@ -21,11 +19,6 @@ _DYNAMIC_SHARED = re.compile(rb"\.extern\s+\.shared\b|\bextern\s+__shared__")  #
 # in a cooperative launch alone. A source says it by name.
 _GRID_SYNC = re.compile(rb"%envreg2\b|\bthis_grid\s*\(")
 _LAUNCH_FAILED = 719  # CUDA_ERROR_LAUNCH_FAILED: what a trap ends with
-
-
-def is_fault(error: CudarunError) -> bool:
-    """Whether the process can do nothing more with its driver."""
-    return error.cuda is not None and error.cuda[1] in FAULTS
 
 
 def explain_fault(

@@ -1,23 +1,23 @@
-"""A launch request as the parent sees it: planned without a driver, or sent to the workers."""
+"""A launch request in the parent: planned without a driver, or sent to the workers."""
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import replace
-from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
 from cudarun.errors import CudarunError, worst
-from cudarun.session.workers.fleet import DeviceAnswer, Fleet
+from cudarun.session.workers.job import Job
 
 if TYPE_CHECKING:  # what is imported here keeps the workers from starting
-    from pathlib import Path
-
     from cudarun.report.types import LaunchPlan, LaunchReport, LaunchResult
     from cudarun.session.driver.devices import Device
     from cudarun.session.image.image import Image
+    from cudarun.session.launch.reference import ReferenceBuffers
     from cudarun.session.launch.request import LaunchRequest
     from cudarun.session.load.library import Library
+    from cudarun.session.workers.devices import DeviceAnswer, DeviceWorkers
     from cudarun.session.workers.session import Session
 
 T = TypeVar("T")
@@ -30,44 +30,44 @@ def prefetch() -> None:
 
 def launch(
     request: LaunchRequest,
-    fleet: Fleet,
+    workers: DeviceWorkers,
     *,
-    reference: Fleet | None = None,
+    reference: DeviceWorkers | None = None,
     meanwhile: Callable[[], object] | None = None,
 ) -> LaunchReport:
-    """Launch on each device of the fleet.
+    """Launch on each device of the workers.
 
     Args:
-        request: What to launch.
-        fleet: Workers, made with `prefetch`.
+        request: The launch.
+        workers: Made with `prefetch`.
         reference: A worker of the device that ``request.reference`` names; where there is one, it
-            launches first and what the others make is compared with what it made.
+            launches first and the results of the others are compared with its own.
         meanwhile: Called in this process while the workers run.
 
     Raises:
-        CudarunError: The launch on the reference device did not come back.
+        CudarunError: The launch on the reference device failed.
     """
     if reference is None:
-        return _report(request, fleet, on_each_device(request), meanwhile)
-    from cudarun.session.workers.temporary import temporary_folder
+        return _report(request, workers, LaunchJob(request), meanwhile)
+    from cudarun.session.workers.shared_file import SharedFile
 
-    with temporary_folder("cudarun-reference-") as folder:
-        for answer in reference.run(on_reference_device(request, folder), final=True):
-            try:
-                answer.unwrap()
-            except CudarunError as error:
-                error.message = f"--reference: {error.message}"
-                raise
-        return _report(request, fleet, on_each_device(request, folder), meanwhile)
+    with SharedFile() as file:
+        [answer] = reference.run(ReferenceJob(request, file.path), last=True)
+        try:
+            buffers = answer.unwrap()
+        except CudarunError as error:
+            error.message = f"--reference: {error.message}"
+            raise
+        return _report(request, workers, LaunchJob(request, buffers), meanwhile)
 
 
 def _report(
     request: LaunchRequest,
-    fleet: Fleet,
-    work: Callable[[Session], Callable[[Device], LaunchResult]],
+    workers: DeviceWorkers,
+    job: LaunchJob,
     meanwhile: Callable[[], object] | None,
 ) -> LaunchReport:
-    answers = fleet.run(work, meanwhile=meanwhile, final=True)
+    answers = workers.run(job, meanwhile=meanwhile, last=True)
     from cudarun.report.types import DeviceOutcome, LaunchReport
 
     return LaunchReport(
@@ -84,63 +84,77 @@ def _error(answer: DeviceAnswer[LaunchResult]) -> CudarunError | None:
     return worst((answer.error, *(answer.value.errors if answer.value else ())))
 
 
-def on_each_device(
-    request: LaunchRequest, reference: Path | None = None
-) -> Callable[[Session], Callable[[Device], LaunchResult]]:
-    """The work of a launch; ``reference`` is the folder that `on_reference_device` filled."""
-    return partial(_begin, request, partial(_run_on, request, reference))
+class _KernelJob(Job[T]):
+    """A job that launches a kernel of an image, which is loaded once for all devices."""
 
+    def __init__(self, request: LaunchRequest) -> None:
+        self.request = request
 
-def on_reference_device(
-    request: LaunchRequest, folder: Path
-) -> Callable[[Session], Callable[[Device], None]]:
-    """The work on the reference device: launch once, and leave every buffer in ``folder``."""
-    from cudarun.session.launch.request import Watch
+    def begin(self, session: Session) -> None:
+        """Load the image, before any context exists."""
+        super().begin(session)
+        from cudarun.session.load.library import load_image
 
-    once = replace(request, timing=None, profile=False, watch=Watch())
-    return partial(_begin, once, partial(_run_reference, once, folder))
+        self._library = load_image(session, self.request.image)
 
-
-def _begin(
-    request: LaunchRequest, run: Callable[[Session, Library, Device], T], session: Session
-) -> Callable[[Device], T]:
-    """In a worker: load the image, once and before any context exists."""
-    library = session.load(request.image)
-
-    def on_device(device: Device) -> T:
-        session.enter(device)
-        session.prefetched()
+    def on(self, device: Device) -> T:
+        """Launch."""
+        self.session.enter(device)
+        self.session.prefetched()
         try:
-            return run(session, library, device)
+            return self._launch(self._library, device)
         except CudarunError as error:
-            error.warnings = (*library.image.warnings, *error.warnings)
+            error.warnings = (*self._library.image.warnings, *error.warnings)
             raise
 
-    return on_device
+    @abstractmethod
+    def _launch(self, library: Library, device: Device) -> T: ...
 
 
-def _run_on(
-    request: LaunchRequest,
-    reference: Path | None,
-    session: Session,
-    library: Library,
-    device: Device,
-) -> LaunchResult:
-    from cudarun.session.launch.worker import run_on
+class LaunchJob(_KernelJob["LaunchResult"]):
+    """A launch.
 
-    return run_on(session, library, request, device, reference)
+    Args:
+        request: The launch.
+        reference: The buffers that `ReferenceJob` left, to compare with.
+    """
 
+    def __init__(self, request: LaunchRequest, reference: ReferenceBuffers | None = None) -> None:
+        super().__init__(request)
+        self._reference = reference
 
-def _run_reference(
-    request: LaunchRequest, folder: Path, session: Session, library: Library, device: Device
-) -> None:
-    from cudarun.session.launch.worker import run_reference
+    def _launch(self, library: Library, device: Device) -> LaunchResult:
+        from cudarun.session.launch.worker import run_on
 
-    run_reference(session, library, request, device, folder)
+        return run_on(self.session, library, self.request, device, self._reference)
 
 
-def plan(request: LaunchRequest) -> LaunchPlan:
-    """What the launch would pass to the kernel, from the file alone.
+class ReferenceJob(_KernelJob["ReferenceBuffers"]):
+    """The launch on the reference device, once, which leaves every buffer in a shared file.
+
+    Args:
+        request: The launch.
+        path: The file.
+    """
+
+    def __init__(self, request: LaunchRequest, path: str) -> None:
+        from cudarun.session.launch.request import Watch
+
+        super().__init__(replace(request, timing=None, profile=False, watch=Watch()))
+        self._path = path
+
+    def _launch(self, library: Library, device: Device) -> ReferenceBuffers:
+        from cudarun.session.launch.worker import run_reference
+
+        return run_reference(self.session, library, self.request, device, self._path)
+
+
+def plan(request: LaunchRequest, timeout: float | None = None) -> LaunchPlan:
+    """Return what the launch would pass to the kernel, from the file alone.
+
+    Args:
+        request: The launch.
+        timeout: Seconds for a compiler.
 
     Raises:
         ImageRefused: The file does not tell its kernels' parameters.
@@ -151,7 +165,7 @@ def plan(request: LaunchRequest) -> LaunchPlan:
     from cudarun.report.types import LaunchPlan
     from cudarun.session.image.kernels import select_kernel
 
-    image = _with_facts(request.image)
+    image = _with_facts(request.image, timeout)
     kernels = {kernel.name: kernel for kernel in image.facts.kernels} if image.facts else {}
     kernel = kernels[select_kernel(kernels, image.lowered_name(request.kernel), image.origin)]
     binding = bind(
@@ -175,7 +189,7 @@ def plan(request: LaunchRequest) -> LaunchPlan:
     )
 
 
-def _with_facts(image: Image) -> Image:
+def _with_facts(image: Image, timeout: float | None) -> Image:
     """The image with what it says of its kernels; CUDA source says it when it is compiled."""
     if image.facts is not None:
         return image
@@ -183,7 +197,7 @@ def _with_facts(image: Image) -> Image:
     from cudarun.images.read import read_image
 
     if identify(image.data) is ImageKind.CUDA_SOURCE:
-        from cudarun.session.compile.nvrtc import compile_for_facts
+        from cudarun.session.compile.parent import compile_for_facts
 
-        return compile_for_facts(image)
+        return compile_for_facts(image, timeout)
     return replace(image, facts=read_image(image.data, image.origin))

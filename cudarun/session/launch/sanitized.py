@@ -1,7 +1,7 @@
-"""The worker under compute-sanitizer: ``python -m cudarun.session.launch.sanitized FOLDER``.
+"""The worker under compute-sanitizer: ``python -m cudarun.session.launch.sanitized``.
 
-It does what a forked worker does with its one task, and leaves the answer in the folder.
-`sanitizer` starts it.
+It does what a forked worker does with its one task, and leaves the answer in a shared file.
+`sanitizer` starts it, with the paths of the request, the answer and the shared page.
 """
 
 from __future__ import annotations
@@ -9,14 +9,15 @@ from __future__ import annotations
 import os
 import signal
 import sys
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cudarun.errors import CudarunError, WorkerDied
-from cudarun.session.launch.sanitizer import leave_answer, read_request
+from cudarun.session.load.library import load_image
 from cudarun.session.load.request import JitOptions
-from cudarun.session.workers.fleet import make_session
-from cudarun.session.workers.worker import die_with
+from cudarun.session.workers.devices import SessionStart
+from cudarun.session.workers.page import Page
+from cudarun.session.workers.progress import Progress
+from cudarun.session.workers.worker import die_with, receive, send
 
 if TYPE_CHECKING:
     from cudarun.report.types import LaunchResult
@@ -26,27 +27,40 @@ if TYPE_CHECKING:
 _Answer = tuple[str, "LaunchResult | None", CudarunError | None]
 
 
-def main(folder: Path) -> None:
-    """Launch what the folder asks for, and leave what came of it there."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent hears Ctrl-C
+def main(question: str, answer: str, memory: str) -> None:
+    """Launch what the request asks for, and leave the outcome.
+
+    Args:
+        question: The path of the request.
+        answer: The path that the outcome is written to.
+        memory: The path of the shared page.
+    """
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent gets Ctrl-C
     die_with(os.getppid())
-    target, request = read_request(folder)
-    leave_answer(folder, [_launch(target, request)])
+    with open(question, "rb") as file:
+        target, request = receive(file)
+    with open(memory, "r+b") as file:
+        progress = Progress(Page(file.fileno()))
+    outcome = _launch(target, request, progress)
+    with open(answer, "wb") as file:
+        send(file.fileno(), outcome)
 
 
-def _launch(target: Target, request: LaunchRequest) -> _Answer:
+def _launch(target: Target, request: LaunchRequest, progress: Progress) -> _Answer:
     label = str(target.devices[0])
     try:
-        session = make_session(target.devices, target)
+        session = SessionStart(target.devices, target)(progress)
         [device] = session.devices
         label = device.label
         from cudarun.session.launch.worker import run_on
 
-        # With the lines of the source, where the PTX has them: findings are to say where they are.
-        library = session.load(request.image, JitOptions(line_info=True))
+        progress.start_phase()
+        # With the lines of the source, where the PTX has them: findings report where they are.
+        library = load_image(session, request.image, JitOptions(line_info=True))
         session.enter(device)
+        progress.start_phase()
         result = run_on(session, library, request, device)
-        session.release()  # the sanitizer is to see an orderly end
+        session.release()  # the sanitizer expects an orderly end
         return label, result, None
     except CudarunError as error:
         return label, None, error.at(device=label)
@@ -59,4 +73,4 @@ def _launch(target: Target, request: LaunchRequest) -> _Answer:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]))
+    main(*sys.argv[1:])

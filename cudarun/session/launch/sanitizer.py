@@ -1,38 +1,35 @@
 """``launch --sanitize``: the worker under NVIDIA's compute-sanitizer.
 
 The sanitizer instruments a program that it starts itself, so this worker is no fork of ours but a
-process of its own, `sanitized`; request and answer go through files. The sanitizer's words come in
-its log file. A launch that it did not see to the end is an error, never a launch without findings.
+process of its own, `sanitized`. The sanitizer writes its findings to its log file. A launch that it
+did not see to the end is an error, never a launch without findings.
 """
 
 from __future__ import annotations
 
+import io
 import os
-import pickle
 import shutil
-import signal
-import subprocess
 import sys
-import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Iterator
+from contextlib import ExitStack
 from dataclasses import replace
-from functools import partial
 from importlib import util
 from pathlib import Path
 
 from cudarun.diagnostics.findings import Finding
 from cudarun.diagnostics.sanitizer import SanitizerLog, parse_sanitizer_log
 from cudarun.errors import CudarunError, DeviceFailed, NoDevice, OutOfTime, RequestError, WorkerDied
-from cudarun.records import dataclass
 from cudarun.report.sanitizer_types import SanitizerReport
 from cudarun.report.types import DeviceOutcome, LaunchReport
-from cudarun.session.driver.selection import Selector
 from cudarun.session.driver.target import Target
 from cudarun.session.launch.request import LaunchRequest
-from cudarun.session.workers.fleet import label_of, one_by_one
-from cudarun.session.workers.temporary import temporary_folder
-from cudarun.session.workers.worker import die_with
+from cudarun.session.workers.devices import Devices, label_of, one_by_one
+from cudarun.session.workers.page import SIZE, Page
+from cudarun.session.workers.pool import WorkerPool
+from cudarun.session.workers.program import Program
+from cudarun.session.workers.shared_file import SharedFile
+from cudarun.session.workers.worker import receive, send
 
 PROGRAM = "compute-sanitizer"
 _HOMES = ("CUDA_HOME", "CUDA_PATH")
@@ -46,7 +43,8 @@ _OPTIONS = {
     "initcheck": (),
     "synccheck": (),
 }
-_REQUEST, _ANSWER, _LOG, _OUTPUT = "request", "answer", "log", "output"
+WORKER = "cudarun.session.launch.sanitized"
+"""The module of the worker that the sanitizer starts."""
 
 
 def sanitize(tool: str, request: LaunchRequest, target: Target) -> LaunchReport:
@@ -61,17 +59,13 @@ def sanitize(tool: str, request: LaunchRequest, target: Target) -> LaunchReport:
         NoDevice: The sanitizer is not installed; there is no device.
     """
     program = find_program()
-    # No guard zones, in which it would see nothing wrong, and nothing initialised by us.
+    # No guard zones, in which it would see nothing wrong, and nothing initialized by us.
     bare = replace(request, profile=True)
-    with temporary_folder("cudarun-sanitize-") as folder:
-        groups = one_by_one(target)
-        with _all_ended() as processes:
-            runs = []
-            for index, selectors in enumerate(groups):
-                run = _Run(folder / str(index), selectors, target)
-                processes.append(run.start(program, tool, bare))
-                runs.append(run)
-            outcomes = [run.outcome(tool) for run in runs]
+    with WorkerPool() as pool:
+        groups = one_by_one(pool, target)
+    with ExitStack() as stack:
+        runs = [stack.enter_context(_Run(program, tool, bare, each, target)) for each in groups]
+        outcomes = [run.outcome() for run in runs]
     return LaunchReport(
         image=request.image.origin,
         seed=request.seed if request.is_random else None,
@@ -105,78 +99,69 @@ def _wheels() -> Iterator[str]:
         yield from (os.fspath(path) for path in Path(place).glob(f"*/{PROGRAM}"))
 
 
-@contextmanager
-def _all_ended() -> Iterator[list[subprocess.Popen[bytes]]]:
-    """A list of processes, each the first of a group, of which none is left afterwards."""
-    processes: list[subprocess.Popen[bytes]] = []
-    try:
-        yield processes
-    finally:
-        for process in processes:
-            _end(process)
-
-
-def _end(process: subprocess.Popen[bytes]) -> None:
-    with suppress(ProcessLookupError):
-        os.killpg(process.pid, signal.SIGKILL)
-    process.wait()
-
-
-@dataclass(slots=True)
 class _Run:
-    """One device's worker under the sanitizer; ``folder`` is where they leave their files."""
+    """One device's worker under the sanitizer, started at once.
 
-    folder: Path
-    selectors: Sequence[Selector]
-    target: Target
-    process: subprocess.Popen[bytes] | None = None
-    started: float = 0.0
+    Request, answer, the sanitizer's log, output and progress go through shared files: whatever the
+    sanitizer does with the descriptors of the program that it starts, they can be opened.
+    """
 
-    def start(self, program: str, tool: str, request: LaunchRequest) -> subprocess.Popen[bytes]:
-        """Start the sanitizer with the worker under it."""
-        self.folder.mkdir()
-        alone = replace(self.target, devices=tuple(self.selectors))
-        (self.folder / _REQUEST).write_bytes(pickle.dumps((alone, request)))
-        command = [
-            *(program, "--tool", tool, *_OPTIONS[tool]),
-            *("--target-processes", "all", "--error-exitcode", str(_FOUND)),
-            *("--show-backtrace", "device", "--log-file", os.fspath(self.folder / _LOG)),
-            *(sys.executable, "-m", "cudarun.session.launch.sanitized", os.fspath(self.folder)),
-        ]
-        package = Path(__file__).resolve().parents[2]
-        paths = (os.fspath(package), os.environ.get("PYTHONPATH", ""))
-        self.started = time.monotonic()
-        with open(self.folder / _OUTPUT, "wb") as output:
-            self.process = subprocess.Popen(
-                command,
-                stdin=subprocess.DEVNULL,
-                stdout=output if self.target.capture else None,
-                env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, paths))},
-                preexec_fn=partial(die_with, os.getpid()),
-                start_new_session=True,
+    def __init__(
+        self, program: str, tool: str, request: LaunchRequest, devices: Devices, target: Target
+    ) -> None:
+        self._tool = tool
+        self._label = label_of(devices)
+        self._target = target
+        with ExitStack() as stack:
+            self._log, self._output, self._answer = (
+                stack.enter_context(SharedFile()) for _ in range(3)
             )
-        return self.process
+            question, memory = (stack.enter_context(SharedFile()) for _ in range(2))
+            os.truncate(memory.fileno(), SIZE)
+            self._page = Page(memory.fileno())
+            alone = replace(target, devices=devices)
+            send(question.fileno(), (alone, request))
+            command = [
+                *(program, "--tool", tool, *_OPTIONS[tool]),
+                *("--target-processes", "all", "--error-exitcode", str(_FOUND)),
+                *("--show-backtrace", "device", "--log-file", self._log.path),
+                *(sys.executable, "-m", WORKER, question.path, self._answer.path, memory.path),
+            ]
+            package = Path(__file__).resolve().parents[3]
+            paths = (os.fspath(package), os.environ.get("PYTHONPATH", ""))
+            self._program = stack.enter_context(
+                Program(
+                    command,
+                    stdout=self._output.fileno() if target.capture else None,
+                    environment={"PYTHONPATH": os.pathsep.join(filter(None, paths))},
+                )
+            )
+            self._stack = stack.pop_all()
 
-    def outcome(self, tool: str) -> DeviceOutcome:
-        """Wait for the end; the launch's result and the sanitizer's, or why there is none."""
-        assert self.process is not None, "it has been started"
-        label = label_of(self.selectors)
-        status = self._wait(self.process)
-        output = (self.folder / _OUTPUT).read_text(errors="replace")
-        text = self._read(_LOG)
+    def __enter__(self) -> _Run:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._stack.close()
+
+    def outcome(self) -> DeviceOutcome:
+        """Wait for the end; return the launch's result and the sanitizer's, or the error."""
+        label, tool, limit = self._label, self._tool, self._target.timeout
+        status = self._program.wait(limit, lambda: self._page.phase_start)
+        output = self._output.read().decode(errors="replace")
+        text = self._log.read().decode(errors="replace")
         if status is None:
-            assert self.target.timeout is not None, "else nobody stops waiting"
             error = OutOfTime(
-                f"no result within {self.target.timeout:g} s under {PROGRAM}; it was killed",
+                f"no result within {limit:g} s under {PROGRAM}; it was killed",
                 hint=f"a kernel takes many times as long under {tool}",
                 device=label,
             )
             return DeviceOutcome(label, None, error, output)
         log = parse_sanitizer_log(text)
-        answer = self.folder / _ANSWER
-        if not answer.exists():
+        answer = receive(io.BytesIO(self._answer.read()))
+        if answer is None:
             return DeviceOutcome(label, None, _failure(log, text, status).at(device=label), output)
-        [(label, result, error)] = pickle.loads(answer.read_bytes())
+        label, result, error = answer
         if error is not None and not isinstance(error, DeviceFailed):
             return DeviceOutcome(label, None, error, output)
         if log.total is None or log.complaints:
@@ -184,19 +169,6 @@ class _Run:
         kernel = error.context.get("kernel") if error is not None else result.demangled
         report = SanitizerReport(tool, _findings(log, text, status, kernel), log.total)
         return DeviceOutcome(label, result, error, output, report)
-
-    def _wait(self, process: subprocess.Popen[bytes]) -> int | None:
-        limit = self.target.timeout
-        left = None if limit is None else max(0.0, self.started + limit - time.monotonic())
-        try:
-            return process.wait(left)
-        except subprocess.TimeoutExpired:
-            _end(process)
-            return None
-
-    def _read(self, name: str) -> str:
-        path = self.folder / name
-        return path.read_text(errors="replace") if path.exists() else ""
 
 
 def _findings(log: SanitizerLog, text: str, status: int, kernel: str | None) -> tuple[Finding, ...]:
@@ -232,19 +204,3 @@ def refuse_emulated(target: Target) -> None:
             hint="on cpu every access is checked at any rate, and --detect race,uninit finds "
             "races and what is read before it is written",
         )
-
-
-# --- for the process under the sanitizer ----------------------------------------------------------
-
-
-def read_request(folder: Path) -> tuple[Target, LaunchRequest]:
-    """What the parent left there."""
-    found: tuple[Target, LaunchRequest] = pickle.loads((folder / _REQUEST).read_bytes())
-    return found
-
-
-def leave_answer(folder: Path, answer: object) -> None:
-    """Put the answer where the parent looks for it, whole."""
-    unfinished = folder / f"{_ANSWER}.unfinished"
-    unfinished.write_bytes(pickle.dumps(answer))
-    unfinished.rename(folder / _ANSWER)

@@ -6,7 +6,6 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import field
 from functools import partial
-from pathlib import Path
 
 from cudarun.arguments.binding import Binding, bind
 from cudarun.arguments.checks import run_check
@@ -25,7 +24,7 @@ from cudarun.session.launch.faults import explain_fault
 from cudarun.session.launch.figures import check_showable, figure
 from cudarun.session.launch.launcher import Launcher
 from cudarun.session.launch.outputs import check_saving, save, takes_parts
-from cudarun.session.launch.reference import compare, keep
+from cudarun.session.launch.reference import ReferenceBuffers, compare, keep
 from cudarun.session.launch.request import LaunchRequest, Save
 from cudarun.session.load.library import Kernel, Library
 from cudarun.session.workers.deadline import stopped_when_overdue
@@ -37,7 +36,7 @@ def run_on(
     library: Library,
     request: LaunchRequest,
     device: Device,
-    reference: Path | None = None,
+    reference: ReferenceBuffers | None = None,
 ) -> LaunchResult:
     """Launch on a device, in the current context, and say what came of it.
 
@@ -46,7 +45,7 @@ def run_on(
         library: The image, loaded once for all devices.
         request: What the user asked for.
         device: Where.
-        reference: The folder where `run_reference` left its buffers.
+        reference: The buffers that `run_reference` left.
 
     Raises:
         CudarunError: Anything that kept the launch from coming back.
@@ -94,15 +93,15 @@ def run_on(
 
 
 def run_reference(
-    session: Session, library: Library, request: LaunchRequest, device: Device, folder: Path
-) -> None:
-    """Launch on the reference device and leave every buffer in ``folder`` for `run_on`.
+    session: Session, library: Library, request: LaunchRequest, device: Device, path: str
+) -> ReferenceBuffers:
+    """Launch on the reference device and leave every buffer in a shared file for `run_on`.
 
     Raises:
         CudarunError: Anything that kept the launch from coming back.
     """
     ran = _carry_out(session, library, request, device)
-    keep(folder, uuid_of(session.driver, device), ran.buffers.addresses, ran.buffers.give)
+    return keep(path, uuid_of(session.driver, device), ran.buffers.addresses, ran.buffers.give)
 
 
 @dataclass(frozen=True, slots=True)

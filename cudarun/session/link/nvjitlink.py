@@ -25,8 +25,9 @@ from cudarun.session.image.image import Image
 from cudarun.session.link.request import LinkRequest
 from cudarun.session.link.symbols import SymbolTable
 from cudarun.session.link.worker import Linked, link_warnings, result_symbols
-from cudarun.session.workers.parent import Worker, gather
-from cudarun.session.workers.progress import Progress, Watch, watched
+from cudarun.session.workers.parent import WorkerSpec
+from cudarun.session.workers.pool import WorkerPool
+from cudarun.session.workers.progress import Progress, ProgressDisplay
 
 _TYPES = {
     ImageKind.PTX: "PTX",
@@ -39,13 +40,15 @@ _TYPES = {
 _OPTIMIZATIONS = (0, 3)  # all that it has of -O
 
 
-def link_with_nvjitlink(request: LinkRequest, target: Target, watch: Watch | None = None) -> Linked:
+def link_with_nvjitlink(
+    request: LinkRequest, target: Target, display: ProgressDisplay | None = None
+) -> Linked:
     """Link in a process of its own.
 
     Args:
         request: The inputs and options.
         target: What to link for.
-        watch: Is shown that it is at work.
+        display: Shows that it is at work.
 
     Raises:
         RequestError: nvJitLink is not installed, or lacks an option.
@@ -55,17 +58,15 @@ def link_with_nvjitlink(request: LinkRequest, target: Target, watch: Watch | Non
     options = [*_options(request, target)]
     said = os.memfd_create("cudarun-nvjitlink")
     try:
-        progress = Progress(verbose=request.target.verbose)
-        progress.say(f"nvJitLink links for {target}")
-        with Worker(partial(_capture, said)) as worker, watched(watch, [progress]) as look:
-            worker.send(partial(_work, request, target, options))
-            [outcome] = gather([worker], timeout=request.target.timeout, meanwhile=look)
+        spec = WorkerSpec(partial(_capture, said, target), verbose=request.target.verbose)
+        task = partial(_work, request, target, options)
+        with WorkerPool() as pool:
+            outcome = pool.call(spec, task, request.target.timeout, display)
         if isinstance(outcome.error, WorkerDied) and outcome.error.log is None:
             outcome.error.log = _read(said) or None
             outcome.error.message = f"nvJitLink did not survive the inputs: {outcome.error.message}"
             outcome.error.hint = "one of them may be damaged: 'cudarun load --offline' reads them"
-        linked: Linked = outcome.unwrap()
-        return linked
+        return outcome.unwrap()
     finally:
         os.close(said)
 
@@ -107,8 +108,9 @@ def _options(request: LinkRequest, target: Target) -> Iterator[str]:
 # --- in the worker -------------------------------------------------------------------------------
 
 
-def _capture(said: int) -> int:
+def _capture(said: int, target: Target, progress: Progress) -> int:
     """Have all that is written on descriptor 2 in a file that outlives this process."""
+    progress.say(f"nvJitLink links for {target}")
     os.dup2(said, 2)
     return said
 

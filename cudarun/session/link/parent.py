@@ -1,11 +1,9 @@
-"""``cudarun link`` as the parent sees it: which linker, in which worker, and the file it makes."""
+"""``cudarun link`` in the parent: which linker, in which worker, and the file it makes."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
-from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from cudarun.errors import ImageRefused, NoDevice, RequestError
 from cudarun.images.identify import ImageKind, identify
@@ -14,7 +12,9 @@ from cudarun.session.image.image import Image
 from cudarun.session.link.request import LinkRequest
 from cudarun.session.load.parent import load, prefetch
 from cudarun.session.load.request import LoadRequest
-from cudarun.session.workers.fleet import Fleet
+from cudarun.session.workers.devices import DeviceWorkers
+from cudarun.session.workers.job import Job
+from cudarun.session.workers.pool import WorkerPool
 from cudarun.writing import check_writable, whole_file
 
 if TYPE_CHECKING:
@@ -22,16 +22,18 @@ if TYPE_CHECKING:
     from cudarun.report.image_types import LinkReport, LoadOutcome
     from cudarun.session.driver.devices import Device
     from cudarun.session.link.worker import Linked
-    from cudarun.session.workers.progress import Watch
-    from cudarun.session.workers.session import Session
+    from cudarun.session.workers.devices import DeviceAnswer
+    from cudarun.session.workers.progress import ProgressDisplay
+
+T = TypeVar("T")
 
 
-def link(request: LinkRequest, watch: Watch | None = None) -> LinkReport:
+def link(request: LinkRequest, display: ProgressDisplay | None = None) -> LinkReport:
     """Link, write the output when it is complete, and load it if that was asked for.
 
     Args:
         request: What to link, and how.
-        watch: Is shown what the workers are doing.
+        display: Shows what the workers are doing.
 
     Raises:
         RequestError: The request is unusable; the output cannot be written.
@@ -40,10 +42,10 @@ def link(request: LinkRequest, watch: Watch | None = None) -> LinkReport:
     """
     check_writable("--output", request.output)
     _check_inputs(request)
-    linked = _link(request, watch)
+    linked = _link(request, display)
     with whole_file("--output", request.output) as file:
         file.write(linked.data)
-    return _report(request, linked, watch)
+    return _report(request, linked, display)
 
 
 def _check_inputs(request: LinkRequest) -> None:
@@ -59,52 +61,56 @@ def _check_inputs(request: LinkRequest) -> None:
             )
 
 
-def _link(request: LinkRequest, watch: Watch | None) -> Linked:
+def _link(request: LinkRequest, display: ProgressDisplay | None) -> Linked:
     """With the linker asked for; ``auto`` is the driver's, where it can and there is a driver."""
     on_cpu = request.target.devices[0].driver == "cpu"
     if request.linker == "nvjitlink":
-        return _with_nvjitlink(request, watch)
+        return _with_nvjitlink(request, display)
     if request.linker == "driver" or on_cpu:
-        return _with_driver(request, watch)
+        return _with_driver(request, display)
     if _needs_nvjitlink(request):
-        return _with_nvjitlink(request, watch)
+        return _with_nvjitlink(request, display)
     try:
-        return _with_driver(request, watch)
+        return _with_driver(request, display)
     except NoDevice:
-        return _with_nvjitlink(request, watch)
+        return _with_nvjitlink(request, display)
 
 
 def _needs_nvjitlink(request: LinkRequest) -> bool:
     return request.lto or any(identify(i.data) is ImageKind.LTO_IR for i in request.inputs)
 
 
-def _with_driver(request: LinkRequest, watch: Watch | None) -> Linked:
-    with _one_device(request.target, watch) as fleet:
-        [answer, *_] = fleet.run(partial(_begin, request))
-    return answer.unwrap()
+def _with_driver(request: LinkRequest, display: ProgressDisplay | None) -> Linked:
+    return _on_one_device(LinkJob(request), request.target, display).unwrap()
 
 
-def _begin(request: LinkRequest, session: Session) -> Callable[[Device], Linked]:
-    from cudarun.session.link.worker import link_on_device
+class LinkJob(Job["Linked"]):
+    """A link by the driver, in a device's context."""
 
-    return lambda device: link_on_device(request, session, device)
+    def __init__(self, request: LinkRequest) -> None:
+        self._request = request
+
+    def on(self, device: Device) -> Linked:
+        """Link."""
+        from cudarun.session.link.worker import link_on_device
+
+        return link_on_device(self._request, self.session, device)
 
 
-def _with_nvjitlink(request: LinkRequest, watch: Watch | None) -> Linked:
+def _with_nvjitlink(request: LinkRequest, display: ProgressDisplay | None) -> Linked:
     from cudarun.session.link.nvjitlink import link_with_nvjitlink
 
     target = request.architecture or _architecture(request.target)
-    return link_with_nvjitlink(request, target, watch)
+    return link_with_nvjitlink(request, target, display)
 
 
 def _architecture(target: Target) -> Architecture:
-    """The device's own.
+    """Return the device's own architecture.
 
     Raises:
         RequestError: There is no device to ask.
     """
-    with _one_device(target) as fleet:
-        [answer, *_] = fleet.run(_ask_architecture)
+    answer = _on_one_device(ArchitectureJob(), target)
     if isinstance(answer.error, NoDevice):
         raise RequestError(
             "--arch is required: there is no GPU to link for",
@@ -113,19 +119,28 @@ def _architecture(target: Target) -> Architecture:
     return answer.unwrap()
 
 
-def _ask_architecture(session: Session) -> Callable[[Device], Architecture]:
-    from cudarun.images.versions import Target as Architecture
-    from cudarun.session.load.preparation import architecture_of
+class ArchitectureJob(Job["Architecture"]):
+    """The architecture of a device."""
 
-    return lambda device: Architecture(False, architecture_of(session.driver, device))
+    def on(self, device: Device) -> Architecture:
+        """Ask the driver."""
+        from cudarun.images.versions import Target as Architecture
+        from cudarun.session.load.preparation import architecture_of
+
+        return Architecture(False, architecture_of(self.session.driver, device))
 
 
-def _one_device(target: Target, watch: Watch | None = None) -> Fleet:
-    """A worker for the first device of those chosen: a link is for one."""
-    return Fleet(replace(target, devices=target.devices[:1], together=True), watch=watch)
+def _on_one_device(
+    job: Job[T], target: Target, display: ProgressDisplay | None = None
+) -> DeviceAnswer[T]:
+    """Run a job on the first device of those chosen: a link is for one."""
+    alone = replace(target, devices=target.devices[:1], together=True)
+    with WorkerPool() as pool:
+        [answer, *_] = DeviceWorkers(pool, alone, display=display).run(job, last=True)
+    return answer
 
 
-def _report(request: LinkRequest, linked: Linked, watch: Watch | None) -> LinkReport:
+def _report(request: LinkRequest, linked: Linked, display: ProgressDisplay | None) -> LinkReport:
     from cudarun.report.image_types import InputReport, LinkReport
     from cudarun.session.load.offline import read_file
 
@@ -145,13 +160,13 @@ def _report(request: LinkRequest, linked: Linked, watch: Watch | None) -> LinkRe
         variables=made.variables,
         info_log=linked.info_log,
         diagnostics=linked.diagnostics,
-        loads=_loads(request, linked.data, watch) if request.load else (),
+        loads=_loads(request, linked.data, display) if request.load else (),
     )
 
 
-def _loads(request: LinkRequest, data: bytes, watch: Watch | None) -> tuple[LoadOutcome, ...]:
-    def fleet() -> Fleet:
-        return Fleet(replace(request.target, capture=True), prefetch, watch)
-
-    with fleet() as first:
-        return load(LoadRequest((Image(request.output, data),)), first, fleet).outcomes
+def _loads(
+    request: LinkRequest, data: bytes, display: ProgressDisplay | None
+) -> tuple[LoadOutcome, ...]:
+    with WorkerPool() as pool:
+        workers = DeviceWorkers(pool, replace(request.target, capture=True), prefetch, display)
+        return load(LoadRequest((Image(request.output, data),)), workers).outcomes

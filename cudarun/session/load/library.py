@@ -10,7 +10,7 @@ from cudarun.arguments.scanner import did_you_mean
 from cudarun.errors import CudarunError, ImageRefused, RequestError
 from cudarun.images.demangle import demangle, parameter_types
 from cudarun.images.facts import ImageFacts, KernelFacts
-from cudarun.images.identify import ImageKind
+from cudarun.images.identify import ImageKind, identify
 from cudarun.parameters import Parameter
 from cudarun.records import dataclass
 from cudarun.session.driver.calls import Driver
@@ -18,6 +18,7 @@ from cudarun.session.image.image import Image
 from cudarun.session.image.kernels import select_kernel
 from cudarun.session.load.jit import Logs, driver_options, options_told
 from cudarun.session.load.request import JitOptions
+from cudarun.session.workers.session import Session
 
 _PARAM_COUNT_SINCE = 13020
 PARAM_INFO_SINCE = 12040
@@ -226,3 +227,24 @@ def _named(
     if types is not None and len(types) == len(layout):
         return tuple(replace(p, type=t) for p, t in zip(layout, types, strict=True))
     return tuple(layout)
+
+
+def load_image(session: Session, image: Image, options: JitOptions | None = None) -> Library:
+    """Load an image as a library, before or after any context exists.
+
+    Args:
+        session: It unloads the library when it gives back what a job took.
+        image: The image.
+        options: For the driver's compiler.
+
+    Raises:
+        ImageRefused: The driver does not take it, or it does not compile.
+    """
+    session.progress.say(f"loading {image.origin}")
+    if identify(image.data) not in (ImageKind.PTX, ImageKind.CUBIN):
+        from cudarun.session.load.preparation import prepare  # what most launches can do without
+
+        image = prepare(session.driver, image, session.devices)
+    library = Library(session.driver, image, options)
+    session.owns(library.unload)
+    return library

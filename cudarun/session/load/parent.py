@@ -1,24 +1,23 @@
-"""``cudarun load`` as the parent sees it: one file after the other through the same workers."""
+"""``cudarun load`` in the parent: one file after the other through the same workers."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack
-from functools import partial
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from cudarun.errors import CudarunError, ImageRefused, OutOfTime, WorkerDied
-from cudarun.session.image.image import Image
-from cudarun.session.load.request import LoadRequest
-from cudarun.session.workers.fleet import DeviceAnswer, Fleet
+from cudarun.session.workers.job import Job
 
 if TYPE_CHECKING:
     from cudarun.report.image_types import LoadOutcome, LoadReport, LoadResult
     from cudarun.report.types import DeviceInfo
-    from cudarun.session.load.worker import OnDevice
+    from cudarun.session.driver.devices import Device
+    from cudarun.session.image.image import Image
+    from cudarun.session.load.request import LoadRequest
+    from cudarun.session.workers.devices import DeviceAnswer, DeviceWorkers
     from cudarun.session.workers.session import Session
 
-    Answer = DeviceAnswer[tuple[DeviceInfo, tuple[LoadResult, ...]]]
+    _Loaded = tuple[DeviceInfo, tuple[LoadResult, ...]]
 
 
 def prefetch() -> None:
@@ -26,49 +25,59 @@ def prefetch() -> None:
     import cudarun.session.load.worker  # noqa: F401
 
 
-def load(request: LoadRequest, fleet: Fleet, new_fleet: Callable[[], Fleet]) -> LoadReport:
+def load(request: LoadRequest, workers: DeviceWorkers) -> LoadReport:
     """Load every file on each device.
 
     Args:
         request: What to load, and how.
-        fleet: Workers, made with `prefetch`.
-        new_fleet: More of them: a file that kills a worker must not spoil the others' verdicts.
+        workers: Made with `prefetch`. They are replaced after a file that kills one: it must not
+            spoil the others' verdicts.
     """
     from cudarun.report.image_types import LoadReport
 
-    return LoadReport(tuple(_outcomes(request, fleet, new_fleet)))
+    return LoadReport(tuple(_outcomes(request, workers)))
 
 
-def _outcomes(
-    request: LoadRequest, fleet: Fleet, new_fleet: Callable[[], Fleet]
-) -> Iterator[LoadOutcome]:
-    used: Fleet | None = fleet
-    with ExitStack() as stack:
-        for image in request.images:
-            if used is None:
-                stack.close()
-                used = stack.enter_context(new_fleet())
-            outcomes = [_outcome(image, answer) for answer in _ask(request, image, used)]
-            yield from outcomes
-            if not all(outcome.verdict in _WORKERS_ARE_WELL for outcome in outcomes):
-                used = None  # of a driver that failed one cannot know what else it does
+def _outcomes(request: LoadRequest, workers: DeviceWorkers) -> Iterator[LoadOutcome]:
+    healthy = True
+    for image in request.images:
+        if not healthy:
+            workers.replace()
+        outcomes = [_outcome(image, answer) for answer in workers.run(LoadJob(request, image))]
+        yield from outcomes
+        # Of a driver that failed one cannot know what else it does.
+        healthy = all(outcome.verdict in _HEALTHY for outcome in outcomes)
 
 
-_WORKERS_ARE_WELL = ("loaded", "refused")
+_HEALTHY = ("loaded", "refused")
 
 
-def _ask(request: LoadRequest, image: Image, fleet: Fleet) -> list[Answer]:
-    return fleet.run(partial(_begin, request, image))
+class LoadJob(Job["_Loaded"]):
+    """The examination of one file: loaded each way that was asked for, every kernel forced.
+
+    Args:
+        request: How to load it.
+        image: The file.
+    """
+
+    def __init__(self, request: LoadRequest, image: Image) -> None:
+        self._request = request
+        self._image = image
+
+    def begin(self, session: Session) -> None:
+        """Load it as a library, before any context where there are several devices."""
+        super().begin(session)
+        session.prefetched()
+        from cudarun.session.load.worker import examine
+
+        self._examine = examine(self._request, self._image, session)
+
+    def on(self, device: Device) -> _Loaded:
+        """Examine it on a device."""
+        return self._examine(device)
 
 
-def _begin(request: LoadRequest, image: Image, session: Session) -> OnDevice:
-    session.prefetched()
-    from cudarun.session.load.worker import examine
-
-    return examine(request, image, session)
-
-
-def _outcome(image: Image, answer: Answer) -> LoadOutcome:
+def _outcome(image: Image, answer: DeviceAnswer[_Loaded]) -> LoadOutcome:
     from cudarun.report.image_types import LoadOutcome
 
     device, results = answer.value or (None, ())

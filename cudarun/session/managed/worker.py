@@ -36,7 +36,7 @@ from cudarun.session.driver.devices import Device
 from cudarun.session.image.image import Image
 from cudarun.session.launch.worker import run_on
 from cudarun.session.load.library import Library
-from cudarun.session.managed.parent import ManagedRequest, View
+from cudarun.session.managed.request import ManagedRequest, View
 from cudarun.session.workers.session import Session
 
 _PTX_TYPE = re.compile(r"\.?(?P<letter>[usf])(?P<bits>8|16|32|64)(?:\[[0-9]+\])*")

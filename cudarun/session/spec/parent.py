@@ -1,85 +1,77 @@
 """Many launches: every case on every device, a worker per device that is replaced after a fault.
 
-Each device has a lane: a generator that hands tasks to its workers and is resumed with what became
-of them. One loop waits for all lanes at once, so the devices work side by side and none waits for
-another.
+The cases of a device are a generator that hands tasks to its workers and is sent their outcomes.
+One loop waits for all devices at once, so that they work side by side and none waits for another.
 """
 
 from __future__ import annotations
 
 import time
-from collections import defaultdict, deque
-from collections.abc import Callable, Generator, Iterator, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
-from itertools import chain
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from cudarun.errors import CudarunError, OutOfTime, WorkerDied, worst
-from cudarun.records import dataclass
 from cudarun.session.driver.devices import describe
-from cudarun.session.driver.selection import Selector
 from cudarun.session.driver.target import ContextOptions, Target
-from cudarun.session.launch.parent import on_each_device, on_reference_device, prefetch
+from cudarun.session.launch.parent import LaunchJob, ReferenceJob, prefetch
 from cudarun.session.spec.case import Case
-from cudarun.session.workers.fleet import Work, label_of, make_session, one_by_one
-from cudarun.session.workers.parent import WATCH_INTERVAL, Outcome, Worker, settle
-from cudarun.session.workers.progress import Progress, Watch
-from cudarun.session.workers.temporary import temporary_folder
+from cudarun.session.workers.devices import Devices, label_of, one_by_one, session_spec
+from cudarun.session.workers.job import Job, JobOutcome, JobTask
+from cudarun.session.workers.parent import Outcome, WorkerProcess, WorkerSpec
+from cudarun.session.workers.pool import Steps, WorkerPool
+from cudarun.session.workers.progress import ProgressDisplay
+from cudarun.session.workers.shared_file import SharedFile
 
 if TYPE_CHECKING:
-    from cudarun.report.spec_types import CaseReport, SpecReport
-    from cudarun.report.types import DeviceInfo
+    from cudarun.report.spec_types import CaseReport, SpecReport, Verdict
+    from cudarun.report.types import DeviceInfo, LaunchResult
+    from cudarun.session.workers.progress import Reported
     from cudarun.session.workers.session import Session
 
 T = TypeVar("T")
 
 _SPARES = 3
-"""How many workers stand by on a device where one was lost, once a case takes long: faults come in
-clusters, and drivers initialise one after the other, which takes 0.3 s."""
+"""Workers that stand by on a device where one was lost, once a case takes long: faults come in
+clusters, and drivers initialize one after the other, which takes 0.3 s."""
 _LONG = 0.3
 """Seconds after which a case takes long, so that nothing is lost by what is done beside it."""
 
-Place = tuple[tuple[Selector, ...], ContextOptions]
-"""What a worker is made for."""
-
-Steps = Generator[Worker[Any], Outcome[Any], T]
-"""Yields the worker that was given something to do; is sent what became of that."""
+_Place = WorkerSpec["Session"]
+"""A device and a context: what a worker is made for."""
 
 
 @contextmanager
-def crews(target: Target) -> Iterator[list[Crew]]:
-    """The workers of a spec, a crew for each device, which initialise while the spec is read.
+def device_runs(target: Target) -> Iterator[list[DeviceRun]]:
+    """Yield the runs of a spec, one for each device, whose workers initialize from now on.
 
     Raises:
         NoDevice: ``all`` was asked for and there is none.
     """
-    with ExitStack() as stack:
-        yield [Crew(selectors, target, stack) for selectors in one_by_one(target)]
+    with WorkerPool() as pool:
+        yield [DeviceRun(pool, devices, target) for devices in one_by_one(pool, target)]
 
 
 def run_spec(
     origin: str,
     cases: Sequence[Case],
-    target: Target,
-    crews: Sequence[Crew],
+    runs: Sequence[DeviceRun],
     *,
     fail_fast: bool = False,
-    watch: Watch | None = None,
+    display: ProgressDisplay | None = None,
     on_case: Callable[[CaseReport], object] = lambda case: None,
     keep: bool = True,
 ) -> SpecReport:
     """Run every case on every device.
 
     Args:
-        origin: What the spec is called.
+        origin: The name of the spec.
         cases: In order.
-        target: Its context and time limit are those of cases that say nothing else.
-        crews: What `crews` made for the devices.
-        fail_fast: Begin no case any more once one has failed.
-        watch: Is shown what the workers are doing.
+        runs: From `device_runs`.
+        fail_fast: Start no case once one has failed.
+        display: Shows what the workers are doing.
         on_case: Called with each case as soon as it is settled.
         keep: Whether the report has each case's result, for which there may be no memory where
             there are very many.
@@ -88,17 +80,27 @@ def run_spec(
     done: list[CaseReport] = []
 
     def settled(report: CaseReport) -> None:
-        if watch is not None:
-            watch.end()
+        if display is not None:
+            display.end()
         on_case(report)
         done.append(report if keep else replace(report, result=None, error=None, output=""))
 
     def stopped() -> bool:
         return fail_fast and any(report.verdict == "failed" for report in done)
 
-    _run_all([_Lane(crew, cases, target, settled, stopped) for crew in crews], watch)
-    devices = [crew.label for crew in crews]
-    return _report(origin, cases, devices, done, time.monotonic() - started)
+    def meanwhile() -> None:
+        busy = [run for run in runs if run.progress is not None]
+        for run in busy:
+            run.meanwhile()
+        if display is not None and busy:
+            display.update([run.progress for run in busy if run.progress is not None])
+
+    try:
+        runs[0].pool.run([run.steps(cases, settled, stopped) for run in runs], meanwhile)
+    finally:
+        if display is not None:
+            display.end()
+    return _report(origin, cases, [run.label for run in runs], done, time.monotonic() - started)
 
 
 def _report(
@@ -122,301 +124,196 @@ def _report(
     )
 
 
-def _run_all(lanes: Sequence[_Lane], watch: Watch | None) -> None:
-    """Resume each lane whenever what it waits for is settled, until all have ended."""
-    waiting: dict[Worker[Any], tuple[_Lane, Steps[None]]] = {}
-    for lane in lanes:
-        steps = lane.steps()
-        first = next(steps, None)
-        if first is not None:
-            waiting[first] = lane, steps
-    while waiting:
-        for worker in settle([*waiting], patience=WATCH_INTERVAL):
-            lane, steps = waiting.pop(worker)
-            with suppress(StopIteration):
-                waiting[steps.send(worker.outcome())] = lane, steps
-        for lane, _ in waiting.values():
-            lane.meanwhile()
-        if watch is not None and waiting:
-            watch.look([lane.doing for lane, _ in waiting.values()])
-    if watch is not None:
-        watch.end()
+class DeviceRun:
+    """The cases of a spec on one device, and its workers.
 
-
-class _Lane:
-    """All cases on one device.
+    For each place (the device, a context of it, the reference device) at most one worker is at
+    work. One that faulted, died or timed out is never used again.
 
     Args:
-        crew: The workers of the device.
-        cases: What to run.
-        target: As for `run_spec`.
-        settled: Called with each case's report.
-        stopped: Whether no further case is to begin.
-    """
-
-    def __init__(
-        self,
-        crew: Crew,
-        cases: Sequence[Case],
-        target: Target,
-        settled: Callable[[CaseReport], None],
-        stopped: Callable[[], bool],
-    ) -> None:
-        self.label = crew.label
-        self._selectors = crew.selectors
-        self._cases = cases
-        self._target = target
-        self._crew = crew
-        self._settled = settled
-        self._stopped = stopped
-        self._where = ""  # in the spec
-        self._began = 0.0  # the case
-        told = [index for index, case in enumerate(cases[:-1]) if case.poisons]
-        self._last_told = max(told, default=-1)  # of the cases that the spec expects to end one
-        self._surprises = 0  # workers lost to other cases
-        self._next: Place | None = None  # where the case after it needs a worker
-
-    @property
-    def doing(self) -> tuple[str, Progress]:
-        """The device and the case, and what the worker says."""
-        return f"on {self.label}, {self._where}", self._crew.progress
-
-    def meanwhile(self) -> None:
-        """Called now and then while a case runs."""
-        is_long = time.monotonic() - self._began > _LONG
-        if is_long and self._crew.losses and self._next is not None:
-            self._crew.prepare(self._next, _SPARES)
-
-    def steps(self) -> Steps[None]:
-        """Settle every case."""
-        for index, case in enumerate(self._cases):
-            self._where = f"case {index + 1} of {len(self._cases)}: {case.name}"
-            report = partial(_case_report, case, self.label)
-            if case.skip is not None:
-                self._settled(report("skipped", case.skip))
-            elif self._stopped():
-                self._settled(report("skipped", "not run: an earlier case failed (--fail-fast)"))
-            else:
-                losses = self._crew.losses
-                self._settled((yield from self._case(case, index)))
-                self._surprises += self._crew.losses > losses and not case.poisons
-        self._crew.dismiss()
-
-    def _needs_spare(self, index: int) -> bool:
-        """Whether a worker will probably be lost from this case on, and be missed.
-
-        One is where the spec says so, and where things going on as before would bring it about.
-        """
-        others = len(self._cases) - index - 1
-        return index <= self._last_told or index + 1 <= self._surprises * others
-
-    def _case(self, case: Case, index: int) -> Steps[CaseReport]:
-        """Run one case, the reference first where it has one."""
-        if case.request is None:
-            return _judged(case, self.label, _Answer(None, case.refused), 0.0, "")
-        place = self._selectors, case.context
-        timeout = case.timeout or self._target.timeout
-        if self._needs_spare(index):
-            self._crew.back_up(place)
-        ready = yield from self._crew.member(place, timeout)
-        if ready.value is None:
-            return _judged(case, self.label, _Answer(None, ready.error), 0.0, ready.output)
-        reason = case.unmet(self._selectors[0].driver, ready.value)
-        if reason is not None:
-            return _case_report(case, self.label, "skipped", reason)
-        is_last = index + 1 == len(self._cases)
-        self._began, self._next = time.monotonic(), None if is_last else place
-        if case.request.reference is None:
-            return (yield from self._launch(case, place, timeout, on_each_device(case.request)))
-        with temporary_folder("cudarun-reference-") as folder:
-            there = (case.request.reference,), ContextOptions()
-            failed = yield from self._refer(case, there, timeout, folder)
-            if failed is not None:
-                return failed
-            work = on_each_device(case.request, folder)
-            return (yield from self._launch(case, place, timeout, work))
-
-    def _refer(
-        self, case: Case, place: Place, timeout: float | None, folder: Path
-    ) -> Steps[CaseReport | None]:
-        """Launch on the reference device; a report where that came to nothing."""
-        assert case.request is not None, "only launches have a reference"
-        ready = yield from self._crew.member(place, timeout)
-        error = ready.error
-        if error is None:
-            work = on_reference_device(case.request, folder)
-            error = (yield from self._crew.ask(place, work, timeout)).error
-        if error is None:
-            return None
-        error.message = f"reference: {error.message}"
-        return _judged(case, self.label, _Answer(None, error), 0.0, "")
-
-    def _launch(
-        self, case: Case, place: Place, timeout: float | None, work: Work[Any]
-    ) -> Steps[CaseReport]:
-        started = time.monotonic()
-        outcome = yield from self._crew.ask(place, work, timeout)
-        answer = outcome.value or _Answer(None, outcome.error)
-        seconds = time.monotonic() - started
-        return _judged(case, self.label, answer, seconds, outcome.output)
-
-
-class Crew:
-    """The workers of a device: for each place at most one at work, and some that stand by.
-
-    The first begins at once. One that faulted, died or was out of time is never used again. Ending
-    a process that has a GPU takes a while, so nobody waits for that before the end.
+        pool: The pool of the workers; the first initializes from now on.
+        devices: The device.
+        target: Its context and time limit are those of cases that name no other.
 
     Attributes:
-        selectors: The device.
-        label: What messages call it.
-        progress: Where its workers say what they do.
-        losses: How many workers had to be replaced.
+        pool: As given.
+        label: The device's name in messages.
+        progress: The case at work and its worker's progress; ``None`` while there is none.
     """
 
-    def __init__(self, selectors: tuple[Selector, ...], target: Target, stack: ExitStack) -> None:
-        self.selectors = selectors
-        self.label = label_of(selectors)
+    def __init__(self, pool: WorkerPool, devices: Devices, target: Target) -> None:
+        self.pool = pool
+        self.label = label_of(devices)
+        self.progress: tuple[str, Reported] | None = None
+        self._devices = devices
         self._target = target
-        stack.callback(self._end)
-        self._at_work: dict[Place, Worker[Any]] = {}
-        self._ready: dict[Place, Outcome[DeviceInfo]] = {}
-        self._standing_by: defaultdict[Place, deque[Worker[Any]]] = defaultdict(deque)
-        self._ending: list[Worker[Any]] = []
-        self.progress = Progress(verbose=target.verbose)
-        self.losses = 0
-        self.prepare((selectors, target.context))
+        self._at_work: dict[_Place, WorkerProcess[Session]] = {}
+        self._ready: dict[_Place, Outcome[DeviceInfo]] = {}
+        self._losses = 0  # workers that had to be replaced
+        self._began = 0.0  # the case
+        self._next: _Place | None = None  # where the case after it needs a worker
+        pool.reserve(self._place(devices, target.context))
 
-    def prepare(self, place: Place, count: int = 1) -> None:
-        """Have so many workers stand by, initialising their drivers meanwhile."""
-        standing_by = self._standing_by[place]
-        selectors, context = place
+    def meanwhile(self) -> None:
+        """Have workers stand by while a case takes long; called several times a second."""
+        is_long = time.monotonic() - self._began > _LONG
+        if is_long and self._losses and self._next is not None:
+            self.pool.reserve(self._next, _SPARES)
+
+    def steps(
+        self,
+        cases: Sequence[Case],
+        settled: Callable[[CaseReport], None],
+        stopped: Callable[[], bool],
+    ) -> Steps[None]:
+        """Settle every case.
+
+        Args:
+            cases: In order.
+            settled: Called with each case's report.
+            stopped: Whether no further case is to start.
+        """
+        fatal = [index for index, case in enumerate(cases[:-1]) if case.poisons]
+        last_fatal = max(fatal, default=-1)  # of the cases that the spec expects to end a worker
+        surprises = 0  # workers lost to other cases
+        for index, case in enumerate(cases):
+            where = f"on {self.label}, case {index + 1} of {len(cases)}: {case.name}"
+            report = partial(_case_report, case, self.label)
+            if case.skip is not None:
+                settled(report("skipped", case.skip))
+            elif stopped():
+                settled(report("skipped", "not run: an earlier case failed (--fail-fast)"))
+            else:
+                losses, others = self._losses, len(cases) - index - 1
+                # A spare is of use where the spec says so, and where things going on as before
+                # would cost a worker.
+                spare = index <= last_fatal or index + 1 <= surprises * others
+                settled((yield from self._case(case, where, spare=spare, is_last=not others)))
+                surprises += self._losses > losses and not case.poisons
+        self.progress = None
+        for worker in [*self._at_work.values()]:
+            self.pool.discard(worker)
+        self._at_work.clear()
+
+    def _case(self, case: Case, where: str, *, spare: bool, is_last: bool) -> Steps[CaseReport]:
+        """Run one case, the reference first where it has one."""
+        if case.request is None:
+            return _judged(case, self.label, None, case.refused, 0.0, "")
+        place = self._place(self._devices, case.context)
+        timeout = case.timeout or self._target.timeout
+        if spare:  # beside the one that is, or is to be, at work
+            self.pool.reserve(place, 1 if place in self._at_work else 2)
+        ready = yield from self._prepare(place, where, timeout)
+        if ready.value is None:
+            return _judged(case, self.label, None, ready.error, 0.0, ready.output)
+        reason = case.unmet(self._devices[0].driver, ready.value)
+        if reason is not None:
+            return _case_report(case, self.label, "skipped", reason)
+        self._began, self._next = time.monotonic(), None if is_last else place
+        if case.request.reference is None:
+            return (yield from self._launch(case, place, timeout, LaunchJob(case.request)))
+        with SharedFile() as file:
+            there = self._place((case.request.reference,), ContextOptions())
+            error = (yield from self._prepare(there, where, timeout)).error
+            buffers = None
+            if error is None:
+                reference = ReferenceJob(case.request, file.path)
+                outcome = yield from self._ask(there, reference, timeout)
+                buffers, error = outcome.value, outcome.error
+            if error is not None:
+                error.message = f"reference: {error.message}"
+                return _judged(case, self.label, None, error, 0.0, "")
+            self._show(place, where)
+            job = LaunchJob(case.request, buffers)
+            return (yield from self._launch(case, place, timeout, job))
+
+    def _launch(
+        self, case: Case, place: _Place, timeout: float | None, job: LaunchJob
+    ) -> Steps[CaseReport]:
+        started = time.monotonic()
+        outcome = yield from self._ask(place, job, timeout)
+        seconds = time.monotonic() - started
+        return _judged(case, self.label, outcome.value, outcome.error, seconds, outcome.output)
+
+    def _place(self, devices: Devices, context: ContextOptions) -> _Place:
         # Their output is the case's, never the terminal's.
-        target = replace(self._target, context=context, capture=True)
-        make = partial(make_session, selectors, target, prefetch, self.progress)
-        self._ending = [worker for worker in self._ending if not worker.has_ended()]
-        while len(standing_by) < count:
-            worker: Worker[Any] = Worker(make, capture=True)
-            worker.send(_describe)
-            standing_by.append(worker)
+        target = replace(self._target, devices=devices, context=context, capture=True)
+        return session_spec(devices, target, prefetch)
 
-    def back_up(self, place: Place) -> None:
-        """Have a worker stand by beside the one that is, or is to be, at work."""
-        self.prepare(place, 1 if place in self._at_work else 2)
+    def _prepare(
+        self, place: _Place, where: str, timeout: float | None
+    ) -> Steps[Outcome[DeviceInfo]]:
+        """Have a worker whose driver is initialized; the outcome describes its device.
 
-    def member(self, place: Place, timeout: float | None) -> Steps[Outcome[DeviceInfo]]:
-        """Have a worker whose driver is initialised; the outcome describes its device.
-
-        A driver or device that is not there stays so: it is asked for once. A worker that was
-        killed while it stood by is replaced.
+        A driver or device that is not there stays so: it is asked for once.
         """
         if place not in self._ready:
-            standing_by = self._standing_by[place]
-            while standing_by and standing_by[0].has_ended():
-                standing_by.popleft().retire()
-            self.prepare(place)
-            worker = self._at_work[place] = standing_by.popleft()
-            worker.limit(timeout)
+            worker = self._at_work[place] = self.pool.acquire(place)
+            self._show(place, where)
+            worker.submit(_describe, timeout)
             outcome = yield worker
             if outcome.value is None and isinstance(outcome.error, OutOfTime | WorkerDied):
                 self._discard(place)
                 return outcome
             self._ready[place] = outcome
+        elif place in self._at_work:
+            self._show(place, where)
         return self._ready[place]
 
-    def ask(self, place: Place, work: Work[T], timeout: float | None) -> Steps[Outcome[_Answer[T]]]:
-        """Have the worker that is ready at ``place`` do something."""
+    def _show(self, place: _Place, where: str) -> None:
+        self.progress = where, self._at_work[place].page
+
+    def _ask(self, place: _Place, job: Job[T], timeout: float | None) -> Steps[Outcome[T]]:
+        """Have the worker that is ready at ``place`` do a job on its one device."""
         worker = self._at_work[place]
-        worker.send(partial(_carry_out, work))
-        worker.limit(timeout)
-        outcome: Outcome[_Answer[T]] = yield worker
-        if outcome.value is None or not outcome.value.healthy:
+        worker.submit(JobTask(job, reuse=True), timeout)
+        outcome: Outcome[JobOutcome[T]] = yield worker
+        done = outcome.value
+        if done is None or not done.is_reusable:
             self._discard(place)
-        return Outcome(outcome.value, outcome.error or _error_of(outcome.value), outcome.output)
+        if done is None:
+            return Outcome(None, outcome.error, outcome.output)
+        if done.error is not None:
+            return Outcome(None, done.error, outcome.output)
+        [on_device] = done.devices
+        return Outcome(on_device.value, on_device.error, outcome.output)
 
-    def dismiss(self) -> None:
-        """End all that are left, without waiting for each."""
-        for worker in self._all():
-            worker.kill()
-
-    def _all(self) -> Iterator[Worker[Any]]:
-        yield from self._at_work.values()
-        yield from chain.from_iterable(self._standing_by.values())
-        yield from self._ending
-
-    def _end(self) -> None:
-        """Leave no process behind."""
-        workers = [*self._all()]
-        for worker in workers:
-            worker.retire()
-        for worker in workers:
-            with worker:  # which waits for its end
-                pass
-
-    def _discard(self, place: Place) -> None:
-        worker = self._at_work.pop(place)
-        worker.retire()
-        self._ending.append(worker)
+    def _discard(self, place: _Place) -> None:
+        self.pool.discard(self._at_work.pop(place))
         self._ready.pop(place, None)
-        self.losses += 1
-
-
-# --- in the worker -------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class _Answer(Generic[T]):
-    """What came of one task; ``healthy`` says whether the worker can take another."""
-
-    value: T | None
-    error: CudarunError | None
-    healthy: bool = True
+        self._losses += 1
 
 
 def _describe(session: Session) -> DeviceInfo:
+    """In the worker: describe its device."""
     session.prefetched()  # so that no case's time has imports in it
     [device] = session.devices
     return describe(session.driver, device)
 
 
-def _carry_out(work: Work[T], session: Session) -> _Answer[T]:
-    """Do the work on the session's one device, and give back what it took."""
-    [device] = session.devices
-    value, error = None, None
-    try:
-        value = work(session)(device)
-    except OutOfTime:  # of the worker, which is at its end
-        raise
-    except CudarunError as caught:
-        error = caught.at(device=device.label)
-    return _Answer(value, error, session.release())
-
-
-# --- in the parent -------------------------------------------------------------------------------
-
-
-def _error_of(answer: _Answer[Any] | None) -> CudarunError | None:
-    return None if answer is None else answer.error
-
-
 def _judged(
-    case: Case, device: str, answer: _Answer[Any], seconds: float, output: str
+    case: Case,
+    device: str,
+    result: LaunchResult | None,
+    error: CudarunError | None,
+    seconds: float,
+    output: str,
 ) -> CaseReport:
-    error = worst((answer.error, *(answer.value.errors if answer.value else ())))
-    verdict, reason, code = case.judge(answer.value, error)
+    error = worst((error, *(result.errors if result else ())))
+    verdict, reason, code = case.judge(result, error)
     request = case.request
     return replace(
         _case_report(case, device, verdict, reason),
         exit_code=code,
         seconds=seconds,
         seed=request.seed if request is not None and request.is_random else None,
-        result=answer.value,
+        result=result,
         error=error,
         output=output,
     )
 
 
-def _case_report(case: Case, device: str, verdict: Any, reason: str | None) -> CaseReport:
+def _case_report(case: Case, device: str, verdict: Verdict, reason: str | None) -> CaseReport:
     from cudarun.report.spec_types import CaseReport
 
     return CaseReport(case.name, case.line, device, verdict, reason)

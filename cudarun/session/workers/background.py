@@ -1,4 +1,4 @@
-"""One function in a thread of its own, its result fetched when it is needed."""
+"""A function in a thread of its own, its result fetched when it is needed."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import Generic, TypeVar
 T = TypeVar("T")
 
 
-class Beside(Generic[T]):
-    """Starts ``function`` at once; `result` waits for it and raises what it raised."""
+class Background(Generic[T]):
+    """Start ``function`` at once; `result` waits for it and raises what it raised."""
 
     def __init__(self, function: Callable[[], T]) -> None:
         self._function = function
@@ -20,7 +20,7 @@ class Beside(Generic[T]):
         self._thread.start()
 
     def result(self) -> T:
-        """What the function returned."""
+        """Return what the function returned."""
         self._thread.join()
         if self._error is not None:
             raise self._error

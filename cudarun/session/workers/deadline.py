@@ -1,8 +1,8 @@
-"""A kernel whose time is over is stopped and asked where it stands, where the driver can tell.
+"""Time limits: of reading in the parent, and of a kernel that can report where it stands.
 
-At the limit the parent sends a signal to a worker that has a handler for it, and kills others at
-once: those of GPUs, where nobody can ask a kernel. While a kernel runs on the emulated device the
-signal is an exception in the midst of it, and the answer says where it was.
+At the limit the parent sends `OVERDUE` to a worker that has a handler for it, and kills others at
+once: those of GPUs, where no kernel can be asked. While a kernel runs on the emulated device the
+signal is an exception in the midst of it, and the answer reports the thread states.
 """
 
 from __future__ import annotations
@@ -11,35 +11,67 @@ import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 from cudarun.errors import OutOfTime
-from cudarun.session.workers.worker import OVERDUE
 
 if TYPE_CHECKING:
     from cudarun.session.driver.calls import Driver
 
+OVERDUE = signal.SIGALRM
+"""The signal to a worker whose time limit has passed."""
+
+
+@contextmanager
+def time_limit(seconds: float | None, work: str) -> Iterator[None]:
+    """Limit the time of work in this process, in the main thread.
+
+    Args:
+        seconds: The limit; ``None``: unlimited.
+        work: The work, for the message: ``"reading a.ptx"``.
+
+    Raises:
+        OutOfTime: The limit has passed.
+    """
+    if seconds is None:
+        yield
+        return
+
+    def stop(_number: int, _frame: FrameType | None) -> NoReturn:
+        raise OutOfTime(
+            f"{work} timed out after {seconds:g} s",
+            hint=f"--timeout {seconds:g} is the limit; a pipe that stays open, or a large file?",
+        )
+
+    before = signal.signal(signal.SIGALRM, stop)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
 
 @contextmanager
 def stopped_when_overdue(driver: Driver) -> Iterator[None]:
-    """Have a kernel that runs meanwhile stop at the limit. To be used in the main thread.
+    """Stop a kernel that runs meanwhile at the limit; for a worker's main thread.
 
     Raises:
-        OutOfTime: With the place of every thread in its log; the parent knows the limit.
+        OutOfTime: With the state of every thread in its log; the parent knows the limit.
     """
     standing = driver.standing
     if standing is None:
         yield
         return
 
-    def stop(_number: int, _frame: FrameType | None) -> None:
+    def stop(_number: int, _frame: FrameType | None) -> NoReturn:
         raise OutOfTime("the time is over", log=standing())
 
     before = signal.signal(OVERDUE, stop)
     try:
         yield
     except OutOfTime:
-        driver.attempt("cuCtxSynchronize")  # which shows what the kernel has printed
+        driver.attempt("cuCtxSynchronize")  # which prints what the kernel has printed
         raise
     finally:
         signal.signal(OVERDUE, before)

@@ -1,12 +1,11 @@
-"""Supervised child processes: where all driver work happens.
+"""The parent's half of a worker process: hand it tasks, keep its time limit, collect its answers.
 
 A kernel fault poisons its whole process, a hung kernel ends only with its process, and a malformed
-image can crash the driver. So the parent never calls a driver: it forks workers, sends them tasks
-through a pipe, keeps the time limit, and turns whatever becomes of a worker into a value or an
-exception.
+image can crash the driver. So the parent never calls a driver: it turns whatever becomes of a
+worker into a value or an exception.
 
-A worker starts to initialise as soon as it is forked, while the parent is still reading what the
-user wants of it: of a launch that takes 0.3 s, initialising the driver is the larger part. The
+A worker starts to initialize as soon as it is forked, while the parent is still reading what the
+user wants of it: of a launch that takes 0.3 s, initializing the driver is the larger part. The
 parent must have only one thread at that moment.
 """
 
@@ -23,10 +22,13 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Generic, TypeVar
 
 from cudarun.errors import CudarunError, OutOfTime, WorkerDied
 from cudarun.records import dataclass
-from cudarun.session.workers.worker import HEADER, OVERDUE, Start, send, wait_for_tasks
+from cudarun.session.workers.deadline import OVERDUE
+from cudarun.session.workers.page import Page
+from cudarun.session.workers.worker import HEADER, Channel, Start, send, serve
 
 if TYPE_CHECKING:
-    from cudarun.session.workers.prefork import Begun
+    from cudarun.session.workers.prefork import Preforked
+    from cudarun.session.workers.progress import Progress
 
 S = TypeVar("S")
 T = TypeVar("T")
@@ -34,20 +36,41 @@ T = TypeVar("T")
 _CHUNK = 1 << 20
 
 GRACE = 3.0
-"""Seconds that a worker whose time is over has to say where its kernel stands."""
+"""Seconds that a worker past its limit has to report where its kernel stands."""
 
-WATCH_INTERVAL = 0.2
-"""Seconds between two looks at what the workers are doing."""
+STARTUP_LIMIT = 300.0
+"""Seconds for a process to start and initialize its driver, where there is a time limit at all.
+
+They do not count for that limit: a busy machine or a slow driver is not the kernel's fault.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class WorkerSpec(Generic[S]):
+    """The description of a worker; workers of equal specs are interchangeable.
+
+    Attributes:
+        initialize: Makes the worker's state, at once. An error that it raises is the answer to
+            every task. It must pickle where a preforked process may serve.
+        label: The worker's name in messages, where there are several.
+        capture: Keep what it writes on stdout instead of passing it on.
+        verbose: Log every step on stderr.
+    """
+
+    initialize: Callable[[Progress], S]
+    label: str = ""
+    capture: bool = False
+    verbose: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome(Generic[T]):
-    """What became of one task.
+    """The result of one task.
 
     Attributes:
-        value: What the task returned; ``None`` when ``error`` is set.
-        error: Why there is no value.
-        output: What the worker wrote on stdout meanwhile, when it was captured.
+        value: The value that the task returned; ``None`` when ``error`` is set.
+        error: The reason that there is no value.
+        output: The worker's stdout during the task, when it was captured.
     """
 
     value: T | None
@@ -55,45 +78,51 @@ class Outcome(Generic[T]):
     output: str = ""
 
     def unwrap(self) -> T:
-        """The value, or the error raised."""
+        """Return the value, or raise the error."""
         if self.error is not None:
             raise self.error
         return self.value  # type: ignore[return-value]
 
 
-class Worker(Generic[S]):
-    """One child process: its state, made once, and tasks done with it one after the other.
+class WorkerProcess(Generic[S]):
+    """A supervised worker process: its state, made once, and tasks done one after the other.
 
     Args:
-        initialise: Called in the child at once; tasks get what it returns. An error that it raises
-            is the answer to every task.
-        capture: Keep what the child writes on stdout instead of passing it on.
-        begun: A process that waits for this already; ``initialise`` must pickle then.
+        spec: The worker to start.
+        preforked: A process that waits for this already.
 
-    It is a context manager: leaving it leaves no process behind.
+    Attributes:
+        spec: As given.
+        page: The page that the worker reports its progress in.
     """
 
-    def __init__(
-        self, initialise: Callable[[], S], *, capture: bool = False, begun: Begun | None = None
-    ) -> None:
+    def __init__(self, spec: WorkerSpec[S], preforked: Preforked | None = None) -> None:
+        self.spec = spec
         self._received = bytearray()
         self._limit: float | None = None
-        self._deadline: float | None = None
-        self._overdue = False
+        self._submitted = time.monotonic()
+        self._grace_end: float | None = None
         self._retired = False
         self._status: int | None = None
         self._shown = 0  # bytes of stdout that outcomes have had
         self._stdout: BinaryIO | None = None
-        if begun is None:
-            self._fork(initialise, capture)
+        start = Start(
+            spec.initialize, spec.label, spec.capture, spec.verbose, started=time.monotonic()
+        )
+        if preforked is None:
+            self.page = Page()
+            self._fork(start)
             return
-        self.pid, self._tasks, self._answers = begun.pid, begun.tasks, begun.answers
-        if capture:
-            self._stdout = os.fdopen(begun.stdout, "w+b")
-        self._tell(Start(initialise, capture))
+        self.pid, self.page = preforked.pid, preforked.page
+        self._tasks, self._answers = preforked.tasks, preforked.answers
+        if spec.capture:
+            self._stdout = os.fdopen(preforked.stdout, "w+b")
+        else:
+            os.close(preforked.stdout)
+        self._send(start)
 
-    def _fork(self, initialise: Callable[[], S], capture: bool) -> None:
-        if capture:
+    def _fork(self, start: Start) -> None:
+        if start.capture:
             self._stdout = os.fdopen(os.memfd_create("cudarun-stdout"), "w+b")
         sys.stdout.flush()
         sys.stderr.flush()
@@ -104,69 +133,88 @@ class Worker(Generic[S]):
         if self.pid == 0:
             os.close(self._tasks)
             os.close(self._answers)
-            start = Start(initialise, capture)
-            descriptor = None if self._stdout is None else self._stdout.fileno()
-            wait_for_tasks(start, tasks, answers, parent, descriptor)
+            stdout = -1 if self._stdout is None else self._stdout.fileno()
+            serve(Channel(tasks, answers, stdout, self.page, parent), start)
         os.close(tasks)
         os.close(answers)
 
-    def __enter__(self) -> Worker[S]:
+    def __enter__(self) -> WorkerProcess[S]:
         return self
 
     def __exit__(self, *_: object) -> None:
         self.retire()
         self._reap()
 
-    def send(self, task: Callable[[S], Any]) -> None:
-        """Hand the child its next task, which must pickle; `gather` fetches the answer."""
-        self._tell(task)
+    def submit(self, task: Callable[[S], Any], timeout: float | None = None) -> None:
+        """Hand the process its next task.
 
-    def _tell(self, message: object) -> None:
-        with suppress(BrokenPipeError):  # it is dead, and `outcome` will say of what
+        Args:
+            task: Called with the worker's state; must pickle.
+            timeout: Seconds for each phase of the task; ``None``: unlimited. The time that the
+                process takes to start and to initialize does not count.
+        """
+        self._limit = timeout
+        self._submitted = time.monotonic()
+        self.page.clear_phase()
+        self._send(task)
+
+    def _send(self, message: object) -> None:
+        with suppress(BrokenPipeError):  # it is dead, and `outcome` will report of what
             send(self._tasks, message)
-
-    def limit(self, seconds: float | None) -> None:
-        """From now on it has so long to answer; ``None`` takes the limit away."""
-        self._limit = seconds
-        self._deadline = None if seconds is None else time.monotonic() + seconds
 
     @property
     def seconds_left(self) -> float | None:
-        """Until the limit; ``None`` where there is none."""
-        return None if self._deadline is None else max(0.0, self._deadline - time.monotonic())
+        """Seconds until the time limit; ``None`` where there is none."""
+        if self._limit is None:
+            return None
+        if self._grace_end is not None:
+            end = self._grace_end
+        elif (start := self.page.phase_start) is not None:
+            end = start + self._limit
+        else:
+            end = self._submitted + STARTUP_LIMIT
+        return max(0.0, end - time.monotonic())
+
+    @property
+    def patience(self) -> float | None:
+        """Seconds in which the time limit cannot pass; ``None``: it never does."""
+        left = self.seconds_left
+        if left is None or self._limit is None or self._grace_end is not None:
+            return left
+        # Before the phase has started, the limit may still be nearer than it seems.
+        return left if self.page.phase_start is not None else min(left, self._limit)
 
     def fileno(self) -> int:
-        """What `select.poll` waits on."""
+        """Return the descriptor that `select.poll` waits on."""
         return self._answers
 
     def feed(self) -> bool:
-        """Read what is there; True when the answer is complete or there will be none."""
+        """Read what has arrived; True when the answer is complete or there will be none."""
         chunk = os.read(self._answers, _CHUNK)
         self._received += chunk
         return not chunk or self._length() == len(self._received) - HEADER.size
 
     def give_up(self) -> bool:
-        """End it: its time is over. One that can say where it stands is told first.
+        """End the process, whose time limit has passed; first ask it where its kernel stands.
 
         Returns:
             Whether it is settled now. Nobody waits for its end, which takes a driver a while.
         """
-        may_speak = not self._overdue and self._status is None and _hears(self.pid, OVERDUE)
-        self._overdue = True
-        if not may_speak:
+        may_answer = self._grace_end is None and self._status is None and _hears(self.pid, OVERDUE)
+        self._grace_end = time.monotonic() + GRACE
+        if not may_answer:
             self.kill()
             return True
-        self._deadline = time.monotonic() + GRACE
         os.kill(self.pid, OVERDUE)
         return False
 
     def kill(self) -> None:
-        """End the process, however busy it is; it stays a zombie until the context is left."""
+        """End the process, however busy it is; it stays a zombie until it is reaped."""
         if self._status is None:  # once reaped, the number may be another process's
             os.kill(self.pid, signal.SIGKILL)
 
     def retire(self) -> None:
-        """End the process and let go of all but its number; leaving the context waits for it."""
+        """End the process and let go of all but its number; leaving the context reaps it."""
         self.kill()
         if self._retired:
             return
@@ -177,7 +225,7 @@ class Worker(Generic[S]):
             self._stdout.close()
 
     def has_ended(self) -> bool:
-        """Whether the process is over; if so, nothing is left of it, not even a zombie."""
+        """Return whether the process is over; if so, nothing is left of it, not even a zombie."""
         if self._status is None:
             pid, status = os.waitpid(self.pid, os.WNOHANG)
             if pid:
@@ -185,17 +233,28 @@ class Worker(Generic[S]):
         return self._status is not None
 
     def outcome(self) -> Outcome[Any]:
-        """What became of the last task, once `feed` or `give_up` has settled it."""
+        """Return the outcome of the last task, once `feed` or `give_up` has settled it."""
         answer = self._answer()
-        if self._overdue and self._limit is not None:
-            last_words = answer[1] if answer else None
-            return Outcome(None, _out_of_time(self._limit, last_words), self._output())
+        if self._grace_end is not None and self._limit is not None:
+            return Outcome(None, self._out_of_time(answer and answer[1]), self._output())
         if answer is None:
             return Outcome(None, WorkerDied(_cause_of_death(self._reap())), self._output())
         return Outcome(*answer, self._output())
 
+    def _out_of_time(self, reported: CudarunError | None) -> OutOfTime:
+        """Return the error, with what the worker could report of where its kernel stands."""
+        if self.page.phase_start is None:
+            return OutOfTime(
+                f"the driver was not initialized within {STARTUP_LIMIT:g} s; the worker was killed",
+                hint="'cudarun devices --doctor' says why",
+            )
+        error = reported if isinstance(reported, OutOfTime) else OutOfTime("")
+        error.message = f"no result within {self._limit:g} s; the worker was killed"
+        error.hint = "a kernel that never ends, or a limit (--timeout) that is too short"
+        return error
+
     def _answer(self) -> tuple[Any, CudarunError | None] | None:
-        """The value and the error that were sent; ``None`` where that is not complete."""
+        """Return the value and the error that were sent; ``None`` where they are incomplete."""
         body = memoryview(self._received)[HEADER.size :]
         if self._length() != len(body):
             return None
@@ -207,19 +266,19 @@ class Worker(Generic[S]):
         return answer
 
     def _length(self) -> int | None:
-        """How long the answer's pickle is; ``None`` until its header is here."""
+        """Return the length of the answer's pickle; ``None`` until its header is here."""
         if len(self._received) < HEADER.size:
             return None
         return int(HEADER.unpack_from(self._received)[0])
 
     def _reap(self) -> int:
-        """Wait for the process; its exit status, negative for a signal."""
+        """Wait for the process; return its exit status, negative for a signal."""
         if self._status is None:
             self._status = os.waitstatus_to_exitcode(os.waitpid(self.pid, 0)[1])
         return self._status
 
     def _output(self) -> str:
-        """What was written on stdout since the last time."""
+        """Return what was written on stdout since the last time."""
         if self._stdout is None:
             return ""
         # The file's offset is shared with the child, which must go on writing at its end.
@@ -229,40 +288,9 @@ class Worker(Generic[S]):
         return text.decode(errors="replace")
 
 
-def gather(
-    workers: Sequence[Worker[Any]],
-    *,
-    timeout: float | None = None,
-    meanwhile: Callable[[], object] | None = None,
-    final: bool = False,
-) -> list[Outcome[Any]]:
-    """Wait for the answers of all workers to the task each was sent last.
-
-    Args:
-        workers: The outcomes are in their order.
-        timeout: Seconds after which workers that have not answered are killed.
-        meanwhile: Called again and again while we wait.
-        final: They get no other task, so each is ended as soon as it has answered: taking a driver
-            down needs 0.1 s.
-
-    Raises:
-        KeyboardInterrupt: Ctrl-C. The workers are still there; their context managers end them.
-    """
-    for worker in workers:
-        worker.limit(timeout)
-    outcomes: dict[Worker[Any], Outcome[Any]] = {}
-    while len(outcomes) < len(workers):
-        waiting = [worker for worker in workers if worker not in outcomes]
-        for worker in settle(waiting, patience=None if meanwhile is None else WATCH_INTERVAL):
-            outcomes[worker] = worker.outcome()
-            if final:
-                worker.retire()
-        if meanwhile is not None:
-            meanwhile()
-    return [outcomes[worker] for worker in workers]
-
-
-def settle(workers: Sequence[Worker[Any]], *, patience: float | None = None) -> list[Worker[Any]]:
+def settle(
+    workers: Sequence[WorkerProcess[Any]], *, patience: float | None = None
+) -> list[WorkerProcess[Any]]:
     """Wait until one or more of the workers have answered, died, or been killed at their limit.
 
     Args:
@@ -270,7 +298,7 @@ def settle(workers: Sequence[Worker[Any]], *, patience: float | None = None) -> 
         patience: Seconds after which to return without any.
 
     Returns:
-        Those of which `Worker.outcome` now tells what became of their task.
+        Those whose `WorkerProcess.outcome` is known now.
     """
     poll = select.poll()
     by_descriptor = {worker.fileno(): worker for worker in workers}
@@ -278,7 +306,7 @@ def settle(workers: Sequence[Worker[Any]], *, patience: float | None = None) -> 
         poll.register(descriptor, select.POLLIN)
     end = None if patience is None else time.monotonic() + patience
     while True:
-        limits = [worker.seconds_left for worker in workers]
+        limits = [worker.patience for worker in workers]
         if end is not None:
             limits.append(max(0.0, end - time.monotonic()))
         left = min((limit for limit in limits if limit is not None), default=None)
@@ -292,21 +320,13 @@ def settle(workers: Sequence[Worker[Any]], *, patience: float | None = None) -> 
 
 
 def _hears(pid: int, number: signal.Signals) -> bool:
-    """Whether a process has a handler for a signal: ``SigCgt`` in proc(5)."""
+    """Return whether a process has a handler for a signal: ``SigCgt`` in proc(5)."""
     with suppress(OSError), open(f"/proc/{pid}/status") as status:
         for line in status:
             name, _, mask = line.partition(":")
             if name == "SigCgt":
                 return bool(int(mask, 16) >> (number - 1) & 1)
     return False
-
-
-def _out_of_time(limit: float, last_words: CudarunError | None) -> OutOfTime:
-    """The error, with what the worker had to say of where its kernel stood."""
-    error = last_words if isinstance(last_words, OutOfTime) else OutOfTime("")
-    error.message = f"no result within {limit:g} s; the worker was killed"
-    error.hint = "a kernel that never ends, or a limit (--timeout) that is too short"
-    return error
 
 
 def _cause_of_death(status: int) -> str:

@@ -1,31 +1,26 @@
-"""The workers of a launch, begun before the command line is parsed.
+"""Workers of a launch, forked before the command line is parsed.
 
 A launch takes 0.4 s in all. Until click is imported and has parsed, 0.05 s of them are gone, and a
-worker that begins then has to import the bindings and numpy while its driver initialises, which
-takes as long. So the entry point forks them first thing: each imports, and initialises the driver
-for the devices that the arguments seem to name. What they are to do they are told when that is
-known; where the guess was wrong, others take their place.
+worker that starts then has to import the bindings and numpy while its driver initializes, which
+takes as long. So the entry point forks them first thing: each imports, and initializes the driver
+for the devices that the arguments seem to name. Their task is sent when it is known; where the
+guess was wrong, other workers take their place.
 
 Only what a fork needs is imported here.
 """
 
 from __future__ import annotations
 
-import mmap
 import os
 import signal
 from functools import partial
 
 from cudarun.session.driver.visibility import count, narrow, wake
+from cudarun.session.workers.page import Page
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing takes a while to import
-    from collections.abc import Sequence
-
-    from cudarun.session.driver.selection import Selector
-
-PAGE = 4096
-"""Bytes that a worker tells its progress in."""
+    from collections.abc import Callable, Iterable, Sequence
 
 _COMMAND = "launch"
 _ALL = "all"
@@ -36,20 +31,20 @@ _WITHOUT = {
 """Options with which no worker is needed, or another kind of it."""
 
 
-class Begun:
-    """A process that waits to be told what for.
+class Preforked:
+    """A process that waits for its first message.
 
     Attributes:
-        devices: Those that it was begun for, as they are written, joined by commas.
-        pid: Its number.
+        devices: The devices that it was forked for, as they are written, joined by commas.
+        pid: Its process ID.
         tasks: The descriptor that its tasks are written to.
         answers: The descriptor that its answers are read from.
         stdout: The descriptor of a file that its stdout can go to.
-        page: Memory that it shares with this process.
+        page: The page that it shares with this process.
     """
 
     def __init__(
-        self, devices: str, pid: int, tasks: int, answers: int, stdout: int, page: mmap.mmap
+        self, devices: str, pid: int, tasks: int, answers: int, stdout: int, page: Page
     ) -> None:
         self.devices = devices
         self.pid = pid
@@ -66,49 +61,55 @@ class Begun:
             os.close(descriptor)
 
 
-_begun: list[Begun] = []
+_waiting: list[Preforked] = []
 
 
-def begin(arguments: Sequence[str]) -> None:
-    """Fork, if the arguments are those of a launch; the children do not return."""
+def begin(arguments: Sequence[str], prefetch: Callable[[], object]) -> None:
+    """Fork, if the arguments are those of a launch; the children do not return.
+
+    Args:
+        arguments: The command line without the program.
+        prefetch: Imports what a launch needs, in each child.
+    """
     given = {argument.partition("=")[0] for argument in arguments}
     if not arguments or arguments[0] != _COMMAND or given & _WITHOUT:
         return
     for devices in _groups(_device(arguments), together="--together" in given):
-        _begun.append(_fork(devices))
+        _waiting.append(_fork(devices, prefetch))
 
 
-def take(groups: Sequence[Sequence[Selector]]) -> list[Begun | None]:
-    """For each group of devices the process that was begun for it, once; the others are ended."""
-    begun = {each.devices: each for each in _begun}
-    _begun.clear()
-    taken = [begun.pop(",".join(map(str, selectors)), None) for selectors in groups]
-    for each in begun.values():
-        each.end()
+def take(devices: Iterable[str]) -> list[Preforked | None]:
+    """For each group of devices return the process forked for it, once; end the others."""
+    waiting = {process.devices: process for process in _waiting}
+    _waiting.clear()
+    taken = [waiting.pop(group, None) for group in devices]
+    for process in waiting.values():
+        process.end()
     return taken
 
 
-def _fork(devices: str) -> Begun:
-    page = mmap.mmap(-1, PAGE)
+def _fork(devices: str, prefetch: Callable[[], object]) -> Preforked:
+    page = Page()
     stdout = os.memfd_create("cudarun-stdout")
     tasks, answers = os.pipe(), os.pipe()
     parent = os.getpid()
     pid = os.fork()
     if pid == 0:
-        signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent hears Ctrl-C and kills us
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent gets Ctrl-C and kills us
         _wake(devices.split(","))
         os.close(tasks[1])
         os.close(answers[0])
-        from cudarun.session.workers.worker import wait_for_tasks
+        from cudarun.session.workers.worker import Channel, serve
 
-        wait_for_tasks(partial(_import, devices, page), tasks[0], answers[1], parent, stdout)
+        channel = Channel(tasks[0], answers[1], stdout, page, parent)
+        serve(channel, partial(_import, devices, prefetch))
     os.close(tasks[0])
     os.close(answers[1])
-    return Begun(devices, pid, tasks[1], answers[0], stdout, page)
+    return Preforked(devices, pid, tasks[1], answers[0], stdout, page)
 
 
 def _wake(devices: Sequence[str]) -> None:
-    """In the child: have the driver of GPUs initialise, as the session will ask of it."""
+    """In the child: have the driver of GPUs initialize, as the session will ask of it."""
     if all(device.isdecimal() for device in devices):
         narrow(tuple(map(int, devices)))
         wake(context=len(devices) == 1)
@@ -117,7 +118,7 @@ def _wake(devices: Sequence[str]) -> None:
 
 
 def _groups(device: str, *, together: bool) -> list[str]:
-    """The devices of each worker: ``all`` are as many GPUs as there seem to be."""
+    """Return the devices of each worker: ``all`` are as many GPUs as there seem to be."""
     items = [item.strip() for item in device.split(",")]
     if together:
         return [",".join(dict.fromkeys(items))]
@@ -128,7 +129,7 @@ def _groups(device: str, *, together: bool) -> list[str]:
 
 
 def _device(arguments: Sequence[str]) -> str:
-    """What ``--device`` seems to be."""
+    """Return what ``--device`` seems to be."""
     device = os.environ.get("CUDARUN_DEVICE") or "0"
     for argument, following in zip(arguments, [*arguments[1:], ""], strict=True):
         if argument in ("-d", "--device"):
@@ -140,13 +141,10 @@ def _device(arguments: Sequence[str]) -> str:
     return device
 
 
-def _import(devices: str, page: mmap.mmap) -> None:
-    """In the child: what else can be done before it is told what for."""
+def _import(devices: str, prefetch: Callable[[], object]) -> None:
+    """In the child: import what can be imported before the first message."""
     from cudarun.session.driver.drivers import choose_driver
     from cudarun.session.driver.selection import parse_devices
-    from cudarun.session.launch.parent import prefetch
-    from cudarun.session.workers import progress
 
-    progress.inherited = page
     choose_driver(parse_devices(devices)[0].driver)
     prefetch()

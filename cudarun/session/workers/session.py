@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
 
 from cudarun.errors import NoDevice
-from cudarun.images.identify import ImageKind, identify
 from cudarun.session.driver.calls import Driver
 from cudarun.session.driver.contexts import enter_context
 from cudarun.session.driver.devices import Device, driver_of, resolve
@@ -14,13 +12,8 @@ from cudarun.session.driver.drivers import choose_driver
 from cudarun.session.driver.selection import Selector, by_index
 from cudarun.session.driver.target import Target
 from cudarun.session.driver.visibility import Shown, narrow, wake
-from cudarun.session.workers.background import Beside
+from cudarun.session.workers.background import Background
 from cudarun.session.workers.progress import Progress
-
-if TYPE_CHECKING:
-    from cudarun.session.image.image import Image
-    from cudarun.session.load.library import Library
-    from cudarun.session.load.request import JitOptions
 
 
 class Session:
@@ -61,7 +54,7 @@ class Session:
         if name == "cuda" and not target.trace:  # which is to show how long cuInit takes
             plain = target.context.kind == "primary" and not target.context.flags
             wake(context=plain and shown is not None and len(shown.indices) == 1)
-        self.prefetched = Beside(prefetch or (lambda: None)).result
+        self.prefetched = Background(prefetch or (lambda: None)).result
         self.driver = Driver(choose_driver(name), trace=target.trace)
         shown = self._initialise(shown)
         self.driver.version = self.driver.cuDriverGetVersion()
@@ -88,29 +81,6 @@ class Session:
             self.progress.say(f"making a context on device {device.label}")
             enter_context(self.driver, device, self._context)
             self._entered = device
-
-    def load(self, image: Image, options: JitOptions | None = None) -> Library:
-        """Load an image as a library, before or after any context exists.
-
-        Args:
-            image: The image.
-            options: For the driver's compiler.
-
-        Raises:
-            ImageRefused: The driver does not take it, or it does not compile.
-        """
-        from cudarun.session.load.library import Library
-
-        self.progress.say(f"loading {image.origin}")
-        if identify(image.data) not in (ImageKind.PTX, ImageKind.CUBIN):
-            from cudarun.session.load.preparation import (
-                prepare,  # what most launches can do without
-            )
-
-            image = prepare(self.driver, image, self.devices)
-        library = Library(self.driver, image, options)
-        self.owns(library.unload)
-        return library
 
     def owns(self, give_back: Callable[[], object]) -> None:
         """Remember how to give something back that a task took."""

@@ -1,4 +1,4 @@
-"""What a worker's process does: begin, then answer one task after the other, until it is ended.
+"""The worker's half of a worker process: start, then answer one task after the other.
 
 Messages go through pipes, each its length and then its pickle.
 """
@@ -12,70 +12,102 @@ import struct
 import sys
 from collections.abc import Callable
 from functools import partial
-from typing import Any, BinaryIO, NoReturn, TypeVar
+from typing import TYPE_CHECKING, Any, BinaryIO, NoReturn, TypeVar
 
 from cudarun.errors import CudarunError, WorkerDied
 from cudarun.records import dataclass
+from cudarun.session.workers.progress import Progress
+
+if TYPE_CHECKING:
+    from cudarun.session.workers.page import Page
 
 T = TypeVar("T")
 
 HEADER = struct.Struct("=Q")
 """The length of a message, which stands before it."""
 
-OVERDUE = signal.SIGALRM
-"""Sent at the time limit to a process that has a handler for it, see `deadline`."""
-
 
 @dataclass(frozen=True, slots=True)
 class Start:
-    """What a process is told before anything else: how it is to begin, and where stdout goes."""
+    """The first message to a process: how to make its state, and where its stdout goes.
 
-    initialise: Callable[[], Any]
+    Attributes:
+        initialize: Makes the state; tasks get what it returns.
+        label: The worker's name in messages.
+        capture: Keep stdout in the file that the parent reads.
+        verbose: Log every step on stderr.
+        started: When the parent made the worker, in seconds of `time.monotonic`.
+    """
+
+    initialize: Callable[[Progress], Any]
+    label: str
     capture: bool
+    verbose: bool
+    started: float
 
 
-def wait_for_tasks(
-    prepare: Callable[[], object] | Start,
-    tasks: int,
-    answers: int,
-    parent: int,
-    stdout: int | None,
-) -> NoReturn:
-    """Everything the child does.
+@dataclass(frozen=True, slots=True)
+class Channel:
+    """What a worker shares with its parent.
 
-    Args:
-        prepare: How it begins, or what it does until it is told that.
+    Attributes:
         tasks: The descriptor that tasks are read from.
         answers: The descriptor that answers are written to.
-        parent: The process that it serves, and dies with.
-        stdout: The descriptor of the file for what is captured.
+        stdout: The descriptor of the file for captured output.
+        page: The shared page.
+        parent: The parent's process ID; the worker dies with it.
+    """
+
+    tasks: int
+    answers: int
+    stdout: int
+    page: Page
+    parent: int
+
+
+def serve(channel: Channel, prepare: Callable[[], object] | Start) -> NoReturn:
+    """Serve tasks in a new process until the parent ends it.
+
+    Args:
+        channel: The connection to the parent.
+        prepare: How to start, or what to do until the parent sends that.
 
     It leaves by `os._exit`: process exit tears a driver down faster than the driver's own calls,
     and the parent's buffers and handlers are not the child's.
     """
     try:
         gc.disable()  # nothing that is imported is garbage; to look for it takes 7 % of the time
-        signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent hears Ctrl-C and kills us
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent gets Ctrl-C and kills us
         for number in (signal.SIGTERM, signal.SIGHUP):
             if callable(signal.getsignal(number)):  # the parent's handler
                 signal.signal(number, signal.SIG_DFL)
-        signal.signal(OVERDUE, signal.SIG_DFL)
-        die_with(parent)
+        signal.signal(signal.SIGALRM, signal.SIG_DFL)
+        die_with(channel.parent)
         os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
         sys.stdout = os.fdopen(1, "w", closefd=False)
-        stream = os.fdopen(tasks, "rb")
-        task: Any = prepare
-        if not isinstance(prepare, Start):
-            _attempt(prepare)  # what it cannot do now will be told of when it is to be done
-            task = receive(stream)
-        state, error = _started(task, stdout)
+        stream = os.fdopen(channel.tasks, "rb")
+        start: Start | None
+        if isinstance(prepare, Start):
+            start = prepare
+        else:
+            attempt(prepare)  # an error here comes again when the work needs what is missing
+            start = receive(stream)
+        if start is None:  # the parent needs no worker
+            os._exit(0)
+        if start.capture:
+            os.dup2(channel.stdout, 1)
+        progress = Progress(
+            channel.page, label=start.label, verbose=start.verbose, started=start.started
+        )
+        state, error = attempt(partial(start.initialize, progress))
         gc.freeze()
         gc.enable()
         while (task := receive(stream)) is not None:
-            answer = (None, error) if error else _attempt(partial(task, state))
+            progress.start_phase()
+            answer = (None, error) if error else attempt(partial(task, state))
             sys.stdout.flush()
             _flush_c_streams()
-            send(answers, answer)
+            send(channel.answers, answer)
         os._exit(0)
     finally:
         import traceback
@@ -84,15 +116,8 @@ def wait_for_tasks(
         os._exit(1)
 
 
-def _started(start: Start | None, stdout: int | None) -> tuple[Any, CudarunError | None]:
-    if start is None:  # the parent needs nobody
-        os._exit(0)
-    if start.capture and stdout is not None:
-        os.dup2(stdout, 1)
-    return _attempt(start.initialise)
-
-
-def _attempt(function: Callable[[], T]) -> tuple[T | None, CudarunError | None]:
+def attempt(function: Callable[[], T]) -> tuple[T | None, CudarunError | None]:
+    """Call a function; return its value, or the error that it raised."""
     try:
         return function(), None
     except CudarunError as error:
@@ -115,17 +140,21 @@ def send(pipe: int, message: object) -> None:
 
 
 def receive(stream: BinaryIO) -> Any:
-    """The next message; ``None`` when the parent has closed its end."""
+    """Read a message; ``None`` where the other end was closed before it was complete."""
     header = stream.read(HEADER.size)
     if len(header) < HEADER.size:
         return None
+    [size] = HEADER.unpack(header)
+    body = stream.read(size)
+    if len(body) < size:
+        return None
     import pickle
 
-    return pickle.loads(stream.read(*HEADER.unpack(header)))
+    return pickle.loads(body)
 
 
 def die_with(parent: int) -> None:
-    """Have the kernel end this process when the parent dies, however it dies (prctl(2))."""
+    """Have the operating system end this process when the parent dies, however (prctl(2))."""
     import ctypes  # the parent must not pay for it
 
     pr_set_pdeathsig = 1

@@ -29,6 +29,7 @@ from cudarun.session.launch.initialization import Filler
 from cudarun.session.launch.request import Geometry, LaunchRequest, Timing
 from cudarun.session.launch.timing import summary
 from cudarun.session.launch.worker import run_on
+from cudarun.session.load.library import load_image
 from cudarun.session.workers import session
 from cudarun.session.workers.progress import Progress
 
@@ -86,7 +87,7 @@ def launched(
     )
     here = session.Session(Target(parse_devices("cpu")), parse_devices("cpu"))
     [device] = here.devices
-    return run_on(here, here.load(request.image), request, device)
+    return run_on(here, load_image(here, request.image), request, device)
 
 
 def test_each_run_is_restored_flushed_and_timed_alone(recorder: Recorder) -> None:

@@ -19,7 +19,8 @@ from cudarun.session.link import worker as linking
 from cudarun.session.load import jit
 from cudarun.session.load.jit import Logs, driver_options, options_told, with_whole_logs
 from cudarun.session.load.request import JitOptions
-from cudarun.session.workers.parent import Worker, gather
+from cudarun.session.workers.parent import WorkerSpec
+from cudarun.session.workers.pool import WorkerPool
 from tests.images.golden_files import archive, golden
 
 SAMPLES = Path(__file__).resolve().parents[3] / "samples" / "link"
@@ -54,13 +55,11 @@ class Recording:
 
 def in_worker(task):  # type: ignore[no-untyped-def]
     """Run a task with a driver that has a context; an emulator once initialised stays so."""
-    with Worker(_driver) as worker:
-        worker.send(task)
-        [outcome] = gather([worker])
-    return outcome.unwrap()
+    with WorkerPool() as pool:
+        return pool.call(WorkerSpec(_driver), task).unwrap()
 
 
-def _driver() -> Recording:
+def _driver(_: object) -> Recording:
     driver = Driver(choose_driver("cpu"))
     driver.cuInit(0)
     driver.version = driver.cuDriverGetVersion()

@@ -14,6 +14,7 @@ from cudarun.images.read import read_image
 from cudarun.parameters import Parameter
 from cudarun.session.image.image import Image
 from cudarun.session.image.kernels import select_kernel
+from cudarun.session.load.library import load_image
 from cudarun.session.workers.session import Session
 
 InSession = Callable[[Callable[[Session], Any]], Any]
@@ -24,7 +25,7 @@ SCALE = ("_ZN7example5scaleIfEEvPT_S1_i", "_ZN7example5scaleIiEEvPT_S1_i")
 
 def _parameters(image: Image, version: int, session: Session) -> tuple[Parameter, ...]:
     session.driver.version = version
-    return session.load(image).kernel(None).parameters
+    return load_image(session, image).kernel(None).parameters
 
 
 def test_the_driver_tells_offsets_and_the_text_tells_types(
@@ -41,7 +42,7 @@ def test_the_driver_tells_offsets_and_the_text_tells_types(
 def _refused(image: Image, version: int, call: str, session: Session) -> list[str]:
     """The results that are not success, of the calls that ask for a kernel's parameters."""
     session.driver.version = version
-    library, seen, attempt = session.load(image), [], session.driver.attempt
+    library, seen, attempt = load_image(session, image), [], session.driver.attempt
 
     def watched(name: str, *args: Any) -> tuple[Any, ...]:
         answer = attempt(name, *args)
@@ -77,7 +78,7 @@ def test_before_cuda_12_4_the_file_alone_tells_them(
 
 
 def _symbol(image: Image, name: str, session: Session) -> int:
-    return session.load(image).symbol(name)
+    return load_image(session, image).symbol(name)
 
 
 def test_a_variable_that_is_not_there(in_session: InSession, sample: SampleImage) -> None:

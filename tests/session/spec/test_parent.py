@@ -13,37 +13,34 @@ from cudarun.session.driver.target import ContextOptions, Target
 from cudarun.session.image.image import Image
 from cudarun.session.launch.request import Geometry, LaunchRequest
 from cudarun.session.spec.case import Case, Expected
-from cudarun.session.spec.parent import Crew, _Lane
-from cudarun.session.workers.parent import Outcome
+from cudarun.session.spec.parent import DeviceRun
+from cudarun.session.workers.parent import Outcome, WorkerSpec
+from cudarun.session.workers.pool import WorkerPool
 from tests.session.spec.test_case import H200
 
-PLACE = tuple(parse_devices("0")), ContextOptions()
+DEVICES = tuple(parse_devices("0"))
 
 
-class Recorder(Crew):
-    """A crew without processes, which counts how often one is to stand by."""
+class Recorder(WorkerPool):
+    """A pool without processes, which counts how often a spare is to stand by."""
 
     def __init__(self) -> None:
-        self.selectors, self.label, self.losses = PLACE[0], "0", 0
-        self.backed_up = 0
+        super().__init__()
+        self.spares = 0
 
-    def back_up(self, place: Any) -> None:
-        assert place == PLACE
-        self.backed_up += 1
+    def reserve(self, spec: WorkerSpec[Any], count: int = 1) -> None:
+        self.spares += count == 2
 
-    def member(self, place: Any, timeout: float | None) -> Generator[Any, Any, Outcome[Any]]:
+
+class Run(DeviceRun):
+    """Without launches: a worker is lost to every case whose name says so."""
+
+    def _prepare(self, *_: Any) -> Generator[Any, Any, Outcome[Any]]:
         return Outcome(H200, None)
         yield
 
-    def dismiss(self) -> None:
-        pass
-
-
-class Lane(_Lane):
-    """Without launches: a worker is lost to every case whose name says so."""
-
     def _launch(self, case: Case, *_: Any) -> Generator[Any, Any, CaseReport]:
-        self._crew.losses += case.name.startswith("faults")
+        self._losses += case.name.startswith("faults")
         return CaseReport(case.name, 1, "0", "passed", None)
         yield
 
@@ -81,15 +78,13 @@ def cases(text: str) -> list[Case]:
     ],
 )
 def test_a_worker_stands_by_where_one_will_be_missed(given: str, stands_by: str) -> None:
-    crew, seen = Recorder(), ""
-    target = Target(PLACE[0])
-    before = 0
+    pool, seen, before = Recorder(), "", 0
 
     def settled(_: CaseReport) -> None:
         nonlocal seen, before
-        seen += "x" if crew.backed_up > before else "_"
-        before = crew.backed_up
+        seen += "x" if pool.spares > before else "_"
+        before = pool.spares
 
-    lane = Lane(crew, cases(given), target, settled, lambda: False)
-    assert list(lane.steps()) == []
+    run = Run(pool, DEVICES, Target(DEVICES))
+    assert list(run.steps(cases(given), settled, lambda: False)) == []
     assert seen == stands_by

@@ -11,7 +11,6 @@ import sys
 import textwrap
 import time
 from collections.abc import Callable
-from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
 from typing import Any, NoReturn
@@ -19,18 +18,39 @@ from typing import Any, NoReturn
 import pytest
 
 from cudarun.errors import DeviceFailed, OutOfTime, WorkerDied
-from cudarun.session.workers.parent import Outcome, Worker, gather, settle
+from cudarun.session.workers.parent import Outcome, WorkerProcess, WorkerSpec, settle
+from cudarun.session.workers.pool import WorkerPool
+from cudarun.session.workers.progress import Progress
 
 
 def supervise(
     tasks: list[Callable[[], Any]], *, timeout: float | None = None, capture: bool = False
 ) -> list[Outcome[Any]]:
-    """Each task as the state of a worker of its own, asked for at once."""
-    with ExitStack() as stack:
-        workers = [stack.enter_context(Worker(task, capture=capture)) for task in tasks]
+    """Run each task in a worker of its own, whose state it is, as its first and last work."""
+    with WorkerPool() as pool:
+        workers = [pool.acquire(spec_of(lambda task=task: task, capture=capture)) for task in tasks]
         for worker in workers:
-            worker.send(_identity)
-        return gather(workers, timeout=timeout)
+            worker.submit(_call, timeout)
+        return pool.gather(workers)
+
+
+def spec_of(state: Callable[[], Any], *, capture: bool = False) -> WorkerSpec[Any]:
+    """Return the spec of a worker whose state ``state`` makes."""
+    return WorkerSpec(lambda progress: state(), capture=capture)
+
+
+def started(state: Callable[[], Any], *, capture: bool = False) -> WorkerProcess[Any]:
+    return WorkerProcess(spec_of(state, capture=capture))
+
+
+def ask(worker: WorkerProcess[Any], task: Callable[[Any], Any]) -> Outcome[Any]:
+    worker.submit(task)
+    assert settle([worker]) == [worker]
+    return worker.outcome()
+
+
+def _call(task: Callable[[], Any]) -> Any:
+    return task()
 
 
 def _identity(state: Any) -> Any:
@@ -216,27 +236,22 @@ def _print(text: str, _: object) -> None:
 
 
 def test_tasks_follow_one_another_on_the_same_state() -> None:
-    with Worker(list) as worker:
+    with started(list) as worker:
         for number, expected in ((1, [1]), (2, [1, 2])):
-            worker.send(partial(_add, number))
-            [outcome] = gather([worker])
-            assert outcome.unwrap() == expected
+            assert ask(worker, partial(_add, number)).unwrap() == expected
 
 
 def test_output_belongs_to_the_task_that_wrote_it() -> None:
-    with Worker(list, capture=True) as worker:
+    with started(list, capture=True) as worker:
         for text in ("first", "second"):
-            worker.send(partial(_print, text))
-            [outcome] = gather([worker])
-            assert outcome.output == f"{text}\n"
+            assert ask(worker, partial(_print, text)).output == f"{text}\n"
 
 
 def test_a_worker_that_died_between_tasks_says_so() -> None:
-    with Worker(os.getpid) as worker:
+    with started(os.getpid) as worker:
         os.kill(worker.pid, signal.SIGKILL)
         assert _gone(worker.pid)
-        worker.send(_identity)
-        [outcome] = gather([worker])
+        outcome = ask(worker, _identity)
     assert str(outcome.error) == "the worker process was killed by signal 9 (SIGKILL)"
 
 
@@ -244,24 +259,22 @@ def test_a_worker_that_nobody_needs_is_ended_at_once() -> None:
     def sleep() -> None:
         time.sleep(60)
 
-    with Worker(sleep) as worker:
+    with started(sleep) as worker:
         assert _exists(worker.pid)
     assert not _exists(worker.pid)
 
 
 _PARENT = """
     import os, sys, time
-    from cudarun.session.workers.parent import Worker, gather
+    from cudarun.session.workers.pool import call_in_worker
 
-    def work():
+    def work(_):
         print(os.getpid(), flush=True)
         while True:
             time.sleep(1)
 
     try:
-        with Worker(work) as worker:
-            worker.send(print)
-            gather([worker])
+        call_in_worker(work, capture=False)
     except KeyboardInterrupt:
         sys.exit(130)
 """
@@ -283,7 +296,7 @@ def test_no_worker_outlives_its_parent(number: int, status: int) -> None:
 
 def test_a_retired_worker_holds_no_descriptors() -> None:
     before = set(os.listdir("/proc/self/fd"))
-    with Worker(list, capture=True) as worker:
+    with started(list, capture=True) as worker:
         worker.retire()
         worker.retire()
         assert set(os.listdir("/proc/self/fd")) == before
@@ -291,20 +304,65 @@ def test_a_retired_worker_holds_no_descriptors() -> None:
 
 
 def test_whoever_is_settled_first_is_told_first() -> None:
-    with Worker(list) as quick, Worker(list) as slow:
-        quick.send(_identity)
-        slow.send(_sleep)
+    with started(list) as quick, started(list) as slow:
+        quick.submit(_identity)
+        slow.submit(_sleep, 0.1)
         assert settle([slow, quick]) == [quick]
-        slow.limit(0.1)
         assert settle([slow]) == [slow]
         assert isinstance(slow.outcome().error, OutOfTime)
 
 
 def test_patience_ends_without_any() -> None:
-    with Worker(list) as worker:
-        worker.send(_sleep)
+    with started(list) as worker:
+        worker.submit(_sleep)
         assert settle([worker], patience=0.05) == []
 
 
 def _sleep(state: Any) -> None:
     time.sleep(60)
+
+
+def test_starting_does_not_count_for_the_time_limit() -> None:
+    with started(partial(time.sleep, 0.5)) as worker:
+        worker.submit(_identity, 0.2)
+        assert settle([worker]) == [worker]
+        assert worker.outcome().error is None
+
+
+def test_a_driver_that_never_initializes_has_a_limit_of_its_own(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("cudarun.session.workers.parent.STARTUP_LIMIT", 0.3)
+    with started(partial(time.sleep, 60)) as worker:
+        worker.submit(_identity, 60)
+        assert settle([worker]) == [worker]
+        outcome = worker.outcome()
+    assert isinstance(outcome.error, OutOfTime)
+    assert "the driver was not initialized within 0.3 s" in str(outcome.error)
+
+
+def test_without_a_limit_starting_has_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("cudarun.session.workers.parent.STARTUP_LIMIT", 0.0)
+    with started(partial(time.sleep, 0.3)) as worker:
+        assert ask(worker, _identity).error is None
+
+
+def _two_phases(progress: Progress) -> str:
+    for _ in range(2):
+        progress.start_phase()
+        time.sleep(0.6)
+    return "done"
+
+
+def test_each_phase_has_the_limit_by_itself() -> None:
+    with WorkerProcess(WorkerSpec(_identity)) as worker:
+        worker.submit(_two_phases, 1.0)
+        assert settle([worker]) == [worker]
+        assert worker.outcome().unwrap() == "done"
+
+
+def test_one_phase_that_is_too_long_ends_it() -> None:
+    with WorkerProcess(WorkerSpec(_identity)) as worker:
+        worker.submit(_two_phases, 0.2)
+        assert settle([worker]) == [worker]
+        assert isinstance(worker.outcome().error, OutOfTime)

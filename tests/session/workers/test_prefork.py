@@ -7,14 +7,17 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
 from cudarun.session.driver.selection import parse_devices
 from cudarun.session.driver.target import Target
-from cudarun.session.workers import prefork as head_start
-from cudarun.session.workers.fleet import Fleet
+from cudarun.session.workers import prefork
+from cudarun.session.workers.devices import DeviceWorkers
+from cudarun.session.workers.job import Job
+from cudarun.session.workers.pool import WorkerPool
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -27,7 +30,18 @@ def arguments(*more: str) -> list[str]:
 def no_device_named(monkeypatch):
     monkeypatch.delenv("CUDARUN_DEVICE", raising=False)
     yield
-    head_start.take([])  # ends what a test left
+    prefork.take([])  # ends what a test left
+
+
+def no_prefetch() -> None:
+    """Nothing is imported early: the job needs nothing."""
+
+
+@contextmanager
+def workers_of(devices: str, *, capture: bool = False, together: bool = False):
+    target = Target(parse_devices(devices), capture=capture, together=together)
+    with WorkerPool() as pool:
+        yield DeviceWorkers(pool, target)
 
 
 def is_there(pid: int) -> bool:
@@ -40,48 +54,41 @@ def is_there(pid: int) -> bool:
 
 @pytest.mark.parametrize("capture", [False, True])
 def test_it_becomes_the_worker_of_its_device(capture, capfd) -> None:
-    head_start.begin(arguments("-d", "cpu"))
-    [begun] = head_start._begun
+    prefork.begin(arguments("-d", "cpu"), no_prefetch)
+    [begun] = prefork._waiting
     pid = begun.pid
-    with Fleet(Target(parse_devices("cpu"), capture=capture)) as fleet:
-        [first] = fleet.run(_tell)
-        [second] = fleet.run(_tell)
+    with workers_of("cpu", capture=capture) as workers:
+        [first] = workers.run(Tell())
+        [second] = workers.run(Tell())
     assert first.unwrap() == ("cpu", pid) == second.unwrap()
     assert first.output == second.output == ("told\n" if capture else "")
     assert capfd.readouterr().out == ("" if capture else "told\n" * 2)
     assert not is_there(pid)
 
 
-def _tell(session):
-    def on_device(device):
+class Tell(Job):
+    """Print, and return the device and the process."""
+
+    def on(self, device):
         print("told")
-        session.progress.say("telling")
+        self.session.progress.say("telling")
         return device.label, os.getpid()
 
-    return on_device
 
-
-def test_progress_goes_through_the_page_that_it_was_begun_with() -> None:
-    head_start.begin(arguments("-d", "cpu"))
-    with Fleet(Target(parse_devices("cpu"))) as fleet:
-        fleet.run(lambda_free)
-        assert fleet._progress[0].read() == ("done", 0.0)
-
-
-def lambda_free(session):
-    return _label
-
-
-def _label(device):
-    return device.label
+def test_progress_goes_through_the_page_that_it_was_forked_with() -> None:
+    prefork.begin(arguments("-d", "cpu"), no_prefetch)
+    [waiting] = prefork._waiting
+    with workers_of("cpu") as workers:
+        workers.run(Tell())
+        assert waiting.page.read() == ("done", 0.0)
 
 
 def test_for_another_device_another_is_made() -> None:
-    head_start.begin(arguments("--device=0"))
-    [begun] = head_start._begun
+    prefork.begin(arguments("--device=0"), no_prefetch)
+    [begun] = prefork._waiting
     pid = begun.pid
-    with Fleet(Target(parse_devices("cpu"))) as fleet:
-        [answer] = fleet.run(_tell)
+    with workers_of("cpu") as workers:
+        [answer] = workers.run(Tell())
     assert answer.unwrap()[1] != pid
     assert not is_there(pid)
 
@@ -101,8 +108,8 @@ def test_for_another_device_another_is_made() -> None:
 def test_the_device_is_read_as_click_will(monkeypatch, given, environment, device) -> None:
     if environment is not None:
         monkeypatch.setenv("CUDARUN_DEVICE", environment)
-    head_start.begin(arguments(*given))
-    assert [begun.devices for begun in head_start._begun] == [device]
+    prefork.begin(arguments(*given), no_prefetch)
+    assert [process.devices for process in prefork._waiting] == [device]
 
 
 @pytest.mark.parametrize(
@@ -117,20 +124,20 @@ def test_the_device_is_read_as_click_will(monkeypatch, given, environment, devic
     ],
 )
 def test_a_process_for_each_worker(monkeypatch, given, devices) -> None:
-    monkeypatch.setattr(head_start, "count", lambda: 3)
-    head_start.begin(arguments(*given))
-    assert [begun.devices for begun in head_start._begun] == devices
+    monkeypatch.setattr(prefork, "count", lambda: 3)
+    prefork.begin(arguments(*given), no_prefetch)
+    assert [process.devices for process in prefork._waiting] == devices
 
 
 @pytest.mark.parametrize(("together", "processes"), [(False, 2), (True, 1)])
 def test_they_become_the_workers_of_their_devices(monkeypatch, together, processes) -> None:
     monkeypatch.setenv("CUDARUN_CPU_DEVICES", "2")
     word = ["--together"] if together else []
-    head_start.begin(arguments("-d", "cpu,cpu:1", *word))
-    begun = [process.pid for process in head_start._begun]
+    prefork.begin(arguments("-d", "cpu,cpu:1", *word), no_prefetch)
+    begun = [process.pid for process in prefork._waiting]
     assert len(begun) == processes
-    with Fleet(Target(parse_devices("cpu,cpu:1"), together=together)) as fleet:
-        answers = [answer.unwrap() for answer in fleet.run(_tell)]
+    with workers_of("cpu,cpu:1", together=together) as workers:
+        answers = [answer.unwrap() for answer in workers.run(Tell())]
     assert [device for device, _ in answers] == ["cpu", "cpu:1"]
     assert [pid for _, pid in answers] == (begun * 2)[:2]
     assert not any(map(is_there, begun))
@@ -150,8 +157,8 @@ def test_they_become_the_workers_of_their_devices(monkeypatch, together, process
     ],
 )
 def test_what_needs_no_such_worker_gets_none(given) -> None:
-    head_start.begin(given)
-    assert head_start._begun == []
+    prefork.begin(given, no_prefetch)
+    assert prefork._waiting == []
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,38 @@
+"""CUDA source compiled in the parent's stead, by a worker: NVRTC may crash or hang."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING
+
+from cudarun.images.read import read_image
+from cudarun.session.workers.pool import call_in_worker
+
+if TYPE_CHECKING:
+    from cudarun.session.image.image import Image
+
+_COMMON_ARCHITECTURE = 80  # that every NVRTC of CUDA 11 to 13 compiles for
+
+
+def compile_for_facts(source: Image, timeout: float | None = None) -> Image:
+    """Compile a source for no device in particular, and read its facts.
+
+    Args:
+        source: The source.
+        timeout: Seconds for the compiler.
+
+    Raises:
+        ImageRefused: It does not compile.
+        RequestError: NVRTC is not installed, or does not know the kernel to be instantiated.
+        OutOfTime: It takes longer.
+    """
+    image = call_in_worker(partial(_compile, source), timeout, capture=False).unwrap()
+    return replace(image, facts=image.facts or read_image(image.data, image.origin))
+
+
+def _compile(source: Image, _: None) -> Image:
+    from cudarun.images.versions import Target
+    from cudarun.session.compile.nvrtc import compile_source
+
+    return compile_source(source, Target(True, _COMMON_ARCHITECTURE), "PTX")

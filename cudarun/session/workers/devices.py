@@ -1,0 +1,225 @@
+"""The workers of a command: one for each chosen device, or one for all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, Generic, TypeVar
+
+from cudarun.errors import CudarunError, NoDevice, RequestError
+from cudarun.records import dataclass
+from cudarun.session.driver.selection import Selector
+from cudarun.session.driver.target import Target
+from cudarun.session.workers import prefork
+from cudarun.session.workers.job import Job, JobOutcome, JobTask
+from cudarun.session.workers.parent import Outcome, WorkerSpec
+from cudarun.session.workers.pool import WorkerPool
+
+if TYPE_CHECKING:  # only a worker has a session
+    from cudarun.session.workers.progress import Progress, ProgressDisplay
+    from cudarun.session.workers.session import Session
+
+T = TypeVar("T")
+
+Devices = tuple[Selector, ...]
+"""The devices of one worker."""
+
+
+@dataclass(frozen=True, slots=True)
+class DeviceAnswer(Generic[T]):
+    """The outcome of a job on one device: a value, or the reason that there is none.
+
+    ``output`` is what the worker wrote on stdout, when the target asked to capture it; with
+    ``--together`` the first device of the worker has it.
+    """
+
+    device: str
+    value: T | None
+    error: CudarunError | None
+    output: str
+
+    def unwrap(self) -> T:
+        """Return the value, or raise the error."""
+        if self.error is not None:
+            raise self.error
+        return self.value  # type: ignore[return-value]
+
+
+@dataclass(frozen=True, slots=True)
+class SessionStart:
+    """The start of a worker whose state is a session.
+
+    Attributes:
+        devices: The devices to work on, all of one driver.
+        target: The contexts to work in, and how.
+        prefetch: Imports what the work needs, while the driver initializes.
+    """
+
+    devices: Devices
+    target: Target
+    prefetch: Callable[[], object] | None = None
+
+    def __call__(self, progress: Progress) -> Session:
+        """Initialize the driver."""
+        from cudarun.session.workers.session import Session
+
+        return Session(self.target, self.devices, prefetch=self.prefetch, progress=progress)
+
+
+def session_spec(
+    devices: Devices,
+    target: Target,
+    prefetch: Callable[[], object] | None = None,
+    *,
+    label: str = "",
+) -> WorkerSpec[Session]:
+    """Return the spec of a worker with a session.
+
+    Args:
+        devices: The devices to work on.
+        target: The contexts to work in, and how.
+        prefetch: Imports what the work needs, while the driver initializes.
+        label: The worker's name in messages.
+    """
+    start = SessionStart(devices, target, prefetch)
+    return WorkerSpec(start, label, target.capture, target.verbose)
+
+
+class DeviceWorkers:
+    """Workers that initialize their drivers from the moment this is made.
+
+    Args:
+        pool: The pool that they are of.
+        target: Which devices, in how many workers.
+        prefetch: Called in each worker beside the driver's initialization: imports of what the
+            work will need.
+        display: Shows what they are doing.
+
+    Raises:
+        RequestError: ``--together`` with devices of two drivers, which no one process can serve.
+        NoDevice: ``all`` was asked for and there is none.
+    """
+
+    def __init__(
+        self,
+        pool: WorkerPool,
+        target: Target,
+        prefetch: Callable[[], object] | None = None,
+        display: ProgressDisplay | None = None,
+    ) -> None:
+        if target.together and len({selector.driver for selector in target.devices}) > 1:
+            raise RequestError("--together: GPUs and the emulated device have no common driver")
+        self._pool = pool
+        self._target = target
+        self._display = display
+        self._groups = [target.devices] if target.together else one_by_one(pool, target, guess=True)
+        one = len(self._groups) == 1
+        self._specs = [
+            session_spec(devices, target, prefetch, label="" if one else f"on {label_of(devices)}")
+            for devices in self._groups
+        ]
+        preforked = prefork.take(map(label_of, self._groups))
+        self._workers = [
+            pool.acquire(spec, process)
+            for spec, process in zip(self._specs, preforked, strict=True)
+        ]
+
+    def run(
+        self,
+        job: Job[T],
+        *,
+        meanwhile: Callable[[], object] | None = None,
+        last: bool = False,
+    ) -> list[DeviceAnswer[T]]:
+        """Run a job on each device; return the answers in the order the devices were named.
+
+        Args:
+            job: What each worker does.
+            meanwhile: Called in this process while the workers run.
+            last: There is no other job for them.
+        """
+        for worker in self._workers:
+            worker.submit(JobTask(job), self._target.timeout)
+        if meanwhile is not None:
+            meanwhile()
+        outcomes = self._pool.gather(self._workers, self._display, discard=last)
+        answers = [
+            answer
+            for devices, outcome in zip(self._groups, outcomes, strict=True)
+            for answer in _answers(devices, outcome)
+        ]
+        if any(isinstance(answer.error, NoDevice) for answer in answers):
+            answers = self._without_guesses(answers)
+        return answers
+
+    def replace(self) -> None:
+        """End the workers, which may do no more work, and start others."""
+        for worker in self._workers:
+            self._pool.discard(worker)
+        self._workers = [self._pool.acquire(spec) for spec in self._specs]
+
+    def _without_guesses(self, answers: list[DeviceAnswer[T]]) -> list[DeviceAnswer[T]]:
+        """Leave out devices that were guessed to exist and do not.
+
+        Raises:
+            NoDevice: ``all`` was asked for and there is none.
+        """
+        if self._target.together:
+            return answers
+        known = {label_of(devices) for devices in one_by_one(self._pool, self._target)}
+        return [answer for answer in answers if answer.device in known]
+
+
+def label_of(devices: Sequence[Selector]) -> str:
+    """Return what messages call a worker's devices."""
+    return ",".join(map(str, devices))
+
+
+def one_by_one(pool: WorkerPool, target: Target, *, guess: bool = False) -> list[Devices]:
+    """Return a group for each device.
+
+    Args:
+        pool: For a worker that counts them.
+        target: The devices.
+        guess: Take ``all`` to be as many GPUs as there seem to be. Otherwise a worker counts them,
+            which takes the driver 0.1 s and more for each.
+
+    Raises:
+        NoDevice: ``all`` was asked for and there is none.
+    """
+    groups: list[Devices] = []
+    for selector in target.devices:
+        if selector.by == "all":
+            indices = (_guessed(selector) if guess else None) or _counted(pool, selector, target)
+            groups += [(Selector(selector.driver, "index", str(index)),) for index in indices]
+        else:
+            groups.append((selector,))
+    return list(dict.fromkeys(groups))
+
+
+def _guessed(selector: Selector) -> Sequence[int] | None:
+    if selector.driver != "cuda":
+        return None
+    from cudarun.session.driver import visibility  # only for `all`
+
+    count = visibility.count()
+    return None if count is None else range(count)
+
+
+def _counted(pool: WorkerPool, selector: Selector, target: Target) -> Sequence[int]:
+    return pool.call(session_spec((selector,), target), _indices, target.timeout).unwrap()
+
+
+def _indices(session: Session) -> list[int]:
+    return [device.index for device in session.devices]
+
+
+def _answers(devices: Devices, outcome: Outcome[JobOutcome[T]]) -> Iterator[DeviceAnswer[T]]:
+    output = outcome.output
+    error = outcome.error or (outcome.value.error if outcome.value else None)
+    if error is not None or outcome.value is None:
+        label = label_of(devices)
+        yield DeviceAnswer(label, None, error.at(device=label) if error else None, output)
+        return
+    for each in outcome.value.devices:
+        yield DeviceAnswer(each.device, each.value, each.error, output)
+        output = ""

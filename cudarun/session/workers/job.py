@@ -1,0 +1,109 @@
+"""Jobs: work for a worker that holds a session, done once per session and on each device."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Generic, TypeVar
+
+from cudarun.errors import CudarunError, DeviceFailed, OutOfTime
+from cudarun.records import dataclass
+
+if TYPE_CHECKING:  # only a worker has these
+    from cudarun.session.driver.devices import Device
+    from cudarun.session.workers.session import Session
+
+T = TypeVar("T")
+
+
+class Job(ABC, Generic[T]):
+    """Work on the devices of a session; it pickles, and keeps in the worker what it makes there.
+
+    The time limit applies to `begin` and to the work on each device by itself.
+    """
+
+    session: Session
+
+    def begin(self, session: Session) -> None:
+        """Do what all devices share, such as loading; no context need exist yet."""
+        self.session = session
+
+    @abstractmethod
+    def on(self, device: Device) -> T:
+        """Do the work on one device, and return its result."""
+
+
+@dataclass(frozen=True, slots=True)
+class DeviceOutcome(Generic[T]):
+    """The outcome of a job on one device: a value, or the reason that there is none."""
+
+    device: str
+    value: T | None
+    error: CudarunError | None
+
+
+@dataclass(frozen=True, slots=True)
+class JobOutcome(Generic[T]):
+    """The outcome of a job in one worker.
+
+    Attributes:
+        devices: In the session's order; empty where the job did not begin.
+        error: The reason that it did not begin.
+        is_reusable: Whether the worker can take another job.
+    """
+
+    devices: tuple[DeviceOutcome[T], ...]
+    error: CudarunError | None = None
+    is_reusable: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class JobTask(Generic[T]):
+    """The task of a worker that is handed a job.
+
+    Attributes:
+        job: The job.
+        reuse: Give back afterwards what the job took, so that the worker can take another. A worker
+            that ends does not need to: process exit is faster.
+    """
+
+    job: Job[T]
+    reuse: bool = False
+
+    def __call__(self, session: Session) -> JobOutcome[T]:
+        """Run the job on each device of the session."""
+        error = None
+        outcomes: tuple[DeviceOutcome[T], ...] = ()
+        try:
+            self.job.begin(session)
+            outcomes = tuple(self._on_each(session))
+        except OutOfTime:  # of the worker, which is at its end
+            raise
+        except CudarunError as caught:
+            alone = session.devices[0].label if len(session.devices) == 1 else None
+            error = caught.at(device=alone)
+        session.progress.say("done")
+        return JobOutcome(outcomes, error, self.reuse and session.release())
+
+    def _on_each(self, session: Session) -> Iterator[DeviceOutcome[T]]:
+        from cudarun.session.driver.faults import is_fault
+
+        faulted: str | None = None
+        for device in session.devices:
+            error: CudarunError
+            if faulted is not None:
+                error = DeviceFailed(
+                    f"not tried: device {faulted} faulted, and after a fault a process is at its "
+                    "end",
+                    hint="without --together each device has a process of its own",
+                )
+                yield DeviceOutcome(device.label, None, error.at(device=device.label))
+                continue
+            session.progress.start_phase()
+            try:
+                yield DeviceOutcome(device.label, self.job.on(device), None)
+            except OutOfTime as late:  # and so are the devices after this one
+                raise late.at(device=device.label) from None
+            except CudarunError as caught:
+                faulted = device.label if is_fault(caught) else None
+                yield DeviceOutcome(device.label, None, caught.at(device=device.label))

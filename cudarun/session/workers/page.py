@@ -1,0 +1,58 @@
+"""A page of memory that a worker shares with its parent: what it is doing, and since when.
+
+Nothing waits for anything: a text that is read while it is written shows garbled for a moment. Only
+what a fork needs is imported here.
+"""
+
+from __future__ import annotations
+
+import mmap
+import struct
+import time
+
+SIZE = 4096  # bytes
+
+_HEADER = struct.Struct("=ddI")  # start of the phase, the part done, the length of the text
+
+
+class Page:
+    """The shared page.
+
+    A phase is a stretch of work that a time limit applies to: loading, the device's work. Its start
+    is a time of ``CLOCK_MONOTONIC``, which all processes of a machine share.
+
+    Args:
+        descriptor: Of a file of `SIZE` bytes that the page is part of; anonymous memory, which
+            forked children share, by default.
+    """
+
+    def __init__(self, descriptor: int = -1) -> None:
+        self._memory = mmap.mmap(descriptor, SIZE)
+
+    def clear_phase(self) -> None:
+        """Forget the phase: no time counts until the next one starts."""
+        self._write(0.0, *self.read())
+
+    def start_phase(self) -> None:
+        """Start a phase now; the time limit counts from here."""
+        self._write(time.monotonic(), *self.read())
+
+    @property
+    def phase_start(self) -> float | None:
+        """When the phase started, in seconds of `time.monotonic`; ``None`` before the first."""
+        return _HEADER.unpack_from(self._memory)[0] or None
+
+    def write(self, text: str, done: float) -> None:
+        """Describe the work: a text, and which part of it is done (0 to 1)."""
+        self._write(_HEADER.unpack_from(self._memory)[0], text, done)
+
+    def read(self) -> tuple[str, float]:
+        """Return the text, empty where nothing was written yet, and the part done."""
+        _, done, length = _HEADER.unpack_from(self._memory)
+        text = self._memory[_HEADER.size : _HEADER.size + min(length, SIZE - _HEADER.size)]
+        return text.decode(errors="replace"), done
+
+    def _write(self, start: float, text: str, done: float) -> None:
+        data = text.encode(errors="backslashreplace")[: SIZE - _HEADER.size]
+        self._memory[_HEADER.size : _HEADER.size + len(data)] = data
+        _HEADER.pack_into(self._memory, 0, start, done, len(data))

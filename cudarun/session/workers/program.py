@@ -1,0 +1,79 @@
+"""Programs that are not ours, such as compute-sanitizer, in supervised processes."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from functools import partial
+
+from cudarun.session.workers.parent import STARTUP_LIMIT
+from cudarun.session.workers.worker import die_with
+
+
+class Program:
+    """A running program, the first process of a group that ends with it.
+
+    Args:
+        command: The program and its arguments.
+        stdout: The descriptor that it writes its output to; this process's own by default.
+        environment: Variables beside those of this process.
+
+    It is a context manager: leaving it leaves no process behind.
+    """
+
+    def __init__(
+        self,
+        command: Sequence[str],
+        *,
+        stdout: int | None = None,
+        environment: Mapping[str, str] | None = None,
+    ) -> None:
+        self._started = time.monotonic()
+        self._process = subprocess.Popen(
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=stdout,
+            env={**os.environ, **(environment or {})},
+            preexec_fn=partial(die_with, os.getpid()),
+            start_new_session=True,
+        )
+
+    def __enter__(self) -> Program:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.end()
+
+    def wait(
+        self, timeout: float | None, phase_start: Callable[[], float | None] | None = None
+    ) -> int | None:
+        """Wait for its end; return its status, ``None`` where it was killed at its limit.
+
+        Args:
+            timeout: Seconds that it may take; ``None``: unlimited.
+            phase_start: When the phase began that the limit is for, ``None`` before the first; by
+                default the limit is for all its time.
+        """
+        while True:
+            start = phase_start() if phase_start else self._started
+            if timeout is None:
+                return self._process.wait()
+            end = self._started + STARTUP_LIMIT if start is None else start + timeout
+            left = end - time.monotonic()
+            try:
+                return self._process.wait(max(0.0, min(left, timeout)))
+            except subprocess.TimeoutExpired:
+                if left > 0.0 or (phase_start and phase_start() != start):
+                    continue
+                self.end()
+                return None
+
+    def end(self) -> None:
+        """Kill the program and what it has started."""
+        with suppress(ProcessLookupError):
+            os.killpg(self._process.pid, signal.SIGKILL)
+        self._process.wait()

@@ -1,0 +1,83 @@
+"""Programs that are not ours, and the files that they share with this process."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from cudarun.session.workers.program import Program
+from cudarun.session.workers.shared_file import SharedFile
+
+
+def python(code: str, *arguments: str) -> list[str]:
+    return [sys.executable, "-c", code, *arguments]
+
+
+def test_its_status_and_its_output() -> None:
+    with SharedFile() as output:
+        with Program(python("print('hello'); exit(3)"), stdout=output.fileno()) as program:
+            assert program.wait(60) == 3
+        assert output.read() == b"hello\n"
+
+
+def test_its_environment_is_ours_and_what_is_added(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CUDARUN_TEST_A", "a")
+    code = "import os; print(os.environ['CUDARUN_TEST_A'] + os.environ['CUDARUN_TEST_B'])"
+    with SharedFile() as output:
+        command = python(code)
+        with Program(command, stdout=output.fileno(), environment={"CUDARUN_TEST_B": "b"}) as it:
+            it.wait(None)
+        assert output.read() == b"ab\n"
+
+
+def test_at_its_limit_it_is_killed_with_all_that_it_started(tmp_path: Path) -> None:
+    pid = tmp_path / "pid"
+    code = (
+        "import pathlib, subprocess, sys, time\n"
+        "child = subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(600)'])\n"
+        f"pathlib.Path({os.fspath(pid)!r}).write_text(str(child.pid))\n"
+        "time.sleep(600)"
+    )
+
+    long_ago = time.monotonic() - 600
+
+    def child_is_there() -> float | None:
+        return long_ago if pid.exists() and pid.read_text() else None
+
+    with Program(python(code)) as program:
+        assert program.wait(0.1, child_is_there) is None
+    stat = Path(f"/proc/{pid.read_text()}/stat")
+    for _ in range(1000):
+        if not stat.exists() or stat.read_text().rpartition(")")[2].split()[0] == "Z":
+            return
+        time.sleep(0.01)
+    raise AssertionError("the child is still there")
+
+
+def test_a_later_phase_has_the_limit_by_itself() -> None:
+    phases = iter(range(5))
+    start = time.monotonic() - 600
+
+    def phase_start() -> float | None:
+        nonlocal start
+        if next(phases, None) is not None:
+            start += 1.0
+        return start
+
+    with Program(python("import time; time.sleep(600)")) as program:
+        assert program.wait(0.1, phase_start) is None
+    assert next(phases, None) is None
+
+
+def test_a_shared_file_has_no_name_and_takes_what_others_write(tmp_path, monkeypatch) -> None:
+    monkeypatch.setattr("tempfile.tempdir", os.fspath(tmp_path))
+    with SharedFile() as file:
+        code = "import sys; open(sys.argv[1], 'wb').write(b'x' * 5)"
+        with Program(python(code, file.path)) as program:
+            assert program.wait(60) == 0
+        assert file.read() == b"xxxxx"
+        assert [*tmp_path.iterdir()] == []

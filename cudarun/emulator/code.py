@@ -18,9 +18,11 @@ from cudarun.emulator.isa.types import Type
 from cudarun.records import dataclass
 
 if TYPE_CHECKING:
+    from cudarun.emulator.machine.active import Active
     from cudarun.emulator.machine.control import Terminator
 
 Array = npt.NDArray[Any]
+ActionFunction = Callable[["Active", tuple[Array, ...], tuple[Array, ...]], None]
 
 
 class Role(Enum):
@@ -130,7 +132,7 @@ class Lanewise:
 class Action:
     """``action(active, sources, destinations)``: see ``cudarun.emulator.machine.active``."""
 
-    action: Callable[..., object]
+    action: ActionFunction
     sources: tuple[Use, ...]
     destinations: tuple[Use, ...]
     site: Site

@@ -66,6 +66,11 @@ SILENT = {
     "neighbouring bytes": (
         "cvt.u64.u32 %w1, %t; add.u64 %w1, %w1, %z;st.global.u8 [%w1], %t; ld.global.u8 %v1, [%w1];"
     ),
+    "matrix stored, and barrier": (
+        "mov.u32 %v2, part; mad.lo.u32 %v2, %t, 16, %v2; "
+        "stmatrix.sync.aligned.m8n8.x4.shared.b16 [%v2], {%t, %t, %t, %t}; bar.sync 0; "
+        "ld.shared.u32 %v1, [%o];"
+    ),
     "reads": "ld.global.u32 %v1, [%h]; ld.global.v2.u32 {%v1, %v2}, [%z];",
 }
 
@@ -110,6 +115,17 @@ FOUND = {
     "a word of a vector": (
         "st.global.u32 [%g], %t;\n ld.global.v4.u32 {%v1, %v2, %v3, %v4}, [%z];",
         ("store", "load"),
+    ),
+    "matrix stored": (
+        "mov.u32 %v2, part; mad.lo.u32 %v2, %t, 16, %v2;\n"
+        " stmatrix.sync.aligned.m8n8.x4.shared.b16 [%v2], {%t, %t, %t, %t};\n"
+        " ld.shared.u32 %v1, [%o];",
+        ("store", "load"),
+    ),
+    "matrix stored over what was read": (
+        "mov.u32 %v2, part; mad.lo.u32 %v2, %t, 16, %v2;\n ld.shared.u32 %v1, [%o];\n"
+        " stmatrix.sync.aligned.m8n8.x4.shared.b16 [%v2], {%t, %t, %t, %t};",
+        ("load", "store"),
     ),
     "generic addresses": ("st.u32 [%g], %t;\n ld.u32 %v1, [%h];", ("store", "load")),
 }

@@ -117,6 +117,15 @@ def test_bytes_are_counted_by_space() -> None:
     }
 
 
+def test_bytes_of_matrices_are_counted() -> None:
+    body = """
+      stmatrix.sync.aligned.m8n8.x4.shared.b16 [%s], {%t, %t, %t, %t};
+      ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%v1}, [%s];
+    """
+    traffic = counted(body, stride=16).traffic["shared"]
+    assert (traffic.read_bytes, traffic.written_bytes) == (8 * 16, 32 * 16)
+
+
 def test_bytes_of_wide_atomics_are_counted() -> None:
     body = """
       red.global.add.v4.f32 [%g], {%f0, %f0, %f0, %f0};

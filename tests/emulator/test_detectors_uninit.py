@@ -55,6 +55,10 @@ SILENT = {
         "st.shared.u8 [%s], %t; st.shared.u8 [%s+1], %t; st.shared.u16 [%s+2], %t;"
         "ld.shared.u32 %v1, [%s];"
     ),
+    "shared, by a matrix": (
+        "mad.lo.u32 %v2, %t, 16, %v1; "
+        "stmatrix.sync.aligned.m8n8.x4.shared.b16 [%v2], {%t, %t, %t, %t}; ld.shared.u32 %v3, [%s];"
+    ),
     "shared, by vectors": (
         "st.shared.v4.u32 [part+16], {%t, %t, %t, %t}; ld.shared.v2.u64 {%w5, %w6}, [part+16];"
     ),

@@ -89,25 +89,40 @@ def parameter(
         launch.values[name] = names[name] = np.dtype(dtype).type(eval(text, names))
 
 
+def arguments_on(device: Device, launch: Launch) -> dict[str, Any]:
+    return {
+        name: device.buffer(value) if name in launch.pointers else value
+        for name, value in launch.values.items()
+    }
+
+
+def run(device: Device, launch: Launch, arguments: dict[str, Any]) -> None:
+    """Launch the only kernel as the header says."""
+    (kernel,) = device.program.kernels
+    cluster = (*launch.cluster, 1, 1)[:3]
+    device.launch(
+        kernel,
+        launch.grid,
+        launch.block,
+        *arguments.values(),
+        dynamic_shared=launch.shared,
+        cluster=cluster,
+    )
+
+
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
 def test_file(path: Path) -> None:
     text = path.read_text()
     launch = header(text)
     device = Device(text)
-    (kernel,) = device.program.kernels
-    arguments = {
-        name: device.buffer(value) if name in launch.pointers else value
-        for name, value in launch.values.items()
-    }
-    run = (kernel, launch.grid, launch.block, *arguments.values())
-    options = {"dynamic_shared": launch.shared, "cluster": (*launch.cluster, 1, 1)[:3]}
+    arguments = arguments_on(device, launch)
     if launch.fault is not None:
         with pytest.raises(DeviceFault) as caught:
-            device.launch(*run, **options)
+            run(device, launch, arguments)
         assert caught.value.result == launch.fault[0]
         assert launch.fault[1] in caught.value.report
         return
-    device.launch(*run, **options)
+    run(device, launch, arguments)
     names = {"np": np, "t": np.arange(int(np.prod(launch.grid) * np.prod(launch.block)))}
     for name, expression in launch.expected.items():
         dtype, count = launch.pointers[name], len(launch.values[name])

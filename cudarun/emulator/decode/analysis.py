@@ -227,7 +227,9 @@ def _polling_cost(block: BlockCode) -> int:
     for operation in block.operations:
         if isinstance(operation, Action):
             action = operation.action
-            waits = isinstance(action, Wait) or (isinstance(action, Load) and action.strong)
+            waits = isinstance(action, Wait) or (
+                isinstance(action, Load) and action.accesses[0].strong
+            )
             if waits or isinstance(action, Atomic):
                 cost = _COST_OF_ATOMICS
             elif isinstance(action, Load):

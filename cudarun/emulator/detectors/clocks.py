@@ -17,6 +17,7 @@ import numpy.typing as npt
 
 if TYPE_CHECKING:
     from cudarun.emulator.code import Site
+    from cudarun.emulator.machine.access import AccessKind
 
 Array = npt.NDArray[Any]
 
@@ -29,13 +30,13 @@ class Timeline:
 
     def __init__(self) -> None:
         self.now = 0
-        self._numbers: dict[tuple[Site, str], int] = {}
-        self._sites: list[tuple[Site, str]] = []
+        self._numbers: dict[tuple[Site, AccessKind], int] = {}
+        self._sites: list[tuple[Site, AccessKind]] = []
         self._site_at = array("I", [0])
 
-    def site_number(self, site: Site, access: str) -> int:
+    def site_number(self, site: Site, kind: AccessKind) -> int:
         """A number for an instruction that accesses memory."""
-        key = site, access
+        key = site, kind
         if key not in self._numbers:
             self._numbers[key] = len(self._sites)
             self._sites.append(key)
@@ -51,7 +52,7 @@ class Timeline:
         """The numbers of the instructions of some moments."""
         return np.frombuffer(self._site_at, dtype=np.uint32)[moments]
 
-    def site(self, number: int) -> tuple[Site, str]:
+    def site(self, number: int) -> tuple[Site, AccessKind]:
         """The instruction of a number, and what it does to memory."""
         return self._sites[number]
 

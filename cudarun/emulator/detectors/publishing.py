@@ -15,12 +15,11 @@ import numpy as np
 import numpy.typing as npt
 
 from cudarun.emulator.detectors.clocks import NOTHING, Clock
-from cudarun.emulator.machine.access import Section
+from cudarun.emulator.machine.access import Access, Section
 
 if TYPE_CHECKING:
     from cudarun.emulator.detectors.past import Past
     from cudarun.emulator.detectors.touched import Touched
-    from cudarun.emulator.detectors.watched import WatchedAccess
     from cudarun.emulator.machine.lanes import Indices
 
 Array = npt.NDArray[Any]
@@ -39,7 +38,7 @@ class Published:
         self._clocks: dict[int, dict[int, Clock]] = {}
         self._keys = np.zeros(0, dtype=np.int64)
 
-    def read(self, access: WatchedAccess, part: Touched, past: Past, lanes: Indices) -> None:
+    def read(self, access: Access, part: Touched, past: Past, lanes: Indices) -> None:
         """Lanes read what may be published."""
         if not self._clocks or not access.reads:
             return
@@ -48,7 +47,7 @@ class Published:
         for key in np.unique(keys[found]):
             self._hand_out(int(key), past, lanes[keys == key])
 
-    def written(self, access: WatchedAccess, part: Touched, past: Past, lanes: Indices) -> None:
+    def written(self, access: Access, part: Touched, past: Past, lanes: Indices) -> None:
         """Lanes write, atomically or volatile, and so publish what they may."""
         if not access.writes:
             return
@@ -82,9 +81,7 @@ class Published:
             if len(inside):
                 past.acquire(inside, clock)
 
-    def _add(
-        self, key: int, access: WatchedAccess, part: Touched, past: Past, writers: Indices
-    ) -> None:
+    def _add(self, key: int, access: Access, part: Touched, past: Past, writers: Indices) -> None:
         here = self._clocks.setdefault(key, {})
         if len(here) == 0:
             self._keys = np.append(self._keys, key)

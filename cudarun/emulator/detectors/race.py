@@ -18,9 +18,9 @@ from cudarun.emulator.detectors.past import THREAD_BITS, Past
 from cudarun.emulator.detectors.publishing import Published
 from cudarun.emulator.detectors.shadow import Shadow
 from cudarun.emulator.detectors.touched import Touched, touched
-from cudarun.emulator.detectors.watched import Detector, WatchedAccess
+from cudarun.emulator.detectors.watched import Detector
 from cudarun.emulator.machine import lanes as lane_sets
-from cudarun.emulator.machine.access import Section
+from cudarun.emulator.machine.access import Access, MemoryAction, Section
 from cudarun.emulator.machine.threads import place_of_thread
 from cudarun.emulator.machine.transfers import Store, split
 from cudarun.emulator.memory import Allocation
@@ -29,6 +29,7 @@ from cudarun.records import dataclass
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from cudarun.emulator.code import Site
     from cudarun.emulator.machine.active import Active
     from cudarun.emulator.machine.barriers import Arrival
     from cudarun.emulator.machine.batch import Batch
@@ -47,6 +48,7 @@ class _Step:
 
     Attributes:
         access: The access.
+        site: The instruction.
         region: The memory.
         shadow: Its shadow.
         rows: Which of the active lanes these are; ``None`` for all of them.
@@ -56,7 +58,8 @@ class _Step:
         place: Which unit of the access it is.
     """
 
-    access: WatchedAccess
+    access: Access
+    site: Site
     region: Allocation | Section
     shadow: Shadow
     rows: Indices | None
@@ -140,10 +143,10 @@ class Races(Detector):
 
     # --- accesses --------------------------------------------------------------------------------
 
-    def accessed(self, access: WatchedAccess, active: Active, addresses: Array) -> None:
+    def accessed(self, access: Access, site: Site, active: Active, addresses: Array) -> None:
         """See `Detector`."""
         past, lanes = self._pasts[active.batch], active.lanes
-        number = self._timeline.site_number(access.site, access.verb)
+        number = self._timeline.site_number(site, access.kind)
         words = past.numbers[lanes] | (self._timeline.next(number) << THREAD_BITS)
         if access.order in ("release", "acq_rel"):
             past.fence(active.lanes, access.scope)
@@ -157,7 +160,7 @@ class Races(Detector):
                 self._published.read(access, part, past, lane_sets.indices(here))
             shadow = self._shadow(part, access.bytes)
             for place, units in enumerate(shadow.units(part.offsets, access.bytes)):
-                step = _Step(access, part.region, shadow, rows, here, theirs, units, place)
+                step = _Step(access, site, part.region, shadow, rows, here, theirs, units, place)
                 self._check(step, past)
             if access.strong:
                 self._published.written(access, part, past, lane_sets.indices(here))
@@ -227,7 +230,7 @@ class Races(Detector):
             suspects = suspects[past.unordered(lanes, held[suspects])]
         return suspects
 
-    def executed(self, action: object, sources: Arrays) -> None:
+    def executed(self, action: MemoryAction, sources: Arrays) -> None:
         """Memory has been written: see which of the writes over others changed something."""
         for over in self._overwritten:
             changed = (over.step.bytes_at(over.chosen) != over.before).any(axis=1)
@@ -254,16 +257,16 @@ class Races(Detector):
         numbers = self._timeline.site_numbers(held >> THREAD_BITS)
         for number in np.unique(numbers):
             those = np.flatnonzero(numbers == number)
-            site, access = self._timeline.site(int(number))
-            sites = (site, step.access.site)
+            site, kind = self._timeline.site(int(number))
+            sites = (site, step.site)
             if self._findings.known("race", sites, len(those)):
                 continue
             row = int(chosen[those[0]])
             earlier = int(held[those[0]]) & _THREAD
             later = int(step.words[row]) & _THREAD
             places = (
-                Place(access, site, *place_of_thread(self._launch, earlier)),
-                Place(step.access.verb, step.access.site, *place_of_thread(self._launch, later)),
+                Place(kind.value, site, *place_of_thread(self._launch, earlier)),
+                Place(step.access.kind.value, step.site, *place_of_thread(self._launch, later)),
             )
             name = self._launch.kernel.name
             memory = self._memory(step, row)
@@ -286,7 +289,7 @@ def _threads(words: Array) -> Array:
 def _stored(action: Store, sources: Arrays, rows: Indices) -> Array:
     """The bytes that lanes give to a store, a row each."""
     columns = split(sources[1 : 1 + action.count], action.elements)
-    values = np.empty((len(rows), len(columns)), dtype=action.access.dtype)
+    values = np.empty((len(rows), len(columns)), dtype=action.accesses[0].dtype)
     for place, column in enumerate(columns):
         values[:, place] = column[rows]
     return values.view(np.uint8)

@@ -15,7 +15,8 @@ import numpy.typing as npt
 
 from cudarun.emulator.detectors.kinds import kind_of
 from cudarun.emulator.detectors.touched import touched
-from cudarun.emulator.detectors.watched import Detector, WatchedAccess
+from cudarun.emulator.detectors.watched import Detector
+from cudarun.emulator.machine.access import Access, AccessKind
 from cudarun.emulator.machine.control import Branch, Terminator
 from cudarun.emulator.machine.threads import WARP
 from cudarun.records import dataclass
@@ -120,15 +121,15 @@ class Counting(Detector):
 
     # --- memory ----------------------------------------------------------------------------------
 
-    def accessed(self, access: WatchedAccess, active: Active, addresses: Array) -> None:
+    def accessed(self, access: Access, site: Site, active: Active, addresses: Array) -> None:
         """See `Detector`."""
         for part in touched(access, active, addresses):
             space = "const" if access.space == "const" else part.space
             traffic = self._statistics.traffic.setdefault(space, Traffic())
             count = len(part.offsets) * access.bytes
-            if access.verb == "load":
+            if access.kind is AccessKind.READ:
                 traffic.read_bytes += count
-            elif access.verb == "store":
+            elif access.kind is AccessKind.WRITE:
                 traffic.written_bytes += count
             else:
                 traffic.atomic_bytes += count
@@ -139,7 +140,7 @@ class Counting(Detector):
                 sectors = (part.offsets + part.region.base) >> _SECTOR_BITS
                 traffic.sectors += int(np.count_nonzero(_different(sectors[:, None], slots)[1]))
             elif space == "shared":
-                conflicts = self._statistics.banks.setdefault(access.site, Conflicts())
+                conflicts = self._statistics.banks.setdefault(site, Conflicts())
                 _count_turns(conflicts, part.offsets, access.bytes, slots)
 
 

@@ -13,10 +13,11 @@ import numpy.typing as npt
 
 from cudarun.emulator.detectors.findings import Finding, Findings, Memory, Place, shared_name
 from cudarun.emulator.detectors.touched import Touched, touched
-from cudarun.emulator.detectors.watched import Detector, WatchedAccess
-from cudarun.emulator.machine.access import Section
+from cudarun.emulator.detectors.watched import Detector
+from cudarun.emulator.machine.access import Access, Section
 
 if TYPE_CHECKING:
+    from cudarun.emulator.code import Site
     from cudarun.emulator.machine.active import Active
     from cudarun.emulator.machine.batch import Batch
     from cudarun.emulator.machine.lanes import Lanes
@@ -55,14 +56,14 @@ class UnwrittenReads(Detector):
             same = first[sizes == bytes_of_each]
             unwritten[same[:, None] + np.arange(int(bytes_of_each))] = 1
 
-    def accessed(self, access: WatchedAccess, active: Active, addresses: Array) -> None:
+    def accessed(self, access: Access, site: Site, active: Active, addresses: Array) -> None:
         """See `Detector`."""
         for part in touched(access, active, addresses):
             unwritten = self._unwritten_in(part)
             if unwritten is None:
                 continue
             if access.reads:
-                self._check(access, active, part, unwritten)
+                self._check(access, site, active, part, unwritten)
             if access.writes:
                 _write(unwritten, part.offsets, access.bytes)
 
@@ -76,16 +77,16 @@ class UnwrittenReads(Detector):
         return self._unwritten[part.region]
 
     def _check(
-        self, access: WatchedAccess, active: Active, part: Touched, unwritten: Array
+        self, access: Access, site: Site, active: Active, part: Touched, unwritten: Array
     ) -> None:
         bad = np.flatnonzero(_any_unwritten(unwritten, part.offsets, access.bytes))
-        if not len(bad) or self._findings.known("uninit", (access.site,), len(bad)):
+        if not len(bad) or self._findings.known("uninit", (site,), len(bad)):
             return
         first = int(bad[0])
         offset = int(part.offsets[first])
         inside = np.flatnonzero(unwritten[offset : offset + access.bytes])
         lane = active.lane(first if part.positions is None else int(part.positions[first]))
-        place = Place(access.verb, access.site, *active.batch.threads.coordinates(lane))
+        place = Place(access.kind.value, site, *active.batch.threads.coordinates(lane))
         memory = self._memory(part, lane, offset + int(inside[0]), len(inside))
         name = self._launch.kernel.name
         self._findings.add(Finding("uninit", name, memory, (place,), len(bad)))

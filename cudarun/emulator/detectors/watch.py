@@ -15,7 +15,7 @@ from cudarun.emulator.detectors.watched import Detector, watched
 from cudarun.emulator.machine.observer import Observer
 
 if TYPE_CHECKING:
-    from cudarun.emulator.code import Action, BlockCode, Use
+    from cudarun.emulator.code import Action, ActionFunction, BlockCode, Use
     from cudarun.emulator.machine.active import Active
     from cudarun.emulator.machine.barriers import Arrival
     from cudarun.emulator.machine.batch import Batch
@@ -48,7 +48,7 @@ class Watch(Observer):
         self.statistics = Statistics() if count else None
         self._findings = Findings()
         self._listening: list[Detector] = []
-        self._instead: dict[int, Callable[..., object]] = {}
+        self._instead: dict[int, ActionFunction] = {}
 
     @property
     def findings(self) -> list[Finding]:
@@ -62,7 +62,7 @@ class Watch(Observer):
             self._listening.append(Counting(self.statistics))
         self._instead = {}
 
-    def instead_of(self, operation: Action) -> Callable[..., object]:
+    def instead_of(self, operation: Action) -> ActionFunction:
         """A stand-in that tells the detectors."""
         key = id(operation)  # the program keeps it as long as the launch lasts
         if key not in self._instead:

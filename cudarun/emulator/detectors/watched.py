@@ -5,21 +5,19 @@ A launch that is watched binds these instead of the actions of the program, whic
 
 from __future__ import annotations
 
-import copy
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy.typing as npt
 
-from cudarun.emulator.machine.access import Access, Piece
-from cudarun.emulator.machine.atomics import Atomic
+from cudarun.emulator.machine.access import Access, MemoryAction, Piece
 from cudarun.emulator.machine.observer import Observer
 from cudarun.emulator.machine.transfers import Fence
 from cudarun.emulator.machine.warpgroups import WaitGroup
 from cudarun.emulator.machine.warps import WarpAction
 
 if TYPE_CHECKING:
-    from cudarun.emulator.code import Action, Site
+    from cudarun.emulator.code import Action, ActionFunction, Site
     from cudarun.emulator.machine.active import Active
 
 Array = npt.NDArray[Any]
@@ -29,10 +27,10 @@ Arrays = tuple[Array, ...]
 class Detector(Observer):
     """An observer that is told of every access to memory."""
 
-    def accessed(self, access: WatchedAccess, active: Active, addresses: Array) -> None:
+    def accessed(self, access: Access, site: Site, active: Active, addresses: Array) -> None:
         """Active lanes access memory, and may; it has not been read or written yet."""
 
-    def executed(self, action: object, sources: Arrays) -> None:
+    def executed(self, action: MemoryAction, sources: Arrays) -> None:
         """The action that accessed memory has done so."""
 
     def fence(self, active: Active, scope: str) -> None:
@@ -40,54 +38,49 @@ class Detector(Observer):
 
 
 class WatchedAccess(Access):
-    """An access that tells of itself.
+    """An access that tells detectors of itself."""
 
-    Attributes:
-        site: The instruction.
-        reads: Whether what is read is used.
-        strong: Whether it is atomic or volatile; others are called plain.
-    """
-
-    def __init__(self, access: Access, site: Site, to: Sequence[Detector], *, reads: bool) -> None:
-        self.__dict__.update(access.__dict__)
+    def __init__(self, access: Access, site: Site, to: Sequence[Detector]) -> None:
+        super().__init__(
+            access.space,
+            access.dtype,
+            access.count,
+            access.kind,
+            access.offset,
+            order=access.order,
+            scope=access.scope,
+        )
         self._access = access
+        self._site = site
         self._to = to
-        self.site = site
-        self.reads = reads
-        self.strong = bool(access.order)
 
     def locate(self, active: Active, addresses: Array) -> list[Piece]:
-        """What the access does, and tell of it."""
+        """Locate what the access itself does, and tell of it."""
         pieces = self._access.locate(active, addresses)
         for detector in self._to:
-            detector.accessed(self, active, addresses)
+            detector.accessed(self._access, self._site, active, addresses)
         return pieces
 
 
-def watched(operation: Action, to: Sequence[Detector]) -> Callable[..., object]:
-    """What runs in the place of an action so that detectors are told of it."""
+def watched(operation: Action, to: Sequence[Detector]) -> ActionFunction:
+    """Return what runs in the place of an action so that detectors are told of it."""
     action = operation.action
     if isinstance(action, Fence):
         return _fence(action, to)
     if isinstance(action, WaitGroup):
         return _wait_group(to)
-    attributes = getattr(action, "__dict__", {})
-    accesses = {name: value for name, value in attributes.items() if isinstance(value, Access)}
-    meets = action.waits_for if isinstance(action, WarpAction) else ""
-    if not accesses and not meets:
-        return action
-    telling: Any = copy.copy(action)
-    for name, access in accesses.items():
-        reads = access.verb != "store" and not (
-            isinstance(action, Atomic) and action.operation == "exch" and not action.wanted
-        )
-        setattr(telling, name, WatchedAccess(access, operation.site, to, reads=reads))
+    run = action
+    if isinstance(action, MemoryAction):
+        run = _accessing(action, operation.site, to)
+    if isinstance(action, WarpAction) and action.waits_for:
+        run = _meeting(run, to, masked=action.waits_for == "mask")
+    return run
+
+
+def _accessing(action: MemoryAction, site: Site, to: Sequence[Detector]) -> ActionFunction:
+    telling = action.with_accesses(lambda access: WatchedAccess(access, site, to))
 
     def run(active: Active, sources: Arrays, destinations: Arrays) -> None:
-        if meets:
-            masks = sources[-1] if meets == "mask" else None
-            for detector in to:
-                detector.warps_meet(active.batch, active.lanes, masks)
         telling(active, sources, destinations)
         for detector in to:
             detector.executed(action, sources)
@@ -95,7 +88,17 @@ def watched(operation: Action, to: Sequence[Detector]) -> Callable[..., object]:
     return run
 
 
-def _wait_group(to: Sequence[Detector]) -> Callable[..., object]:
+def _meeting(run: ActionFunction, to: Sequence[Detector], *, masked: bool) -> ActionFunction:
+    def meet(active: Active, sources: Arrays, destinations: Arrays) -> None:
+        masks = sources[-1] if masked else None
+        for detector in to:
+            detector.warps_meet(active.batch, active.lanes, masks)
+        run(active, sources, destinations)
+
+    return meet
+
+
+def _wait_group(to: Sequence[Detector]) -> ActionFunction:
     def run(active: Active, sources: Arrays, destinations: Arrays) -> None:
         for detector in to:
             detector.warpgroups_meet(active.batch, active.lanes)
@@ -103,7 +106,7 @@ def _wait_group(to: Sequence[Detector]) -> Callable[..., object]:
     return run
 
 
-def _fence(action: Fence, to: Sequence[Detector]) -> Callable[..., object]:
+def _fence(action: Fence, to: Sequence[Detector]) -> ActionFunction:
     def run(active: Active, sources: Arrays, destinations: Arrays) -> None:
         for detector in to:
             detector.fence(active, action.scope)

@@ -6,7 +6,11 @@ reduction that bounds and aligns in one, and a shift. Everything else takes the 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+import copy
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from enum import Enum
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -29,6 +33,7 @@ if TYPE_CHECKING:
     from cudarun.emulator.memory import Memory
 
 Array = npt.NDArray[Any]
+Arrays = tuple[Array, ...]
 
 _ILLEGAL_ADDRESS = 700
 _MISALIGNED_ADDRESS = 716
@@ -90,6 +95,15 @@ class Section:
         return self.bytes.view(dtype)
 
 
+class AccessKind(Enum):
+    """What an access does to memory; the value is the word for it in reports."""
+
+    READ = "load"
+    WRITE = "store"
+    ATOMIC = "atomic operation"
+    MBARRIER = "mbarrier operation"  # on an object: a read-modify-write, as an atomic operation
+
+
 class Access:
     """How one instruction accesses memory.
 
@@ -97,11 +111,16 @@ class Access:
         space: The state space; ``""`` for generic addresses.
         dtype: An element.
         count: How many consecutive elements one lane accesses.
-        verb: What it does, for reports: ``"load"``.
+        kind: What it does.
         offset: To be added to the address register.
         order: Its memory order (PTX manual 8.3): ``"relaxed"``, ``"acquire"``, …, ``"volatile"``;
             empty for a weak one.
         scope: Of that order: ``"cta"``, ``"cluster"``, ``"gpu"`` or ``"sys"``.
+
+    Attributes:
+        bytes: How many one lane accesses.
+        reads: Whether memory is read, and the value is used.
+        writes: Whether memory is written.
     """
 
     def __init__(
@@ -109,7 +128,7 @@ class Access:
         space: str,
         dtype: np.dtype[Any],
         count: int,
-        verb: str,
+        kind: AccessKind,
         offset: int,
         *,
         order: str = "",
@@ -117,14 +136,21 @@ class Access:
     ) -> None:
         self.space = space.partition("::")[0]
         self.dtype = dtype
+        self.count = count
         self.bytes = dtype.itemsize * count
-        self.verb = verb
+        self.kind = kind
         self.offset = offset
         self.order = "" if order == "weak" else order
         self.scope = scope
-        self.writes = verb != "load"
+        self.reads = kind is not AccessKind.WRITE
+        self.writes = kind is not AccessKind.READ
         self._shift = dtype.itemsize.bit_length() - 1
         self._own_space = self.space in WINDOWS
+
+    @property
+    def strong(self) -> bool:
+        """Whether it is atomic or volatile; others are called plain, or weak."""
+        return bool(self.order)
 
     def locate(self, active: Active, addresses: Array) -> list[Piece]:
         """Where the active lanes access memory.
@@ -262,7 +288,7 @@ class Access:
 
     def _fault(self, active: Active, address: int, lane: int, *, misaligned: bool) -> DeviceFault:
         where = f"{self.space or 'generic'} address {address:#x}"
-        access = f"{self.bytes}-byte {self.verb}"
+        access = f"{self.bytes}-byte {self.kind.value}"
         if misaligned:
             off = address % self.bytes
             what = f"misaligned address in a {access}"
@@ -313,6 +339,27 @@ class Access:
         return best[1] if best is not None else "is in no allocation: there is none"
 
 
+class MemoryAction(ABC):
+    """An action that accesses memory, and declares how.
+
+    Attributes:
+        accesses: Every access that it makes. It holds them here and nowhere else: who watches an
+            action puts others in their place.
+    """
+
+    accesses: tuple[Access, ...]
+
+    @abstractmethod
+    def __call__(self, active: Active, sources: Arrays, destinations: Arrays) -> None:
+        """Carry out the instruction for the active lanes."""
+
+    def with_accesses(self, stand_in: Callable[[Access], Access]) -> Self:
+        """Return the same action with ``stand_in(access)`` in the place of each access."""
+        other = copy.copy(self)
+        other.accesses = tuple(map(stand_in, self.accesses))
+        return other
+
+
 def readable(active: Active, index: int, address: int, most: int) -> bytes:
     """The bytes that the ``index``-th active lane can read from a generic address on.
 
@@ -327,7 +374,7 @@ def readable(active: Active, index: int, address: int, most: int) -> bytes:
     return bytes(view[first : first + min(most, region.base + region.size - address)])
 
 
-_BYTE = Access("", np.dtype(np.uint8), 1, "load", 0)
+_BYTE = Access("", np.dtype(np.uint8), 1, AccessKind.READ, 0)
 
 
 def _past(distance: int) -> str:

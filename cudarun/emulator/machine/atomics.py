@@ -18,7 +18,14 @@ from cudarun.emulator.isa.floating import canonical, flushed, greatest, least
 from cudarun.emulator.isa.formats import element, from_f32, from_pair, to_f32
 from cudarun.emulator.isa.rounding import NEAREST, two_sum
 from cudarun.emulator.isa.types import Kind, Type
-from cudarun.emulator.machine.access import Access, Region, Section, section_window
+from cudarun.emulator.machine.access import (
+    Access,
+    AccessKind,
+    MemoryAction,
+    Region,
+    Section,
+    section_window,
+)
 
 if TYPE_CHECKING:
     from cudarun.emulator.isa.form import Words
@@ -48,7 +55,7 @@ class GlobalAccess(Access):
         return f"is in {space} memory; atomic operations on vectors are of global memory"
 
 
-class Atomic:
+class Atomic(MemoryAction):
     """One atomic operation. With ``wanted`` false nobody reads the old values."""
 
     def __init__(self, words: Words) -> None:
@@ -59,14 +66,16 @@ class Atomic:
         self.space = words["space"]
         self.count = words.count
         access = GlobalAccess if words.counts else Access
-        self.access = access(
-            self.space,
-            self.dtype,
-            self.count,
-            "atomic operation",
-            words.offsets[0],
-            order=words.get("sem") or "relaxed",
-            scope=words.get("scope") or "gpu",
+        self.accesses = (
+            access(
+                self.space,
+                self.dtype,
+                self.count,
+                AccessKind.ATOMIC,
+                words.offsets[0],
+                order=words.get("sem") or "relaxed",
+                scope=words.get("scope") or "gpu",
+            ),
         )
         # Sums in global memory are those of the memory's own adders; shared memory has none.
         adder = self.operation == "add" and "shared" not in self.space
@@ -83,6 +92,8 @@ class Atomic:
     def without_result(self) -> None:
         """The destination is never read."""
         self.wanted = False
+        if self.operation == "exch":
+            self.accesses[0].reads = False
 
     def __call__(
         self, active: Active, sources: tuple[Array, ...], destinations: tuple[Array, ...]
@@ -92,7 +103,8 @@ class Atomic:
         # A cache policy may follow.
         each = 1 + (self.operation == "cas")
         values = [self._as_stored(value) for value in operands[: each * self.count]]
-        for view, index, positions in self.access.locate(active, address):
+        (access,) = self.accesses
+        for view, index, positions in access.locate(active, address):
             given = values if positions is None else [value[positions] for value in values]
             for place in range(self.count):
                 old = self._run(view[place:], index, given[each * place : each * (place + 1)])

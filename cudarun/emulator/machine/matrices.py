@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -18,7 +18,7 @@ import numpy.typing as npt
 from cudarun.emulator.isa.formats import element, to_f32
 from cudarun.emulator.isa.products import multiplied
 from cudarun.emulator.isa.types import TYPES, Kind, Type
-from cudarun.emulator.machine.access import Access
+from cudarun.emulator.machine.access import Access, AccessKind, MemoryAction
 from cudarun.emulator.machine.threads import WARP
 from cudarun.emulator.machine.warps import WarpAction
 
@@ -162,19 +162,23 @@ class Multiply(MatrixAction):
 # --- ldmatrix, stmatrix --------------------------------------------------------------------------
 
 
-class MatrixTransfer(MatrixAction):
+class MatrixTransfer(MatrixAction, MemoryAction):
     """``ldmatrix``, ``stmatrix``: 8 by 8 matrices of 16 bits, a row at the address of each lane.
 
     Lanes 0 to 7 point to the rows of the first matrix, 8 to 15 to those of the second, and so on.
+
+    Attributes:
+        kind: What is done to memory.
     """
+
+    kind: ClassVar[AccessKind]
 
     def __init__(self, words: Words) -> None:
         super().__init__(words)
         self.matrices = int(words["num"][1:])
         self.transposed = bool(words.get("trans"))
-        verb = "store" if words.get("direction") == "st" else "load"
         unit = np.dtype(np.uint16)
-        self.access = Access(words["space"], unit, 8, verb, words.offsets[0])
+        self.accesses = (Access(words["space"], unit, 8, self.kind, words.offsets[0]),)
 
     def pointing(self, active: Active, addresses: Array) -> tuple[Active, Array, Array]:
         """The lanes that point to rows: which they are, their addresses and places."""
@@ -193,12 +197,15 @@ class MatrixTransfer(MatrixAction):
 class LoadMatrix(MatrixTransfer):
     """``ldmatrix``."""
 
+    kind = AccessKind.READ
+
     def __call__(self, active: Active, sources: Arrays, destinations: Arrays) -> None:
         """Load rows, then hand out two neighbouring elements of each matrix to each lane."""
         some, addresses, slots = self.pointing(active, sources[0])
         threads = active.batch.threads
         rows = np.zeros((threads.room * threads.warps * WARP, 8), dtype=np.uint16)
-        for view, index, positions in self.access.locate(some, addresses):
+        (access,) = self.accesses
+        for view, index, positions in access.locate(some, addresses):
             lanes = slots if positions is None else slots[positions]
             for column in range(8):
                 rows[lanes, column] = view[column:].take(index)
@@ -214,6 +221,8 @@ class LoadMatrix(MatrixTransfer):
 class StoreMatrix(MatrixTransfer):
     """``stmatrix``."""
 
+    kind = AccessKind.WRITE
+
     def __call__(self, active: Active, sources: Arrays, destinations: Arrays) -> None:
         """Collect rows from the lanes, then store them."""
         registers = self.together(active, self.slots(active), sources[1:])
@@ -226,7 +235,8 @@ class StoreMatrix(MatrixTransfer):
                 table[:, row, column_of] = halves[:, :, matrix, half]
         rows = table.reshape(-1, 8)
         some, addresses, slots = self.pointing(active, sources[0])
-        for view, index, positions in self.access.locate(some, addresses):
+        (access,) = self.accesses
+        for view, index, positions in access.locate(some, addresses):
             lanes = slots if positions is None else slots[positions]
             for column in range(8):
                 view[column:][index] = rows[lanes, column]
@@ -340,7 +350,7 @@ def fragment(words: Words, which: str, ptx_type: Type, registers: int, dtype: An
     )
 
 
-class WarpMatrixTransfer(MatrixAction):
+class WarpMatrixTransfer(MatrixAction, MemoryAction):
     """``wmma.load`` and ``wmma.store``: each lane accesses the elements it holds."""
 
     def __init__(self, words: Words) -> None:
@@ -350,8 +360,8 @@ class WarpMatrixTransfer(MatrixAction):
         self.type = words.type
         self.by_rows = words["layout"] == "row"
         self.strided = "stride" in words.given
-        verb = "load" if self.loads else "store"
-        self.access = Access(words["space"], self.type.dtype, 1, verb, words.offsets[0])
+        kind = AccessKind.READ if self.loads else AccessKind.WRITE
+        self.accesses = (Access(words["space"], self.type.dtype, 1, kind, words.offsets[0]),)
 
     def __call__(self, active: Active, sources: Arrays, destinations: Arrays) -> None:
         """Load to registers, or store from them."""
@@ -364,11 +374,12 @@ class WarpMatrixTransfer(MatrixAction):
         if not self.loads:
             stacked = np.stack(registers, axis=-1)
             values = np.ascontiguousarray(stacked).view(self.type.dtype)
+        (access,) = self.accesses
         for number in range(held.count):
             row, column = held.row[lane, number], held.column[lane, number]
             place = row * stride + column if self.by_rows else column * stride + row
             offset = (place * self.type.bytes).astype(np.uint64)
-            for view, index, positions in self.access.locate(active, sources[0] + offset):
+            for view, index, positions in access.locate(active, sources[0] + offset):
                 which = slice(None) if positions is None else positions
                 if self.loads:
                     values[which, number] = view.take(index)

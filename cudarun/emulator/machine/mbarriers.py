@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from cudarun.emulator.machine.access import Access
+from cudarun.emulator.machine.access import Access, AccessKind, MemoryAction
 
 if TYPE_CHECKING:
     from cudarun.emulator.isa.form import Words
@@ -51,11 +51,18 @@ def _fields(word: int) -> tuple[int, int, int, int]:
     return word & _COUNT, word >> _PENDING & _COUNT, owed, word >> _PHASE
 
 
-class Initialise:
+def _object(words: Words, space: str, address: int, *, order: str) -> Access:
+    """Return the access that changes an object, at the address operand of a number."""
+    scope = words.get("scope") or "cta"
+    offset = words.offsets[address]
+    return Access(space, _WORD, 1, AccessKind.MBARRIER, offset, order=order, scope=scope)
+
+
+class Initialise(MemoryAction):
     """``mbarrier.init``; ``mbarrier.inval`` makes the place one that holds no object."""
 
     def __init__(self, words: Words) -> None:
-        self.access = Access(words.space, _WORD, 1, "store", words.offsets[0])
+        self.accesses = (Access(words.space, _WORD, 1, AccessKind.WRITE, words.offsets[0]),)
 
     def __call__(self, active: Active, sources: Arrays, destinations: Arrays) -> None:
         """Write the objects, or zeros."""
@@ -66,12 +73,15 @@ class Initialise:
                 lane = int(np.argmin((counts >= 1) & (counts <= _COUNT)))
                 raise active.fault(_FAILED, f"mbarrier.init with a count of {counts[lane]}", lane)
             words = counts | counts << np.uint64(_PENDING) | np.uint64(_NO_BYTES << _BYTES)
-        for view, index, positions in self.access.locate(active, sources[0]):
+        (access,) = self.accesses
+        for view, index, positions in access.locate(active, sources[0]):
             view[index] = words if positions is None else words[positions]
 
 
-class _Change:
+class _Change(MemoryAction):
     """An operation that changes objects; lanes that meet at one take their turns.
+
+    The last of its accesses is that of the object.
 
     Attributes:
         arrives: Whether it is an arrival, which the count is of.
@@ -81,22 +91,16 @@ class _Change:
     arrives = True
     drops = False
 
-    def __init__(self, words: Words, address: int = 0) -> None:
+    def __init__(self, words: Words) -> None:
         order = words.get("sem") or ("release" if self.arrives else "relaxed")
-        self.access = Access(
-            words.get("to") or words.space or "",
-            _WORD,
-            1,
-            "mbarrier operation",
-            words.offsets[address],
-            order="acq_rel" if order == "release" else order,
-            scope=words.get("scope") or "cta",
+        self.accesses = (
+            _object(words, words.space, 0, order="acq_rel" if order == "release" else order),
         )
 
     def change(self, active: Active, addresses: Array, counts: Array, owed: Array) -> Array:
         """Apply ``counts`` and ``owed`` bytes, one per active lane; the objects before."""
         states = np.zeros(active.count, dtype=np.uint64)
-        for view, index, positions in self.access.locate(active, addresses):
+        for view, index, positions in self.accesses[-1].locate(active, addresses):
             rows = np.arange(active.count) if positions is None else positions
             order = np.argsort(index, kind="stable")
             starts = np.flatnonzero(np.diff(index[order], prepend=-1))
@@ -183,27 +187,34 @@ class ArriveAfterCopies(_Change):
         self.change(active, sources[0], none + self.counts, none)
 
 
-class Wait:
+class Wait(MemoryAction):
     """``mbarrier.test_wait`` and ``mbarrier.try_wait``: whether a phase is complete.
 
     The second may suspend a thread for a while; here it never does.
     """
 
-    strong = True  # what a loop around it waits for is another thread
-
     def __init__(self, words: Words) -> None:
         self.parity = bool(words.get("parity"))
         order = words.get("sem") or "acquire"
         scope = words.get("scope") or "cta"
-        self.access = Access(
-            words.space, _WORD, 1, "load", words.offsets[0], order=order, scope=scope
+        self.accesses = (
+            Access(
+                words.space,
+                _WORD,
+                1,
+                AccessKind.READ,
+                words.offsets[0],
+                order=order,
+                scope=scope,
+            ),
         )
 
     def __call__(self, active: Active, sources: Arrays, destinations: Arrays) -> None:
         """The destination is true where the phase of the state, or of the parity, has passed."""
         given = sources[1].astype(np.uint64)
         asked = given & np.uint64(1) if self.parity else given >> np.uint64(_PHASE)
-        for view, index, positions in self.access.locate(active, sources[0]):
+        (access,) = self.accesses
+        for view, index, positions in access.locate(active, sources[0]):
             rows = slice(None) if positions is None else positions
             destinations[0][rows] = view.take(index) >> np.uint64(_PHASE) != asked[rows]
 
@@ -226,13 +237,14 @@ class BulkCopy(_Change):
         to = words.get("to") or "global"
         origin = words.get("source") or "global"
         first, second, *rest = words.offsets
-        self.target = Access(to, _WORD, 2, "store", first)
-        self.origin = Access(origin, _WORD, 2, "load", second)
+        self.accesses = (
+            Access(to, _WORD, 2, AccessKind.WRITE, first),
+            Access(origin, _WORD, 2, AccessKind.READ, second),
+        )
         self.reports = bool(rest)
         self.within_cluster = self.reports and origin.startswith("shared")
-        if self.reports:
-            super().__init__(words, 2)
-            self.access.order = "acq_rel"  # who sees the bytes counted sees them written
+        if self.reports:  # who sees the bytes counted sees them written
+            self.accesses += (_object(words, to, 2, order="acq_rel"),)
 
     def __call__(self, active: Active, sources: Arrays, destinations: Arrays) -> None:
         """Copy, then report."""
@@ -255,12 +267,13 @@ class BulkCopy(_Change):
             self.change(active, rest[0], none, -sizes.astype(np.int64))
 
     def _copy(self, some: Active, to: Array, origin: Array) -> None:
+        writing, reading, *_ = self.accesses
         data = np.zeros((len(to), 2), dtype=np.uint64)
-        for view, index, positions in self.origin.locate(some, origin.astype(np.uint64)):
+        for view, index, positions in reading.locate(some, origin.astype(np.uint64)):
             rows = slice(None) if positions is None else positions
             for place in range(2):
                 data[rows, place] = view[place:].take(index)
-        for view, index, positions in self.target.locate(some, to):
+        for view, index, positions in writing.locate(some, to):
             rows = slice(None) if positions is None else positions
             for place in range(2):
                 view[place:][index] = data[rows, place]

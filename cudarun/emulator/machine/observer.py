@@ -7,7 +7,7 @@ actions of its own when code is bound, so that running without one costs nothing
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy.typing as npt
@@ -15,7 +15,7 @@ import numpy.typing as npt
 from cudarun.emulator.machine.lanes import Lanes
 
 if TYPE_CHECKING:
-    from cudarun.emulator.code import Action, BlockCode, Use
+    from cudarun.emulator.code import Action, ActionFunction, BlockCode, Use
     from cudarun.emulator.machine.active import Active
     from cudarun.emulator.machine.barriers import Arrival
     from cudarun.emulator.machine.batch import Batch
@@ -36,7 +36,7 @@ class Observer:
 
     # --- code, when it is bound to lanes ---------------------------------------------------------
 
-    def instead_of(self, operation: Action) -> Callable[..., object]:
+    def instead_of(self, operation: Action) -> ActionFunction:
         """What is to run where the operation's action would."""
         return operation.action
 

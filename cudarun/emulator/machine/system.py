@@ -7,7 +7,6 @@ call, the destinations its return value.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +16,7 @@ from cudarun.emulator.machine.access import readable
 from cudarun.emulator.machine.printf import Arguments, argument_bytes, render
 
 if TYPE_CHECKING:
+    from cudarun.emulator.code import ActionFunction
     from cudarun.emulator.machine.active import Active
 
 Array = npt.NDArray[Any]
@@ -81,7 +81,7 @@ def assertfail(active: Active, sources: Arrays, destinations: Arrays) -> None:
     raise active.fault(710, f"assertion failed: {lines[0]}", 0)
 
 
-SYSTEM_CALLS: dict[str, Callable[[Active, Arrays, Arrays], None]] = {
+SYSTEM_CALLS: dict[str, ActionFunction] = {
     "vprintf": vprintf,
     "malloc": malloc,
     "free": free,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from cudarun.emulator.machine.access import Access
+from cudarun.emulator.machine.access import Access, AccessKind, MemoryAction
 
 if TYPE_CHECKING:
     from cudarun.emulator.isa.form import Words
@@ -16,27 +16,20 @@ if TYPE_CHECKING:
 Array = npt.NDArray[Any]
 
 
-class Load:
-    """``ld``: destinations are the elements of the vector, in registers that may be wider.
-
-    ``strong`` loads are those by which threads look for what others have stored.
-    """
+class Load(MemoryAction):
+    """``ld``: destinations are the elements of the vector, in registers that may be wider."""
 
     def __init__(self, words: Words) -> None:
-        ptx_type = words.type
-        self.elements = ptx_type.elements
-        count = words.count * ptx_type.elements
-        self.access = Access(
-            words.space, ptx_type.dtype, count, "load", words.offsets[0], **memory_order(words)
-        )
-        self.strong = bool(self.access.order)
+        self.elements = words.type.elements
+        self.accesses = (_access(words, AccessKind.READ),)
 
     def __call__(
         self, active: Active, sources: tuple[Array, ...], destinations: tuple[Array, ...]
     ) -> None:
         """Gather from memory."""
         columns = split(destinations, self.elements)
-        for view, index, positions in self.access.locate(active, sources[0]):
+        (access,) = self.accesses
+        for view, index, positions in access.locate(active, sources[0]):
             for place, column in enumerate(columns):
                 part = view[place:] if place else view
                 if positions is not None:
@@ -47,30 +40,27 @@ class Load:
                     np.copyto(column, part.take(index), casting="unsafe")
 
 
-class Store:
+class Store(MemoryAction):
     """``st``: of several lanes that store to one place the last one wins."""
 
     def __init__(self, words: Words) -> None:
-        ptx_type = words.type
-        self.elements = ptx_type.elements
+        self.elements = words.type.elements
         self.count = words.count
-        count = words.count * ptx_type.elements
-        self.access = Access(
-            words.space, ptx_type.dtype, count, "store", words.offsets[0], **memory_order(words)
-        )
+        self.accesses = (_access(words, AccessKind.WRITE),)
 
     def __call__(
         self, active: Active, sources: tuple[Array, ...], destinations: tuple[Array, ...]
     ) -> None:
         """Scatter to memory."""
         columns = split(sources[1 : 1 + self.count], self.elements)
-        for view, index, positions in self.access.locate(active, sources[0]):
+        (access,) = self.accesses
+        for view, index, positions in access.locate(active, sources[0]):
             for place, column in enumerate(columns):
                 part = view[place:] if place else view
                 part[index] = column if positions is None else column[positions]
 
 
-class AsynchronousCopy:
+class AsynchronousCopy(MemoryAction):
     """``cp.async``: carried out at once, which is one of the times it may happen."""
 
     def __init__(self, words: Words) -> None:
@@ -80,38 +70,42 @@ class AsynchronousCopy:
         unit = np.dtype(f"u{min(self.size, 8)}")
         self.count = self.size // unit.itemsize
         to, start = words.offsets
-        self.target = Access("shared", unit, self.count, "store", to)
-        self.origin = Access("global", unit, self.count, "load", start)
-        self.bytes = Access("global", np.dtype(np.uint8), 1, "load", start)
+        self.accesses = (
+            Access("shared", unit, self.count, AccessKind.WRITE, to),
+            Access("global", unit, self.count, AccessKind.READ, start),
+            Access("global", np.dtype(np.uint8), 1, AccessKind.READ, start),  # where it is partial
+        )
 
     def __call__(
         self, active: Active, sources: tuple[Array, ...], destinations: tuple[Array, ...]
     ) -> None:
         """Copy ``size`` bytes per lane; those past the source size become zero."""
         target, origin, *rest = sources
+        writing, reading, _ = self.accesses
         data = np.zeros((active.count, self.size), dtype=np.uint8)
         if self.partial:
             self._load_partly(active, origin, rest[0], data)
         elif self.ignorable:
             self._load_partly(active, origin, np.where(rest[0], 0, self.size), data)
         else:
-            words = data.view(self.origin.dtype)
-            for view, index, positions in self.origin.locate(active, origin):
+            words = data.view(reading.dtype)
+            for view, index, positions in reading.locate(active, origin):
                 rows = slice(None) if positions is None else positions
                 for place in range(self.count):
                     words[rows, place] = view[place:].take(index)
-        words = data.view(self.target.dtype)
-        for view, index, positions in self.target.locate(active, target):
+        words = data.view(writing.dtype)
+        for view, index, positions in writing.locate(active, target):
             rows = slice(None) if positions is None else positions
             for place in range(self.count):
                 view[place:][index] = words[rows, place]
 
     def _load_partly(self, active: Active, origin: Array, sizes: Array, data: Array) -> None:
+        _, _, reading = self.accesses
         for place in range(self.size):
             wanted = np.flatnonzero(sizes > place)
             if len(wanted):
                 some = active.some(wanted)
-                for view, index, positions in self.bytes.locate(some, origin[wanted] + place):
+                for view, index, positions in reading.locate(some, origin[wanted] + place):
                     rows = wanted if positions is None else wanted[positions]
                     data[rows, place] = view.take(index)
 
@@ -136,9 +130,17 @@ class Fence(NoEffect):
         self.scope = words.get("scope") or words["level"]
 
 
-def memory_order(words: Words) -> dict[str, str]:
-    """The order and scope of a load or store, as `Access` takes them."""
-    return {"order": words.get("sem", ""), "scope": words.get("scope", "")}
+def _access(words: Words, kind: AccessKind) -> Access:
+    """Return the access of a load or store."""
+    return Access(
+        words.space,
+        words.type.dtype,
+        words.count * words.type.elements,
+        kind,
+        words.offsets[0],
+        order=words.get("sem", ""),
+        scope=words.get("scope", ""),
+    )
 
 
 def split(arrays: tuple[Array, ...], elements: int) -> list[Array]:

@@ -21,7 +21,7 @@ import numpy.typing as npt
 
 from cudarun.emulator.isa.products import multiplied_by_warpgroup
 from cudarun.emulator.isa.types import TYPES
-from cudarun.emulator.machine.access import Access
+from cudarun.emulator.machine.access import Access, AccessKind, MemoryAction
 from cudarun.emulator.machine.matrices import accumulator_places, left_matrix, numbers, shape_of
 from cudarun.emulator.machine.threads import WARP, WARPGROUP
 from cudarun.emulator.machine.warps import WarpAction
@@ -107,7 +107,7 @@ class Descriptors:
         return swizzled
 
 
-class MultiplyAsync(WarpgroupAction):
+class MultiplyAsync(WarpgroupAction, MemoryAction):
     """``wgmma.mma_async``.
 
     On hardware it reads shared memory through the async proxy, at some time before
@@ -125,7 +125,7 @@ class MultiplyAsync(WarpgroupAction):
         constants = words.constants
         self.negated = [constants.get(f"imm-scale-{name}") == -1 for name in "ab"]
         self.transposed = [constants.get(f"imm-trans-{name}") == 1 for name in "ab"]
-        self.access = Access("shared", np.dtype(np.uint64), 2, "load", 0)
+        self.accesses = (Access("shared", np.dtype(np.uint64), 2, AccessKind.READ, 0),)
 
     def __call__(self, active: Active, sources: Arrays, destinations: Arrays) -> None:
         """Multiply the matrices of all warpgroups."""
@@ -186,7 +186,8 @@ class MultiplyAsync(WarpgroupAction):
         some = active.some(first.reshape(-1))
         data = np.zeros((groups * count, 2), dtype=np.uint64)
         flat = addresses.reshape(-1).astype(np.uint32)
-        for view, index, positions in self.access.locate(some, flat):
+        (access,) = self.accesses
+        for view, index, positions in access.locate(some, flat):
             rows = slice(None) if positions is None else positions
             for place in range(2):
                 data[rows, place] = view[place:].take(index)

@@ -158,11 +158,10 @@ def by_nvcc(folder: Path) -> None:
 
 def by_nvrtc(folder: Path) -> None:
     """Every sample, by the NVRTC that is installed."""
-    from cudarun.session.image.image import Image
-
     from cudarun.errors import CudarunError
     from cudarun.images.versions import Target
     from cudarun.session.compile.nvrtc import compile_source
+    from cudarun.session.image.image import Image
 
     for source in sorted((ROOT / "samples").glob("*.cu")):
         for target in (Target(False, 90), Target(False, 90, "a")):

@@ -455,12 +455,11 @@ def test_a_template_of_managed_that_nvrtc_refuses(run: Run, tmp_path: Path) -> N
 
 def test_a_template_for_a_gpu(tmp_path: Path) -> None:
     """Machine code has the kernel under the name that is asked for."""
-    from cudarun.session.image.image import Image
-
     from cudarun.images.read import read_image
     from cudarun.images.versions import Target
     from cudarun.session.compile.nvrtc import compile_source
     from cudarun.session.compile.request import CompileOptions
+    from cudarun.session.image.image import Image
 
     options = CompileOptions(kernels=("ns::fill<float, 7>",))
     source = Image("kernel.cu", TEMPLATES.encode(), compilation=options)

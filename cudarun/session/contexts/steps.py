@@ -33,7 +33,7 @@ from cudarun.session.driver.contexts import (
     flag_words,
 )
 from cudarun.session.driver.devices import Device
-from cudarun.session.driver.drivers import DriverChoice
+from cudarun.session.driver.drivers import DriverChoice, DriverTraits
 from cudarun.session.image.image import Image
 
 Extent = tuple[int, int, int]
@@ -488,7 +488,8 @@ class Steps:
             if find_spec(f"{package}.runtime") is None:
                 raise NotSupported("there is no runtime API over this driver")
             module = importlib.import_module(f"{package}.runtime")
-            self._runtime = Driver(DriverChoice(module, guard_bytes=0), trace=self.trace)
+            choice = DriverChoice(module, DriverTraits(guard_bytes=0))
+            self._runtime = Driver(choice, trace=self.trace)
         return self._runtime
 
 

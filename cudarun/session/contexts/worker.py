@@ -103,8 +103,7 @@ class Player:
         self.driver = session.driver
         self.devices = session.devices
         # What looks at the stacks is not the script's, so it is not traced.
-        choice = DriverChoice(self.driver.module, self.driver.guard_bytes)
-        self._onlooker = Driver(choice)
+        self._onlooker = Driver(DriverChoice(self.driver.module, self.driver.traits))
         self._contexts = ScriptContexts(self._onlooker, self.devices)
         ready = {name: session.prepared(image) for name, image in images.items()}
         self._steps = Steps(

@@ -41,19 +41,10 @@ class Driver:
 
     def __init__(self, choice: DriverChoice, *, trace: bool = False) -> None:
         self.module = choice.module
-        self.guard_bytes = choice.guard_bytes
-        self.clock = choice.clock
-        self.has_cache = choice.has_cache
-        self.on_progress = choice.on_progress
-        self.watching = choice.watching
-        self.standing = choice.standing
-        self.never_written = choice.never_written
-        self.runs_machine_code = choice.runs_machine_code
-        self.quick_kernels = choice.quick_kernels
+        self.traits = choice.traits
         self.count = 0  # calls made
         self.version = 0  # cuDriverGetVersion, e.g. 13000; known once the session has initialised
         self._call = self._traced if trace else _untraced
-        self._find_logs = choice.find_logs
         self._log: DriverLog | None = None
         self._said = ""  # by the driver's log, of the last call that failed
 
@@ -110,7 +101,7 @@ class Driver:
     def _read_log(self, name: str) -> str:
         """What the driver's log says since the last call that failed."""
         if self._log is None:
-            logs = self._find_logs()
+            logs = self.traits.find_logs()
             if logs is None:
                 return ""
             self._log = DriverLog(logs)

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import ctypes
 import re
-from typing import Any
+from typing import Any, Protocol
 
 _BYTES = 25600  # cuLogsDumpToMemory: the driver keeps no more
 _BRACKETS = r"\[[^\]\n]*\]"
@@ -26,15 +26,22 @@ _VERSION = re.compile(r"_v\d+$")
 _SUCCESS = 0
 
 
+class LogCalls(Protocol):
+    """The calls of a driver that keeps a log, with the signatures of the bindings."""
+
+    def cuLogsCurrent(self, flags: int, /) -> tuple[Any, ...]:  # noqa: N802
+        """Return a result, and an iterator to the place where the next message will be."""
+
+    def cuLogsDumpToMemory(  # noqa: N802
+        self, iterator: Any, buffer: bytearray, size: int, flags: int, /
+    ) -> tuple[Any, ...]:
+        """Return a result; write the messages since ``iterator`` and a NUL to ``buffer``."""
+
+
 class DriverLog:
-    """Reads what the log has got since the last time.
+    """Reads what the log of some calls has got since the last time."""
 
-    Args:
-        calls: Has ``cuLogsCurrent`` and ``cuLogsDumpToMemory``, with the signatures of the
-            bindings.
-    """
-
-    def __init__(self, calls: Any) -> None:
+    def __init__(self, calls: LogCalls) -> None:
         self._calls = calls
         self._iterator: Any = None  # from the beginning
 

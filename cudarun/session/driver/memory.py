@@ -32,7 +32,7 @@ class DeviceBuffer:
     ) -> None:
         self.driver = driver
         self.nbytes = nbytes
-        self._guard = driver.guard_bytes if guard_bytes is None else guard_bytes
+        self._guard = driver.traits.guard_bytes if guard_bytes is None else guard_bytes
         try:
             self._start = int(driver.cuMemAlloc(max(1, nbytes + 2 * self._guard)))
         except DeviceFailed as error:
@@ -53,7 +53,7 @@ class DeviceBuffer:
         """Fill with a pattern that shows which elements were never written."""
         if self.nbytes:
             self.driver.cuMemsetD8Async(self.address, POISON, self.nbytes, stream)
-            self.driver.never_written(self.address, self.nbytes)
+            self.driver.traits.never_written(self.address, self.nbytes)
 
     def copy_from(self, other: DeviceBuffer, stream: Any) -> None:
         """Take the contents of a buffer of the same size, in the order of a stream."""

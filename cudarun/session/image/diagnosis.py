@@ -80,7 +80,7 @@ def device_place(driver: Driver) -> Place:
         name=driver.cuDeviceGetName(256, device).split(b"\0", 1)[0].decode(errors="replace"),
         architecture=10 * major + minor,
         cuda=(driver.version // 1000, driver.version % 1000 // 10),
-        runs_machine_code=driver.runs_machine_code,
+        runs_machine_code=driver.traits.runs_machine_code,
     )
 
 

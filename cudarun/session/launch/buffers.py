@@ -57,7 +57,7 @@ class Buffers:
                 machine's memory.
         """
         driver = self._session.driver
-        with_kernels = driver.quick_kernels and not self._bare
+        with_kernels = driver.traits.quick_kernels and not self._bare
         filler = Filler(self._session, self._transfers, with_kernels=with_kernels)
         kept: Values = {}
         for name, spec in self._specs.items():

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any
 
 from cudarun.arguments.packing import BufferSpec
 from cudarun.errors import RequestError
@@ -19,8 +18,8 @@ from cudarun.report.watch_types import (
     Traffic,
     Watched,
 )
+from cudarun.session.driver import drivers
 from cudarun.session.driver.calls import Driver
-from cudarun.session.driver.drivers import can_watch
 from cudarun.session.driver.selection import Selector
 from cudarun.session.launch.request import Watch
 
@@ -34,7 +33,7 @@ def check_watchable(watch: Watch, devices: Iterable[Selector]) -> None:
         RequestError: One of the devices is a GPU.
     """
     for selector in devices:
-        if watch and not can_watch(selector.driver):
+        if watch and not drivers.can_watch(selector.driver):
             option = "--detect" if watch.detect else "--stats"
             raise RequestError(
                 f"{option}: kernels on a GPU cannot be watched, and device {selector} is one",
@@ -46,8 +45,8 @@ def check_watchable(watch: Watch, devices: Iterable[Selector]) -> None:
 class Seen:
     """What was seen of a launch, as the driver tells it, once it has ended."""
 
-    findings: Sequence[Any] = ()
-    statistics: Any = None
+    findings: Sequence[drivers.Finding] = ()
+    statistics: drivers.Statistics | None = None
 
 
 @contextmanager
@@ -57,11 +56,13 @@ def watching(driver: Driver, watch: Watch) -> Iterator[Seen]:
     if not watch:
         yield seen
         return
-    driver.watching.watch(watch.detect, count=watch.stats)
+    kernels = driver.traits.watching
+    assert kernels is not None, "check_watchable has seen to that"
+    kernels.watch(watch.detect, count=watch.stats)
     try:
         yield seen
     finally:
-        seen.findings, seen.statistics = driver.watching.seen()
+        seen.findings, seen.statistics = kernels.seen()
 
 
 def watched(
@@ -84,7 +85,9 @@ def watched(
     )
 
 
-def _finding(found: Any, specs: Sequence[BufferSpec], addresses: Mapping[str, int]) -> Finding:
+def _finding(
+    found: drivers.Finding, specs: Sequence[BufferSpec], addresses: Mapping[str, int]
+) -> Finding:
     memory, offset, element = _words(found.memory.name), found.memory.offset, None
     for spec in specs:
         inside = found.memory.address - addresses[spec.name]
@@ -111,7 +114,7 @@ def _words(name: str) -> str:
     return f"{kind}{space}{demangle(symbol.rpartition('.')[2]).rpartition('::')[2]}"
 
 
-def _place(place: Any) -> Place:
+def _place(place: drivers.Place) -> Place:
     site = place.site
     return Place(
         access=place.access,
@@ -124,7 +127,7 @@ def _place(place: Any) -> Place:
     )
 
 
-def _statistics(counted: Any) -> LaunchStatistics:
+def _statistics(counted: drivers.Statistics) -> LaunchStatistics:
     instructions = sorted(counted.instructions.items(), key=lambda each: -each[1].warps)
     conflicts = sorted(counted.banks.items(), key=lambda each: each[1].accesses - each[1].turns)
     return LaunchStatistics(
@@ -150,7 +153,7 @@ def _statistics(counted: Any) -> LaunchStatistics:
     )
 
 
-def _traffic(space: str, traffic: Any) -> Traffic:
+def _traffic(space: str, traffic: drivers.Traffic) -> Traffic:
     return Traffic(
         space=space,
         requests=traffic.requests,

@@ -62,7 +62,7 @@ def measure(
     return summary(
         samples,
         warmup=timing.warmup,
-        clock=session.driver.clock,
+        clock=session.driver.traits.clock,
         flushed_bytes=runs.flushed_bytes,
         throttled=throttling.reasons,
         nbytes=nbytes,
@@ -87,7 +87,7 @@ class _Runs:
         self._launcher = launcher
         self._restore = restore
         self._throttling = throttling
-        self.flushed_bytes = 0 if hot or not session.driver.has_cache else _FLUSH_BYTES
+        self.flushed_bytes = 0 if hot or not session.driver.traits.has_cache else _FLUSH_BYTES
         self._scratch = DeviceBuffer(
             session.driver, "to flush the L2 cache", self.flushed_bytes or _LEAD_BYTES, 0
         )

@@ -163,7 +163,7 @@ def _run_once(session: Session, launcher: Launcher) -> float:
     """Launch and wait; the milliseconds that both took."""
     running = f"running {launcher.name}"
     session.progress.say(running)
-    session.driver.on_progress(lambda done: session.progress.say(running, done))
+    session.driver.traits.on_progress(lambda done: session.progress.say(running, done))
     started = time.perf_counter()
     launcher()
     session.driver.cuCtxSynchronize()
@@ -181,7 +181,7 @@ def _measure(
     from cudarun.session.launch.timing import measure
 
     assert request.timing is not None, "only a request to time comes here"
-    session.driver.on_progress(lambda done: None)  # `measure` says how far it is
+    session.driver.traits.on_progress(lambda done: None)  # `measure` says how far it is
     buffers.keep_originals()
     return measure(session, device, launcher, request.timing, buffers.restore, integers)
 

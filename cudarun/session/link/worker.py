@@ -133,7 +133,7 @@ def _check_options(request: LinkRequest, driver: Driver, device: Device) -> None
         raise RequestError(f"--arch {request.architecture} and --target {options.target} differ")
     own = architecture_of(driver, device)
     wanted = request.architecture or options.target
-    if not driver.runs_machine_code and wanted is not None and wanted.number != own:
+    if not driver.traits.runs_machine_code and wanted is not None and wanted.number != own:
         raise RequestError(
             f"--arch {wanted}: the emulated device links PTX for itself, which is sm_{own}",
             hint="--linker nvjitlink links for any architecture",
@@ -147,12 +147,12 @@ def _inputs(request: LinkRequest, driver: Driver, device: Device, target: Target
     for image in request.inputs:
         kind = identify(image.data)
         if kind is ImageKind.CUDA_SOURCE:
-            form: Any = "CUBIN" if driver.runs_machine_code else "PTX"
-            for_what = target if driver.runs_machine_code else Target(True, target.number)
+            form: Any = "CUBIN" if driver.traits.runs_machine_code else "PTX"
+            for_what = target if driver.traits.runs_machine_code else Target(True, target.number)
             inputs.append(
                 compile_source(image, for_what, form, relocatable=True, newest_ptx=newest)
             )
-        elif kind in CONTAINERS and driver.runs_machine_code:
+        elif kind in CONTAINERS and driver.traits.runs_machine_code:
             check_structure(driver, image)
             inputs.append(image)
         else:

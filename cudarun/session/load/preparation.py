@@ -87,7 +87,7 @@ def _prepared(driver: Driver, image: Image, devices: Iterable[Device]) -> tuple[
         return (_compiled(driver, image, devices),)
     if kind is ImageKind.LTO_IR:
         raise ImageRefused(f"{image.origin}: LTO-IR holds no code before it is linked")
-    if kind not in CONTAINERS or (kind is ImageKind.FATBIN and driver.runs_machine_code):
+    if kind not in CONTAINERS or (kind is ImageKind.FATBIN and driver.traits.runs_machine_code):
         return (image,)
     return tuple(_fatbins(driver, image, kind))
 
@@ -112,7 +112,7 @@ def _compiled(driver: Driver, image: Image, devices: Iterable[Device]) -> Image:
             hint="leave --together out, so that each device has a worker of its own",
         )
     [number] = architectures
-    if driver.runs_machine_code:
+    if driver.traits.runs_machine_code:
         return compile_source(image, Target(False, number), "CUBIN")
     newest = newest_ptx((driver.version // 1000, driver.version % 1000 // 10))
     return compile_source(image, Target(True, number), "PTX", newest_ptx=newest)
@@ -142,7 +142,7 @@ def _fatbins(driver: Driver, image: Image, kind: ImageKind) -> Iterable[Image]:
     for number in used or [1]:
         origin = image.origin if len(used) <= 1 else f"{image.origin}:{number}"
         found = replace(image, origin=origin, data=fatbins[number - 1])
-        images.append(found if driver.runs_machine_code else _ptx_of(found, place))
+        images.append(found if driver.traits.runs_machine_code else _ptx_of(found, place))
     return images
 
 

@@ -59,7 +59,7 @@ def stopped_when_overdue(driver: Driver) -> Iterator[None]:
     Raises:
         OutOfTime: With the state of every thread in its log; the parent knows the limit.
     """
-    standing = driver.standing
+    standing = driver.traits.standing
     if standing is None:
         yield
         return

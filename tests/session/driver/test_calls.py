@@ -10,7 +10,7 @@ import pytest
 
 from cudarun.errors import CudarunError, DeviceFailed, ImageRefused, NoDevice
 from cudarun.session.driver.calls import Driver
-from cudarun.session.driver.drivers import DriverChoice, choose_driver
+from cudarun.session.driver.drivers import DriverChoice, DriverTraits, choose_driver
 from cudarun.session.workers.session import Session
 
 InSession = Callable[[Callable[[Session], Any]], Any]
@@ -84,7 +84,7 @@ def test_a_missing_driver_library_is_no_device() -> None:
     def no_library(_: int) -> NoReturn:
         raise DynamicLibNotFoundError("cuda is not here")
 
-    driver = Driver(DriverChoice(SimpleNamespace(cuInit=no_library), 0))
+    driver = Driver(DriverChoice(SimpleNamespace(cuInit=no_library), DriverTraits(0)))
     with pytest.raises(NoDevice, match=r"libcuda\.so\.1 was not found") as caught:
         driver.cuInit(0)
     assert "-d cpu" in (caught.value.hint or "")
@@ -96,7 +96,8 @@ def test_the_trace_is_a_line_for_each_call(capsys: pytest.CaptureFixture[str]) -
     module = SimpleNamespace(
         cuFoo=lambda *args: (success, 0x20000000000, b"name\0\0rest"), CUresult=None
     )
-    Driver(DriverChoice(module, 0), trace=True).cuFoo(7, b"text\0", b"x" * 300, [1, 70000], None)
+    driver = Driver(DriverChoice(module, DriverTraits(0)), trace=True)
+    driver.cuFoo(7, b"text\0", b"x" * 300, [1, 70000], None)
     line = capsys.readouterr().err
     assert line.startswith(
         "cuFoo(7, 'text', <300 bytes>, [1, 0x11170], None) = CUDA_SUCCESS 0x20000000000 'name' <"

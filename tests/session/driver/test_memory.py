@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -22,7 +23,7 @@ def _stray_write(offset: int, session: Session) -> int | None:
 
     The emulated device needs no guard zones; a GPU's are put around this buffer.
     """
-    session.driver.guard_bytes = 4096
+    session.driver.traits = replace(session.driver.traits, guard_bytes=4096)
     buffer = DeviceBuffer(session.driver, "x", 100)
     buffer.poison()
     if offset:

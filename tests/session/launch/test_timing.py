@@ -62,7 +62,8 @@ def recorder(monkeypatch: pytest.MonkeyPatch) -> Iterator[Recorder]:
     """A driver that has a cache to flush and needs guard zones, as a GPU does."""
     process.reset()
     recorder = Recorder()
-    choice = drivers.DriverChoice(recorder, guard_bytes=64, clock="events", has_cache=True)
+    traits = drivers.DriverTraits(guard_bytes=64, clock="events", has_cache=True)
+    choice = drivers.DriverChoice(recorder, traits)
     monkeypatch.setattr(session, "choose_driver", lambda name: choice)
     yield recorder
     process.reset()

@@ -7,6 +7,7 @@ files; damaged files, which must not reach the driver at all.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -99,7 +100,7 @@ def test_a_kernel_that_wants_a_symbol_of_others_is_refused(
 
 def handed_over(image: Image, prepare: bool, session: Session) -> None:
     """What is done before a driver of a GPU gets a file."""
-    session.driver.runs_machine_code = True
+    session.driver.traits = replace(session.driver.traits, runs_machine_code=True)
     if prepare:
         prepare_all(session.driver, image, session.devices)
     else:

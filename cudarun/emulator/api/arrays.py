@@ -3,34 +3,32 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from cuda.bindings.driver import CUDA_ARRAY_DESCRIPTOR, CUarray
 
 from cudarun.emulator.api.calls import call, enqueue
 from cudarun.emulator.api.memory import device_bytes, given_host_bytes
-from cudarun.emulator.host.addresses import Bytes
+from cudarun.emulator.host.addresses import Bytes, HostPointer
 from cudarun.emulator.host.arrays import Array, create_array
-from cudarun.emulator.host.handles import handle_value
+from cudarun.emulator.host.handles import Handle, handle_value
 from cudarun.emulator.host.process import process
 from cudarun.emulator.host.refusal import Refusal
 
 
 @call(1)
-def cuArrayCreate(pAllocateArray: Any) -> Any:
+def cuArrayCreate(pAllocateArray: CUDA_ARRAY_DESCRIPTOR) -> CUarray:
     """An array of one or two dimensions, of 8-, 16- and 32-bit integers, halves and floats."""
     return CUarray(create_array(process.current(), pAllocateArray).handle)
 
 
 @call(waits=True)
-def cuArrayDestroy(hArray: Any) -> None:
+def cuArrayDestroy(hArray: Handle) -> None:
     """Destroy an array; textures of it are of no more use."""
     process.current()
     array_of(hArray).destroy()
 
 
 @call(1)
-def cuArrayGetDescriptor(hArray: Any) -> Any:
+def cuArrayGetDescriptor(hArray: Handle) -> CUDA_ARRAY_DESCRIPTOR:
     """What an array was made from."""
     process.current()
     array, descriptor = array_of(hArray), CUDA_ARRAY_DESCRIPTOR()
@@ -39,7 +37,7 @@ def cuArrayGetDescriptor(hArray: Any) -> Any:
     return descriptor
 
 
-def array_of(handle: Any) -> Array:
+def array_of(handle: Handle) -> Array:
     """The array behind a handle; the driver takes a destroyed one for one of a lost context."""
     number = handle_value(handle)
     refusal = "CONTEXT_IS_DESTROYED" if process.handles.is_spent(number) else "INVALID_HANDLE"
@@ -49,7 +47,7 @@ def array_of(handle: Any) -> Array:
 # --- copies --------------------------------------------------------------------------------------
 
 
-def _part(handle: Any, offset: int, size: int) -> Bytes:
+def _part(handle: Handle, offset: int, size: int) -> Bytes:
     """Bytes of an array's first row, whole texels or not."""
     row: Bytes = array_of(handle).rows[0]
     if offset + size > len(row):
@@ -63,25 +61,25 @@ def _copy(target: Bytes, source: Bytes) -> None:
 
 
 @call(waits=True)
-def cuMemcpyHtoA(dstArray: Any, dstOffset: int, srcHost: Any, ByteCount: int) -> None:
+def cuMemcpyHtoA(dstArray: Handle, dstOffset: int, srcHost: HostPointer, ByteCount: int) -> None:
     """Copy from the host to an array of one dimension."""
     _copy(_part(dstArray, dstOffset, ByteCount), given_host_bytes(srcHost, ByteCount))
 
 
 @call(waits=True)
-def cuMemcpyAtoH(dstHost: Any, srcArray: Any, srcOffset: int, ByteCount: int) -> None:
+def cuMemcpyAtoH(dstHost: HostPointer, srcArray: Handle, srcOffset: int, ByteCount: int) -> None:
     """Copy from an array of one dimension to the host."""
     _copy(given_host_bytes(dstHost, ByteCount), _part(srcArray, srcOffset, ByteCount))
 
 
 @call(waits=True)
-def cuMemcpyDtoA(dstArray: Any, dstOffset: int, srcDevice: Any, ByteCount: int) -> None:
+def cuMemcpyDtoA(dstArray: Handle, dstOffset: int, srcDevice: Handle, ByteCount: int) -> None:
     """Copy from device memory to an array of one dimension."""
     _copy(_part(dstArray, dstOffset, ByteCount), device_bytes(srcDevice, ByteCount))
 
 
 @call(waits=True)
-def cuMemcpyAtoD(dstDevice: Any, srcArray: Any, srcOffset: int, ByteCount: int) -> None:
+def cuMemcpyAtoD(dstDevice: Handle, srcArray: Handle, srcOffset: int, ByteCount: int) -> None:
     """Copy from an array of one dimension to device memory."""
     source = _part(srcArray, srcOffset, ByteCount)
     _copy(device_bytes(dstDevice, ByteCount, to_write=True), source)
@@ -89,7 +87,7 @@ def cuMemcpyAtoD(dstDevice: Any, srcArray: Any, srcOffset: int, ByteCount: int) 
 
 @call(waits=True)
 def cuMemcpyAtoA(
-    dstArray: Any, dstOffset: int, srcArray: Any, srcOffset: int, ByteCount: int
+    dstArray: Handle, dstOffset: int, srcArray: Handle, srcOffset: int, ByteCount: int
 ) -> None:
     """Copy from an array of one dimension to another."""
     _copy(_part(dstArray, dstOffset, ByteCount), _part(srcArray, srcOffset, ByteCount))
@@ -97,7 +95,7 @@ def cuMemcpyAtoA(
 
 @enqueue()
 def cuMemcpyHtoAAsync(
-    dstArray: Any, dstOffset: int, srcHost: Any, ByteCount: int, hStream: Any
+    dstArray: Handle, dstOffset: int, srcHost: HostPointer, ByteCount: int, hStream: Handle
 ) -> None:
     """Copy from the host to an array of one dimension, in a stream."""
     target = _part(dstArray, dstOffset, ByteCount)
@@ -106,13 +104,13 @@ def cuMemcpyHtoAAsync(
 
 @enqueue()
 def cuMemcpyAtoHAsync(
-    dstHost: Any, srcArray: Any, srcOffset: int, ByteCount: int, hStream: Any
+    dstHost: HostPointer, srcArray: Handle, srcOffset: int, ByteCount: int, hStream: Handle
 ) -> None:
     """Copy from an array of one dimension to the host, in a stream."""
     source = _part(srcArray, srcOffset, ByteCount)
     _copy_in_stream(given_host_bytes(dstHost, ByteCount), source, hStream)
 
 
-def _copy_in_stream(target: Bytes, source: Bytes, stream: Any) -> None:
+def _copy_in_stream(target: Bytes, source: Bytes, stream: Handle) -> None:
     if process.ready(process.stream(stream).context.device):
         target[:] = source

@@ -12,8 +12,9 @@ There are three kinds, by what a fault of an earlier kernel does to them (see `h
 from __future__ import annotations
 
 import functools
+import inspect
 from collections.abc import Callable
-from typing import Any, SupportsInt
+from typing import Any, ParamSpec, SupportsInt
 
 from cuda.bindings.driver import CUresult
 
@@ -21,8 +22,8 @@ from cudarun.emulator.host.process import process
 from cudarun.emulator.host.refusal import Refusal
 from cudarun.emulator.memory import InvalidAddress, OutOfMemory
 
+P = ParamSpec("P")
 Answer = tuple[Any, ...]
-Body = Callable[..., Any]
 Args = tuple[Any, ...]
 Named = dict[str, Any]
 
@@ -30,7 +31,9 @@ CALLS: dict[str, Callable[..., Answer]] = {}
 """Every driver call there is, by name."""
 
 
-def query(outputs: int = 0, *, before_init: bool = False) -> Callable[[Body], Body]:
+def query(
+    outputs: int = 0, *, before_init: bool = False
+) -> Callable[[Callable[P, object]], Callable[P, Answer]]:
     """A call that a fault does not touch; ``before_init`` ones work without ``cuInit`` too.
 
     ``outputs`` is how many values follow the result, here and in the other two.
@@ -38,14 +41,14 @@ def query(outputs: int = 0, *, before_init: bool = False) -> Callable[[Body], Bo
     return _driver_call(outputs, None, before_init=before_init)
 
 
-def enqueue(outputs: int = 0) -> Callable[[Body], Body]:
+def enqueue(outputs: int = 0) -> Callable[[Callable[P, object]], Callable[P, Answer]]:
     """A call that gives work to a stream."""
     return _driver_call(outputs, False)
 
 
 def call(
     outputs: int = 0, *, waits: bool = False, of_current: bool = True
-) -> Callable[[Body], Body]:
+) -> Callable[[Callable[P, object]], Callable[P, Answer]]:
     """Any other call; one that ``waits`` returns when the current device is done."""
     return _driver_call(outputs, True, waits=waits, of_current=of_current)
 
@@ -57,12 +60,12 @@ def _driver_call(
     waits: bool = False,
     before_init: bool = False,
     of_current: bool = True,
-) -> Callable[[Body], Body]:
-    def decorate(body: Body) -> Body:
+) -> Callable[[Callable[P, object]], Callable[P, Answer]]:
+    def decorate(body: Callable[P, object]) -> Callable[P, Answer]:
         name = body.__name__
-        with_integers = _integers_of(body)
+        converted = _with_integers(body)
 
-        def carried_out(*args: Any, **kwargs: Any) -> Any:
+        def carried_out(*args: P.args, **kwargs: P.kwargs) -> Any:
             if not before_init and not process.initialised:
                 raise Refusal("NOT_INITIALIZED")
             if waits:
@@ -75,11 +78,11 @@ def _driver_call(
             return value
 
         @functools.wraps(body)
-        def answer(*args: Any, **kwargs: Any) -> Answer:
-            args, kwargs = with_integers(args, kwargs)
+        def answer(*args: P.args, **kwargs: P.kwargs) -> Answer:
+            values, named = converted(args, kwargs)
             with process.lock:
                 try:
-                    value = carried_out(*args, **kwargs)
+                    value = carried_out(*values, **named)
                 except Refusal as refusal:
                     return _refused(name, refusal, outputs)
                 except OutOfMemory as error:
@@ -97,29 +100,35 @@ def _driver_call(
     return decorate
 
 
-def _integers_of(body: Body) -> Callable[[Args, Named], tuple[Args, Named]]:
-    """What turns a call's arguments for ``int`` parameters into integers.
+def _with_integers(body: Callable[..., object]) -> Callable[[Args, Named], tuple[Args, Named]]:
+    """Return what turns a call's arguments for parameters of type ``int`` into integers.
 
     The bindings convert them as C does: a float loses its fraction, an array of no dimensions and
     an enum are numbers, text is a ``TypeError``.
     """
-    names = body.__code__.co_varnames[: body.__code__.co_argcount]
-    integers = {name for name in names if body.__annotations__.get(name) == "int"}
-    places = [index for index, name in enumerate(names) if name in integers]
+
+    @functools.cache
+    def integers() -> tuple[tuple[int, str], ...]:
+        # At the first call: evaluating the annotations of all calls would take milliseconds.
+        types = inspect.get_annotations(body, eval_str=True)
+        del types["return"]
+        return tuple((place, name) for place, name in enumerate(types) if types[name] is int)
 
     def convert(args: Args, named: Named) -> tuple[Args, Named]:
         given = list(args)
-        for place in places[: len(given)]:
-            if place < len(given) and type(given[place]) is not int:
+        for place, name in integers():
+            if place < len(given):
                 given[place] = _integer(given[place])
-        for name in integers & named.keys():
-            named[name] = _integer(named[name])
+            elif name in named:
+                named[name] = _integer(named[name])
         return tuple(given), named
 
     return convert
 
 
-def _integer(value: Any) -> int:
+def _integer(value: object) -> int:
+    if type(value) is int:
+        return value
     if isinstance(value, str | bytes | bytearray) or not isinstance(value, SupportsInt):
         raise TypeError("an integer is required")
     return int(value)

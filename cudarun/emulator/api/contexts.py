@@ -3,9 +3,9 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, SupportsInt
 
-from cuda.bindings.driver import CUcontext, CUctx_flags, CUdevice, CUfunc_cache
+from cuda.bindings.driver import CUcontext, CUctx_flags, CUdevice, CUfunc_cache, CUlimit
 
 from cudarun.emulator.api.calls import call, query
 from cudarun.emulator.host.contexts import (
@@ -14,7 +14,7 @@ from cudarun.emulator.host.contexts import (
     Context,
     checked_flags,
 )
-from cudarun.emulator.host.handles import handle_value
+from cudarun.emulator.host.handles import Handle, handle_value
 from cudarun.emulator.host.process import process
 from cudarun.emulator.host.refusal import Refusal
 
@@ -22,13 +22,13 @@ from cudarun.emulator.host.refusal import Refusal
 
 
 @call(1, of_current=False)
-def cuDevicePrimaryCtxRetain(dev: Any) -> Any:
+def cuDevicePrimaryCtxRetain(dev: Handle) -> CUcontext:
     """The device's primary context, held once more; it is not made current."""
     return CUcontext(process.device(dev).primary.retain().handle)
 
 
 @query()
-def cuDevicePrimaryCtxRelease(dev: Any) -> None:
+def cuDevicePrimaryCtxRelease(dev: Handle) -> None:
     """Hold the primary context once less; with the last holder all that is in it goes.
 
     It succeeds after a fault too, and heals nothing; so does `cuCtxDestroy`.
@@ -39,7 +39,7 @@ def cuDevicePrimaryCtxRelease(dev: Any) -> None:
 
 
 @query()
-def cuDevicePrimaryCtxReset(dev: Any) -> None:
+def cuDevicePrimaryCtxReset(dev: Handle) -> None:
     """Destroy the primary context until it is retained again; its holders still release it.
 
     It succeeds after a fault too, and heals nothing.
@@ -50,14 +50,14 @@ def cuDevicePrimaryCtxReset(dev: Any) -> None:
 
 
 @query(2)
-def cuDevicePrimaryCtxGetState(dev: Any) -> tuple[int, int]:
+def cuDevicePrimaryCtxGetState(dev: Handle) -> tuple[int, int]:
     """The primary context's flags, and whether it is active."""
     primary = process.device(dev).primary
     return primary.flags, int(primary.active)
 
 
 @call(of_current=False)
-def cuDevicePrimaryCtxSetFlags(dev: Any, flags: int) -> None:
+def cuDevicePrimaryCtxSetFlags(dev: Handle, flags: int) -> None:
     """Set the primary context's flags, active or not."""
     process.device(dev).primary.set_flags(checked_flags(flags))
 
@@ -66,7 +66,7 @@ def cuDevicePrimaryCtxSetFlags(dev: Any, flags: int) -> None:
 
 
 @call(1, of_current=False)
-def cuCtxCreate(ctxCreateParams: Any, flags: Any, dev: Any = None) -> Any:
+def cuCtxCreate(ctxCreateParams: Any, flags: SupportsInt, dev: Handle = None) -> CUcontext:
     """Make a context and push it; with two arguments they are ``(flags, dev)``, as in CUDA 12."""
     given = (ctxCreateParams, flags, dev) if dev is not None else (None, ctxCreateParams, flags)
     parameters, flag_bits, device = given
@@ -78,7 +78,7 @@ def cuCtxCreate(ctxCreateParams: Any, flags: Any, dev: Any = None) -> Any:
 
 
 @query()
-def cuCtxDestroy(ctx: Any) -> None:
+def cuCtxDestroy(ctx: Handle) -> None:
     """Destroy a context with all it owns; pop it where it is current to this thread."""
     _destroy(process.context(ctx))
 
@@ -93,32 +93,32 @@ def _destroy(context: Context) -> None:
 
 
 @query()
-def cuCtxPushCurrent(ctx: Any) -> None:
+def cuCtxPushCurrent(ctx: Handle) -> None:
     """Make a context current to this thread, above the one that is."""
     process.stack.push(process.context(ctx))
 
 
 @query(1)
-def cuCtxPopCurrent() -> Any:
+def cuCtxPopCurrent() -> CUcontext:
     """Pop the current context of this thread and return it."""
     return CUcontext(process.stack.pop().handle)
 
 
 @query()
-def cuCtxSetCurrent(ctx: Any) -> None:
+def cuCtxSetCurrent(ctx: Handle) -> None:
     """Replace the current context of this thread; null pops it."""
     process.stack.set(process.context(ctx) if handle_value(ctx) else None)
 
 
 @query(1)
-def cuCtxGetCurrent() -> Any:
+def cuCtxGetCurrent() -> CUcontext:
     """The current context of this thread; null where there is none."""
     context = process.stack.top
     return CUcontext(context.handle if context else 0)
 
 
 @query(1)
-def cuCtxGetDevice() -> Any:
+def cuCtxGetDevice() -> CUdevice:
     """The device of the current context."""
     return CUdevice(process.current().device.ordinal)
 
@@ -138,19 +138,19 @@ def cuCtxSetFlags(flags: int) -> None:
 
 
 @query(1)
-def cuCtxGetApiVersion(ctx: Any) -> int:
+def cuCtxGetApiVersion(ctx: Handle) -> int:
     """The API version a context was made for; of the current one where ``ctx`` is null."""
     _given_or_current(ctx)
     return API_VERSION
 
 
 @query(1)
-def cuCtxGetId(ctx: Any) -> int:
+def cuCtxGetId(ctx: Handle) -> int:
     """A number that no other context of this process has had."""
     return _given_or_current(ctx).id
 
 
-def _given_or_current(ctx: Any) -> Context:
+def _given_or_current(ctx: Handle) -> Context:
     if not handle_value(ctx):
         return process.current()
     context = process.context(ctx)
@@ -166,7 +166,7 @@ def cuCtxSynchronize() -> None:
 
 
 @call(1)
-def cuCtxAttach(flags: int) -> Any:
+def cuCtxAttach(flags: int) -> CUcontext:
     """Count one more use of the current context (deprecated)."""
     if flags != 0:
         raise Refusal("INVALID_VALUE", "flags must be 0")
@@ -176,7 +176,7 @@ def cuCtxAttach(flags: int) -> Any:
 
 
 @call(waits=True)
-def cuCtxDetach(ctx: Any) -> None:
+def cuCtxDetach(ctx: Handle) -> None:
     """Count one use less of the current context; with the last it is destroyed (deprecated)."""
     context = process.context(ctx)
     if context is not process.current():
@@ -190,31 +190,31 @@ def cuCtxDetach(ctx: Any) -> None:
 
 
 @call(1)
-def cuCtxGetLimit(limit: Any) -> int:
+def cuCtxGetLimit(limit: CUlimit) -> int:
     """A resource limit of the current context."""
     return process.current().limits.get(limit)
 
 
 @call()
-def cuCtxSetLimit(limit: Any, value: int) -> None:
+def cuCtxSetLimit(limit: CUlimit, value: int) -> None:
     """Change a resource limit of the current context."""
     context = process.current()
     context.limits.set(limit, value, called=context.called)
 
 
 @call(1)
-def cuCtxGetCacheConfig() -> Any:
+def cuCtxGetCacheConfig() -> CUfunc_cache:
     """Which of L1 cache and shared memory the current context prefers."""
     return process.current().cache_config
 
 
 @call()
-def cuCtxSetCacheConfig(config: Any) -> None:
+def cuCtxSetCacheConfig(config: CUfunc_cache) -> None:
     """Prefer L1 cache or shared memory in the current context; here it changes nothing."""
     process.current().cache_config = cache_preference(config)
 
 
-def cache_preference(config: Any) -> Any:
+def cache_preference(config: CUfunc_cache) -> CUfunc_cache:
     """A ``CUfunc_cache``; `Refusal` where the number is none."""
     if int(config) not in set(map(int, CUfunc_cache)):
         raise Refusal("INVALID_VALUE", f"{int(config)} is not a CUfunc_cache")
@@ -238,7 +238,7 @@ def cuCtxResetPersistingL2Cache() -> None:
 
 
 @call()
-def cuCtxEnablePeerAccess(peerContext: Any, Flags: int) -> None:
+def cuCtxEnablePeerAccess(peerContext: Handle, Flags: int) -> None:
     """Let kernels of the current context reach the memory of another device's context."""
     context, peer = process.current(), process.context(peerContext)
     if Flags != 0:
@@ -251,7 +251,7 @@ def cuCtxEnablePeerAccess(peerContext: Any, Flags: int) -> None:
 
 
 @call()
-def cuCtxDisablePeerAccess(peerContext: Any) -> None:
+def cuCtxDisablePeerAccess(peerContext: Handle) -> None:
     """Undo `cuCtxEnablePeerAccess`."""
     context, peer = process.current(), process.context(peerContext)
     if peer not in context.peers:

@@ -5,13 +5,19 @@ from __future__ import annotations
 
 import ctypes
 import re
-from typing import Any
 
-from cuda.bindings.driver import CUdevice, CUresult, CUuuid
+from cuda.bindings.driver import (
+    CUdevice,
+    CUdevice_attribute,
+    CUdevice_P2PAttribute,
+    CUresult,
+    CUuuid,
+)
 
 from cudarun.emulator.api.calls import query
 from cudarun.emulator.host.addresses import c_string, padded_name
 from cudarun.emulator.host.devices import CAPABILITY, NAME
+from cudarun.emulator.host.handles import Handle
 from cudarun.emulator.host.process import process
 from cudarun.emulator.host.refusal import Refusal
 from cudarun.emulator.host.results import DESCRIPTIONS
@@ -39,26 +45,26 @@ def cuDriverGetVersion() -> int:
 
 
 @query(1, before_init=True)
-def cuGetErrorName(error: Any) -> bytes:
+def cuGetErrorName(error: CUresult) -> bytes:
     """``CUDA_ERROR_…``, as bytes."""
     return str(_known_result(error).name).encode()
 
 
 @query(1, before_init=True)
-def cuGetErrorString(error: Any) -> bytes:
+def cuGetErrorString(error: CUresult) -> bytes:
     """What a result means in words, as bytes."""
     result = _known_result(error)
     return DESCRIPTIONS.get(int(result), str(result.name)).encode()
 
 
-def _known_result(error: Any) -> Any:
+def _known_result(error: CUresult) -> CUresult:
     if int(error) not in set(map(int, CUresult)):
         raise Refusal("INVALID_VALUE", f"{int(error)} is not a CUresult")
     return CUresult(int(error))
 
 
 @query(1)
-def cuDeviceGet(ordinal: int) -> Any:
+def cuDeviceGet(ordinal: int) -> CUdevice:
     """The device with an index."""
     return CUdevice(process.device(ordinal).ordinal)
 
@@ -70,14 +76,14 @@ def cuDeviceGetCount() -> int:
 
 
 @query(1)
-def cuDeviceGetName(length: int, dev: Any) -> bytes:
+def cuDeviceGetName(length: int, dev: Handle) -> bytes:
     """The device's name in ``length`` bytes: a NUL after it, then spaces, as the bindings do."""
     process.device(dev)
     return padded_name(NAME, length)
 
 
 @query(1)
-def cuDeviceGetUuid(dev: Any) -> Any:
+def cuDeviceGetUuid(dev: Handle) -> CUuuid:
     """16 bytes that name the device, the same in every process."""
     uuid = CUuuid()
     ctypes.memmove(uuid.getPtr(), process.device(dev).uuid, 16)
@@ -85,32 +91,32 @@ def cuDeviceGetUuid(dev: Any) -> Any:
 
 
 @query(1)
-def cuDeviceTotalMem(dev: Any) -> int:
+def cuDeviceTotalMem(dev: Handle) -> int:
     """How many bytes the device can allocate."""
     return process.device(dev).memory.capacity
 
 
 @query(1)
-def cuDeviceGetAttribute(attrib: Any, dev: Any) -> int:
+def cuDeviceGetAttribute(attrib: CUdevice_attribute, dev: Handle) -> int:
     """The value of a ``CUdevice_attribute``."""
     return process.device(dev).attribute(attrib)
 
 
 @query(2)
-def cuDeviceComputeCapability(dev: Any) -> tuple[int, int]:
+def cuDeviceComputeCapability(dev: Handle) -> tuple[int, int]:
     """Major and minor."""
     process.device(dev)
     return CAPABILITY
 
 
 @query(1)
-def cuDeviceGetPCIBusId(length: int, dev: Any) -> bytes:
+def cuDeviceGetPCIBusId(length: int, dev: Handle) -> bytes:
     """``domain:bus:device.function`` in ``length`` bytes."""
     return padded_name(process.device(dev).pci_bus_id, length)
 
 
 @query(1)
-def cuDeviceGetByPCIBusId(pciBusId: bytes) -> Any:
+def cuDeviceGetByPCIBusId(pciBusId: bytes) -> CUdevice:
     """The device at a PCI address; the domain and the function may be left out."""
     text = c_string(pciBusId)
     match = _PCI_BUS_ID.fullmatch(text)
@@ -124,13 +130,15 @@ def cuDeviceGetByPCIBusId(pciBusId: bytes) -> Any:
 
 
 @query(1)
-def cuDeviceCanAccessPeer(dev: Any, peerDev: Any) -> int:
+def cuDeviceCanAccessPeer(dev: Handle, peerDev: Handle) -> int:
     """Every emulated device reaches every other's memory."""
     return int(process.device(dev) is not process.device(peerDev))
 
 
 @query(1)
-def cuDeviceGetP2PAttribute(attrib: Any, srcDevice: Any, dstDevice: Any) -> int:
+def cuDeviceGetP2PAttribute(
+    attrib: CUdevice_P2PAttribute, srcDevice: Handle, dstDevice: Handle
+) -> int:
     """What the link between two different devices can do."""
     if process.device(srcDevice) is process.device(dstDevice):
         raise Refusal("INVALID_DEVICE", "the two devices are the same")

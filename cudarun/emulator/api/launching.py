@@ -4,19 +4,20 @@
 from __future__ import annotations
 
 import ctypes
-from typing import Any
 
-from cuda.bindings.driver import CUfunction_attribute
+from cuda.bindings.driver import CUfunction_attribute, CUlaunchConfig
 
 from cudarun.emulator.api.calls import call, enqueue
 from cudarun.emulator.api.modules import function_of
-from cudarun.emulator.host.handles import handle_value
+from cudarun.emulator.host.addresses import HostPointer
+from cudarun.emulator.host.handles import Handle, handle_value
 from cudarun.emulator.host.launches import Geometry, geometry_of, launch
 from cudarun.emulator.host.occupancy import (
     best_block,
     blocks_per_multiprocessor,
     dynamic_shared_for,
 )
+from cudarun.emulator.host.parameters import KernelParameters
 from cudarun.emulator.host.process import process
 from cudarun.emulator.host.refusal import Refusal
 
@@ -25,7 +26,7 @@ _MOST_DYNAMIC_SHARED = CUfunction_attribute.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED
 
 @enqueue()
 def cuLaunchKernel(
-    f: Any,
+    f: Handle,
     gridDimX: int,
     gridDimY: int,
     gridDimZ: int,
@@ -33,9 +34,9 @@ def cuLaunchKernel(
     blockDimY: int,
     blockDimZ: int,
     sharedMemBytes: int,
-    hStream: Any,
-    kernelParams: Any,
-    extra: Any,
+    hStream: Handle,
+    kernelParams: KernelParameters,
+    extra: HostPointer,
 ) -> None:
     """Launch a function, or a kernel in the stream's context."""
     grid, block = (gridDimX, gridDimY, gridDimZ), (blockDimX, blockDimY, blockDimZ)
@@ -43,7 +44,9 @@ def cuLaunchKernel(
 
 
 @enqueue()
-def cuLaunchKernelEx(config: Any, f: Any, kernelParams: Any, extra: Any) -> None:
+def cuLaunchKernelEx(
+    config: CUlaunchConfig | None, f: Handle, kernelParams: KernelParameters, extra: HostPointer
+) -> None:
     """Launch with attributes: cooperatively, in clusters."""
     if config is None:
         raise Refusal("INVALID_VALUE", "the launch configuration is null")
@@ -52,7 +55,7 @@ def cuLaunchKernelEx(config: Any, f: Any, kernelParams: Any, extra: Any) -> None
 
 @enqueue()
 def cuLaunchCooperativeKernel(
-    f: Any,
+    f: Handle,
     gridDimX: int,
     gridDimY: int,
     gridDimZ: int,
@@ -60,8 +63,8 @@ def cuLaunchCooperativeKernel(
     blockDimY: int,
     blockDimZ: int,
     sharedMemBytes: int,
-    hStream: Any,
-    kernelParams: Any,
+    hStream: Handle,
+    kernelParams: KernelParameters,
 ) -> None:
     """Launch with all blocks resident, so that they can wait for each other."""
     grid, block = (gridDimX, gridDimY, gridDimZ), (blockDimX, blockDimY, blockDimZ)
@@ -70,14 +73,14 @@ def cuLaunchCooperativeKernel(
 
 
 @enqueue()
-def cuLaunchHostFunc(hStream: Any, fn: Any, userData: Any) -> None:
+def cuLaunchHostFunc(hStream: Handle, fn: Handle, userData: Handle) -> None:
     """Call a function of the host, a C function pointer, in the order of a stream."""
     if process.ready(process.stream(hStream).context.device):
         ctypes.CFUNCTYPE(None, ctypes.c_void_p)(handle_value(fn))(handle_value(userData))
 
 
 @enqueue()
-def cuStreamAddCallback(hStream: Any, callback: Any, userData: Any, flags: int) -> None:
+def cuStreamAddCallback(hStream: Handle, callback: Handle, userData: Handle, flags: int) -> None:
     """Call a function ``(stream, result, userData)`` of the host in the order of a stream."""
     if flags != 0:
         raise Refusal("INVALID_VALUE", "flags must be 0")
@@ -88,7 +91,7 @@ def cuStreamAddCallback(hStream: Any, callback: Any, userData: Any, flags: int) 
 
 @call(1)
 def cuOccupancyMaxActiveBlocksPerMultiprocessor(
-    func: Any, blockSize: int, dynamicSMemSize: int
+    func: Handle, blockSize: int, dynamicSMemSize: int
 ) -> int:
     """How many blocks of a kernel are resident on a multiprocessor at one time."""
     return _resident(func, blockSize, dynamicSMemSize)
@@ -96,13 +99,13 @@ def cuOccupancyMaxActiveBlocksPerMultiprocessor(
 
 @call(1)
 def cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
-    func: Any, blockSize: int, dynamicSMemSize: int, flags: int
+    func: Handle, blockSize: int, dynamicSMemSize: int, flags: int
 ) -> int:
     """`cuOccupancyMaxActiveBlocksPerMultiprocessor`; the flags are for caches."""
     return _resident(func, blockSize, dynamicSMemSize)
 
 
-def _resident(func: Any, threads: int, dynamic_shared: int) -> int:
+def _resident(func: Handle, threads: int, dynamic_shared: int) -> int:
     if threads <= 0:
         raise Refusal("INVALID_VALUE", f"a block of {threads} threads")
     return blocks_per_multiprocessor(function_of(func).code, threads, dynamic_shared)
@@ -110,13 +113,13 @@ def _resident(func: Any, threads: int, dynamic_shared: int) -> int:
 
 @call(2)
 def cuOccupancyMaxPotentialBlockSize(
-    func: Any, blockSizeToDynamicSMemSize: Any, dynamicSMemSize: int, blockSizeLimit: int
+    func: Handle, blockSizeToDynamicSMemSize: Handle, dynamicSMemSize: int, blockSizeLimit: int
 ) -> tuple[int, int]:
     """The smallest grid and the block size that fill the device best."""
     return _best_block(func, blockSizeToDynamicSMemSize, dynamicSMemSize, blockSizeLimit)
 
 
-def _best_block(func: Any, needed: Any, dynamic_shared: int, limit: int) -> tuple[int, int]:
+def _best_block(func: Handle, needed: Handle, dynamic_shared: int, limit: int) -> tuple[int, int]:
     address = handle_value(needed)
     if address:
         shared_of = ctypes.CFUNCTYPE(ctypes.c_size_t, ctypes.c_int)(address)
@@ -126,8 +129,8 @@ def _best_block(func: Any, needed: Any, dynamic_shared: int, limit: int) -> tupl
 
 @call(2)
 def cuOccupancyMaxPotentialBlockSizeWithFlags(
-    func: Any,
-    blockSizeToDynamicSMemSize: Any,
+    func: Handle,
+    blockSizeToDynamicSMemSize: Handle,
     dynamicSMemSize: int,
     blockSizeLimit: int,
     flags: int,
@@ -137,7 +140,7 @@ def cuOccupancyMaxPotentialBlockSizeWithFlags(
 
 
 @call(1)
-def cuOccupancyAvailableDynamicSMemPerBlock(func: Any, numBlocks: int, blockSize: int) -> int:
+def cuOccupancyAvailableDynamicSMemPerBlock(func: Handle, numBlocks: int, blockSize: int) -> int:
     """The most dynamic shared memory with which so many blocks are still resident."""
     if numBlocks <= 0 or blockSize <= 0:
         raise Refusal("INVALID_VALUE", f"{numBlocks} blocks of {blockSize} threads")

@@ -3,15 +3,21 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from cuda.bindings.driver import CUdeviceptr, CUfunction, CUkernel, CUlibrary, CUmodule
+from cuda.bindings.driver import (
+    CUdeviceptr,
+    CUfunc_cache,
+    CUfunction,
+    CUfunction_attribute,
+    CUkernel,
+    CUlibrary,
+    CUmodule,
+)
 
 from cudarun.emulator.api.calls import call
 from cudarun.emulator.api.contexts import cache_preference
 from cudarun.emulator.api.modules import Options
-from cudarun.emulator.host.addresses import c_string
-from cudarun.emulator.host.handles import handle_value
+from cudarun.emulator.host.addresses import HostPointer, c_string
+from cudarun.emulator.host.handles import Handle, handle_value
 from cudarun.emulator.host.images import image_bytes, image_file
 from cudarun.emulator.host.jit import Compiled, JitOptions, compile_image
 from cudarun.emulator.host.modules import Attributes, Kernel, Library, parameter
@@ -19,24 +25,24 @@ from cudarun.emulator.host.process import process
 from cudarun.emulator.host.refusal import Refusal
 
 
-def _library(handle: Any) -> Library:
+def _library(handle: Handle) -> Library:
     return process.handles.get(handle_value(handle), Library)
 
 
-def _kernel(handle: Any) -> Kernel:
+def _kernel(handle: Handle) -> Kernel:
     return process.handles.get(handle_value(handle), Kernel)
 
 
 @call(1)
 def cuLibraryLoadData(
-    code: Any,
+    code: HostPointer,
     jitOptions: Options,
     jitOptionsValues: Options,
     numJitOptions: int,
     libraryOptions: Options,
     libraryOptionValues: Options,
     numLibraryOptions: int,
-) -> Any:
+) -> CUlibrary:
     """Load an image for all contexts; one that is no good is accepted (`cuLibraryGetKernel`)."""
     return _load(image_bytes(code), JitOptions(numJitOptions, jitOptions, jitOptionsValues))
 
@@ -50,13 +56,13 @@ def cuLibraryLoadFromFile(
     libraryOptions: Options,
     libraryOptionValues: Options,
     numLibraryOptions: int,
-) -> Any:
+) -> CUlibrary:
     """Load a file for all contexts."""
     image = image_file(c_string(fileName))
     return _load(image, JitOptions(numJitOptions, jitOptions, jitOptionsValues))
 
 
-def _load(image: bytes, options: JitOptions) -> Any:
+def _load(image: bytes, options: JitOptions) -> CUlibrary:
     compiled: Compiled | Refusal
     try:
         compiled = compile_image(image, options)
@@ -66,7 +72,7 @@ def _load(image: bytes, options: JitOptions) -> Any:
 
 
 @call(waits=True)
-def cuLibraryUnload(library: Any) -> None:
+def cuLibraryUnload(library: Handle) -> None:
     """Take a library out of every context."""
     unloaded = _library(library)
     for device in process.devices:
@@ -75,19 +81,19 @@ def cuLibraryUnload(library: Any) -> None:
 
 
 @call(1)
-def cuLibraryGetKernel(library: Any, name: bytes) -> Any:
+def cuLibraryGetKernel(library: Handle, name: bytes) -> CUkernel:
     """A kernel of a library by name; whatever is wrong with the image is told here."""
     return CUkernel(_library(library).kernel(c_string(name)).handle)
 
 
 @call(1)
-def cuLibraryGetKernelCount(lib: Any) -> int:
+def cuLibraryGetKernelCount(lib: Handle) -> int:
     """How many kernels a library has; none where its image is no good."""
     return len(_library(lib).kernels())
 
 
 @call(1)
-def cuLibraryEnumerateKernels(numKernels: int, lib: Any) -> list[Any]:
+def cuLibraryEnumerateKernels(numKernels: int, lib: Handle) -> list[CUkernel]:
     """The first ``numKernels`` kernels of a library; null handles where there are fewer."""
     kernels = list(_library(lib).kernels().values())[:numKernels]
     missing = [CUkernel(0)] * (numKernels - len(kernels))
@@ -95,13 +101,13 @@ def cuLibraryEnumerateKernels(numKernels: int, lib: Any) -> list[Any]:
 
 
 @call(1)
-def cuLibraryGetModule(library: Any) -> Any:
+def cuLibraryGetModule(library: Handle) -> CUmodule:
     """What stands for the library in the current context."""
     return CUmodule(_library(library).module(process.current()).handle)
 
 
 @call(2)
-def cuLibraryGetGlobal(library: Any, name: bytes) -> tuple[Any, int]:
+def cuLibraryGetGlobal(library: Handle, name: bytes) -> tuple[CUdeviceptr, int]:
     """Address and size of a variable in the current context."""
     module = _library(library).module(process.current())
     address, size = module.variable(c_string(name))
@@ -109,7 +115,7 @@ def cuLibraryGetGlobal(library: Any, name: bytes) -> tuple[Any, int]:
 
 
 @call(2)
-def cuLibraryGetManaged(library: Any, name: bytes) -> tuple[Any, int]:
+def cuLibraryGetManaged(library: Handle, name: bytes) -> tuple[CUdeviceptr, int]:
     """Address and size of a managed variable, the same in every context; none need be current."""
     address, size = _library(library).managed_variable(c_string(name))
     return CUdeviceptr(address), size
@@ -119,54 +125,56 @@ def cuLibraryGetManaged(library: Any, name: bytes) -> tuple[Any, int]:
 
 
 @call(1)
-def cuKernelGetFunction(kernel: Any) -> Any:
+def cuKernelGetFunction(kernel: Handle) -> CUfunction:
     """What stands for a kernel in the current context."""
     return CUfunction(_kernel(kernel).function(process.current()).handle)
 
 
 @call(1)
-def cuKernelGetLibrary(kernel: Any) -> Any:
+def cuKernelGetLibrary(kernel: Handle) -> CUlibrary:
     """The library of a kernel."""
     return CUlibrary(_kernel(kernel).library.handle)
 
 
 @call(1)
-def cuKernelGetName(hfunc: Any) -> bytes:
+def cuKernelGetName(hfunc: Handle) -> bytes:
     """The kernel's name in the PTX text."""
     return _kernel(hfunc).code.name.encode()
 
 
 @call(1)
-def cuKernelGetAttribute(attrib: Any, kernel: Any, dev: Any) -> int:
+def cuKernelGetAttribute(attrib: CUfunction_attribute, kernel: Handle, dev: Handle) -> int:
     """The value of a ``CUfunction_attribute`` on a device."""
     return _attributes(kernel, dev).get(attrib)
 
 
 @call()
-def cuKernelSetAttribute(attrib: Any, val: int, kernel: Any, dev: Any) -> None:
+def cuKernelSetAttribute(
+    attrib: CUfunction_attribute, val: int, kernel: Handle, dev: Handle
+) -> None:
     """Change an attribute on a device; what ``cuFuncSetAttribute`` has set stays above it."""
     _attributes(kernel, dev).set(attrib, val)
 
 
 @call()
-def cuKernelSetCacheConfig(kernel: Any, config: Any, dev: Any) -> None:
+def cuKernelSetCacheConfig(kernel: Handle, config: CUfunc_cache, dev: Handle) -> None:
     """Prefer L1 cache or shared memory for a kernel; here it changes nothing."""
     _attributes(kernel, dev)
     cache_preference(config)
 
 
-def _attributes(kernel: Any, dev: Any) -> Attributes:
+def _attributes(kernel: Handle, dev: Handle) -> Attributes:
     return _kernel(kernel).attributes(process.device(dev).ordinal)
 
 
 @call(2)
-def cuKernelGetParamInfo(kernel: Any, paramIndex: int) -> tuple[int, int]:
+def cuKernelGetParamInfo(kernel: Handle, paramIndex: int) -> tuple[int, int]:
     """Offset and size of a parameter in the parameter buffer; a context must be current."""
     process.current()
     return parameter(_kernel(kernel).code, paramIndex)
 
 
 @call(1)
-def cuKernelGetParamCount(kernel: Any) -> int:
+def cuKernelGetParamCount(kernel: Handle) -> int:
     """How many parameters a kernel has."""
     return len(_kernel(kernel).code.parameters)

@@ -5,15 +5,14 @@ from __future__ import annotations
 
 import ctypes
 import itertools
-from typing import Any
 
 from cuda.bindings.driver import CUjitInputType, CUlinkState
 
 from cudarun.emulator.api.calls import call
 from cudarun.emulator.api.modules import Options
-from cudarun.emulator.host.addresses import address_of, c_string
+from cudarun.emulator.host.addresses import HostPointer, address_of, c_string
 from cudarun.emulator.host.contexts import Context
-from cudarun.emulator.host.handles import handle_value
+from cudarun.emulator.host.handles import Handle, handle_value
 from cudarun.emulator.host.images import NotLoadable, image_file, ptx_text
 from cudarun.emulator.host.jit import JitOptions, compile_text, information, jit_refusal
 from cudarun.emulator.host.linking import Input, Linker, LinkError
@@ -51,7 +50,7 @@ class _LinkState:
         if self.image is not None:
             raise Refusal("INVALID_VALUE", "the link is complete")
 
-    def add(self, kind: Any, image: bytes, name: str) -> None:
+    def add(self, kind: CUjitInputType, image: bytes, name: str) -> None:
         """Take an input; the error log says why it is refused."""
         self.check_open()
         if kind not in _INPUTS:
@@ -88,12 +87,12 @@ class _LinkState:
         return ctypes.addressof(self.image), len(text)
 
 
-def _state(handle: Any) -> _LinkState:
+def _state(handle: Handle) -> _LinkState:
     return process.handles.get(handle_value(handle), _LinkState)
 
 
 @call(1)
-def cuLinkCreate(numOptions: int, options: Options, optionValues: Options) -> Any:
+def cuLinkCreate(numOptions: int, options: Options, optionValues: Options) -> CUlinkState:
     """Begin a link."""
     jit_options = JitOptions(numOptions, options, optionValues)
     jit_options.check_of_link()
@@ -102,9 +101,9 @@ def cuLinkCreate(numOptions: int, options: Options, optionValues: Options) -> An
 
 @call()
 def cuLinkAddData(
-    state: Any,
-    typename: Any,
-    data: Any,
+    state: Handle,
+    typename: CUjitInputType,
+    data: HostPointer,
     size: int,
     name: bytes | None,
     numOptions: int,
@@ -122,8 +121,8 @@ def cuLinkAddData(
 
 @call()
 def cuLinkAddFile(
-    state: Any,
-    typename: Any,
+    state: Handle,
+    typename: CUjitInputType,
     path: bytes,
     numOptions: int,
     options: Options,
@@ -138,12 +137,12 @@ def cuLinkAddFile(
 
 
 @call(2)
-def cuLinkComplete(state: Any) -> tuple[int, int]:
+def cuLinkComplete(state: Handle) -> tuple[int, int]:
     """Finish a link: address and size of the image, which lives as long as the link state."""
     return _state(state).complete()
 
 
 @call()
-def cuLinkDestroy(state: Any) -> None:
+def cuLinkDestroy(state: Handle) -> None:
     """End a link; its image is gone."""
     _state(state).destroy()

@@ -4,25 +4,26 @@
 from __future__ import annotations
 
 import ctypes
-from typing import Any
 
 from cuda.bindings.driver import CUlogIterator
 
 from cudarun.emulator.api.calls import query
-from cudarun.emulator.host.addresses import address_of, c_string, host_bytes
+from cudarun.emulator.host.addresses import HostPointer, address_of, c_string, host_bytes
 from cudarun.emulator.host.log import CAPACITY
 from cudarun.emulator.host.process import process
 from cudarun.emulator.host.refusal import Refusal
 
 
 @query(1, before_init=True)
-def cuLogsCurrent(flags: int) -> Any:
+def cuLogsCurrent(flags: int) -> CUlogIterator:
     """An iterator to the place where the next message will be; no flags are refused."""
     return CUlogIterator(process.log.next)
 
 
 @query(2, before_init=True)
-def cuLogsDumpToMemory(iterator: Any, buffer: Any, size: int, flags: int) -> tuple[Any, int]:
+def cuLogsDumpToMemory(
+    iterator: CUlogIterator | None, buffer: HostPointer, size: int, flags: int
+) -> tuple[CUlogIterator | None, int]:
     """Write the messages since ``iterator`` (all for ``None``) and a NUL to ``buffer``.
 
     Returns:
@@ -39,7 +40,9 @@ def cuLogsDumpToMemory(iterator: Any, buffer: Any, size: int, flags: int) -> tup
 
 
 @query(1, before_init=True)
-def cuLogsDumpToFile(iterator: Any, pathToFile: bytes, flags: int) -> Any:
+def cuLogsDumpToFile(
+    iterator: CUlogIterator | None, pathToFile: bytes, flags: int
+) -> CUlogIterator | None:
     """Write the messages since ``iterator`` (all for ``None``) to a file.
 
     Returns:
@@ -60,11 +63,11 @@ def _check(flags: int) -> None:
         raise Refusal("INVALID_VALUE", "flags must be 0")
 
 
-def _start(iterator: Any) -> int:
+def _start(iterator: CUlogIterator | None) -> int:
     return 0 if iterator is None else int(iterator)
 
 
-def _advanced(iterator: Any) -> Any:
+def _advanced(iterator: CUlogIterator | None) -> CUlogIterator | None:
     """The same iterator object, as the bindings return it, pointing past the newest message."""
     if iterator is not None:
         ctypes.c_uint.from_address(iterator.getPtr()).value = process.log.next

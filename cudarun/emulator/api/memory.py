@@ -6,10 +6,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from cuda.bindings.driver import CUdeviceptr
+from cuda.bindings.driver import CUdeviceptr, CUmem_advise, CUpointer_attribute
 
 from cudarun.emulator.api.calls import call, enqueue
-from cudarun.emulator.host.addresses import Bytes, address_of, host_bytes
+from cudarun.emulator.host.addresses import Bytes, HostPointer, address_of, host_bytes
 from cudarun.emulator.host.buffers import (
     DEVICE_KINDS,
     Buffer,
@@ -18,7 +18,7 @@ from cudarun.emulator.host.buffers import (
     bytes_anywhere,
     fill,
 )
-from cudarun.emulator.host.handles import handle_value
+from cudarun.emulator.host.handles import Handle, handle_value
 from cudarun.emulator.host.pools import Pool
 from cudarun.emulator.host.process import process
 from cudarun.emulator.host.refusal import Refusal
@@ -51,20 +51,22 @@ def allocated(size: int, kind: Kind, flags: int = 0, *, pool: Pool | None = None
 
 
 @call(1)
-def cuMemAlloc(bytesize: int) -> Any:
+def cuMemAlloc(bytesize: int) -> CUdeviceptr:
     """Device memory; its contents are not defined, here they are zeros."""
     return CUdeviceptr(allocated(bytesize, Kind.DEVICE).address)
 
 
 @call(1)
-def cuMemAllocAsync(bytesize: int, hStream: Any) -> Any:
+def cuMemAllocAsync(bytesize: int, hStream: Handle) -> CUdeviceptr:
     """Device memory of the device's pool, in the order of a stream."""
     pool = process.stream(hStream).context.device.pool
     return CUdeviceptr(allocated(bytesize, Kind.DEVICE, pool=pool).address)
 
 
 @call(2)
-def cuMemAllocPitch(WidthInBytes: int, Height: int, ElementSizeBytes: int) -> tuple[Any, int]:
+def cuMemAllocPitch(
+    WidthInBytes: int, Height: int, ElementSizeBytes: int
+) -> tuple[CUdeviceptr, int]:
     """Device memory for rows, and how far apart they are to begin."""
     if ElementSizeBytes not in (4, 8, 16):
         raise Refusal("INVALID_VALUE", f"an element of {ElementSizeBytes} bytes")
@@ -73,7 +75,7 @@ def cuMemAllocPitch(WidthInBytes: int, Height: int, ElementSizeBytes: int) -> tu
 
 
 @call(1)
-def cuMemAllocManaged(bytesize: int, flags: int) -> Any:
+def cuMemAllocManaged(bytesize: int, flags: int) -> CUdeviceptr:
     """Memory with one address for the host and every device."""
     if flags not in _ATTACH_FLAGS:
         raise Refusal("INVALID_VALUE", f"{flags:#x} is not one of CUmemAttach_flags")
@@ -81,7 +83,7 @@ def cuMemAllocManaged(bytesize: int, flags: int) -> Any:
 
 
 @call(waits=True)
-def cuMemFree(dptr: Any) -> None:
+def cuMemFree(dptr: Handle) -> None:
     """Give device or managed memory back; null is fine."""
     process.current()
     address = handle_value(dptr)
@@ -90,7 +92,7 @@ def cuMemFree(dptr: Any) -> None:
 
 
 @call()
-def cuMemFreeAsync(dptr: Any, hStream: Any) -> None:
+def cuMemFreeAsync(dptr: Handle, hStream: Handle) -> None:
     """Give device memory back, in the order of a stream."""
     process.ready(process.stream(hStream).context.device)
     process.buffers.release(handle_value(dptr), Kind.DEVICE)
@@ -114,14 +116,14 @@ def cuMemHostAlloc(bytesize: int, Flags: int) -> int:
 
 
 @call(waits=True)
-def cuMemFreeHost(p: Any) -> None:
+def cuMemFreeHost(p: HostPointer) -> None:
     """Give page-locked host memory back."""
     process.current()
     process.buffers.release(address_of(p), Kind.PAGE_LOCKED)
 
 
 @call()
-def cuMemHostRegister(p: Any, bytesize: int, Flags: int) -> None:
+def cuMemHostRegister(p: HostPointer, bytesize: int, Flags: int) -> None:
     """Let kernels reach host memory of the program's own."""
     context, address = process.current(), address_of(p)
     if bytesize == 0 or address == 0 or Flags & ~_HOST_REGISTER_FLAGS:
@@ -133,7 +135,7 @@ def cuMemHostRegister(p: Any, bytesize: int, Flags: int) -> None:
 
 
 @call(waits=True)
-def cuMemHostUnregister(p: Any) -> None:
+def cuMemHostUnregister(p: HostPointer) -> None:
     """Undo `cuMemHostRegister`."""
     process.current()
     address, refusal = address_of(p), "HOST_MEMORY_NOT_REGISTERED"
@@ -141,7 +143,7 @@ def cuMemHostUnregister(p: Any) -> None:
 
 
 @call(1)
-def cuMemHostGetDevicePointer(p: Any, Flags: int) -> Any:
+def cuMemHostGetDevicePointer(p: HostPointer, Flags: int) -> CUdeviceptr:
     """The address at which kernels reach page-locked memory: the same."""
     process.current()
     address = address_of(p)
@@ -152,7 +154,7 @@ def cuMemHostGetDevicePointer(p: Any, Flags: int) -> Any:
 
 
 @call(1)
-def cuMemHostGetFlags(p: Any) -> int:
+def cuMemHostGetFlags(p: HostPointer) -> int:
     """The flags that page-locked memory was made with."""
     process.current()
     return _page_locked(address_of(p)).flags
@@ -173,7 +175,7 @@ def cuMemGetInfo() -> tuple[int, int]:
 
 
 @call(2)
-def cuMemGetAddressRange(dptr: Any) -> tuple[Any, int]:
+def cuMemGetAddressRange(dptr: Handle) -> tuple[CUdeviceptr, int]:
     """Base and size of the allocation that an address is in."""
     process.current()
     address = handle_value(dptr)
@@ -187,7 +189,7 @@ def cuMemGetAddressRange(dptr: Any) -> tuple[Any, int]:
 # --- copies --------------------------------------------------------------------------------------
 
 
-def device_bytes(pointer: Any, size: int, *, to_write: bool = False) -> Bytes:
+def device_bytes(pointer: Handle, size: int, *, to_write: bool = False) -> Bytes:
     """Memory that is the device's to reach; ``to_write`` if all of it is going to be written."""
     address = handle_value(pointer)
     memory = process.memory_at(address)
@@ -196,13 +198,13 @@ def device_bytes(pointer: Any, size: int, *, to_write: bool = False) -> Bytes:
     return bytes_anywhere(memory, address, size, to_write=to_write)
 
 
-def any_bytes(pointer: Any, size: int, *, to_write: bool = False) -> Bytes:
+def any_bytes(pointer: HostPointer, size: int, *, to_write: bool = False) -> Bytes:
     """Memory of a device or the host, which the address tells."""
     address = address_of(pointer)
     return bytes_anywhere(process.memory_at(address), address, size, to_write=to_write)
 
 
-def given_host_bytes(data: Any, size: int) -> Bytes:
+def given_host_bytes(data: HostPointer, size: int) -> Bytes:
     """Memory that is the program's own."""
     address = address_of(data)
     if address == 0 and size:
@@ -215,38 +217,38 @@ def _copy(target: Bytes, source: Bytes) -> None:
     target[:] = source
 
 
-def _copy_in_stream(target: Bytes, source: Bytes, stream: Any) -> None:
+def _copy_in_stream(target: Bytes, source: Bytes, stream: Handle) -> None:
     if process.ready(process.stream(stream).context.device):
         target[:] = source
 
 
 @call(waits=True)
-def cuMemcpyHtoD(dstDevice: Any, srcHost: Any, ByteCount: int) -> None:
+def cuMemcpyHtoD(dstDevice: Handle, srcHost: HostPointer, ByteCount: int) -> None:
     """Copy from the host to a device."""
     _copy(device_bytes(dstDevice, ByteCount, to_write=True), given_host_bytes(srcHost, ByteCount))
 
 
 @call(waits=True)
-def cuMemcpyDtoH(dstHost: Any, srcDevice: Any, ByteCount: int) -> None:
+def cuMemcpyDtoH(dstHost: HostPointer, srcDevice: Handle, ByteCount: int) -> None:
     """Copy from a device to the host."""
     _copy(given_host_bytes(dstHost, ByteCount), device_bytes(srcDevice, ByteCount))
 
 
 @call(waits=True)
-def cuMemcpyDtoD(dstDevice: Any, srcDevice: Any, ByteCount: int) -> None:
+def cuMemcpyDtoD(dstDevice: Handle, srcDevice: Handle, ByteCount: int) -> None:
     """Copy from device memory to device memory, of another device too."""
     _copy(device_bytes(dstDevice, ByteCount, to_write=True), device_bytes(srcDevice, ByteCount))
 
 
 @call(waits=True)
-def cuMemcpy(dst: Any, src: Any, ByteCount: int) -> None:
+def cuMemcpy(dst: HostPointer, src: HostPointer, ByteCount: int) -> None:
     """Copy between any two addresses."""
     _copy(any_bytes(dst, ByteCount, to_write=True), any_bytes(src, ByteCount))
 
 
 @call(waits=True)
 def cuMemcpyPeer(
-    dstDevice: Any, dstContext: Any, srcDevice: Any, srcContext: Any, ByteCount: int
+    dstDevice: Handle, dstContext: Handle, srcDevice: Handle, srcContext: Handle, ByteCount: int
 ) -> None:
     """Copy from a context's memory to another's."""
     process.context(dstContext), process.context(srcContext)
@@ -255,12 +257,12 @@ def cuMemcpyPeer(
 
 @enqueue()
 def cuMemcpyPeerAsync(
-    dstDevice: Any,
-    dstContext: Any,
-    srcDevice: Any,
-    srcContext: Any,
+    dstDevice: Handle,
+    dstContext: Handle,
+    srcDevice: Handle,
+    srcContext: Handle,
     ByteCount: int,
-    hStream: Any,
+    hStream: Handle,
 ) -> None:
     """Copy from a context's memory to another's, in a stream."""
     process.context(dstContext), process.context(srcContext)
@@ -270,7 +272,9 @@ def cuMemcpyPeerAsync(
 
 
 @enqueue()
-def cuMemcpyHtoDAsync(dstDevice: Any, srcHost: Any, ByteCount: int, hStream: Any) -> None:
+def cuMemcpyHtoDAsync(
+    dstDevice: Handle, srcHost: HostPointer, ByteCount: int, hStream: Handle
+) -> None:
     """Copy from the host to a device, in a stream."""
     target = device_bytes(dstDevice, ByteCount, to_write=True)
     source = given_host_bytes(srcHost, ByteCount)
@@ -278,14 +282,18 @@ def cuMemcpyHtoDAsync(dstDevice: Any, srcHost: Any, ByteCount: int, hStream: Any
 
 
 @enqueue()
-def cuMemcpyDtoHAsync(dstHost: Any, srcDevice: Any, ByteCount: int, hStream: Any) -> None:
+def cuMemcpyDtoHAsync(
+    dstHost: HostPointer, srcDevice: Handle, ByteCount: int, hStream: Handle
+) -> None:
     """Copy from a device to the host, in a stream."""
     target, source = given_host_bytes(dstHost, ByteCount), device_bytes(srcDevice, ByteCount)
     _copy_in_stream(target, source, hStream)
 
 
 @enqueue()
-def cuMemcpyDtoDAsync(dstDevice: Any, srcDevice: Any, ByteCount: int, hStream: Any) -> None:
+def cuMemcpyDtoDAsync(
+    dstDevice: Handle, srcDevice: Handle, ByteCount: int, hStream: Handle
+) -> None:
     """Copy from device memory to device memory, in a stream."""
     target = device_bytes(dstDevice, ByteCount, to_write=True)
     source = device_bytes(srcDevice, ByteCount)
@@ -293,7 +301,7 @@ def cuMemcpyDtoDAsync(dstDevice: Any, srcDevice: Any, ByteCount: int, hStream: A
 
 
 @enqueue()
-def cuMemcpyAsync(dst: Any, src: Any, ByteCount: int, hStream: Any) -> None:
+def cuMemcpyAsync(dst: HostPointer, src: HostPointer, ByteCount: int, hStream: Handle) -> None:
     """Copy between any two addresses, in a stream."""
     _copy_in_stream(any_bytes(dst, ByteCount, to_write=True), any_bytes(src, ByteCount), hStream)
 
@@ -301,57 +309,57 @@ def cuMemcpyAsync(dst: Any, src: Any, ByteCount: int, hStream: Any) -> None:
 # --- fills ---------------------------------------------------------------------------------------
 
 
-def _fill(pointer: Any, value: int, count: int, width: int) -> None:
+def _fill(pointer: Handle, value: int, count: int, width: int) -> None:
     process.current()
     check_alignment(pointer, width)
     fill(device_bytes(pointer, count * width, to_write=True), value, width)
 
 
-def _fill_in_stream(pointer: Any, value: int, count: int, width: int, stream: Any) -> None:
+def _fill_in_stream(pointer: Handle, value: int, count: int, width: int, stream: Handle) -> None:
     check_alignment(pointer, width)
     view = device_bytes(pointer, count * width, to_write=True)
     if process.ready(process.stream(stream).context.device):
         fill(view, value, width)
 
 
-def check_alignment(pointer: Any, width: int) -> None:
+def check_alignment(pointer: Handle, width: int) -> None:
     """Raise `Refusal` where an address does not suit items of ``width`` bytes."""
     if handle_value(pointer) % width:
         raise Refusal("INVALID_VALUE", f"the address is no multiple of {width}")
 
 
 @call(waits=True)
-def cuMemsetD8(dstDevice: Any, uc: int, N: int) -> None:
+def cuMemsetD8(dstDevice: Handle, uc: int, N: int) -> None:
     """Set ``N`` bytes."""
     _fill(dstDevice, uc, N, 1)
 
 
 @call(waits=True)
-def cuMemsetD16(dstDevice: Any, us: int, N: int) -> None:
+def cuMemsetD16(dstDevice: Handle, us: int, N: int) -> None:
     """Set ``N`` items of 2 bytes."""
     _fill(dstDevice, us, N, 2)
 
 
 @call(waits=True)
-def cuMemsetD32(dstDevice: Any, ui: int, N: int) -> None:
+def cuMemsetD32(dstDevice: Handle, ui: int, N: int) -> None:
     """Set ``N`` items of 4 bytes."""
     _fill(dstDevice, ui, N, 4)
 
 
 @enqueue()
-def cuMemsetD8Async(dstDevice: Any, uc: int, N: int, hStream: Any) -> None:
+def cuMemsetD8Async(dstDevice: Handle, uc: int, N: int, hStream: Handle) -> None:
     """Set ``N`` bytes, in a stream."""
     _fill_in_stream(dstDevice, uc, N, 1, hStream)
 
 
 @enqueue()
-def cuMemsetD16Async(dstDevice: Any, us: int, N: int, hStream: Any) -> None:
+def cuMemsetD16Async(dstDevice: Handle, us: int, N: int, hStream: Handle) -> None:
     """Set ``N`` items of 2 bytes, in a stream."""
     _fill_in_stream(dstDevice, us, N, 2, hStream)
 
 
 @enqueue()
-def cuMemsetD32Async(dstDevice: Any, ui: int, N: int, hStream: Any) -> None:
+def cuMemsetD32Async(dstDevice: Handle, ui: int, N: int, hStream: Handle) -> None:
     """Set ``N`` items of 4 bytes, in a stream."""
     _fill_in_stream(dstDevice, ui, N, 4, hStream)
 
@@ -360,7 +368,7 @@ def cuMemsetD32Async(dstDevice: Any, ui: int, N: int, hStream: Any) -> None:
 
 
 @call(1)
-def cuPointerGetAttribute(attribute: Any, ptr: Any) -> Any:
+def cuPointerGetAttribute(attribute: CUpointer_attribute, ptr: Handle) -> Any:
     """What the driver knows of an address."""
     address = handle_value(ptr)
     buffer = process.buffers.find(address)
@@ -370,7 +378,9 @@ def cuPointerGetAttribute(attribute: Any, ptr: Any) -> Any:
 
 
 @call(1)
-def cuPointerGetAttributes(numAttributes: int, attributes: Sequence[Any], ptr: Any) -> list[Any]:
+def cuPointerGetAttributes(
+    numAttributes: int, attributes: Sequence[CUpointer_attribute], ptr: Handle
+) -> list[object]:
     """Several attributes of an address; zeros where the driver does not know it."""
     if len(attributes) < numAttributes:
         raise RuntimeError(f"List is too small: {len(attributes)} < {numAttributes}")
@@ -382,25 +392,27 @@ def cuPointerGetAttributes(numAttributes: int, attributes: Sequence[Any], ptr: A
 
 
 @enqueue()
-def cuMemPrefetchAsync(devPtr: Any, count: int, location: Any, *flags_and_stream: Any) -> None:
+def cuMemPrefetchAsync(
+    devPtr: Handle, count: int, location: object, *flags_and_stream: object
+) -> None:
     """Move managed memory near to where it is used: it is there already."""
     _managed(devPtr, count)
 
 
 @call()
-def cuMemAdvise(devPtr: Any, count: int, advice: Any, location: Any) -> None:
+def cuMemAdvise(devPtr: Handle, count: int, advice: CUmem_advise, location: object) -> None:
     """Take advice on managed memory: it changes nothing here."""
     _managed(devPtr, count)
 
 
 @enqueue()
-def cuStreamAttachMemAsync(hStream: Any, dptr: Any, length: int, flags: int) -> None:
+def cuStreamAttachMemAsync(hStream: Handle, dptr: Handle, length: int, flags: int) -> None:
     """Tie managed memory to a stream: it changes nothing here."""
     process.stream(hStream)
     _managed(dptr, length)
 
 
-def _managed(pointer: Any, count: int) -> None:
+def _managed(pointer: Handle, count: int) -> None:
     address = handle_value(pointer)
     if process.host_memory.find(address) is None:
         raise Refusal("INVALID_VALUE", f"{address:#x} is not in managed memory")

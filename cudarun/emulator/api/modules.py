@@ -8,7 +8,9 @@ from typing import Any
 
 from cuda.bindings.driver import (
     CUdeviceptr,
+    CUfunc_cache,
     CUfunction,
+    CUfunction_attribute,
     CUfunctionLoadingState,
     CUmodule,
     CUmoduleLoadingMode,
@@ -16,8 +18,8 @@ from cuda.bindings.driver import (
 
 from cudarun.emulator.api.calls import call, query
 from cudarun.emulator.api.contexts import cache_preference
-from cudarun.emulator.host.addresses import c_string
-from cudarun.emulator.host.handles import handle_value
+from cudarun.emulator.host.addresses import HostPointer, c_string
+from cudarun.emulator.host.handles import Handle, handle_value
 from cudarun.emulator.host.images import image_bytes, image_file
 from cudarun.emulator.host.jit import JitOptions, compile_image
 from cudarun.emulator.host.modules import Function, Kernel, Module, loads_eagerly, parameter
@@ -26,11 +28,11 @@ from cudarun.emulator.host.process import process
 Options = Sequence[Any] | None
 
 
-def _module(handle: Any) -> Module:
+def _module(handle: Handle) -> Module:
     return process.handles.get(handle_value(handle), Module)
 
 
-def function_of(handle: Any) -> Function:
+def function_of(handle: Handle) -> Function:
     """The function behind a ``CUfunction``; a ``CUkernel`` means its one in the current context."""
     value = handle_value(handle)
     kernel = process.handles.find(value, Kernel)
@@ -43,38 +45,40 @@ def function_of(handle: Any) -> Function:
 
 
 @call(1)
-def cuModuleLoadData(image: Any) -> Any:
+def cuModuleLoadData(image: HostPointer) -> CUmodule:
     """Load an image into the current context."""
     return _load(image_bytes(image), JitOptions(0, None, None))
 
 
 @call(1)
-def cuModuleLoadDataEx(image: Any, numOptions: int, options: Options, optionValues: Options) -> Any:
+def cuModuleLoadDataEx(
+    image: HostPointer, numOptions: int, options: Options, optionValues: Options
+) -> CUmodule:
     """Load an image into the current context, with options for its compilation."""
     return _load(image_bytes(image), JitOptions(numOptions, options, optionValues))
 
 
 @call(1)
-def cuModuleLoadFatBinary(fatCubin: Any) -> Any:
+def cuModuleLoadFatBinary(fatCubin: HostPointer) -> CUmodule:
     """Load a fat binary into the current context."""
     return _load(image_bytes(fatCubin), JitOptions(0, None, None))
 
 
 @call(1)
-def cuModuleLoad(fname: bytes) -> Any:
+def cuModuleLoad(fname: bytes) -> CUmodule:
     """Load a file into the current context."""
     process.current()
     return _load(image_file(c_string(fname)), JitOptions(0, None, None))
 
 
-def _load(image: bytes, options: JitOptions) -> Any:
+def _load(image: bytes, options: JitOptions) -> CUmodule:
     context = process.current()
     module = Module(context, compile_image(image, options), process.host_memory)
     return CUmodule(module.handle)
 
 
 @call(waits=True)
-def cuModuleUnload(hmod: Any) -> None:
+def cuModuleUnload(hmod: Handle) -> None:
     """Take a module out of its context."""
     module = _module(hmod)
     process.ready(module.context.device)
@@ -82,7 +86,7 @@ def cuModuleUnload(hmod: Any) -> None:
 
 
 @query(1)
-def cuModuleGetLoadingMode() -> Any:
+def cuModuleGetLoadingMode() -> CUmoduleLoadingMode:
     """Lazy, unless ``CUDA_MODULE_LOADING`` is ``EAGER``."""
     if loads_eagerly():
         return CUmoduleLoadingMode.CU_MODULE_EAGER_LOADING
@@ -90,19 +94,19 @@ def cuModuleGetLoadingMode() -> Any:
 
 
 @call(1)
-def cuModuleGetFunction(hmod: Any, name: bytes) -> Any:
+def cuModuleGetFunction(hmod: Handle, name: bytes) -> CUfunction:
     """A kernel of a module by name."""
     return CUfunction(_module(hmod).function(c_string(name)).handle)
 
 
 @call(1)
-def cuModuleGetFunctionCount(mod: Any) -> int:
+def cuModuleGetFunctionCount(mod: Handle) -> int:
     """How many kernels a module has."""
     return len(_module(mod).functions)
 
 
 @call(1)
-def cuModuleEnumerateFunctions(numFunctions: int, mod: Any) -> list[Any]:
+def cuModuleEnumerateFunctions(numFunctions: int, mod: Handle) -> list[CUfunction]:
     """The first ``numFunctions`` kernels of a module; null handles where there are fewer."""
     functions = list(_module(mod).functions.values())[:numFunctions]
     missing = [CUfunction(0)] * (numFunctions - len(functions))
@@ -110,7 +114,7 @@ def cuModuleEnumerateFunctions(numFunctions: int, mod: Any) -> list[Any]:
 
 
 @call(2)
-def cuModuleGetGlobal(hmod: Any, name: bytes) -> tuple[Any, int]:
+def cuModuleGetGlobal(hmod: Handle, name: bytes) -> tuple[CUdeviceptr, int]:
     """Address and size of a variable of a module."""
     address, size = _module(hmod).variable(c_string(name))
     return CUdeviceptr(address), size
@@ -120,56 +124,56 @@ def cuModuleGetGlobal(hmod: Any, name: bytes) -> tuple[Any, int]:
 
 
 @call(1)
-def cuFuncGetAttribute(attrib: Any, hfunc: Any) -> int:
+def cuFuncGetAttribute(attrib: CUfunction_attribute, hfunc: Handle) -> int:
     """The value of a ``CUfunction_attribute``."""
     return function_of(hfunc).attributes.get(attrib)
 
 
 @call()
-def cuFuncSetAttribute(hfunc: Any, attrib: Any, value: int) -> None:
+def cuFuncSetAttribute(hfunc: Handle, attrib: CUfunction_attribute, value: int) -> None:
     """Change an attribute that can be changed."""
     function_of(hfunc).attributes.set(attrib, value)
 
 
 @call()
-def cuFuncSetCacheConfig(hfunc: Any, config: Any) -> None:
+def cuFuncSetCacheConfig(hfunc: Handle, config: CUfunc_cache) -> None:
     """Prefer L1 cache or shared memory for a function; here it changes nothing."""
     function_of(hfunc)
     cache_preference(config)
 
 
 @call(1)
-def cuFuncGetModule(hfunc: Any) -> Any:
+def cuFuncGetModule(hfunc: Handle) -> CUmodule:
     """The module of a function."""
     return CUmodule(function_of(hfunc).module.handle)
 
 
 @call(1)
-def cuFuncGetName(hfunc: Any) -> bytes:
+def cuFuncGetName(hfunc: Handle) -> bytes:
     """The function's name in the PTX text."""
     return function_of(hfunc).code.name.encode()
 
 
 @call(2)
-def cuFuncGetParamInfo(func: Any, paramIndex: int) -> tuple[int, int]:
+def cuFuncGetParamInfo(func: Handle, paramIndex: int) -> tuple[int, int]:
     """Offset and size of a parameter in the parameter buffer."""
     return parameter(function_of(func).code, paramIndex)
 
 
 @call(1)
-def cuFuncGetParamCount(func: Any) -> int:
+def cuFuncGetParamCount(func: Handle) -> int:
     """How many parameters a function has."""
     return len(function_of(func).code.parameters)
 
 
 @call(1)
-def cuFuncIsLoaded(function: Any) -> Any:
+def cuFuncIsLoaded(function: Handle) -> CUfunctionLoadingState:
     """Whether lazy loading has come to this function yet."""
     loaded = function_of(function).loaded
     return CUfunctionLoadingState(int(loaded))
 
 
 @call()
-def cuFuncLoad(function: Any) -> None:
+def cuFuncLoad(function: Handle) -> None:
     """Load a function now."""
     function_of(function).loaded = True

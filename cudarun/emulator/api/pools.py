@@ -3,37 +3,45 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import SupportsInt
 
-from cuda.bindings.driver import CUdeviceptr, CUmemAllocationType, CUmemLocationType, CUmemoryPool
+from cuda.bindings.driver import (
+    CUdeviceptr,
+    CUmemAllocationType,
+    CUmemLocationType,
+    CUmemoryPool,
+    CUmemPool_attribute,
+    CUmemPoolProps,
+    cuuint64_t,
+)
 
 from cudarun.emulator.api.calls import call
 from cudarun.emulator.api.memory import allocated
 from cudarun.emulator.host.buffers import Kind
-from cudarun.emulator.host.handles import handle_value
+from cudarun.emulator.host.handles import Handle, handle_value
 from cudarun.emulator.host.pools import Pool
 from cudarun.emulator.host.process import process
 from cudarun.emulator.host.refusal import Refusal
 
 
-def _pool(handle: Any) -> Pool:
+def _pool(handle: Handle) -> Pool:
     return process.handles.get(handle_value(handle), Pool, "INVALID_VALUE")
 
 
 @call(1)
-def cuDeviceGetDefaultMemPool(dev: Any) -> Any:
+def cuDeviceGetDefaultMemPool(dev: Handle) -> CUmemoryPool:
     """The pool that a device begins with."""
     return CUmemoryPool(process.device(dev).default_pool.handle)
 
 
 @call(1)
-def cuDeviceGetMemPool(dev: Any) -> Any:
+def cuDeviceGetMemPool(dev: Handle) -> CUmemoryPool:
     """The pool that ``cuMemAllocAsync`` allocates from."""
     return CUmemoryPool(process.device(dev).pool.handle)
 
 
 @call()
-def cuDeviceSetMemPool(dev: Any, pool: Any) -> None:
+def cuDeviceSetMemPool(dev: Handle, pool: Handle) -> None:
     """Let ``cuMemAllocAsync`` allocate from another pool of the device."""
     device, chosen = process.device(dev), _pool(pool)
     if chosen.device is not device:
@@ -42,7 +50,7 @@ def cuDeviceSetMemPool(dev: Any, pool: Any) -> None:
 
 
 @call(1)
-def cuMemPoolCreate(poolProps: Any) -> Any:
+def cuMemPoolCreate(poolProps: CUmemPoolProps) -> CUmemoryPool:
     """A pool of a device's memory."""
     if not hasattr(poolProps, "allocType"):
         raise Refusal("INVALID_VALUE", "no CUmemPoolProps are given")
@@ -58,7 +66,7 @@ def cuMemPoolCreate(poolProps: Any) -> Any:
 
 
 @call()
-def cuMemPoolDestroy(pool: Any) -> None:
+def cuMemPoolDestroy(pool: Handle) -> None:
     """End a pool; what was allocated from it lives on until it is freed."""
     ended = _pool(pool)
     if ended.is_default:
@@ -69,25 +77,25 @@ def cuMemPoolDestroy(pool: Any) -> None:
 
 
 @call(1)
-def cuMemPoolGetAttribute(pool: Any, attr: Any) -> Any:
+def cuMemPoolGetAttribute(pool: Handle, attr: CUmemPool_attribute) -> cuuint64_t | int:
     """The value of a ``CUmemPool_attribute``."""
     return _pool(pool).get(attr)
 
 
 @call()
-def cuMemPoolSetAttribute(pool: Any, attr: Any, value: Any) -> None:
+def cuMemPoolSetAttribute(pool: Handle, attr: CUmemPool_attribute, value: SupportsInt) -> None:
     """Set an attribute, or begin a high-water mark again by setting it to 0."""
     _pool(pool).set(attr, int(value))
 
 
 @call()
-def cuMemPoolTrimTo(pool: Any, minBytesToKeep: int) -> None:
+def cuMemPoolTrimTo(pool: Handle, minBytesToKeep: int) -> None:
     """Give memory that the pool holds but does not use back: it holds none."""
     _pool(pool)
 
 
 @call(1)
-def cuMemAllocFromPoolAsync(bytesize: int, pool: Any, hStream: Any) -> Any:
+def cuMemAllocFromPoolAsync(bytesize: int, pool: Handle, hStream: Handle) -> CUdeviceptr:
     """Device memory of a pool, in the order of a stream."""
     process.stream(hStream)
     return CUdeviceptr(allocated(bytesize, Kind.DEVICE, pool=_pool(pool)).address)

@@ -3,10 +3,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from cuda.bindings.driver import CUmemorytype
+from cuda.bindings.driver import CUDA_MEMCPY2D, CUmemorytype
 
 from cudarun.emulator.api.arrays import array_of
 from cudarun.emulator.api.calls import call, enqueue
@@ -15,7 +13,7 @@ from cudarun.emulator.host.addresses import Bytes
 from cudarun.emulator.host.arrays import Array
 from cudarun.emulator.host.buffers import fill
 from cudarun.emulator.host.devices import attribute_value
-from cudarun.emulator.host.handles import handle_value
+from cudarun.emulator.host.handles import Handle, handle_value
 from cudarun.emulator.host.process import process
 from cudarun.emulator.host.refusal import Refusal
 
@@ -26,34 +24,34 @@ _WIDEST_PITCH = attribute_value("MAX_PITCH")
 
 
 @call(waits=True)
-def cuMemcpy2D(pCopy: Any) -> None:
+def cuMemcpy2D(pCopy: CUDA_MEMCPY2D) -> None:
     """Copy a rectangle from or to memory of the host or a device, or a CUDA array."""
     process.current()
     _copy(pCopy)
 
 
 @call(waits=True)
-def cuMemcpy2DUnaligned(pCopy: Any) -> None:
+def cuMemcpy2DUnaligned(pCopy: CUDA_MEMCPY2D) -> None:
     """`cuMemcpy2D`: any pitch will do for both."""
     process.current()
     _copy(pCopy)
 
 
 @enqueue()
-def cuMemcpy2DAsync(pCopy: Any, hStream: Any) -> None:
+def cuMemcpy2DAsync(pCopy: CUDA_MEMCPY2D, hStream: Handle) -> None:
     """Copy a rectangle, in a stream."""
     if process.ready(process.stream(hStream).context.device):
         _copy(pCopy)
 
 
-def _copy(copy: Any) -> None:
+def _copy(copy: CUDA_MEMCPY2D) -> None:
     if not hasattr(copy, "WidthInBytes"):
         raise Refusal("INVALID_VALUE", "no CUDA_MEMCPY2D is given")
     source, target = _side(copy, "src"), _side(copy, "dst")
     target[:] = source
 
 
-def _side(copy: Any, side: str) -> Bytes:
+def _side(copy: CUDA_MEMCPY2D, side: str) -> Bytes:
     """One side of a copy as an array of rows."""
     try:
         kind = getattr(copy, f"{side}MemoryType")
@@ -75,7 +73,7 @@ def _side(copy: Any, side: str) -> Bytes:
     return _rows(view[y * pitch + x :], pitch, copy.WidthInBytes, copy.Height)
 
 
-def _in_array(array: Array, x: int, y: int, copy: Any) -> Bytes:
+def _in_array(array: Array, x: int, y: int, copy: CUDA_MEMCPY2D) -> Bytes:
     rows, columns = array.rows.shape
     if x + copy.WidthInBytes > columns or y + copy.Height > rows:
         extent = f"{copy.WidthInBytes} bytes of {copy.Height} rows from {x}, {y}"
@@ -95,7 +93,7 @@ def _rows(view: Bytes, pitch: int, width: int, height: int) -> Bytes:
 # --- fills ---------------------------------------------------------------------------------------
 
 
-def _fill(pointer: Any, pitch: int, value: int, items: int, rows: int, width: int) -> None:
+def _fill(pointer: Handle, pitch: int, value: int, items: int, rows: int, width: int) -> None:
     check_alignment(pointer, width)
     if rows > 1 and (pitch < items * width or pitch % width):
         raise Refusal("INVALID_VALUE", f"a pitch of {pitch} bytes for {items * width}")
@@ -106,28 +104,28 @@ def _fill(pointer: Any, pitch: int, value: int, items: int, rows: int, width: in
 
 
 def _fill_in_stream(
-    pointer: Any, pitch: int, value: int, items: int, rows: int, width: int, stream: Any
+    pointer: Handle, pitch: int, value: int, items: int, rows: int, width: int, stream: Handle
 ) -> None:
     if process.ready(process.stream(stream).context.device):
         _fill(pointer, pitch, value, items, rows, width)
 
 
 @call(waits=True)
-def cuMemsetD2D8(dstDevice: Any, dstPitch: int, uc: int, Width: int, Height: int) -> None:
+def cuMemsetD2D8(dstDevice: Handle, dstPitch: int, uc: int, Width: int, Height: int) -> None:
     """Set ``Height`` rows of ``Width`` bytes."""
     process.current()
     _fill(dstDevice, dstPitch, uc, Width, Height, 1)
 
 
 @call(waits=True)
-def cuMemsetD2D16(dstDevice: Any, dstPitch: int, us: int, Width: int, Height: int) -> None:
+def cuMemsetD2D16(dstDevice: Handle, dstPitch: int, us: int, Width: int, Height: int) -> None:
     """Set ``Height`` rows of ``Width`` items of 2 bytes."""
     process.current()
     _fill(dstDevice, dstPitch, us, Width, Height, 2)
 
 
 @call(waits=True)
-def cuMemsetD2D32(dstDevice: Any, dstPitch: int, ui: int, Width: int, Height: int) -> None:
+def cuMemsetD2D32(dstDevice: Handle, dstPitch: int, ui: int, Width: int, Height: int) -> None:
     """Set ``Height`` rows of ``Width`` items of 4 bytes."""
     process.current()
     _fill(dstDevice, dstPitch, ui, Width, Height, 4)
@@ -135,7 +133,7 @@ def cuMemsetD2D32(dstDevice: Any, dstPitch: int, ui: int, Width: int, Height: in
 
 @enqueue()
 def cuMemsetD2D8Async(
-    dstDevice: Any, dstPitch: int, uc: int, Width: int, Height: int, hStream: Any
+    dstDevice: Handle, dstPitch: int, uc: int, Width: int, Height: int, hStream: Handle
 ) -> None:
     """Set ``Height`` rows of ``Width`` bytes, in a stream."""
     _fill_in_stream(dstDevice, dstPitch, uc, Width, Height, 1, hStream)
@@ -143,7 +141,7 @@ def cuMemsetD2D8Async(
 
 @enqueue()
 def cuMemsetD2D16Async(
-    dstDevice: Any, dstPitch: int, us: int, Width: int, Height: int, hStream: Any
+    dstDevice: Handle, dstPitch: int, us: int, Width: int, Height: int, hStream: Handle
 ) -> None:
     """Set ``Height`` rows of ``Width`` items of 2 bytes, in a stream."""
     _fill_in_stream(dstDevice, dstPitch, us, Width, Height, 2, hStream)
@@ -151,7 +149,7 @@ def cuMemsetD2D16Async(
 
 @enqueue()
 def cuMemsetD2D32Async(
-    dstDevice: Any, dstPitch: int, ui: int, Width: int, Height: int, hStream: Any
+    dstDevice: Handle, dstPitch: int, ui: int, Width: int, Height: int, hStream: Handle
 ) -> None:
     """Set ``Height`` rows of ``Width`` items of 4 bytes, in a stream."""
     _fill_in_stream(dstDevice, dstPitch, ui, Width, Height, 4, hStream)

@@ -3,18 +3,16 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from cuda.bindings.driver import CUcontext, CUdevice, CUevent, CUstream, CUstreamCaptureStatus
 
 from cudarun.emulator.api.calls import call, enqueue
-from cudarun.emulator.host.handles import handle_value
+from cudarun.emulator.host.handles import Handle, handle_value
 from cudarun.emulator.host.process import process
 from cudarun.emulator.host.refusal import Refusal
 from cudarun.emulator.host.streams import Event, Stream, create_event, create_stream
 
 
-def _event(handle: Any) -> Event:
+def _event(handle: Handle) -> Event:
     return process.handles.get(handle_value(handle), Event)
 
 
@@ -22,38 +20,38 @@ def _event(handle: Any) -> Event:
 
 
 @call(1)
-def cuStreamCreate(Flags: int) -> Any:
+def cuStreamCreate(Flags: int) -> CUstream:
     """A new stream of the current context."""
     return CUstream(create_stream(process.current(), Flags, 0).handle)
 
 
 @call(1)
-def cuStreamCreateWithPriority(flags: int, priority: int) -> Any:
+def cuStreamCreateWithPriority(flags: int, priority: int) -> CUstream:
     """A new stream with a priority, brought into the range there is."""
     return CUstream(create_stream(process.current(), flags, priority).handle)
 
 
 @call()
-def cuStreamDestroy(hStream: Any) -> None:
+def cuStreamDestroy(hStream: Handle) -> None:
     """Destroy a stream; a default one cannot be."""
     process.handles.get(handle_value(hStream), Stream).destroy()
 
 
 @call(waits=True)
-def cuStreamSynchronize(hStream: Any) -> None:
+def cuStreamSynchronize(hStream: Handle) -> None:
     """Wait for all work of a stream."""
     process.ready(process.stream(hStream).context.device)
 
 
 @call()
-def cuStreamQuery(hStream: Any) -> None:
+def cuStreamQuery(hStream: Handle) -> None:
     """Whether all work of a stream is done: it is unless another thread's kernel runs."""
     if process.stream(hStream).context.device.busy:
         raise Refusal("NOT_READY")
 
 
 @enqueue()
-def cuStreamWaitEvent(hStream: Any, hEvent: Any, Flags: int) -> None:
+def cuStreamWaitEvent(hStream: Handle, hEvent: Handle, Flags: int) -> None:
     """Let a stream wait for an event, which has happened already."""
     process.stream(hStream)
     _event(hEvent)
@@ -62,39 +60,39 @@ def cuStreamWaitEvent(hStream: Any, hEvent: Any, Flags: int) -> None:
 
 
 @call(1)
-def cuStreamGetPriority(hStream: Any) -> int:
+def cuStreamGetPriority(hStream: Handle) -> int:
     """A stream's priority."""
     return process.stream(hStream).priority
 
 
 @call(1)
-def cuStreamGetId(hStream: Any) -> int:
+def cuStreamGetId(hStream: Handle) -> int:
     """A number that no other stream of this process has had."""
     stream = process.stream(hStream)
     return stream.handle or stream.context.handle
 
 
 @call(1)
-def cuStreamGetFlags(hStream: Any) -> int:
+def cuStreamGetFlags(hStream: Handle) -> int:
     """A stream's flags."""
     return process.stream(hStream).flags
 
 
 @call(1)
-def cuStreamGetCtx(hStream: Any) -> Any:
+def cuStreamGetCtx(hStream: Handle) -> CUcontext:
     """A stream's context."""
     return CUcontext(process.stream(hStream).context.handle)
 
 
 @call(1)
-def cuStreamIsCapturing(hStream: Any) -> Any:
+def cuStreamIsCapturing(hStream: Handle) -> CUstreamCaptureStatus:
     """Whether a stream is being captured into a graph: there are none."""
     process.stream(hStream)
     return CUstreamCaptureStatus.CU_STREAM_CAPTURE_STATUS_NONE
 
 
 @call(1)
-def cuStreamGetDevice(hStream: Any) -> Any:
+def cuStreamGetDevice(hStream: Handle) -> CUdevice:
     """A stream's device."""
     return CUdevice(process.stream(hStream).context.device.ordinal)
 
@@ -103,25 +101,25 @@ def cuStreamGetDevice(hStream: Any) -> Any:
 
 
 @call(1)
-def cuEventCreate(Flags: int) -> Any:
+def cuEventCreate(Flags: int) -> CUevent:
     """A new event of the current context."""
     return CUevent(create_event(process.current(), Flags).handle)
 
 
 @call()
-def cuEventDestroy(hEvent: Any) -> None:
+def cuEventDestroy(hEvent: Handle) -> None:
     """Destroy an event."""
     _event(hEvent).destroy()
 
 
 @enqueue()
-def cuEventRecord(hEvent: Any, hStream: Any) -> None:
+def cuEventRecord(hEvent: Handle, hStream: Handle) -> None:
     """Record the moment when a stream has done all that it was given."""
     _record(_event(hEvent), process.stream(hStream))
 
 
 @enqueue()
-def cuEventRecordWithFlags(hEvent: Any, hStream: Any, flags: int) -> None:
+def cuEventRecordWithFlags(hEvent: Handle, hStream: Handle, flags: int) -> None:
     """`cuEventRecord`; its flags are for graphs."""
     _record(_event(hEvent), process.stream(hStream))
 
@@ -134,18 +132,18 @@ def _record(event: Event, stream: Stream) -> None:
 
 
 @call(waits=True)
-def cuEventSynchronize(hEvent: Any) -> None:
+def cuEventSynchronize(hEvent: Handle) -> None:
     """Wait for an event."""
     process.ready(_event(hEvent).context.device)
 
 
 @call()
-def cuEventQuery(hEvent: Any) -> None:
+def cuEventQuery(hEvent: Handle) -> None:
     """Whether an event has happened: once recorded, it has."""
     _event(hEvent)
 
 
 @call(1)
-def cuEventElapsedTime(hStart: Any, hEnd: Any) -> float:
+def cuEventElapsedTime(hStart: Handle, hEnd: Handle) -> float:
     """The milliseconds between two recorded events."""
     return _event(hEnd).milliseconds_since(_event(hStart))

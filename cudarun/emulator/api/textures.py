@@ -3,12 +3,15 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from cuda.bindings.driver import CUDA_RESOURCE_VIEW_DESC, CUtexObject
+from cuda.bindings.driver import (
+    CUDA_RESOURCE_DESC,
+    CUDA_RESOURCE_VIEW_DESC,
+    CUDA_TEXTURE_DESC,
+    CUtexObject,
+)
 
 from cudarun.emulator.api.calls import call
-from cudarun.emulator.host.handles import handle_value
+from cudarun.emulator.host.handles import Handle, handle_value
 from cudarun.emulator.host.process import process
 from cudarun.emulator.host.textures import (
     TexObject,
@@ -19,13 +22,17 @@ from cudarun.emulator.host.textures import (
 
 
 @call(1)
-def cuTexObjectCreate(pResDesc: Any, pTexDesc: Any, pResViewDesc: Any) -> Any:
+def cuTexObjectCreate(
+    pResDesc: CUDA_RESOURCE_DESC,
+    pTexDesc: CUDA_TEXTURE_DESC,
+    pResViewDesc: CUDA_RESOURCE_VIEW_DESC | None,
+) -> CUtexObject:
     """A texture object of an array, of linear or of pitched memory; there are no resource views."""
     return CUtexObject(create_texture(process, pResDesc, pTexDesc, pResViewDesc).handle)
 
 
 @call(waits=True)
-def cuTexObjectDestroy(texObject: Any) -> None:
+def cuTexObjectDestroy(texObject: Handle) -> None:
     """Destroy a texture object; what it shows stays. A second time nothing happens."""
     process.current()
     if not process.handles.is_spent(handle_value(texObject)):
@@ -33,26 +40,26 @@ def cuTexObjectDestroy(texObject: Any) -> None:
 
 
 @call(1)
-def cuTexObjectGetResourceDesc(texObject: Any) -> Any:
+def cuTexObjectGetResourceDesc(texObject: Handle) -> CUDA_RESOURCE_DESC:
     """The resource that a texture object was made of."""
     process.current()
     return copy_of_resource(_texture(texObject).resource)
 
 
 @call(1)
-def cuTexObjectGetTextureDesc(texObject: Any) -> Any:
+def cuTexObjectGetTextureDesc(texObject: Handle) -> CUDA_TEXTURE_DESC:
     """How a texture object reads its resource."""
     process.current()
     return copy_of_description(_texture(texObject).description)
 
 
 @call(1)
-def cuTexObjectGetResourceViewDesc(texObject: Any) -> Any:
+def cuTexObjectGetResourceViewDesc(texObject: Handle) -> CUDA_RESOURCE_VIEW_DESC:
     """The resource view of a texture object: it has none, which is one of zeros."""
     process.current()
     _texture(texObject)
     return CUDA_RESOURCE_VIEW_DESC()
 
 
-def _texture(handle: Any) -> TexObject:
+def _texture(handle: Handle) -> TexObject:
     return process.handles.get(handle_value(handle), TexObject, "INVALID_VALUE")

@@ -9,12 +9,24 @@ import numpy as np
 import numpy.typing as npt
 
 Bytes = npt.NDArray[np.uint8]
+HostPointer = (
+    SupportsInt
+    | bytes
+    | bytearray
+    | memoryview
+    | npt.NDArray[Any]
+    | ctypes.Array[Any]
+    | ctypes.Structure
+    | ctypes.Union
+    | None
+)
+"""Host memory as the bindings take it: an address, ``None`` (0), or a buffer."""
 
 # Objects of ctypes: buffers have formats that numpy does not read.
 _CTYPES = (ctypes.Array, ctypes.Structure, ctypes.Union, ctypes._SimpleCData)
 
 
-def address_of(data: Any) -> int:
+def address_of(data: HostPointer) -> int:
     """The host address of ``data``: an address as a number, ``None`` (0), or a buffer.
 
     Raises:
@@ -56,7 +68,7 @@ def read_pointers(address: int, count: int) -> tuple[int, ...]:
     return tuple((ctypes.c_uint64 * count).from_address(address)) if count else ()
 
 
-def c_string(text: Any) -> str:
+def c_string(text: object) -> str:
     """A ``const char *`` argument: bytes, as the bindings demand.
 
     Raises:

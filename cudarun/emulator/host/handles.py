@@ -5,11 +5,14 @@ A handle is never used again, so one of a destroyed object is recognised as such
 
 from __future__ import annotations
 
-from typing import Any, TypeVar
+from typing import SupportsInt, TypeVar
 
 from cudarun.emulator.host.refusal import Refusal
 
 T = TypeVar("T")
+
+Handle = SupportsInt | None
+"""A handle as the bindings take one: an object of theirs, its number, or ``None`` (0)."""
 
 _FIRST = 0x5CDA_0000_0100  # nothing that a program would use as a small constant or an address
 _STEP = 0x40
@@ -19,7 +22,7 @@ class HandleTable:
     """All live objects that a program holds a handle of."""
 
     def __init__(self) -> None:
-        self._objects: dict[int, Any] = {}
+        self._objects: dict[int, object] = {}
         self._next = _FIRST
 
     def add(self, item: object) -> int:
@@ -55,7 +58,7 @@ class HandleTable:
         return item
 
 
-def handle_value(handle: Any) -> int:
+def handle_value(handle: Handle) -> int:
     """The number in a handle object, an int, or ``None`` (0), as the bindings take them.
 
     Raises:

@@ -7,9 +7,8 @@ from __future__ import annotations
 
 import ctypes
 import struct
-from typing import Any
 
-from cudarun.emulator.host.addresses import address_of
+from cudarun.emulator.host.addresses import HostPointer, address_of
 from cudarun.emulator.host.devices import CAPABILITY
 from cudarun.emulator.host.refusal import Refusal
 
@@ -25,7 +24,7 @@ class NotLoadable(Refusal):
     """No image, or one without code for this device; ``words`` belong into the JIT log as well."""
 
 
-def image_bytes(code: Any) -> bytes:
+def image_bytes(code: HostPointer) -> bytes:
     """The bytes of an image: a buffer, or the host address of one, which tells its own length.
 
     Raises:

@@ -6,18 +6,18 @@ Driver API, section 6.22 (execution control).
 from __future__ import annotations
 
 from math import prod
-from typing import Any
 
 from cuda.bindings.driver import CUfunction_attribute as FunctionAttribute
 from cuda.bindings.driver import CUlaunchAttributeID as LaunchAttribute
-from cuda.bindings.driver import CUlimit
+from cuda.bindings.driver import CUlaunchConfig, CUlimit
 
 from cudarun.emulator.execution import LaunchConfig, execute
+from cudarun.emulator.host.addresses import HostPointer
 from cudarun.emulator.host.devices import attribute_value
-from cudarun.emulator.host.handles import handle_value
+from cudarun.emulator.host.handles import Handle, handle_value
 from cudarun.emulator.host.modules import Function, Kernel
 from cudarun.emulator.host.occupancy import resident_blocks
-from cudarun.emulator.host.parameters import pack_parameters
+from cudarun.emulator.host.parameters import KernelParameters, pack_parameters
 from cudarun.emulator.host.process import Process
 from cudarun.emulator.host.refusal import Refusal
 from cudarun.emulator.host.streams import Stream
@@ -63,7 +63,7 @@ class Geometry:
         return prod(self.block)
 
 
-def geometry_of(config: Any) -> Geometry:
+def geometry_of(config: CUlaunchConfig) -> Geometry:
     """What a ``CUlaunchConfig`` says.
 
     Raises:
@@ -89,7 +89,12 @@ def geometry_of(config: Any) -> Geometry:
 
 
 def launch(
-    process: Process, f: Any, geometry: Geometry, stream: Any, kernel_params: Any, extra: Any
+    process: Process,
+    f: Handle,
+    geometry: Geometry,
+    stream: Handle,
+    kernel_params: KernelParameters,
+    extra: HostPointer,
 ) -> None:
     """Check a launch and carry it out.
 
@@ -141,7 +146,7 @@ def launch(
     process.run(device, work)
 
 
-def _function(process: Process, f: Any, stream: Stream) -> Function:
+def _function(process: Process, f: Handle, stream: Stream) -> Function:
     value = handle_value(f)
     if value == 0:
         raise Refusal("INVALID_HANDLE", "the function is null")

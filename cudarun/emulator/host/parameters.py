@@ -10,9 +10,11 @@ import ctypes
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from cudarun.emulator.host.addresses import address_of, read_pointers
+from cudarun.emulator.host.addresses import HostPointer, address_of, read_pointers
 from cudarun.emulator.host.refusal import Refusal
 from cudarun.emulator.program import KernelCode
+
+KernelParameters = HostPointer | tuple[tuple[Any, ...], tuple[Any, ...]]
 
 # CU_LAUNCH_PARAM_…: the words of ``extra``
 _END, _BUFFER_POINTER, _BUFFER_SIZE = 0, 1, 2
@@ -40,7 +42,7 @@ _CTYPES = frozenset(
 )
 
 
-def pack_parameters(code: KernelCode, kernel_params: Any, extra: Any) -> bytes:
+def pack_parameters(code: KernelCode, kernel_params: KernelParameters, extra: HostPointer) -> bytes:
     """The parameter buffer of a launch of ``code``, ``code.parameter_bytes`` long.
 
     Raises:

@@ -7,7 +7,7 @@ freed, whatever the release threshold.
 from __future__ import annotations
 
 from dataclasses import field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from cuda.bindings.driver import CUmemPool_attribute as Attribute
 from cuda.bindings.driver import cuuint64_t
@@ -61,7 +61,7 @@ class Pool:
         """Count an allocation that has ended."""
         self.used -= size
 
-    def get(self, attribute: Any) -> Any:
+    def get(self, attribute: Attribute) -> cuuint64_t | int:
         """The value of a ``CUmemPool_attribute``, of the type that the bindings give it."""
         number = int(attribute)
         if number in map(int, _SWITCHES):
@@ -74,7 +74,7 @@ class Pool:
             return cuuint64_t(self._set.get(number, 0))
         raise Refusal("INVALID_VALUE", f"pool attribute {number}")
 
-    def set(self, attribute: Any, value: int) -> None:
+    def set(self, attribute: Attribute, value: int) -> None:
         """Change an attribute; the high-water marks can be set to 0 only: they begin again."""
         number = int(attribute)
         if number in map(int, _HIGH) and value == 0:

@@ -11,13 +11,13 @@ import os
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from cudarun.emulator.faults import DeviceFault
 from cudarun.emulator.host.buffers import Buffers
 from cudarun.emulator.host.contexts import Context, ContextStack
 from cudarun.emulator.host.devices import Device, make_devices, memory_size
-from cudarun.emulator.host.handles import HandleTable, handle_value
+from cudarun.emulator.host.handles import Handle, HandleTable, handle_value
 from cudarun.emulator.host.hostmemory import HostMemory, RegisteredMemory
 from cudarun.emulator.host.log import DriverLog
 from cudarun.emulator.host.refusal import Refusal
@@ -83,7 +83,7 @@ class Process:
             self.devices = make_devices(self.handles)
             self.host_memory = HostMemory(memory_size())
 
-    def device(self, handle: Any) -> Device:
+    def device(self, handle: Handle) -> Device:
         """The device that a ``CUdevice`` names."""
         ordinal = handle_value(handle)
         if not 0 <= ordinal < len(self.devices):
@@ -94,11 +94,11 @@ class Process:
         """The calling thread's current context; `Refusal` where there is none."""
         return self.stack.current()
 
-    def context(self, handle: Any) -> Context:
+    def context(self, handle: Handle) -> Context:
         """The context behind a handle, which may be a primary one that is not active."""
         return self.handles.get(handle_value(handle), Context, "INVALID_CONTEXT")
 
-    def stream(self, handle: Any) -> Stream:
+    def stream(self, handle: Handle) -> Stream:
         """The stream behind a handle; a default one is the current context's."""
         value = handle_value(handle)
         if value in DEFAULT_STREAMS:

@@ -13,11 +13,16 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from cudarun.errors import CudarunError, DeviceFailed, ImageRefused, NoDevice
 from cudarun.session.driver.drivers import DriverChoice
 from cudarun.session.driver.log import DriverLog
+
+if TYPE_CHECKING:
+    from cudarun.session.driver.protocol import DriverCalls
+else:
+    DriverCalls = object
 
 # CUDA driver API, enum CUresult: which failures are not the device's.
 _NO_DEVICE = frozenset({3, 34, 36, 46, 100, 101, 102, 802, 803, 804})
@@ -31,7 +36,7 @@ _LOGS_SINCE = 12090
 _NAME_BYTES = 256
 
 
-class Driver:
+class Driver(DriverCalls):
     """One driver API, each call checked and traced; enums and handle types pass through.
 
     Args:
@@ -48,19 +53,21 @@ class Driver:
         self._log: DriverLog | None = None
         self._said = ""  # by the driver's log, of the last call that failed
 
-    def __getattr__(self, name: str) -> Any:
-        member = getattr(self.module, name)
-        if not _is_function(name):
-            return member
+    if not TYPE_CHECKING:  # to a type checker it has what `DriverCalls` has
 
-        def checked(*args: Any) -> Any:
-            result, *values = self.attempt(name, *args)
-            if result != 0:
-                raise self.failure(name, result)
-            return values[0] if len(values) == 1 else tuple(values) if values else None
+        def __getattr__(self, name: str) -> Any:
+            member = getattr(self.module, name)
+            if not _is_function(name):
+                return member
 
-        setattr(self, name, checked)  # found without __getattr__ the next time
-        return checked
+            def checked(*args: Any) -> Any:
+                result, *values = self.attempt(name, *args)
+                if result != 0:
+                    raise self.failure(name, result)
+                return values[0] if len(values) == 1 else tuple(values) if values else None
+
+            setattr(self, name, checked)  # found without __getattr__ the next time
+            return checked
 
     def attempt(self, name: str, *args: Any) -> tuple[Any, ...]:
         """Make one call; return its ``CUresult`` and values, unchecked.

@@ -54,7 +54,8 @@ HostPointer: TypeAlias = (
     | None
 )
 KernelParameters: TypeAlias = HostPointer | tuple[tuple[Any, ...], tuple[Any, ...]]
-Options: TypeAlias = Sequence[Any] | None
+Options: TypeAlias = Sequence[cuda.CUjit_option] | None
+OptionValues: TypeAlias = Sequence[Any] | None
 
 class DriverCalls(Protocol):
     """The calls, and the types of the bindings that go with them."""

@@ -15,7 +15,7 @@ from cuda.bindings.driver import (
 
 from cudarun.emulator.api.calls import call
 from cudarun.emulator.api.contexts import cache_preference
-from cudarun.emulator.api.modules import Options
+from cudarun.emulator.api.modules import Options, OptionValues
 from cudarun.emulator.host.addresses import HostPointer, c_string
 from cudarun.emulator.host.handles import Handle, handle_value
 from cudarun.emulator.host.images import image_bytes, image_file
@@ -37,10 +37,10 @@ def _kernel(handle: Handle) -> Kernel:
 def cuLibraryLoadData(
     code: HostPointer,
     jitOptions: Options,
-    jitOptionsValues: Options,
+    jitOptionsValues: OptionValues,
     numJitOptions: int,
-    libraryOptions: Options,
-    libraryOptionValues: Options,
+    libraryOptions: OptionValues,
+    libraryOptionValues: OptionValues,
     numLibraryOptions: int,
 ) -> CUlibrary:
     """Load an image for all contexts; one that is no good is accepted (`cuLibraryGetKernel`)."""
@@ -51,10 +51,10 @@ def cuLibraryLoadData(
 def cuLibraryLoadFromFile(
     fileName: bytes,
     jitOptions: Options,
-    jitOptionsValues: Options,
+    jitOptionsValues: OptionValues,
     numJitOptions: int,
-    libraryOptions: Options,
-    libraryOptionValues: Options,
+    libraryOptions: OptionValues,
+    libraryOptionValues: OptionValues,
     numLibraryOptions: int,
 ) -> CUlibrary:
     """Load a file for all contexts."""

@@ -9,7 +9,7 @@ import itertools
 from cuda.bindings.driver import CUjitInputType, CUlinkState
 
 from cudarun.emulator.api.calls import call
-from cudarun.emulator.api.modules import Options
+from cudarun.emulator.api.modules import Options, OptionValues
 from cudarun.emulator.host.addresses import HostPointer, address_of, c_string
 from cudarun.emulator.host.contexts import Context
 from cudarun.emulator.host.handles import Handle, handle_value
@@ -92,7 +92,7 @@ def _state(handle: Handle) -> _LinkState:
 
 
 @call(1)
-def cuLinkCreate(numOptions: int, options: Options, optionValues: Options) -> CUlinkState:
+def cuLinkCreate(numOptions: int, options: Options, optionValues: OptionValues) -> CUlinkState:
     """Begin a link."""
     jit_options = JitOptions(numOptions, options, optionValues)
     jit_options.check_of_link()
@@ -108,7 +108,7 @@ def cuLinkAddData(
     name: bytes | None,
     numOptions: int,
     options: Options,
-    optionValues: Options,
+    optionValues: OptionValues,
 ) -> None:
     """Add an input from memory, ``size`` bytes."""
     link = _state(state)
@@ -126,7 +126,7 @@ def cuLinkAddFile(
     path: bytes,
     numOptions: int,
     options: Options,
-    optionValues: Options,
+    optionValues: OptionValues,
 ) -> None:
     """Add an input from a file."""
     link = _state(state)

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from cuda.bindings.driver import CUdeviceptr, CUmem_advise, CUpointer_attribute
 
@@ -368,7 +367,7 @@ def cuMemsetD32Async(dstDevice: Handle, ui: int, N: int, hStream: Handle) -> Non
 
 
 @call(1)
-def cuPointerGetAttribute(attribute: CUpointer_attribute, ptr: Handle) -> Any:
+def cuPointerGetAttribute(attribute: CUpointer_attribute, ptr: Handle) -> object:
     """What the driver knows of an address."""
     address = handle_value(ptr)
     buffer = process.buffers.find(address)

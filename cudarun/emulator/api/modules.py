@@ -12,6 +12,7 @@ from cuda.bindings.driver import (
     CUfunction,
     CUfunction_attribute,
     CUfunctionLoadingState,
+    CUjit_option,
     CUmodule,
     CUmoduleLoadingMode,
 )
@@ -25,7 +26,8 @@ from cudarun.emulator.host.jit import JitOptions, compile_image
 from cudarun.emulator.host.modules import Function, Kernel, Module, loads_eagerly, parameter
 from cudarun.emulator.host.process import process
 
-Options = Sequence[Any] | None
+Options = Sequence[CUjit_option] | None
+OptionValues = Sequence[Any] | None
 
 
 def _module(handle: Handle) -> Module:
@@ -52,7 +54,7 @@ def cuModuleLoadData(image: HostPointer) -> CUmodule:
 
 @call(1)
 def cuModuleLoadDataEx(
-    image: HostPointer, numOptions: int, options: Options, optionValues: Options
+    image: HostPointer, numOptions: int, options: Options, optionValues: OptionValues
 ) -> CUmodule:
     """Load an image into the current context, with options for its compilation."""
     return _load(image_bytes(image), JitOptions(numOptions, options, optionValues))

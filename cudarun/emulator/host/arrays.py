@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from cuda.bindings.driver import CUDA_ARRAY_DESCRIPTOR
 from cuda.bindings.driver import CUarray_format as Format
 
 from cudarun.emulator.host.addresses import Bytes
@@ -17,7 +18,7 @@ from cudarun.emulator.host.refusal import Refusal
 from cudarun.emulator.machine.textures import Texels
 from cudarun.records import dataclass
 
-_DTYPES: dict[Any, np.dtype[Any]] = {
+_DTYPES: dict[Format, np.dtype[Any]] = {
     Format.CU_AD_FORMAT_UNSIGNED_INT8: np.dtype(np.uint8),
     Format.CU_AD_FORMAT_UNSIGNED_INT16: np.dtype(np.uint16),
     Format.CU_AD_FORMAT_UNSIGNED_INT32: np.dtype(np.uint32),
@@ -37,7 +38,7 @@ _HIGHEST = attribute_value("MAXIMUM_TEXTURE2D_HEIGHT")
 class TexelFormat:
     """How one texel lies in memory."""
 
-    format: Any
+    format: Format
     channels: int
 
     @property
@@ -55,7 +56,7 @@ class TexelFormat:
         return Texels(memory, self.dtype, self.channels, pitch)
 
 
-def texel_format(holder: Any, field: str, channels: int) -> TexelFormat:
+def texel_format(holder: object, field: str, channels: int) -> TexelFormat:
     """The format in a field of a structure of the bindings.
 
     Raises:
@@ -114,7 +115,7 @@ class Array:
         self.context.device.memory.free(self.address)
 
 
-def create_array(context: Context, descriptor: Any) -> Array:
+def create_array(context: Context, descriptor: CUDA_ARRAY_DESCRIPTOR) -> Array:
     """What a ``CUDA_ARRAY_DESCRIPTOR`` describes."""
     if not hasattr(descriptor, "NumChannels"):
         raise Refusal("INVALID_VALUE", "no CUDA_ARRAY_DESCRIPTOR is given")

@@ -10,7 +10,6 @@ import itertools
 from bisect import bisect_right, insort
 from dataclasses import field
 from enum import Enum
-from typing import Any
 
 from cuda.bindings.driver import CUcontext, CUdeviceptr, CUmemorytype
 from cuda.bindings.driver import CUpointer_attribute as Attribute
@@ -62,7 +61,7 @@ class Buffer:
         """Whether the host can follow its address."""
         return self.kind is not Kind.DEVICE
 
-    def attribute(self, attribute: Any, address: int) -> Any:
+    def attribute(self, attribute: Attribute, address: int) -> object:
         """A ``CUpointer_attribute`` of an address in it, as the bindings return it.
 
         Raises:
@@ -74,9 +73,9 @@ class Buffer:
             raise Refusal("INVALID_VALUE", f"pointer attribute {number} of {self.kind.value}")
         return answer
 
-    def _attributes(self, address: int) -> dict[int, Any]:
+    def _attributes(self, address: int) -> dict[int, object]:
         kind = CUmemorytype.CU_MEMORYTYPE_DEVICE if self.on_device else CUmemorytype(1)
-        values: dict[Any, Any] = {
+        values: dict[Attribute, object] = {
             Attribute.CU_POINTER_ATTRIBUTE_CONTEXT: CUcontext(self.context.handle),
             Attribute.CU_POINTER_ATTRIBUTE_MEMORY_TYPE: int(kind),
             Attribute.CU_POINTER_ATTRIBUTE_DEVICE_POINTER: CUdeviceptr(address),
@@ -96,7 +95,7 @@ class Buffer:
         return {int(key): value for key, value in values.items()}
 
 
-def attribute_of_nothing(attribute: Any) -> Any:
+def attribute_of_nothing(attribute: Attribute) -> object:
     """What ``cuPointerGetAttributes`` says of memory that CUDA does not know."""
     if int(attribute) == Attribute.CU_POINTER_ATTRIBUTE_CONTEXT:
         return CUcontext(0)

@@ -26,7 +26,7 @@ API_VERSION = 3020  # what cuCtxGetApiVersion has answered since CUDA 3.2
 STREAM_PRIORITIES = (0, -5)  # least and greatest
 _SCHEDULING = int(CUctx_flags.CU_CTX_SCHED_MASK)
 
-_DEFAULT_LIMITS: dict[Any, int] = {
+_DEFAULT_LIMITS: dict[CUlimit, int] = {
     CUlimit.CU_LIMIT_STACK_SIZE: 1024,
     CUlimit.CU_LIMIT_PRINTF_FIFO_SIZE: 8650752,
     CUlimit.CU_LIMIT_MALLOC_HEAP_SIZE: 8388608,
@@ -34,13 +34,13 @@ _DEFAULT_LIMITS: dict[Any, int] = {
     CUlimit.CU_LIMIT_MAX_L2_FETCH_GRANULARITY: 64,
     CUlimit.CU_LIMIT_PERSISTING_L2_CACHE_SIZE: 11796480,
 }
-_LARGEST: dict[Any, int] = {
+_LARGEST: dict[CUlimit, int] = {
     CUlimit.CU_LIMIT_STACK_SIZE: 512 << 10,  # the local memory a thread can have
     CUlimit.CU_LIMIT_MAX_L2_FETCH_GRANULARITY: 128,
     CUlimit.CU_LIMIT_PERSISTING_L2_CACHE_SIZE: 11796480,
 }
 # Once a kernel that makes one of the calls has run, the size cannot be changed any more.
-_FIXED_BY: dict[Any, frozenset[str]] = {
+_FIXED_BY: dict[CUlimit, frozenset[str]] = {
     CUlimit.CU_LIMIT_PRINTF_FIFO_SIZE: frozenset({"vprintf"}),
     CUlimit.CU_LIMIT_MALLOC_HEAP_SIZE: frozenset({"malloc", "free"}),
 }
@@ -63,12 +63,11 @@ class Limits:
     def __init__(self) -> None:
         self._values = dict(_DEFAULT_LIMITS)
 
-    def get(self, limit: Any) -> int:
+    def get(self, limit: CUlimit) -> int:
         """The value of a limit; `Refusal` where the device has none such."""
-        value: int = self._values[self._known(limit)]
-        return value
+        return self._values[self._known(limit)]
 
-    def set(self, limit: Any, value: int, *, called: Set[str]) -> None:
+    def set(self, limit: CUlimit, value: int, *, called: Set[str]) -> None:
         """Change a limit; ``called`` are the system calls of the kernels that have run."""
         limit = self._known(limit)
         too_late = called & _FIXED_BY.get(limit, frozenset())
@@ -84,7 +83,7 @@ class Limits:
         """Back to the defaults."""
         self._values = dict(_DEFAULT_LIMITS)
 
-    def _known(self, limit: Any) -> Any:
+    def _known(self, limit: CUlimit) -> CUlimit:
         if int(limit) not in set(map(int, CUlimit)) - {int(CUlimit.CU_LIMIT_MAX)}:
             raise Refusal("INVALID_VALUE", f"{int(limit)} is not a CUlimit")
         limit = CUlimit(int(limit))
@@ -114,7 +113,7 @@ class Context:
     uses: int = 1
     called: set[str] = field(default_factory=set)
     limits: Limits = field(default_factory=Limits)
-    cache_config: Any = CUfunc_cache.CU_FUNC_CACHE_PREFER_NONE
+    cache_config: CUfunc_cache = CUfunc_cache.CU_FUNC_CACHE_PREFER_NONE
     on_destroy: dict[int, Callable[[], object]] = field(default_factory=dict)
     libraries: dict[int, Any] = field(default_factory=dict)
     textures: dict[int, Texture] = field(default_factory=dict)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-from typing import Any
 
 from cuda.bindings.driver import CUdevice_attribute
 
@@ -126,7 +125,7 @@ class Device:
         """16 bytes, the same in every process."""
         return hashlib.sha256(f"{NAME} {self.ordinal}".encode()).digest()[:16]
 
-    def attribute(self, attribute: Any) -> int:
+    def attribute(self, attribute: CUdevice_attribute) -> int:
         """The value of a ``CUdevice_attribute``.
 
         Raises:

@@ -99,7 +99,7 @@ class JitOptions:
     """
 
     def __init__(
-        self, count: int, options: Sequence[Any] | None, values: Sequence[Any] | None
+        self, count: int, options: Sequence[CUjit_option] | None, values: Sequence[Any] | None
     ) -> None:
         options, values = options or (), values or ()
         if min(len(options), len(values)) < count:
@@ -111,7 +111,7 @@ class JitOptions:
         for option, value in self._values.items():
             self._check(option, value)
 
-    def _check(self, option: Any, value: Any) -> None:
+    def _check(self, option: CUjit_option, value: Any) -> None:
         """Refuse an option by name, or say in the log that it changes nothing."""
         if option is CUjit_option.CU_JIT_MAX_REGISTERS and value == 0:
             raise Refusal("INVALID_VALUE", f"{option.name} of 0")  # as a GPU's driver does
@@ -122,7 +122,7 @@ class JitOptions:
             return
         self._refuse(option, why)
 
-    def _refuse(self, option: Any, why: str) -> None:
+    def _refuse(self, option: CUjit_option, why: str) -> None:
         words = f"{option.name} is not supported: {why}"
         self.append("error", f"ptxas fatal   : {words}")
         raise Refusal("NOT_SUPPORTED", words)
@@ -169,7 +169,7 @@ class JitOptions:
         host_bytes(address_of(buffer), len(text))[:] = memoryview(text)
 
 
-def _why_not(option: Any, value: Any) -> str:
+def _why_not(option: CUjit_option, value: Any) -> str:
     """Why an option cannot be what it is given as; empty where it can."""
     match option:
         case CUjit_option.CU_JIT_OPTIMIZATION_LEVEL:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from dataclasses import field
-from typing import Any
 
 from cuda.bindings.driver import CUfunction_attribute as Attribute
 
@@ -59,11 +58,11 @@ class Attributes:
     def __init__(
         self, code: KernelCode, architecture: int, beneath: Attributes | None = None
     ) -> None:
-        self._set: dict[Any, int] = {}
+        self._set: dict[Attribute, int] = {}
         self._beneath = beneath
         # A kernel that requires a block (.reqntid) is not said to take fewer threads than others.
         threads = code.max_threads if code.required_block is None else _MOST_THREADS
-        self._own: dict[Any, int] = {
+        self._own: dict[Attribute, int] = {
             Attribute.CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK: threads,
             Attribute.CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES: code.static_shared,
             Attribute.CU_FUNC_ATTRIBUTE_CONST_SIZE_BYTES: code.const_bytes,
@@ -79,7 +78,7 @@ class Attributes:
         }
         self._static_shared = code.static_shared
 
-    def get(self, attribute: Any) -> int:
+    def get(self, attribute: Attribute) -> int:
         """A value; `Refusal` where there is no such attribute."""
         attribute = _known(attribute)
         if attribute in self._set:
@@ -88,7 +87,7 @@ class Attributes:
             return self._beneath.get(attribute)
         return self._own.get(attribute, 0)
 
-    def set(self, attribute: Any, value: int) -> None:
+    def set(self, attribute: Attribute, value: int) -> None:
         """Change a value.
 
         Raises:
@@ -117,7 +116,7 @@ class Attributes:
         return (width, height, depth) if width and height and depth else None
 
 
-def _known(attribute: Any) -> Any:
+def _known(attribute: Attribute) -> Attribute:
     if not 0 <= int(attribute) <= _NEWEST_ATTRIBUTE:
         raise Refusal("INVALID_VALUE", f"{int(attribute)} is not a CUfunction_attribute")
     return Attribute(int(attribute))

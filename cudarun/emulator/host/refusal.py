@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from cuda.bindings.driver import CUresult
 
 
@@ -17,5 +15,5 @@ class Refusal(Exception):
 
     def __init__(self, result: str, words: str = "") -> None:
         super().__init__(words or result)
-        self.result: Any = getattr(CUresult, f"CUDA_ERROR_{result}")
+        self.result: CUresult = getattr(CUresult, f"CUDA_ERROR_{result}")
         self.words = words

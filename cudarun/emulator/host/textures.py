@@ -15,6 +15,7 @@ from cuda.bindings.driver import (
     CU_TRSF_SEAMLESS_CUBEMAP,
     CU_TRSF_SRGB,
     CUDA_RESOURCE_DESC,
+    CUDA_RESOURCE_VIEW_DESC,
     CUDA_TEXTURE_DESC,
     CUaddress_mode,
     CUarray,
@@ -26,7 +27,7 @@ from cuda.bindings.driver import (
 from cudarun.emulator.host.arrays import Array, TexelFormat, texel_format
 from cudarun.emulator.host.contexts import Context
 from cudarun.emulator.host.devices import attribute_value
-from cudarun.emulator.host.handles import handle_value
+from cudarun.emulator.host.handles import Handle, handle_value
 from cudarun.emulator.host.process import Process
 from cudarun.emulator.host.refusal import Refusal
 from cudarun.emulator.machine.textures import AddressMode, Texels, Texture
@@ -53,8 +54,8 @@ class TexObject:
     """A texture object and the descriptors that it was made from."""
 
     context: Context
-    resource: Any
-    description: Any
+    resource: CUDA_RESOURCE_DESC
+    description: CUDA_TEXTURE_DESC
     texture: Texture
 
     def __post_init__(self) -> None:
@@ -72,7 +73,12 @@ class TexObject:
         self.context.handles.remove(self.handle)
 
 
-def create_texture(process: Process, resource: Any, description: Any, view: Any) -> TexObject:
+def create_texture(
+    process: Process,
+    resource: CUDA_RESOURCE_DESC,
+    description: CUDA_TEXTURE_DESC,
+    view: CUDA_RESOURCE_VIEW_DESC | None,
+) -> TexObject:
     """What a ``CUDA_RESOURCE_DESC`` and a ``CUDA_TEXTURE_DESC`` describe.
 
     Raises:
@@ -100,14 +106,16 @@ def create_texture(process: Process, resource: Any, description: Any, view: Any)
 # --- resources -----------------------------------------------------------------------------------
 
 
-def _of_array(process: Process, resource: Any, description: Any) -> Texture:
+def _of_array(
+    process: Process, resource: CUDA_RESOURCE_DESC, description: CUDA_TEXTURE_DESC
+) -> Texture:
     handle = handle_value(resource.res.array.hArray)
     array = process.handles.get(handle, Array, "INVALID_VALUE")
     sampling = _sampling(description, array.texel)
     return Texture(array.texels, array.width, array.height, **sampling)
 
 
-def _of_linear(process: Process, linear: Any, description: Any) -> Texture:
+def _of_linear(process: Process, linear: Any, description: CUDA_TEXTURE_DESC) -> Texture:
     """Linear memory: no address modes, no filter, whichever are given.
 
     Bytes that make no whole texel at the end count as one. Nobody checks that the memory is there.
@@ -126,7 +134,7 @@ def _of_linear(process: Process, linear: Any, description: Any) -> Texture:
     return Texture(memory.texels, count, 0, modes, promoted=promoted, fetch_only=True)
 
 
-def _of_pitched(process: Process, pitched: Any, description: Any) -> Texture:
+def _of_pitched(process: Process, pitched: Any, description: CUDA_TEXTURE_DESC) -> Texture:
     """Pitched memory: rows may overlap; a width or height of 0 is the largest that there is."""
     texel = texel_format(pitched, "format", pitched.numChannels)
     width, height, pitch = pitched.width, pitched.height, pitched.pitchInBytes
@@ -142,7 +150,9 @@ def _of_pitched(process: Process, pitched: Any, description: Any) -> Texture:
 class _Memory:
     """Device memory under a texture, which may be freed before the texture is destroyed."""
 
-    def __init__(self, process: Process, pointer: Any, texel: TexelFormat, pitch: int = 0) -> None:
+    def __init__(
+        self, process: Process, pointer: Handle, texel: TexelFormat, pitch: int = 0
+    ) -> None:
         address = handle_value(pointer)
         if address % _ALIGNMENT:
             raise Refusal("INVALID_VALUE", f"{address:#x} is no multiple of {_ALIGNMENT}")
@@ -163,7 +173,7 @@ class _Memory:
 # --- how they are read ---------------------------------------------------------------------------
 
 
-def _checked_flags(description: Any) -> int:
+def _checked_flags(description: CUDA_TEXTURE_DESC) -> int:
     flags = int(description.flags)
     if flags & _REFUSED_FLAGS:
         raise Refusal("NOT_SUPPORTED", f"CU_TRSF flags {flags & _REFUSED_FLAGS:#x}")
@@ -181,7 +191,7 @@ def _promoted(flags: int, texel: TexelFormat) -> bool:
     )
 
 
-def _sampling(description: Any, texel: TexelFormat) -> dict[str, Any]:
+def _sampling(description: CUDA_TEXTURE_DESC, texel: TexelFormat) -> dict[str, Any]:
     """The fields of a `Texture` that a ``CUDA_TEXTURE_DESC`` says."""
     flags = _checked_flags(description)
     if description.maxAnisotropy > 1:
@@ -200,7 +210,7 @@ def _sampling(description: Any, texel: TexelFormat) -> dict[str, Any]:
     }
 
 
-def _mode(mode: Any, *, normalized: bool) -> AddressMode:
+def _mode(mode: CUaddress_mode, *, normalized: bool) -> AddressMode:
     """An address mode; coordinates that are not normalized know no wrapping or mirroring."""
     chosen = AddressMode(int(mode))
     if not normalized and chosen in (AddressMode.WRAP, AddressMode.MIRROR):
@@ -209,7 +219,7 @@ def _mode(mode: Any, *, normalized: bool) -> AddressMode:
 
 
 def _border(
-    description: Any, modes: tuple[AddressMode, ...], texel: TexelFormat
+    description: CUDA_TEXTURE_DESC, modes: tuple[AddressMode, ...], texel: TexelFormat
 ) -> tuple[int, ...]:
     """The border's channels by their bits, which those of 32-bit integers are given as."""
     color = tuple(description.borderColor)
@@ -224,7 +234,7 @@ def _border(
 # --- descriptors ---------------------------------------------------------------------------------
 
 
-def copy_of_resource(given: Any) -> Any:
+def copy_of_resource(given: CUDA_RESOURCE_DESC) -> CUDA_RESOURCE_DESC:
     """A ``CUDA_RESOURCE_DESC`` that says the same.
 
     Raises:
@@ -247,7 +257,7 @@ def copy_of_resource(given: Any) -> Any:
     return made
 
 
-def copy_of_description(given: Any) -> Any:
+def copy_of_description(given: CUDA_TEXTURE_DESC) -> CUDA_TEXTURE_DESC:
     """A ``CUDA_TEXTURE_DESC`` that says the same.
 
     Raises:
@@ -264,6 +274,6 @@ def copy_of_description(given: Any) -> Any:
     return made
 
 
-def _copy_fields(made: Any, given: Any, names: str) -> None:
+def _copy_fields(made: object, given: object, names: str) -> None:
     for name in names.split():
         setattr(made, name, getattr(given, name))

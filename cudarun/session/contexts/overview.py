@@ -17,6 +17,8 @@ from cudarun.session.workers.pool import WorkerPool
 from cudarun.session.workers.progress import Progress, ProgressDisplay
 
 if TYPE_CHECKING:  # only a worker has these
+    from cuda.bindings import driver as cuda
+
     from cudarun.session.contexts.worker import BareSession
     from cudarun.session.driver.calls import Driver
 
@@ -97,7 +99,7 @@ def _limit(driver: Driver, name: str) -> int | None:
     return int(value)
 
 
-def _cost(driver: Driver, device: Any) -> tuple[float, int]:
+def _cost(driver: Driver, device: cuda.CUdevice) -> tuple[float, int]:
     """Milliseconds and bytes of device memory that one more context takes; it is destroyed."""
     free, _ = driver.cuMemGetInfo()
     context, milliseconds = _timed(lambda: driver.cuCtxCreate(*creation(driver, 0, device)))

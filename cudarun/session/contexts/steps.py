@@ -11,8 +11,9 @@ import ctypes
 import importlib
 import time
 from collections.abc import Mapping
+from enum import IntEnum
 from importlib.util import find_spec
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from cudarun.arguments.binding import bind
 from cudarun.arguments.dtypes import by_value
@@ -35,6 +36,9 @@ from cudarun.session.driver.contexts import (
 from cudarun.session.driver.devices import Device
 from cudarun.session.driver.drivers import DriverChoice, DriverTraits
 from cudarun.session.image.image import Image
+
+if TYPE_CHECKING:
+    from cuda.bindings import driver as cuda
 
 Extent = tuple[int, int, int]
 
@@ -64,7 +68,7 @@ class Answer:
     """
 
     call: str
-    result: Any
+    result: IntEnum
     milliseconds: float
     value: Any = None
     text: str | None = None
@@ -255,7 +259,7 @@ class Steps:
         handle = None if context is None else self._context(context)
         return self._numbered(self._ask("cuCtxGetApiVersion", handle))
 
-    def _context(self, name: str) -> Any:
+    def _context(self, name: str) -> cuda.CUcontext:
         return self.driver.CUcontext(self.value_of(name))
 
     def _flagged(self, asked: tuple[Answer, Any]) -> Answer:

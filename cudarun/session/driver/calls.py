@@ -20,9 +20,14 @@ from cudarun.session.driver.drivers import DriverChoice
 from cudarun.session.driver.log import DriverLog
 
 if TYPE_CHECKING:
+    from enum import IntEnum
+
     from cudarun.session.driver.protocol import DriverCalls
 else:
     DriverCalls = object
+
+Values = tuple[Any, ...]
+Function = Callable[..., Values]
 
 # CUDA driver API, enum CUresult: which failures are not the device's.
 _NO_DEVICE = frozenset({3, 34, 36, 46, 100, 101, 102, 802, 803, 804})
@@ -55,12 +60,12 @@ class Driver(DriverCalls):
 
     if not TYPE_CHECKING:  # to a type checker it has what `DriverCalls` has
 
-        def __getattr__(self, name: str) -> Any:
+        def __getattr__(self, name: str) -> object:
             member = getattr(self.module, name)
             if not _is_function(name):
                 return member
 
-            def checked(*args: Any) -> Any:
+            def checked(*args: object) -> object:
                 result, *values = self.attempt(name, *args)
                 if result != 0:
                     raise self.failure(name, result)
@@ -69,7 +74,7 @@ class Driver(DriverCalls):
             setattr(self, name, checked)  # found without __getattr__ the next time
             return checked
 
-    def attempt(self, name: str, *args: Any) -> tuple[Any, ...]:
+    def attempt(self, name: str, *args: object) -> Values:
         """Make one call; return its ``CUresult`` and values, unchecked.
 
         Raises:
@@ -77,7 +82,7 @@ class Driver(DriverCalls):
         """
         self.count += 1
         try:
-            answer: tuple[Any, ...] = self._call(name, getattr(self.module, name), args)
+            answer = self._call(name, getattr(self.module, name), args)
         except RuntimeError as error:
             # The bindings raise this, not a CUresult, when libcuda cannot be opened.
             if type(error).__name__ != "DynamicLibNotFoundError":
@@ -90,7 +95,7 @@ class Driver(DriverCalls):
             self._said = self._read_log(name)
         return answer
 
-    def failure(self, name: str, result: Any) -> CudarunError:
+    def failure(self, name: str, result: IntEnum) -> CudarunError:
         """The exception for the result of the last call that failed, with the driver's own log."""
         number = int(result)
         kind, hint = DeviceFailed, None
@@ -114,7 +119,7 @@ class Driver(DriverCalls):
             self._log = DriverLog(logs)
         return self._log.since_last(name)
 
-    def _traced(self, name: str, function: Callable[..., Any], args: tuple[Any, ...]) -> Any:
+    def _traced(self, name: str, function: Function, args: Values) -> Values:
         started = time.perf_counter()
         answer = function(*args)
         microseconds = (time.perf_counter() - started) * 1e6
@@ -125,7 +130,7 @@ class Driver(DriverCalls):
         return answer
 
 
-def _untraced(name: str, function: Callable[..., Any], args: tuple[Any, ...]) -> Any:
+def _untraced(name: str, function: Function, args: Values) -> Values:
     return function(*args)
 
 

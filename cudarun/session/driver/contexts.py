@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 from cudarun.session.driver.target import ContextOptions
 
 if TYPE_CHECKING:  # the command line wants the words below without what a worker needs
+    from cuda.bindings import driver as cuda
+
     from cudarun.session.driver.calls import Driver
     from cudarun.session.driver.devices import Device
 
@@ -33,7 +35,7 @@ CACHE_CONFIGS = ("none", "shared", "l1", "equal")
 _PREFER = "CU_FUNC_CACHE_PREFER_"
 
 
-def enter_context(driver: Driver, device: Device, options: ContextOptions) -> Any:
+def enter_context(driver: Driver, device: Device, options: ContextOptions) -> cuda.CUcontext:
     """Make the context that the options describe current on this thread, and return it.
 
     Nothing gives it back: a worker ends by process exit, which does so faster.
@@ -53,7 +55,7 @@ def enter_context(driver: Driver, device: Device, options: ContextOptions) -> An
     return context
 
 
-def creation(driver: Driver, flags: int, device: Any) -> tuple[Any, ...]:
+def creation(driver: Driver, flags: int, device: cuda.CUdevice) -> tuple[Any, ...]:
     """The arguments of ``cuCtxCreate``, whose bindings differ.
 
     Only those of CUDA 12 still have a ``_v4`` beside it, and there the plain name takes no
@@ -77,11 +79,12 @@ def flag_words(driver: Driver, bits: int) -> tuple[str, ...]:
     return automatic + tuple(word for word, value in values.items() if value & bits)
 
 
-def cache_config(driver: Driver, word: str) -> Any:
+def cache_config(driver: Driver, word: str) -> cuda.CUfunc_cache:
     """The ``CUfunc_cache`` that a word of `CACHE_CONFIGS` means."""
-    return getattr(driver.CUfunc_cache, f"{_PREFER}{word.upper()}")
+    found: cuda.CUfunc_cache = getattr(driver.CUfunc_cache, f"{_PREFER}{word.upper()}")
+    return found
 
 
-def cache_word(driver: Driver, config: Any) -> str:
+def cache_word(driver: Driver, config: cuda.CUfunc_cache) -> str:
     """The word of `CACHE_CONFIGS` for a ``CUfunc_cache``."""
     return str(driver.CUfunc_cache(int(config)).name).removeprefix(_PREFER).lower()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from cudarun.errors import NoDevice, RequestError
 from cudarun.images.versions import newest_ptx
@@ -12,6 +12,8 @@ from cudarun.session.driver.calls import Driver
 from cudarun.session.driver.selection import DriverName, Selector
 
 if TYPE_CHECKING:  # a session initialises the driver before it needs any of this
+    from cuda.bindings import driver as cuda
+
     from cudarun.report.types import DeviceInfo
     from cudarun.session.driver.visibility import Shown
 
@@ -22,7 +24,7 @@ class Device:
 
     label: str
     index: int
-    handle: Any
+    handle: cuda.CUdevice
 
 
 def driver_of(selectors: Sequence[Selector]) -> DriverName:
@@ -137,7 +139,7 @@ def uuid_of(driver: Driver, device: Device) -> str:
     return _uuid(driver, device.handle)
 
 
-def _uuid(driver: Driver, handle: Any) -> str:
+def _uuid(driver: Driver, handle: cuda.CUdevice) -> str:
     raw = bytes(driver.cuDeviceGetUuid(handle).bytes).hex()
     return f"GPU-{raw[:8]}-{raw[8:12]}-{raw[12:16]}-{raw[16:20]}-{raw[20:]}"
 
@@ -147,7 +149,7 @@ def _uuid_starts(driver: Driver, index: int, start: str) -> bool:
     return _uuid(driver, driver.cuDeviceGet(index)).lower().removeprefix("gpu-").startswith(wanted)
 
 
-def _pci(driver: Driver, handle: Any) -> str:
+def _pci(driver: Driver, handle: cuda.CUdevice) -> str:
     return _text(driver.cuDeviceGetPCIBusId(64, handle))
 
 

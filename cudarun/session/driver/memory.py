@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from cudarun.errors import DeviceFailed
 from cudarun.session.driver.calls import Driver
+
+if TYPE_CHECKING:
+    from cudarun.session.driver.protocol import Handle
 
 POISON = 0xA5  # what memory that nobody initialised holds
 _GUARD = 0x5A  # what the guard zones hold
@@ -49,13 +52,13 @@ class DeviceBuffer:
         """Give the memory back."""
         self.driver.cuMemFree(self._start)
 
-    def poison(self, stream: Any = 0) -> None:
+    def poison(self, stream: Handle = 0) -> None:
         """Fill with a pattern that shows which elements were never written."""
         if self.nbytes:
             self.driver.cuMemsetD8Async(self.address, POISON, self.nbytes, stream)
             self.driver.traits.never_written(self.address, self.nbytes)
 
-    def copy_from(self, other: DeviceBuffer, stream: Any) -> None:
+    def copy_from(self, other: DeviceBuffer, stream: Handle) -> None:
         """Take the contents of a buffer of the same size, in the order of a stream."""
         if self.nbytes:
             self.driver.cuMemcpyDtoDAsync(self.address, other.address, self.nbytes, stream)

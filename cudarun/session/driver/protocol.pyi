@@ -25,7 +25,8 @@ HostPointer: TypeAlias = (
     | None
 )
 KernelParameters: TypeAlias = HostPointer | tuple[tuple[Any, ...], tuple[Any, ...]]
-Options: TypeAlias = Sequence[Any] | None
+Options: TypeAlias = Sequence[cuda.CUjit_option] | None
+OptionValues: TypeAlias = Sequence[Any] | None
 
 class DriverCalls(Protocol):
     """The calls, and the types of the bindings that go with them."""
@@ -117,6 +118,7 @@ class DriverCalls(Protocol):
     def cuKernelGetAttribute(
         self, attrib: cuda.CUfunction_attribute, kernel: Handle, dev: Handle, /
     ) -> int: ...
+    def cuKernelGetFunction(self, kernel: Handle, /) -> cuda.CUfunction: ...
     def cuKernelGetName(self, hfunc: Handle, /) -> bytes: ...
     def cuKernelSetAttribute(
         self, attrib: cuda.CUfunction_attribute, val: int, kernel: Handle, dev: Handle, /
@@ -147,6 +149,20 @@ class DriverCalls(Protocol):
         extra: HostPointer,
         /,
     ) -> None: ...
+    def cuLibraryEnumerateKernels(self, numKernels: int, lib: Handle, /) -> list[cuda.CUkernel]: ...
+    def cuLibraryGetKernel(self, library: Handle, name: bytes, /) -> cuda.CUkernel: ...
+    def cuLibraryGetKernelCount(self, lib: Handle, /) -> int: ...
+    def cuLibraryLoadData(
+        self,
+        code: HostPointer,
+        jitOptions: Options,
+        jitOptionsValues: OptionValues,
+        numJitOptions: int,
+        libraryOptions: OptionValues,
+        libraryOptionValues: OptionValues,
+        numLibraryOptions: int,
+        /,
+    ) -> cuda.CUlibrary: ...
     def cuLibraryUnload(self, library: Handle, /) -> None: ...
     def cuLinkAddData(
         self,
@@ -157,7 +173,7 @@ class DriverCalls(Protocol):
         name: bytes | None,
         numOptions: int,
         options: Options,
-        optionValues: Options,
+        optionValues: OptionValues,
         /,
     ) -> None: ...
     def cuLinkAddFile(
@@ -167,12 +183,12 @@ class DriverCalls(Protocol):
         path: bytes,
         numOptions: int,
         options: Options,
-        optionValues: Options,
+        optionValues: OptionValues,
         /,
     ) -> None: ...
     def cuLinkComplete(self, state: Handle, /) -> tuple[int, int]: ...
     def cuLinkCreate(
-        self, numOptions: int, options: Options, optionValues: Options, /
+        self, numOptions: int, options: Options, optionValues: OptionValues, /
     ) -> cuda.CUlinkState: ...
     def cuMemAlloc(self, bytesize: int, /) -> cuda.CUdeviceptr: ...
     def cuMemFree(self, dptr: Handle, /) -> None: ...
@@ -198,8 +214,10 @@ class DriverCalls(Protocol):
     def cuModuleGetFunction(self, hmod: Handle, name: bytes, /) -> cuda.CUfunction: ...
     def cuModuleGetFunctionCount(self, mod: Handle, /) -> int: ...
     def cuModuleLoadDataEx(
-        self, image: HostPointer, numOptions: int, options: Options, optionValues: Options, /
+        self, image: HostPointer, numOptions: int, options: Options, optionValues: OptionValues, /
     ) -> cuda.CUmodule: ...
     def cuModuleUnload(self, hmod: Handle, /) -> None: ...
-    def cuPointerGetAttribute(self, attribute: cuda.CUpointer_attribute, ptr: Handle, /) -> Any: ...
+    def cuPointerGetAttribute(
+        self, attribute: cuda.CUpointer_attribute, ptr: Handle, /
+    ) -> object: ...
     def cuStreamCreateWithPriority(self, flags: int, priority: int, /) -> cuda.CUstream: ...

@@ -25,6 +25,8 @@ from cudarun.session.driver.calls import Driver
 if TYPE_CHECKING:  # only what is large has threads, and the import takes 10 ms
     from concurrent.futures import Future
 
+    from cuda.bindings import driver as cuda
+
 LARGE = 64 << 20
 """Bytes of a buffer from which on it goes through page-locked memory."""
 
@@ -55,7 +57,7 @@ class _Block:
 
     address: int
     bytes: Array
-    copied: Any
+    copied: cuda.CUevent
     tasks: list[Future[object]] = field(default_factory=list)
 
 

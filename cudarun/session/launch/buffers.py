@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,6 +17,9 @@ from cudarun.session.driver.memory import DeviceBuffer, never_written
 from cudarun.session.driver.transfers import LARGE, Array, Take, Told, Transfers
 from cudarun.session.launch.initialization import Filler
 from cudarun.session.workers.session import Session
+
+if TYPE_CHECKING:
+    from cudarun.session.driver.protocol import Handle
 
 Values = dict[str, Any]
 
@@ -93,7 +96,7 @@ class Buffers:
             error.message = f"a second copy of every input, to restore it: {error.message}"
             raise
 
-    def restore(self, stream: Any) -> None:
+    def restore(self, stream: Handle) -> None:
         """Bring every buffer to what it was before the first run, in the order of a stream."""
         for name, buffer in self._buffers.items():
             if name in self._originals:

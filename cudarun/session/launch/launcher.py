@@ -8,7 +8,7 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING
 
 from cudarun.errors import DeviceFailed, RequestError
 from cudarun.session.driver.calls import Driver
@@ -17,6 +17,9 @@ from cudarun.session.launch.refusals import explain_refusal
 from cudarun.session.launch.request import LaunchRequest
 from cudarun.session.load.library import Kernel
 from cudarun.session.load.request import Extent
+
+if TYPE_CHECKING:
+    from cuda.bindings import driver as cuda
 
 # CUDA driver API, cuLaunchKernel: the keys of its `extra` array.
 _PARAM_END, _PARAM_BUFFER_POINTER, _PARAM_BUFFER_SIZE = 0, 1, 2
@@ -89,7 +92,7 @@ class Launcher:
             error.hint = limits or error.hint
             raise
 
-    def _make_stream(self, priority: int | None) -> Any:
+    def _make_stream(self, priority: int | None) -> cuda.CUstream:
         driver = self._driver
         if priority is None:
             return driver.CUstream(0)
@@ -120,7 +123,7 @@ class Launcher:
         handle, device = self._kernel.handle, self._device.handle
         self._driver.cuKernelSetAttribute(attribute, value, handle, device)
 
-    def _make_config(self) -> Any:
+    def _make_config(self) -> cuda.CUlaunchConfig | None:
         """The ``CUlaunchConfig`` of a launch that needs attributes; ``None`` for a plain one."""
         driver, geometry = self._driver, self._geometry
         attributes = []

@@ -8,7 +8,7 @@ the stream at once, so that the device never waits for the host between an event
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -20,6 +20,9 @@ from cudarun.session.driver.nvml import Throttling
 from cudarun.session.launch.launcher import Launcher
 from cudarun.session.launch.request import Timing
 from cudarun.session.workers.session import Session
+
+if TYPE_CHECKING:
+    from cudarun.session.driver.protocol import Handle
 
 _FLUSH_BYTES = 256 << 20  # what do_bench writes; the L2 cache of no device is larger
 _LEAD_BYTES = 1 << 20
@@ -33,7 +36,7 @@ def measure(
     device: Device,
     launcher: Launcher,
     timing: Timing,
-    restore: Callable[[Any], None],
+    restore: Callable[[Handle], None],
     integers: dict[str, int],
 ) -> TimingResult:
     """Run a kernel again and again, and time it.
@@ -77,7 +80,7 @@ class _Runs:
         self,
         session: Session,
         launcher: Launcher,
-        restore: Callable[[Any], None],
+        restore: Callable[[Handle], None],
         throttling: Throttling,
         *,
         hot: bool,
@@ -119,7 +122,7 @@ class _Runs:
                 driver.cuEventDestroy(event)
         return samples
 
-    def _prepare(self, stream: Any) -> None:
+    def _prepare(self, stream: Handle) -> None:
         """Restore the inputs, then flush.
 
         Where nothing is flushed, a copy over the bus keeps the device busy for some microseconds

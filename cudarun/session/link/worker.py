@@ -9,7 +9,7 @@ import ctypes
 import time
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from cudarun.diagnostics.entries import Diagnostic
 from cudarun.diagnostics.errors import Diagnosed
@@ -30,6 +30,9 @@ from cudarun.session.load.jit import Logs, driver_options, options_told, with_wh
 from cudarun.session.load.preparation import architecture_of, check_structure, prepare_all
 from cudarun.session.load.request import JitOptions
 from cudarun.session.workers.session import Session
+
+if TYPE_CHECKING:
+    from cuda.bindings import driver as cuda
 
 _BY_FILE = (ImageKind.HOST_OBJECT, ImageKind.ARCHIVE)  # what linkers are used to find on disk
 
@@ -185,7 +188,7 @@ def _link(
         driver.attempt("cuLinkDestroy", state)
 
 
-def _add(driver: Driver, state: Any, image: Image) -> None:
+def _add(driver: Driver, state: cuda.CUlinkState, image: Image) -> None:
     """Add an input, without options of its own.
 
     Of ``CU_JIT_FALLBACK_STRATEGY`` the manual says both that links do not have it and that inputs

@@ -5,11 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from cudarun.errors import DeviceFailed, ImageRefused, RequestError
 from cudarun.session.driver.calls import Driver
 from cudarun.session.load.request import CACHE_MODES, FALLBACKS, JitOptions
+
+if TYPE_CHECKING:
+    from cuda.bindings import driver as cuda
 
 T = TypeVar("T")
 
@@ -29,7 +32,7 @@ class Logs:
         self._error = bytearray(size)
         self._info = bytearray(size)
 
-    def options(self, driver: Driver) -> dict[Any, Any]:
+    def options(self, driver: Driver) -> dict[cuda.CUjit_option, Any]:
         """The options that name the buffers."""
         option = driver.CUjit_option
         return {
@@ -71,14 +74,14 @@ def with_whole_logs(work: Callable[[Logs], T]) -> T:
         size *= 16
 
 
-def driver_options(driver: Driver, options: JitOptions) -> dict[Any, Any]:
+def driver_options(driver: Driver, options: JitOptions) -> dict[cuda.CUjit_option, Any]:
     """The options in the driver's terms.
 
     Raises:
         RequestError: There is no such target in this version of the bindings.
     """
     option = driver.CUjit_option
-    given: dict[Any, Any] = {
+    given: dict[cuda.CUjit_option, Any] = {
         option.CU_JIT_MAX_REGISTERS: options.max_registers,
         option.CU_JIT_THREADS_PER_BLOCK: options.threads_per_block,
         option.CU_JIT_OPTIMIZATION_LEVEL: options.optimization,
@@ -99,7 +102,7 @@ def driver_options(driver: Driver, options: JitOptions) -> dict[Any, Any]:
 
 
 @contextmanager
-def options_told(options: dict[Any, Any], logs: Logs) -> Iterator[None]:
+def options_told(options: dict[cuda.CUjit_option, Any], logs: Logs) -> Iterator[None]:
     """Turn a refusal of an option, by the driver or the bindings, into one of its name here.
 
     Args:
@@ -151,11 +154,11 @@ _FLAGS = {
 }
 
 
-def _target(driver: Driver, options: JitOptions) -> Any:
+def _target(driver: Driver, options: JitOptions) -> cuda.CUjit_target:
     wanted = options.target
     assert wanted is not None
     name = f"CU_TARGET_COMPUTE_{wanted.number}{wanted.suffix.upper()}"
-    found = getattr(driver.CUjit_target, name, None)
+    found: cuda.CUjit_target | None = getattr(driver.CUjit_target, name, None)
     if found is None:
         raise RequestError(f"the CUDA bindings know no target {wanted} (CUjit_target)")
     return found

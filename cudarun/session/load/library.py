@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
 from cudarun.arguments.scanner import did_you_mean
 from cudarun.errors import CudarunError, ImageRefused, RequestError
@@ -20,6 +20,14 @@ from cudarun.session.load.jit import Logs, driver_options, options_told
 from cudarun.session.load.request import JitOptions
 from cudarun.session.workers.session import Session
 
+if TYPE_CHECKING:
+    from cuda.bindings import driver as cuda
+
+    from cudarun.session.driver.protocol import Handle
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
 _PARAM_COUNT_SINCE = 13020
 PARAM_INFO_SINCE = 12040
 """cuKernelGetParamInfo, cuLibraryEnumerateKernels, cuFuncLoad and their like."""
@@ -30,7 +38,7 @@ class Kernel:
     """A kernel of a library: a ``CUkernel``, good in every context."""
 
     name: str
-    handle: Any
+    handle: cuda.CUkernel
     parameters: tuple[Parameter, ...]
 
     @property
@@ -70,7 +78,7 @@ class Library:
         every = given | self.logs.options(driver)
         with options_told(given, self.logs):
             self.handle = self._ask(
-                "cuLibraryLoadData", image.data + b"\0", [*every], [*every.values()],
+                driver.cuLibraryLoadData, image.data + b"\0", [*every], [*every.values()],
                 len(every), [], [], 0,
             )  # fmt: skip
 
@@ -85,13 +93,13 @@ class Library:
         handle = self.handle_of(name)
         return Kernel(name, handle, self._parameters(name, handle))
 
-    def handle_of(self, name: str) -> Any:
+    def handle_of(self, name: str) -> cuda.CUkernel:
         """The ``CUkernel`` of a mangled name."""
-        return self._ask("cuLibraryGetKernel", self.handle, name.encode())
+        return self._ask(self.driver.cuLibraryGetKernel, self.handle, name.encode())
 
-    def function_of(self, kernel: Any) -> Any:
+    def function_of(self, kernel: cuda.CUkernel) -> cuda.CUfunction:
         """The ``CUfunction`` of a ``CUkernel`` in the current context."""
-        return self._ask("cuKernelGetFunction", kernel)
+        return self._ask(self.driver.cuKernelGetFunction, kernel)
 
     def unload(self) -> None:
         """Take it out of every context; its kernels and variables are no more."""
@@ -126,11 +134,11 @@ class Library:
         """
         if self.driver.version < PARAM_INFO_SINCE:
             return [kernel.name for kernel in self._read().kernels]
-        count = self._ask("cuLibraryGetKernelCount", self.handle)
+        count = self._ask(self.driver.cuLibraryGetKernelCount, self.handle)
         if not count:
             self._refuse_if_broken()
             return []
-        kernels = self._ask("cuLibraryEnumerateKernels", count, self.handle)
+        kernels = self._ask(self.driver.cuLibraryEnumerateKernels, count, self.handle)
         return [self.driver.cuKernelGetName(kernel).decode() for kernel in kernels]
 
     def _refuse_if_broken(self) -> None:
@@ -142,7 +150,7 @@ class Library:
         if result not in (0, self.driver.CUresult.CUDA_ERROR_NOT_FOUND):
             raise self.refused(self.driver.failure("cuLibraryGetKernel", result))
 
-    def _parameters(self, name: str, handle: Any) -> tuple[Parameter, ...]:
+    def _parameters(self, name: str, handle: cuda.CUkernel) -> tuple[Parameter, ...]:
         if self.driver.version < PARAM_INFO_SINCE:
             return next(k.parameters for k in self._read().kernels if k.name == name)
         return read_parameters(self.driver, "cuKernelGetParamInfo", handle, name, self.image.facts)
@@ -152,9 +160,9 @@ class Library:
 
         return read_image(self.image.data, self.image.origin)
 
-    def _ask(self, name: str, *args: Any) -> Any:
+    def _ask(self, call: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         try:
-            return getattr(self.driver, name)(*args)
+            return call(*args, **kwargs)
         except ImageRefused as error:
             raise self.refused(error) from None
 
@@ -171,7 +179,7 @@ class Library:
 
 
 def read_parameters(
-    driver: Driver, call: str, handle: Any, name: str, facts: ImageFacts | None
+    driver: Driver, call: str, handle: Handle, name: str, facts: ImageFacts | None
 ) -> tuple[Parameter, ...]:
     """A kernel's parameters as the driver lays them out, named as far as the image tells.
 
@@ -201,7 +209,7 @@ def read_parameters(
 
 
 def _parameter_count(
-    driver: Driver, call: str, handle: Any, told: KernelFacts | None
+    driver: Driver, call: str, handle: Handle, told: KernelFacts | None
 ) -> int | None:
     """How many parameters a kernel has; ``None``: as many as the driver tells before it refuses.
 

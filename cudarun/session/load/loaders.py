@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from cudarun.errors import CudarunError, ImageRefused
 from cudarun.images.demangle import demangle
@@ -23,6 +23,11 @@ from cudarun.session.load.jit import Logs, driver_options, options_told, with_wh
 from cudarun.session.load.library import PARAM_INFO_SINCE, Library, read_parameters
 from cudarun.session.load.request import JitOptions, Via
 
+if TYPE_CHECKING:
+    from cuda.bindings import driver as cuda
+
+    from cudarun.session.driver.protocol import Handle
+
 # Until cuModuleEnumerateFunctions (CUDA 12.4) the file itself is asked for the names.
 
 
@@ -31,8 +36,8 @@ class Found:
     """A kernel in the current context: ``kernel`` is the ``CUkernel``, where there is one."""
 
     name: str
-    kernel: Any | None
-    function: Any
+    kernel: cuda.CUkernel | None
+    function: cuda.CUfunction
 
 
 class Way(ABC):
@@ -113,7 +118,7 @@ class Way(ABC):
         handle = found.function if found.kernel is None else found.kernel
         return read_parameters(self.driver, self.parameter_call, handle, found.name, self.facts)
 
-    def _find(self, call: str, handle: Any, variable: VariableFacts) -> tuple[int, int] | None:
+    def _find(self, call: str, handle: Handle, variable: VariableFacts) -> tuple[int, int] | None:
         result, *found = self.driver.attempt(call, handle, variable.name.encode())
         if result == self.driver.CUresult.CUDA_ERROR_NOT_FOUND:
             return None
@@ -122,8 +127,10 @@ class Way(ABC):
         address, size = found
         return int(address), int(size)
 
-    def _attribute_id(self, name: str) -> Any:
-        return getattr(self.driver.CUfunction_attribute, f"CU_FUNC_ATTRIBUTE_{name}")
+    def _attribute_id(self, name: str) -> cuda.CUfunction_attribute:
+        attributes = self.driver.CUfunction_attribute
+        found: cuda.CUfunction_attribute = getattr(attributes, f"CU_FUNC_ATTRIBUTE_{name}")
+        return found
 
 
 class ThroughLibrary(Way):
@@ -182,7 +189,7 @@ class ThroughModule(Way):
         """``cuModuleLoadDataEx``."""
         self._module = with_whole_logs(self._load)
 
-    def _load(self, logs: Logs) -> Any:
+    def _load(self, logs: Logs) -> cuda.CUmodule:
         self._logs = logs
         given = driver_options(self.driver, self.options)
         every = given | logs.options(self.driver)
@@ -201,7 +208,7 @@ class ThroughModule(Way):
                 names = [kernel.name for kernel in self.facts.kernels] if self.facts else []
                 return [self._by_name(name) for name in names]
             count = self.driver.cuModuleGetFunctionCount(self._module)
-            functions: Sequence[Any] = (
+            functions: Sequence[cuda.CUfunction] = (
                 self.driver.cuModuleEnumerateFunctions(count, self._module) if count else []
             )
             return [Found(self._name(function), None, function) for function in functions]
@@ -212,7 +219,7 @@ class ThroughModule(Way):
         function = self.driver.cuModuleGetFunction(self._module, name.encode())
         return Found(name, None, function)
 
-    def _name(self, function: Any) -> str:
+    def _name(self, function: cuda.CUfunction) -> str:
         name: bytes = self.driver.cuFuncGetName(function)
         return name.decode()
 

@@ -11,7 +11,7 @@ import math
 import re
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -38,6 +38,9 @@ from cudarun.session.launch.worker import run_on
 from cudarun.session.load.library import Library
 from cudarun.session.managed.request import ManagedRequest, View
 from cudarun.session.workers.session import Session
+
+if TYPE_CHECKING:
+    from cuda.bindings import driver as cuda
 
 _PTX_TYPE = re.compile(r"\.?(?P<letter>[usf])(?P<bits>8|16|32|64)(?:\[[0-9]+\])*")
 _SEED = 0  # of random values written; a variable has no --seed
@@ -92,7 +95,7 @@ class _Context:
 
     device: Device
     place: Place
-    handle: Any
+    handle: cuda.CUcontext
 
 
 def _make_contexts(session: Session, request: ManagedRequest) -> list[_Context]:

@@ -1,0 +1,5 @@
+"""Modules of the bindings that have no stub: anything."""
+
+from typing import Any
+
+def __getattr__(name: str) -> Any: ...

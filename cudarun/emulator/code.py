@@ -18,11 +18,11 @@ from cudarun.emulator.isa.types import Type
 from cudarun.records import dataclass
 
 if TYPE_CHECKING:
-    from cudarun.emulator.machine.active import Active
     from cudarun.emulator.machine.control import Terminator
 
 Array = npt.NDArray[Any]
-ActionFunction = Callable[["Active", tuple[Array, ...], tuple[Array, ...]], None]
+ActionFunction = Callable[[Any, tuple[Array, ...], tuple[Array, ...]], None]
+"""What an action does, given the active lanes, its sources and its destinations."""
 
 
 class Role(Enum):

@@ -65,7 +65,7 @@ def _driver_call(
         name = body.__name__
         converted = _with_integers(body)
 
-        def carried_out(*args: P.args, **kwargs: P.kwargs) -> Any:
+        def carried_out(*args: P.args, **kwargs: P.kwargs) -> object:
             if not before_init and not process.initialised:
                 raise Refusal("NOT_INITIALIZED")
             if waits:
@@ -90,9 +90,10 @@ def _driver_call(
                 except InvalidAddress as error:
                     words = f"{error} are not inside one allocation"
                     return _refused(name, Refusal("INVALID_VALUE", words), outputs)
-            if outputs == 0:
-                return (CUresult.CUDA_SUCCESS,)
-            return (CUresult.CUDA_SUCCESS, *(value if outputs > 1 else (value,)))
+            if outputs < 2:
+                return (CUresult.CUDA_SUCCESS, *[value] * outputs)
+            assert isinstance(value, tuple), f"{name} has {outputs} values"
+            return (CUresult.CUDA_SUCCESS, *value)
 
         CALLS[name] = answer
         return answer

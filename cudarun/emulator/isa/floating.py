@@ -76,7 +76,7 @@ def saturate(d: Array) -> None:
 # --- arithmetic ----------------------------------------------------------------------------------
 
 
-def _rounded(ufunc: Function, exactly: Function) -> Any:
+def _rounded(ufunc: Function, exactly: Function) -> Function:
     """A two-operand operation: numpy's own to nearest, else computed exactly and rounded."""
 
     def make(words: Words) -> Function:
@@ -158,7 +158,7 @@ def _root(words: Words) -> Function:
     return finish(words, np.sqrt if mode == rounding.NEAREST else root, 1)
 
 
-def _coarse_f64(function: Function) -> Any:
+def _coarse_f64(function: Function) -> Function:
     """``rcp.approx.ftz.f64`` and its like: only the upper 32 bits of argument and result count.
 
     Subnormal arguments and results are zeros of their sign.
@@ -191,7 +191,7 @@ def _inverse_root(a: Array) -> Array:
     return np.where(a == 0, np.copysign(np.inf, a), 1.0 / np.sqrt(a))
 
 
-def _function(compute: Function) -> Any:
+def _function(compute: Function) -> Function:
     """An ``.approx`` function of f32, computed in f64."""
 
     def make(words: Words) -> Function:
@@ -268,7 +268,7 @@ def _without_nan(result: Array, a: Array, b: Array) -> Array:
     return np.where(nan, np.where(np.isnan(b), a, b), result)
 
 
-def _extreme(ufunc: Function, zero_bits: Function) -> Any:
+def _extreme(ufunc: Function, zero_bits: Function) -> Function:
     """``min`` or ``max``: a NaN loses, or wins with ``.NaN``; -0 is less than +0."""
 
     def make(words: Words) -> Function:

@@ -33,15 +33,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
 from cudarun.emulator.isa.types import TYPES, Type, wider
 from cudarun.records import dataclass
-
-if TYPE_CHECKING:
-    from cudarun.emulator.code import ActionFunction
 
 Function = Callable[..., Any]
 T = TypeVar("T", bound=Function)
@@ -136,7 +133,7 @@ class Form:
     writes: int
     function: Function | None
     make: Callable[[Words], Function] | None
-    action: Callable[[Words], ActionFunction] | None
+    action: Callable[[Words], Any] | None
     reads_carry: bool
     writes_carry: bool
     any_order: bool
@@ -197,7 +194,7 @@ def form(
     function: Function | None = None,
     *,
     make: Callable[[Words], Function] | None = None,
-    action: Callable[[Words], ActionFunction] | None = None,
+    action: Callable[[Words], Any] | None = None,
     writes: int | None = None,
     carry: str = "",
     any_order: bool = False,

@@ -24,7 +24,7 @@ _F16 = "f16 f16x2"
 _BF16 = "bf16 bf16x2"
 
 
-def _operation(compute: Function, mode: str = rounding.NEAREST) -> Any:
+def _operation(compute: Function, mode: str = rounding.NEAREST) -> Function:
     """An operation given as ``(s, e)`` pairs of f64 from f64 arguments."""
 
     def make(words: Words) -> Function:
@@ -86,7 +86,7 @@ def _fused(a: Array, b: Array, c: Array) -> tuple[Array, Array]:
     return rounding.two_sum(a * b, c)
 
 
-def _signed(change: Function) -> Any:
+def _signed(change: Function) -> Function:
     """``abs`` or ``neg``, which change the sign bit of the value."""
 
     def make(words: Words) -> Function:
@@ -102,7 +102,7 @@ def _signed(change: Function) -> Any:
     return make
 
 
-def _extreme(ufunc: Function, zero_bits: Function) -> Any:
+def _extreme(ufunc: Function, zero_bits: Function) -> Function:
     def make(words: Words) -> Function:
         number_format, ftz = element(words.type), words.get("ftz")
         propagate, xorsign = words.get("NaN"), words.get("xorsign")
@@ -128,7 +128,7 @@ def _extreme(ufunc: Function, zero_bits: Function) -> Any:
     return make
 
 
-def _approximate(compute: Function) -> Any:
+def _approximate(compute: Function) -> Function:
     """A function of the special function unit, which cuts off what halves have no room for."""
 
     def make(words: Words) -> Function:

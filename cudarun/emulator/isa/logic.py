@@ -86,7 +86,7 @@ def _lop3_with(words: Words) -> Function:
 # --- shifts --------------------------------------------------------------------------------------
 
 
-def _shift(ufunc: Function) -> Any:
+def _shift(ufunc: Function) -> Function:
     """A shift whose amount is clamped to the width: numpy's, once the amount has the same type."""
 
     def make(words: Words) -> Function:

@@ -29,7 +29,7 @@ STEPS = 256
 _GUARD = 4  # bits below the last of the largest texel that the others keep
 
 
-def filtered(corners: Array, kind: np.dtype[Any], right: Array, below: Array) -> Array:
+def filtered(corners: Array, kind: np.dtype[np.generic], right: Array, below: Array) -> Array:
     """Sums of four texels, as floats.
 
     Args:
@@ -48,7 +48,7 @@ def filtered(corners: Array, kind: np.dtype[Any], right: Array, below: Array) ->
 
 # --- integers ------------------------------------------------------------------------------------
 
-_TO_16_BITS: dict[type[Any], Callable[[Array], Array]] = {
+_TO_16_BITS: dict[type[np.generic], Callable[[Array], Array]] = {
     np.uint16: lambda total: (total + 0x80) >> 8,
     np.int16: lambda total: (total + 0x80) >> 8,
     np.uint8: lambda total: (total * 0x101 + 0x80) >> 8,
@@ -58,7 +58,7 @@ _TO_16_BITS: dict[type[Any], Callable[[Array], Array]] = {
 """From a sum with 8 bits of fraction to one of 16 bits, to nearest."""
 
 
-def _sums_of_integers(corners: Array, weights: Array, kind: np.dtype[Any]) -> Array:
+def _sums_of_integers(corners: Array, weights: Array, kind: np.dtype[np.generic]) -> Array:
     total = (corners.astype(np.int64) * weights).sum(axis=0)
     most = np.iinfo(np.uint16 if kind.kind == "u" else np.int16).max
     fractions: Array = np.maximum(_TO_16_BITS[kind.type](total), -most) / most
@@ -68,7 +68,7 @@ def _sums_of_integers(corners: Array, weights: Array, kind: np.dtype[Any]) -> Ar
 # --- floats --------------------------------------------------------------------------------------
 
 
-def _sums_of_floats(corners: Array, weights: Array, kind: np.dtype[Any]) -> Array:
+def _sums_of_floats(corners: Array, weights: Array, kind: np.dtype[np.generic]) -> Array:
     # What has no weight is not there, were it infinite or NaN.
     held = np.where(weights > 0, corners.astype(np.float64), 0.0)
     finite = np.isfinite(held).all(axis=0)

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from cudarun.emulator.machine.control import Terminator
 
 Array = npt.NDArray[Any]
-Entry = tuple[Callable[..., object], tuple[Any, ...]]
+Entry = tuple[Callable[..., object], tuple[object, ...]]
 
 _CODE_KEPT = 512
 _STAGGER = 5 * 64  # registers that begin on the same cache set would push each other out

@@ -290,7 +290,7 @@ class Fragment:
         turned: bool,
         ptx_type: Type,
         registers: int,
-        dtype: Any,
+        dtype: npt.DTypeLike,
     ) -> None:
         self.type = ptx_type
         self.dtype = np.dtype(dtype)
@@ -331,7 +331,9 @@ def _places(lines: int, steps: int, run: int, *, pairs: bool) -> tuple[Array, Ar
     return line + _GROUP[:, None], step + run * _PLACE[:, None]
 
 
-def fragment(words: Words, which: str, ptx_type: Type, registers: int, dtype: Any) -> Fragment:
+def fragment(
+    words: Words, which: str, ptx_type: Type, registers: int, dtype: npt.DTypeLike
+) -> Fragment:
     """The fragment of matrix ``"a"``, ``"b"``, ``"c"`` or ``"d"`` of a shape."""
     m, n, k = shape_of(words["shape"])
     transposed = n > m

@@ -36,7 +36,7 @@ _NOT_SUPPORTED = 801
 _CHANNELS = 4
 _FRACTION = float(1 << 21)  # steps of a coordinate from 0 to 1 that wraps or is mirrored
 _FARTHEST = float(1 << 30)  # beyond the ends of every texture
-_REGISTERS: dict[str, type[Any]] = {"f": np.float32, "i": np.int32, "u": np.uint32}
+_REGISTERS: dict[str, type[np.generic]] = {"f": np.float32, "i": np.int32, "u": np.uint32}
 
 
 class AddressMode(IntEnum):

@@ -39,7 +39,7 @@ class WarpAction:
         """The place of each active lane when warps are padded to 32 lanes."""
         return active.per_lane(active.batch.threads.slot_of)
 
-    def spread(self, active: Active, slots: Array, values: Array, fill: Any = 0) -> Array:
+    def spread(self, active: Active, slots: Array, values: Array, fill: Array | int = 0) -> Array:
         """Values by warp and lane; ``fill`` where no lane is active."""
         threads = active.batch.threads
         table = np.full(threads.room * threads.warps * WARP, fill, dtype=values.dtype)

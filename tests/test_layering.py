@@ -16,7 +16,8 @@ import pytest
 PACKAGE = Path(__file__).resolve().parent.parent / "cudarun"
 
 # What each part may import of ours, beside itself. A name covers what lies below it. The leaves
-# `cudarun` (the version), `cudarun.errors` and `cudarun.records` are open to all.
+# `cudarun` (the version), `cudarun.bindings`, `cudarun.errors` and `cudarun.records` are open to
+# all.
 MAY_IMPORT = {
     "__main__": {"cli", "process", "session.workers.prefork", "session.launch.worker"},
     "process": set(),
@@ -51,12 +52,13 @@ MAY_IMPORT = {
     "emulator": {"ptx"},
     "arguments": {"parameters", "report.types"},
     "ptx": set(),
+    "bindings": set(),
     "errors": set(),
     "records": set(),
     "parameters": set(),
     "writing": set(),
 }
-LEAVES = {"", "errors", "records"}
+LEAVES = {"", "bindings", "errors", "records"}
 
 # The one place that names the emulator; everything else speaks to whatever driver it was handed.
 EMULATOR_IS_NAMED_IN = "session/driver/drivers.py"
@@ -65,7 +67,7 @@ EMULATOR_IS_NAMED_IN = "session/driver/drivers.py"
 ONLY_IN = {
     "click": {"cli", "commands", "report"},
     "rich": {"report"},
-    "cuda": {"session", "emulator"},
+    "cuda": {"session", "emulator", "bindings"},
     "elftools": {"images"},
 }
 

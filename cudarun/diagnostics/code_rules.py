@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from cudarun.bindings import toolkit_installation
 from cudarun.diagnostics.case import Case, Explanation, listed
 from cudarun.images.demangle import demangle
 
@@ -110,5 +111,5 @@ def missing_header(case: Case) -> Explanation | None:
     return Explanation(
         f"NVRTC searches only the folders it is given, and {match[1]} is in none of them.",
         "name its folder with -I; CUDA's own headers come from CUDA_HOME, or with "
-        "pip install 'cudarun[toolkit]'",
+        + toolkit_installation(case.place.cuda),
     )

@@ -347,6 +347,17 @@ GOLDEN = [
         remedy="name its folder with -I; CUDA's own headers come from CUDA_HOME, or with pip "
         "install 'cudarun[toolkit]'",
     ),
+    Golden(
+        "a header that NVRTC 12 does not find",
+        log='bad.cu(1): catastrophic error: could not open source file "cuda_fp16.h" (no '
+        "directories in search list)\n  #include <cuda_fp16.h>\n                        ^\n",
+        place=Place("NVRTC", 90, cuda=(12, 9)),
+        contents=Contents(ImageKind.CUDA_SOURCE),
+        cuda_error=None,
+        reason="NVRTC searches only the folders it is given, and cuda_fp16.h is in none of them.",
+        remedy="name its folder with -I; CUDA's own headers come from CUDA_HOME, or with pip "
+        "install 'cudarun[toolkit12]'",
+    ),
 ]
 
 

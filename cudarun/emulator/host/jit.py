@@ -13,6 +13,7 @@ from typing import Any
 
 from cuda.bindings.driver import CUjit_option
 
+from cudarun.bindings import newer_jit_options
 from cudarun.emulator.host.addresses import address_of, host_bytes
 from cudarun.emulator.host.devices import CAPABILITY, attribute_value
 from cudarun.emulator.host.images import NotLoadable, ptx_text
@@ -60,8 +61,7 @@ _ALWAYS_HONOURED = frozenset(
         CUjit_option.CU_JIT_NEW_SM3X_OPT,
         CUjit_option.CU_JIT_FAST_COMPILE,
         CUjit_option.CU_JIT_POSITION_INDEPENDENT_CODE,
-        CUjit_option.CU_JIT_SPLIT_COMPILE,
-        CUjit_option.CU_JIT_BINARY_LOADER_THREAD_COUNT,
+        *newer_jit_options(),  # how many threads compile, and load
         *(option for pair in _BUFFERS.values() for option in pair),
     }
 )

@@ -33,6 +33,15 @@ _FLOATS = {
     "DBL_EPSILON": "2.2204460492503131e-16", "DBL_TRUE_MIN": "4.9406564584124654e-324",
 }  # fmt: skip
 
+_OFFSETOF = """\
+#ifndef offsetof
+#if __has_builtin(__builtin_offsetof)  // since NVRTC 13
+#define offsetof(type, member) __builtin_offsetof(type, member)
+#else
+#define offsetof(type, member) ((size_t)__INTADDR__(&((type*)0)->member))
+#endif
+#endif
+"""
 _BYTE = (
     "namespace std { enum class byte : unsigned char {}; using nullptr_t = decltype(nullptr); }\n"
 )
@@ -83,6 +92,4 @@ def libcu_or(name: str, text: str) -> str:
 INTEGERS = libcu_or("cstdint", _integers())
 LIMITS = libcu_or("climits", defined(_LIMITS))
 FLOATS = libcu_or("cfloat", defined(_FLOATS))
-DEFINITIONS = libcu_or(
-    "cstddef", _BYTE + defined({"offsetof(type, member)": "__builtin_offsetof(type, member)"})
-).replace("#ifndef offsetof(type, member)", "#ifndef offsetof")
+DEFINITIONS = libcu_or("cstddef", _BYTE + _OFFSETOF)

@@ -16,6 +16,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, Literal
 
+from cudarun.bindings import installed_version, toolkit_installation
 from cudarun.diagnostics.case import Place
 from cudarun.diagnostics.errors import Diagnosed
 from cudarun.errors import CudarunError, ImageRefused, RequestError
@@ -265,7 +266,7 @@ def _nvrtc() -> ModuleType:
             raise
         raise RequestError(
             "CUDA source is compiled by NVRTC, which is not installed",
-            hint="pip install 'cudarun[toolkit]'",
+            hint=toolkit_installation(installed_version()),
         ) from None
     module: ModuleType = nvrtc
     return module

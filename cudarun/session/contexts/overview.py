@@ -7,9 +7,10 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from cudarun.bindings import context_arguments
 from cudarun.records import dataclass
 from cudarun.report.ctx_types import ContextInfo, ContextOutcome, ContextsReport
-from cudarun.session.driver.contexts import LIMITS, cache_word, creation, enter_context, flag_words
+from cudarun.session.driver.contexts import LIMITS, cache_word, enter_context, flag_words
 from cudarun.session.driver.target import ContextOptions, Target
 from cudarun.session.workers.devices import Devices, label_of, one_by_one
 from cudarun.session.workers.parent import WorkerSpec
@@ -102,7 +103,9 @@ def _limit(driver: Driver, name: str) -> int | None:
 def _cost(driver: Driver, device: cuda.CUdevice) -> tuple[float, int]:
     """Milliseconds and bytes of device memory that one more context takes; it is destroyed."""
     free, _ = driver.cuMemGetInfo()
-    context, milliseconds = _timed(lambda: driver.cuCtxCreate(*creation(driver, 0, device)))
+    context, milliseconds = _timed(
+        lambda: driver.cuCtxCreate(*context_arguments(driver.module, 0, device))
+    )
     left, _ = driver.cuMemGetInfo()
     driver.cuCtxDestroy(context)
     return milliseconds, free - left

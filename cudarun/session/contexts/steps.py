@@ -19,6 +19,7 @@ from cudarun.arguments.binding import bind
 from cudarun.arguments.dtypes import by_value
 from cudarun.arguments.types import SCALARS, Type
 from cudarun.arguments.values import Argument, Scalar
+from cudarun.bindings import context_arguments
 from cudarun.errors import ImageRefused, RequestError
 from cudarun.images.facts import KernelFacts
 from cudarun.records import dataclass
@@ -29,7 +30,6 @@ from cudarun.session.driver.contexts import (
     LIMITS,
     cache_config,
     cache_word,
-    creation,
     flag_bits,
     flag_words,
 )
@@ -180,7 +180,9 @@ class Steps:
     def _do_create(self, name: str, dev: int = 0, flags: frozenset[str] = frozenset()) -> Answer:
         bits = flag_bits(self.driver, flags)
         device = self._device(dev)
-        answer, handle = self._ask("cuCtxCreate", *creation(self.driver, bits, device.handle))
+        answer, handle = self._ask(
+            "cuCtxCreate", *context_arguments(self.driver.module, bits, device.handle)
+        )
         if answer.succeeded:
             self.contexts.met(int(handle), name)
         return self._made((answer, handle), name, "context")

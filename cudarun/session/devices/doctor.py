@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
+from cudarun.bindings import toolkit_installation
 from cudarun.records import dataclass
 from cudarun.report.doctor_types import DoctorReport, Finding
 from cudarun.session.devices.probes import (
@@ -72,17 +73,24 @@ def examine_machine(timeout: float | None = None, machine: Machine | None = None
     limit = _PATIENCE if timeout is None else timeout
     loaded: Outcome[Library | str] = call_in_worker(load_driver, limit)
     driver = loaded.value.version if isinstance(loaded.value, Library) else None
+    installed = _installed("cuda-bindings")
     return DoctorReport(
         (
             hardware(where),
             device_nodes(where),
             visible_devices(os.environ.get(VARIABLE), len(_nodes(where))),
             library(loaded),
-            bindings(_installed("cuda-bindings"), driver),
+            bindings(installed, driver),
             *(_started(call_in_worker(start_driver, limit)) if driver else ()),
-            toolkit_part("NVRTC", "CUDA source", call_in_worker(load_nvrtc, limit), driver),
             toolkit_part(
-                "nvJitLink", "linking without a GPU", call_in_worker(load_nvjitlink, limit), driver
+                "NVRTC", "CUDA source", call_in_worker(load_nvrtc, limit), driver, installed
+            ),
+            toolkit_part(
+                "nvJitLink",
+                "linking without a GPU",
+                call_in_worker(load_nvjitlink, limit),
+                driver,
+                installed,
             ),
             emulated(call_in_worker(start_emulator, limit)),
         )
@@ -186,7 +194,11 @@ def bindings(installed: Version | None, driver: Version | None) -> Finding:
 
 
 def toolkit_part(
-    name: str, purpose: str, asked: Outcome[Version], driver: Version | None
+    name: str,
+    purpose: str,
+    asked: Outcome[Version],
+    driver: Version | None,
+    installed: Version | None,
 ) -> Finding:
     """Whether a part of the toolkit is there, and no newer than the driver.
 
@@ -195,10 +207,12 @@ def toolkit_part(
         purpose: What it is for.
         asked: Its version, or why there is none.
         driver: The CUDA version of the driver; ``None`` where there is no driver.
+        installed: The version of the bindings.
     """
     found = asked.value
     if found is None:
-        return Finding(name, "note", f"{purpose}: {asked.error}", "pip install 'cudarun[toolkit]'")
+        remedy = toolkit_installation(installed)
+        return Finding(name, "note", f"{purpose}: {asked.error}", remedy)
     if driver is None or found <= driver:
         return Finding(name, "well", _dotted(found))
     says = f"{_dotted(found)} is newer than the driver's CUDA {_dotted(driver)}"

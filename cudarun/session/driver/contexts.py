@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from cudarun.bindings import context_arguments
 from cudarun.session.driver.target import ContextOptions
 
 if TYPE_CHECKING:  # the command line wants the words below without what a worker needs
@@ -42,7 +43,7 @@ def enter_context(driver: Driver, device: Device, options: ContextOptions) -> cu
     """
     flags = flag_bits(driver, options.flags)
     if options.kind == "new":
-        context = driver.cuCtxCreate(*creation(driver, flags, device.handle))
+        context = driver.cuCtxCreate(*context_arguments(driver.module, flags, device.handle))
     else:
         if flags:
             driver.cuDevicePrimaryCtxSetFlags(device.handle, flags)
@@ -53,17 +54,6 @@ def enter_context(driver: Driver, device: Device, options: ContextOptions) -> cu
     if options.cache_config is not None:
         driver.cuCtxSetCacheConfig(cache_config(driver, options.cache_config))
     return context
-
-
-def creation(driver: Driver, flags: int, device: cuda.CUdevice) -> tuple[Any, ...]:
-    """The arguments of ``cuCtxCreate``, whose bindings differ.
-
-    Only those of CUDA 12 still have a ``_v4`` beside it, and there the plain name takes no
-    parameters argument.
-    """
-    if hasattr(driver.module, "cuCtxCreate_v4"):
-        return flags, device
-    return None, flags, device
 
 
 def flag_bits(driver: Driver, words: Iterable[str]) -> int:

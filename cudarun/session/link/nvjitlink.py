@@ -15,6 +15,7 @@ from functools import partial
 from types import ModuleType
 from typing import Any
 
+from cudarun.bindings import installed_version, toolkit_installation
 from cudarun.diagnostics.case import Place
 from cudarun.errors import ImageRefused, RequestError, WorkerDied
 from cudarun.images.identify import ImageKind, identify
@@ -237,7 +238,7 @@ def _nvjitlink() -> tuple[ModuleType, str]:
             raise
         raise RequestError(
             "nvJitLink is not installed",
-            hint="pip install 'cudarun[toolkit]'",
+            hint=toolkit_installation(installed_version()),
         ) from None
     return nvjitlink, ".".join(map(str, version))
 

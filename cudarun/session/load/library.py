@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
 from cudarun.arguments.scanner import did_you_mean
+from cudarun.bindings import counting_call
 from cudarun.errors import CudarunError, ImageRefused, RequestError
 from cudarun.images.demangle import demangle, parameter_types
 from cudarun.images.facts import ImageFacts, KernelFacts
@@ -217,8 +218,8 @@ def _parameter_count(
     """
     if told is not None:
         return len(told.parameters)
-    counting = call.replace("Info", "Count")
-    if driver.version >= _PARAM_COUNT_SINCE and hasattr(driver.module, counting):
+    counting = counting_call(driver.module, call)
+    if counting is not None and driver.version >= _PARAM_COUNT_SINCE:
         return int(getattr(driver, counting)(handle))
     return None
 

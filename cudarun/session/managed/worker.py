@@ -24,6 +24,7 @@ from cudarun.arguments.packing import element_bytes
 from cudarun.arguments.scanner import did_you_mean
 from cudarun.arguments.types import SCALARS, Type, inner_shape
 from cudarun.arguments.values import BareNumber, Buffer, Bytes, Element, FileBuffer, Value
+from cudarun.bindings import context_arguments
 from cudarun.errors import CudarunError, ImageRefused, OutOfTime, RequestError
 from cudarun.images.demangle import demangle
 from cudarun.images.facts import VariableFacts
@@ -31,7 +32,6 @@ from cudarun.parameters import Parameter
 from cudarun.records import dataclass
 from cudarun.report.managed_types import ManagedReport, Observation, Place, Seen, VariableReport
 from cudarun.session.driver.calls import Driver
-from cudarun.session.driver.contexts import creation
 from cudarun.session.driver.devices import Device
 from cudarun.session.image.image import Image
 from cudarun.session.launch.worker import run_on
@@ -109,7 +109,7 @@ def _make_contexts(session: Session, request: ManagedRequest) -> list[_Context]:
         first = Place(device.label, kind)
         contexts.append(_Context(device, first, driver.cuCtxGetCurrent()))
         for number in range(2, each + 1):
-            handle = driver.cuCtxCreate(*creation(driver, 0, device.handle))
+            handle = driver.cuCtxCreate(*context_arguments(driver.module, 0, device.handle))
             name = "new" if kind == "primary" and number == 2 else f"new {number}"
             contexts.append(_Context(device, Place(device.label, name), handle))
     return contexts

@@ -116,16 +116,19 @@ def test_bindings_for_a_newer_driver(
 def test_a_part_of_the_toolkit(
     part: tuple[int, int], driver: tuple[int, int] | None, state: str, says: str
 ) -> None:
-    found = doctor.toolkit_part("NVRTC", "CUDA source", Outcome(part, None), driver)
+    found = doctor.toolkit_part("NVRTC", "CUDA source", Outcome(part, None), driver, (13, 0))
     assert found.state == state
     assert says in found.says
 
 
-def test_a_part_that_is_not_there() -> None:
+@pytest.mark.parametrize(
+    ("bindings", "extra"), [((12, 9), "toolkit12"), ((13, 0), "toolkit"), (None, "toolkit")]
+)
+def test_a_part_that_is_not_there(bindings: tuple[int, int] | None, extra: str) -> None:
     asked: Outcome[tuple[int, int]] = Outcome(None, RequestError("nvJitLink is not installed"))
-    found = doctor.toolkit_part("nvJitLink", "linking without a GPU", asked, (13, 0))
+    found = doctor.toolkit_part("nvJitLink", "linking without a GPU", asked, (13, 0), bindings)
     assert found.says == "linking without a GPU: nvJitLink is not installed"
-    assert found.remedy == "pip install 'cudarun[toolkit]'"
+    assert found.remedy == f"pip install 'cudarun[{extra}]'"
 
 
 def test_a_driver_too_old() -> None:

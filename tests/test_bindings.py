@@ -1,0 +1,51 @@
+"""What the bindings of CUDA 12.9 and of CUDA 13 do not have in common, whichever are installed."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from cuda.bindings import driver
+from cuda.bindings.driver import CUjit_option
+
+from cudarun import bindings
+
+OLD = SimpleNamespace(cuCtxCreate=None, cuCtxCreate_v4=None)
+NEW = SimpleNamespace(cuCtxCreate=None, cuKernelGetParamCount=None)
+
+
+def test_the_installed_version() -> None:
+    major, minor = bindings.installed_version()
+    assert 1000 * major + 10 * minor == driver.CUDA_VERSION
+
+
+@pytest.mark.parametrize(
+    ("version", "extra"), [((12, 9), "toolkit12"), ((13, 0), "toolkit"), (None, "toolkit")]
+)
+def test_the_extra_with_nvrtc(version: tuple[int, int] | None, extra: str) -> None:
+    assert bindings.toolkit_installation(version) == f"pip install 'cudarun[{extra}]'"
+
+
+def test_options_since_cuda_13() -> None:
+    names = [option.name for option in bindings.newer_jit_options()]
+    newer = ["CU_JIT_SPLIT_COMPILE", "CU_JIT_BINARY_LOADER_THREAD_COUNT"]
+    assert names == (newer if bindings.installed_version() >= (13, 0) else [])
+    assert all(isinstance(option, CUjit_option) for option in bindings.newer_jit_options())
+
+
+@pytest.mark.parametrize(("api", "expected"), [(OLD, (8, 3)), (NEW, (None, 8, 3))])
+def test_the_arguments_of_a_context(api: Any, expected: tuple[object, ...]) -> None:
+    assert bindings.context_arguments(api, 8, 3) == expected
+
+
+def test_the_arguments_of_a_context_are_as_documented() -> None:
+    arguments = bindings.context_arguments(driver, 0, 0)
+    signature = (driver.cuCtxCreate.__doc__ or "").splitlines()[0]
+    assert len(arguments) == signature.count(",") + 1
+
+
+def test_parameters_are_counted_since_cuda_13_2() -> None:
+    assert bindings.counting_call(NEW, "cuKernelGetParamInfo") == "cuKernelGetParamCount"
+    assert bindings.counting_call(NEW, "cuFuncGetParamInfo") is None
+    assert bindings.counting_call(OLD, "cuKernelGetParamInfo") is None

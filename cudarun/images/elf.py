@@ -23,6 +23,7 @@ _HEADER_BYTES = 64
 _SECTION_HEADER_BYTES = 64
 _64_BIT_LITTLE_ENDIAN = b"\x02\x01"
 _OS_ABI_OFFSET = 7  # in the header
+_LINK_OFFSET = 40  # of sh_link, the index of another section, in a section header
 _OTHER_OFFSET = 5  # of st_other in a symbol
 
 
@@ -121,6 +122,10 @@ def _check_header(data: bytes) -> None:
         raise _Broken("the section table lies past the end of the file")
     if names >= count:
         raise _Broken("it has no section names")
+    for index in range(1, count):
+        (link,) = struct.unpack_from("<I", data, table + index * entry_size + _LINK_OFFSET)
+        if link >= count:
+            raise _Broken("the ELF file is malformed")
 
 
 def _sections(file: ELFFile, data: bytes) -> Iterator[Section]:

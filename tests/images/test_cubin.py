@@ -119,6 +119,7 @@ def patched(name, offset, layout, *values):
 
 E_SHOFF, E_SHENTSIZE, E_SHNUM, E_SHSTRNDX = 0x28, 0x3A, 0x3C, 0x3E
 SH_OFFSET = 24
+SH_LINK = 40
 
 
 def section_header(name, index):
@@ -154,6 +155,10 @@ def section_header(name, index):
         ),
         (
             patched("facts.cubin", section_header("facts.cubin", 3) + 56, "<Q", 7),
+            "the ELF file is malformed",
+        ),
+        (
+            patched("facts.cubin", section_header("facts.cubin", 3) + SH_LINK, "<I", 999),
             "the ELF file is malformed",
         ),
     ],

@@ -8,8 +8,10 @@ import os
 import re
 import sys
 import traceback
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from itertools import takewhile
+from typing import Any
 
 import click
 
@@ -29,8 +31,31 @@ COMMANDS = {
 _NO_COMMAND = re.compile(r"No such command '(?P<name>.*?)'\.")
 
 
+class _ReaderLeft(Exception):
+    """The pipe that the output goes into has no reader any more: ``| head``."""
+
+
+@contextmanager
+def _reader_may_leave() -> Iterator[None]:
+    """Keep a broken pipe from click, which would exit with 1."""
+    try:
+        yield
+    except BrokenPipeError:
+        raise _ReaderLeft from None
+
+
 class _LazyGroup(click.Group):
     """Imports a command's module when the command is named, not before."""
+
+    def make_context(
+        self, info_name: str | None, args: list[str], *rest: Any, **extra: Any
+    ) -> click.Context:
+        with _reader_may_leave():
+            return super().make_context(info_name, args, *rest, **extra)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        with _reader_may_leave():
+            return super().invoke(ctx)
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return sorted(COMMANDS)
@@ -103,8 +128,8 @@ def main(args: list[str] | None = None) -> int:
             return _end(_in_our_words(error, given), given)
         except CudarunError as error:
             return _end(error, given)
-        except BrokenPipeError:
-            _discard_output()  # the reader has gone: `| head`
+        except (_ReaderLeft, BrokenPipeError):
+            _discard_output()
             return ExitCode.OK
         except OSError as error:
             # All else that can fail has an error of its own: this is our output, on a full disk.
@@ -176,7 +201,8 @@ def _in_our_words(error: click.ClickException, args: Sequence[str]) -> RequestEr
     hint = f"'{context.command_path} --help' shows how it is used" if context else None
     message = error.format_message()
     if isinstance(error, click.NoSuchOption):
-        message = error.message  # click's own suggestions are in the order of the alphabet
+        # Click's words differ by version, and its suggestions are in the order of the alphabet.
+        message = f"no such option '{error.option_name}'"
         hint = _meant_option(error, args) or hint
     if context is not None and (found := _NO_COMMAND.match(message)):
         message = found[0]  # click's own suggestion knows no lazy commands

@@ -39,7 +39,7 @@ def test_values_have_names_of_ours(context: click.Context) -> None:
     for parameter in context.command.params:
         words = parameter.make_metavar(context)
         assert not re.search(r"RANGE|TEXT|INTEGER|FLOAT|FUNCTION|FILENAME", words), parameter.name
-        assert parameter.name == "arguments" or getattr(parameter, "help", "") != ""
+        assert isinstance(parameter, click.Argument) or parameter.help, parameter.name
 
 
 @pytest.mark.parametrize(

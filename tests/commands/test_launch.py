@@ -517,6 +517,28 @@ def test_a_reader_that_leaves_early_is_no_error() -> None:
     assert done.stderr == ""
 
 
+@pytest.mark.parametrize(
+    "args",
+    [
+        ("--help",),
+        ("--version",),
+        ("launch", "--help"),
+        ("devices", "-d", "cpu"),
+        (*SAXPY, *ARGUMENTS),
+    ],
+    ids=lambda args: " ".join(args[:2]),
+)
+def test_a_pipe_that_nobody_reads_is_no_error(args: tuple[str, ...]) -> None:
+    reader, writer = os.pipe()
+    os.close(reader)
+    with os.fdopen(writer, "wb") as pipe:
+        done = subprocess.run(
+            [sys.executable, "-m", "cudarun", *args],
+            cwd=ROOT, stdout=pipe, stderr=subprocess.PIPE, text=True,
+        )  # fmt: skip
+    assert (done.returncode, done.stderr) == (0, "")
+
+
 def test_a_kernels_output_into_a_closed_pipe_is_no_error() -> None:
     script = (
         f"{sys.executable} -m cudarun launch samples/hello.ptx -d cpu --block 256 --grid 8 2026 1 "

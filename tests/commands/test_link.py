@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from cudarun.bindings import installed_version
 from tests.images.golden_files import archive, golden
 
 if TYPE_CHECKING:
@@ -21,6 +22,7 @@ SM_90 = ("--arch", "sm_90")
 nvjitlink = pytest.mark.skipif(
     importlib.util.find_spec("nvidia") is None, reason="needs the extra 'toolkit'"
 )
+nvjitlink_13 = pytest.mark.skipif(installed_version() < (13, 0), reason="the files are CUDA 13's")
 
 
 def link(run: Run, *args: str, code: int = 0) -> Any:
@@ -97,6 +99,13 @@ def test_objects_and_libraries(run: Run, tmp_path: Path) -> None:
     (tmp_path / "tiny.a").write_bytes(archive((b"tiny.o/", golden("tiny_rdc.o"))))
     done = link(run, "tiny.o", "-o", "out.cubin", "--arch", "sm_80")
     assert [kernel["name"] for kernel in done["kernels"]] == ["tiny"]
+    assert link(run, MAIN, LIB, "tiny.a", "-o", "out.cubin", "--arch", "sm_80")["kernels"]
+
+
+@nvjitlink
+@nvjitlink_13
+def test_the_ptx_in_a_library(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "tiny.a").write_bytes(archive((b"tiny.o/", golden("tiny_rdc.o"))))
     assert link(run, MAIN, LIB, "tiny.a", "-o", "out.cubin", *SM_90)["kernels"]
 
 
@@ -185,6 +194,7 @@ def test_a_symbol_that_is_defined_twice(run: Run, tmp_path: Path, where: tuple[s
 
 
 @nvjitlink
+@nvjitlink_13
 def test_twice_in_lto_ir_is_the_linkers_to_say(run: Run, tmp_path: Path) -> None:
     for name in ("a.ltoir", "b.ltoir"):
         (tmp_path / name).write_bytes(golden("tiny.ltoir"))

@@ -9,6 +9,7 @@ gets to see here.
 from __future__ import annotations
 
 import os
+import re
 import time
 from collections.abc import Iterator
 from functools import partial
@@ -30,6 +31,8 @@ from cudarun.session.workers.parent import WorkerSpec
 from cudarun.session.workers.pool import WorkerPool
 from cudarun.session.workers.progress import Progress, ProgressDisplay
 
+# ptxas, of an architecture that nvJitLink 12 was created for all the same
+_UNKNOWN_ARCHITECTURE = re.compile(r"Value '(\w+)' is not defined for option 'gpu-name'")
 _TYPES = {
     ImageKind.PTX: "PTX",
     ImageKind.CUBIN: "CUBIN",
@@ -183,9 +186,13 @@ def _create(nvjitlink: ModuleType, target: Target, options: list[str]) -> Any:
         return nvjitlink.create(len(options), options)
     except nvjitlink.nvJitLinkError as error:
         if "ARCH" in str(error):
-            raise RequestError(f"--arch {target}: nvJitLink does not link for it") from None
+            raise _no_such_architecture(target) from None
         shown = " ".join(options)
         raise RequestError(f"nvJitLink refuses its options ({shown}): {error}") from None
+
+
+def _no_such_architecture(target: Target | str) -> RequestError:
+    return RequestError(f"--arch {target}: nvJitLink does not link for it")
 
 
 def _add(nvjitlink: ModuleType, handle: Any, image: Image) -> None:
@@ -206,6 +213,8 @@ def _ask(nvjitlink: ModuleType, handle: Any, what: str, call: Any) -> None:
         call()
     except nvjitlink.nvJitLinkError as error:
         log = _log(nvjitlink, handle, "error")
+        if unknown := _UNKNOWN_ARCHITECTURE.search(log):
+            raise _no_such_architecture(unknown[1]) from None
         raise ImageRefused(f"{what}: nvJitLink: {error}", log=log or None) from None
 
 

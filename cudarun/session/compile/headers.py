@@ -54,6 +54,13 @@ def _libcu(name: str) -> str:
     return f"#include <cuda/std/{name}>\n"
 
 
+# CUDA 12 has it, but under no name of its own.
+_ALGORITHM = (
+    "#if __has_include(<cuda/std/detail/libcxx/include/algorithm>)\n"
+    "#include <cuda/std/detail/libcxx/include/algorithm>\n"
+    f"#else\n{_libcu('algorithm')}#endif\n"
+)
+
 _HEADERS = {
     # of C: names stand in the global namespace
     "assert.h": "",
@@ -77,10 +84,11 @@ _HEADERS = {
     "cstdlib": _NAMED_FOR_STD % "using ::malloc; using ::free; using ::abs;",
     "cstring": libcu_or("cstring", _NAMED_FOR_STD % "using ::memcpy; using ::memset;") + _SIZES,
     "complex": _SIZES + COMPLEX,
+    "algorithm": _ALGORITHM + _STD,
     **{
         name: _libcu(name) + _STD
         for name in (
-            "algorithm", "array", "bit", "functional", "initializer_list", "limits",
+            "array", "bit", "functional", "initializer_list", "limits",
             "numeric", "optional", "span", "tuple", "type_traits", "utility", "variant",
         )
     },

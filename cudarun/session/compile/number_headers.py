@@ -91,5 +91,5 @@ def libcu_or(name: str, text: str) -> str:
 
 INTEGERS = libcu_or("cstdint", _integers())
 LIMITS = libcu_or("climits", defined(_LIMITS))
-FLOATS = libcu_or("cfloat", defined(_FLOATS))
+FLOATS = libcu_or("cfloat", "") + defined(_FLOATS)  # that of CUDA 12 is empty
 DEFINITIONS = libcu_or("cstddef", _BYTE + _OFFSETOF)

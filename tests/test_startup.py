@@ -14,9 +14,16 @@ PATHS = [context.command_path.split()[1:] for context in contexts()]
 
 
 def imported(*arguments: str) -> set[str]:
-    """Top-level packages that a run of ``cudarun`` imports."""
+    """Top-level packages that a run of ``cudarun`` imports, and not Python by itself.
+
+    The bindings of CUDA 12 have a ``.pth`` file, by which every process imports ``cuda``.
+    """
+    return _imported("-m", "cudarun", *arguments) - _imported("-c", "")
+
+
+def _imported(*arguments: str) -> set[str]:
     done = subprocess.run(
-        [sys.executable, "-X", "importtime", "-m", "cudarun", *arguments],
+        [sys.executable, "-X", "importtime", *arguments],
         capture_output=True,
         text=True,
         timeout=60,

@@ -19,11 +19,33 @@ _NEWER_JIT_OPTIONS = ("CU_JIT_SPLIT_COMPILE", "CU_JIT_BINARY_LOADER_THREAD_COUNT
 
 
 def installed_version() -> Version:
-    """Major and minor version of the bindings; NVRTC and nvJitLink must have the same major."""
+    """Major and minor version of the bindings."""
     from cuda.bindings import __version__
 
     major, minor, *_rest = __version__.split(".")
     return int(major), int(minor)
+
+
+def is_missing_library(error: Exception) -> bool:
+    """Whether the bindings could not open a library: libcuda, NVRTC or nvJitLink.
+
+    Up to 12.9.7 and 13.1 what they raise for libcuda is no more than a ``RuntimeError``.
+    """
+    return type(error).__name__ == "DynamicLibNotFoundError" or (
+        type(error) is RuntimeError and str(error).startswith("Failed to dlopen ")
+    )
+
+
+def enum_field(struct: Any, field: str) -> Any:
+    """A field of a struct that is an enumeration.
+
+    Raises:
+        ValueError: Its number is no member. The bindings before 12.9.7 have ``None`` for it.
+    """
+    value = getattr(struct, field)
+    if value is None:
+        raise ValueError(f"{field} is not set")
+    return value
 
 
 def toolkit_installation(cuda: Version | None) -> str:

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from cuda.bindings import driver
 from cuda.bindings.driver import CUjit_option
+from cuda.pathfinder import DynamicLibNotFoundError
 
 from cudarun import bindings
 
@@ -43,6 +44,28 @@ def test_the_arguments_of_a_context_are_as_documented() -> None:
     arguments = bindings.context_arguments(driver, 0, 0)
     signature = (driver.cuCtxCreate.__doc__ or "").splitlines()[0]
     assert len(arguments) == signature.count(",") + 1
+
+
+@pytest.mark.parametrize(
+    ("struct", "field"),
+    [(driver.CUDA_MEMCPY2D(), "srcMemoryType"), (SimpleNamespace(kind=None), "kind")],
+)
+def test_an_enumeration_that_is_not_set(struct: Any, field: str) -> None:
+    with pytest.raises(ValueError, match="is not"):
+        bindings.enum_field(struct, field)
+
+
+@pytest.mark.parametrize(
+    ("error", "is_missing"),
+    [
+        (DynamicLibNotFoundError('Failure finding "libnvrtc.so.13"'), True),
+        (RuntimeError("Failed to dlopen libcuda.so.1"), True),
+        (RuntimeError("something else"), False),
+        (ValueError("Failed to dlopen libcuda.so.1"), False),
+    ],
+)
+def test_a_library_that_is_not_there(error: Exception, is_missing: bool) -> None:
+    assert bindings.is_missing_library(error) == is_missing
 
 
 def test_parameters_are_counted_since_cuda_13_2() -> None:

@@ -136,6 +136,13 @@ def test_flags_that_there_are_not():
     assert name(answer) == "INVALID_VALUE"
 
 
+@pytest.mark.parametrize("kind", ["LINEAR", "PITCH2D"])
+def test_a_format_that_is_not_set(kind):
+    resource = driver.CUDA_RESOURCE_DESC()
+    resource.resType = getattr(driver.CUresourcetype, f"CU_RESOURCE_TYPE_{kind}")
+    assert name(driver.cuTexObjectCreate(resource, described(), None)) == "INVALID_VALUE"
+
+
 def test_views_and_mipmaps_are_refused():
     view = driver.CUDA_RESOURCE_VIEW_DESC()
     answer = driver.cuTexObjectCreate(of_array(created_array()), described(), view)

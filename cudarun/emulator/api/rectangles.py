@@ -6,6 +6,7 @@ from __future__ import annotations
 import numpy as np
 from cuda.bindings.driver import CUDA_MEMCPY2D, CUmemorytype
 
+from cudarun.bindings import enum_field
 from cudarun.emulator.api.arrays import array_of
 from cudarun.emulator.api.calls import call, enqueue
 from cudarun.emulator.api.memory import any_bytes, check_alignment, device_bytes, given_host_bytes
@@ -54,7 +55,7 @@ def _copy(copy: CUDA_MEMCPY2D) -> None:
 def _side(copy: CUDA_MEMCPY2D, side: str) -> Bytes:
     """One side of a copy as an array of rows."""
     try:
-        kind = getattr(copy, f"{side}MemoryType")
+        kind = enum_field(copy, f"{side}MemoryType")
     except ValueError:  # the bindings make an enum of it
         raise Refusal("INVALID_VALUE", f"{side}MemoryType is not set") from None
     x, y, pitch = (getattr(copy, f"{side}{name}") for name in ("XInBytes", "Y", "Pitch"))

@@ -11,6 +11,7 @@ import numpy as np
 from cuda.bindings.driver import CUDA_ARRAY_DESCRIPTOR
 from cuda.bindings.driver import CUarray_format as Format
 
+from cudarun.bindings import enum_field
 from cudarun.emulator.host.addresses import Bytes
 from cudarun.emulator.host.contexts import Context
 from cudarun.emulator.host.devices import attribute_value
@@ -63,7 +64,7 @@ def texel_format(holder: object, field: str, channels: int) -> TexelFormat:
         Refusal: There is none such, or the emulator has it not.
     """
     try:
-        format_ = getattr(holder, field)
+        format_ = enum_field(holder, field)
     except ValueError:  # the bindings make an enum of it
         raise Refusal("INVALID_VALUE", f"{field} is no CUarray_format") from None
     if channels not in _CHANNELS:

@@ -24,6 +24,7 @@ from cuda.bindings.driver import (
     CUresourcetype,
 )
 
+from cudarun.bindings import enum_field
 from cudarun.emulator.host.arrays import Array, TexelFormat, texel_format
 from cudarun.emulator.host.contexts import Context
 from cudarun.emulator.host.devices import attribute_value
@@ -276,4 +277,4 @@ def copy_of_description(given: CUDA_TEXTURE_DESC) -> CUDA_TEXTURE_DESC:
 
 def _copy_fields(made: object, given: object, names: str) -> None:
     for name in names.split():
-        setattr(made, name, getattr(given, name))
+        setattr(made, name, enum_field(given, name))

@@ -16,7 +16,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, Literal
 
-from cudarun.bindings import installed_version, toolkit_installation
+from cudarun.bindings import installed_version, is_missing_library, toolkit_installation
 from cudarun.diagnostics.case import Place
 from cudarun.diagnostics.errors import Diagnosed
 from cudarun.errors import CudarunError, ImageRefused, RequestError
@@ -262,7 +262,7 @@ def _nvrtc() -> ModuleType:
     try:
         nvrtc.nvrtcVersion()
     except RuntimeError as error:
-        if type(error).__name__ != "DynamicLibNotFoundError":
+        if not is_missing_library(error):
             raise
         raise RequestError(
             "CUDA source is compiled by NVRTC, which is not installed",

@@ -218,7 +218,7 @@ def toolkit_part(
     says = f"{_dotted(found)} is newer than the driver's CUDA {_dotted(driver)}"
     if found[0] == driver[0]:
         return Finding(name, "well", f"{says}: it makes machine code, no PTX, for this driver")
-    remedy = f"update the driver, or install {name} {driver[0]}.*, as of nvidia-{name.lower()}"
+    remedy = f"update the driver, or in an environment of its own: {toolkit_installation(driver)}"
     return Finding(name, "note", f"{says}, which may refuse what it makes", remedy)
 
 

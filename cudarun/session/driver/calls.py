@@ -15,6 +15,7 @@ import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from cudarun.bindings import is_missing_library
 from cudarun.errors import CudarunError, DeviceFailed, ImageRefused, NoDevice
 from cudarun.session.driver.drivers import DriverChoice
 from cudarun.session.driver.log import DriverLog
@@ -85,7 +86,7 @@ class Driver(DriverCalls):
             answer = self._call(name, getattr(self.module, name), args)
         except RuntimeError as error:
             # The bindings raise this, not a CUresult, when libcuda cannot be opened.
-            if type(error).__name__ != "DynamicLibNotFoundError":
+            if not is_missing_library(error):
                 raise
             raise NoDevice(
                 "no CUDA driver: libcuda.so.1 was not found",

@@ -16,7 +16,7 @@ from functools import partial
 from types import ModuleType
 from typing import Any
 
-from cudarun.bindings import installed_version, toolkit_installation
+from cudarun.bindings import installed_version, is_missing_library, toolkit_installation
 from cudarun.diagnostics.case import Place
 from cudarun.errors import ImageRefused, RequestError, WorkerDied
 from cudarun.images.identify import ImageKind, identify
@@ -243,7 +243,7 @@ def _nvjitlink() -> tuple[ModuleType, str]:
     try:
         version = nvjitlink.version()
     except RuntimeError as error:
-        if type(error).__name__ != "DynamicLibNotFoundError":
+        if not is_missing_library(error):
             raise
         raise RequestError(
             "nvJitLink is not installed",

@@ -119,6 +119,7 @@ def test_a_part_of_the_toolkit(
     found = doctor.toolkit_part("NVRTC", "CUDA source", Outcome(part, None), driver, (13, 0))
     assert found.state == state
     assert says in found.says
+    assert ("cudarun[toolkit12]" in found.remedy) == (state == "note")
 
 
 @pytest.mark.parametrize(

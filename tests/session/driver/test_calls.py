@@ -7,6 +7,7 @@ from types import SimpleNamespace
 from typing import Any, NoReturn
 
 import pytest
+from cuda.pathfinder import DynamicLibNotFoundError
 
 from cudarun.errors import CudarunError, DeviceFailed, ImageRefused, NoDevice
 from cudarun.session.driver.calls import Driver
@@ -78,11 +79,16 @@ def test_code_that_wants_a_symbol_of_others_is_refused(call: str, kind: type[Cud
     assert bool(error.hint and "cudarun link" in error.hint) == (kind is ImageRefused)
 
 
-def test_a_missing_driver_library_is_no_device() -> None:
-    from cuda.pathfinder import DynamicLibNotFoundError
-
+@pytest.mark.parametrize(
+    "error",
+    [
+        DynamicLibNotFoundError("cuda is not here"),
+        RuntimeError("Failed to dlopen libcuda.so.1"),  # of cuda-bindings 12.9.3 to 13.1
+    ],
+)
+def test_a_missing_driver_library_is_no_device(error: RuntimeError) -> None:
     def no_library(_: int) -> NoReturn:
-        raise DynamicLibNotFoundError("cuda is not here")
+        raise error
 
     driver = Driver(DriverChoice(SimpleNamespace(cuInit=no_library), DriverTraits(0)))
     with pytest.raises(NoDevice, match=r"libcuda\.so\.1 was not found") as caught:

@@ -21,7 +21,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from enum import IntEnum
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal, NamedTuple, Self
 
 
 class ExitCode(IntEnum):
@@ -38,17 +38,43 @@ class ExitCode(IntEnum):
     INTERRUPTED = 130
 
 
+SubjectKind = Literal["place", "case", "option", "origin", "operation", "argument"]
+
+
+class Subject(NamedTuple):
+    """One thing that an error is about.
+
+    Attributes:
+        kind: ``place`` is a file and a line in it, ``origin`` an image file.
+        name: Its name: ``--check``, ``saxpy.ptx``, ``cuMemAlloc``.
+        shown: How the message calls it in front of what happened; empty where what happened
+            says the name itself.
+    """
+
+    kind: SubjectKind
+    name: str
+    shown: str
+
+
 class CudarunError(Exception):
     """The base of all errors that are shown to the user as one message.
 
+    The message is composed of facts, in `message` and nowhere else; whoever wants to know what an
+    error is about asks `subject`, not the message.
+
     Args:
-        message: What was being done and what happened, ``operation: what happened``.
+        what: What happened, without the subject.
         hint: What the user can do about it.
         cuda: The driver's result, as ``(name, number)``.
         log: A JIT log, a fault report or a driver log, in full.
+        cause: Why it happened, in a few words.
+        option: The option that it is about: ``--save``.
+        origin: The image file that it is about.
+        operation: What was being done: a driver call, for instance.
         context: Where it happened: ``file``, ``kernel``, ``argument``, ``device``.
 
     Attributes:
+        subjects: What it is about, the widest first.
         warnings: A compiler's, from before, and notes on the arguments: each is a
             `cudarun.diagnostics.entries.Diagnostic`.
         findings: What detectors found before: each is a `cudarun.report.watch_types.Finding`.
@@ -59,22 +85,35 @@ class CudarunError(Exception):
 
     def __init__(
         self,
-        message: str,
+        what: str,
         *,
         hint: str | None = None,
         cuda: tuple[str, int] | None = None,
         log: str | None = None,
+        cause: str | None = None,
+        option: str | None = None,
+        origin: str | None = None,
+        operation: str | None = None,
         **context: str | None,
     ) -> None:
-        super().__init__(message)
-        self.message = message
+        super().__init__(what)
+        self.what = what
         self.hint = hint
         self.cuda = cuda
         self.log = log
+        self.cause = cause
+        self.subjects: tuple[Subject, ...] = ()
+        self.of(option=option, origin=origin, operation=operation)
         self.context = {key: value for key, value in context.items() if value is not None}
         self.warnings: tuple[Any, ...] = ()
         self.findings: tuple[Any, ...] = ()
         self.statistics: Any = None
+
+    @property
+    def message(self) -> str:
+        """The subjects and what happened: ``--check: y == x: there is no buffer 'x'``."""
+        parts = [*(subject.shown for subject in self.subjects), self.what, self.cause]
+        return ": ".join(filter(None, parts))
 
     def __str__(self) -> str:
         if self.cuda is None:
@@ -85,7 +124,62 @@ class CudarunError(Exception):
     def __reduce__(self) -> tuple[Any, ...]:
         return (_rebuild, (type(self), self.__dict__.copy()))
 
-    def at(self, **context: str | None) -> CudarunError:
+    def of(
+        self,
+        *,
+        place: str | None = None,
+        case: str | None = None,
+        option: str | None = None,
+        origin: str | None = None,
+        operation: str | None = None,
+        argument: str | None = None,
+        shown: str | None = None,
+    ) -> Self:
+        """Add what it is about in front of what is known already, unless that says the same.
+
+        Args:
+            place: A file and a line in it.
+            case: A case of a spec.
+            option: An option, with its dashes.
+            origin: An image file.
+            operation: What was being done.
+            argument: An argument, an expression or a buffer.
+            shown: How the message calls the one that is given, where its name does not do;
+                empty where what happened says it.
+        """
+        given: tuple[tuple[SubjectKind, str | None], ...] = (
+            ("place", place),
+            ("case", case),
+            ("option", option),
+            ("origin", origin),
+            ("operation", operation),
+            ("argument", argument),
+        )
+        said = {(subject.kind, subject.name) for subject in self.subjects}
+        added = (
+            Subject(kind, name, name if shown is None else shown)
+            for kind, name in given
+            if name is not None and (kind, name) not in said
+        )
+        self.subjects = (*added, *self.subjects)
+        return self
+
+    def naming(self, *options: str) -> Self:
+        """Add options that what happened names itself."""
+        for option in options:
+            self.of(option=option, shown="")
+        return self
+
+    def like(self, error: CudarunError) -> Self:
+        """Take over subject and cause of an error that this one stands for."""
+        self.subjects, self.cause = (*self.subjects, *error.subjects), error.cause
+        return self
+
+    def subject(self, kind: SubjectKind) -> tuple[str, ...]:
+        """The names of what it is about that are of a kind, the widest first."""
+        return tuple(subject.name for subject in self.subjects if subject.kind == kind)
+
+    def at(self, **context: str | None) -> Self:
         """Add where it happened, unless a place nearer to the cause already said so."""
         for key, value in context.items():
             if value is not None:
@@ -119,7 +213,7 @@ class CudarunError(Exception):
 def _rebuild(cls: type[CudarunError], state: dict[str, Any]) -> CudarunError:
     error = cls.__new__(cls)
     error.__dict__.update(state)
-    error.args = (state["message"],)
+    error.args = (state["what"],)
     return error
 
 
@@ -139,13 +233,13 @@ class ArgumentSyntaxError(RequestError):
     """Text in one of our small languages does not parse.
 
     Args:
-        message: What is wrong.
+        what: What is wrong.
         text: The whole text.
         column: 0-based index into ``text`` where it went wrong.
     """
 
-    def __init__(self, message: str, text: str, column: int, *, hint: str | None = None) -> None:
-        super().__init__(message, hint=hint)
+    def __init__(self, what: str, text: str, column: int, *, hint: str | None = None) -> None:
+        super().__init__(what, hint=hint)
         self.text = text
         self.column = column
 

@@ -56,7 +56,7 @@ def check_writable(option: str, path: str, *, replace: bool = True) -> None:
             in no folder that can be written to.
     """
     if os.path.isdir(path):
-        raise RequestError(f"{option}: {path} is a directory")
+        raise RequestError(f"{path} is a directory", option=option)
     if _is_special(path):
         return
     if os.path.exists(path):
@@ -183,8 +183,8 @@ def _is_special(path: str) -> bool:
 
 def _exists(option: str, path: str) -> RequestError:
     # Only --save asks not to replace, and --force is the word for it.
-    return RequestError(f"{option}: {path} exists", hint="--force replaces it")
+    return RequestError(f"{path} exists", hint="--force replaces it", option=option)
 
 
 def _cannot(option: str, path: str, why: str) -> RequestError:
-    return RequestError(f"{option}: {path} cannot be written: {why}")
+    return RequestError(f"{path} cannot be written: {why}", option=option)

@@ -101,20 +101,20 @@ def _not_of_a_dimension(node: Node | Slice | Rest) -> str | None:
 
 
 def evaluate_dimension(
-    expression: Expression, integers: Mapping[str, int], what: str = "the dimension"
+    expression: Expression, integers: Mapping[str, int], option: str | None = None
 ) -> int:
-    """The value of a dimension, or of ``what`` messages call it.
+    """The value of a dimension, or of an option that is written as one.
 
     Raises:
         RequestError: A name is not among ``integers``, or the value is negative or over 64 bits.
     """
+    shown = f"{option or 'the dimension'} {expression.text!r}"
     try:
         value = _integer(expression.node, integers)
     except RequestError as error:
-        error.message = f"{what} {expression.text!r}: {error.message}"
-        raise
+        raise error.of(argument=expression.text, shown=shown) from None
     if value < 0:
-        raise RequestError(f"{what} {expression.text!r} is {value}, and none is below 0")
+        raise RequestError(f"{shown} is {value}, and none is below 0")
     return value
 
 

@@ -341,7 +341,6 @@ def errors_naming(expression: Expression) -> Iterator[None]:
     except ArgumentSyntaxError:
         raise
     except RequestError as error:
-        message = f"{expression}: {error.message}"
-        raise RequestError(message, hint=error.hint).at(**error.context) from None
+        raise error.of(argument=str(expression)) from None
     except MemoryError as error:
         raise RequestError(f"{expression}: {error or 'out of memory'}") from None

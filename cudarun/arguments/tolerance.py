@@ -40,7 +40,8 @@ class Tolerance:
     def __post_init__(self) -> None:
         for option, value in (("--rtol", self.rtol), ("--atol", self.atol)):
             if value is not None and not 0 <= value < math.inf:
-                raise RequestError(f"{option} {value}: a tolerance is a number from 0")
+                refused = RequestError("a tolerance is a number from 0")
+                raise refused.of(option=option, shown=f"{option} {value}")
 
     def of(self, scalar: ScalarType | None) -> tuple[float, float]:
         """``(rtol, atol)`` for values of a floating type; of ``f64`` where there is none."""

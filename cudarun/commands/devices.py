@@ -62,7 +62,7 @@ def _doctor(timeout: float | None, *, attributes: bool, as_json: bool, quiet: bo
     given = context.get_parameter_source("devices") is ParameterSource.COMMANDLINE
     if given or attributes:
         option = "--device" if given else "--attributes"
-        raise RequestError(f"{option}: --doctor looks at the whole machine")
+        raise RequestError("--doctor looks at the whole machine", option=option)
     report = examine_machine(timeout)
     if as_json:
         click.echo(document("devices-doctor", report, report.exit_code))

@@ -91,7 +91,7 @@ def jit(values: dict[str, Any], *, verbose: bool) -> JitOptions:
         RequestError: Two of them do not go together.
     """
     if values["target"] is not None and values["threads_per_block"] is not None:
-        raise RequestError("--target: the driver takes none beside --threads-per-block")
+        raise RequestError("the driver takes none beside --threads-per-block", option="--target")
     return JitOptions(
         optimization=values.pop("optimization"),
         max_registers=values.pop("max_registers"),

@@ -45,7 +45,7 @@ def _read(name: str) -> bytes:
         with open(name, "rb") as file:
             return file.read()
     except OSError as error:
-        raise RequestError(f"{name}: {error.strerror}") from error
+        raise RequestError(str(error.strerror), origin=name) from error
 
 
 def _facts(data: bytes, origin: str) -> ImageFacts | None:
@@ -53,10 +53,12 @@ def _facts(data: bytes, origin: str) -> ImageFacts | None:
 
     kind = identify(data)
     if kind is ImageKind.EMPTY:
-        raise ImageRefused(f"{origin}: the file is empty")
+        raise ImageRefused("the file is empty", origin=origin)
     if kind is ImageKind.UNKNOWN:
         raise ImageRefused(
-            f"{origin}: not an image", hint="an image is PTX text, a cubin, a fatbin or CUDA source"
+            "not an image",
+            hint="an image is PTX text, a cubin, a fatbin or CUDA source",
+            origin=origin,
         )
     if kind is ImageKind.CUBIN:
         from cudarun.images.elf import read_elf

@@ -115,7 +115,7 @@ def _spec(values: dict[str, Any], *, as_json: bool, quiet: bool) -> int:
     _refuse_with_spec()
     where = target(values, capture=True)
     if where.together:
-        raise RequestError("--together: a spec has one worker for each device")
+        raise RequestError("a spec has one worker for each device", option="--together")
     return _run_spec(values, where, as_json=as_json, quiet=quiet)
 
 
@@ -158,7 +158,9 @@ def _refuse_with_spec() -> None:
         name = parameter.name or ""
         given = context.get_parameter_source(name) is ParameterSource.COMMANDLINE
         if given and name not in _WITH_SPEC:
-            raise RequestError(f"--spec: {parameter.opts[-1]} is about one launch: say it there")
+            raise RequestError(
+                f"{parameter.opts[-1]} is about one launch: say it there", option="--spec"
+            )
 
 
 def _reference(selector: Selector | None, where: Target, pool: WorkerPool) -> DeviceWorkers | None:

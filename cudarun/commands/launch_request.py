@@ -84,7 +84,9 @@ def launch_request(
 def _geometry(values: dict[str, Any]) -> Geometry:
     grid, block, threads = values["grid"], values["block"], values["threads"]
     if grid and threads:
-        raise RequestError("--grid and --threads exclude each other: each says the whole size")
+        raise RequestError(
+            "--grid and --threads exclude each other: each says the whole size"
+        ).naming("--grid", "--threads")
     if block is None:
         block = (DEFAULT_BLOCK if threads else 1, 1, 1)
     geometry = Geometry(
@@ -92,7 +94,8 @@ def _geometry(values: dict[str, Any]) -> Geometry:
     )
     if max(geometry.grid_extent()) > INT_MAX:
         raise RequestError(
-            f"--threads: {max(geometry.grid_extent())} blocks in a dimension; no grid has so many"
+            f"{max(geometry.grid_extent())} blocks in a dimension; no grid has so many",
+            option="--threads",
         )
     return geometry
 
@@ -101,7 +104,9 @@ def _triton_geometry(values: dict[str, Any], triton: TritonKernel) -> Geometry:
     """What the options leave open is as Triton would have it."""
     if values["threads"]:
         raise RequestError(
-            "--threads: the grid of a Triton kernel counts programs", hint="--grid says how many"
+            "the grid of a Triton kernel counts programs",
+            hint="--grid says how many",
+            option="--threads",
         )
     smem = values["smem"]
     return Geometry(
@@ -117,7 +122,9 @@ def _watch(values: dict[str, Any]) -> Watch:
     watch = Watch(values["detect"], values["stats"])
     if watch and values["repeat"] is not None:
         option = "--detect" if watch.detect else "--stats"
-        raise RequestError(f"{option} and --repeat exclude each other: what is watched is slow")
+        raise RequestError(
+            f"{option} and --repeat exclude each other: what is watched is slow"
+        ).naming(option, "--repeat")
     return watch
 
 
@@ -126,12 +133,14 @@ def _timing(values: dict[str, Any]) -> Timing | None:
     if repeat is None:
         for name in ("warmup", "hot", "bytes", "flops"):
             if values["nbytes" if name == "bytes" else name]:
-                raise RequestError(f"--{name} is for timing", hint="--repeat N times N runs")
+                raise RequestError(
+                    f"--{name} is for timing", hint="--repeat N times N runs"
+                ).naming(f"--{name}")
         return None
     if values["profile"]:
         raise RequestError(
             "--profile and --repeat exclude each other: a profiler wants a single launch"
-        )
+        ).naming("--profile", "--repeat")
     return Timing(
         repeat=repeat,
         warmup=WARMUP if warmup is None else warmup,
@@ -153,8 +162,7 @@ def _count(option: str, text: str | None) -> Expression | None:
         expression = read_dimension(scanner)
         scanner.expect_end()
     except RequestError as error:
-        error.message = f"{option}: {error.message}"
-        raise
+        raise error.of(option=option) from None
     return expression
 
 
@@ -166,7 +174,9 @@ def _show(text: str) -> Show:
         "plot": "plot",
     }
     if not (name and equals) or kind not in kinds:
-        raise RequestError(f"--show: '{text}' is not NAME=KIND, KIND {', '.join(SHOW_KINDS)}")
+        raise RequestError(
+            f"'{text}' is not NAME=KIND, KIND {', '.join(SHOW_KINDS)}", option="--show"
+        )
     return Show(name, kinds[kind])
 
 
@@ -177,19 +187,20 @@ def _saves(
     paths = [save.path for save in saves]
     for path in paths:
         if paths.count(path) > 1:
-            raise RequestError(f"--save: two buffers would both write {path}")
+            raise RequestError(f"two buffers would both write {path}", option="--save")
     return saves
 
 
 def _save(text: str, where: Target, directory: Path, *, force: bool) -> Save:
     name, equals, path = text.partition("=")
     if not (name and equals and path):
-        raise RequestError(f"--save: '{text}' is not NAME=PATH")
+        raise RequestError(f"'{text}' is not NAME=PATH", option="--save")
     several = len(where.devices) > 1 or any(s.by == ALL for s in where.devices)
     if several and "{device}" not in path:
         raise RequestError(
-            f"--save: several devices would all write {path}",
+            f"several devices would all write {path}",
             hint="put {device} into the path, as in y-{device}.npy",
+            option="--save",
         )
     request = Save(name, os.fspath(directory / path))
     for selector in where.devices:

@@ -79,7 +79,7 @@ def _request(values: dict[str, Any], where: Target) -> LinkRequest:
     if names.count("-") > 1:
         raise RequestError("stdin (-) can be read only once")
     if values["output"] == "-":
-        raise RequestError("--output: a link is written to a file, not to stdout (-)")
+        raise RequestError("a link is written to a file, not to stdout (-)", option="--output")
     return LinkRequest(
         inputs=tuple(open_input(name, sources) for name in names),
         output=values.pop("output"),

@@ -114,9 +114,10 @@ def _launch(text: str, image: Image, geometry: Geometry) -> ManagedLaunch:
     try:
         words = shlex.split(text)
     except ValueError as error:
-        raise RequestError(f"--launch '{text}': {error}") from None
+        shown = f"--launch '{text}'"
+        raise RequestError(str(error)).of(option="--launch", shown=shown) from None
     if not words:
-        raise RequestError("--launch: name a kernel", hint="as in --launch 'bump k=i32:5'")
+        raise RequestError("name a kernel", hint="as in --launch 'bump k=i32:5'", option="--launch")
     kernel, *arguments = words
     request = LaunchRequest(
         image=image,

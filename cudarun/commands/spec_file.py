@@ -22,7 +22,7 @@ from cudarun.commands.launch_options import launch_options
 from cudarun.commands.launch_request import launch_request
 from cudarun.commands.numbers import positive
 from cudarun.commands.options import context_options, context_values
-from cudarun.errors import CudarunError, ImageRefused, RequestError
+from cudarun.errors import ArgumentSyntaxError, CudarunError, ImageRefused, RequestError
 from cudarun.session.compile.request import CompileOptions
 from cudarun.session.driver.target import ContextOptions, Target
 from cudarun.session.image.image import Image
@@ -72,9 +72,9 @@ def read_spec(path: str, names: Sequence[str], where: Target) -> list[Case]:
     try:
         text = Path(path).read_text()
     except OSError as error:
-        raise RequestError(f"--spec: {path}: {error.strerror}") from error
+        raise RequestError(f"{path}: {error.strerror}", option="--spec") from error
     except UnicodeDecodeError as error:
-        raise RequestError(f"--spec: {path} is not a text in UTF-8") from error
+        raise RequestError(f"{path} is not a text in UTF-8", option="--spec") from error
     tables = _tables(path, text)
     found = _Reader(path, text, where)
     cases = [found.case(index, table) for index, table in enumerate(tables)]
@@ -142,9 +142,9 @@ class _Reader:
             return self.made(index, own, self.parsed(argv, own))
         except RequestError as error:
             line = self.line_of(index, key or _guilty(error, table))
-            name = f"case '{own['name']}': " if isinstance(own.get("name"), str) else ""
-            error.message = f"{self.path}:{line}: {name}{error.message}"
-            raise
+            if isinstance(name := own.get("name"), str):
+                error.of(case=name, shown=f"case '{name}'")
+            raise error.of(place=f"{self.path}:{line}") from error.__cause__
 
     def parsed(self, argv: list[str], own: Mapping[str, Any]) -> dict[str, Any]:
         """The values of the options, as the command line would have them."""
@@ -154,7 +154,9 @@ class _Reader:
             words.parse_args(context, [*argv, "--", *arguments])
         except click.UsageError as error:
             message = error.format_message()
-            raise RequestError(message[:1].lower() + message[1:].rstrip(".")) from error
+            refused = RequestError(message[:1].lower() + message[1:].rstrip("."))
+            parameter = error.param if isinstance(error, click.BadParameter) else None
+            raise refused.naming(*(parameter.opts[-1:] if parameter else ())) from error
         return context.params
 
     def made(self, index: int, own: Mapping[str, Any], values: dict[str, Any]) -> Case:
@@ -193,7 +195,7 @@ class _Reader:
         name, sources = values["image"], compilation(values)
         folders = tuple(str(self.directory / folder) for folder in sources.include)
         if name == "-":
-            raise RequestError("image: stdin can be read only once, a case needs a file")
+            raise RequestError("stdin can be read only once, a case needs a file", option="image")
         if skip is not None:  # it may not even have been built
             return None, None
         what = str(self.directory / name), replace(sources, include=folders)
@@ -259,7 +261,7 @@ def _option_words(key: str, value: Any) -> list[str]:
     Raises:
         RequestError: There is no such option, or it has no such values.
     """
-    name = key.replace("_", "-")
+    name = _dashed(key)
     option = OPTIONS.get(name)
     if option is None:
         known = [*OPTIONS, *_OWN]
@@ -295,14 +297,19 @@ def _near(word: str, known: Sequence[str] | Mapping[str, object]) -> str | None:
 
 
 def _guilty(error: RequestError, table: Mapping[str, Any]) -> str | None:
-    """The key that an error is about, by the text, the option or the file that it quotes."""
-    text = getattr(error, "text", None)
+    """The key that an error is about: by its text, its option or its file."""
+    text = error.text if isinstance(error, ArgumentSyntaxError) else None
+    options = {_dashed(option).removeprefix("--") for option in error.subject("option")}
     for key, value in table.items():
         if text is not None and text in map(str, _texts(value)):
             return key
-        if f"--{key.replace('_', '-')}" in error.message or error.message.startswith(f"{key}:"):
+        if _dashed(key) in options:
             return key
-    return "image" if "image" in table and str(table["image"]) in error.message else None
+    return "image" if "image" in table and error.subject("origin") else None
+
+
+def _dashed(key: str) -> str:
+    return key.replace("_", "-")
 
 
 def _line_of_key(text: str, key: str) -> int:

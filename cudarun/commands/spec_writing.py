@@ -32,7 +32,7 @@ def append_case(path: str, context: click.Context) -> str:
     folder = Path(path).parent
     image, arguments = context.params["image"], context.params["arguments"]
     if image == "-":
-        raise RequestError("--write-spec: an image from stdin has no name to write down")
+        raise RequestError("an image from stdin has no name to write down", option="--write-spec")
     before = _text(path)
     name = _free_name(context.params["kernel"] or Path(image).stem, _names(path, before))
     entries: list[tuple[str, Any]] = [("name", name), ("image", _from(folder, image))]
@@ -45,7 +45,7 @@ def append_case(path: str, context: click.Context) -> str:
     try:
         data = f"{before}{os.linesep if before else ''}[[launch]]\n{text}".encode()
     except UnicodeEncodeError:
-        raise RequestError("--write-spec: a name in the command is not UTF-8") from None
+        raise RequestError("a name in the command is not UTF-8", option="--write-spec") from None
     with whole_file("--write-spec", path) as file:
         file.write(data)
     return name
@@ -59,9 +59,9 @@ def _text(path: str) -> str:
     except FileNotFoundError:
         return ""
     except OSError as error:
-        raise RequestError(f"--write-spec: {path}: {error.strerror}") from error
+        raise RequestError(f"{path}: {error.strerror}", option="--write-spec") from error
     except UnicodeDecodeError as error:
-        raise RequestError(f"--write-spec: {path} is no spec: {error}") from error
+        raise RequestError(f"{path} is no spec: {error}", option="--write-spec") from error
 
 
 def _names(path: str, text: str) -> set[str]:
@@ -70,7 +70,7 @@ def _names(path: str, text: str) -> set[str]:
         document = tomllib.loads(text)
         return {table["name"] for table in document.get("launch", []) if "name" in table}
     except (ValueError, TypeError, AttributeError) as error:
-        raise RequestError(f"--write-spec: {path} is no spec: {error}") from error
+        raise RequestError(f"{path} is no spec: {error}", option="--write-spec") from error
 
 
 def _free_name(stem: str, taken: set[str]) -> str:

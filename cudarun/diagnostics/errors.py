@@ -14,7 +14,7 @@ class Diagnosed(ImageRefused):
     """A refusal whose log was taken apart; the log itself is kept in ``log``.
 
     Args:
-        message: What was being done and what happened.
+        what: What happened, without the subject.
         diagnostics: The complaints, with their source lines.
         explanation: Why, in plain words.
         hint: What the user can do about it.
@@ -25,7 +25,7 @@ class Diagnosed(ImageRefused):
 
     def __init__(
         self,
-        message: str,
+        what: str,
         *,
         diagnostics: Sequence[Diagnostic] = (),
         explanation: str | None = None,
@@ -34,7 +34,7 @@ class Diagnosed(ImageRefused):
         log: str | None = None,
         **context: str | None,
     ) -> None:
-        super().__init__(message, hint=hint, cuda=cuda, log=log, **context)
+        super().__init__(what, hint=hint, cuda=cuda, log=log, **context)
         self.diagnostics = tuple(diagnostics)
         self.explanation = explanation
 

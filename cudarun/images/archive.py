@@ -30,7 +30,7 @@ def read_members(data: bytes, origin: str) -> tuple[Member, ...]:
     try:
         return tuple(_members(data))
     except ValueError as error:
-        raise ImageRefused(f"{origin}: not an archive: {error}") from error
+        raise ImageRefused("not an archive", cause=str(error), origin=origin) from error
 
 
 def _members(data: bytes) -> Iterator[Member]:

@@ -93,7 +93,8 @@ def read_cubin(data: bytes, origin: str) -> ImageFacts:
     try:
         return _facts(elf)
     except struct.error as error:
-        raise ImageRefused(f"{origin}: not a cubin: a record of .nv.info is cut off") from error
+        cause = "a record of .nv.info is cut off"
+        raise ImageRefused("not a cubin", cause=cause, origin=origin) from error
 
 
 def _facts(elf: Elf) -> ImageFacts:

@@ -102,9 +102,10 @@ def _told_in_one_line(origin: str, kind: ImageKind) -> Iterator[None]:
     try:
         yield
     except _Broken as error:
-        raise ImageRefused(f"{origin}: not a {kind.value}: {error}") from None
+        raise ImageRefused(f"not a {kind.value}", cause=str(error), origin=origin) from None
     except (ELFError, OverflowError) as error:  # the latter from a seek beyond all files
-        raise ImageRefused(f"{origin}: not a {kind.value}: the ELF file is malformed") from error
+        cause = "the ELF file is malformed"
+        raise ImageRefused(f"not a {kind.value}", cause=cause, origin=origin) from error
 
 
 def _check_header(data: bytes) -> None:

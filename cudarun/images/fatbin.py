@@ -69,19 +69,24 @@ class Entry:
                 scrambled, or it does not decompress.
         """
         if self.is_scrambled:
-            raise ImageRefused(f"{origin}: the {self.kind.value} for {self.target} is scrambled")
+            raise ImageRefused(
+                f"the {self.kind.value} for {self.target} is scrambled", origin=origin
+            )
         if self.compression is None:
             return self.stored
         try:
             return decompress(self.compression, self.stored, self.size)
         except NoCodec as missing:
             raise ImageRefused(
-                f"{origin}: the {self.kind.value} for {self.target} is compressed",
+                f"the {self.kind.value} for {self.target} is compressed",
                 hint=f"pip install {missing.package}, or build it with nvcc --no-compress",
+                origin=origin,
             ) from None
         except NotDecompressible as error:
             raise ImageRefused(
-                f"{origin}: the {self.kind.value} for {self.target} does not decompress: {error}"
+                f"the {self.kind.value} for {self.target} does not decompress",
+                cause=str(error),
+                origin=origin,
             ) from error
 
 
@@ -115,9 +120,10 @@ def _told_in_one_line(origin: str) -> Iterator[None]:
     try:
         yield
     except struct.error:
-        raise ImageRefused(f"{origin}: not a fatbin: the file ends inside a header") from None
+        cause = "the file ends inside a header"
+        raise ImageRefused("not a fatbin", cause=cause, origin=origin) from None
     except _Broken as error:
-        raise ImageRefused(f"{origin}: not a fatbin: {error}") from None
+        raise ImageRefused("not a fatbin", cause=str(error), origin=origin) from None
 
 
 def _unwrapped(data: bytes) -> bytes:

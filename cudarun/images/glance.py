@@ -50,7 +50,7 @@ def glance(data: bytes, origin: str) -> Contents:
         if kind in CONTAINERS:
             return Contents(kind, _targets(e.target for e in image_entries(data, origin)))
     except ImageRefused as error:
-        return Contents(kind, damage=error.message.rpartition(": ")[2])
+        return Contents(kind, damage=error.cause or error.what)
     return Contents(kind)
 
 

@@ -95,7 +95,7 @@ def _fatbin_data(data: bytes, origin: str) -> Iterator[tuple[str, bytes]]:
 
 def _read_container(kind: ImageKind, entries: tuple[Entry, ...], origin: str) -> ImageFacts:
     if not entries:
-        raise ImageRefused(f"{origin}: the {kind.value} holds no device code")
+        raise ImageRefused(f"the {kind.value} holds no device code", origin=origin)
     parts = []
     refusals = []
     for entry in entries:
@@ -131,21 +131,24 @@ def _first_of_each(facts: Iterable[_Fact]) -> tuple[_Fact, ...]:
 def _not_readable(kind: ImageKind, origin: str) -> ImageRefused:
     match kind:
         case ImageKind.EMPTY:
-            return ImageRefused(f"{origin}: the file is empty")
+            return ImageRefused("the file is empty", origin=origin)
         case ImageKind.CUDA_SOURCE:
             return ImageRefused(
-                f"{origin}: CUDA source holds no code before it is compiled",
+                "CUDA source holds no code before it is compiled",
                 hint="compile it first: nvcc -ptx, or NVRTC",
+                origin=origin,
             )
         case ImageKind.LTO_IR:
             return ImageRefused(
-                f"{origin}: LTO-IR holds no code before it is linked",
+                "LTO-IR holds no code before it is linked",
                 hint="link it first: cudarun link",
+                origin=origin,
             )
         case ImageKind.UNKNOWN:
             return ImageRefused(
-                f"{origin}: not an image",
+                "not an image",
                 hint="an image is PTX text, a cubin, a fatbin, or a host object or archive "
                 "that holds one",
+                origin=origin,
             )
-    return ImageRefused(f"{origin}: a {kind.value} is not expected here")
+    return ImageRefused(f"a {kind.value} is not expected here", origin=origin)

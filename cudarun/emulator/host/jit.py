@@ -259,7 +259,7 @@ class WholeTextError(PtxError):
 
     def __init__(self, message: str) -> None:
         super().__init__([Diagnostic(tree.Position(1, 1), message, "fatal")])
-        self.message, self.log = message, f"ptxas fatal   : {message}"
+        self.what, self.log = message, f"ptxas fatal   : {message}"
 
 
 class TooMuchShared(PtxError):
@@ -271,7 +271,7 @@ class TooMuchShared(PtxError):
             f"({size:#x} bytes, {_MOST_SHARED:#x} max)"
         )
         super().__init__([Diagnostic(tree.Position(1, 1), message)])
-        self.message, self.log = message, f"ptxas error   : {message}"
+        self.what, self.log = message, f"ptxas error   : {message}"
 
 
 class PtxTooNew(PtxError):

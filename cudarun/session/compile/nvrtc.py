@@ -149,11 +149,11 @@ def _not_instantiated(
     about_code = tuple(d for d in refused.diagnostics if d.file != _NAME_EXPRESSIONS)
     about_name = [d for d in refused.diagnostics if d.is_serious and d not in about_code]
     if not about_name or any(d.is_serious for d in about_code):
-        refused.message += f" with '{wanted}'"
+        refused.what += f" with '{wanted}'"
         refused.diagnostics = about_code
         return refused
     said = about_name[0].message
-    return RequestError(f"{origin}: NVRTC refuses '{wanted}': {said}", hint=hint)
+    return RequestError(f"NVRTC refuses '{wanted}': {said}", hint=hint, origin=origin)
 
 
 def nvrtc_version() -> Version:
@@ -230,10 +230,11 @@ def _refusal(
         hint = f"NVRTC {'.'.join(map(str, nvrtc_version()))} compiles for {known}"
         about_target = "gpu-architecture" in said
         return RequestError(
-            f"{source.origin}: NVRTC: {said}{f': {target}' if about_target else ''}",
+            f"NVRTC: {said}{f': {target}' if about_target else ''}",
             hint=hint if about_target else None,
+            origin=source.origin,
         )
-    refused = ImageRefused(f"{source.origin}: NVRTC: {words}", log=log.strip() or None)
+    refused = ImageRefused(f"NVRTC: {words}", log=log.strip() or None, origin=source.origin)
     return diagnose(refused, [source], Place("NVRTC", target.number, cuda=nvrtc_version()))
 
 

@@ -108,7 +108,7 @@ class Reader:
             return parse()
         except ArgumentSyntaxError as error:
             column = token.column + max(0, error.column - skipped)
-            raise self.line.error(error.message, column, hint=error.hint) from None
+            raise self.line.error(error.what, column, hint=error.hint) from None
 
     def number(self, token: Token) -> int:
         """``4096``, ``0x1000``, ``4Ki``: not negative."""

@@ -161,7 +161,7 @@ def library(loaded: Outcome[Library | str]) -> Finding:
     match loaded.value:
         case None:
             return Finding(subject, "wrong", f"libcuda.so.1: {loaded.error}", _INSTALL)
-        case str(why) if "No such file" in why:
+        case str(why) if "No such file" in why:  # dlerror(3) has nothing but a text
             return Finding(
                 subject, "wrong", "libcuda.so.1 was not found", f"{_INSTALL}; {_CONTAINER}"
             )

@@ -109,7 +109,7 @@ class Driver(DriverCalls):
         status, text = self.module.cuGetErrorString(result)
         words = text.decode() if int(status) == 0 else "unknown error"
         cuda = result.name, number
-        return kind(f"{name}: {words}", hint=hint, cuda=cuda, log=self._said or None)
+        return kind(words, hint=hint, cuda=cuda, log=self._said or None, operation=name)
 
     def _read_log(self, name: str) -> str:
         """What the driver's log says since the last call that failed."""

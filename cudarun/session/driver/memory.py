@@ -41,8 +41,8 @@ class DeviceBuffer:
         except DeviceFailed as error:
             free, total = driver.cuMemGetInfo()
             error.hint = f"the device has {free} of {total} bytes free"
-            error.message = f"buffer '{name}' of {nbytes} bytes: {error.message}"
-            raise
+            shown = f"buffer '{name}' of {nbytes} bytes"
+            raise error.of(argument=name, shown=shown) from None
         self.address = self._start + self._guard
         if self._guard:
             driver.cuMemsetD8(self._start, _GUARD, self._guard)

@@ -47,14 +47,14 @@ def diagnose(
     )
     explanation = explain(case)
     return Diagnosed(
-        error.message,
+        error.what,
         diagnostics=diagnostics,
         explanation=explanation.reason if explanation else None,
         hint=explanation.remedy if explanation else error.hint,
         cuda=error.cuda,
         log=error.log,
         **error.context,
-    )
+    ).like(error)
 
 
 def diagnostics_of(log: str, images: Sequence[Image]) -> tuple[Diagnostic, ...]:

@@ -23,7 +23,7 @@ def select_kernel(names: Iterable[str], wanted: str | None, origin: str) -> str:
     """
     names = sorted(names)
     if not names:
-        raise ImageRefused(f"{origin}: the image holds no kernel", hint=_OF_TEMPLATES)
+        raise ImageRefused("the image holds no kernel", hint=_OF_TEMPLATES, origin=origin)
     if wanted is None:
         if len(names) == 1:
             return names[0]

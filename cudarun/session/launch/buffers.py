@@ -93,8 +93,8 @@ class Buffers:
                     original.copy_from(self._buffers[name], 0)
                     self._originals[name] = original
         except DeviceFailed as error:
-            error.message = f"a second copy of every input, to restore it: {error.message}"
-            raise
+            purpose = "a second copy of every input, to restore it"
+            raise error.of(operation=purpose) from None
 
     def restore(self, stream: Handle) -> None:
         """Bring every buffer to what it was before the first run, in the order of a stream."""

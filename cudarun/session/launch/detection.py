@@ -36,8 +36,9 @@ def check_watchable(watch: Watch, devices: Iterable[Selector]) -> None:
         if watch and not drivers.can_watch(selector.driver):
             option = "--detect" if watch.detect else "--stats"
             raise RequestError(
-                f"{option}: kernels on a GPU cannot be watched, and device {selector} is one",
+                f"kernels on a GPU cannot be watched, and device {selector} is one",
                 hint="-d cpu runs the same launch emulated; on a GPU there is --sanitize",
+                option=option,
             )
 
 

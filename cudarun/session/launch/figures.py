@@ -27,14 +27,15 @@ def check_showable(show: Show, spec: BufferSpec) -> None:
         RequestError: A struct, no image, or nothing at all.
     """
     if isinstance(innermost(spec.type), StructType):
-        raise RequestError(f"--show: {spec.name} is {spec}: structs are not shown")
+        raise RequestError(f"{spec.name} is {spec}: structs are not shown", option="--show")
     if show.kind == "image" and not is_image(spec):
         raise RequestError(
-            f"--show: {spec.name} is {spec}: no image",
+            f"{spec.name} is {spec}: no image",
             hint="an image is rows × columns, of numbers or of 3 or 4 of them, as uchar4[h,w]",
+            option="--show",
         )
     if spec.nbytes == 0:
-        raise RequestError(f"--show: {spec.name} is {spec}: there is nothing to show")
+        raise RequestError(f"{spec.name} is {spec}: there is nothing to show", option="--show")
 
 
 def figure(show: Show, data: npt.NDArray[Any]) -> Figure:

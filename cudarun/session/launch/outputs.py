@@ -64,7 +64,9 @@ def check_savable(request: Save, device: str, *, force: bool) -> None:
     """
     path = request.path_on(device)
     if _suffix(path) not in _WRITERS:
-        raise RequestError(f"--save: {path}: the suffix must be one of {', '.join(_WRITERS)}")
+        raise RequestError(
+            f"{path}: the suffix must be one of {', '.join(_WRITERS)}", option="--save"
+        )
     check_writable("--save", path, replace=force)
 
 
@@ -79,13 +81,15 @@ def check_saving(request: Save, spec: BufferSpec) -> None:
     suffix = _suffix(request.path)
     if suffix == ".png" and not is_image(spec):
         raise RequestError(
-            f"--save: {request.path}: {spec.name} is {spec}: no image",
+            f"{request.path}: {spec.name} is {spec}: no image",
             hint="an image is rows × columns, of numbers or of 3 or 4 of them, as uchar4[h,w]",
+            option="--save",
         )
     if suffix == ".csv" and len(spec.array_shape) > 2:
         raise RequestError(
-            f"--save: {request.path}: {spec.name} is {spec}: a table has rows and columns only",
+            f"{request.path}: {spec.name} is {spec}: a table has rows and columns only",
             hint="--save to .npy keeps all axes",
+            option="--save",
         )
 
 

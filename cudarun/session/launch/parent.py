@@ -56,8 +56,7 @@ def launch(
         try:
             buffers = answer.unwrap()
         except CudarunError as error:
-            error.message = f"--reference: {error.message}"
-            raise
+            raise error.of(option="--reference") from None
         return _report(request, workers, LaunchJob(request, buffers), meanwhile)
 
 

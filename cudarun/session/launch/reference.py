@@ -66,8 +66,9 @@ def keep(
                 give(name, partial(_write, file))
     except OSError as error:
         raise RequestError(
-            f"--reference: the buffers cannot be kept in {gettempdir()}: {error.strerror or error}",
+            f"the buffers cannot be kept in {gettempdir()}: {error.strerror or error}",
             hint="TMPDIR says where buffers are kept meanwhile",
+            option="--reference",
         ) from error
     return ReferenceBuffers(path, uuid, offsets)
 

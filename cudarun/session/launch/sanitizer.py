@@ -85,9 +85,10 @@ def find_program() -> str:
     found = shutil.which(PROGRAM, path=path)
     if found is None:
         raise NoDevice(
-            f"--sanitize: {PROGRAM} is not installed",
+            f"{PROGRAM} is not installed",
             hint="it comes with the CUDA toolkit, and as `pip install nvidia-cuda-sanitizer-api`; "
             "looked for on PATH, in CUDA_HOME and in /usr/local/cuda",
+            option="--sanitize",
         )
     return found
 
@@ -200,7 +201,8 @@ def refuse_emulated(target: Target) -> None:
     """
     if any(selector.driver == "cpu" for selector in target.devices):
         raise RequestError(
-            f"--sanitize: {PROGRAM} is for GPUs, and cpu is emulated",
+            f"{PROGRAM} is for GPUs, and cpu is emulated",
             hint="on cpu every access is checked at any rate, and --detect race,uninit finds "
             "races and what is read before it is written",
+            option="--sanitize",
         )

@@ -204,8 +204,9 @@ def _check_names(request: LaunchRequest, binding: Binding) -> None:
 def _buffer(option: str, name: str, specs: dict[str, BufferSpec]) -> BufferSpec:
     if name not in specs:
         raise RequestError(
-            f"{option}: there is no buffer '{name}'",
+            f"there is no buffer '{name}'",
             hint=f"there are {', '.join(specs)}" if specs else "no argument is a buffer",
+            option=option,
         )
     return specs[name]
 
@@ -221,7 +222,7 @@ def _checked(
     try:
         return run_check(check, values, old, request.tolerance, request.directory)
     except CudarunError as error:
-        errors.append(_of_option("--check", error))
+        errors.append(error.of(option="--check"))
         return CheckResult(check.text, False, 0, 0, None, None, 0.0, 0.0, evaluated=False)
 
 
@@ -233,15 +234,9 @@ def _printed(
         try:
             value = evaluate(expression, values, old, request.directory)
         except CudarunError as error:
-            errors.append(_of_option("--print", error))
+            errors.append(error.of(option="--print"))
         else:
             yield Printed(expression.text, str(value), value.tolist())
-
-
-def _of_option(option: str, error: CudarunError) -> CudarunError:
-    if not error.message.startswith(option):
-        error.message = f"{option}: {error.message}"
-    return error
 
 
 def _olds(request: LaunchRequest) -> set[str]:

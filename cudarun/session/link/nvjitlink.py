@@ -68,7 +68,7 @@ def link_with_nvjitlink(
             outcome = pool.call(spec, task, request.target.timeout, display)
         if isinstance(outcome.error, WorkerDied) and outcome.error.log is None:
             outcome.error.log = _read(said) or None
-            outcome.error.message = f"nvJitLink did not survive the inputs: {outcome.error.message}"
+            outcome.error.of(operation="nvJitLink did not survive the inputs")
             outcome.error.hint = "one of them may be damaged: 'cudarun load --offline' reads them"
         return outcome.unwrap()
     finally:
@@ -181,18 +181,23 @@ def _link(
         nvjitlink.destroy(handle)
 
 
+_OF_ARCHITECTURE = ("ERROR_MISSING_ARCH", "ERROR_UNRECOGNIZED_ARCH", "ERROR_UNSUPPORTED_ARCH")
+"""nvJitLink, ``nvJitLinkResult``: it does not link for what it was told to."""
+
+
 def _create(nvjitlink: ModuleType, target: Target, options: list[str]) -> Any:
     try:
         return nvjitlink.create(len(options), options)
     except nvjitlink.nvJitLinkError as error:
-        if "ARCH" in str(error):
+        if nvjitlink.Result(error.status).name in _OF_ARCHITECTURE:
             raise _no_such_architecture(target) from None
         shown = " ".join(options)
         raise RequestError(f"nvJitLink refuses its options ({shown}): {error}") from None
 
 
 def _no_such_architecture(target: Target | str) -> RequestError:
-    return RequestError(f"--arch {target}: nvJitLink does not link for it")
+    refused = RequestError("nvJitLink does not link for it")
+    return refused.of(option="--arch", shown=f"--arch {target}")
 
 
 def _add(nvjitlink: ModuleType, handle: Any, image: Image) -> None:

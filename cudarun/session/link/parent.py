@@ -52,12 +52,13 @@ def _check_inputs(request: LinkRequest) -> None:
     for image in request.inputs:
         kind = identify(image.data)
         if kind is ImageKind.EMPTY:
-            raise ImageRefused(f"{image.origin}: the file is empty")
+            raise ImageRefused("the file is empty", origin=image.origin)
         if kind is ImageKind.UNKNOWN:
             raise ImageRefused(
-                f"{image.origin}: not an image",
+                "not an image",
                 hint="an input is PTX text, a cubin, a fatbin, an object or library with device "
                 "code, LTO-IR or CUDA source",
+                origin=image.origin,
             )
 
 

@@ -122,25 +122,28 @@ def _check_options(request: LinkRequest, driver: Driver, device: Device) -> None
     options = request.options
     if request.lto:
         raise RequestError(
-            "--lto: the driver's linker does not take LTO-IR",
+            "the driver's linker does not take LTO-IR",
             hint="--linker nvjitlink does",
+            option="--lto",
         )
     if options.fallback is not None:
         raise RequestError(
-            "--fallback: a linker wants code that matches exactly",
+            "a linker wants code that matches exactly",
             hint="'cudarun load' has the option",
+            option="--fallback",
         )
     if request.architecture and options.threads_per_block is not None:
-        raise RequestError("--arch: the driver takes none beside --threads-per-block")
+        raise RequestError("the driver takes none beside --threads-per-block", option="--arch")
     if request.architecture and options.target not in (None, request.architecture):
-        raise RequestError(f"--arch {request.architecture} and --target {options.target} differ")
+        differ = f"--arch {request.architecture} and --target {options.target} differ"
+        raise RequestError(differ).naming("--arch", "--target")
     own = architecture_of(driver, device)
     wanted = request.architecture or options.target
     if not driver.traits.runs_machine_code and wanted is not None and wanted.number != own:
         raise RequestError(
-            f"--arch {wanted}: the emulated device links PTX for itself, which is sm_{own}",
+            f"the emulated device links PTX for itself, which is sm_{own}",
             hint="--linker nvjitlink links for any architecture",
-        )
+        ).of(option="--arch", shown=f"--arch {wanted}")
 
 
 def _inputs(request: LinkRequest, driver: Driver, device: Device, target: Target) -> list[Image]:
@@ -213,5 +216,4 @@ def _add(driver: Driver, state: cuda.CUlinkState, image: Image) -> None:
         name = image.origin.encode()
         driver.cuLinkAddData(state, input_type, data, len(data), name, *given)
     except ImageRefused as error:
-        error.message = f"{image.origin}: {error.message}"
-        raise
+        raise error.of(origin=image.origin) from None

@@ -120,19 +120,20 @@ def options_told(options: dict[cuda.CUjit_option, Any], logs: Logs) -> Iterator[
             raise
         flag = _FLAGS.get(named[1], named[1])
         raise RequestError(
-            f"{flag}: the installed CUDA bindings do not pass {named[1]} to the driver",
+            f"the installed CUDA bindings do not pass {named[1]} to the driver",
             hint="newer ones may; 'cudarun link --linker nvjitlink' does without",
+            option=flag,
         ) from None
     except DeviceFailed as error:
         if not options or error.cuda is None or error.cuda[1] not in _OPTION_REFUSED:
             raise
         named = _NOT_SUPPORTED.search(logs.error)
         if named and named[1] in _FLAGS:
-            raise RequestError(f"{_FLAGS[named[1]]}: {named[2]}", cuda=error.cuda) from None
+            flag = _FLAGS[named[1]]
+            raise RequestError(named[2], cuda=error.cuda, option=flag) from None
         given = ", ".join(_FLAGS[option.name] for option in options)
-        raise RequestError(
-            f"{given}: {error.message}", cuda=error.cuda, log=logs.error or error.log
-        ) from None
+        refused = RequestError(error.what, cuda=error.cuda, log=logs.error or error.log)
+        raise refused.like(error).of(option=given) from None
 
 
 # The results of calls that are given an option which is not for them, or has no such value.

@@ -175,7 +175,7 @@ class Library:
         )
 
         error.log = self.logs.error or error.log  # the driver's own log repeats the compiler's
-        error.message = f"{self.image.origin}: {error.message}"
+        error.of(origin=self.image.origin)
         return diagnose(error, [self.image], device_place(self.driver), target=self.options.target)
 
 

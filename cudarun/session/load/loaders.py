@@ -242,7 +242,7 @@ class ThroughModule(Way):
 
     def _refused(self, error: ImageRefused) -> CudarunError:
         error.log = self._logs.error or error.log
-        error.message = f"{self.image.origin}: {error.message}"
+        error.of(origin=self.image.origin)
         return diagnose(error, [self.image], device_place(self.driver), target=self.options.target)
 
 

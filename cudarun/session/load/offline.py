@@ -96,10 +96,11 @@ def _diagnosed(error: ImageRefused, image: Image) -> CudarunError:
         log=error.log or "",
     )
     explanation = explain(case)
-    return Diagnosed(
-        f"{image.origin}: the text is not accepted" if error.log else error.message,
+    refused = Diagnosed(
+        "the text is not accepted" if error.log else error.what,
         diagnostics=diagnostics,
         explanation=explanation.reason if explanation else None,
         hint=explanation.remedy if explanation else error.hint,
         log=error.log,
     )
+    return refused.like(error).of(origin=image.origin if error.log else None)

@@ -83,7 +83,7 @@ def _outcome(image: Image, answer: DeviceAnswer[_Loaded]) -> LoadOutcome:
     device, results = answer.value or (None, ())
     error = answer.error or next((r.error for r in results if r.error is not None), None)
     if error is not None:
-        is_named = error.message.startswith(image.origin)
+        is_named = bool(error.subject("origin"))
         error = error.at(file=None if is_named else image.origin, device=answer.device)
     return LoadOutcome(
         image=image.origin,

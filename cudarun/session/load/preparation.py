@@ -80,13 +80,13 @@ def _refusals_explained(driver: Driver, image: Image) -> Iterator[None]:
 def _prepared(driver: Driver, image: Image, devices: Iterable[Device]) -> tuple[Image, ...]:
     kind = identify(image.data)
     if kind is ImageKind.EMPTY:
-        raise ImageRefused(f"{image.origin}: the file is empty")
+        raise ImageRefused("the file is empty", origin=image.origin)
     if kind in (ImageKind.CUBIN, ImageKind.FATBIN):
         _check_structure(image, kind)
     if kind is ImageKind.CUDA_SOURCE:
         return (_compiled(driver, image, devices),)
     if kind is ImageKind.LTO_IR:
-        raise ImageRefused(f"{image.origin}: LTO-IR holds no code before it is linked")
+        raise ImageRefused("LTO-IR holds no code before it is linked", origin=image.origin)
     if kind not in CONTAINERS or (kind is ImageKind.FATBIN and driver.traits.runs_machine_code):
         return (image,)
     return tuple(_fatbins(driver, image, kind))
@@ -110,7 +110,7 @@ def _compiled(driver: Driver, image: Image, devices: Iterable[Device]) -> Image:
             f"{image.origin} is compiled for one architecture, and the devices have "
             f"{', '.join(f'sm_{number}' for number in architectures)}",
             hint="leave --together out, so that each device has a worker of its own",
-        )
+        ).of(origin=image.origin, shown="")
     [number] = architectures
     if driver.traits.runs_machine_code:
         return compile_source(image, Target(False, number), "CUBIN")
@@ -135,7 +135,7 @@ def _fatbins(driver: Driver, image: Image, kind: ImageKind) -> Iterable[Image]:
     place = device_place(driver)
     fatbins = fatbins_in(image.data, image.origin)
     if not fatbins:
-        raise ImageRefused(f"{image.origin}: the {kind.value} holds no device code")
+        raise ImageRefused(f"the {kind.value} holds no device code", origin=image.origin)
     # Every executable holds some without code, of the objects that a linker adds to it.
     used = [n for n, data in enumerate(fatbins, start=1) if _has_code(data, image.origin)]
     images = []
@@ -163,7 +163,7 @@ def _ptx_of(fatbin: Image, place: Place) -> Image:
     entries = read_entries(fatbin.data, fatbin.origin)
     fitting = [entry for entry in entries if _fits(entry, place)]
     if not fitting:
-        refused = ImageRefused(f"{fatbin.origin}: no PTX for {place.name} inside")
+        refused = ImageRefused(f"no PTX for {place.name} inside", origin=fatbin.origin)
         raise diagnose(refused, [fatbin], place)
     best = max(fitting, key=lambda entry: _target(entry).number)
     data = best.content(fatbin.origin).rstrip(b"\0")

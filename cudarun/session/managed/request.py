@@ -97,6 +97,4 @@ def _based(text: str, start: int, parse: Callable[[], Any]) -> Any:
     try:
         return parse()
     except ArgumentSyntaxError as error:
-        raise ArgumentSyntaxError(
-            error.message, text, start + error.column, hint=error.hint
-        ) from None
+        raise ArgumentSyntaxError(error.what, text, start + error.column, hint=error.hint) from None

@@ -158,7 +158,7 @@ def _as_named(request: ManagedRequest) -> list[tuple[VariableFacts, View | None]
     """The variables named, of an image that only the driver can read."""
     if not request.views:
         raise RequestError(
-            f"{request.image.origin}: the image does not tell its variables", hint="name them"
+            "the image does not tell its variables", hint="name them", origin=request.image.origin
         )
     return [(VariableFacts(view.name, "global", 0, managed=True), view) for view in request.views]
 

@@ -56,8 +56,9 @@ def parse_requirement(text: str) -> Requirement:
     """
     if _REQUIREMENT.fullmatch(text) is None:
         raise RequestError(
-            f"requires: '{text}' is nothing that a device can have",
+            f"'{text}' is nothing that a device can have",
             hint="gpu · cpu · sm_90 (or newer) · cuda 12.4 (or newer) · memory 16Gi (or more)",
+            option="requires",
         )
     return Requirement(text)
 
@@ -102,8 +103,9 @@ def parse_expected(text: str) -> Expected:
 
     near = difflib.get_close_matches(wanted, results.values(), n=1)
     raise RequestError(
-        f"expect_error: '{text}' is no CUresult, nor any of {', '.join(sorted(kinds))}",
+        f"'{text}' is no CUresult, nor any of {', '.join(sorted(kinds))}",
         hint=f"did you mean {near[0]}?" if near else None,
+        option="expect_error",
     )
 
 

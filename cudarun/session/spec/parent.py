@@ -221,7 +221,7 @@ class DeviceRun:
                 outcome = yield from self._ask(there, reference, timeout)
                 buffers, error = outcome.value, outcome.error
             if error is not None:
-                error.message = f"reference: {error.message}"
+                error.of(option="--reference", shown="reference")
                 return _judged(case, self.label, None, error, 0.0, "")
             self._show(place, where)
             job = LaunchJob(case.request, buffers)

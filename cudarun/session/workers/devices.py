@@ -107,7 +107,9 @@ class DeviceWorkers:
         display: ProgressDisplay | None = None,
     ) -> None:
         if target.together and len({selector.driver for selector in target.devices}) > 1:
-            raise RequestError("--together: GPUs and the emulated device have no common driver")
+            raise RequestError(
+                "GPUs and the emulated device have no common driver", option="--together"
+            )
         self._pool = pool
         self._target = target
         self._display = display

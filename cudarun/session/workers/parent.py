@@ -249,7 +249,7 @@ class WorkerProcess(Generic[S]):
                 hint="'cudarun devices --doctor' says why",
             )
         error = reported if isinstance(reported, OutOfTime) else OutOfTime("")
-        error.message = f"no result within {self._limit:g} s; the worker was killed"
+        error.what = f"no result within {self._limit:g} s; the worker was killed"
         error.hint = "a kernel that never ends, or a limit (--timeout) that is too short"
         return error
 

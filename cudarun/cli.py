@@ -5,7 +5,6 @@ from __future__ import annotations
 import importlib
 import io
 import os
-import re
 import sys
 import traceback
 from collections.abc import Iterator, Sequence
@@ -16,6 +15,7 @@ from typing import Any
 import click
 
 from cudarun import __version__
+from cudarun.commands.command_group import CommandGroup, usage_hint
 from cudarun.errors import CudarunError, ExitCode, Interrupted, RequestError, WorkerDied
 
 # Name to its one-line help, so that `cudarun --help` imports no command.
@@ -27,8 +27,6 @@ COMMANDS = {
     "launch": "Launch a kernel with typed arguments and check the result.",
     "managed": "Show __managed__ variables: one address, on the host and on every device.",
 }
-
-_NO_COMMAND = re.compile(r"No such command '(?P<name>.*?)'\.")
 
 
 class _ReaderLeft(Exception):
@@ -44,7 +42,7 @@ def _reader_may_leave() -> Iterator[None]:
         raise _ReaderLeft from None
 
 
-class _LazyGroup(click.Group):
+class _LazyGroup(CommandGroup):
     """Imports a command's module when the command is named, not before."""
 
     def make_context(
@@ -198,15 +196,12 @@ def _discard_output() -> None:
 def _in_our_words(error: click.ClickException, args: Sequence[str]) -> RequestError:
     """Click's own refusals, in the form that all others have."""
     context = error.ctx if isinstance(error, click.UsageError) else None
-    hint = f"'{context.command_path} --help' shows how it is used" if context else None
-    message = error.format_message()
+    hint = usage_hint(context) if context else None
     if isinstance(error, click.NoSuchOption):
-        # Click's words differ by version, and its suggestions are in the order of the alphabet.
-        message = f"no such option '{error.option_name}'"
-        hint = _meant_option(error, args) or hint
-    if context is not None and (found := _NO_COMMAND.match(message)):
-        message = found[0]  # click's own suggestion knows no lazy commands
-        hint = _nearest_command(context, found["name"]) or hint
+        # Click's own text differs from version to version.
+        what = f"no such option '{error.option_name}'"
+        return RequestError(what, hint=_meant_option(error, args) or hint)
+    message = error.format_message()  # of values, which have no more than a text
     return RequestError(message[:1].lower() + message[1:].rstrip("."), hint=hint)
 
 
@@ -220,13 +215,3 @@ def _meant_option(error: click.NoSuchOption, args: Sequence[str]) -> str | None:
     if is_of_all and any(word in COMMANDS for word in args):
         return "options stand after the command: cudarun COMMAND [OPTIONS] …"
     return f"did you mean '{error.possibilities[0]}'?" if error.possibilities else None
-
-
-def _nearest_command(context: click.Context, name: str) -> str | None:
-    """What may be meant by a command that there is not."""
-    import difflib
-
-    group = context.command
-    known = group.list_commands(context) if isinstance(group, click.Group) else []
-    names = difflib.get_close_matches(name, known, 1)
-    return f"did you mean '{context.command_path} {names[0]}'?" if names else None

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from cudarun.commands.command_group import CommandGroup
 from cudarun.commands.options import (
     context_options,
     device_options,
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from cudarun.session.contexts.script import Script
 
 
-@click.group("ctx")
+@click.group("ctx", cls=CommandGroup)
 def command() -> None:
     """Show contexts, play with them, and verify what is said of them."""
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, TypeVar
 
-import click
-
+from cudarun.commands.declaration import CaseForm, Scope, option
 from cudarun.commands.options import stack
 
 if TYPE_CHECKING:
@@ -19,25 +18,38 @@ F = TypeVar("F", bound="Callable[..., Any]")
 def compile_options(function: F) -> F:
     """``-I``, ``-D``, ``--std``, ``--compile-option``, for CUDA source."""
     return stack(
-        click.option(
+        option(
             "-I",
             "--include",
+            scope=Scope.CASE,
+            form=CaseForm.PATHS,
             multiple=True,
             metavar="DIR",
             help="Headers of a .cu, repeatable; CUDA's own are found.",
         ),
-        click.option(
+        option(
             "-D",
             "--define",
             "defines",
+            scope=Scope.CASE,
+            form=CaseForm.TEXTS,
             multiple=True,
             metavar="NAME[=VALUE]",
             help="Define a macro for a .cu; repeatable.",
         ),
-        click.option("--std", "standard", metavar="c++NN", help="The C++ standard of a .cu."),
-        click.option(
+        option(
+            "--std",
+            "standard",
+            scope=Scope.CASE,
+            form=CaseForm.VALUE,
+            metavar="c++NN",
+            help="The C++ standard of a .cu.",
+        ),
+        option(
             "--compile-option",
             "compiler_options",
+            scope=Scope.CASE,
+            form=CaseForm.TEXTS,
             multiple=True,
             metavar="OPTION",
             help="Pass an option to NVRTC, for a .cu; repeatable.",

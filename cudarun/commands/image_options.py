@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from cudarun.commands.declaration import option
 from cudarun.commands.numbers import INT_MAX, whole
 from cudarun.commands.options import stack
 from cudarun.errors import RequestError
@@ -40,46 +41,61 @@ def jit_options(function: F) -> F:
     A function of them takes `jit` of its arguments.
     """
     return stack(
-        click.option(
+        option(
             "-O",
             "--optimize",
             "optimization",
+            of_device=True,
             type=whole(0, 4),
             metavar="LEVEL",
             help="Optimise PTX so far, 0 to 4.  [default: 4]",
         ),
-        click.option(
+        option(
             "--max-registers",
+            of_device=True,
             type=whole(1, INT_MAX),
             metavar="N",
             help="Most registers of a thread, where PTX is compiled.",
         ),
-        click.option(
+        option(
             "--threads-per-block",
+            of_device=True,
             type=whole(1, INT_MAX),
             metavar="N",
             help="Compile PTX so that blocks can have as many threads.",
         ),
-        click.option("--lineinfo", "line_info", is_flag=True, help="Keep the lines of the source."),
-        click.option("-g", "--debug", is_flag=True, help="Compile PTX for a debugger."),
-        click.option(
+        option(
+            "--lineinfo",
+            "line_info",
+            of_device=True,
+            is_flag=True,
+            help="Keep the lines of the source.",
+        ),
+        option("-g", "--debug", of_device=True, is_flag=True, help="Compile PTX for a debugger."),
+        option(
             "--target",
+            of_device=True,
             type=architecture,
             metavar="ARCH",
             help="Compile PTX for this architecture, not for the device's own.",
         ),
-        click.option(
+        option(
             "--cache-mode",
+            of_device=True,
             type=click.Choice([*CACHE_MODES]),
             help="Where global loads are cached.",
         ),
-        click.option(
+        option(
             "--fallback",
+            of_device=True,
             type=click.Choice([*FALLBACKS]),
             help="What to take where no machine code fits exactly.",
         ),
-        click.option(
-            "--position-independent", is_flag=True, help="Compile PTX to code that can be anywhere."
+        option(
+            "--position-independent",
+            of_device=True,
+            is_flag=True,
+            help="Compile PTX to code that can be anywhere.",
         ),
     )(function)
 

@@ -9,6 +9,7 @@ import click
 from click.core import ParameterSource
 
 from cudarun.commands.compile_options import compilation, compile_options
+from cudarun.commands.declaration import EarlyEffect, Option, Scope, option
 from cudarun.commands.launch_options import launch_options
 from cudarun.commands.options import (
     context_options,
@@ -31,30 +32,47 @@ if TYPE_CHECKING:
 
 SANITIZERS = ("memcheck", "racecheck", "initcheck", "synccheck")
 
-_WITH_SPEC = {
-    *("image", "arguments", "spec", "fail_fast", "junit", "as_json", "quiet", "verbose"),
-    *("devices", "timeout", "trace", "context_kind", "ctx_flags", "limits", "cache_config"),
-}
-
 
 @click.command("launch")
 @click.argument("image", required=False)
 @click.argument("arguments", nargs=-1, metavar="[ARG]...")
 @launch_options
 @compile_options
-@click.option(
+@option(
     "--sanitize",
+    scope=Scope.SINGLE,
+    early=EarlyEffect.NO_WORKER,
     type=click.Choice(SANITIZERS),
     help="Launch under a tool of NVIDIA's compute-sanitizer; what it finds is exit code 1.",
 )
-@click.option("--dry-run", is_flag=True, help="Print the parameter table and stop; needs no GPU.")
-@click.option(
-    "--spec", metavar="FILE", help="Run the cases of a TOML file: all, or those named as arguments."
+@option(
+    "--dry-run",
+    scope=Scope.SINGLE,
+    early=EarlyEffect.NO_WORKER,
+    is_flag=True,
+    help="Print the parameter table and stop; needs no GPU.",
 )
-@click.option("--fail-fast", is_flag=True, help="Begin no case of --spec after one that failed.")
-@click.option("--junit", metavar="FILE", help="Write the results of --spec as JUnit XML.")
-@click.option(
-    "--write-spec", metavar="FILE", help="Append this launch to a spec file, and make it."
+@option(
+    "--spec",
+    scope=Scope.RUN,
+    early=EarlyEffect.NO_WORKER,
+    metavar="FILE",
+    help="Run the cases of a TOML file: all, or those named as arguments.",
+)
+@option(
+    "--fail-fast",
+    scope=Scope.RUN,
+    is_flag=True,
+    help="Begin no case of --spec after one that failed.",
+)
+@option(
+    "--junit", scope=Scope.RUN, metavar="FILE", help="Write the results of --spec as JUnit XML."
+)
+@option(
+    "--write-spec",
+    scope=Scope.SINGLE,
+    metavar="FILE",
+    help="Append this launch to a spec file, and make it.",
 )
 @device_options(default="0")
 @context_options
@@ -105,18 +123,15 @@ def _request(values: dict[str, Any], where: Target) -> LaunchRequest:
 def _refuse_without_spec(values: dict[str, Any]) -> None:
     if values["image"] is None:
         raise click.UsageError("missing argument 'IMAGE'", click.get_current_context())
-    for option in ("fail_fast", "junit"):
-        if values[option]:
-            raise RequestError(f"--{option.replace('_', '-')} is for --spec")
+    for name in ("fail_fast", "junit"):
+        if values[name]:
+            raise RequestError(f"--{name.replace('_', '-')} is for --spec")
 
 
 def _spec(values: dict[str, Any], *, as_json: bool, quiet: bool) -> int:
     """Run a spec: a line for each case as it is settled, or one document."""
     _refuse_with_spec()
-    where = target(values, capture=True)
-    if where.together:
-        raise RequestError("a spec has one worker for each device", option="--together")
-    return _run_spec(values, where, as_json=as_json, quiet=quiet)
+    return _run_spec(values, target(values, capture=True), as_json=as_json, quiet=quiet)
 
 
 def _run_spec(values: dict[str, Any], where: Target, *, as_json: bool, quiet: bool) -> int:
@@ -157,7 +172,7 @@ def _refuse_with_spec() -> None:
     for parameter in context.command.params:
         name = parameter.name or ""
         given = context.get_parameter_source(name) is ParameterSource.COMMANDLINE
-        if given and name not in _WITH_SPEC:
+        if given and isinstance(parameter, Option) and not parameter.goes_with_spec:
             raise RequestError(
                 f"{parameter.opts[-1]} is about one launch: say it there", option="--spec"
             )
@@ -208,9 +223,9 @@ def _sanitize(values: dict[str, Any], where: Target, *, as_json: bool, quiet: bo
     from cudarun.session.launch.sanitizer import refuse_emulated, sanitize
 
     refuse_emulated(where)
-    for option in ("together", "repeat", "reference"):
-        if where.together if option == "together" else values[option] is not None:
-            raise RequestError(f"--sanitize and --{option} exclude each other")
+    for name in ("together", "repeat", "reference"):
+        if where.together if name == "together" else values[name] is not None:
+            raise RequestError(f"--sanitize and --{name} exclude each other")
     report = sanitize(values["sanitize"], _request(values, where), where)
     return _show(report, as_json=as_json, quiet=quiet)
 

@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 
 import click
 
+from cudarun.commands.declaration import CaseForm, Scope, option
 from cudarun.commands.numbers import INT_MAX, extent, not_negative, size, whole
 from cudarun.commands.options import stack
 from cudarun.session.driver.contexts import CACHE_CONFIGS
@@ -45,9 +46,11 @@ def _detectors(text: str) -> tuple[str, ...]:
 def launch_options(function: F) -> F:
     """Everything about one launch but the image, the arguments and where it runs."""
     return stack(
-        click.option(
+        option(
             "-k",
             "--kernel",
+            scope=Scope.CASE,
+            form=CaseForm.VALUE,
             metavar="NAME",
             help="Mangled, demangled or bare function name; optional when there is one. Of a .cu, "
             "'ns::f<float, 4>' instantiates a template.",
@@ -60,51 +63,81 @@ def launch_options(function: F) -> F:
 
 
 _GEOMETRY = (
-    click.option(
-        "--grid", type=extent, metavar="X[,Y[,Z]]", help="Blocks in the grid.  [default: 1]"
+    option(
+        "--grid",
+        scope=Scope.CASE,
+        form=CaseForm.EXTENT,
+        type=extent,
+        metavar="X[,Y[,Z]]",
+        help="Blocks in the grid.  [default: 1]",
     ),
-    click.option(
+    option(
         "--block",
+        scope=Scope.CASE,
+        form=CaseForm.EXTENT,
         type=extent,
         metavar="X[,Y[,Z]]",
         help=f"Threads in a block.  [default: 1; {DEFAULT_BLOCK} with --threads]",
     ),
-    click.option(
+    option(
         "--threads",
+        scope=Scope.CASE,
+        form=CaseForm.EXTENT,
         type=extent,
         metavar="X[,Y[,Z]]",
         help="Threads in all; the grid is deduced, rounding up.",
     ),
-    click.option(
+    option(
         "--smem",
+        scope=Scope.CASE,
+        form=CaseForm.VALUE,
         type=size,
         metavar="BYTES",
         help="Bytes of dynamic shared memory.",
     ),
-    click.option(
-        "--cooperative", is_flag=True, help="All blocks resident, so that the grid can synchronise."
+    option(
+        "--cooperative",
+        scope=Scope.CASE,
+        form=CaseForm.FLAG,
+        is_flag=True,
+        help="All blocks resident, so that the grid can synchronise.",
     ),
-    click.option("--cluster", type=extent, metavar="X[,Y[,Z]]", help="Blocks in a cluster."),
-    click.option(
+    option(
+        "--cluster",
+        scope=Scope.CASE,
+        form=CaseForm.EXTENT,
+        type=extent,
+        metavar="X[,Y[,Z]]",
+        help="Blocks in a cluster.",
+    ),
+    option(
         "--carveout",
+        scope=Scope.CASE,
+        form=CaseForm.VALUE,
         type=whole(0, 100),
         metavar="PERCENT",
         help="How much of L1 the kernel would have as shared memory.",
     ),
-    click.option(
+    option(
         "--func-cache",
+        scope=Scope.CASE,
+        form=CaseForm.VALUE,
         type=click.Choice(CACHE_CONFIGS),
         help="Prefer shared memory or L1 for this kernel.",
     ),
-    click.option(
+    option(
         "--priority",
+        scope=Scope.CASE,
+        form=CaseForm.VALUE,
         type=whole(-INT_MAX, INT_MAX),
         metavar="N",
         help="Launch in a stream of this priority, 0 last.",
     ),
-    click.option(
+    option(
         "--params",
         "passing",
+        scope=Scope.CASE,
+        form=CaseForm.VALUE,
         type=click.Choice(["array", "buffer"]),
         default="array",
         show_default=True,
@@ -113,57 +146,85 @@ _GEOMETRY = (
 )
 
 _RESULTS = (
-    click.option(
+    option(
         "--check",
         "checks",
+        scope=Scope.CASE,
+        form=CaseForm.EXPRESSIONS,
         multiple=True,
         metavar="EXPR",
         help="An expression that must hold after the run; repeatable.",
     ),
-    click.option(
+    option(
         "--reference",
+        scope=Scope.CASE,
+        form=CaseForm.VALUE,
         type=_one_device,
         metavar="DEVICE",
         help="Launch on this device too, cpu or another GPU, and compare every buffer.",
     ),
-    click.option(
+    option(
         "--rtol",
+        scope=Scope.CASE,
+        form=CaseForm.VALUE,
         type=not_negative,
         metavar="X",
         help="Relative tolerance of --check and --reference.  [default: by dtype]",
     ),
-    click.option(
+    option(
         "--atol",
+        scope=Scope.CASE,
+        form=CaseForm.VALUE,
         type=not_negative,
         metavar="X",
         help="Absolute tolerance of --check and --reference.  [default: by dtype]",
     ),
-    click.option("--equal-nan", is_flag=True, help="Let NaN equal NaN in them."),
-    click.option(
+    option(
+        "--equal-nan",
+        scope=Scope.CASE,
+        form=CaseForm.FLAG,
+        is_flag=True,
+        help="Let NaN equal NaN in them.",
+    ),
+    option(
         "--print",
         "prints",
+        scope=Scope.CASE,
+        form=CaseForm.EXPRESSIONS,
         multiple=True,
         metavar="EXPR",
         help="Print an expression's value; repeatable.",
     ),
-    click.option(
+    option(
         "--show",
         "shows",
+        scope=Scope.CASE,
+        form=CaseForm.TEXTS,
         multiple=True,
         metavar="NAME=KIND",
         help=f"Show a buffer as {', '.join(SHOW_KINDS)}; repeatable.",
     ),
-    click.option(
+    option(
         "--save",
         "saves",
+        scope=Scope.CASE,
+        form=CaseForm.NAMED_PATHS,
         multiple=True,
         metavar="NAME=PATH",
         help="Write a buffer to PATH (.npy, .bin, .csv, .png); repeatable; {device} in PATH is the "
         "device.",
     ),
-    click.option("--force", is_flag=True, help="Let --save replace existing files."),
-    click.option(
+    option(
+        "--force",
+        scope=Scope.CASE,
+        form=CaseForm.FLAG,
+        is_flag=True,
+        help="Let --save replace existing files.",
+    ),
+    option(
         "--seed",
+        scope=Scope.CASE,
+        form=CaseForm.VALUE,
         type=whole(),
         metavar="N",
         help="Seed of random initialisers.  [default: random, printed]",
@@ -171,48 +232,68 @@ _RESULTS = (
 )
 
 _WATCH = (
-    click.option(
+    option(
         "--detect",
+        scope=Scope.CASE,
+        form=CaseForm.WORDS,
         type=_detectors,
         metavar="WORDS",
         default="",
         help="On cpu, look for race, uninit, or race,uninit: data races, and reads of memory that "
         "nothing has written.",
     ),
-    click.option(
+    option(
         "--stats",
+        scope=Scope.CASE,
+        form=CaseForm.FLAG,
         is_flag=True,
         help="On cpu, count instructions, divergence, bytes by space and bank conflicts.",
     ),
 )
 
 _TIMING = (
-    click.option(
+    option(
         "--repeat",
+        scope=Scope.CASE,
+        form=CaseForm.VALUE,
         type=whole(1, INT_MAX),
         metavar="N",
         help="Time N runs by events; inputs restored and L2 flushed before each.",
     ),
-    click.option(
+    option(
         "--warmup",
+        scope=Scope.CASE,
+        form=CaseForm.VALUE,
         type=whole(0, INT_MAX),
         metavar="N",
         help=f"Runs before those of --repeat.  [default: {WARMUP}]",
     ),
-    click.option("--hot", is_flag=True, help="Do not flush L2 between the runs of --repeat."),
-    click.option(
+    option(
+        "--hot",
+        scope=Scope.CASE,
+        form=CaseForm.FLAG,
+        is_flag=True,
+        help="Do not flush L2 between the runs of --repeat.",
+    ),
+    option(
         "--bytes",
         "nbytes",
+        scope=Scope.CASE,
+        form=CaseForm.VALUE,
         metavar="EXPR",
         help="Bytes that a run moves, as 12*n, for GB/s by --repeat.",
     ),
-    click.option(
+    option(
         "--flops",
+        scope=Scope.CASE,
+        form=CaseForm.VALUE,
         metavar="EXPR",
         help="Floating-point operations of a run, as 2*m*n*k, for GFLOP/s by --repeat.",
     ),
-    click.option(
+    option(
         "--profile",
+        scope=Scope.CASE,
+        form=CaseForm.FLAG,
         is_flag=True,
         help="One bare launch for a profiler: no guard zones, no copies that nobody asked for.",
     ),

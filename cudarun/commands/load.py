@@ -8,6 +8,7 @@ import click
 from click.core import ParameterSource
 
 from cudarun.commands.compile_options import compilation, compile_options
+from cudarun.commands.declaration import Option, option
 from cudarun.commands.image_options import jit, jit_options
 from cudarun.commands.inputs import open_input
 from cudarun.commands.numbers import extent, size
@@ -34,22 +35,33 @@ _WAYS: dict[str, tuple[Via, ...]] = {
 
 @click.command("load")
 @click.argument("images", nargs=-1, required=True, metavar="IMAGE...")
-@click.option(
+@option(
     "--via",
+    of_device=True,
     type=click.Choice([*_WAYS]),
     default="library",
     show_default=True,
     help="Load once for all contexts (cuLibrary), into each (cuModule), or both side by side.",
 )
-@click.option("--lazy", is_flag=True, help="Do not force kernels to load; bad code can go unseen.")
+@option(
+    "--lazy",
+    of_device=True,
+    is_flag=True,
+    help="Do not force kernels to load; bad code can go unseen.",
+)
 @click.option(
     "--offline", is_flag=True, help="Read what the files themselves hold; no driver is asked."
 )
-@click.option(
-    "--block", type=extent, metavar="X[,Y[,Z]]", help="Show the occupancy with this block."
+@option(
+    "--block",
+    of_device=True,
+    type=extent,
+    metavar="X[,Y[,Z]]",
+    help="Show the occupancy with this block.",
 )
-@click.option(
+@option(
     "--smem",
+    of_device=True,
     type=size,
     metavar="BYTES",
     default=0,
@@ -103,22 +115,15 @@ def _offline(values: dict[str, Any], *, as_json: bool, quiet: bool) -> int:
     return report.exit_code
 
 
-_OF_A_DEVICE = {
-    *("devices", "via", "lazy", "block", "smem", "together", "optimization", "max_registers"),
-    *("threads_per_block", "line_info", "debug", "target", "cache_mode", "fallback"),
-    *("position_independent", "context_kind", "ctx_flags", "limits", "cache_config"),
-}
-
-
 def _refuse_offline() -> None:
     """Refuse what a driver would have been told."""
     context = click.get_current_context()
     for parameter in context.command.params:
         name = parameter.name or ""
         given = context.get_parameter_source(name) is ParameterSource.COMMANDLINE
-        if given and name in _OF_A_DEVICE:
-            option = parameter.opts[-1]
-            raise RequestError(f"{option} and --offline exclude each other: no device is asked")
+        if given and isinstance(parameter, Option) and parameter.of_device:
+            refused = parameter.opts[-1]
+            raise RequestError(f"{refused} and --offline exclude each other: no device is asked")
 
 
 def _request(values: dict[str, Any], *, verbose: bool) -> LoadRequest:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from cudarun.commands.declaration import CaseForm, EarlyEffect, Scope, option
 from cudarun.commands.numbers import positive, whole
 from cudarun.report.progress import status_line
 from cudarun.session.driver.contexts import CACHE_CONFIGS, FLAGS, LIMITS
@@ -43,10 +44,13 @@ def _flags(text: str) -> tuple[str, ...]:
 def device_options(default: str) -> Callable[[F], F]:
     """``-d``, ``--together``, ``--timeout``, ``--trace``: a function of them gets a `Target`."""
     return stack(
-        click.option(
+        option(
             "-d",
             "--device",
             "devices",
+            scope=Scope.RUN,
+            early=EarlyEffect.DEVICES,
+            of_device=True,
             type=parse_devices,
             metavar="LIST",
             envvar="CUDARUN_DEVICE",
@@ -55,19 +59,28 @@ def device_options(default: str) -> Callable[[F], F]:
             show_envvar=True,
             help="0 · 0,2 · all · a GPU UUID or its start · a PCI bus id · cpu · cpu:1 · cpu:all.",
         ),
-        click.option(
+        option(
             "--together",
+            scope=Scope.SINGLE,
+            early=EarlyEffect.TOGETHER,
+            of_device=True,
             is_flag=True,
             help="One worker for all devices; the image is loaded once, before any context exists.",
         ),
-        click.option(
+        option(
             "--timeout",
+            scope=Scope.DEFAULT,
+            form=CaseForm.VALUE,
             type=positive,
             metavar="SECONDS",
             help="Kill the worker after this long and end with exit code 6.",
         ),
-        click.option(
-            "--trace", is_flag=True, help="Show each driver call on stderr as it returns."
+        option(
+            "--trace",
+            scope=Scope.RUN,
+            early=EarlyEffect.NO_WORKER,
+            is_flag=True,
+            help="Show each driver call on stderr as it returns.",
         ),
     )
 
@@ -75,31 +88,45 @@ def device_options(default: str) -> Callable[[F], F]:
 def context_options(function: F) -> F:
     """``--context``, ``--ctx-flags``, ``--limit``, ``--cache-config``."""
     return stack(
-        click.option(
+        option(
             "--context",
             "context_kind",
+            scope=Scope.DEFAULT,
+            form=CaseForm.VALUE,
+            early=EarlyEffect.NO_WORKER,
+            of_device=True,
             type=click.Choice(["primary", "new"]),
             default="primary",
             show_default=True,
             help="The device's primary context, or one made for this run.",
         ),
-        click.option(
+        option(
             "--ctx-flags",
+            scope=Scope.DEFAULT,
+            form=CaseForm.WORDS,
+            early=EarlyEffect.NO_WORKER,
+            of_device=True,
             type=_flags,
             metavar="WORDS",
             default="",
             help=f"Context flags, joined by commas: {' '.join(FLAGS)}.",
         ),
-        click.option(
+        option(
             "--limit",
             "limits",
+            scope=Scope.DEFAULT,
+            form=CaseForm.NAMED_SIZES,
+            of_device=True,
             type=_limit,
             metavar="NAME=SIZE",
             multiple=True,
             help=f"A context limit, repeatable: {' '.join(LIMITS)}.",
         ),
-        click.option(
+        option(
             "--cache-config",
+            scope=Scope.DEFAULT,
+            form=CaseForm.VALUE,
+            of_device=True,
             type=click.Choice(CACHE_CONFIGS),
             help="Prefer shared memory or L1 for all kernels of the context.",
         ),
@@ -109,16 +136,26 @@ def context_options(function: F) -> F:
 def output_options(function: F) -> F:
     """``--json``, ``-v``, ``-q``, ``--color``; `target` takes ``-v``."""
     return stack(
-        click.option("--json", "as_json", is_flag=True, help="Print one JSON document on stdout."),
-        click.option(
+        option(
+            "--json",
+            "as_json",
+            scope=Scope.RUN,
+            is_flag=True,
+            help="Print one JSON document on stdout.",
+        ),
+        option(
             "-v",
             "--verbose",
+            scope=Scope.RUN,
             is_flag=True,
             help="Say each step of the work on stderr as it begins, with the time.",
         ),
-        click.option("-q", "--quiet", is_flag=True, help="Print only what was asked for."),
-        click.option(
+        option(
+            "-q", "--quiet", scope=Scope.RUN, is_flag=True, help="Print only what was asked for."
+        ),
+        option(
             "--color/--no-color",
+            scope=Scope.RUN,
             default=None,
             expose_value=False,
             callback=_set_color,
@@ -162,8 +199,8 @@ def stack(*options: Callable[[Any], Any]) -> Callable[[F], F]:
     """One decorator of many, which stand in the help in this order."""
 
     def decorate(function: F) -> F:
-        for option in reversed(options):
-            function = option(function)
+        for each in reversed(options):
+            function = each(function)
         return function
 
     return decorate

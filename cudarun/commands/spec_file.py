@@ -17,11 +17,11 @@ from typing import Any
 import click
 
 from cudarun.commands.compile_options import compilation, compile_options
+from cudarun.commands.declaration import JOINED, Option
 from cudarun.commands.inputs import read_input
 from cudarun.commands.launch_options import launch_options
 from cudarun.commands.launch_request import launch_request
-from cudarun.commands.numbers import positive
-from cudarun.commands.options import context_options, context_values
+from cudarun.commands.options import context_options, context_values, device_options
 from cudarun.errors import ArgumentSyntaxError, CudarunError, ImageRefused, RequestError
 from cudarun.session.compile.request import CompileOptions
 from cudarun.session.driver.target import ContextOptions, Target
@@ -34,25 +34,26 @@ _TABLE = "launch"
 _OWN = ("name", "image", "args", "expect_error", "requires", "skip")
 """The keys that are no options. ``-`` and ``_`` are the same in all keys."""
 
-_JOINED = {"grid", "block", "threads", "cluster", "ctx-flags", "detect"}
-"""Options that take several values with commas between them."""
-
 
 @click.command(_TABLE)
 @click.argument("image")
 @click.argument("arguments", nargs=-1)
 @launch_options
 @compile_options
-@click.option("--timeout", type=positive)
+@device_options(default="0")
 @context_options
 def words(**values: Any) -> None:
     """The words of a case; never called, only asked to parse."""
 
 
+words.params = [
+    each for each in words.params if not isinstance(each, Option) or each.form is not None
+]
+
 OPTIONS = {
     option.opts[-1].removeprefix("--"): option
     for option in words.params
-    if isinstance(option, click.Option)
+    if isinstance(option, Option)
 }
 """The options that a case can have, by name."""
 
@@ -277,7 +278,7 @@ def _option_words(key: str, value: Any) -> list[str]:
         raise RequestError(f"{key} is a text or a number")
     if option.multiple:
         return [f"--{name}={each}" for each in several]
-    if isinstance(value, list) and name not in _JOINED:
+    if isinstance(value, list) and option.form not in JOINED:
         raise RequestError(f"{key} has one value, not a list")
     return [f"--{name}={','.join(map(str, several))}"]
 

@@ -12,6 +12,7 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
+from cudarun.commands.declaration import CaseForm
 from cudarun.commands.spec_file import OPTIONS
 from cudarun.errors import RequestError
 from cudarun.writing import whole_file
@@ -38,7 +39,7 @@ def append_case(path: str, context: click.Context) -> str:
     entries: list[tuple[str, Any]] = [("name", name), ("image", _from(folder, image))]
     for key, option in OPTIONS.items():
         if option.name is not None and context.get_parameter_source(option.name) in _GIVEN:
-            entries.append((key, _as_toml(key, context.params[option.name], folder)))
+            entries.append((key, _as_toml(option.form, context.params[option.name], folder)))
     if arguments:
         entries.append(("args", [_moved(each, folder) for each in arguments]))
     text = "".join(f"{key} = {_literal(value)}\n" for key, value in entries)
@@ -85,26 +86,25 @@ def _from(folder: Path, path: str) -> str:
     return os.path.relpath(path, folder)
 
 
-def _as_toml(key: str, value: Any, folder: Path) -> Any:
-    """What the value of an option is in TOML."""
-    match key, value:
-        case "save", tuple():
+def _as_toml(form: CaseForm | None, value: Any, folder: Path) -> Any:
+    """The value of an option in TOML."""
+    match form:
+        case CaseForm.NAMED_PATHS:
             pairs = (text.partition("=") for text in value)
             return [f"{name}={_from(folder, path)}" for name, _, path in pairs]
-        case "include", tuple():
+        case CaseForm.PATHS:
             return [_from(folder, path) for path in value]
-        case "limit", tuple():
+        case CaseForm.NAMED_SIZES:
             return [f"{name}={size}" for name, size in value]
-        case "ctx-flags" | "detect", tuple():
+        case CaseForm.WORDS:
             return ",".join(value)
-        case "check" | "print", tuple():
+        case CaseForm.EXPRESSIONS:
             return [_with_paths_moved(text, folder) for text in value]
-        case _, tuple():
-            return _trimmed(value) if isinstance(value[0], int) else [*value]
-        case _, bool() | int() | float() | str():
-            return value
-        case _:
-            return str(value)
+        case CaseForm.EXTENT:
+            return _trimmed(value)
+        case CaseForm.TEXTS:
+            return [*value]
+    return value if isinstance(value, int | float | str) else str(value)
 
 
 def _trimmed(extent: Iterable[int]) -> list[int]:

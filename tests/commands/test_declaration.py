@@ -1,0 +1,153 @@
+"""What options say of themselves is complete, and is what the commands do."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+import command_tree
+import pytest
+
+from cudarun.commands import launch, load, spec_writing
+from cudarun.commands.declaration import JOINED, REPEATED, CaseForm, EarlyEffect, Option, Scope
+from cudarun.commands.spec_file import OPTIONS, _option_words, words
+from cudarun.errors import RequestError
+
+ROOT = next(command_tree.contexts())
+LAUNCH = [each for each in launch.command.params if isinstance(each, click.Option)]
+IN_CASES = [each for each in LAUNCH if getattr(each, "form", None) is not None]
+
+# A value that each takes; of a choice it is the first.
+BY_NAME = {"--detect": "race", "--ctx-flags": "spin"}
+BY_METAVAR = {
+    **dict.fromkeys(("X[,Y[,Z]]", "BYTES", "PERCENT", "N", "X", "EXPR", "SECONDS", "LEVEL"), "3"),
+    **dict.fromkeys(("FILE", "DIR", "NAME", "c++NN", "OPTION", "NAME[=VALUE]"), "name"),
+    "DEVICE": "cpu",
+    "LIST": "cpu",
+    "ARCH": "sm_90",
+    "NAME=KIND": "x=hist",
+    "NAME=PATH": "x=x.npy",
+    "NAME=SIZE": "stack=4096",
+}
+
+
+def name_of(option: click.Option) -> str:
+    return option.opts[-1]
+
+
+def given(option: click.Option) -> list[str]:
+    """The option on a command line."""
+    name = name_of(option)
+    if option.is_flag:
+        return [name]
+    if isinstance(option.type, click.Choice):
+        return [name, option.type.choices[0]]
+    return [name, BY_NAME.get(name) or BY_METAVAR[option.metavar or ""]]
+
+
+def by_name(options: list[click.Option]) -> Any:
+    return pytest.mark.parametrize("option", options, ids=name_of)
+
+
+@by_name(LAUNCH)
+def test_every_option_of_launch_says_where_it_may_stand(option: click.Option) -> None:
+    assert isinstance(option, Option)
+    assert option.scope is not None
+    assert (option.form is not None) == (option.scope in (Scope.CASE, Scope.DEFAULT))
+
+
+def test_one_option_of_launch_names_the_devices_and_one_puts_them_together() -> None:
+    effects = [option.early for option in LAUNCH if isinstance(option, Option)]
+    assert effects.count(EarlyEffect.DEVICES) == effects.count(EarlyEffect.TOGETHER) == 1
+    [devices] = (each for each in LAUNCH if each.early is EarlyEffect.DEVICES)  # type: ignore[attr-defined]
+    [together] = (each for each in LAUNCH if each.early is EarlyEffect.TOGETHER)  # type: ignore[attr-defined]
+    assert (devices.name, devices.is_flag, devices.multiple) == ("devices", False, False)
+    assert (together.name, together.is_flag) == ("together", True)
+
+
+@pytest.mark.parametrize("context", [*command_tree.contexts()], ids=lambda each: each.command_path)
+def test_an_option_is_the_same_in_every_command(context: click.Context) -> None:
+    known = {name_of(option): option for option in LAUNCH}
+    for option in context.command.params:
+        if isinstance(option, Option) and option.scope is not None:
+            of_launch = known[name_of(option)]
+            assert isinstance(of_launch, Option)
+            facts = option.scope, option.form, option.early, option.of_device
+            assert facts == (
+                of_launch.scope, of_launch.form, of_launch.early, of_launch.of_device,
+            )  # fmt: skip
+
+
+@by_name(LAUNCH)
+def test_beside_spec_stands_what_says_so(option: Option) -> None:
+    argv = ["--spec", "cases.toml", *given(option)]
+    with launch.command.make_context("launch", argv, parent=ROOT).scope():
+        if option.goes_with_spec:
+            launch._refuse_with_spec()
+            return
+        with pytest.raises(RequestError, match=f"^--spec: {name_of(option)} is about one launch"):
+            launch._refuse_with_spec()
+
+
+@by_name([each for each in load.command.params if isinstance(each, click.Option)])
+def test_without_a_device_stands_what_says_so(option: click.Option) -> None:
+    argv = ["x.ptx", "--offline", *given(option)]
+    with load.command.make_context("load", argv, parent=ROOT).scope():
+        if not getattr(option, "of_device", False):
+            load._refuse_offline()
+            return
+        with pytest.raises(RequestError, match=f"^{name_of(option)} and --offline exclude"):
+            load._refuse_offline()
+
+
+def test_options_of_a_device_are_those_that_tell_the_driver_something() -> None:
+    asked = {name_of(o) for o in load.command.params if isinstance(o, Option) and o.of_device}
+    none = {name_of(o) for o in load.command.params if isinstance(o, click.Option)} - asked
+    assert none == {
+        *("--offline", "--include", "--define", "--std", "--compile-option"),
+        *("--timeout", "--trace", "--json", "--verbose", "--quiet", "--color"),
+    }
+
+
+# --- cases of a spec -----------------------------------------------------------------------------
+
+
+def test_cases_have_the_options_of_launch_that_say_so() -> None:
+    assert [name_of(each) for each in OPTIONS.values()] == [
+        name_of(each) for each in words.params if isinstance(each, click.Option)
+    ]
+    assert set(OPTIONS) == {name_of(each).removeprefix("--") for each in IN_CASES}
+
+
+@by_name(IN_CASES)
+def test_form_is_one_that_the_option_can_have(option: Option) -> None:
+    assert (option.form is CaseForm.FLAG) == option.is_flag
+    assert (option.form in REPEATED) == option.multiple
+
+
+@by_name(IN_CASES)
+def test_what_is_written_is_read_as_what_was_given(option: Option) -> None:
+    assert option.name is not None
+    value = parsed(given(option))[option.name]
+    key = name_of(option).removeprefix("--")
+    toml = spec_writing._as_toml(option.form, value, Path())
+    assert parsed(_option_words(key, toml))[option.name] == value
+
+
+@by_name([each for each in IN_CASES if each.form in JOINED])  # type: ignore[attr-defined]
+def test_a_list_is_joined(option: Option) -> None:
+    key = name_of(option).removeprefix("--")
+    assert _option_words(key, ["a", "b"]) == [f"--{key}=a,b"]
+
+
+@by_name([each for each in IN_CASES if each.form in REPEATED])  # type: ignore[attr-defined]
+def test_a_list_is_repeated(option: Option) -> None:
+    key = name_of(option).removeprefix("--")
+    assert _option_words(key, ["a", "b"]) == [f"--{key}=a", f"--{key}=b"]
+
+
+def parsed(argv: list[str]) -> dict[str, Any]:
+    context = click.Context(words)
+    words.parse_args(context, [*argv, "--", "image.ptx"])
+    return context.params

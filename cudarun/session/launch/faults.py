@@ -10,6 +10,7 @@ from cudarun.errors import CudarunError
 from cudarun.session.driver.faults import is_fault
 from cudarun.session.launch.request import LaunchRequest
 
+# The driver tells of a fault by a result and a text, the log: all else stands in the text.
 _ADDRESS = re.compile(r"^ *(?:global|generic) address 0x(?P<address>[0-9a-f]+) ")
 _ALLOCATION = re.compile(r" at 0x(?P<base>[0-9a-f]+) \(")
 _OF_SHARED = re.compile(r"^ *shared address ", re.MULTILINE)

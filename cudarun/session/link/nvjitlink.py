@@ -92,7 +92,7 @@ def _options(request: LinkRequest, target: Target) -> Iterator[str]:
     for name, is_given in missing.items():
         if is_given:
             hint = "--arch says what to link for" if name == "--target" else None
-            raise RequestError(f"{name}: nvJitLink has no such option", hint=hint)
+            raise RequestError("nvJitLink has no such option", hint=hint, option=name)
     if given.optimization is not None and given.optimization not in _OPTIMIZATIONS:
         raise RequestError(f"-O{given.optimization}: nvJitLink has -O0 and -O3 only")
     yield f"-arch={target}"
@@ -205,11 +205,13 @@ def _add(nvjitlink: ModuleType, handle: Any, image: Image) -> None:
     kind = getattr(nvjitlink.InputType, _TYPES.get(identify(image.data), "ANY"))
     is_text = identify(image.data) is ImageKind.PTX
     data = image.data + b"\0" if is_text else image.data
-    what = f"{image.origin}: the linker does not take it"
-    _ask(
-        nvjitlink, handle, what,
-        lambda: nvjitlink.add_data(handle, kind, data, len(data), image.origin),
-    )  # fmt: skip
+    try:
+        _ask(
+            nvjitlink, handle, "the linker does not take it",
+            lambda: nvjitlink.add_data(handle, kind, data, len(data), image.origin),
+        )  # fmt: skip
+    except ImageRefused as error:
+        raise error.of(origin=image.origin) from None
 
 
 def _ask(nvjitlink: ModuleType, handle: Any, what: str, call: Any) -> None:

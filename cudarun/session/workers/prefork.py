@@ -16,19 +16,14 @@ import signal
 from functools import partial
 
 from cudarun.session.driver.visibility import count, narrow, wake
+from cudarun.session.workers.command_line import read
 from cudarun.session.workers.page import Page
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing takes a while to import
     from collections.abc import Callable, Iterable, Sequence
 
-_COMMAND = "launch"
 _ALL = "all"
-_WITHOUT = {
-    *("-h", "--help", "--dry-run", "--spec", "--trace", "--sanitize"),
-    *("--context", "--ctx-flags"),
-}
-"""Options with which no worker is needed, or another kind of it."""
 
 
 class Preforked:
@@ -71,11 +66,10 @@ def begin(arguments: Sequence[str], prefetch: Callable[[], object]) -> None:
         arguments: The command line without the program.
         prefetch: Imports what a launch needs, in each child.
     """
-    given = {argument.partition("=")[0] for argument in arguments}
-    if not arguments or arguments[0] != _COMMAND or given & _WITHOUT:
-        return
-    for devices in _groups(_device(arguments), together="--together" in given):
-        _waiting.append(_fork(devices, prefetch))
+    start = read(arguments, os.environ)
+    if start is not None:
+        for devices in _groups(start.devices, together=start.together):
+            _waiting.append(_fork(devices, prefetch))
 
 
 def take(devices: Iterable[str]) -> list[Preforked | None]:
@@ -126,19 +120,6 @@ def _groups(device: str, *, together: bool) -> list[str]:
     for item in items:
         each += map(str, range(count() or 0)) if item == _ALL else [item]
     return list(dict.fromkeys(each))
-
-
-def _device(arguments: Sequence[str]) -> str:
-    """Return what ``--device`` seems to be."""
-    device = os.environ.get("CUDARUN_DEVICE") or "0"
-    for argument, following in zip(arguments, [*arguments[1:], ""], strict=True):
-        if argument in ("-d", "--device"):
-            device = following
-        elif argument.startswith("--device="):
-            device = argument.removeprefix("--device=")
-        elif argument.startswith("-d") and not argument.startswith("--"):
-            device = argument.removeprefix("-d")
-    return device
 
 
 def _import(devices: str, prefetch: Callable[[], object]) -> None:

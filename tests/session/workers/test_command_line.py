@@ -1,0 +1,153 @@
+"""The early start reads a command line as click does, by the options' own declarations."""
+
+from __future__ import annotations
+
+import copy
+import os
+from unittest import mock
+
+import click
+import command_tree
+import generate_early_options
+import pytest
+from click.core import ParameterSource
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from cudarun.commands import launch
+from cudarun.commands.declaration import EarlyEffect, Option
+from cudarun.session.workers.command_line import read
+from cudarun.session.workers.early_options import DEVICE_VARIABLE
+
+ROOT = next(command_tree.contexts())
+
+
+def test_the_table_is_what_the_options_declare() -> None:
+    stale = generate_early_options.TARGET.read_text() != generate_early_options.module()
+    assert not stale, "run python tools/generate_early_options.py"
+
+
+@pytest.mark.parametrize(
+    "kind", [{"nargs": 2}, {"is_flag": False, "flag_value": "x"}], ids=["two values", "none or one"]
+)
+def test_options_of_kinds_that_are_not_read_are_refused(kind: dict[str, object]) -> None:
+    with pytest.raises(ValueError, match="not one value"):
+        generate_early_options.takes_value(click.Option(["--it"], **kind))  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="a long name with one dash"):
+        generate_early_options.takes_value(click.Option(["-it"]))
+
+
+# --- against click -------------------------------------------------------------------------------
+
+
+def _as_text(parameter: click.Parameter) -> click.Parameter:
+    """The parameter without what makes something else of its text, so that any value will do."""
+    plain = copy.copy(parameter)
+    plain.callback = None
+    if not (isinstance(plain, click.Option) and plain.is_flag):
+        plain.type = click.STRING
+    return plain
+
+
+COMMAND = click.Command("launch", params=[_as_text(each) for each in launch.command.params])
+OPTIONS = [each for each in COMMAND.params if isinstance(each, Option)]
+SHORT_FLAGS = [name for o in OPTIONS if o.is_flag for name in o.opts if not name.startswith("--")]
+
+
+def by_click(words: list[str]) -> tuple[str, bool] | None:
+    """What click makes of a command line: devices and whether they are together, or no worker."""
+    try:
+        context = COMMAND.make_context("launch", [*words], parent=ROOT)
+    except (click.UsageError, click.exceptions.Exit):
+        return None
+    given = {
+        option.early
+        for option in OPTIONS
+        if context.get_parameter_source(option.name or "") is ParameterSource.COMMANDLINE
+    }
+    if EarlyEffect.NO_WORKER in given:
+        return None
+    return context.params["devices"], context.params["together"]
+
+
+def by_read(words: list[str]) -> tuple[str, bool] | None:
+    start = read(["launch", *words], os.environ)
+    return None if start is None else (start.devices, start.together)
+
+
+def option_words(option: Option) -> st.SearchStrategy[list[str]]:
+    """An option as it can be written, clustered with flags where it is short."""
+    names = st.sampled_from([*option.opts, *option.secondary_opts])
+    return st.tuples(names, clusters, values, st.booleans()).map(
+        lambda drawn: _written(option, *drawn)
+    )
+
+
+def _written(option: Option, name: str, flags: str, value: str, attached: bool) -> list[str]:
+    if name.startswith("--"):
+        if option.is_flag:
+            return [name]
+        return [f"{name}={value}"] if attached else [name, value]
+    word = f"-{flags}{name[1:]}"
+    if option.is_flag:
+        return [word]
+    return [f"{word}{value}"] if attached else [word, value]
+
+
+ALL_NAMES = [name for o in OPTIONS for name in (*o.opts, *o.secondary_opts)]
+clusters = st.lists(st.sampled_from([name[1:] for name in SHORT_FLAGS]), max_size=2).map("".join)
+values = st.one_of(
+    st.sampled_from(["cpu", "0,1", "all", "", "-", "--", "=x", "a b", "-d", "-dcpu", "--together"]),
+    st.sampled_from(ALL_NAMES),
+    st.text(st.characters(codec="utf-8"), max_size=3),
+)
+effective = [o for o in OPTIONS if o.early is not EarlyEffect.NONE]
+harmless = [o for o in OPTIONS if o.early is not EarlyEffect.NO_WORKER]
+written = st.one_of(
+    st.sampled_from(harmless).flatmap(option_words),
+    st.sampled_from(harmless).flatmap(option_words),
+    st.sampled_from([o for o in effective if o in harmless]).flatmap(option_words),
+    st.sampled_from(effective).flatmap(option_words),
+    st.sampled_from([["x.ptx"], ["n=i32:1"], ["x=f32[n]:iota"], ["-"], ["--"], [""]]),
+)
+spoiled = st.one_of(
+    st.sampled_from(["-h", "--help", "--devic", "--devices", "-x", "--together=1", "-1", "--=x"]),
+    st.text("-=dqv h", max_size=5),
+)
+
+
+@given(st.lists(written, max_size=6), st.sampled_from([None, "", "cpu", "1,2"]))
+@example([["-d", "--together"]], None)
+@example([["--kernel", "--together"], ["-qdcpu"]], None)
+@example([["--"], ["-d", "cpu"]], "1")
+@example([["--kernel="], ["--together"]], None)
+def test_it_reads_what_click_reads(written: list[list[str]], variable: str | None) -> None:
+    words = [word for each in written for word in each]
+    with mock.patch.dict(os.environ, {} if variable is None else {DEVICE_VARIABLE: variable}):
+        if variable is None:
+            os.environ.pop(DEVICE_VARIABLE, None)
+        assert by_read(words) == by_click(words)
+
+
+@given(st.lists(st.one_of(written, spoiled.map(lambda word: [word])), max_size=5))
+@example([["--together=1"]])
+@example([["-d"]])
+@example([["--devices"]])
+@example([["-"], ["-qx"]])
+def test_what_click_refuses_begins_nothing(written: list[list[str]]) -> None:
+    words = [word for each in written for word in each]
+    with mock.patch.dict(os.environ):
+        os.environ.pop(DEVICE_VARIABLE, None)
+        assert by_read(words) == by_click(words)
+
+
+@pytest.mark.parametrize("words", [[], ["load", "x.ptx"], ["-d", "cpu", "launch"], ["launches"]])
+def test_other_commands_begin_nothing(words: list[str]) -> None:
+    assert read(words, {}) is None
+
+
+def test_a_launch_begins_workers() -> None:
+    """That the properties above are not of command lines which all begin nothing."""
+    start = read(["launch", "x.ptx", "-qdcpu", "--together", "--", "--spec"], {})
+    assert start is not None
+    assert (start.devices, start.together) == ("cpu", True)

@@ -1,0 +1,95 @@
+"""Write ``session/workers/early_options.py``: the options of ``launch``, for the early start.
+
+It reads the command line before click is imported, by this table of what the options declare.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import click
+from command_tree import find
+
+from cudarun.commands.declaration import EarlyEffect, Option
+
+TARGET = (
+    Path(__file__).resolve().parent.parent / "cudarun" / "session" / "workers" / "early_options.py"
+)
+
+_COMMAND = "launch"
+
+_HEAD = '''\
+"""The options of ``{command}``, as the early start reads them.
+
+Written by `python tools/generate_early_options.py` from their declarations: change those.
+"""
+
+COMMAND = "{command}"
+DEVICE_VARIABLE = "{variable}"
+DEFAULT_DEVICE = "{default}"
+
+OPTIONS = {{
+{rows}
+}}
+"""For each name of an option: whether it takes a value, and what it means to early workers."""
+'''
+
+
+def module() -> str:
+    """The text of the whole module."""
+    context, _ = find([_COMMAND])
+    options = [
+        each for each in context.command.get_params(context) if isinstance(each, click.Option)
+    ]
+    [devices] = (each for each in options if _effect(each, context) is EarlyEffect.DEVICES)
+    rows = {
+        name: (takes_value(option), _effect(option, context).value)
+        for option in options
+        for name in (*option.opts, *option.secondary_opts)
+    }
+    return _HEAD.format(
+        command=_COMMAND,
+        variable=devices.envvar,
+        default=devices.default,
+        rows="\n".join(
+            f'    "{name}": ({value}, "{effect}"),'
+            for name, (value, effect) in sorted(rows.items())
+        ),
+    )
+
+
+def takes_value(option: click.Option) -> bool:
+    """Whether a value follows the option.
+
+    Raises:
+        ValueError: The early start cannot read options of this kind.
+    """
+    names = (*option.opts, *option.secondary_opts)
+    if any(not name.startswith("--") and len(name) != 2 for name in names):
+        raise ValueError(f"{names}: a long name with one dash")
+    if option.nargs != 1 or getattr(option, "_flag_needs_value", False):
+        raise ValueError(f"{names}: not one value")
+    return not (option.is_flag or option.count)
+
+
+def _effect(option: click.Option, context: click.Context) -> EarlyEffect:
+    """What the option means; with ``--help`` nothing runs."""
+    if isinstance(option, Option):
+        return option.early
+    if option.opts == context.help_option_names:
+        return EarlyEffect.NO_WORKER
+    raise ValueError(f"{option.opts} is declared without what it means")
+
+
+def main() -> int:
+    """Write the module, and say so when that changed it."""
+    text = module()
+    if not TARGET.exists() or TARGET.read_text() != text:
+        TARGET.write_text(text)
+        print(f"wrote {TARGET.relative_to(TARGET.parents[3])}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

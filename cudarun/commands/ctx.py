@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -16,8 +15,9 @@ from cudarun.commands.options import (
     target,
     watch,
 )
+from cudarun.commands.output import chosen_renderer
 from cudarun.errors import RequestError
-from cudarun.report.json import document
+from cudarun.report.renderer import Renderer, finish
 from cudarun.session.contexts.verbs import CHAPTERS, Verb
 from cudarun.session.driver.target import Target
 from cudarun.session.image.image import Image
@@ -38,7 +38,7 @@ def command() -> None:
 @device_options(default="0")
 @context_options
 @output_options
-def show(as_json: bool, quiet: bool, **values: Any) -> int:
+def show(quiet: bool, **values: Any) -> int:
     """Show each device's contexts: state, flags, limits, preferences, and what one costs.
 
     \b
@@ -47,16 +47,9 @@ def show(as_json: bool, quiet: bool, **values: Any) -> int:
     """
     from cudarun.session.contexts.overview import show_contexts
 
-    where = target(values, capture=as_json)
-    report = show_contexts(where, watch(where, quiet=quiet))
-    if as_json:
-        click.echo(document("ctx-show", report, report.exit_code))
-        return report.exit_code
-    from cudarun.report.ctx_tables import show_contexts as show_table
-    from cudarun.report.tables import console
-
-    show_table(report, console(click.get_current_context().color))
-    return report.exit_code
+    renderer = chosen_renderer()
+    where = target(values, capture=renderer.owns_stdout)
+    return finish(show_contexts(where, watch(where, quiet=quiet)), renderer)
 
 
 # --- run -----------------------------------------------------------------------------------------
@@ -83,9 +76,7 @@ def _verb_help(verb: Verb) -> str:
 @click.option("--times", is_flag=True, help="Show how long each call took.")
 @device_options(default="0")
 @output_options
-def run(
-    script: str | None, file: str | None, times: bool, as_json: bool, quiet: bool, **values: Any
-) -> int:
+def run(script: str | None, file: str | None, times: bool, quiet: bool, **values: Any) -> int:
     """Run a script of driver calls, and draw every thread's stack of contexts after each.
 
     Steps are separated by ; or line ends, # begins a comment. The chosen devices are dev=0, dev=1,
@@ -100,26 +91,16 @@ def run(
     \b
     cudarun ctx run 'create A; create B; pop == B; @t1 push B; current == A' -d cpu
     """
-    return _run(_script(script, file), target(values, capture=as_json), times, as_json, quiet)
+    renderer = chosen_renderer()
+    return _run(_script(script, file), target(values, capture=renderer.owns_stdout), renderer)
 
 
-def _run(script: Script, where: Target, times: bool, as_json: bool, quiet: bool) -> int:
+def _run(script: Script, where: Target, renderer: Renderer) -> int:
     from cudarun.session.contexts.parent import run_script
 
     images = _images(script)
-    if as_json:
-        report = run_script(script, where, images)
-        click.echo(document("ctx-run", report, report.exit_code))
-        return report.exit_code
-    from cudarun.report.ctx_tables import StepLines, show_end, width_of
-    from cudarun.report.tables import console
-
-    out = console(click.get_current_context().color)
-    width = width_of(step.text for step in script.steps)
-    lines = StepLines(out, width, quiet=quiet, times=times)
-    report = run_script(script, where, images, lines.show)
-    show_end(report, out)
-    return report.exit_code
+    renderer.begin(step.text for step in script.steps)
+    return finish(run_script(script, where, images, renderer.add), renderer)
 
 
 def _script(text: str | None, file: str | None) -> Script:
@@ -163,7 +144,7 @@ def _images(script: Script) -> dict[str, Image]:
 @click.option("--list", "listed", is_flag=True, help="List the facts and stop; needs no GPU.")
 @device_options(default="0")
 @output_options
-def verify(facts: tuple[str, ...], listed: bool, as_json: bool, quiet: bool, **values: Any) -> int:
+def verify(facts: tuple[str, ...], listed: bool, quiet: bool, **values: Any) -> int:
     """Try facts about contexts on each device, every one in a process of its own.
 
     A fact is a sentence and a script of 'cudarun ctx run' that shows it; without a name all are
@@ -178,27 +159,8 @@ def verify(facts: tuple[str, ...], listed: bool, as_json: bool, quiet: bool, **v
     from cudarun.session.contexts.verification import chosen_facts, untried
     from cudarun.session.contexts.verification import verify as try_facts
 
+    renderer = chosen_renderer()
     chosen = chosen_facts(facts)
     if listed:
-        report = untried(chosen)
-    else:
-        report = try_facts(chosen, target(values, capture=True), _progress(as_json or quiet))
-    if as_json:
-        click.echo(document("ctx-verify", report, report.exit_code))
-        return report.exit_code
-    from cudarun.report.ctx_tables import show_facts, show_verify
-    from cudarun.report.tables import console
-
-    out = console(click.get_current_context().color)
-    if listed:
-        show_facts(report, out)
-    else:
-        show_verify(report, out, quiet=quiet)
-    return report.exit_code
-
-
-def _progress(silent: bool) -> Callable[[str], object]:
-    """A line on a terminal's stderr that says what is being tried; an empty text ends it."""
-    if silent or not sys.stderr.isatty():
-        return lambda what: None
-    return lambda what: click.echo(f"\r\x1b[K{what}", nl=False, err=True)
+        return finish(untried(chosen), renderer)
+    return finish(try_facts(chosen, target(values, capture=True), renderer.progress), renderer)

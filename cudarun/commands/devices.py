@@ -14,8 +14,9 @@ from cudarun.commands.options import (
     target,
     watch,
 )
-from cudarun.errors import ExitCode, RequestError
-from cudarun.report.json import document
+from cudarun.commands.output import chosen_renderer
+from cudarun.errors import RequestError
+from cudarun.report.renderer import Renderer, finish
 from cudarun.session.devices.parent import list_devices
 
 
@@ -29,7 +30,7 @@ from cudarun.session.devices.parent import list_devices
 @device_options(default="all")
 @context_options
 @output_options
-def command(attributes: bool, doctor: bool, as_json: bool, quiet: bool, **values: Any) -> int:
+def command(attributes: bool, doctor: bool, quiet: bool, **values: Any) -> int:
     """List GPUs, or emulated devices with -d cpu:all.
 
     --doctor looks at the whole machine, also where there is no driver: the exit code is 3 when
@@ -40,22 +41,15 @@ def command(attributes: bool, doctor: bool, as_json: bool, quiet: bool, **values
     cudarun devices -d cpu --json
     cudarun devices --doctor
     """
-    where = target(values, capture=as_json)
+    renderer = chosen_renderer()
+    where = target(values, capture=renderer.owns_stdout)
     if doctor:
-        return _doctor(where.timeout, attributes=attributes, as_json=as_json, quiet=quiet)
+        return _doctor(where.timeout, renderer, attributes=attributes)
     report = list_devices(where, watch(where, quiet=quiet), attributes=attributes)
-    if as_json:
-        click.echo(document("devices", report))
-    elif quiet and not attributes:
-        click.echo("\n".join(device.uuid for device in report.devices))
-    else:
-        from cudarun.report.tables import console, show_devices
-
-        show_devices(report, console(click.get_current_context().color), quiet=quiet)
-    return ExitCode.OK
+    return finish(report, renderer)
 
 
-def _doctor(timeout: float | None, *, attributes: bool, as_json: bool, quiet: bool) -> int:
+def _doctor(timeout: float | None, renderer: Renderer, *, attributes: bool) -> int:
     from cudarun.session.devices.doctor import examine_machine
 
     context = click.get_current_context()
@@ -63,12 +57,4 @@ def _doctor(timeout: float | None, *, attributes: bool, as_json: bool, quiet: bo
     if given or attributes:
         option = "--device" if given else "--attributes"
         raise RequestError("--doctor looks at the whole machine", option=option)
-    report = examine_machine(timeout)
-    if as_json:
-        click.echo(document("devices-doctor", report, report.exit_code))
-        return report.exit_code
-    from cudarun.report.doctor import show_doctor
-    from cudarun.report.tables import console
-
-    show_doctor(report, console(context.color), quiet=quiet)
-    return report.exit_code
+    return finish(examine_machine(timeout), renderer)

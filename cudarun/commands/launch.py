@@ -18,8 +18,9 @@ from cudarun.commands.options import (
     target,
     watch,
 )
-from cudarun.errors import ExitCode, RequestError
-from cudarun.report.json import document
+from cudarun.commands.output import chosen_renderer
+from cudarun.errors import RequestError
+from cudarun.report.renderer import Renderer, finish
 from cudarun.session.driver.selection import Selector
 from cudarun.session.driver.target import ContextOptions, Target
 from cudarun.session.launch.parent import launch, plan, prefetch
@@ -27,7 +28,6 @@ from cudarun.session.workers.devices import DeviceWorkers
 from cudarun.session.workers.pool import WorkerPool
 
 if TYPE_CHECKING:
-    from cudarun.report.types import LaunchReport
     from cudarun.session.launch.request import LaunchRequest
 
 SANITIZERS = ("memcheck", "racecheck", "initcheck", "synccheck")
@@ -77,7 +77,7 @@ SANITIZERS = ("memcheck", "racecheck", "initcheck", "synccheck")
 @device_options(default="0")
 @context_options
 @output_options
-def command(as_json: bool, quiet: bool, **values: Any) -> int:
+def command(quiet: bool, **values: Any) -> int:
     """Launch a kernel of IMAGE (PTX, cubin, fatbin or .cu; - is stdin) with typed arguments.
 
     An ARG is [NAME=]VALUE, in the order of the kernel's parameters: f32:2.5 a scalar,
@@ -88,20 +88,22 @@ def command(as_json: bool, quiet: bool, **values: Any) -> int:
         a=f32:2 'x=f32[n]:iota' 'y=f32[n]:ones' n=i32:1000 \\
         --check 'y == a*x + 1' --print 'y[:4]'
     """
+    renderer = chosen_renderer()
     if values["spec"] is not None:
-        return _spec(values, as_json=as_json, quiet=quiet)
-    where = target(values, capture=as_json)
+        return _spec(values, renderer, quiet=quiet)
+    where = target(values, capture=renderer.owns_stdout)
     _refuse_without_spec(values)
     if values["dry_run"]:
-        return _dry_run(_request(values, where), where.timeout, as_json=as_json)
+        return finish(plan(_request(values, where), where.timeout), renderer)
     if values["sanitize"] is not None:
-        return _sanitize(values, where, as_json=as_json, quiet=quiet)
+        return _sanitize(values, where, renderer)
     with WorkerPool() as pool:
         # They initialize the driver while we read what the user wants of them.
         workers = DeviceWorkers(pool, where, prefetch, watch(where, quiet=quiet))
         reference = _reference(values["reference"], where, pool)
         request = _request(values, where)
-        return _launch(request, workers, reference, as_json=as_json, quiet=quiet)
+        report = launch(request, workers, reference=reference, meanwhile=renderer.prepare)
+        return finish(report, renderer)
 
 
 def _request(values: dict[str, Any], where: Target) -> LaunchRequest:
@@ -128,42 +130,31 @@ def _refuse_without_spec(values: dict[str, Any]) -> None:
             raise RequestError(f"--{name.replace('_', '-')} is for --spec")
 
 
-def _spec(values: dict[str, Any], *, as_json: bool, quiet: bool) -> int:
+def _spec(values: dict[str, Any], renderer: Renderer, *, quiet: bool) -> int:
     """Run a spec: a line for each case as it is settled, or one document."""
     _refuse_with_spec()
-    return _run_spec(values, target(values, capture=True), as_json=as_json, quiet=quiet)
+    return _run_spec(values, target(values, capture=True), renderer, quiet=quiet)
 
 
-def _run_spec(values: dict[str, Any], where: Target, *, as_json: bool, quiet: bool) -> int:
+def _run_spec(values: dict[str, Any], where: Target, renderer: Renderer, *, quiet: bool) -> int:
     from cudarun.session.spec.parent import device_runs, run_spec
 
     with device_runs(where) as runs:  # whose workers start while we read the spec
         from cudarun.commands.spec_file import read_spec
-        from cudarun.report.junit import write_junit
-        from cudarun.report.spec import SpecTable
-        from cudarun.writing import check_writable
 
         names = [name for name in (values["image"], *values["arguments"]) if name is not None]
         cases = read_spec(values["spec"], names, where)
-        if values["junit"] is not None:
-            check_writable("--junit", values["junit"])
-        table = None if as_json else SpecTable(click.get_current_context().color, quiet=quiet)
+        renderer.prepare()
         report = run_spec(
             values["spec"],
             cases,
             runs,
             fail_fast=values["fail_fast"],
             display=watch(where, quiet=quiet),
-            on_case=table.add if table is not None else lambda case: None,
-            keep=table is None or values["junit"] is not None,
+            on_case=renderer.add,
+            keep=not renderer.streams,
         )
-    if values["junit"] is not None:
-        write_junit(report, values["junit"])
-    if table is None:
-        click.echo(document("launch-spec", report, report.exit_code))
-    else:
-        table.end(report)
-    return report.exit_code
+    return finish(report, renderer)
 
 
 def _refuse_with_spec() -> None:
@@ -188,37 +179,7 @@ def _reference(selector: Selector | None, where: Target, pool: WorkerPool) -> De
     return DeviceWorkers(pool, alone, prefetch, watch(where))
 
 
-def _launch(
-    request: LaunchRequest,
-    workers: DeviceWorkers,
-    reference: DeviceWorkers | None,
-    *,
-    as_json: bool,
-    quiet: bool,
-) -> int:
-    meanwhile = None if as_json else _import_tables
-    report = launch(request, workers, reference=reference, meanwhile=meanwhile)
-    return _show(report, as_json=as_json, quiet=quiet)
-
-
-def _show(report: LaunchReport, *, as_json: bool, quiet: bool) -> int:
-    if as_json:
-        click.echo(document("launch", report, report.exit_code))
-        return report.exit_code
-    from cudarun.report.tables import console, show_launch
-
-    context = click.get_current_context()
-    show_launch(
-        report,
-        console(context.color),
-        quiet=quiet,
-        verbose=context.params["verbose"],
-        seed=context.params["seed"] is None,
-    )
-    return report.exit_code
-
-
-def _sanitize(values: dict[str, Any], where: Target, *, as_json: bool, quiet: bool) -> int:
+def _sanitize(values: dict[str, Any], where: Target, renderer: Renderer) -> int:
     """Launch in processes that the sanitizer starts."""
     from cudarun.session.launch.sanitizer import refuse_emulated, sanitize
 
@@ -226,21 +187,4 @@ def _sanitize(values: dict[str, Any], where: Target, *, as_json: bool, quiet: bo
     for name in ("together", "repeat", "reference"):
         if where.together if name == "together" else values[name] is not None:
             raise RequestError(f"--sanitize and --{name} exclude each other")
-    report = sanitize(values["sanitize"], _request(values, where), where)
-    return _show(report, as_json=as_json, quiet=quiet)
-
-
-def _dry_run(request: LaunchRequest, timeout: float | None, *, as_json: bool) -> int:
-    report = plan(request, timeout)
-    if as_json:
-        click.echo(document("launch", report))
-        return ExitCode.OK
-    from cudarun.report.tables import console, show_plan
-
-    show_plan(report, console(click.get_current_context().color))
-    return ExitCode.OK
-
-
-def _import_tables() -> None:
-    """Import rich while the workers work, so that rendering does not wait for it."""
-    import cudarun.report.tables  # noqa: F401
+    return finish(sanitize(values["sanitize"], _request(values, where), where), renderer)

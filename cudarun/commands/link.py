@@ -16,8 +16,9 @@ from cudarun.commands.options import (
     target,
     watch,
 )
+from cudarun.commands.output import chosen_renderer
 from cudarun.errors import RequestError
-from cudarun.report.json import document
+from cudarun.report.renderer import finish
 from cudarun.session.link.request import LinkRequest
 
 if TYPE_CHECKING:
@@ -47,7 +48,7 @@ if TYPE_CHECKING:
 @device_options(default="0")
 @context_options
 @output_options
-def command(as_json: bool, quiet: bool, **values: Any) -> int:
+def command(quiet: bool, **values: Any) -> int:
     """Link INPUTs: PTX, cubins, fatbins, objects, static libraries, LTO-IR and .cu.
 
     Symbols defined twice or nowhere are errors, with every file that has them. FILE is written
@@ -60,17 +61,10 @@ def command(as_json: bool, quiet: bool, **values: Any) -> int:
     """
     from cudarun.session.link.parent import link
 
+    renderer = chosen_renderer()
     where = target(values, capture=False)
     report = link(_request(values, where), watch(where, quiet=quiet))
-    if as_json:
-        click.echo(document("link", report, report.exit_code))
-        return report.exit_code
-    from cudarun.report.image_tables import show_link
-    from cudarun.report.tables import console
-
-    shown = console(click.get_current_context().color)
-    show_link(report, shown, quiet=quiet, verbose=where.verbose)
-    return report.exit_code
+    return finish(report, renderer)
 
 
 def _request(values: dict[str, Any], where: Target) -> LinkRequest:

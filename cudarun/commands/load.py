@@ -19,8 +19,9 @@ from cudarun.commands.options import (
     target,
     watch,
 )
+from cudarun.commands.output import chosen_renderer
 from cudarun.errors import RequestError
-from cudarun.report.json import document
+from cudarun.report.renderer import Renderer, finish
 from cudarun.session.load.parent import load, prefetch
 from cudarun.session.load.request import LoadRequest, Via
 from cudarun.session.workers.devices import DeviceWorkers
@@ -72,7 +73,7 @@ _WAYS: dict[str, tuple[Via, ...]] = {
 @device_options(default="0")
 @context_options
 @output_options
-def command(as_json: bool, quiet: bool, offline: bool, **values: Any) -> int:
+def command(quiet: bool, offline: bool, **values: Any) -> int:
     """Load IMAGEs on each device, every kernel of them, and show what is inside.
 
     The driver loads lazily: it can accept a file that holds bad code. Here every kernel is made to
@@ -82,37 +83,22 @@ def command(as_json: bool, quiet: bool, offline: bool, **values: Any) -> int:
     cudarun load samples/saxpy.ptx samples/managed.ptx -d cpu --block 256
     cudarun load --offline samples/saxpy.ptx
     """
+    renderer = chosen_renderer()
     where = target(values, capture=True)
     if offline:
-        return _offline(values, as_json=as_json, quiet=quiet)
+        return _offline(values, renderer)
 
     with WorkerPool() as pool:
         workers = DeviceWorkers(pool, where, prefetch, watch(where, quiet=quiet))
         report = load(_request(values, verbose=where.verbose), workers)
-    if as_json:
-        click.echo(document("load", report, report.exit_code))
-        return report.exit_code
-    from cudarun.report.image_tables import show_load
-    from cudarun.report.tables import console
-
-    shown = console(click.get_current_context().color)
-    show_load(report, shown, quiet=quiet)
-    return report.exit_code
+    return finish(report, renderer)
 
 
-def _offline(values: dict[str, Any], *, as_json: bool, quiet: bool) -> int:
+def _offline(values: dict[str, Any], renderer: Renderer) -> int:
     _refuse_offline()
     from cudarun.session.load.offline import load_offline
 
-    report = load_offline(tuple(map(open_input, values["images"])))
-    if as_json:
-        click.echo(document("load", report, report.exit_code))
-        return report.exit_code
-    from cudarun.report.image_tables import show_offline
-    from cudarun.report.tables import console
-
-    show_offline(report, console(click.get_current_context().color), quiet=quiet)
-    return report.exit_code
+    return finish(load_offline(tuple(map(open_input, values["images"]))), renderer)
 
 
 def _refuse_offline() -> None:

@@ -17,8 +17,9 @@ from cudarun.commands.options import (
     target,
     watch,
 )
+from cudarun.commands.output import chosen_renderer
 from cudarun.errors import RequestError
-from cudarun.report.json import document
+from cudarun.report.renderer import finish
 from cudarun.session.driver.target import Target
 from cudarun.session.image.image import Image
 from cudarun.session.launch.request import Geometry, LaunchRequest
@@ -59,7 +60,7 @@ from cudarun.session.workers.pool import WorkerPool
 @device_options(default="0")
 @context_options
 @output_options
-def command(as_json: bool, quiet: bool, **values: Any) -> int:
+def command(quiet: bool, **values: Any) -> int:
     """Show the __managed__ variables of IMAGE: one address, one value, on the host and everywhere.
 
     NAME chooses variables, NAME:TYPE says what one is read as where the image does not, NAME=VALUE
@@ -71,19 +72,13 @@ def command(as_json: bool, quiet: bool, **values: Any) -> int:
     cudarun managed samples/managed.ptx -d cpu --launch 'bump k=i32:5' --globals
     cudarun managed samples/managed.ptx counter=i32:100 -d all --launch 'bump k=i32:5'
     """
-    where = target(values, capture=as_json)
+    renderer = chosen_renderer()
+    where = target(values, capture=renderer.owns_stdout)
     with WorkerPool() as pool:
         worker = start_worker(pool, where)  # which initializes the driver while we read the rest
         display = watch(where, quiet=quiet)
         report = managed(_request(values, where), pool, worker, where.timeout, display)
-    if as_json:
-        click.echo(document("managed", report, report.exit_code))
-        return report.exit_code
-    from cudarun.report.managed_tables import show_managed
-    from cudarun.report.tables import console
-
-    show_managed(report, console(click.get_current_context().color), quiet=quiet)
-    return report.exit_code
+    return finish(report, renderer)
 
 
 def _request(values: dict[str, Any], where: Target) -> ManagedRequest:

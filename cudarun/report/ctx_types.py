@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import ClassVar, Literal
 
 from cudarun.errors import CudarunError, ExitCode, worst
 from cudarun.records import dataclass
@@ -52,6 +52,8 @@ class StepReport:
         floating: The living contexts that are on no stack.
     """
 
+    tag: ClassVar[Literal["step"]] = "step"
+
     number: int
     line: int
     thread: str
@@ -86,6 +88,8 @@ class ScriptReport:
         error: Why the script ended before its end: time, the worker's death, an unusable launch.
         output: What kernels printed, where it was captured.
     """
+
+    tag: ClassVar[Literal["ctx-run"]] = "ctx-run"
 
     script: str | None
     devices: tuple[str, ...]
@@ -137,6 +141,8 @@ class FactReport:
 @dataclass(frozen=True, slots=True)
 class VerifyReport:
     """The answer of ``cudarun ctx verify``: what was tried on which devices."""
+
+    tag: ClassVar[Literal["ctx-verify"]] = "ctx-verify"
 
     devices: tuple[str, ...]
     facts: tuple[FactReport, ...]
@@ -203,6 +209,8 @@ class ContextOutcome:
 @dataclass(frozen=True, slots=True)
 class ContextsReport:
     """The answer of ``cudarun ctx show``, a device after the other."""
+
+    tag: ClassVar[Literal["ctx-show"]] = "ctx-show"
 
     outcomes: tuple[ContextOutcome, ...]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import ClassVar, Literal
 
 from cudarun.errors import ExitCode
 from cudarun.records import dataclass
@@ -30,6 +30,8 @@ class Finding:
 @dataclass(frozen=True, slots=True)
 class DoctorReport:
     """The answer of ``cudarun devices --doctor``: everything looked at, in order."""
+
+    tag: ClassVar[Literal["devices-doctor"]] = "devices-doctor"
 
     findings: tuple[Finding, ...]
 

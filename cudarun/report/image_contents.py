@@ -10,6 +10,7 @@ from rich.text import Text
 
 from cudarun.parameters import Parameter
 from cudarun.records import dataclass
+from cudarun.report.console import extent_text, table
 from cudarun.report.image_types import (
     FileReport,
     KernelReport,
@@ -17,7 +18,6 @@ from cudarun.report.image_types import (
     VariableReport,
     WayReport,
 )
-from cudarun.report.tables import extent_text, table
 
 _LABEL_COLUMNS = 12  # as wide as compute_100a
 

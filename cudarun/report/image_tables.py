@@ -8,6 +8,7 @@ from rich.console import Console
 from rich.text import Text
 
 from cudarun.errors import CudarunError
+from cudarun.report.console import table
 from cudarun.report.errors import show_diagnostic, show_error
 from cudarun.report.image_contents import show_file, show_kernels, show_variables, size_text
 from cudarun.report.image_types import (
@@ -19,7 +20,6 @@ from cudarun.report.image_types import (
     OfflineReport,
     WayReport,
 )
-from cudarun.report.tables import table
 
 _SILENCE = "(the linker said nothing)"
 _GOOD, _BAD = "green", "red bold"

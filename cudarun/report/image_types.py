@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import ClassVar, Literal
+
 from cudarun.diagnostics.entries import Diagnostic
 from cudarun.errors import CudarunError, ExitCode, worst
 from cudarun.parameters import Parameter
@@ -177,6 +179,8 @@ class LoadOutcome:
 class LoadReport:
     """The answer of ``cudarun load``: an outcome per file and device, in the order asked for."""
 
+    tag: ClassVar[Literal["load"]] = "load"
+
     outcomes: tuple[LoadOutcome, ...]
 
     @property
@@ -240,6 +244,8 @@ class FileReport:
 class OfflineReport:
     """The answer of ``cudarun load --offline``."""
 
+    tag: ClassVar[Literal["load-offline"]] = "load-offline"
+
     files: tuple[FileReport, ...]
 
     @property
@@ -280,6 +286,8 @@ class LinkReport:
         diagnostics: Its warnings.
         loads: What came of loading it, where that was asked for.
     """
+
+    tag: ClassVar[Literal["link"]] = "link"
 
     output: str
     linker: str

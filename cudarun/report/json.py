@@ -7,9 +7,28 @@ from __future__ import annotations
 
 from dataclasses import fields, is_dataclass
 from math import isfinite, isnan
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+import click
 
 from cudarun.errors import CudarunError, ExitCode
+from cudarun.report.renderer import Renderer
+
+if TYPE_CHECKING:
+    from cudarun.report.renderer import Report
+
+
+_NAMES = {"launch-plan": "launch", "load-offline": "load"}
+
+
+class JsonRenderer(Renderer):
+    """One JSON document on stdout."""
+
+    owns_stdout = True
+
+    def end(self, report: Report) -> None:
+        """Write the document."""
+        click.echo(document(_NAMES.get(report.tag, report.tag), report, report.exit_code))
 
 
 def document(command: str, report: Any, exit_code: int = ExitCode.OK) -> str:

@@ -10,24 +10,69 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
 from xml.etree import ElementTree
 
 from cudarun.report.remarks import remarks
+from cudarun.report.renderer import Renderer
 from cudarun.report.spec_types import CaseReport, SpecReport
 from cudarun.report.types import CheckResult
-from cudarun.writing import whole_file
+from cudarun.writing import check_writable, whole_file
+
+if TYPE_CHECKING:
+    from cudarun.report.renderer import Part, Report
 
 # XML 1.0, section 2.2: the characters that a document can hold.
 _NOT_XML = re.compile(r"[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
-def write_junit(report: SpecReport, path: str) -> None:
-    """Write the report; an older one is replaced.
+class JUnitRenderer(Renderer):
+    """A JUnit XML file beside another output.
 
-    Raises:
-        RequestError: It cannot be written.
+    Args:
+        path: The file; an older one is replaced.
+        beside: The other output, which is written last.
     """
+
+    def __init__(self, path: str, beside: Renderer) -> None:
+        self.owns_stdout = beside.owns_stdout
+        self._path = path
+        self._beside = beside
+
+    def prepare(self) -> None:
+        """Check the file, and prepare the other output.
+
+        Raises:
+            RequestError: The file cannot be written.
+        """
+        check_writable("--junit", self._path)
+        self._beside.prepare()
+
+    def begin(self, labels: Iterable[str]) -> None:
+        """Begin the other output."""
+        self._beside.begin(labels)
+
+    def progress(self, text: str) -> None:
+        """Show progress in the other output."""
+        self._beside.progress(text)
+
+    def add(self, part: Part) -> None:
+        """Pass a result to the other output: the file is made of the whole report."""
+        self._beside.add(part)
+
+    def end(self, report: Report) -> None:
+        """Write the file, then the other output.
+
+        Raises:
+            RequestError: The file cannot be written.
+        """
+        if report.tag == "launch-spec":
+            _write(report, self._path)
+        self._beside.end(report)
+
+
+def _write(report: SpecReport, path: str) -> None:
     totals = _totals(report.cases)
     del totals["skipped"]  # which the schema knows of a suite alone
     root = ElementTree.Element("testsuites", {"name": _text(report.spec)} | totals)

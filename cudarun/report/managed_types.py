@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import ClassVar, Literal
+
 from cudarun.diagnostics.entries import Diagnostic
 from cudarun.errors import CudarunError, ExitCode
 from cudarun.records import dataclass
@@ -94,6 +96,8 @@ class ManagedReport:
         output: What kernels printed, where it was captured.
         diagnostics: The warnings about CUDA source, and notes on the arguments of launches.
     """
+
+    tag: ClassVar[Literal["managed"]] = "managed"
 
     image: str
     places: tuple[Place, ...]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import ClassVar, Literal
 
 from cudarun.errors import CudarunError, ExitCode, worst
 from cudarun.records import dataclass
@@ -29,6 +29,8 @@ class CaseReport:
         output: What the kernel printed.
     """
 
+    tag: ClassVar[Literal["case"]] = "case"
+
     name: str
     line: int
     device: str
@@ -45,6 +47,8 @@ class CaseReport:
 @dataclass(frozen=True, slots=True)
 class SpecReport:
     """All cases on all devices, in the order of the spec and then of the devices."""
+
+    tag: ClassVar[Literal["launch-spec"]] = "launch-spec"
 
     spec: str
     passed: int

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from cudarun.errors import CudarunError, ExitCode, worst
 from cudarun.records import dataclass
@@ -90,8 +90,15 @@ class DevicesReport:
     asked.
     """
 
+    tag: ClassVar[Literal["devices"]] = "devices"
+
     devices: tuple[DeviceInfo, ...]
     attributes: dict[str, dict[str, int | None]] = field(default_factory=dict)
+
+    @property
+    def exit_code(self) -> ExitCode:
+        """Zero: whatever fails is an error, and then there is no report."""
+        return ExitCode.OK
 
 
 @dataclass(frozen=True, slots=True)
@@ -294,6 +301,8 @@ class LaunchResult:
 class LaunchPlan:
     """What ``--dry-run`` shows: the launch as it would be made."""
 
+    tag: ClassVar[Literal["launch-plan"]] = "launch-plan"
+
     image: str
     kernel: str
     demangled: str
@@ -305,6 +314,11 @@ class LaunchPlan:
     parameters: tuple[LayoutRow, ...]
     parameter_bytes: int
     diagnostics: tuple[Diagnostic, ...] = ()
+
+    @property
+    def exit_code(self) -> ExitCode:
+        """Zero: whatever fails is an error, and then there is no report."""
+        return ExitCode.OK
 
 
 @dataclass(frozen=True, slots=True)
@@ -328,6 +342,8 @@ class LaunchReport:
 
     ``seed`` is what random initialisers started from; ``None`` where there was none.
     """
+
+    tag: ClassVar[Literal["launch"]] = "launch"
 
     image: str
     seed: int | None

@@ -21,7 +21,7 @@ MODULES = [
         "cudarun.cli",
         "cudarun.emulator.driver",
         "cudarun.session.launch.worker",
-        "cudarun.report.tables",
+        "cudarun.report.launch_tables",
     ),
 ]
 _PROCESSES = multiprocessing.get_context("forkserver")

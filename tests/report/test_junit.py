@@ -8,7 +8,8 @@ from xml.etree import ElementTree
 import pytest
 
 from cudarun.errors import DeviceFailed, ExitCode
-from cudarun.report.junit import write_junit
+from cudarun.report.junit import JUnitRenderer
+from cudarun.report.renderer import Renderer
 from cudarun.report.spec_types import CaseReport, SpecReport
 
 CASES = (
@@ -22,10 +23,22 @@ CASES = (
 )  # fmt: skip
 
 
+class Beside(Renderer):
+    """The output beside the file."""
+
+    def __init__(self) -> None:
+        self.ended: list[object] = []
+
+    def end(self, report: object) -> None:
+        self.ended.append(report)
+
+
 @pytest.fixture
 def root(tmp_path: Path) -> ElementTree.Element:
     report = SpecReport("dir/cases.toml", 2, 1, 1, 2.0, CASES)
-    write_junit(report, str(tmp_path / "out.xml"))
+    beside = Beside()
+    JUnitRenderer(str(tmp_path / "out.xml"), beside).end(report)
+    assert beside.ended == [report]
     return ElementTree.parse(tmp_path / "out.xml").getroot()
 
 

@@ -1,19 +1,17 @@
-"""Reports as people read them. Only this package imports rich."""
+"""The tables of a launch, of its plan and of its parameters."""
 
 from __future__ import annotations
 
 import math
-import re
-import sys
 from collections.abc import Iterator, Sequence
 
-from rich.console import Console, ConsoleOptions, RenderableType
-from rich.segment import Segment
+from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 from cudarun.diagnostics.entries import Diagnostic
 from cudarun.report.checks import show_check
+from cudarun.report.console import extent_text, table
 from cudarun.report.errors import show_diagnostic, show_error
 from cudarun.report.figures import show_figure
 from cudarun.report.remarks import never_written, own_reference
@@ -21,101 +19,12 @@ from cudarun.report.timing import show_timing
 from cudarun.report.types import (
     BufferResult,
     CheckResult,
-    DeviceInfo,
-    DevicesReport,
     LaunchPlan,
     LaunchReport,
     LaunchResult,
     LayoutRow,
 )
 from cudarun.report.watch_tables import show_findings, show_statistics, show_watched
-
-_SPACES_BEFORE_NEWLINE = re.compile(r" +(?=\n)")
-_PIPED_WIDTH = 200  # a pipe has no width; wide enough that no row is folded
-
-
-class _Console(Console):
-    def on_broken_pipe(self) -> None:
-        """Let the one place that makes exit codes hear of it; rich would exit with 1."""
-        raise BrokenPipeError
-
-
-class _Piped(_Console):
-    """Lines as long as what stands in them: rich fills up those of a table."""
-
-    def render(
-        self, renderable: RenderableType, options: ConsoleOptions | None = None
-    ) -> Iterator[Segment]:
-        """What rich makes of it, without the spaces at the ends of lines.
-
-        Spaces with a background are part of a picture.
-        """
-        spaces: list[Segment] = []  # that end the line, unless more comes
-        for segment in super().render(renderable, options):
-            if segment.style is not None and segment.style.bgcolor is not None:
-                yield from (*spaces, segment)
-                spaces = []
-                continue
-            text = _SPACES_BEFORE_NEWLINE.sub("", segment.text)
-            shown = text.rstrip(" ")
-            if shown:
-                if not shown.startswith("\n"):
-                    yield from spaces
-                yield Segment(shown, segment.style, segment.control)
-                spaces = []
-            if shown != text:
-                spaces.append(Segment(text[len(shown) :], segment.style))
-        yield from spaces
-
-
-def console(color: bool | None) -> Console:
-    """Stdout, with or without colour; ``None`` decides by whether it is a terminal."""
-    is_terminal = sys.stdout.isatty()
-    return (_Console if is_terminal else _Piped)(
-        width=None if is_terminal else _PIPED_WIDTH,
-        force_terminal=True if color else None,
-        no_color=None if color is None else not color,
-        highlight=False,
-        soft_wrap=False,
-    )
-
-
-def show_devices(report: DevicesReport, out: Console, *, quiet: bool = False) -> None:
-    """A row per device, who can reach whose memory where there are several, and the attributes."""
-    if not quiet:
-        _show_devices(report, out)
-    if report.attributes:
-        out.print(_attributes(report.attributes))
-
-
-def _attributes(attributes: dict[str, dict[str, int | None]]) -> Table:
-    rows = table("attribute", *attributes)
-    for column in rows.columns[1:]:
-        column.justify = "right"
-    for name in next(iter(attributes.values())):
-        values = (values[name] for values in attributes.values())
-        rows.add_row(name, *("?" if value is None else str(value) for value in values))
-    return rows
-
-
-def _show_devices(report: DevicesReport, out: Console) -> None:
-    rows = table("device", "name", "cc", "SMs", "free/total GiB", "PCI", "driver", "PTX")
-    for device in report.devices:
-        rows.add_row(
-            device.label,
-            device.name,
-            _version(device.compute_capability),
-            str(device.multiprocessors),
-            _memory(device),
-            device.pci_bus_id,
-            _version(device.driver_version),
-            _version(device.ptx_version) if device.ptx_version else "?",
-        )
-    out.print(rows)
-    for device in report.devices:
-        out.print(f"{device.label}: {device.uuid}", soft_wrap=True)
-    if len(report.devices) > 1:
-        out.print(_peers(report.devices))
 
 
 def show_launch(
@@ -258,44 +167,3 @@ def _outside(buffer: BufferResult, damage: int) -> str:
     if not count:
         return where
     return f"{where}: element {damage // (buffer.nbytes // count)} of {count}"
-
-
-def _peers(devices: Sequence[DeviceInfo]) -> Table:
-    rows = table("peer access", *(device.label for device in devices))
-    for device in devices:
-        rows.add_row(
-            device.label,
-            *(_reach(device, other) for other in devices),
-        )
-    return rows
-
-
-def _reach(device: DeviceInfo, other: DeviceInfo) -> str:
-    if device.label == other.label:
-        return "-"
-    return "yes" if other.index in device.peers else "no"
-
-
-def table(*columns: str) -> Table:
-    """A table without lines; its columns fold rather than be cut."""
-    rows = Table(box=None, pad_edge=False, header_style="bold")
-    for column in columns:
-        rows.add_column(column, overflow="fold")
-    return rows
-
-
-def _memory(device: DeviceInfo) -> str:
-    free = "?" if device.memory_free is None else f"{device.memory_free / 2**30:.1f}"
-    return f"{free}/{device.memory_total / 2**30:.1f}"
-
-
-def _version(version: tuple[int, int]) -> str:
-    return f"{version[0]}.{version[1]}"
-
-
-def extent_text(extent: tuple[int, int, int]) -> str:
-    """``256×1×1`` without the trailing ones: ``256``."""
-    numbers = [*extent]
-    while len(numbers) > 1 and numbers[-1] == 1:
-        numbers.pop()
-    return "×".join(map(str, numbers))

@@ -8,7 +8,7 @@ import pytest
 from rich.table import Table
 from rich.text import Text
 
-from cudarun.report.tables import console
+from cudarun.report.console import console
 
 _COLORS = re.compile(r"\x1b\[[\d;]*m")
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from rich.console import Console
 from rich.text import Text
 
+from cudarun.report.launch_tables import show_asked, show_failures
 from cudarun.report.remarks import remarks
 from cudarun.report.spec_types import CaseReport, SpecReport
-from cudarun.report.tables import console, show_asked, show_failures
 from cudarun.report.timing import duration
 from cudarun.report.watch_tables import show_findings, show_statistics
 
@@ -18,12 +19,12 @@ class SpecTable:
     """Writes each case on stdout.
 
     Args:
-        color: As for `console`.
+        out: Where to write.
         quiet: Only those that failed, and the sum; no notes.
     """
 
-    def __init__(self, color: bool | None, *, quiet: bool) -> None:
-        self._out = console(color)
+    def __init__(self, out: Console, *, quiet: bool) -> None:
+        self._out = out
         self._quiet = quiet
         self._remarks: dict[tuple[str, str], list[str]] = {}  # and the cases that each is about
 

@@ -1,0 +1,41 @@
+"""The choice of the output format."""
+
+from __future__ import annotations
+
+import click
+
+from cudarun.report.renderer import Renderer
+
+
+def chosen_renderer() -> Renderer:
+    """Return the renderer that the options of the current command ask for.
+
+    A renderer that the caller of the command gave click as the context's object is used instead.
+    """
+    context = click.get_current_context()
+    if isinstance(context.obj, Renderer):
+        return context.obj
+    renderer = _renderer(context)
+    junit: str | None = context.params.get("junit")
+    if junit is None:
+        return renderer
+    from cudarun.report.junit import JUnitRenderer
+
+    return JUnitRenderer(junit, beside=renderer)
+
+
+def _renderer(context: click.Context) -> Renderer:
+    options = context.params
+    if options["as_json"]:
+        from cudarun.report.json import JsonRenderer
+
+        return JsonRenderer()
+    from cudarun.report.table import TableRenderer
+
+    return TableRenderer(
+        context.color,
+        quiet=options["quiet"],
+        verbose=options["verbose"],
+        seed=options.get("seed") is None,  # its user knows the one that was given
+        times=options.get("times", False),
+    )

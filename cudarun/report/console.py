@@ -1,0 +1,76 @@
+"""The console, and the parts of tables. Only this package imports rich."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Iterator
+
+from rich.console import Console, ConsoleOptions, RenderableType
+from rich.segment import Segment
+from rich.table import Table
+
+_SPACES_BEFORE_NEWLINE = re.compile(r" +(?=\n)")
+_PIPED_WIDTH = 200  # a pipe has no width; wide enough that no row is folded
+
+
+class _Console(Console):
+    def on_broken_pipe(self) -> None:
+        """Let the one place that makes exit codes hear of it; rich would exit with 1."""
+        raise BrokenPipeError
+
+
+class _Piped(_Console):
+    """Lines as long as what stands in them: rich fills up those of a table."""
+
+    def render(
+        self, renderable: RenderableType, options: ConsoleOptions | None = None
+    ) -> Iterator[Segment]:
+        """What rich makes of it, without the spaces at the ends of lines.
+
+        Spaces with a background are part of a picture.
+        """
+        spaces: list[Segment] = []  # that end the line, unless more comes
+        for segment in super().render(renderable, options):
+            if segment.style is not None and segment.style.bgcolor is not None:
+                yield from (*spaces, segment)
+                spaces = []
+                continue
+            text = _SPACES_BEFORE_NEWLINE.sub("", segment.text)
+            shown = text.rstrip(" ")
+            if shown:
+                if not shown.startswith("\n"):
+                    yield from spaces
+                yield Segment(shown, segment.style, segment.control)
+                spaces = []
+            if shown != text:
+                spaces.append(Segment(text[len(shown) :], segment.style))
+        yield from spaces
+
+
+def console(color: bool | None) -> Console:
+    """Stdout, with or without colour; ``None`` decides by whether it is a terminal."""
+    is_terminal = sys.stdout.isatty()
+    return (_Console if is_terminal else _Piped)(
+        width=None if is_terminal else _PIPED_WIDTH,
+        force_terminal=True if color else None,
+        no_color=None if color is None else not color,
+        highlight=False,
+        soft_wrap=False,
+    )
+
+
+def table(*columns: str) -> Table:
+    """A table without lines; its columns fold rather than be cut."""
+    rows = Table(box=None, pad_edge=False, header_style="bold")
+    for column in columns:
+        rows.add_column(column, overflow="fold")
+    return rows
+
+
+def extent_text(extent: tuple[int, int, int]) -> str:
+    """``256×1×1`` without the trailing ones: ``256``."""
+    numbers = [*extent]
+    while len(numbers) > 1 and numbers[-1] == 1:
+        numbers.pop()
+    return "×".join(map(str, numbers))

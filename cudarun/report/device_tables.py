@@ -1,0 +1,97 @@
+"""The tables of ``devices`` and ``devices --doctor``."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from cudarun.report.console import table
+from cudarun.report.doctor_types import DoctorReport
+from cudarun.report.types import DeviceInfo, DevicesReport
+
+_MARKS = {"well": ("ok", "green"), "note": ("note", "yellow"), "wrong": ("WRONG", "red bold")}
+
+
+def show_devices(report: DevicesReport, out: Console, *, quiet: bool = False) -> None:
+    """A row per device, who can reach whose memory where there are several, and the attributes."""
+    if not quiet:
+        _show_devices(report, out)
+    if report.attributes:
+        out.print(_attributes(report.attributes))
+
+
+def _attributes(attributes: dict[str, dict[str, int | None]]) -> Table:
+    rows = table("attribute", *attributes)
+    for column in rows.columns[1:]:
+        column.justify = "right"
+    for name in next(iter(attributes.values())):
+        values = (values[name] for values in attributes.values())
+        rows.add_row(name, *("?" if value is None else str(value) for value in values))
+    return rows
+
+
+def _show_devices(report: DevicesReport, out: Console) -> None:
+    rows = table("device", "name", "cc", "SMs", "free/total GiB", "PCI", "driver", "PTX")
+    for device in report.devices:
+        rows.add_row(
+            device.label,
+            device.name,
+            _version(device.compute_capability),
+            str(device.multiprocessors),
+            _memory(device),
+            device.pci_bus_id,
+            _version(device.driver_version),
+            _version(device.ptx_version) if device.ptx_version else "?",
+        )
+    out.print(rows)
+    for device in report.devices:
+        out.print(f"{device.label}: {device.uuid}", soft_wrap=True)
+    if len(report.devices) > 1:
+        out.print(_peers(report.devices))
+
+
+def _peers(devices: Sequence[DeviceInfo]) -> Table:
+    rows = table("peer access", *(device.label for device in devices))
+    for device in devices:
+        rows.add_row(
+            device.label,
+            *(_reach(device, other) for other in devices),
+        )
+    return rows
+
+
+def _reach(device: DeviceInfo, other: DeviceInfo) -> str:
+    if device.label == other.label:
+        return "-"
+    return "yes" if other.index in device.peers else "no"
+
+
+def _memory(device: DeviceInfo) -> str:
+    free = "?" if device.memory_free is None else f"{device.memory_free / 2**30:.1f}"
+    return f"{free}/{device.memory_total / 2**30:.1f}"
+
+
+def _version(version: tuple[int, int]) -> str:
+    return f"{version[0]}.{version[1]}"
+
+
+# --- doctor ------------------------------------------------------------------------------------
+
+
+def show_doctor(report: DoctorReport, out: Console, *, quiet: bool) -> None:
+    """A row for each thing looked at, and below it what to do; ``quiet``: not of what is well."""
+    rows = Table(box=None, pad_edge=False, show_header=False)
+    rows.add_column(no_wrap=True)
+    rows.add_column(no_wrap=True)
+    rows.add_column(overflow="fold")
+    for finding in report.findings:
+        if quiet and finding.state == "well":
+            continue
+        mark, style = _MARKS[finding.state]
+        rows.add_row(Text(mark, style=style), Text(finding.subject), Text(finding.says))
+        if finding.remedy:
+            rows.add_row("", "", Text.assemble(("mend: ", "cyan bold"), finding.remedy))
+    out.print(rows)

@@ -1,0 +1,74 @@
+"""The interface of every output format, and the end that all commands share."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from typing import TypeAlias
+
+    from cudarun.errors import ExitCode
+    from cudarun.report.ctx_types import ContextsReport, ScriptReport, StepReport, VerifyReport
+    from cudarun.report.doctor_types import DoctorReport
+    from cudarun.report.image_types import LinkReport, LoadReport, OfflineReport
+    from cudarun.report.managed_types import ManagedReport
+    from cudarun.report.spec_types import CaseReport, SpecReport
+    from cudarun.report.types import DevicesReport, LaunchPlan, LaunchReport
+
+    Report: TypeAlias = (
+        LaunchReport
+        | LaunchPlan
+        | SpecReport
+        | LoadReport
+        | OfflineReport
+        | LinkReport
+        | ManagedReport
+        | ContextsReport
+        | ScriptReport
+        | VerifyReport
+        | DevicesReport
+        | DoctorReport
+    )
+    """The result of a command; ``tag`` says which."""
+
+    Part: TypeAlias = CaseReport | StepReport
+    """A result that is known before its report is complete; ``tag`` says which."""
+
+
+class Renderer(ABC):
+    """An output format.
+
+    A command calls `finish` once. One whose results come one by one calls `begin` before the first
+    of them and `add` with each as it comes.
+
+    Attributes:
+        owns_stdout: Whether stdout is one document: a kernel's ``printf`` is then captured.
+        streams: Whether `add` renders what it is given, so that `end` needs only the totals.
+    """
+
+    owns_stdout: bool = False
+    streams: bool = False
+
+    def prepare(self) -> None:
+        """Do what can be done before there is a result; called while the workers run."""
+
+    def begin(self, labels: Iterable[str]) -> None:
+        """Take the labels of all results to come, by which columns are aligned."""
+
+    def progress(self, text: str) -> None:
+        """Show what is being done; an empty text ends the display."""
+
+    def add(self, part: Part) -> None:
+        """Take a result as soon as it is known."""
+
+    @abstractmethod
+    def end(self, report: Report) -> None:
+        """Write the report."""
+
+
+def finish(report: Report, renderer: Renderer) -> ExitCode:
+    """Write the report of a command and return its exit code."""
+    renderer.end(report)
+    return report.exit_code

@@ -151,10 +151,10 @@ def _end(error: CudarunError, args: Sequence[str], *, shown: bool = False) -> in
     if not shown:
         _show(error)
     if "--json" in takewhile(lambda word: word != "--", args):
-        from cudarun.report.json import error_document
+        from cudarun.report.json import error_text
 
         try:
-            print(error_document(_document_name(args), error), flush=True)
+            print(error_text(_document_name(args), error), flush=True)
         except OSError:
             _discard_output()
     return error.exit_code
@@ -169,10 +169,15 @@ def _document_name(args: Sequence[str]) -> str:
     words = [word for word in args if not word.startswith("-")]
     if not words or words[0] not in COMMANDS:
         return "cudarun"
-    if words[0] == "ctx":
-        return "-".join(words[:2])
-    kinds = {"--spec": "-spec", "--doctor": "-doctor"}
-    return words[0] + next((kinds[o] for w in args if (o := w.partition("=")[0]) in kinds), "")
+    options = {word.partition("=")[0] for word in args}
+    match words:
+        case ["ctx", "show" | "run" | "verify" as subcommand, *_]:
+            return f"ctx-{subcommand}"
+        case ["launch", *_] if "--spec" in options:
+            return "launch-spec"
+        case ["devices", *_] if "--doctor" in options:
+            return "devices-doctor"
+    return words[0]
 
 
 def _show(error: CudarunError) -> None:

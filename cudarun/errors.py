@@ -38,6 +38,21 @@ class ExitCode(IntEnum):
     INTERRUPTED = 130
 
 
+ErrorKind = Literal[
+    "ArgumentSyntaxError",
+    "CheckFailed",
+    "DeviceFailed",
+    "ImageRefused",
+    "Interrupted",
+    "NoDevice",
+    "OutOfTime",
+    "PtxError",
+    "RequestError",
+    "WorkerDied",
+]
+"""The names of errors in JSON and JUnit documents, which stay when a class is renamed."""
+
+
 SubjectKind = Literal["place", "case", "option", "origin", "operation", "argument"]
 
 
@@ -74,6 +89,8 @@ class CudarunError(Exception):
         context: Where it happened: ``file``, ``kernel``, ``argument``, ``device``.
 
     Attributes:
+        kind: The error's name in documents.
+        exit_code: The process status.
         subjects: What it is about, the widest first.
         warnings: A compiler's, from before, and notes on the arguments: each is a
             `cudarun.diagnostics.entries.Diagnostic`.
@@ -81,6 +98,7 @@ class CudarunError(Exception):
         statistics: What was counted before: a `cudarun.report.watch_types.LaunchStatistics`.
     """
 
+    kind: ClassVar[ErrorKind] = "WorkerDied"
     exit_code: ClassVar[ExitCode] = ExitCode.WORKER_DIED
 
     def __init__(
@@ -186,29 +204,6 @@ class CudarunError(Exception):
                 self.context.setdefault(key, value)
         return self
 
-    def as_dict(self) -> dict[str, Any]:
-        """The error as it stands in a JSON document."""
-        record: dict[str, Any] = {
-            "kind": type(self).__name__,
-            "exit_code": int(self.exit_code),
-            "message": self.message,
-        }
-        if self.cuda is not None:
-            record["cuda"] = {"name": self.cuda[0], "number": self.cuda[1]}
-        if self.hint is not None:
-            record["hint"] = self.hint
-        if self.log:
-            record["log"] = self.log
-        if self.warnings or self.findings or self.statistics:
-            from dataclasses import asdict  # which imports more than all else here
-
-            for name, found in (("warnings", self.warnings), ("findings", self.findings)):
-                if found:
-                    record[name] = [asdict(each) for each in found]
-            if self.statistics:
-                record["statistics"] = asdict(self.statistics)
-        return record | self.context
-
 
 def _rebuild(cls: type[CudarunError], state: dict[str, Any]) -> CudarunError:
     error = cls.__new__(cls)
@@ -220,12 +215,14 @@ def _rebuild(cls: type[CudarunError], state: dict[str, Any]) -> CudarunError:
 class CheckFailed(CudarunError):
     """A check did not hold: the kernel ran and the answer is wrong."""
 
+    kind = "CheckFailed"
     exit_code = ExitCode.CHECK_FAILED
 
 
 class RequestError(CudarunError):
     """The request cannot be carried out as written: bad text, unreadable file, misfit argument."""
 
+    kind: ClassVar[ErrorKind] = "RequestError"
     exit_code = ExitCode.UNUSABLE_REQUEST
 
 
@@ -237,6 +234,8 @@ class ArgumentSyntaxError(RequestError):
         text: The whole text.
         column: 0-based index into ``text`` where it went wrong.
     """
+
+    kind = "ArgumentSyntaxError"
 
     def __init__(self, what: str, text: str, column: int, *, hint: str | None = None) -> None:
         super().__init__(what, hint=hint)
@@ -252,36 +251,42 @@ class ArgumentSyntaxError(RequestError):
 class NoDevice(CudarunError):
     """There is no usable driver, or no such device."""
 
+    kind = "NoDevice"
     exit_code = ExitCode.NO_DEVICE
 
 
 class ImageRefused(CudarunError):
     """The image is not one, does not parse, link or load on this device, or holds no such code."""
 
+    kind: ClassVar[ErrorKind] = "ImageRefused"
     exit_code = ExitCode.IMAGE_REFUSED
 
 
 class DeviceFailed(CudarunError):
     """The device refused the launch or failed in it."""
 
+    kind = "DeviceFailed"
     exit_code = ExitCode.DEVICE_FAILED
 
 
 class OutOfTime(CudarunError):
     """The time limit passed and the worker was killed."""
 
+    kind = "OutOfTime"
     exit_code = ExitCode.OUT_OF_TIME
 
 
 class WorkerDied(CudarunError):
     """The worker process ended without an answer, or met an error of our own making."""
 
+    kind = "WorkerDied"
     exit_code = ExitCode.WORKER_DIED
 
 
 class Interrupted(CudarunError):
     """The user pressed Ctrl-C."""
 
+    kind = "Interrupted"
     exit_code = ExitCode.INTERRUPTED
 
 

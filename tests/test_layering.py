@@ -46,7 +46,7 @@ MAY_IMPORT = {
         "report.doctor_types",
         "writing",
     },
-    "report": {"diagnostics", "parameters", "writing"},
+    "report": {"diagnostics", "parameters", "ptx.errors", "writing"},
     "diagnostics": {"images"},
     "images": {"ptx", "parameters"},
     "emulator": {"ptx"},

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import click
 import generate_cli_docs
+import generate_json_schemas
 from command_tree import contexts, find
 from console_blocks import commands
 
@@ -138,6 +139,20 @@ def stale_reference() -> Iterator[str]:
         yield f"{target.relative_to(ROOT)}:1: stale; run python tools/generate_cli_docs.py"
 
 
+def stale_schemas() -> Iterator[str]:
+    """The JSON Schemas, when they are not those of the documents that commands write."""
+    known = {
+        generate_json_schemas.file_name(name): name for name in generate_json_schemas.DOCUMENTS
+    }
+    folder = generate_json_schemas.TARGET
+    for file in sorted({*known, *(path.name for path in folder.iterdir())}):
+        path = folder / file
+        if file not in known:
+            yield f"{path.relative_to(ROOT)}:1: the schema of no document"
+        elif not path.exists() or path.read_text() != generate_json_schemas.text(known[file]):
+            yield f"{path.relative_to(ROOT)}:1: stale; run python tools/generate_json_schemas.py"
+
+
 def missing_help() -> Iterator[str]:
     """Commands and options without a help text."""
     for context in contexts():
@@ -148,7 +163,7 @@ def missing_help() -> Iterator[str]:
                 yield f"{context.command_path} {parameter.opts[0]}: no help text"
 
 
-CHECKS = (broken_links, unusable_commands, stale_reference, missing_help)
+CHECKS = (broken_links, unusable_commands, stale_reference, stale_schemas, missing_help)
 
 
 def main() -> int:

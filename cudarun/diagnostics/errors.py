@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict
-from typing import Any
 
 from cudarun.diagnostics.entries import Diagnostic
 from cudarun.errors import ImageRefused
@@ -37,11 +35,3 @@ class Diagnosed(ImageRefused):
         super().__init__(what, hint=hint, cuda=cuda, log=log, **context)
         self.diagnostics = tuple(diagnostics)
         self.explanation = explanation
-
-    def as_dict(self) -> dict[str, Any]:
-        """The error as it stands in a JSON document."""
-        record = super().as_dict() | {
-            "kind": ImageRefused.__name__,  # which is all that it is to others
-            "diagnostics": [asdict(diagnostic) for diagnostic in self.diagnostics],
-        }
-        return record | ({"explanation": self.explanation} if self.explanation else {})

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, Literal
+from typing import Literal
 
 from cudarun.errors import ImageRefused
 from cudarun.ptx.tree import Position
@@ -36,6 +36,8 @@ class PtxError(ImageRefused):
         file: The file that the text came from.
     """
 
+    kind = "PtxError"
+
     def __init__(
         self,
         diagnostics: Iterable[Diagnostic],
@@ -52,19 +54,6 @@ class PtxError(ImageRefused):
             log=ptxas_log(self.diagnostics),
             file=file,
         )
-
-    def as_dict(self) -> dict[str, Any]:
-        """The error as it stands in a JSON document, with every complaint in its place."""
-        places = [
-            {
-                "line": diagnostic.position.line,
-                "column": diagnostic.position.column,
-                "severity": diagnostic.severity,
-                "message": diagnostic.message,
-            }
-            for diagnostic in self.diagnostics
-        ]
-        return super().as_dict() | {"diagnostics": places}
 
 
 def ptxas_log(diagnostics: Iterable[Diagnostic], origin: str = "application ptx input") -> str:

@@ -13,7 +13,7 @@ _COLORS = {"fatal": "red", "error": "red", "warning": "magenta", "info": "cyan",
 
 def show_error(error: CudarunError) -> None:
     """Write an error on stderr: what happened, where, the log, and what to do about it."""
-    where = ", ".join(f"{key} {value}" for key, value in error.context.items() if key != "bug")
+    where = ", ".join(f"{key} {value}" for key, value in error.context.items())
     click.echo(click.style("error: ", fg="red", bold=True) + str(error), err=True)
     if where:
         click.echo(f"  in {where}", err=True)

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from rich.console import Console
 from rich.text import Text
 
-from cudarun.report.types import Figure
+from cudarun.report.types import Figure, Histogram, Plot
 
 _BAR = 50
 _PLOT_ROWS = 12
@@ -31,8 +31,8 @@ def show_figure(figure: Figure, out: Console) -> None:
         out.print(Text(f"{figure.not_finite} more are NaN or infinite"))
 
 
-def _histogram(figure: Figure) -> Iterator[str]:
-    counts: Sequence[int] = figure.series
+def _histogram(figure: Histogram) -> Iterator[str]:
+    counts = figure.series
     width = (figure.maximum - figure.minimum) / len(counts)
     labels = [f"{figure.minimum + i * width:.4g}" for i in range(len(counts))]
     margin = max(map(len, labels))
@@ -43,7 +43,7 @@ def _histogram(figure: Figure) -> Iterator[str]:
     yield f"{figure.maximum:>{margin}.4g}"
 
 
-def _plot(figure: Figure) -> Iterator[str]:
+def _plot(figure: Plot) -> Iterator[str]:
     """Each column from its smallest to its largest number, two steps to a line."""
     steps = 2 * _PLOT_ROWS
     scale = (steps - 1) / ((figure.maximum - figure.minimum) or 1)

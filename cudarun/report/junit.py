@@ -121,7 +121,7 @@ def _add_case(suite: ElementTree.Element, spec: str, case: CaseReport) -> None:
             element,
             kind,
             message=_text(case.reason or ""),
-            type=type(case.error).__name__ if case.error is not None else "CheckFailed",
+            type=case.error.kind if case.error is not None else "CheckFailed",
         )
         problem.text = _text("\n".join(_details(case)))
     if case.output:

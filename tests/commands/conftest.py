@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from tests.commands.started import started
+from tests.report.published import validate
 
 ROOT = Path(__file__).resolve().parents[2]
 SAMPLES = ROOT / "samples"
@@ -27,8 +28,10 @@ class Ran:
 
     @property
     def document(self) -> Any:
-        """Its stdout as one JSON document."""
-        return json.loads(self.out)
+        """Its stdout as one JSON document, which is as its schema says."""
+        document = json.loads(self.out)
+        validate(document)
+        return document
 
 
 Run = Callable[..., Ran]

@@ -41,7 +41,7 @@ HEAD = ["schema", "exit_code", "error"]
         (("ctx", "show", "-d", "nothing"), "ctx-show", 2, "--device: 'nothing'"),
         (("ctx", "run", "crate A"), "ctx-run", 2, "crate"),
         (("ctx", "verify", "no-fact"), "ctx-verify", 2, "no-fact"),
-        (("ctx", "dance"), "ctx-dance", 2, "no such command 'dance'"),
+        (("ctx", "dance"), "ctx", 2, "no such command 'dance'"),
         (("dance",), "cudarun", 2, "no such command 'dance'"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, tuple) else None,

@@ -1,6 +1,7 @@
 """Every complaint of the parser. The words are those of ptxas 13.0 on the same text."""
 
 import pickle
+from typing import Any
 
 import pytest
 
@@ -8,6 +9,7 @@ from cudarun.errors import ExitCode, ImageRefused
 from cudarun.ptx.errors import Diagnostic, PtxError, ptxas_log
 from cudarun.ptx.parser import parse
 from cudarun.ptx.tree import Position
+from cudarun.report.documents.errors import error_record
 
 HEADER = ".version 8.7\n.target sm_90\n.address_size 64\n"
 
@@ -192,7 +194,7 @@ class TestPtxError:
         )
 
     def test_it_tells_every_place_in_a_json_document(self):
-        document = self.several.as_dict()
+        document: Any = error_record(self.several)
         assert document["kind"] == "PtxError"
         assert document["file"] == "saxpy.ptx"
         assert document["diagnostics"][0] == {

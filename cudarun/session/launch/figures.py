@@ -10,7 +10,7 @@ import numpy.typing as npt
 from cudarun.arguments.packing import BufferSpec
 from cudarun.arguments.types import StructType, innermost
 from cudarun.errors import RequestError
-from cudarun.report.types import Figure
+from cudarun.report.types import Figure, Histogram, Picture, Plot
 from cudarun.session.launch.pictures import brightness, is_image
 from cudarun.session.launch.request import Show
 
@@ -41,22 +41,23 @@ def check_showable(show: Show, spec: BufferSpec) -> None:
 def figure(show: Show, data: npt.NDArray[Any]) -> Figure:
     """The figure of a buffer's contents; a plot is over the elements in memory order."""
     if show.kind == "image":
-        return Figure(show.name, show.kind, 0.0, 255.0, 0, _image(data))
+        return Picture(show.name, 0.0, 255.0, 0, _image(data))
     numbers = data.reshape(-1).astype(np.float64)
     finite = numbers[np.isfinite(numbers)]
     left_out = numbers.size - finite.size
     low, high = (float(finite.min()), float(finite.max())) if finite.size else (0.0, 0.0)
-    series = _histogram(finite, low, high) if show.kind == "hist" else _plot(numbers)
-    return Figure(show.name, show.kind, low, high, left_out, series)
+    if show.kind == "hist":
+        return Histogram(show.name, low, high, left_out, _histogram(finite, low, high))
+    return Plot(show.name, low, high, left_out, _plot(numbers))
 
 
-def _histogram(numbers: npt.NDArray[Any], low: float, high: float) -> tuple[Any, ...]:
+def _histogram(numbers: npt.NDArray[Any], low: float, high: float) -> tuple[int, ...]:
     """How many lie in each of the equal parts from the smallest to the largest."""
     counts, _ = np.histogram(numbers, bins=_BINS if high > low else 1, range=(low, high))
     return tuple(counts.tolist())
 
 
-def _plot(numbers: npt.NDArray[Any]) -> tuple[Any, ...]:
+def _plot(numbers: npt.NDArray[Any]) -> tuple[tuple[float, float] | None, ...]:
     """The smallest and the largest number of each column; ``None`` where none is finite."""
     columns = np.array_split(numbers, min(_PLOT_COLUMNS, numbers.size))
     return tuple(_extremes(column[np.isfinite(column)]) for column in columns)
@@ -66,7 +67,7 @@ def _extremes(numbers: npt.NDArray[Any]) -> tuple[float, float] | None:
     return (float(numbers.min()), float(numbers.max())) if numbers.size else None
 
 
-def _image(data: npt.NDArray[Any]) -> tuple[Any, ...]:
+def _image(data: npt.NDArray[Any]) -> tuple[tuple[tuple[int, int, int], ...], ...]:
     """Rows of pixels, each ``(red, green, blue)``; a large image by the pixel nearest to each."""
     pixels = brightness(data)[..., :3]
     height, width, channels = pixels.shape

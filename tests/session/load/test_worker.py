@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from cudarun.errors import ImageRefused
+from cudarun.report.documents.errors import error_record
 from cudarun.report.image_types import WayReport
 from cudarun.session.image.image import Image
 from cudarun.session.load.preparation import check_structure, prepare_all
@@ -81,7 +82,7 @@ def refused_by(call: str, image: Image, session: Session) -> list[tuple[Any, ...
     missing = driver.CUresult.CUDA_ERROR_NOT_FOUND
     driver.module = Differing(driver.module, **{call: lambda *_: (missing, None)})
     errors = [way.error for way in ways(session, image) if way.error is not None]
-    return [(type(error).__name__, error.message, error.as_dict()) for error in errors]
+    return [(type(error).__name__, error.message, error_record(error)) for error in errors]
 
 
 @pytest.mark.parametrize(("call", "count"), [("cuKernelGetFunction", 1), ("cuFuncLoad", 2)])
@@ -115,5 +116,5 @@ def test_a_file_cut_off_does_not_reach_a_gpus_driver(
     in_session(partial(handed_over, Image(name, golden(name)), prepare))
     with pytest.raises(ImageRefused) as caught:
         in_session(partial(handed_over, Image(name, golden(name)[:kept]), prepare))
-    explanation = caught.value.as_dict()["explanation"]
+    explanation = caught.value.explanation
     assert explanation.startswith(f"The {name.rpartition('.')[2]} is damaged: ")

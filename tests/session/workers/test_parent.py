@@ -18,6 +18,7 @@ from typing import Any, NoReturn
 import pytest
 
 from cudarun.errors import DeviceFailed, OutOfTime, WorkerDied
+from cudarun.report.documents.errors import error_record
 from cudarun.session.workers.parent import Outcome, WorkerProcess, WorkerSpec, settle
 from cudarun.session.workers.pool import WorkerPool
 from cudarun.session.workers.progress import Progress
@@ -95,7 +96,7 @@ def test_an_error_keeps_everything_it_knows() -> None:
     [outcome] = supervise([fail])
     with pytest.raises(DeviceFailed, match=r"cuFoo: broken \(CUDA_ERROR_X, 9\)") as caught:
         outcome.unwrap()
-    assert caught.value.as_dict() == {
+    assert error_record(caught.value) == {
         "kind": "DeviceFailed",
         "exit_code": 5,
         "message": "cuFoo: broken",

@@ -1,0 +1,128 @@
+"""What ``--detect``, ``--stats`` and ``--sanitize`` report, in JSON documents."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from cudarun.diagnostics.findings import Finding as SanitizerFinding
+    from cudarun.report.sanitizer_types import SanitizerReport
+    from cudarun.report.schemas.detectors import (
+        DetectorFindingRecord,
+        SanitizerFindingRecord,
+        SanitizerRecord,
+        StatisticsRecord,
+        WatchedRecord,
+    )
+    from cudarun.report.watch_types import Finding, LaunchStatistics, Watched
+
+
+def watched_record(watched: Watched) -> WatchedRecord:
+    """Return the findings and the counts of a launch."""
+    statistics = watched.statistics
+    return {
+        "detect": [*watched.detect],
+        "findings": finding_records(watched.findings),
+        "statistics": None if statistics is None else statistics_record(statistics),
+    }
+
+
+def finding_records(findings: Sequence[Finding]) -> list[DetectorFindingRecord]:
+    """Return what detectors found."""
+    return [
+        {
+            "kind": finding.kind,
+            "kernel": finding.kernel,
+            "space": finding.space,
+            "memory": finding.memory,
+            "offset": finding.offset,
+            "element": finding.element,
+            "address": finding.address,
+            "nbytes": finding.nbytes,
+            "places": [
+                {
+                    "access": place.access,
+                    "function": place.function,
+                    "ptx_line": place.ptx_line,
+                    "ptx": place.ptx,
+                    "source": place.source,
+                    "block": place.block,
+                    "thread": place.thread,
+                }
+                for place in finding.places
+            ],
+            "count": finding.count,
+        }
+        for finding in findings
+    ]
+
+
+def statistics_record(statistics: LaunchStatistics) -> StatisticsRecord:
+    """Return what was counted."""
+    return {
+        "instructions": [
+            {"kind": count.kind, "warps": count.warps, "threads": count.threads}
+            for count in statistics.instructions
+        ],
+        "warp_instructions": statistics.warp_instructions,
+        "thread_instructions": statistics.thread_instructions,
+        "branches": statistics.branches,
+        "divergent_branches": statistics.divergent_branches,
+        "traffic": [
+            {
+                "space": traffic.space,
+                "requests": traffic.requests,
+                "read_bytes": traffic.read_bytes,
+                "written_bytes": traffic.written_bytes,
+                "atomic_bytes": traffic.atomic_bytes,
+                "sectors": traffic.sectors,
+            }
+            for traffic in statistics.traffic
+        ],
+        "shared_accesses": statistics.shared_accesses,
+        "bank_conflicts": statistics.bank_conflicts,
+        "worst_conflicts": [
+            {
+                "ptx_line": conflicts.ptx_line,
+                "ptx": conflicts.ptx,
+                "source": conflicts.source,
+                "accesses": conflicts.accesses,
+                "conflicts": conflicts.conflicts,
+            }
+            for conflicts in statistics.worst_conflicts
+        ],
+    }
+
+
+def sanitizer_record(report: SanitizerReport) -> SanitizerRecord:
+    """Return what compute-sanitizer found."""
+    return {
+        "tool": report.tool,
+        "findings": [_sanitizer_finding(finding) for finding in report.findings],
+        "total": report.total,
+    }
+
+
+def _sanitizer_finding(finding: SanitizerFinding) -> SanitizerFindingRecord:
+    return {
+        "kind": finding.kind,
+        "severity": finding.severity,
+        "message": finding.message,
+        "kernel": finding.kernel,
+        "places": [
+            {
+                "access": place.access,
+                "function": place.function,
+                "offset": place.offset,
+                "file": place.file,
+                "line": place.line,
+            }
+            for place in finding.places
+        ],
+        "block": finding.block,
+        "thread": finding.thread,
+        "address": finding.address,
+        "details": [*finding.details],
+    }

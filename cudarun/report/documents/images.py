@@ -1,0 +1,203 @@
+"""The documents of ``load``, ``load --offline`` and ``link``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from cudarun.report.documents.devices import device_record
+from cudarun.report.documents.errors import diagnostic_records, optional_error
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from cudarun.report.image_types import (
+        FileReport,
+        KernelReport,
+        LinkReport,
+        LoadOutcome,
+        LoadReport,
+        LoadResult,
+        OfflineReport,
+        VariableReport,
+        WayReport,
+    )
+    from cudarun.report.schemas.images import (
+        FileRecord,
+        ImageVariableRecord,
+        KernelRecord,
+        LinkDocument,
+        LoadDocument,
+        LoaderRecord,
+        LoadOutcomeRecord,
+        LoadResultRecord,
+        OfflineDocument,
+    )
+
+
+def load_document(report: LoadReport) -> LoadDocument:
+    """Return the document of ``load``."""
+    return {
+        "schema": "cudarun/load/1",
+        "exit_code": int(report.exit_code),
+        "error": optional_error(report.error),
+        "outcomes": [_outcome(outcome) for outcome in report.outcomes],
+    }
+
+
+def offline_document(report: OfflineReport) -> OfflineDocument:
+    """Return the document of ``load --offline``."""
+    return {
+        "schema": "cudarun/load/1",
+        "exit_code": int(report.exit_code),
+        "error": optional_error(report.error),
+        "files": [_file(file) for file in report.files],
+    }
+
+
+def link_document(report: LinkReport) -> LinkDocument:
+    """Return the document of ``link``."""
+    return {
+        "schema": "cudarun/link/1",
+        "exit_code": int(report.exit_code),
+        "error": optional_error(report.error),
+        "output": report.output,
+        "linker": report.linker,
+        "target": report.target,
+        "inputs": [
+            {"name": given.name, "kind": given.kind, "size": given.size} for given in report.inputs
+        ],
+        "milliseconds": report.milliseconds,
+        "size": report.size,
+        "kind": report.kind,
+        "kernels": _kernels(report.kernels),
+        "variables": _variables(report.variables),
+        "info_log": report.info_log,
+        "diagnostics": diagnostic_records(report.diagnostics),
+        "loads": [_outcome(outcome) for outcome in report.loads],
+    }
+
+
+def _outcome(outcome: LoadOutcome) -> LoadOutcomeRecord:
+    return {
+        "image": outcome.image,
+        "label": outcome.label,
+        "verdict": outcome.verdict,
+        "device": None if outcome.device is None else device_record(outcome.device),
+        "results": [_result(result) for result in outcome.results],
+        "error": optional_error(outcome.error),
+        "output": outcome.output,
+    }
+
+
+def _result(result: LoadResult) -> LoadResultRecord:
+    return {
+        "image": result.image,
+        "ways": [_loader(way) for way in result.ways],
+        "kernels": _kernels(result.kernels),
+        "variables": None if result.variables is None else _variables(result.variables),
+        "differences": [*result.differences],
+        "diagnostics": diagnostic_records(result.diagnostics),
+    }
+
+
+def _loader(way: WayReport) -> LoaderRecord:
+    return {
+        "via": way.via,
+        "before_contexts": way.before_contexts,
+        "load_calls": way.load_calls,
+        "load_milliseconds": way.load_milliseconds,
+        "context_calls": way.context_calls,
+        "context_milliseconds": way.context_milliseconds,
+        "memory_bytes": way.memory_bytes,
+        "handles": [
+            {"name": handle.name, "kernel": handle.kernel, "function": handle.function}
+            for handle in way.handles
+        ],
+        "info_log": way.info_log,
+        "silence": way.silence,
+        "error": optional_error(way.error),
+    }
+
+
+def _kernels(kernels: Sequence[KernelReport]) -> list[KernelRecord]:
+    return [_kernel(kernel) for kernel in kernels]
+
+
+def _kernel(kernel: KernelReport) -> KernelRecord:
+    found = kernel.occupancy
+    return {
+        "name": kernel.name,
+        "demangled": kernel.demangled,
+        "parameters": [
+            {
+                "index": parameter.index,
+                "offset": parameter.offset,
+                "size": parameter.size,
+                "alignment": parameter.alignment,
+                "type": parameter.type,
+                "name": parameter.name,
+            }
+            for parameter in kernel.parameters
+        ],
+        "registers": kernel.registers,
+        "shared_bytes": kernel.shared_bytes,
+        "const_bytes": kernel.const_bytes,
+        "local_bytes": kernel.local_bytes,
+        "max_threads": kernel.max_threads,
+        "max_dynamic_shared": kernel.max_dynamic_shared,
+        "required_block": kernel.required_block,
+        "required_cluster": kernel.required_cluster,
+        "binary_version": kernel.binary_version,
+        "ptx_version": kernel.ptx_version,
+        "is_loaded": kernel.is_loaded,
+        "occupancy": None
+        if found is None
+        else {
+            "block": found.block,
+            "blocks": found.blocks,
+            "threads": found.threads,
+            "share": found.share,
+        },
+    }
+
+
+def _variables(variables: Sequence[VariableReport]) -> list[ImageVariableRecord]:
+    return [
+        {
+            "name": variable.name,
+            "demangled": variable.demangled,
+            "space": variable.space,
+            "size": variable.size,
+            "managed": variable.managed,
+            "type": variable.type,
+            "address": variable.address,
+        }
+        for variable in variables
+    ]
+
+
+def _file(file: FileReport) -> FileRecord:
+    return {
+        "image": file.image,
+        "kind": file.kind,
+        "size": file.size,
+        "targets": [*file.targets],
+        "ptx_version": file.ptx_version,
+        "toolkit": file.toolkit,
+        "is_relocatable": file.is_relocatable,
+        "kernels": _kernels(file.kernels),
+        "variables": _variables(file.variables),
+        "externs": [*file.externs],
+        "relocations": file.relocations,
+        "parts": [
+            {
+                "kind": part.kind,
+                "target": part.target,
+                "size": part.size,
+                "unread": part.unread,
+                "kernels": _kernels(part.kernels),
+            }
+            for part in file.parts
+        ],
+        "error": optional_error(file.error),
+    }

@@ -1,0 +1,220 @@
+"""The documents of ``launch`` and ``launch --dry-run``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from cudarun.report.documents.devices import device_record
+from cudarun.report.documents.errors import diagnostic_records, error_record, optional_error
+from cudarun.report.documents.values import number, plain
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from cudarun.report.schemas.launch import (
+        BufferRecord,
+        CheckRecord,
+        FigureRecord,
+        LaunchDocument,
+        LaunchOutcomeRecord,
+        LaunchResultRecord,
+        ParameterRowRecord,
+        PlanDocument,
+        ReferenceRecord,
+        TimingRecord,
+    )
+    from cudarun.report.types import (
+        BufferResult,
+        CheckResult,
+        DeviceOutcome,
+        Figure,
+        LaunchPlan,
+        LaunchReport,
+        LaunchResult,
+        LayoutRow,
+        ReferenceResult,
+        TimingResult,
+    )
+
+
+def launch_document(report: LaunchReport) -> LaunchDocument:
+    """Return the document of ``launch``."""
+    return {
+        "schema": "cudarun/launch/1",
+        "exit_code": int(report.exit_code),
+        "error": optional_error(report.error),
+        "image": report.image,
+        "seed": report.seed,
+        "outcomes": [_outcome(outcome) for outcome in report.outcomes],
+    }
+
+
+def plan_document(plan: LaunchPlan) -> PlanDocument:
+    """Return the document of ``launch --dry-run``."""
+    return {
+        "schema": "cudarun/launch/1",
+        "exit_code": int(plan.exit_code),
+        "error": None,
+        "image": plan.image,
+        "kernel": plan.kernel,
+        "demangled": plan.demangled,
+        "grid": plan.grid,
+        "block": plan.block,
+        "shared_bytes": plan.shared_bytes,
+        "cluster": plan.cluster,
+        "cooperative": plan.cooperative,
+        "parameters": _parameters(plan.parameters),
+        "parameter_bytes": plan.parameter_bytes,
+        "diagnostics": diagnostic_records(plan.diagnostics),
+    }
+
+
+def result_record(result: LaunchResult) -> LaunchResultRecord:
+    """Return a launch that came back."""
+    record: LaunchResultRecord = {
+        "device": device_record(result.device),
+        "kernel": result.kernel,
+        "demangled": result.demangled,
+        "grid": result.grid,
+        "block": result.block,
+        "shared_bytes": result.shared_bytes,
+        "cluster": result.cluster,
+        "cooperative": result.cooperative,
+        "parameters": _parameters(result.parameters),
+        "buffers": [_buffer(buffer) for buffer in result.buffers],
+        "checks": [_check(check) for check in result.checks],
+        "reference": None if result.reference is None else _reference(result.reference),
+        "prints": [
+            {
+                "expression": printed.expression,
+                "text": printed.text,
+                "value": plain(printed.value),
+            }
+            for printed in result.prints
+        ],
+        "figures": [_figure(figure) for figure in result.figures],
+        "saved": [
+            {"name": saved.name, "path": saved.path, "nbytes": saved.nbytes}
+            for saved in result.saved
+        ],
+        "milliseconds": number(result.milliseconds),
+        "timing": None if result.timing is None else _timing(result.timing),
+        "diagnostics": diagnostic_records(result.diagnostics),
+        "watched": None,
+        "errors": [error_record(error) for error in result.errors],
+    }
+    if result.watched is not None:
+        from cudarun.report.documents.detectors import watched_record  # few launches have it
+
+        record["watched"] = watched_record(result.watched)
+    return record
+
+
+def _outcome(outcome: DeviceOutcome) -> LaunchOutcomeRecord:
+    record: LaunchOutcomeRecord = {
+        "device": outcome.device,
+        "result": None if outcome.result is None else result_record(outcome.result),
+        "error": optional_error(outcome.error),
+        "output": outcome.output,
+        "sanitizer": None,
+    }
+    if outcome.sanitizer is not None:
+        from cudarun.report.documents.detectors import sanitizer_record  # few launches have it
+
+        record["sanitizer"] = sanitizer_record(outcome.sanitizer)
+    return record
+
+
+def _parameters(rows: Sequence[LayoutRow]) -> list[ParameterRowRecord]:
+    return [
+        {
+            "name": row.name,
+            "type": row.type,
+            "offset": row.offset,
+            "size": row.size,
+            "alignment": row.alignment,
+            "padding_before": row.padding_before,
+            "value": row.value,
+        }
+        for row in rows
+    ]
+
+
+def _buffer(buffer: BufferResult) -> BufferRecord:
+    return {
+        "name": buffer.name,
+        "type": buffer.type,
+        "shape": [*buffer.shape],
+        "nbytes": buffer.nbytes,
+        "never_written": buffer.never_written,
+        "guard_damage": buffer.guard_damage,
+    }
+
+
+def _check(check: CheckResult) -> CheckRecord:
+    return {
+        "expression": check.expression,
+        "held": check.held,
+        "elements": check.elements,
+        "mismatches": check.mismatches,
+        "max_abs_error": number(check.max_abs_error),
+        "max_rel_error": number(check.max_rel_error),
+        "rtol": number(check.rtol),
+        "atol": number(check.atol),
+        "first": [
+            {
+                "index": [*mismatch.index],
+                "left": mismatch.left,
+                "right": mismatch.right,
+                "operator": mismatch.operator,
+            }
+            for mismatch in check.first
+        ],
+        "both_nan": check.both_nan,
+        "evaluated": check.evaluated,
+    }
+
+
+def _reference(reference: ReferenceResult) -> ReferenceRecord:
+    return {
+        "device": reference.device,
+        "comparisons": [_check(comparison) for comparison in reference.comparisons],
+        "is_itself": reference.is_itself,
+    }
+
+
+def _figure(figure: Figure) -> FigureRecord:
+    record: FigureRecord = {
+        "name": figure.name,
+        "kind": figure.kind,
+        "minimum": figure.minimum,
+        "maximum": figure.maximum,
+        "not_finite": figure.not_finite,
+        "series": [],
+    }
+    match figure.kind:
+        case "hist":
+            record["series"] = [*figure.series]
+        case "plot":
+            record["series"] = [*figure.series]
+        case "image":
+            record["series"] = [[*row] for row in figure.series]
+    return record
+
+
+def _timing(timing: TimingResult) -> TimingRecord:
+    return {
+        "clock": timing.clock,
+        "samples": [number(sample) for sample in timing.samples],
+        "warmup": timing.warmup,
+        "flushed_bytes": timing.flushed_bytes,
+        "minimum": number(timing.minimum),
+        "median": number(timing.median),
+        "mean": number(timing.mean),
+        "deviation": number(timing.deviation),
+        "percentiles": {percent: number(value) for percent, value in timing.percentiles.items()},
+        "noisy": timing.noisy,
+        "throttled": None if timing.throttled is None else [*timing.throttled],
+        "gigabytes_per_second": number(timing.gigabytes_per_second),
+        "gigaflops_per_second": number(timing.gigaflops_per_second),
+    }

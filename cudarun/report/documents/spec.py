@@ -1,0 +1,43 @@
+"""The document of ``launch --spec``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from cudarun.report.documents.errors import optional_error
+from cudarun.report.documents.launch import result_record
+
+if TYPE_CHECKING:
+    from cudarun.report.schemas.spec import CaseRecord, SpecDocument
+    from cudarun.report.spec_types import CaseReport, SpecReport
+
+
+def spec_document(report: SpecReport) -> SpecDocument:
+    """Return the document of ``launch --spec``."""
+    return {
+        "schema": "cudarun/launch-spec/1",
+        "exit_code": int(report.exit_code),
+        "error": optional_error(report.error),
+        "spec": report.spec,
+        "passed": report.passed,
+        "failed": report.failed,
+        "skipped": report.skipped,
+        "seconds": report.seconds,
+        "cases": [_case(case) for case in report.cases],
+    }
+
+
+def _case(case: CaseReport) -> CaseRecord:
+    return {
+        "name": case.name,
+        "line": case.line,
+        "device": case.device,
+        "verdict": case.verdict,
+        "reason": case.reason,
+        "exit_code": int(case.exit_code),
+        "seconds": case.seconds,
+        "seed": case.seed,
+        "result": None if case.result is None else result_record(case.result),
+        "error": optional_error(case.error),
+        "output": case.output,
+    }

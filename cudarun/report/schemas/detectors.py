@@ -1,0 +1,207 @@
+"""The shapes of what ``--detect``, ``--stats`` and ``--sanitize`` report."""
+
+from __future__ import annotations
+
+from typing import Literal, TypedDict
+
+from cudarun.report.schemas.values import Extent
+
+
+class MemoryAccessRecord(TypedDict):
+    """A memory access of a thread.
+
+    Attributes:
+        access: Such as load, store or atomic operation.
+        function: The kernel or the function that it calls.
+        ptx_line: The line of the PTX.
+        ptx: The instruction.
+        source: File and line of the CUDA source; null without line information.
+        block: The thread's block.
+        thread: The thread in its block.
+    """
+
+    access: str
+    function: str
+    ptx_line: int
+    ptx: str
+    source: str | None
+    block: Extent
+    thread: Extent
+
+
+class DetectorFindingRecord(TypedDict):
+    """A fault that a detector found.
+
+    Attributes:
+        kind: A data race, or a read of uninitialized memory.
+        kernel: The kernel.
+        space: The state space.
+        memory: The buffer, the variable, or the allocation.
+        offset: Bytes from its start.
+        element: The element of a buffer; null where it is none.
+        address: The address in the state space.
+        nbytes: The number of bytes from there.
+        places: The accesses; of a race both, the earlier first.
+        count: How often threads did that at these lines of PTX.
+    """
+
+    kind: Literal["race", "uninit"]
+    kernel: str
+    space: str
+    memory: str
+    offset: int
+    element: int | None
+    address: int
+    nbytes: int
+    places: list[MemoryAccessRecord]
+    count: int
+
+
+class InstructionCountRecord(TypedDict):
+    """The executed instructions of a kind.
+
+    Attributes:
+        kind: The kind.
+        warps: Executions, counted once per warp.
+        threads: Executions, counted once per thread.
+    """
+
+    kind: str
+    warps: int
+    threads: int
+
+
+class MemoryTrafficRecord(TypedDict):
+    """The accesses to a state space.
+
+    Attributes:
+        space: The state space.
+        requests: Accesses, counted once per warp.
+        read_bytes: Bytes loaded, each time counted.
+        written_bytes: Bytes stored.
+        atomic_bytes: Bytes of atomic operations.
+        sectors: 32-byte sectors of global memory that requests touched; null elsewhere.
+    """
+
+    space: str
+    requests: int
+    read_bytes: int
+    written_bytes: int
+    atomic_bytes: int
+    sectors: int | None
+
+
+class BankConflictsRecord(TypedDict):
+    """The bank conflicts of an instruction.
+
+    Attributes:
+        ptx_line: The line of the PTX.
+        ptx: The instruction.
+        source: File and line of the CUDA source; null without line information.
+        accesses: Accesses that banks could have served at once.
+        conflicts: The further turns that they took.
+    """
+
+    ptx_line: int
+    ptx: str
+    source: str | None
+    accesses: int
+    conflicts: int
+
+
+class StatisticsRecord(TypedDict):
+    """What ``--stats`` counted.
+
+    Attributes:
+        instructions: By kind, the most frequent first.
+        warp_instructions: All kinds, counted once per warp.
+        thread_instructions: All kinds, counted once per thread.
+        branches: Conditional branches, counted once per warp.
+        divergent_branches: Those at which a warp diverged.
+        traffic: By state space.
+        shared_accesses: Accesses to shared memory that banks could have served at once.
+        bank_conflicts: The further turns that they took.
+        worst_conflicts: The instructions with most of them.
+    """
+
+    instructions: list[InstructionCountRecord]
+    warp_instructions: int
+    thread_instructions: int
+    branches: int
+    divergent_branches: int
+    traffic: list[MemoryTrafficRecord]
+    shared_accesses: int
+    bank_conflicts: int
+    worst_conflicts: list[BankConflictsRecord]
+
+
+class WatchedRecord(TypedDict):
+    """What ``--detect`` and ``--stats`` saw.
+
+    Attributes:
+        detect: The detectors.
+        findings: What they found, the most important first.
+        statistics: What was counted; null without --stats.
+    """
+
+    detect: list[str]
+    findings: list[DetectorFindingRecord]
+    statistics: StatisticsRecord | None
+
+
+class InstructionRecord(TypedDict):
+    """An instruction that a finding of the sanitizer is about.
+
+    Attributes:
+        access: The kind of access; empty where the finding says it.
+        function: The function, in C++ spelling.
+        offset: Bytes from the function's start.
+        file: The source file; null without line information.
+        line: The line, from 1.
+    """
+
+    access: str
+    function: str | None
+    offset: int | None
+    file: str | None
+    line: int | None
+
+
+class SanitizerFindingRecord(TypedDict):
+    """A fault that compute-sanitizer found.
+
+    Attributes:
+        kind: Its kind, such as Invalid __global__ write.
+        severity: The severity by the sanitizer.
+        message: Its first line.
+        kernel: The kernel; null where the sanitizer does not name it.
+        places: The instruction and its callers; of a race, all that take part.
+        block: The thread's block.
+        thread: The thread in its block.
+        address: The address.
+        details: Its other lines.
+    """
+
+    kind: str
+    severity: Literal["error", "warning"]
+    message: str
+    kernel: str | None
+    places: list[InstructionRecord]
+    block: Extent | None
+    thread: Extent | None
+    address: int | None
+    details: list[str]
+
+
+class SanitizerRecord(TypedDict):
+    """What a tool of compute-sanitizer found.
+
+    Attributes:
+        tool: memcheck, racecheck, initcheck or synccheck.
+        findings: The findings that it printed.
+        total: The number of errors that it counted.
+    """
+
+    tool: str
+    findings: list[SanitizerFindingRecord]
+    total: int

@@ -1,0 +1,136 @@
+"""The shape of errors, in every document and alone in one."""
+
+from __future__ import annotations
+
+from typing import Literal, NotRequired, TypedDict
+
+from cudarun.report.schemas.detectors import DetectorFindingRecord, StatisticsRecord
+
+
+class CudaResultRecord(TypedDict):
+    """A result of a driver call.
+
+    Attributes:
+        name: The name of the ``CUresult``, such as CUDA_ERROR_INVALID_VALUE.
+        number: Its number.
+    """
+
+    name: str
+    number: int
+
+
+class DiagnosticRecord(TypedDict):
+    """A diagnostic of a compiler or linker, or a note of cudarun.
+
+    Attributes:
+        tool: The program that reported it.
+        severity: The severity by that program.
+        message: Its text.
+        file: The input that it is about.
+        line: The line, from 1.
+        column: The column, from 1.
+        width: The number of characters from there.
+        source: The text of the line.
+    """
+
+    tool: Literal["ptxas", "nvlink", "nvJitLink", "NVRTC", "cudarun"]
+    severity: Literal["fatal", "error", "warning", "info", "note"]
+    message: str
+    file: str | None
+    line: int | None
+    column: int | None
+    width: int
+    source: str | None
+
+
+class PtxDiagnosticRecord(TypedDict):
+    """A diagnostic of cudarun's own PTX parser.
+
+    Attributes:
+        line: The line, from 1.
+        column: The column, from 1.
+        severity: The severity as ptxas grades it.
+        message: Its text.
+    """
+
+    line: int
+    column: int
+    severity: Literal["fatal", "error", "warning", "info"]
+    message: str
+
+
+class ErrorRecord(TypedDict):
+    """An error.
+
+    Attributes:
+        kind: The class of error, which decides the exit code.
+        exit_code: The exit code of the class.
+        message: The operation and what happened.
+        cuda: The driver's result.
+        hint: What to do about it.
+        log: A compiler's, linker's or driver's log, or a fault report.
+        warnings: Diagnostics from before the error.
+        findings: What detectors found before the error.
+        statistics: What was counted before the error.
+        file: The file.
+        kernel: The kernel.
+        argument: The argument of the kernel.
+        device: The device, as for --device.
+        step: The step of a script.
+        diagnostics: The log, in its parts.
+        explanation: Why an image was refused.
+    """
+
+    kind: Literal[
+        "ArgumentSyntaxError",
+        "CheckFailed",
+        "DeviceFailed",
+        "ImageRefused",
+        "Interrupted",
+        "NoDevice",
+        "OutOfTime",
+        "PtxError",
+        "RequestError",
+        "WorkerDied",
+    ]
+    exit_code: int
+    message: str
+    cuda: NotRequired[CudaResultRecord]
+    hint: NotRequired[str]
+    log: NotRequired[str]
+    warnings: NotRequired[list[DiagnosticRecord]]
+    findings: NotRequired[list[DetectorFindingRecord]]
+    statistics: NotRequired[StatisticsRecord]
+    file: NotRequired[str]
+    kernel: NotRequired[str]
+    argument: NotRequired[str]
+    device: NotRequired[str]
+    step: NotRequired[str]
+    diagnostics: NotRequired[list[DiagnosticRecord] | list[PtxDiagnosticRecord]]
+    explanation: NotRequired[str]
+
+
+class Head(TypedDict):
+    """The fields that every document has.
+
+    Attributes:
+        exit_code: The exit code of the process.
+        error: The error that the exit code is of; null where nothing but a check failed.
+    """
+
+    exit_code: int
+    error: ErrorRecord | None
+
+
+class ErrorDocument(TypedDict):
+    """The document of a command that ended in an error before there was a report.
+
+    Attributes:
+        schema: The schema of the command's documents.
+        exit_code: The exit code of the process.
+        error: The error.
+    """
+
+    schema: str
+    exit_code: int
+    error: ErrorRecord

@@ -1,0 +1,311 @@
+"""The documents of ``launch`` and ``launch --dry-run``."""
+
+from __future__ import annotations
+
+from typing import Literal, TypedDict
+
+from cudarun.report.schemas.detectors import SanitizerRecord, WatchedRecord
+from cudarun.report.schemas.devices import DeviceRecord
+from cudarun.report.schemas.errors import DiagnosticRecord, ErrorRecord, Head
+from cudarun.report.schemas.values import Extent, Number, Value
+
+
+class MismatchRecord(TypedDict):
+    """An element that is not as expected.
+
+    Attributes:
+        index: Its index; empty for a scalar.
+        left: The value on the left, as text.
+        right: The value on the right, as text.
+        operator: The operator between them; empty where left alone should be true.
+    """
+
+    index: list[int]
+    left: str
+    right: str
+    operator: str
+
+
+class CheckRecord(TypedDict):
+    """The result of a ``--check``, or of a comparison with the reference device.
+
+    Attributes:
+        expression: The expression as given; of a comparison, the buffer.
+        held: Whether the check passed.
+        elements: The number of compared elements.
+        mismatches: The number of mismatches among them.
+        max_abs_error: The largest absolute error; null where there is none.
+        max_rel_error: The largest relative error; null where there is none.
+        rtol: The relative tolerance; 0 for integers.
+        atol: The absolute tolerance; 0 for integers.
+        first: The first mismatches, by index.
+        both_nan: The number of mismatches that are NaN on both sides.
+        evaluated: Whether there is a result; where there is none, an error says why.
+    """
+
+    expression: str
+    held: bool
+    elements: int
+    mismatches: int
+    max_abs_error: Number | None
+    max_rel_error: Number | None
+    rtol: Number
+    atol: Number
+    first: list[MismatchRecord]
+    both_nan: int
+    evaluated: bool
+
+
+class ParameterRowRecord(TypedDict):
+    """A parameter of the kernel, or a member of a struct; sizes in bytes.
+
+    Attributes:
+        name: Its name; s.n for the member n of s.
+        type: Its type in the argument grammar; pointers as in C.
+        offset: The offset in the parameter buffer.
+        size: Its size.
+        alignment: Its alignment.
+        padding_before: Unused bytes before it.
+        value: Its value, as text.
+    """
+
+    name: str
+    type: str
+    offset: int
+    size: int
+    alignment: int
+    padding_before: int
+    value: str
+
+
+class BufferRecord(TypedDict):
+    """A device buffer after the launch.
+
+    Attributes:
+        name: The name of the argument.
+        type: The element type in the argument grammar.
+        shape: Its dimensions.
+        nbytes: Its size in bytes.
+        never_written: The number of elements that were never written; null where the buffer had an
+            initializer.
+        guard_damage: The first damaged byte of its guard zones, from the start of the buffer; null
+            where they are intact.
+    """
+
+    name: str
+    type: str
+    shape: list[int]
+    nbytes: int
+    never_written: int | None
+    guard_damage: int | None
+
+
+class ReferenceRecord(TypedDict):
+    """The comparison with the device of ``--reference``.
+
+    Attributes:
+        device: The reference device.
+        comparisons: One for each buffer, or for each member of its structs.
+        is_itself: Whether the device was compared with itself.
+    """
+
+    device: str
+    comparisons: list[CheckRecord]
+    is_itself: bool
+
+
+class PrintedRecord(TypedDict):
+    """The value of a ``--print``.
+
+    Attributes:
+        expression: The expression as given.
+        text: Its value, as text.
+        value: Its value.
+    """
+
+    expression: str
+    text: str
+    value: Value
+
+
+class FigureRecord(TypedDict):
+    """A buffer reduced to what a terminal can show.
+
+    Attributes:
+        name: The buffer.
+        kind: The kind of figure.
+        minimum: The smallest finite number.
+        maximum: The largest finite number.
+        not_finite: The number of NaNs and infinities, which are left out.
+        series: Of a histogram, the number of elements in each interval; of a plot, the smallest and
+            the largest number of each column, or null; of an image, rows of red, green and blue.
+    """
+
+    name: str
+    kind: Literal["hist", "plot", "image"]
+    minimum: float
+    maximum: float
+    not_finite: int
+    series: list[int] | list[tuple[float, float] | None] | list[list[tuple[int, int, int]]]
+
+
+class SavedRecord(TypedDict):
+    """A file that ``--save`` wrote.
+
+    Attributes:
+        name: The buffer.
+        path: The file.
+        nbytes: Its size in bytes.
+    """
+
+    name: str
+    path: str
+    nbytes: int
+
+
+class TimingRecord(TypedDict):
+    """The times of ``--repeat``, in milliseconds.
+
+    Attributes:
+        clock: What was measured.
+        samples: All runs, in order.
+        warmup: The number of runs before them.
+        flushed_bytes: The bytes written before each run to flush the L2 cache.
+        minimum: The shortest run.
+        median: The median.
+        mean: The mean.
+        deviation: The standard deviation of the sample.
+        percentiles: By percentage.
+        noisy: Whether the deviation is too large for the times to mean much.
+        throttled: What reduced the clock rates; null where that is not known.
+        gigabytes_per_second: By the median and --bytes; null without.
+        gigaflops_per_second: By the median and --flops; null without.
+    """
+
+    clock: str
+    samples: list[Number]
+    warmup: int
+    flushed_bytes: int
+    minimum: Number
+    median: Number
+    mean: Number
+    deviation: Number
+    percentiles: dict[str, Number]
+    noisy: bool
+    throttled: list[str] | None
+    gigabytes_per_second: Number | None
+    gigaflops_per_second: Number | None
+
+
+class LaunchResultRecord(TypedDict):
+    """A launch on a device that came back.
+
+    Attributes:
+        device: The device.
+        kernel: The kernel's name.
+        demangled: Its name in C++ spelling.
+        grid: Blocks in the grid.
+        block: Threads in a block.
+        shared_bytes: Dynamic shared memory.
+        cluster: Blocks in a cluster.
+        cooperative: Whether the launch is cooperative.
+        parameters: The parameter buffer.
+        buffers: The buffers after the launch.
+        checks: The results of --check.
+        reference: The comparison with --reference.
+        prints: The values of --print.
+        figures: The figures of --show.
+        saved: The files of --save.
+        milliseconds: The time of the launch; of a timed one the median.
+        timing: The times of --repeat.
+        diagnostics: Warnings of the compiler, and notes on the arguments.
+        watched: What --detect and --stats saw.
+        errors: Why something that was asked of the results could not be done.
+    """
+
+    device: DeviceRecord
+    kernel: str
+    demangled: str
+    grid: Extent
+    block: Extent
+    shared_bytes: int
+    cluster: Extent | None
+    cooperative: bool
+    parameters: list[ParameterRowRecord]
+    buffers: list[BufferRecord]
+    checks: list[CheckRecord]
+    reference: ReferenceRecord | None
+    prints: list[PrintedRecord]
+    figures: list[FigureRecord]
+    saved: list[SavedRecord]
+    milliseconds: Number
+    timing: TimingRecord | None
+    diagnostics: list[DiagnosticRecord]
+    watched: WatchedRecord | None
+    errors: list[ErrorRecord]
+
+
+class LaunchOutcomeRecord(TypedDict):
+    """A launch on a device.
+
+    Attributes:
+        device: The device, as for --device.
+        result: The launch; null where it did not come back.
+        error: The error; beside a result where something that was asked of it could not be done.
+        output: What the kernel printed.
+        sanitizer: What --sanitize found.
+    """
+
+    device: str
+    result: LaunchResultRecord | None
+    error: ErrorRecord | None
+    output: str | None
+    sanitizer: SanitizerRecord | None
+
+
+class LaunchDocument(Head):
+    """A launch on one or several devices.
+
+    Attributes:
+        schema: The schema of this document.
+        image: The file.
+        seed: The seed of random initializers; null where there are none.
+        outcomes: One for each device, in order.
+    """
+
+    schema: Literal["cudarun/launch/1"]
+    image: str
+    seed: int | None
+    outcomes: list[LaunchOutcomeRecord]
+
+
+class PlanDocument(Head):
+    """The launch that ``--dry-run`` does not make.
+
+    Attributes:
+        schema: The schema of this document.
+        image: The file.
+        kernel: The kernel's name.
+        demangled: Its name in C++ spelling.
+        grid: Blocks in the grid.
+        block: Threads in a block.
+        shared_bytes: Dynamic shared memory.
+        cluster: Blocks in a cluster.
+        cooperative: Whether the launch is cooperative.
+        parameters: The parameter buffer.
+        parameter_bytes: Its size in bytes.
+        diagnostics: Warnings of the compiler, and notes on the arguments.
+    """
+
+    schema: Literal["cudarun/launch/1"]
+    image: str
+    kernel: str
+    demangled: str
+    grid: Extent
+    block: Extent
+    shared_bytes: int
+    cluster: Extent | None
+    cooperative: bool
+    parameters: list[ParameterRowRecord]
+    parameter_bytes: int
+    diagnostics: list[DiagnosticRecord]

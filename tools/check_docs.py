@@ -153,6 +153,15 @@ def stale_schemas() -> Iterator[str]:
             yield f"{path.relative_to(ROOT)}:1: stale; run python tools/generate_json_schemas.py"
 
 
+def unlisted_schemas() -> Iterator[str]:
+    """The JSON Schemas that the page on JSON documents does not link to."""
+    page = ROOT / "docs" / "json.md"
+    linked = {match["target"] for match in _LINK.finditer(page.read_text())}
+    for name in generate_json_schemas.DOCUMENTS:
+        if f"schemas/{generate_json_schemas.file_name(name)}" not in linked:
+            yield f"{page.relative_to(ROOT)}:1: no link to the schema of {name}"
+
+
 def missing_help() -> Iterator[str]:
     """Commands and options without a help text."""
     for context in contexts():
@@ -163,7 +172,14 @@ def missing_help() -> Iterator[str]:
                 yield f"{context.command_path} {parameter.opts[0]}: no help text"
 
 
-CHECKS = (broken_links, unusable_commands, stale_reference, stale_schemas, missing_help)
+CHECKS = (
+    broken_links,
+    unusable_commands,
+    stale_reference,
+    stale_schemas,
+    unlisted_schemas,
+    missing_help,
+)
 
 
 def main() -> int:

@@ -11,9 +11,13 @@ VARIABLES = b"""
 .target sm_80
 .address_size 64
 .visible .func twice (.param .b32 v) { ret; }
+.visible .global .align 1 .b8 padding[70000];
 .visible .global .align 4 .u32 word = 7;
 .visible .global .align 8 .u64 addresses[2] = {word, generic(word)+4};
-.visible .global .align 1 .b8 bytes[3] = {0xFF(word), 0xFF00(word), 0xFF0000(word)};
+.visible .global .align 1 .b8 bytes[8] = {
+    0xFF(word+0x30201), 0xFF00(word+0x30201), 0xFF0000(word+0x30201), 0xFF000000(word+0x30201),
+    0xFF00000000(word), 0xFF0000000000(word), 0xFF000000000000(word), 0xFF00000000000000(word)
+};
 .visible .global .align 8 .u64 pointer = twice;
 .visible .global .attribute(.managed) .align 4 .u32 shared = 9;
 .extern .global .align 4 .u32 elsewhere;
@@ -55,7 +59,9 @@ def test_initial_values_take_addresses():
     assert size == 16
     assert [read(int(addresses) + 8 * i, 8) for i in range(2)] == [int(word), int(word) + 4]
     chosen, _ = variable(b"bytes")
-    assert read(chosen, 3) == int(word) & 0xFFFFFF
+    split = (int(word) + 0x30201).to_bytes(8, "little")
+    assert len({0, *split[:3]}) == 4  # equal bytes would hide a wrong shift
+    assert read(chosen, 8).to_bytes(8, "little") == split
     pointer, _ = variable(b"pointer")
     assert read(pointer, 8) != 0
 

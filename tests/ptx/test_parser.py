@@ -69,6 +69,11 @@ class TestModule:
         assert parsed.targets == ("sm_90a", "debug")
         assert parsed.address_size == 64
 
+    def test_later_target_directives_add_to_the_first(self):
+        parsed = module(".target debug\n.global .u32 x;\n.target sm_90, texmode_independent\n")
+        assert parsed.targets == ("sm_90", "debug", "sm_90", "texmode_independent")
+        assert [v.name for v in parsed.variables] == ["x"]
+
     def test_the_address_size_may_be_left_out(self):
         assert parse(".version 9.0 .target sm_90").address_size == 64
 

@@ -14,6 +14,8 @@ from pathlib import Path
 import pytest
 from samples_readme import ROOT, Sample, samples
 
+from tests.support.processes import PATIENCE
+
 DEVICE = os.environ.get("CUDARUN_SAMPLES_DEVICE", "cpu")
 
 
@@ -30,7 +32,7 @@ def cudarun(arguments: tuple[str, ...], folder: Path) -> subprocess.CompletedPro
         cwd=folder,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=PATIENCE,
     )
 
 

@@ -8,6 +8,8 @@ import sys
 import pytest
 from command_tree import contexts
 
+from tests.support.processes import PATIENCE
+
 HEAVY = {"numpy", "rich", "cuda", "elftools", "ml_dtypes"}
 
 PATHS = [context.command_path.split()[1:] for context in contexts()]
@@ -26,7 +28,7 @@ def _imported(*arguments: str) -> set[str]:
         [sys.executable, "-X", "importtime", *arguments],
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=PATIENCE,
     )
     assert done.returncode == 0, done.stderr
     lines = (line for line in done.stderr.splitlines() if line.startswith("import time:"))

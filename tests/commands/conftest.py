@@ -13,6 +13,7 @@ import pytest
 
 from tests.commands.started import started
 from tests.report.published import validate
+from tests.support.processes import PATIENCE
 
 ROOT = Path(__file__).resolve().parents[2]
 SAMPLES = ROOT / "samples"
@@ -45,7 +46,7 @@ def run(tmp_path: Path) -> Run:
     def run(*args: str, stdin: bytes = b"", env: dict[str, str] | None = None) -> Ran:
         clean = {k: v for k, v in os.environ.items() if not k.startswith("CUDARUN_")}
         whole = clean | {"PYTHONPATH": str(ROOT)} | (env or {})
-        code, out, err = started(args, tmp_path, whole, stdin, timeout=120)
+        code, out, err = started(args, tmp_path, whole, stdin, timeout=PATIENCE)
         return Ran(code, out.decode(), err.decode())
 
     return run

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.support.processes import PATIENCE
+
 if TYPE_CHECKING:
     from conftest import Run
 
@@ -110,7 +112,7 @@ def test_ctrl_c(tmp_path: Path) -> None:
         assert process.stderr is not None
         assert any("running" in line for line in process.stderr)
         process.send_signal(signal.SIGINT)
-        out, _ = process.communicate(timeout=60)
+        out, _ = process.communicate(timeout=PATIENCE)
     assert process.returncode == 130
     assert json.loads(out) == {
         "schema": "cudarun/launch/1",

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
+
+from tests.support.processes import PATIENCE, children, wait_for_end
 
 if TYPE_CHECKING:
     from conftest import Run
@@ -379,38 +381,34 @@ def test_an_endless_kernel_of_two_devices(run: Run) -> None:
     assert (ran.code, ran.err) == (6, ENDLESS)
 
 
-def test_where_all_threads_of_a_hung_kernel_are(run: Run, tmp_path: Path) -> None:
+def test_where_all_threads_of_a_hung_kernel_are(run: Run, hangs: str) -> None:
     """Also what it printed, and what detectors found until then."""
-    (tmp_path / "hang.cu").write_text(HANG)
     arguments = ("flag=i32[1]:zeros", "y=i32[n]", "n=i32:64")
     ran = run(
-        "launch", "hang.cu", "-d", "cpu", "--grid", "2", "--block", "64", *arguments,
-        "--timeout", "1", "--detect", "race",
+        "launch", hangs, "-k", "at_a_barrier", "-d", "cpu", "--grid", "2", "--block", "64",
+        *arguments, "--timeout", "3", "--detect", "race",
     )  # fmt: skip
     assert ran.code == 6, ran.err
     assert ran.out.startswith("waiting\nwaiting\nFAILED race in shared memory: part")
-    shown = ran.err.replace(f"{tmp_path}/", "").splitlines()
+    shown = ran.err.splitlines()
     assert [line.strip() for line in shown if "PTX line" not in line] == [
-        "error: no result within 1 s; the worker was killed",
-        "in file hang.cu, kernel hang, device cpu",
-        "| kernel hang: 0 of 2 blocks have ended",
+        "error: no result within 3 s; the worker was killed",
+        "in file hangs.ptx, kernel at_a_barrier, device cpu",
+        "| kernel at_a_barrier: 0 of 2 blocks have ended",
         "|   2 threads run: block (0, 0, 0), thread (0, 0, 0); block (1, 0, 0), thread (0, 0, 0)",
-        "|     from hang.cu:7",
+        "|     from hangs.cu:16",
         "|   126 threads wait at barrier 0: block (0, 0, 0), thread (1, 0, 0); "
         "block (0, 0, 0), thread (2, 0, 0); block (0, 0, 0), thread (3, 0, 0) and 123 more",
-        "|     from hang.cu:8",
+        "|     from hangs.cu:17",
         "hint: a kernel that never ends, or a limit (--timeout) that is too short",
     ]
 
 
-def test_threads_of_a_hung_kernel_that_have_parted(run: Run, tmp_path: Path) -> None:
-    loops = "\n".join(f"if (threadIdx.x == {i}) while (*flag < {i + 1}) {{}}" for i in range(6))
-    source = f'extern "C" __global__ void hang(volatile int *flag, int *y, int n) {{\n{loops}\n}}'
-    (tmp_path / "hang.cu").write_text(source)
-    arguments = ("flag=i32[1]:zeros", "y=i32[n]", "n=i32:64")
+def test_threads_of_a_hung_kernel_that_have_parted(run: Run, hangs: str) -> None:
     ran = run(
-        "launch", "hang.cu", "-d", "cpu", "--block", "6", "--timeout", "1", *arguments, "--json"
-    )
+        "launch", hangs, "-k", "in_six_loops", "-d", "cpu", "--block", "6", "--timeout", "3",
+        "flag=i32[1]:zeros", "--json",
+    )  # fmt: skip
     assert ran.code == 6
     log = ran.document["error"]["log"]
     assert log.count("1 thread runs: block (0, 0, 0), thread (") == 4
@@ -426,17 +424,13 @@ error: no result within 1 s; the worker was killed
   |     from endless.cu:7
 hint: a kernel that never ends, or a limit (--timeout) that is too short
 """
-HANG = """\
-extern "C" __global__ void hang(volatile int *flag, int *y, int n) {
-    __shared__ int part[64];
-    part[threadIdx.x] = threadIdx.x;
-    y[threadIdx.x] = part[63 - threadIdx.x];
-    if (threadIdx.x == 0) {
-        printf("waiting\\n");
-        while (*flag == 0) {}
-    } __syncthreads();
-}
-"""
+
+
+@pytest.fixture
+def hangs(tmp_path: Path) -> str:
+    """Kernels that never end. A source would have to be compiled within the limit."""
+    shutil.copy(ROOT / "tests/data/hangs/hangs.ptx", tmp_path)
+    return "hangs.ptx"
 
 
 def endless() -> subprocess.Popen[str]:
@@ -453,34 +447,23 @@ def endless() -> subprocess.Popen[str]:
     raise AssertionError("it never launched")
 
 
-def children(pid: int) -> list[int]:
-    return [int(p) for p in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
-
-
-def gone(pid: int) -> bool:
-    deadline = time.monotonic() + 10
-    while Path(f"/proc/{pid}").exists() and time.monotonic() < deadline:
-        time.sleep(0.01)
-    return not Path(f"/proc/{pid}").exists()
-
-
 def test_ctrl_c_is_130_and_leaves_no_process() -> None:
     with endless() as process:
         [worker] = children(process.pid)
         process.send_signal(signal.SIGINT)
-        process.communicate(timeout=20)
+        process.communicate(timeout=PATIENCE)
     assert process.returncode == 130
-    assert gone(worker)
+    wait_for_end(worker)
 
 
 def test_a_killed_worker_is_7() -> None:
     with endless() as process:
         [worker] = children(process.pid)
         os.kill(worker, signal.SIGKILL)
-        _, err = process.communicate(timeout=20)
+        _, err = process.communicate(timeout=PATIENCE)
     assert process.returncode == 7
     assert "the worker process was killed by signal 9 (SIGKILL)" in err
-    assert gone(worker)
+    wait_for_end(worker)
 
 
 def test_a_document_for_a_launch_that_came_to_nothing(run: Run) -> None:
@@ -502,7 +485,7 @@ def test_a_full_disk_beneath_stdout_is_an_error_not_a_traceback() -> None:
     with Path("/dev/full").open("wb") as full:
         done = subprocess.run(
             [sys.executable, "-m", "cudarun", *SAXPY, *ARGUMENTS, "--json"],
-            cwd=ROOT, stdout=full, stderr=subprocess.PIPE, text=True, timeout=60,
+            cwd=ROOT, stdout=full, stderr=subprocess.PIPE, text=True, timeout=PATIENCE,
         )  # fmt: skip
     assert done.stderr == "error: the output cannot be written: No space left on device\n"
     assert done.returncode == 2

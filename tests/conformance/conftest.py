@@ -12,6 +12,8 @@ from typing import Any
 
 import pytest
 
+from tests.support.processes import PATIENCE
+
 HERE = Path(__file__).parent
 DRIVERS = {"emulator": "cudarun.emulator.driver", "cuda": "cuda.bindings.driver"}
 PREFIX = "CUDA_ERROR_"
@@ -167,7 +169,7 @@ def in_new_process(driver_name: str) -> Callable[..., subprocess.CompletedProces
             capture_output=True,
             text=True,
             check=True,
-            timeout=120,
+            timeout=PATIENCE,
             env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)} | environment,
         )
 

@@ -13,6 +13,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.processes import PATIENCE
+
 ROOT = Path(__file__).parents[2]
 PROGRAMS = sorted((Path(__file__).parent / "cuda_python").glob("*.py"))
 OF_THE_BINDINGS = "from cuda.bindings import driver as cuda\n"
@@ -25,7 +27,7 @@ def run(source, path, **environment):
         [sys.executable, "-c", f"__file__ = {str(path)!r}\n{source}"],
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=PATIENCE,
         cwd=ROOT,
         env=os.environ | environment,
         check=False,

@@ -11,8 +11,7 @@ import pytest
 
 from cudarun.emulator import driver
 from cudarun.emulator.faults import DeviceFault
-
-WAIT = 10  # seconds after which a test gives up; none waits as long
+from tests.support.processes import PATIENCE
 
 
 def code(answer):
@@ -43,16 +42,16 @@ def test_other_threads_make_calls_while_a_kernel_runs(fresh_process, device):
 
     def kernel():
         started.set()
-        assert end.wait(WAIT)
+        assert end.wait(PATIENCE)
 
     with ThreadPoolExecutor(1) as pool:
         launch = pool.submit(run, fresh_process, device, kernel)
-        assert started.wait(WAIT)
+        assert started.wait(PATIENCE)
         assert driver.cuDeviceGetCount()[1] == 1
         assert code(driver.cuMemAlloc(16)) == 0
         assert driver.cuStreamQuery(0)[0].name == "CUDA_ERROR_NOT_READY"
         end.set()
-        launch.result(WAIT)
+        launch.result(PATIENCE)
     assert code(driver.cuStreamQuery(0)) == 0
 
 
@@ -62,16 +61,16 @@ def test_synchronising_waits_for_the_kernel_of_another_thread(fresh_process, dev
 
     def kernel():
         started.set()
-        assert end.wait(WAIT)
+        assert end.wait(PATIENCE)
         order.append("kernel")
 
     with ThreadPoolExecutor(1) as pool:
         launch = pool.submit(run, fresh_process, device, kernel)
-        assert started.wait(WAIT)
+        assert started.wait(PATIENCE)
         threading.Timer(0.05, end.set).start()
         assert code(driver.cuCtxSynchronize()) == 0
         order.append("synchronised")
-        launch.result(WAIT)
+        launch.result(PATIENCE)
     assert order == ["kernel", "synchronised"]
 
 
@@ -89,7 +88,7 @@ def test_kernels_of_one_device_run_one_after_the_other(fresh_process, device):
 
     with ThreadPoolExecutor(4) as pool:
         for future in [pool.submit(run, fresh_process, device, kernel) for _ in range(40)]:
-            future.result(WAIT)
+            future.result(PATIENCE)
     assert most == 1
 
 
@@ -148,7 +147,7 @@ def test_a_fault_is_every_threads_and_every_devices(fresh_process, monkeypatch):
         return code(driver.cuCtxSynchronize()), code(driver.cuMemAlloc(16))
 
     with ThreadPoolExecutor(1) as pool:
-        assert pool.submit(elsewhere).result(WAIT) == (700, 700)
+        assert pool.submit(elsewhere).result(PATIENCE) == (700, 700)
     assert code(driver.cuDevicePrimaryCtxReset(1)) == 0
     assert code(driver.cuDevicePrimaryCtxRetain(0)) == 700
 
@@ -209,7 +208,7 @@ def test_threads_have_stacks_of_their_own(fresh_process, device):
 
     here = int(driver.cuCtxGetCurrent()[1])
     with ThreadPoolExecutor(1) as pool:
-        before, created, after = pool.submit(elsewhere).result(WAIT)
+        before, created, after = pool.submit(elsewhere).result(PATIENCE)
     assert (before, after) == (0, created)
     assert int(driver.cuCtxGetCurrent()[1]) == here
 
@@ -224,13 +223,13 @@ def test_a_stream_of_another_device_is_waited_for(fresh_process, monkeypatch):
 
     def kernel():
         started.set()
-        assert end.wait(WAIT)
+        assert end.wait(PATIENCE)
         faulting()
 
     with ThreadPoolExecutor(1) as pool:
         launch = pool.submit(run, fresh_process, fresh_process.devices[1], kernel)
-        assert started.wait(WAIT)
+        assert started.wait(PATIENCE)
         assert code(driver.cuCtxSynchronize()) == 0
         threading.Timer(0.05, end.set).start()
         assert code(driver.cuStreamSynchronize(stream)) == 700
-        launch.result(WAIT)
+        launch.result(PATIENCE)

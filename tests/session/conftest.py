@@ -16,6 +16,7 @@ from cudarun.session.workers.parent import WorkerSpec
 from cudarun.session.workers.pool import WorkerPool
 from cudarun.session.workers.progress import Progress
 from cudarun.session.workers.session import Session
+from tests.support.processes import PATIENCE
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -37,7 +38,7 @@ def in_session(monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[[Session],
 
     def run(task: Callable[[Session], Any]) -> Any:
         with WorkerPool() as pool:
-            return pool.call(WorkerSpec(open_session), task, 60).unwrap()
+            return pool.call(WorkerSpec(open_session), task, PATIENCE).unwrap()
 
     return run
 

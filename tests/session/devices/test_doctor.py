@@ -16,6 +16,7 @@ from cudarun.session.devices import doctor
 from cudarun.session.devices.doctor import Machine
 from cudarun.session.devices.probes import Library
 from cudarun.session.workers.parent import Outcome
+from tests.support.processes import PATIENCE
 
 
 @pytest.fixture
@@ -173,7 +174,7 @@ def test_no_driver_is_loaded_in_our_own_process(tmp_path: Path, words: tuple[str
     process = subprocess.Popen(
         [sys.executable, "-m", "cudarun", *words], env=env, stdout=subprocess.PIPE, text=True
     )
-    out, _ = process.communicate(timeout=120)
+    out, _ = process.communicate(timeout=PATIENCE)
     loaded_in = {int(line) for line in (tmp_path / "loaded").read_text().split()}
     assert "13.0" in out
     assert loaded_in
@@ -202,7 +203,7 @@ def test_a_file_that_is_no_library(tmp_path: Path) -> None:
 def _diagnosed(env: dict[str, str]) -> list[str]:
     done = subprocess.run(
         [sys.executable, "-m", "cudarun", "devices", "--doctor"],
-        env=os.environ | env, capture_output=True, text=True, timeout=120,
+        env=os.environ | env, capture_output=True, text=True, timeout=PATIENCE,
     )  # fmt: skip
     assert (done.returncode, done.stderr) == (3, "")
     return [line.rstrip() for line in done.stdout.splitlines()]

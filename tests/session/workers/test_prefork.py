@@ -6,7 +6,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -18,6 +17,7 @@ from cudarun.session.workers import prefork
 from cudarun.session.workers.devices import DeviceWorkers
 from cudarun.session.workers.job import Job
 from cudarun.session.workers.pool import WorkerPool
+from tests.support.processes import PATIENCE, children, wait_for_end
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -183,10 +183,7 @@ def test_it_ends_with_its_parent(number: int, status: int) -> None:
     ) as parent:
         assert parent.stderr is not None
         assert any("running" in line for line in parent.stderr)
-        [worker] = Path(f"/proc/{parent.pid}/task/{parent.pid}/children").read_text().split()
+        [worker] = children(parent.pid)
         parent.send_signal(number)
-        assert parent.wait(timeout=20) == status
-    deadline = time.monotonic() + 10
-    while is_there(int(worker)) and time.monotonic() < deadline:
-        time.sleep(0.01)
-    assert not is_there(int(worker))
+        assert parent.wait(timeout=PATIENCE) == status
+    wait_for_end(worker)

@@ -5,8 +5,12 @@ from __future__ import annotations
 import io
 import os
 import pty
+import re
+import signal
 import subprocess
 import sys
+from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -15,6 +19,7 @@ from cudarun.report import progress
 from cudarun.report.progress import StatusLine, status_line
 from cudarun.session.workers.page import Page
 from cudarun.session.workers.progress import Progress
+from tests.support.processes import children
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -93,35 +98,47 @@ def test_no_line_where_there_is_no_terminal(monkeypatch: pytest.MonkeyPatch) -> 
     assert status_line() is None
 
 
-def test_on_a_terminal_a_long_launch_says_what_it_is_doing() -> None:
+def shown_until_killed(arguments: Sequence[str], text: str, folder: Path) -> tuple[int, str]:
+    """Run ``cudarun`` on a terminal, and kill its worker when it has shown a text.
+
+    Returns:
+        Its exit status, and all that it has shown.
+    """
     mine, theirs = pty.openpty()
-    done = subprocess.run(
-        [sys.executable, "-m", "cudarun", "launch", "samples/endless.ptx", "-d", "cpu",
-         "--timeout", "2", "x=i32[1]:zeros"],
-        cwd=ROOT, stdout=subprocess.PIPE, stderr=theirs, timeout=60,
-    )  # fmt: skip
-    os.close(theirs)
-    written = os.read(mine, 1 << 16).decode()
+    written = ""
+    with subprocess.Popen(
+        [sys.executable, "-m", "cudarun", *arguments],
+        cwd=folder, stdout=subprocess.DEVNULL, stderr=theirs,
+        env={**os.environ, "PYTHONPATH": str(ROOT), "COLUMNS": "200"},
+    ) as process:  # fmt: skip
+        os.close(theirs)
+        killed = False
+        with suppress(OSError):  # the terminal is closed
+            while True:
+                written += os.read(mine, 1 << 16).decode()
+                if not killed and text in written:
+                    killed = True
+                    os.kill(children(process.pid)[0], signal.SIGKILL)
     os.close(mine)
-    assert done.returncode == 6
-    assert "1 s  running endless" in written
-    assert "error: " in written.split("\r\x1b[K")[-1]
+    return process.returncode, written
+
+
+def test_on_a_terminal_a_long_launch_says_what_it_is_doing() -> None:
+    arguments = ("launch", "samples/endless.ptx", "-d", "cpu", "x=i32[1]:zeros")
+    code, written = shown_until_killed(arguments, " s  running endless", ROOT)
+    assert code == 7
+    *_, line, last = written.split("\r\x1b[K")
+    assert re.fullmatch(r"\d+ s  running endless", line)
+    assert "the worker process was killed" in last
 
 
 def test_a_spec_says_which_case_it_is_at(tmp_path: Path) -> None:
     (tmp_path / "cases.toml").write_text(
         f'[[launch]]\nname = "never ends"\nimage = "{ROOT}/samples/endless.ptx"\n'
-        'args = ["flag=i32[1]:zeros"]\ntimeout = 1.5\nexpect_error = "OutOfTime"\n'
+        'args = ["flag=i32[1]:zeros"]\nexpect_error = "WorkerDied"\n'
     )
-    mine, theirs = pty.openpty()
-    done = subprocess.run(
-        [sys.executable, "-m", "cudarun", "launch", "--spec", "cases.toml", "-d", "cpu"],
-        cwd=tmp_path, stdout=subprocess.PIPE, stderr=theirs, timeout=60,
-        env={**os.environ, "PYTHONPATH": str(ROOT), "COLUMNS": "200"},
-    )  # fmt: skip
-    os.close(theirs)
-    written = os.read(mine, 1 << 16).decode()
-    os.close(mine)
-    assert done.returncode == 0
-    assert "1 s  running endless  on cpu, case 1 of 1: never ends" in written
+    case = " s  running endless  on cpu, case 1 of 1: never ends"
+    arguments = ("launch", "--spec", "cases.toml", "-d", "cpu")
+    code, written = shown_until_killed(arguments, case, tmp_path)
+    assert code == 0
     assert written.endswith("\r\x1b[K")

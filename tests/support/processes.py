@@ -6,8 +6,10 @@ so long that no machine is too busy for it.
 
 from __future__ import annotations
 
+import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 
 PATIENCE = 600.0
@@ -29,11 +31,10 @@ def wait_until(holds: Callable[[], bool], event: str) -> None:
 
 def is_alive(pid: int) -> bool:
     """Return whether there is such a process and it is no zombie."""
-    try:
+    with suppress(FileNotFoundError, ProcessLookupError):
         status = Path(f"/proc/{pid}/stat").read_text()
-    except (FileNotFoundError, ProcessLookupError):
-        return False
-    return status.rpartition(")")[2].split()[0] not in "ZX"
+        return status.rpartition(")")[2].split()[0] not in "ZX"
+    return False
 
 
 def wait_for_end(pid: int) -> None:
@@ -44,3 +45,23 @@ def wait_for_end(pid: int) -> None:
 def children(pid: int) -> list[int]:
     """Return the children of a process, which has one thread."""
     return [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+
+
+def parents() -> Iterator[tuple[int, int]]:
+    """Yield every process of the machine and its parent."""
+    for entry in os.scandir("/proc"):
+        if entry.name.isdigit():
+            with suppress(OSError):
+                status = Path(entry.path, "stat").read_text().rpartition(")")[2].split()
+                yield int(entry.name), int(status[1])
+
+
+def marked(mark: str) -> list[int]:
+    """Return the processes that live and have been started with ``NAME=VALUE`` set."""
+    found = []
+    for pid, _ in parents():
+        with suppress(OSError):
+            variables = Path(f"/proc/{pid}/environ").read_bytes().split(b"\0")
+            if mark.encode() in variables and is_alive(pid):
+                found.append(pid)
+    return found

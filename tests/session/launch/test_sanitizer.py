@@ -10,7 +10,7 @@ import os
 import re
 import sys
 import textwrap
-import time
+import uuid
 from pathlib import Path
 
 import pytest
@@ -24,6 +24,7 @@ from cudarun.session.driver.target import Target
 from cudarun.session.image.image import Image
 from cudarun.session.launch.request import Geometry, LaunchRequest
 from cudarun.session.launch.sanitizer import PROGRAM, find_program, sanitize
+from tests.support.processes import marked, wait_until
 
 ROOT = Path(__file__).resolve().parents[3]
 IMAGE = ROOT / "tests" / "data" / "faults" / "faults.ptx"
@@ -191,27 +192,14 @@ def test_findings_in_unknown_words_are_findings(stand_in) -> None:
     assert [finding.kind for finding in sanitizer.findings] == ["unrecognised"]
 
 
-def test_the_time_limit_ends_the_worker_too(stand_in, tmp_path: Path) -> None:
-    marker = tmp_path / "pid"
-    body = f"""
-        process = subprocess.Popen(worker)
-        open({str(marker)!r}, "w").write(str(process.pid))
-        process.wait()
-    """
-    stand_in(body=body)
+def test_the_time_limit_ends_the_worker_too(stand_in, monkeypatch: pytest.MonkeyPatch) -> None:
+    mark = f"CUDARUN_TEST={uuid.uuid4()}"
+    monkeypatch.setenv(*mark.split("="))
+    stand_in()
     report = launched("endless", timeout=3)
     assert report.exit_code == 6
     assert "no result within 3 s under compute-sanitizer" in str(failure(report))
-    pid = int(marker.read_text())
-    for _ in range(500):
-        try:
-            state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
-        except FileNotFoundError:
-            return
-        if state == "Z":
-            return
-        time.sleep(0.01)
-    pytest.fail("the worker goes on")
+    wait_until(lambda: not marked(mark), "end of the sanitizer and its worker")
 
 
 def test_it_is_found_in_a_toolkit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,7 +12,6 @@ import textwrap
 import time
 from collections.abc import Callable
 from functools import partial
-from pathlib import Path
 from typing import Any, NoReturn
 
 import pytest
@@ -21,7 +20,7 @@ from cudarun.errors import DeviceFailed, OutOfTime, WorkerDied
 from cudarun.report.documents.errors import error_record
 from cudarun.session.workers.parent import Outcome, WorkerProcess, WorkerSpec, settle
 from cudarun.session.workers.pool import WorkerPool
-from cudarun.session.workers.progress import Progress
+from tests.support.processes import PATIENCE, is_alive, wait_for_end, wait_until
 
 
 def supervise(
@@ -56,24 +55,6 @@ def _call(task: Callable[[], Any]) -> Any:
 
 def _identity(state: Any) -> Any:
     return state
-
-
-def _exists(pid: int) -> bool:
-    """Whether a process is there and not a zombie."""
-    try:
-        status = Path(f"/proc/{pid}/stat").read_text()
-    except FileNotFoundError:
-        return False
-    return status.rpartition(")")[2].split()[0] != "Z"
-
-
-def _gone(pid: int, patience: float = 5.0) -> bool:
-    deadline = time.monotonic() + patience
-    while _exists(pid):
-        if time.monotonic() > deadline:
-            return False
-        time.sleep(0.01)
-    return True
 
 
 def test_values_come_back_in_order_from_processes_of_their_own() -> None:
@@ -137,73 +118,79 @@ def test_a_worker_that_leaves_without_an_answer() -> None:
     assert str(outcome.error) == "the worker process ended with status 3 and no answer"
 
 
+def _pause(_: object) -> None:
+    while True:
+        signal.pause()
+
+
+def overdue(state: Callable[[], Any]) -> Outcome[Any]:
+    """Return the outcome of a task that never ends on its own; ``state`` runs before it starts."""
+    with started(state) as worker:
+        worker.submit(_pause, 0.1)
+        assert settle([worker]) == [worker]
+        return worker.outcome()
+
+
 def test_a_hang_ends_with_the_time_limit_and_its_process() -> None:
-    read, write = os.pipe()
-
-    def hang() -> None:
-        os.write(write, str(os.getpid()).encode())
-        while True:
-            pass
-
-    outcomes = supervise([hang, lambda: "done"], timeout=0.5)
+    with WorkerPool() as pool:
+        hung, quick = (pool.acquire(spec_of(os.getpid)) for _ in range(2))
+        hung.submit(_pause, 0.1)
+        quick.submit(_identity, PATIENCE)
+        outcomes = pool.gather([hung, quick])
+        wait_for_end(hung.pid)
     assert isinstance(outcomes[0].error, OutOfTime)
-    assert str(outcomes[0].error) == "no result within 0.5 s; the worker was killed"
-    assert outcomes[1].unwrap() == "done"
-    assert _gone(int(os.read(read, 32)))
+    assert str(outcomes[0].error) == "no result within 0.1 s; the worker was killed"
+    assert outcomes[1].unwrap() == quick.pid
 
 
-def test_a_worker_can_say_where_it_stood_when_its_time_is_over() -> None:
-    def hang() -> None:
+def test_a_worker_can_report_where_it_stands_at_its_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    def listen() -> None:
         def stop(*_: object) -> NoReturn:
             raise OutOfTime("late", log="at the loop")
 
         signal.signal(signal.SIGALRM, stop)
-        while True:
-            pass
 
-    [outcome] = supervise([hang], timeout=0.3)
+    monkeypatch.setattr("cudarun.session.workers.parent.GRACE", PATIENCE)
+    outcome = overdue(listen)
     assert isinstance(outcome.error, OutOfTime)
-    assert str(outcome.error) == "no result within 0.3 s; the worker was killed"
+    assert str(outcome.error) == "no result within 0.1 s; the worker was killed"
     assert outcome.error.log == "at the loop"
 
 
-def test_a_result_that_comes_too_late_is_none() -> None:
-    def hang() -> str:
-        late = []
-        signal.signal(signal.SIGALRM, lambda *_: late.append(True))
-        while not late:
-            pass
-        return "done"
+def _until_signaled(late: list[bool]) -> str:
+    while not late:
+        signal.pause()
+    return "done"
 
-    [outcome] = supervise([hang], timeout=0.3)
+
+def test_a_result_that_comes_too_late_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    def listen() -> list[bool]:
+        late: list[bool] = []
+        signal.signal(signal.SIGALRM, lambda *_: late.append(True))
+        return late
+
+    monkeypatch.setattr("cudarun.session.workers.parent.GRACE", PATIENCE)
+    with started(listen) as worker:
+        worker.submit(_until_signaled, 0.1)
+        assert settle([worker]) == [worker]
+        outcome = worker.outcome()
     assert isinstance(outcome.error, OutOfTime)
     assert outcome.value is None
 
 
-def test_a_worker_that_does_not_hear_is_killed(monkeypatch: pytest.MonkeyPatch) -> None:
-    def hang() -> None:
-        signal.signal(signal.SIGALRM, lambda *_: None)
-        while True:
-            pass
-
-    monkeypatch.setattr("cudarun.session.workers.parent.GRACE", 0.2)
-    [outcome] = supervise([hang], timeout=0.3)
-    assert str(outcome.error) == "no result within 0.3 s; the worker was killed"
+def test_a_worker_that_does_not_answer_is_killed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("cudarun.session.workers.parent.GRACE", 0.1)
+    outcome = overdue(lambda: signal.signal(signal.SIGALRM, lambda *_: None) and None)
+    assert str(outcome.error) == "no result within 0.1 s; the worker was killed"
 
 
-def test_a_worker_that_has_nothing_to_say_is_killed_at_once(
+def test_a_worker_that_has_nothing_to_report_is_killed_at_once(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Otherwise a signal that is blocked would be waited for."""
-
-    def hang() -> None:
-        signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGALRM])
-        while True:
-            pass
-
     monkeypatch.setattr("cudarun.session.workers.parent.GRACE", 1e6)
-    [outcome] = supervise([hang], timeout=0.3)
-    assert str(outcome.error) == "no result within 0.3 s; the worker was killed"
+    outcome = overdue(lambda: signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGALRM]) and None)
+    assert str(outcome.error) == "no result within 0.1 s; the worker was killed"
 
 
 @pytest.mark.parametrize("layer", ["python", "c"])
@@ -251,18 +238,15 @@ def test_output_belongs_to_the_task_that_wrote_it() -> None:
 def test_a_worker_that_died_between_tasks_says_so() -> None:
     with started(os.getpid) as worker:
         os.kill(worker.pid, signal.SIGKILL)
-        assert _gone(worker.pid)
+        wait_for_end(worker.pid)
         outcome = ask(worker, _identity)
     assert str(outcome.error) == "the worker process was killed by signal 9 (SIGKILL)"
 
 
 def test_a_worker_that_nobody_needs_is_ended_at_once() -> None:
-    def sleep() -> None:
-        time.sleep(60)
-
-    with started(sleep) as worker:
-        assert _exists(worker.pid)
-    assert not _exists(worker.pid)
+    with started(signal.pause) as worker:
+        assert is_alive(worker.pid)
+    assert not is_alive(worker.pid)
 
 
 _PARENT = """
@@ -291,8 +275,8 @@ def test_no_worker_outlives_its_parent(number: int, status: int) -> None:
         assert parent.stdout is not None
         worker = int(parent.stdout.readline())
         parent.send_signal(number)
-        assert parent.wait(timeout=10) == status
-        assert _gone(worker)
+        assert parent.wait(timeout=PATIENCE) == status
+        wait_for_end(worker)
 
 
 def test_a_retired_worker_holds_no_descriptors() -> None:
@@ -301,13 +285,13 @@ def test_a_retired_worker_holds_no_descriptors() -> None:
         worker.retire()
         worker.retire()
         assert set(os.listdir("/proc/self/fd")) == before
-    assert not _exists(worker.pid)
+    assert not is_alive(worker.pid)
 
 
 def test_whoever_is_settled_first_is_told_first() -> None:
     with started(list) as quick, started(list) as slow:
         quick.submit(_identity)
-        slow.submit(_sleep, 0.1)
+        slow.submit(_pause, 0.1)
         assert settle([slow, quick]) == [quick]
         assert settle([slow]) == [slow]
         assert isinstance(slow.outcome().error, OutOfTime)
@@ -315,27 +299,22 @@ def test_whoever_is_settled_first_is_told_first() -> None:
 
 def test_patience_ends_without_any() -> None:
     with started(list) as worker:
-        worker.submit(_sleep)
+        worker.submit(_pause)
         assert settle([worker], patience=0.05) == []
-
-
-def _sleep(state: Any) -> None:
-    time.sleep(60)
 
 
 def test_starting_does_not_count_for_the_time_limit() -> None:
     with started(partial(time.sleep, 0.5)) as worker:
-        worker.submit(_identity, 0.2)
-        assert settle([worker]) == [worker]
-        assert worker.outcome().error is None
+        worker.submit(_pause, 0.2)
+        assert settle([worker], patience=0.3) == []
 
 
 def test_a_driver_that_never_initializes_has_a_limit_of_its_own(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr("cudarun.session.workers.parent.STARTUP_LIMIT", 0.3)
-    with started(partial(time.sleep, 60)) as worker:
-        worker.submit(_identity, 60)
+    with started(signal.pause) as worker:
+        worker.submit(_identity, PATIENCE)
         assert settle([worker]) == [worker]
         outcome = worker.outcome()
     assert isinstance(outcome.error, OutOfTime)
@@ -348,22 +327,16 @@ def test_without_a_limit_starting_has_none(monkeypatch: pytest.MonkeyPatch) -> N
         assert ask(worker, _identity).error is None
 
 
-def _two_phases(progress: Progress) -> str:
-    for _ in range(2):
-        progress.start_phase()
-        time.sleep(0.6)
-    return "done"
-
-
 def test_each_phase_has_the_limit_by_itself() -> None:
-    with WorkerProcess(WorkerSpec(_identity)) as worker:
-        worker.submit(_two_phases, 1.0)
-        assert settle([worker]) == [worker]
-        assert worker.outcome().unwrap() == "done"
-
-
-def test_one_phase_that_is_too_long_ends_it() -> None:
-    with WorkerProcess(WorkerSpec(_identity)) as worker:
-        worker.submit(_two_phases, 0.2)
-        assert settle([worker]) == [worker]
-        assert isinstance(worker.outcome().error, OutOfTime)
+    with started(list) as worker:
+        worker.submit(_pause, PATIENCE)
+        wait_until(lambda: worker.page.phase_start is not None, "phase")
+        before = worker.page.phase_start
+        worker.page.start_phase()
+        after = worker.page.phase_start
+        assert before is not None
+        assert after is not None
+        assert after > before
+        left = worker.seconds_left
+        assert left is not None
+        assert left > before + PATIENCE - time.monotonic()

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import check_docs
-import console_blocks
 import pytest
+
+from tests.support import console_blocks
+from tools import check_docs
 
 
 @pytest.mark.parametrize("check", check_docs.CHECKS, ids=lambda check: check.__name__)

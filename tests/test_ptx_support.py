@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import generate_ptx_support
 import pytest
 
 from cudarun.emulator.isa.manual import CHAPTERS, REFUSED_FORMS, complaint
 from cudarun.emulator.isa.table import MODULES, candidates
+from tools import generate_ptx_support
 
 
 def split(name: str) -> tuple[str, tuple[str, ...]]:

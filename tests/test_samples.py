@@ -12,9 +12,9 @@ import sys
 from pathlib import Path
 
 import pytest
-from samples_readme import ROOT, Sample, samples
 
 from tests.support.processes import PATIENCE
+from tests.support.samples_readme import ROOT, Sample, samples
 
 DEVICE = os.environ.get("CUDARUN_SAMPLES_DEVICE", "cpu")
 

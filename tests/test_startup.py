@@ -6,8 +6,8 @@ import subprocess
 import sys
 
 import pytest
-from command_tree import contexts
 
+from tests.support.command_tree import contexts
 from tests.support.processes import PATIENCE
 
 HEAVY = {"numpy", "rich", "cuda", "elftools", "ml_dtypes"}

@@ -1,6 +1,6 @@
 """Check that the documents are true: links, shown commands, the command reference, help texts.
 
-``python tools/check_docs.py`` prints every fault as ``file:line: what`` and exits with 1 when there
+``python -m tools.check_docs`` prints every fault as ``file:line: what`` and exits with 1 when there
 is one. `tests/test_docs.py` runs the same checks.
 """
 
@@ -13,14 +13,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import click
-import generate_cli_docs
-import generate_json_schemas
-from command_tree import contexts, find
-from console_blocks import commands
 
 from cudarun.arguments.expressions import parse_expression
 from cudarun.arguments.grammar import parse_argument
 from cudarun.errors import CudarunError
+from tests.support.command_tree import contexts, find
+from tests.support.console_blocks import commands
+from tools import generate_cli_docs, generate_json_schemas
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -136,7 +135,7 @@ def stale_reference() -> Iterator[str]:
     """The command reference, when it is not what ``--help`` says."""
     target = generate_cli_docs.TARGET
     if not target.exists() or target.read_text() != generate_cli_docs.reference():
-        yield f"{target.relative_to(ROOT)}:1: stale; run python tools/generate_cli_docs.py"
+        yield f"{target.relative_to(ROOT)}:1: stale; run python -m tools.generate_cli_docs"
 
 
 def stale_schemas() -> Iterator[str]:
@@ -150,7 +149,7 @@ def stale_schemas() -> Iterator[str]:
         if file not in known:
             yield f"{path.relative_to(ROOT)}:1: the schema of no document"
         elif not path.exists() or path.read_text() != generate_json_schemas.text(known[file]):
-            yield f"{path.relative_to(ROOT)}:1: stale; run python tools/generate_json_schemas.py"
+            yield f"{path.relative_to(ROOT)}:1: stale; run python -m tools.generate_json_schemas"
 
 
 def unlisted_schemas() -> Iterator[str]:

@@ -2,7 +2,7 @@
 
 ::
 
-    python tools/compare_cuobjdump.py --cuobjdump PATH FILE…
+    python -m tools.compare_cuobjdump --cuobjdump PATH FILE…
 
 Of a fatbin, object, library or executable every cubin inside is compared. For each kernel:
 registers, stack frame, static shared memory, constant memory, and offset and size of each
@@ -21,12 +21,9 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT))
-
-from cudarun.images.facts import KernelFacts  # noqa: E402
-from cudarun.images.identify import ImageKind, identify  # noqa: E402
-from cudarun.images.read import image_entries, read_image  # noqa: E402
+from cudarun.images.facts import KernelFacts
+from cudarun.images.identify import ImageKind, identify
+from cudarun.images.read import image_entries, read_image
 
 Facts = dict[str, object]
 

@@ -3,8 +3,8 @@
 Whatever a file holds: no traceback, no hang, exit code 0, 2 or 4 of each. On a GPU a driver may
 crash of a cubin, which is 7, and only the worker dies of it::
 
-    python tools/fuzz_images.py --count 2000 --device cpu
-    python tools/fuzz_images.py --count 200 --device 0 --kinds cubin ptx
+    python -m tools.fuzz_images --count 2000 --device cpu
+    python -m tools.fuzz_images --count 200 --device 0 --kinds cubin ptx
 """
 
 from __future__ import annotations
@@ -17,20 +17,18 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
+from cudarun.report.image_types import LoadReport
+from cudarun.session.driver.selection import parse_devices
+from cudarun.session.driver.target import Target
+from cudarun.session.image.image import Image
+from cudarun.session.load.offline import load_offline
+from cudarun.session.load.parent import load, prefetch
+from cudarun.session.load.request import LoadRequest
+from cudarun.session.workers.devices import DeviceWorkers
+from cudarun.session.workers.pool import WorkerPool
+from tests.images.golden_files import archive
+
 ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT))
-
-from cudarun.report.image_types import LoadReport  # noqa: E402
-from cudarun.session.driver.selection import parse_devices  # noqa: E402
-from cudarun.session.driver.target import Target  # noqa: E402
-from cudarun.session.image.image import Image  # noqa: E402
-from cudarun.session.load.offline import load_offline  # noqa: E402
-from cudarun.session.load.parent import load, prefetch  # noqa: E402
-from cudarun.session.load.request import LoadRequest  # noqa: E402
-from cudarun.session.workers.devices import DeviceWorkers  # noqa: E402
-from cudarun.session.workers.pool import WorkerPool  # noqa: E402
-from tests.images.golden_files import archive  # noqa: E402
-
 KINDS = ["ptx", "cubin", "fatbin", "o", "a", "ltoir", "cu"]
 TEXTS = {"ptx", "cu"}
 REFUSALS = {2, 4}

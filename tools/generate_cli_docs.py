@@ -6,7 +6,8 @@ import sys
 from pathlib import Path
 
 import click
-from command_tree import contexts
+
+from tests.support.command_tree import contexts
 
 TARGET = Path(__file__).resolve().parent.parent / "docs" / "cli.md"
 
@@ -15,7 +16,7 @@ _WIDTH = 100  # columns, whatever terminal this runs in
 _HEAD = """\
 # Command reference
 
-Written by `python tools/generate_cli_docs.py` from `--help`: change the help texts, not this file.
+Written by `python -m tools.generate_cli_docs` from `--help`: change the help texts, not this file.
 """
 
 

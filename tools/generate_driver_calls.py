@@ -14,7 +14,7 @@ TARGET = Path(__file__).resolve().parent.parent / "docs" / "driver-calls.md"
 _HEAD = """\
 # Driver calls of the emulated device
 
-Written by `python tools/generate_driver_calls.py` from `cudarun.emulator.driver`: change the
+Written by `python -m tools.generate_driver_calls` from `cudarun.emulator.driver`: change the
 docstrings, not this file. [emulator.md](emulator.md) tells what they are the calls of.
 
 Each call has the parameters and the tuple of its namesake in `cuda.bindings.driver`, and returns

@@ -9,9 +9,9 @@ import sys
 from pathlib import Path
 
 import click
-from command_tree import find
 
 from cudarun.commands.declaration import EarlyEffect, Option
+from tests.support.command_tree import find
 
 TARGET = (
     Path(__file__).resolve().parent.parent / "cudarun" / "session" / "workers" / "early_options.py"
@@ -22,7 +22,7 @@ _COMMAND = "launch"
 _HEAD = '''\
 """The options of ``{command}``, as the early start reads them.
 
-Written by `python tools/generate_early_options.py` from their declarations: change those.
+Written by `python -m tools.generate_early_options` from their declarations: change those.
 """
 
 COMMAND = "{command}"

@@ -20,7 +20,7 @@ TARGET = Path(__file__).resolve().parent.parent / "docs" / "ptx-support.md"
 _HEAD = """\
 # PTX on the emulated device
 
-Written by `python tools/generate_ptx_support.py` from the instruction tables in
+Written by `python -m tools.generate_ptx_support` from the instruction tables in
 `cudarun/emulator/isa`: change those, not this file.
 
 The device `cpu` is of architecture sm_90 and takes PTX up to version 9.0. Here is every instruction

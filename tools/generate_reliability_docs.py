@@ -2,8 +2,8 @@
 
 ::
 
-    python tools/generate_reliability_docs.py
-    python tools/generate_reliability_docs.py --ran reliability.json   # of hardware_reliability.py
+    python -m tools.generate_reliability_docs
+    python -m tools.generate_reliability_docs --ran reliability.json   # of hardware_reliability.py
 
 What stands between the marks in that document is written by this; the rest is not touched.
 """
@@ -18,8 +18,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from fault_matrix import COMMANDS, FAULTS
-from fault_runner import Cell
+from tests.support.fault_matrix import COMMANDS, FAULTS
+from tests.support.fault_runner import Cell
 
 DOCUMENT = Path(__file__).resolve().parent.parent / "docs" / "reliability.md"
 

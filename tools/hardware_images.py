@@ -40,7 +40,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-import refusals
+from tests.support import refusals
 
 ROOT = Path(__file__).resolve().parent.parent
 GOLDEN = ROOT / "tests/images/golden"

@@ -24,7 +24,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from samples_readme import ROOT, samples
+from tests.support.samples_readme import ROOT, samples
 
 TIME_LIMIT = 300.0
 NOT_INSTALLED = 3

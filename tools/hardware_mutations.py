@@ -32,12 +32,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from mutation_launches import ROOT, Outcome, Work, run, works
-from ptx_mutations import Mutant, mutate
 
 from cudarun.emulator.program import compile_module
 from cudarun.ptx.errors import PtxError
 from cudarun.ptx.parser import parse
+from tests.support.mutation_launches import ROOT, Outcome, Work, run, works
+from tests.support.ptx_mutations import Mutant, mutate
 
 _SECONDS = 20
 _APPROXIMATE = re.compile(r"\.approx|^(?:@!?%\w+\s+)?(?:sin|cos|lg2|ex2|tanh|rcp|rsqrt)\b")

@@ -23,8 +23,8 @@ import time
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 
-import programs
-from programs import CHAPTERS, Outcome, difference
+from tests.support import programs
+from tests.support.programs import CHAPTERS, Outcome, difference
 
 EMULATED = "cpu"
 

@@ -24,8 +24,8 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from fault_matrix import COMMANDS, FAULTS, Fault
-from fault_runner import ROOT, Cell, Scene
+from tests.support.fault_matrix import COMMANDS, FAULTS, Fault
+from tests.support.fault_runner import ROOT, Cell, Scene
 
 SHOWN_LINES = 15
 

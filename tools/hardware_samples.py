@@ -25,7 +25,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
-from samples_readme import ROOT, Sample, samples
+from tests.support.samples_readme import ROOT, Sample, samples
 
 SAMPLES = ROOT / "samples"
 TIME_LIMIT = 120.0  # seconds per command; a command's own --timeout is far below

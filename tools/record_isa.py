@@ -2,10 +2,10 @@
 
 ::
 
-    python tools/record_isa.py --driver cuda --write tests/golden/isa-h200   # on the GPU to record
-    python tools/record_isa.py --driver cpu                                  # is every case taken?
-    python tools/record_isa.py --driver cpu --against tests/golden/isa-h200  # where do we differ?
-    python tools/record_isa.py --driver ptxas                                # what ptxas refuses
+    python -m tools.record_isa --driver cuda --write tests/golden/isa-h200   # on the GPU to record
+    python -m tools.record_isa --driver cpu                                  # is every case taken?
+    python -m tools.record_isa --driver cpu --against tests/golden/isa-h200  # where do we differ?
+    python -m tools.record_isa --driver ptxas                                # what ptxas refuses
 
 The cases and their inputs are made by ``tests/golden/isa``. Each chapter runs in a process of its
 own, since a fault ends the process; the cases of a group that faults, and those after it, are tried
@@ -31,13 +31,10 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT))
-
-from tests.golden.isa import store  # noqa: E402
-from tests.golden.isa.case import Case  # noqa: E402
-from tests.golden.isa.enumeration import CHAPTERS, WANTED, cases  # noqa: E402
-from tests.golden.isa.kernel import Group, Refused, Runner  # noqa: E402
+from tests.golden.isa import store
+from tests.golden.isa.case import Case
+from tests.golden.isa.enumeration import CHAPTERS, WANTED, cases
+from tests.golden.isa.kernel import Group, Refused, Runner
 
 DRIVERS = {"cpu": "cudarun.emulator.driver", "cuda": "cuda.bindings.driver"}
 GROUP = 64  # cases in a module

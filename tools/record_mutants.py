@@ -1,6 +1,6 @@
 """Write ``tests/emulator/mutants.txt``: mutants of PTX, and which of them ptxas takes.
 
-``python tools/record_mutants.py [COUNT]``, where ptxas of CUDA 13.0 is on the path. Each line of
+``python -m tools.record_mutants [COUNT]``, where ptxas of CUDA 13.0 is on the path. Each line of
 the record is a verdict, a file, a line of it and what that line becomes, divided by tabs.
 `tests/emulator/test_mutations.py` reads it.
 """
@@ -15,8 +15,8 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from mutation_launches import ROOT, works
-from ptx_mutations import Mutant, mutate
+from tests.support.mutation_launches import ROOT, works
+from tests.support.ptx_mutations import Mutant, mutate
 
 TARGET = ROOT / "tests" / "emulator" / "mutants.txt"
 _COUNT = 1000

@@ -2,8 +2,8 @@
 
 ::
 
-    python tools/record_textures.py --driver cuda --write tests/golden/textures-h200.xz
-    python tools/record_textures.py --driver cpu --against tests/golden/textures-h200.xz
+    python -m tools.record_textures --driver cuda --write tests/golden/textures-h200.xz
+    python -m tools.record_textures --driver cpu --against tests/golden/textures-h200.xz
 
 The cases are made by ``tests/golden/fetches.py``. Exit status 1 where something differs.
 """
@@ -15,10 +15,7 @@ import importlib
 import sys
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT))
-
-from tests.golden import fetches  # noqa: E402
+from tests.golden import fetches
 
 DRIVERS = {"cpu": "cudarun.emulator.driver", "cuda": "cuda.bindings.driver"}
 

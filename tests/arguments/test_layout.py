@@ -1,4 +1,4 @@
-"""500 random structs lie as the CUDA compiler lays them out (``tools/layout_golden.py``)."""
+"""500 random structs lie as the CUDA compiler lays them out (``tools/record_layouts.py``)."""
 
 from __future__ import annotations
 

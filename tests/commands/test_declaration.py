@@ -6,13 +6,13 @@ from pathlib import Path
 from typing import Any
 
 import click
-import command_tree
 import pytest
 
 from cudarun.commands import launch, load, spec_writing
 from cudarun.commands.declaration import JOINED, REPEATED, CaseForm, EarlyEffect, Option, Scope
 from cudarun.commands.spec_file import OPTIONS, _option_words, words
 from cudarun.errors import RequestError
+from tests.support import command_tree
 
 ROOT = next(command_tree.contexts())
 LAUNCH = [each for each in launch.command.params if isinstance(each, click.Option)]

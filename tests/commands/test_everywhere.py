@@ -6,8 +6,9 @@ import re
 from typing import TYPE_CHECKING
 
 import click
-import command_tree
 import pytest
+
+from tests.support import command_tree
 
 if TYPE_CHECKING:
     from conftest import Run

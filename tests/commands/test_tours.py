@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 
 import pytest
-from console_blocks import Command, commands
-from tours import TOURS, rewritten, run
+
+from tests.support.console_blocks import Command, commands
+from tools.generate_tours import TOURS, rewritten, run
 
 COMMANDS = [
     pytest.param(command, id=f"{tour.stem}-{command.line}")
@@ -18,7 +19,7 @@ COMMANDS = [
 @pytest.mark.parametrize("command", COMMANDS)
 def test_what_is_shown_is_what_is_printed(command: Command) -> None:
     ran = run(command)
-    assert list(command.output) == list(ran.lines), "run python tools/tours.py"
+    assert list(command.output) == list(ran.lines), "run python -m tools.generate_tours"
     said = re.match(r"Exit code (\d)\.", command.after)
     assert ran.exit_code == (int(said[1]) if said else 0)
 

@@ -1,4 +1,4 @@
-"""What drivers said of the files of ``tools/refusals.py``, and the explanation of each.
+"""What drivers said of the files of ``tests/support/refusals.py``, and the explanation of each.
 
 ``tests/data/refusals`` has a record for each device, made by ``tools/hardware_images.py``. What the
 driver answered then is explained again now, from the same file: the complaints with their lines,
@@ -13,13 +13,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import refusals
 
 from cudarun.diagnostics.case import Place
 from cudarun.errors import CudarunError, ImageRefused
 from cudarun.session.image.diagnosis import diagnose
 from cudarun.session.image.image import Image
 from cudarun.session.link.symbols import SymbolTable
+from tests.support import refusals
 
 DATA = Path(__file__).resolve().parents[1] / "data/refusals"
 RECORDS = {path.stem: json.loads(path.read_text()) for path in sorted(DATA.glob("*.json"))}

@@ -3,12 +3,12 @@
 import inspect
 import re
 
-import generate_driver_calls
 import pytest
 from cuda.bindings import driver as bindings
 
 from cudarun.emulator import driver
 from cudarun.emulator.api.calls import CALLS
+from tools import generate_driver_calls
 
 # Parameters that CUDA 12 and 13 name differently: these calls take both.
 OF_TWO_VERSIONS = {"cuCtxCreate", "cuMemAdvise", "cuMemPrefetchAsync"}
@@ -75,4 +75,4 @@ def test_calls_are_documented():
 
 def test_the_document_lists_the_calls():
     text = generate_driver_calls.TARGET.read_text()
-    assert text == generate_driver_calls.document(), "run tools/generate_driver_calls.py"
+    assert text == generate_driver_calls.document(), "run python -m tools.generate_driver_calls"

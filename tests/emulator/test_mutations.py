@@ -8,15 +8,15 @@ import signal
 from collections import defaultdict
 from contextlib import contextmanager
 
-import mutation_launches
 import pytest
-from record_mutants import ROOT, TARGET
 
 from cudarun.emulator import driver
 from cudarun.emulator.host.process import process
 from cudarun.emulator.program import compile_module
 from cudarun.ptx.errors import PtxError
 from cudarun.ptx.parser import parse
+from tests.support import mutation_launches
+from tools.record_mutants import ROOT, TARGET
 
 SECONDS = 2  # what a mutant may take; one that loops for ever does on hardware, too
 TO_RUN = 3  # mutants of a kernel that are run
@@ -37,7 +37,7 @@ WORKS = {str(work.path.relative_to(ROOT)): work for work in mutation_launches.wo
 def mutated(path, was, now):
     lines = (ROOT / path).read_text().split("\n")
     places = [index for index, line in enumerate(lines) if line.strip().replace("\t", " ") == was]
-    assert len(places) == 1, f"{path} has changed: run tools/record_mutants.py"
+    assert len(places) == 1, f"{path} has changed: run python -m tools.record_mutants"
     lines[places[0]] = now
     return "\n".join(lines)
 

@@ -11,9 +11,10 @@ import re
 from pathlib import Path
 
 import numpy as np
-import programs
 import pytest
-from programs import CHAPTERS, FOLDER, RECORDED, difference
+
+from tests.support import programs
+from tests.support.programs import CHAPTERS, FOLDER, RECORDED, difference
 
 DEVICE = os.environ.get("CUDARUN_PROGRAMS_DEVICE", "cpu")
 SHARING = (

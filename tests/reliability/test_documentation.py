@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import generate_reliability_docs as generator
+from tools import generate_reliability_docs as generator
 
 
 def test_the_document_has_the_matrix() -> None:
     text = generator.DOCUMENT.read_text()
-    assert generator.document(text) == text, "run tools/generate_reliability_docs.py"
+    assert generator.document(text) == text, "run python -m tools.generate_reliability_docs"
     assert generator.matrix() in text
 
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from fault_matrix import COMMANDS, FAULTS, Fault
-from fault_runner import Cell, Scene
+
+from tests.support.fault_matrix import COMMANDS, FAULTS, Fault
+from tests.support.fault_runner import Cell, Scene
 
 
 @pytest.fixture

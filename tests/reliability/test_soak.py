@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from soak import GROWTH, soak
+
+from tests.support.soak import GROWTH, soak
 
 
 def test_nothing_is_lost(monkeypatch: pytest.MonkeyPatch) -> None:

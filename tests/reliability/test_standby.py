@@ -6,8 +6,8 @@ import os
 import signal
 from pathlib import Path
 
-from fault_matrix import case, good
-from fault_runner import Cell, Run, Scene, wait_for_kernel
+from tests.support.fault_matrix import case, good
+from tests.support.fault_runner import Cell, Run, Scene, wait_for_kernel
 
 
 def test_a_killed_one_is_replaced(tmp_path: Path) -> None:

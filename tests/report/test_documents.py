@@ -6,7 +6,6 @@ import json
 from dataclasses import replace
 from typing import Any
 
-import generate_json_schemas
 import pytest
 from jsonschema import Draft202012Validator
 
@@ -31,6 +30,7 @@ from cudarun.report.types import (
     TimingResult,
 )
 from tests.report.published import validate
+from tools import generate_json_schemas
 
 DEVICE = DeviceInfo(
     label="0", index=0, name="NVIDIA H200", uuid="GPU-0", pci_bus_id="0000:01:00.0",

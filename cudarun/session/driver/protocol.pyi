@@ -1,6 +1,6 @@
 """The driver calls that a session makes, checked: without a result, which raises where it is none.
 
-Written by `python tools/generate_driver_protocol.py` from the code of the session, which names the
+Written by `python -m tools.generate_driver_protocol` from the code of the session, which names the
 calls, and from the emulated driver, which has their signatures.
 """
 # ruff: noqa: N802, N803 - the names are CUDA's

@@ -1,6 +1,6 @@
 """The options of ``launch``, as the early start reads them.
 
-Written by `python tools/generate_early_options.py` from their declarations: change those.
+Written by `python -m tools.generate_early_options` from their declarations: change those.
 """
 
 COMMAND = "launch"

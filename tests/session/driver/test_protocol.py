@@ -5,10 +5,10 @@ from __future__ import annotations
 import importlib
 import inspect
 
-import generate_driver_protocol as generator
 import pytest
 
 from cudarun.emulator.api.calls import CALLS
+from tools import generate_driver_protocol as generator
 
 NAMES = sorted(generator.members())
 

@@ -5,8 +5,9 @@
 
 from __future__ import annotations
 
-import fuzz_images
 import pytest
+
+from tools import fuzz_images
 
 IMAGES = tuple(fuzz_images.damaged(fuzz_images.originals(), 120, seed=20))
 

@@ -7,8 +7,6 @@ import os
 from unittest import mock
 
 import click
-import command_tree
-import generate_early_options
 import pytest
 from click.core import ParameterSource
 from hypothesis import example, given
@@ -18,13 +16,15 @@ from cudarun.commands import launch
 from cudarun.commands.declaration import EarlyEffect, Option
 from cudarun.session.workers.command_line import read
 from cudarun.session.workers.early_options import DEVICE_VARIABLE
+from tests.support import command_tree
+from tools import generate_early_options
 
 ROOT = next(command_tree.contexts())
 
 
 def test_the_table_is_what_the_options_declare() -> None:
     stale = generate_early_options.TARGET.read_text() != generate_early_options.module()
-    assert not stale, "run python tools/generate_early_options.py"
+    assert not stale, "run python -m tools.generate_early_options"
 
 
 @pytest.mark.parametrize(

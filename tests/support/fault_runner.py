@@ -24,7 +24,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 IMAGE = os.fspath(ROOT / "tests" / "data" / "faults" / "faults.ptx")
 CUBIN = ROOT / "tests" / "images" / "golden" / "facts.cubin"
 PATIENCE = 120.0  # seconds that anything may take before it counts as hanging

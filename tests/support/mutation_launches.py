@@ -6,7 +6,6 @@ are launched. `run` speaks to a module with the functions of ``cuda.bindings.dri
 
 from __future__ import annotations
 
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,8 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT))  # for tests.emulator, where pytest is not what starts this
+ROOT = Path(__file__).resolve().parents[2]
 
 Array = npt.NDArray[Any]
 

@@ -1,8 +1,8 @@
 """Write the outputs that the tours show, documents in which every output is one to the letter.
 
-``python tools/tours.py`` runs every command of the ``console`` blocks of ``docs/contexts.md`` and
-``docs/detectors.md`` and puts what it printed below it. `tests/commands/test_tours.py` checks that
-it would change nothing.
+``python -m tools.generate_tours`` runs every command of the ``console`` blocks of
+``docs/contexts.md`` and ``docs/detectors.md`` and puts what it printed below it.
+`tests/commands/test_tours.py` checks that it would change nothing.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-from console_blocks import Command, commands
+from tests.support.console_blocks import Command, commands
 
 ROOT = Path(__file__).resolve().parent.parent
 TOURS = tuple(ROOT / "docs" / name for name in ("contexts.md", "detectors.md"))

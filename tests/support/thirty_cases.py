@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 SPEC = ROOT / "tests" / "data" / "specs" / "thirty.toml"
 OUT_OF_TIME = 6
 HANG_SECONDS = 2.0

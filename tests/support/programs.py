@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 FOLDER = ROOT / "tests" / "programs"
 RECORDED = FOLDER / "recorded"
 CHAPTERS = tuple(sorted(path.stem for path in FOLDER.glob("*.toml") if path.stem != "inexact"))

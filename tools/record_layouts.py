@@ -2,8 +2,8 @@
 
 ::
 
-    python tools/layout_golden.py --nvrtc PATH     # write tests/data/layout from NVRTC 12.0
-    python tools/layout_golden.py --device 0       # run its kernel there, compare with the same
+    python -m tools.record_layouts --nvrtc PATH     # write tests/data/layout from NVRTC 12.0
+    python -m tools.record_layouts --device 0       # run its kernel there, compare with the same
 
 500 random structs of scalars, vectors, arrays, pointers and structs are written as CUDA C++ and in
 our grammar. The kernel copies a table of what ``sizeof``, ``alignof`` and ``offsetof`` say of each.

@@ -7,9 +7,9 @@ import shlex
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from console_blocks import Command, commands
+from tests.support.console_blocks import Command, commands
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 README = ROOT / "samples" / "README.md"
 
 _EXIT_CODE = re.compile(r"^Exit code (?P<cpu>\d+)(?: on `cpu`, (?P<gpu>\d+) on a GPU)?\.$")

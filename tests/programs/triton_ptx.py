@@ -2,7 +2,7 @@
 
 ::
 
-    python tools/triton_ptx.py [FOLDER] [NAME …]     # default: tests/programs/triton, all of them
+    python tests/programs/triton_ptx.py [FOLDER] [NAME …]   # default: triton/, all of them
 
 Needs Triton (3.6.0 made those that are committed), and no PyTorch. Beside each ``.ptx`` goes a
 ``.json`` with what launching it takes, as in Triton's cache. The PTX says ``.version 8.0`` and has
@@ -24,7 +24,7 @@ import triton.language as tl
 from triton.backends.compiler import GPUTarget
 from triton.compiler import ASTSource
 
-FOLDER = Path(__file__).resolve().parent.parent / "tests" / "programs" / "triton"
+FOLDER = Path(__file__).resolve().parent / "triton"
 _LAUNCH = ("name", "num_warps", "shared", "num_ctas", "launch_cooperative_grid")
 _SCRATCH = ("global_scratch_size", "profile_scratch_size")
 

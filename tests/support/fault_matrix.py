@@ -11,7 +11,7 @@ import signal
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from fault_runner import (
+from tests.support.fault_runner import (
     FILES,
     IMAGE,
     Cell,

@@ -20,9 +20,9 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from fault_matrix import case, good
+from tests.support.fault_matrix import case, good
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 EVERY = 10
 GROWTH = 8 << 20  # bytes; a thousand reports are kept for the end, some kilobytes each
 

@@ -22,6 +22,7 @@ from tests.support.fault_runner import (
     kill_worker,
     make_read_only,
     terminate,
+    wait_for_buffer,
     wait_for_copy_back,
     wait_for_kernel,
     wait_for_worker,
@@ -268,7 +269,7 @@ def of_saving(
 
 
 def _until_read_only(run: Run) -> None:
-    wait_for_kernel(run)
+    wait_for_buffer(run)
     make_read_only(run)
 
 

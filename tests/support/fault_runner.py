@@ -24,11 +24,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
+from tests.support.processes import PATIENCE, is_alive, marked, parents, wait_until
+
 ROOT = Path(__file__).resolve().parents[2]
 IMAGE = os.fspath(ROOT / "tests" / "data" / "faults" / "faults.ptx")
 CUBIN = ROOT / "tests" / "images" / "golden" / "facts.cubin"
-PATIENCE = 120.0  # seconds that anything may take before it counts as hanging
 MARK = "CUDARUN_FAULT_MATRIX"
+ENDING = (signal.SIGHUP, signal.SIGINT, signal.SIGTERM)
+_TIME_TO_END = 60.0  # seconds after which a process of a run is one that it has left behind
 _CAP_DAC_OVERRIDE, _PR_CAPBSET_DROP = 1, 24
 
 
@@ -61,6 +64,8 @@ class Cell:
         stdout: A file to write to.
         stderr: Likewise.
         file_limit: No file may have more bytes (``RLIMIT_FSIZE``).
+        ignored: Signals that it is started with as ignored, as by nohup. No other is, however
+            these tests were started.
     """
 
     arguments: tuple[str, ...]
@@ -74,6 +79,7 @@ class Cell:
     stdout: str = ""
     stderr: str = ""
     file_limit: int | None = None
+    ignored: tuple[signal.Signals, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,10 +98,12 @@ class Scene:
     Args:
         folder: For all files.
         devices: Their labels.
+        patience: Seconds that a cell may take before it counts as hanging.
     """
 
-    def __init__(self, folder: Path, devices: Sequence[str]) -> None:
+    def __init__(self, folder: Path, devices: Sequence[str], *, patience: float = PATIENCE) -> None:
         self.folder = folder
+        self.patience = patience
         self.devices = tuple(devices)
         self.temporary = folder / "tmp"
         self.temporary.mkdir()
@@ -178,14 +186,14 @@ class Run:
         self.scene = scene
         self.folder = folder
         self._cell = cell
-        self._mark = uuid.uuid4().hex
+        self._mark = f"{MARK}={uuid.uuid4().hex}"
         self._said = said
-        self._limit = time.monotonic() + PATIENCE
+        self._limit = time.monotonic() + scene.patience
         self.terminal: int | None = None
         self.exit_code = 0
         environment = {
             **os.environ,
-            MARK: self._mark,
+            MARK: self._mark.removeprefix(f"{MARK}="),
             "PYTHONPATH": os.fspath(ROOT),
             "TMPDIR": os.fspath(scene.temporary),
             "CUDARUN_CPU_DEVICES": str(max(1, len(scene.devices))),
@@ -222,7 +230,11 @@ class Run:
             os.close(descriptor)
 
     def _prepare(self) -> None:
-        """In the child, before it becomes ``cudarun``."""
+        """Set up the child, before it becomes ``cudarun``."""
+        signal.pthread_sigmask(signal.SIG_SETMASK, ())
+        for number in ENDING:
+            is_ignored = number in self._cell.ignored
+            signal.signal(number, signal.SIG_IGN if is_ignored else signal.SIG_DFL)
         if self._cell.stdin == "closed":
             os.close(0)
         if self._cell.stdin == "terminal":
@@ -272,68 +284,51 @@ class Run:
     def workers(self) -> list[int]:
         """The children of the process, oldest first."""
         return sorted(
-            pid for pid, parent in _processes() if parent == self.process.pid and _is_alive(pid)
+            pid for pid, parent in parents() if parent == self.process.pid and is_alive(pid)
         )
 
     def left_behind(self) -> list[int]:
-        """Processes of this run that do not end within ten seconds."""
-        limit = time.monotonic() + 10
-        while (left := self._marked()) and time.monotonic() < limit:
-            time.sleep(0.02)
-        return left
+        """Return the processes of this run that do not end."""
+        with suppress(TimeoutError):
+            wait_until(lambda: not marked(self._mark), "end of the processes", _TIME_TO_END)
+        return marked(self._mark)
 
     def end_all(self) -> None:
         """Kill whatever carries the mark."""
-        for pid in self._marked():
+        for pid in marked(self._mark):
             with suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
-
-    def _marked(self) -> list[int]:
-        mark = f"{MARK}={self._mark}".encode()
-        found = []
-        for pid, _ in _processes():
-            with suppress(OSError):
-                if mark in Path(f"/proc/{pid}/environ").read_bytes() and _is_alive(pid):
-                    found.append(pid)
-        return found
-
-
-def _processes() -> Iterator[tuple[int, int]]:
-    """All processes, each with its parent's number."""
-    for entry in os.scandir("/proc"):
-        if entry.name.isdigit():
-            with suppress(OSError):
-                status = Path(entry.path, "stat").read_text().rpartition(")")[2].split()
-                yield int(entry.name), int(status[1])
-
-
-def _is_alive(pid: int) -> bool:
-    with suppress(OSError):
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
-    return False
 
 
 # --- what is done meanwhile ----------------------------------------------------------------------
 
 
-def wait_for_kernel(run: Run) -> None:
-    """Until every device has its buffer, and its kernel is launched in the next moment.
+def wait_for_buffer(run: Run) -> None:
+    """Wait until every device has its buffer, so that its kernel is launched in the next moment.
 
     ``managed`` has one worker, which goes from device to device.
     """
     count = 1 if "managed" in run.process.args else len(run.scene.devices)  # type: ignore[operator]
     run.wait_until(lambda: run.output.count("cuMemAlloc(") >= count, "a launch")
+
+
+def wait_for_kernel(run: Run) -> None:
+    """Wait for the buffers, and a moment more: most often the kernel runs then.
+
+    What is done next must come to the same where it does not run yet.
+    """
+    wait_for_buffer(run)
     time.sleep(0.2)
 
 
 def wait_for_copy_back(run: Run) -> None:
-    """Until every device has the result copied, and begins to save it."""
+    """Wait until every device has the result copied, and begins to save it."""
     count = len(run.scene.devices)
     run.wait_until(lambda: run.output.count("cuMemcpyDtoH") >= count, "a copy back")
 
 
 def wait_for_worker(run: Run) -> None:
-    """Until there is one for every device."""
+    """Wait until there is a worker for every device."""
     run.wait_until(lambda: len(run.workers()) >= len(run.scene.devices), "workers")
 
 

@@ -16,16 +16,16 @@ PATIENCE = 600.0
 """Seconds after which a test gives up."""
 
 
-def wait_until(holds: Callable[[], bool], event: str) -> None:
+def wait_until(holds: Callable[[], bool], event: str, patience: float = PATIENCE) -> None:
     """Wait for an event.
 
     Raises:
-        TimeoutError: It did not happen within `PATIENCE`.
+        TimeoutError: It did not happen within so many seconds.
     """
-    limit = time.monotonic() + PATIENCE
+    limit = time.monotonic() + patience
     while not holds():
         if time.monotonic() > limit:
-            raise TimeoutError(f"no {event} within {PATIENCE:g} s")
+            raise TimeoutError(f"no {event} within {patience:g} s")
         time.sleep(0.01)
 
 

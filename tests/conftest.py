@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+from contextlib import suppress
 
 # A shell has what it starts in the background ignore SIGINT, and all children of that would, too.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
@@ -11,3 +12,12 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 
 # Thousands of commands are run. Compiling our sources in each of them would take half of the time.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+
+with suppress(ModuleNotFoundError):  # machines with a GPU run the conformance suite without it
+    from hypothesis import HealthCheck, settings
+
+    # An example may take as long as a busy machine needs for it.
+    settings.register_profile(
+        "any speed", deadline=None, suppress_health_check=[HealthCheck.too_slow]
+    )
+    settings.load_profile("any speed")

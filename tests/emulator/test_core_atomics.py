@@ -496,7 +496,7 @@ def test_what_ptxas_refuses(line: str, says: str) -> None:
     assert says in str(caught.value.log)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(st.data())
 def test_any_operation_on_any_addresses(data: st.DataObject) -> None:
     op, name = data.draw(st.sampled_from(CASES))

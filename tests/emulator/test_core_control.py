@@ -153,7 +153,7 @@ def run(program: list[tuple], block: int) -> list[list[int]]:  # type: ignore[ty
     return [[int(v) for v in device.read(buffer, "u4", LANES)] for buffer in buffers]
 
 
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=120)
 @given(statements(2), st.sampled_from([12, 32, 96]))
 def test_any_program(program: list[tuple], block: int) -> None:  # type: ignore[type-arg]
     assert run(program, block) == expected(program)

@@ -76,7 +76,7 @@ def test_addresses_are_used_again_when_there_is_no_other_way(memory: Memory) -> 
         memory.free(address)
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(st.lists(st.tuples(st.booleans(), st.integers(1, 200_000)), max_size=60))
 def test_any_sequence_keeps_allocations_apart(steps: list[tuple[bool, int]]) -> None:
     memory = Memory(BASE, 1 << 20)

@@ -156,14 +156,14 @@ def carried_out(steps: list[tuple]) -> Both:  # type: ignore[type-arg]
     return both
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(st.lists(meetings, min_size=3, max_size=25))
 def test_barriers_are_known_exactly(steps: list[tuple]) -> None:  # type: ignore[type-arg]
     for ours, theirs in carried_out(steps).answers():
         np.testing.assert_array_equal(ours, theirs)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(st.lists(st.one_of(meetings, through_memory, named), min_size=3, max_size=30))
 def test_nothing_that_is_ordered_is_taken_for_a_race(steps: list[tuple]) -> None:  # type: ignore[type-arg]
     for ours, theirs in carried_out(steps).answers():

@@ -124,7 +124,7 @@ def test_pairs_of_halves(name: str) -> None:
             assert [int(v[lane]) >> shift & 0xFFFF for v in got] == expected
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.lists(st.tuples(*[st.integers(0, (1 << 32) - 1)] * 3), min_size=1, max_size=40))
 def test_fma_of_any_f32(triples: list[tuple[int, int, int]]) -> None:
     values = np.array(triples, dtype=np.uint32)

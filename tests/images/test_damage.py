@@ -37,7 +37,7 @@ def weak_spots(data):
 
 
 @pytest.mark.parametrize("name", FILES)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(data=st.data())
 def test_damaged_files(name, data):
     image = bytearray(FILES[name])
@@ -49,7 +49,7 @@ def test_damaged_files(name, data):
         read_image(bytes(image[:length]), name)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(st.sampled_from([image[:4] for image in FILES.values()]), st.binary(max_size=200))
 def test_noise_behind_a_magic_number(magic, noise):
     with contextlib.suppress(CudarunError):

@@ -4,7 +4,7 @@ import contextlib
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cudarun.ptx import tree
@@ -174,7 +174,7 @@ def bare(module):
 FIELDS = [f for f in tree.Module.__dataclass_fields__ if f != "lines"]
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=150)
 @given(modules)
 def test_a_rendered_tree_parses_to_itself(module):
     assert bare(parse(render(module))) == bare(module)
@@ -231,7 +231,7 @@ EDGES = [
 ]
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(
     st.lists(
         st.tuples(st.integers(0, len(TOKENS) - 1), st.sampled_from(EDGES + TOKENS) | st.text()),
@@ -247,7 +247,7 @@ def test_damaged_text_parses_or_is_refused(changes):
         parse(" ".join(tokens))
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(st.integers(0, len(DAMAGED) - 2))
 def test_a_text_cut_short_is_refused_or_ends_between_declarations(length):
     text = DAMAGED[:length]

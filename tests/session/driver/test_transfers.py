@@ -86,7 +86,7 @@ class _Kept:
 
 
 def _there_and_back(session: Session) -> None:
-    @settings(max_examples=150, database=None, deadline=None)
+    @settings(max_examples=150, database=None)
     @given(
         make=st.sampled_from([_held, _repeated, _in_file, _random, _sequence]),
         dtype=st.sampled_from(DTYPES),

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tests.support.console_blocks import Command, commands
+from tests.support.processes import PATIENCE
 
 ROOT = Path(__file__).resolve().parent.parent
 TOURS = tuple(ROOT / "docs" / name for name in ("contexts.md", "detectors.md"))
@@ -44,7 +45,7 @@ def run(command: Command) -> Ran:
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
-        timeout=120,
+        timeout=PATIENCE,
     )
     return Ran(tuple(line.rstrip() for line in done.stdout.splitlines()), done.returncode)
 

@@ -13,6 +13,7 @@ from cudarun.session.contexts.worker import _last_seen
 from cudarun.session.driver.selection import parse_devices
 from cudarun.session.driver.target import Target
 from cudarun.session.image.image import Image
+from tests.support.processes import PATIENCE
 
 
 @pytest.fixture(autouse=True)
@@ -21,7 +22,7 @@ def two_devices(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def ran(
-    text: str, devices: str = "cpu:all", timeout: float | None = 60, **images: Image
+    text: str, devices: str = "cpu:all", timeout: float | None = PATIENCE, **images: Image
 ) -> ScriptReport:
     return run_script(
         parse_script(text), Target(parse_devices(devices), timeout=timeout, capture=True), images

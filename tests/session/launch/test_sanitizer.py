@@ -24,7 +24,7 @@ from cudarun.session.driver.target import Target
 from cudarun.session.image.image import Image
 from cudarun.session.launch.request import Geometry, LaunchRequest
 from cudarun.session.launch.sanitizer import PROGRAM, find_program, sanitize
-from tests.support.processes import marked, wait_until
+from tests.support.processes import PATIENCE, marked, wait_until
 
 ROOT = Path(__file__).resolve().parents[3]
 IMAGE = ROOT / "tests" / "data" / "faults" / "faults.ptx"
@@ -67,7 +67,7 @@ def stand_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
 
 
 def launched(
-    kernel: str = "good", devices: str = "cpu", timeout: float | None = 60
+    kernel: str = "good", devices: str = "cpu", timeout: float | None = PATIENCE
 ) -> LaunchReport:
     request = LaunchRequest(
         image=Image("faults.ptx", IMAGE.read_bytes()),

@@ -18,12 +18,13 @@ from cudarun.session.image.image import Image
 from cudarun.session.link import nvjitlink
 from cudarun.session.link.request import LinkRequest
 from cudarun.session.load.request import JitOptions
+from tests.support.processes import PATIENCE
 
 SAMPLES = Path(__file__).resolve().parents[3] / "samples" / "link"
 SM_90 = Architecture(False, 90)
 
 
-def request(*names: str, timeout: float | None = 60) -> LinkRequest:
+def request(*names: str, timeout: float | None = PATIENCE) -> LinkRequest:
     inputs = tuple(Image(name, (SAMPLES / name).read_bytes()) for name in names)
     target = Target(parse_devices("cpu"), timeout=timeout)
     return LinkRequest(inputs, "out", "nvjitlink", SM_90, JitOptions(), False, target)

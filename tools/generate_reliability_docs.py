@@ -3,7 +3,7 @@
 ::
 
     python -m tools.generate_reliability_docs
-    python -m tools.generate_reliability_docs --ran reliability.json   # of hardware_reliability.py
+    python -m tools.generate_reliability_docs --ran reliability.json   # of the hardware chapter
 
 What stands between the marks in that document is written by this; the rest is not touched.
 """
@@ -46,7 +46,7 @@ def _ending(cell: Cell | str, notes: list[str]) -> str:
 
 
 def run_line(ran: dict[str, Any]) -> str:
-    """One line for a run of ``hardware_reliability.py``."""
+    """One line for a run of the hardware chapter ``reliability``."""
     names = ran["devices"]
     cells = [cell for row in ran["rows"].values() for cell in row.values()]
     wrong = [

@@ -27,6 +27,8 @@ from pathlib import Path
 
 import numpy as np
 
+from tests.support.processes import PYTHON_PATH
+
 ROOT = Path(__file__).resolve().parent.parent
 FOLDER = ROOT / "tests" / "data" / "layout"
 STRUCTS = 500
@@ -222,7 +224,7 @@ def run(device: str) -> bool:
             "-d", device, "--threads", str(len(expected)), "out=u32[n]", f"n=i32:{len(expected)}",
             "--check", f'out == load("{table}")',
         ]  # fmt: skip
-        done = subprocess.run(command, cwd=ROOT, env={**os.environ, "PYTHONPATH": os.fspath(ROOT)})
+        done = subprocess.run(command, cwd=ROOT, env={**os.environ, "PYTHONPATH": PYTHON_PATH})
     print(f"{len(expected)} numbers of {STRUCTS} structs on device {device}: "
           f"{'the same' if done.returncode == 0 else 'NOT the same'}")  # fmt: skip
     return done.returncode == 0

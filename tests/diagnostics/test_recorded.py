@@ -1,6 +1,6 @@
 """What drivers said of the files of ``tests/support/refusals.py``, and the explanation of each.
 
-``tests/data/refusals`` has a record for each device, made by ``tools/hardware_images.py``. What the
+``tests/data/refusals`` has a record for each device, made by ``tools/hardware/images.py``. What the
 driver answered then is explained again now, from the same file: the complaints with their lines,
 the reason and the remedy must be those of the record.
 """

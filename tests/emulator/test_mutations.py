@@ -1,7 +1,7 @@
 """Mutants of PTX: what ptxas refuses is refused here, and what is taken runs without our failing.
 
 ``mutants.txt`` has what ptxas said of each (`tools/record_mutants.py`). Whether those that both
-take mean the same is for hardware to say: `tools/hardware_mutations.py`.
+take mean the same is for hardware to say: `tools/hardware/mutations.py`.
 """
 
 import signal

@@ -1,4 +1,4 @@
-"""Many cases in one spec, with a fault every tenth; ``tools/soak.py`` does it a thousand times."""
+"""Many cases in one spec, with a fault every tenth; on hardware it is done a thousand times."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """The fault matrix: what goes wrong, under which command, and what is to become of it.
 
 This is its one definition. ``tests/reliability/test_fault_matrix.py`` runs it on two emulated
-devices, ``tools/hardware_reliability.py`` on GPUs, and ``tools/generate_reliability_docs.py``
+devices, ``tools/hardware/reliability.py`` on GPUs, and ``tools/generate_reliability_docs.py``
 writes it into ``docs/reliability.md``. How a cell is run: ``fault_runner.py``.
 """
 

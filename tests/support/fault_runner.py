@@ -24,9 +24,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
-from tests.support.processes import PATIENCE, is_alive, marked, parents, wait_until
+from tests.support.processes import (
+    PATIENCE,
+    PYTHON_PATH,
+    ROOT,
+    is_alive,
+    marked,
+    parents,
+    wait_until,
+)
 
-ROOT = Path(__file__).resolve().parents[2]
 IMAGE = os.fspath(ROOT / "tests" / "data" / "faults" / "faults.ptx")
 CUBIN = ROOT / "tests" / "images" / "golden" / "facts.cubin"
 MARK = "CUDARUN_FAULT_MATRIX"
@@ -194,7 +201,7 @@ class Run:
         environment = {
             **os.environ,
             MARK: self._mark.removeprefix(f"{MARK}="),
-            "PYTHONPATH": os.fspath(ROOT),
+            "PYTHONPATH": PYTHON_PATH,
             "TMPDIR": os.fspath(scene.temporary),
             "CUDARUN_CPU_DEVICES": str(max(1, len(scene.devices))),
         }

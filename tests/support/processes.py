@@ -12,6 +12,11 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
 
+ROOT = Path(__file__).resolve().parents[2]
+
+PYTHON_PATH = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
+"""For processes that need the package and its tests, wherever they run."""
+
 PATIENCE = 600.0
 """Seconds after which a test gives up."""
 

@@ -21,7 +21,8 @@ from typing import Any
 
 import numpy as np
 
-ROOT = Path(__file__).resolve().parents[2]
+from tests.support.processes import PYTHON_PATH, ROOT
+
 FOLDER = ROOT / "tests" / "programs"
 RECORDED = FOLDER / "recorded"
 CHAPTERS = tuple(sorted(path.stem for path in FOLDER.glob("*.toml") if path.stem != "inexact"))
@@ -99,7 +100,7 @@ def _lines(case: Mapping[str, Any]) -> Iterator[str]:
 
 def _run_spec(chapter: str, device: str, spec: Path) -> dict[str, Any]:
     command = [sys.executable, "-m", "cudarun", "launch", "--spec", str(spec), "-d", device]
-    environment = {**os.environ, "PYTHONPATH": os.fspath(ROOT)}
+    environment = {**os.environ, "PYTHONPATH": PYTHON_PATH}
     try:
         done = subprocess.run(
             [*command, "--json"],

@@ -2,7 +2,7 @@
 
 ``mutate(text, seed)`` is the same for the same text and seed. What a mutant means, if anything, is
 for ptxas to say: `tools/ptxas_mutations.py` records it, `tests/emulator/test_mutations.py` and
-`tools/hardware_mutations.py` hold the emulated device to it.
+`tools/hardware/mutations.py` hold the emulated device to it.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Files that are refused, each for a reason of its own, and what `cudarun` says of them.
 
-``tools/hardware_images.py`` provokes every one and records what came of it; the tests hold the
+``tools/hardware/images.py`` provokes every one and records what came of it; the tests hold the
 explanations of today against those records (``tests/data/refusals``).
 """
 

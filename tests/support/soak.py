@@ -1,17 +1,10 @@
 """Many launches through one spec, with a fault every tenth: is nothing lost, does memory stay flat?
 
-::
-
-    python3 tools/soak.py --launches 1000 -d cpu         # or -d 0, -d all
-
-Prints the verdicts and how the resident memory of the command's own process went. Exit status 1
-when a verdict is missing or wrong, or the memory grew by more than `GROWTH` from the first fifth of
-the launches to the end.
+``tests/reliability/test_soak.py`` does it with a few, ``tools/hardware/soak.py`` with a thousand.
 """
 
 from __future__ import annotations
 
-import argparse
 import os
 import subprocess
 import sys
@@ -21,8 +14,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tests.support.fault_matrix import case, good
+from tests.support.processes import PYTHON_PATH
 
-ROOT = Path(__file__).resolve().parents[2]
 EVERY = 10
 GROWTH = 8 << 20  # bytes; a thousand reports are kept for the end, some kilobytes each
 
@@ -61,7 +54,7 @@ def soak(launches: int, devices: str) -> Soaked:
         memory, processes = [], 0
         with subprocess.Popen(
             [*command, "-d", devices],
-            env={**os.environ, "PYTHONPATH": os.fspath(ROOT), "PYTHONUNBUFFERED": "1"},
+            env={**os.environ, "PYTHONPATH": PYTHON_PATH, "PYTHONUNBUFFERED": "1"},
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             text=True,
@@ -121,23 +114,3 @@ def _children(pid: int) -> int:
                 continue
             count += int(status[1]) == pid
     return count
-
-
-def main() -> int:
-    """Run it and print what came of it."""
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("-d", "--device", default="cpu", help="as for cudarun; default: cpu")
-    parser.add_argument("--launches", type=int, default=1000, help="default: 1000")
-    options = parser.parse_args()
-    soaked = soak(options.launches, options.device)
-    samples = [size for size in soaked.memory if size]
-    steps = [samples[index * (len(samples) - 1) // 5] / 2**20 for index in range(6)]
-    print(f"{len(soaked.memory)} verdicts in {soaked.seconds:.1f} s")
-    print("parent, MiB resident, in fifths:", " ".join(f"{step:.1f}" for step in steps))
-    print(f"most processes at once: {soaked.processes}")
-    print("\n".join(soaked.problems) or "nothing lost")
-    return 1 if soaked.problems or soaked.growth > GROWTH else 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

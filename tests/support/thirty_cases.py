@@ -1,29 +1,23 @@
-"""Run the thirty cases of ``tests/data/specs/thirty.toml``; hold what comes of each to its name.
+"""The thirty cases of ``tests/data/specs/thirty.toml``, and what is to become of each by its name.
 
-::
-
-    python tools/hardware_spec.py -d all      # exit status 0 when everything is as it should be
-
-Of each device: every verdict, the exit code of the whole, the JUnit file as an XML reader sees it.
-Then the same without the faults and the hang, for the time: with them it is to take no more than
-1.5 times as long and the time limit of the hang; 1.5 times both is told, too.
+``tests/test_thirty_cases.py`` runs them on two emulated devices, ``tools/hardware/spec.py`` on
+GPUs.
 """
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import subprocess
 import sys
-import tempfile
 import time
 import tomllib
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
-ROOT = Path(__file__).resolve().parents[2]
+from tests.support.processes import PYTHON_PATH, ROOT
+
 SPEC = ROOT / "tests" / "data" / "specs" / "thirty.toml"
 OUT_OF_TIME = 6
 HANG_SECONDS = 2.0
@@ -46,13 +40,18 @@ def names() -> list[str]:
     return [case["name"] for case in tomllib.loads(SPEC.read_text())["launch"]]
 
 
+def quiet_names() -> list[str]:
+    """Return the cases without the faults and the hang."""
+    return [name for name in names() if expected(name)[1] < 5 and not name.startswith("fault")]
+
+
 def run(device: str, *args: str) -> tuple[float, int, dict[str, Any]]:
     """Wall time in seconds, exit status and document of one run."""
     command = [sys.executable, "-m", "cudarun", "launch", "--spec", os.fspath(SPEC), "-d", device]
-    environment = {**os.environ, "PYTHONPATH": os.fspath(ROOT)}
+    environment = {**os.environ, "PYTHONPATH": PYTHON_PATH}
     start = time.perf_counter()
     done = subprocess.run(
-        [*command, "--json", *args], env=environment, stdout=subprocess.PIPE, text=True
+        [*command, "--json", *args], env=environment, capture_output=True, text=True
     )
     return time.perf_counter() - start, done.returncode, json.loads(done.stdout)
 
@@ -88,30 +87,3 @@ def junit_faults(path: Path, document: dict[str, Any]) -> list[str]:
         for verdict, number in told.items()
         if number != document[verdict]
     ]
-
-
-def main() -> int:
-    """Run it all and print what was found."""
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("-d", "--device", default="all", help="as for cudarun; default: all")
-    device = parser.parse_args().device
-    with tempfile.TemporaryDirectory() as folder:
-        junit = Path(folder) / "out.xml"
-        seconds, status, document = run(device, "--junit", os.fspath(junit))
-        found = faults(document, status) + junit_faults(junit, document)
-    quiet = [name for name in names() if expected(name)[1] < 5 and not name.startswith("fault")]
-    without, status, rest = run(device, *quiet)
-    if status != 1 or rest["passed"] % 22:
-        found.append(f"without the faults: exit status {status}, {rest['passed']} passed")
-    print(
-        f"{document['passed']} passed, {document['failed']} failed, {document['skipped']} skipped "
-        f"in {seconds:.2f} s; without the faults and the hang {without:.2f} s: 1.5 times that and "
-        f"the limit of the hang are {1.5 * without + HANG_SECONDS:.2f} s, 1.5 times both "
-        f"{1.5 * (without + HANG_SECONDS):.2f} s"
-    )
-    print("\n".join(found) if found else "every verdict right")
-    return 1 if found else 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

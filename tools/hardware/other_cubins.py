@@ -1,9 +1,9 @@
-"""Cubins of saxpy as NVRTC and CuPy make them, for ``tools/hardware_launch.py``.
+"""Cubins of saxpy as NVRTC and CuPy make them, for the chapters on launches and images.
 
 ::
 
-    python tools/other_cubins.py nvrtc OUT.cubin [--arch sm_90]
-    python tools/other_cubins.py cupy OUT.cubin
+    python -m tools.hardware.other_cubins nvrtc OUT.cubin [--arch sm_90]
+    python -m tools.hardware.other_cubins cupy OUT.cubin
 
 Exit status 3 where what is to make them is not installed.
 """
@@ -14,7 +14,7 @@ import argparse
 import sys
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 SOURCE = ROOT / "samples" / "saxpy.cu"
 
 

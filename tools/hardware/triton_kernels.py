@@ -2,7 +2,7 @@
 
 ::
 
-    python tools/triton_kernels.py FOLDER [--arch 90] [softmax …]
+    python -m tools.hardware.triton_kernels FOLDER [--arch 90] [softmax …]
 
 Needs Triton, and no PyTorch. Prints the path of each cubin; its ``.json`` and ``.ptx`` lie beside
 it. ``tests/data/triton`` has what Triton 3.6.0 made of three of them with

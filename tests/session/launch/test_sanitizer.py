@@ -1,6 +1,6 @@
 """``--sanitize``: the worker's process, its answer, the sanitizer's words, and what can go wrong.
 
-compute-sanitizer itself needs a GPU (``tools/hardware_sanitize.py``). Here a small program has its
+compute-sanitizer itself needs a GPU (``tools/hardware/sanitize.py``). Here a small program has its
 place: it runs the worker, which is the real one on an emulated device, and writes a log.
 """
 

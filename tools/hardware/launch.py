@@ -1,32 +1,23 @@
-"""Everything of ``cudarun launch`` that only a GPU can show, with a line for each and a sum.
+"""Everything of ``cudarun launch`` that only a GPU can show.
 
-::
-
-    tools/hardware_launch.sh                 # GPU 0; with a second GPU the thirty cases run on both
-    tools/hardware_launch.sh --device 1 --only triton
-
-What needs Triton, CuPy, NVRTC or compute-sanitizer is skipped, saying so, where that is not there.
-Exit status 1 when something was not as it should be.
+What needs Triton, CuPy, NVRTC or compute-sanitizer is skipped where that is not there.
 """
 
 from __future__ import annotations
 
-import argparse
 import os
 import re
 import shlex
 import shutil
-import subprocess
-import sys
-import tempfile
-import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.support.samples_readme import ROOT, samples
+from tests.support.samples_readme import samples
+from tools.hardware.bench import Bench, Check, check, skipped
 
 TIME_LIMIT = 300.0
+OF_GPUS = ("timing", "cubin", "triton", "bench")
 NOT_INSTALLED = 3
 
 STRUCT = (
@@ -48,12 +39,13 @@ class Step:
     """One thing to see.
 
     Attributes:
-        group: What ``--only`` calls it and its like.
-        name: What the line says.
+        group: What it has in common with others.
+        name: Unique in its group.
         command: What is run, from the root of the repository.
         exit_code: What it is to end with.
         says: What its output is to have in it.
         never: A pattern of what its output must not have in it.
+        may_miss: A script that ends with `NOT_INSTALLED` where what it needs is not there.
     """
 
     group: str
@@ -62,23 +54,54 @@ class Step:
     exit_code: int = 0
     says: str = ""
     never: str = r"(?!)"
+    may_miss: bool = False
+
+
+def checks(bench: Bench) -> Iterator[Check]:
+    """Take each step, in order."""
+    steps = Steps(bench.device, bench.work, bench.options.architecture, bench.interpreter)
+    for step in steps.all():
+        if bench.wants(f"{step.group}: {step.name}"):
+            yield run(bench, step)
+
+
+def run(bench: Bench, step: Step) -> Check:
+    """Take one step; figures that it prints are kept."""
+    name = f"{step.group}: {step.name}"
+    if bench.is_emulated and step.group in OF_GPUS and not step.may_miss:
+        return skipped(name, "not on the emulated device")
+    if shutil.which(step.command[0]) is None:
+        return skipped(name, f"{step.command[0]} is not on PATH")
+    done = bench.run(*step.command, limit=TIME_LIMIT)
+    text = f"{shlex.join(step.command)}\n{done.text}"
+    if step.group in ("timing", "bench"):
+        bench.keep(f"{name.replace(' ', '-').replace('/', '-').replace(':', '')}.txt", text)
+    if step.may_miss and done.exit_code == NOT_INSTALLED:
+        return skipped(name, done.out + done.err)
+    if "No module named 'triton'" in done.out + done.err:
+        return skipped(name, "no Triton")
+    shown = done.out + done.err
+    good = done.exit_code == step.exit_code and step.says in shown
+    good = good and not re.search(step.never, shown)
+    return check(name, good, "" if good else text, done.seconds)
 
 
 class Steps:
     """The steps on one device; ``folder`` is for files made on the way."""
 
-    def __init__(self, device: str, folder: Path, architecture: str) -> None:
+    def __init__(self, device: str, folder: Path, architecture: str, python: str) -> None:
         self.device = device
+        self.python = python
         self.folder = folder
         self.architecture = architecture
 
     def launch(self, *args: str) -> tuple[str, ...]:
         """A launch on the device."""
-        return (sys.executable, "-m", "cudarun", "launch", *args, "-d", self.device)
+        return (self.python, "-m", "cudarun", "launch", *args, "-d", self.device)
 
-    def tool(self, path: str, *args: str) -> tuple[str, ...]:
+    def tool(self, group: str, name: str, *words: str, says: str = "") -> Step:
         """A script of the repository."""
-        return (sys.executable, path, *args)
+        return Step(group, name, (self.python, *words), says=says, may_miss=True)
 
     def all(self) -> Iterator[Step]:
         """Every step, in order."""
@@ -89,19 +112,16 @@ class Steps:
         yield from self.others()
         yield from self.triton()
         yield from self.references()
-        yield Step("spec", "thirty cases on every device",
-                   self.tool("tools/hardware_spec.py"), says="every verdict right")  # fmt: skip
-        yield Step("bench", "median beside triton.testing.do_bench",
-                   self.tool("benchmarks/do_bench.py", "--arch", self.architecture))  # fmt: skip
+        yield self.tool("bench", "median beside triton.testing.do_bench",
+                        "benchmarks/do_bench.py", "--arch", self.architecture)  # fmt: skip
 
     def parameters(self) -> Iterator[Step]:
         """Structs by value, both ways, and their layout."""
         for passing in ("array", "buffer"):
             command = self.launch("samples/parameters.ptx", "--params", passing, *STRUCT)
             yield Step("struct", f"struct with a member of every kind, {passing}", command)
-        yield Step("struct", "layout of 500 random structs",
-                   self.tool("tools/layout_golden.py", "--device", self.device),
-                   says="the same")  # fmt: skip
+        yield self.tool("struct", "layout of 500 random structs", "-m", "tools.record_layouts",
+                        "--device", self.device, says="the same")  # fmt: skip
 
     def geometry(self) -> Iterator[Step]:
         """Clusters, cooperative grids, much shared memory, preferences, contexts."""
@@ -176,12 +196,8 @@ class Steps:
         repeat = ("--repeat", "200", "--bytes", "12*n", "--flops", "2*n")
         yield Step("timing", "saxpy over 2^26", self.launch(*saxpy, *repeat, *Y), says="GB/s")
         yield Step("timing", "the same, hot", self.launch(*saxpy, *repeat, "--hot"), says="GB/s")
-        sanitizer = shutil.which("compute-sanitizer")
-        if sanitizer is None:
-            print("skipped  compute-sanitizer is not on PATH")
-            return
         bare = self.launch("samples/saxpy.ptx", "--threads", "1000", *SAXPY, "n=i32:1000")
-        sanitized = (sanitizer, "--target-processes", "all", *bare, "--profile")
+        sanitized = ("compute-sanitizer", "--target-processes", "all", *bare, "--profile")
         # cuda-bindings ask a driver for functions of newer ones; all other calls are ours.
         failed_calls = r"Invalid|API call to (?!cuGetProcAddress)"
         yield Step("timing", "--profile in compute-sanitizer", sanitized, says="ERROR SUMMARY",
@@ -191,8 +207,8 @@ class Steps:
         """Cubins that others made."""
         for maker in ("nvrtc", "cupy"):
             cubin = str(self.folder / f"{maker}.cubin")
-            yield Step("cubin", f"made by {maker}", self.tool(
-                "tools/other_cubins.py", maker, cubin, "--arch", self.architecture))  # fmt: skip
+            yield self.tool("cubin", f"made by {maker}", "-m", "tools.hardware.other_cubins",
+                            maker, cubin, "--arch", self.architecture)  # fmt: skip
             if os.path.exists(cubin):
                 command = self.launch(cubin, "--threads", "1000000", *SAXPY, "n=i32:1000000", *Y)
                 yield Step("cubin", f"launched, made by {maker}", command)
@@ -201,8 +217,8 @@ class Steps:
         """Kernels from Triton's cache."""
         cache = self.folder / "triton"
         number = self.architecture.removeprefix("sm_")
-        yield Step("triton", "compiled into its cache", self.tool(
-            "tools/triton_kernels.py", str(cache), "--arch", number))  # fmt: skip
+        yield self.tool("triton", "compiled into its cache", "-m", "tools.hardware.triton_kernels",
+                        str(cache), "--arch", number)  # fmt: skip
         launches = {
             "softmax": (
                 *("--grid", "4096", "y=f32[4096,1000]", "x=f32[4096,1000]:randn"),
@@ -237,57 +253,5 @@ class Steps:
         for sample in samples():
             if sample.exit_on_gpu == sample.exit_on_cpu == 0 and sample.arguments[0] == "launch":
                 arguments = sample.on_device(self.device).arguments
-                command = (sys.executable, "-m", "cudarun", *arguments, "--reference", "cpu")
+                command = (self.python, "-m", "cudarun", *arguments, "--reference", "cpu")
                 yield Step("reference", sample.name, command)
-
-
-def run(step: Step) -> tuple[str, float, str]:
-    """Verdict, seconds and output of one step."""
-    start = time.perf_counter()
-    try:
-        done = subprocess.run(
-            step.command,
-            cwd=ROOT,
-            env={**os.environ, "PYTHONPATH": os.fspath(ROOT)},
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            timeout=TIME_LIMIT,
-        )
-    except subprocess.TimeoutExpired as expired:
-        return "FAILED", time.perf_counter() - start, (expired.stdout or b"").decode()
-    seconds = time.perf_counter() - start
-    if done.returncode == NOT_INSTALLED and step.command[1].startswith(("tools/", "benchmarks/")):
-        return "skipped", seconds, done.stdout
-    if "No module named 'triton'" in done.stdout:
-        return "skipped", seconds, done.stdout
-    good = done.returncode == step.exit_code and step.says in done.stdout
-    good = good and not re.search(step.never, done.stdout)
-    return ("ok" if good else "FAILED"), seconds, f"exit status {done.returncode}\n{done.stdout}"
-
-
-def main() -> int:
-    """Run the steps and print a line for each; what failed is shown whole."""
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--device", default="0", help="as for cudarun -d; default: 0")
-    parser.add_argument("--arch", default="sm_90", help="default: sm_90")
-    parser.add_argument("--only", nargs="*", metavar="GROUP", help="struct geometry refusal timing "
-                        "cubin triton reference spec bench")  # fmt: skip
-    options = parser.parse_args()
-    counts = {"ok": 0, "FAILED": 0, "skipped": 0}
-    with tempfile.TemporaryDirectory(prefix="cudarun-launch-") as name:
-        for step in Steps(options.device, Path(name), options.arch).all():
-            if options.only and step.group not in options.only:
-                continue
-            verdict, seconds, output = run(step)
-            counts[verdict] += 1
-            print(f"{verdict:8} {step.group}: {step.name}  {seconds:.1f} s", flush=True)
-            if verdict != "ok" or step.group in ("timing", "spec", "bench"):
-                shown = [shlex.join(step.command), *output.splitlines()]
-                print("\n".join(f"         {line}" for line in shown), flush=True)
-    print(", ".join(f"{count} {verdict}" for verdict, count in counts.items()))
-    return 1 if counts["FAILED"] else 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

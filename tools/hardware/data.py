@@ -1,20 +1,19 @@
 """Large buffers on a device: what is made there, copied there and back, and what does not fit.
 
-Usage: ``python tools/hardware_data.py FOLDER [--device 0] [--gib 5]``
-
-FOLDER takes up to three times ``--gib`` for a moment. Each case is a launch; what comes back is
-compared with what numpy says it should be. Prints a line for each case, exit status 1 where one is
-wrong. On ``--device cpu`` a small ``--gib`` (0.1) goes through the same code, but for the kernels
-that make sequences.
+The scratch folder takes up to three times the largest buffer for a moment. Each case is a launch;
+what comes back is compared with what numpy says it should be. The emulated device goes through the
+same code with little, but for the kernels that make sequences.
 """
 
 from __future__ import annotations
 
-import argparse
+import contextlib
 import json
 import os
+import shutil
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -22,7 +21,11 @@ from typing import Any
 
 import numpy as np
 
-ROOT = Path(__file__).resolve().parent.parent
+from tests.support.processes import PYTHON_PATH
+from tools.hardware.bench import Bench, Check, check
+
+GIB = 5.0
+EMULATED_GIB = 0.02
 CHUNK = 1 << 22
 LARGE = 80 << 20  # bytes that surely go through page-locked memory
 
@@ -76,38 +79,61 @@ SEQUENCES = [
 ]  # fmt: skip
 
 
-class Bench:
-    """Runs launches in a folder, and remembers whether all was well."""
+class Desk:
+    """A folder and a device for launches of the two kernels."""
 
     def __init__(self, folder: Path, device: str) -> None:
         self.folder = folder
         self.device = device
-        self.wrong = 0
         (folder / "copy.ptx").write_text(COPY)
         (folder / "nothing.ptx").write_text(NOTHING)
 
     def launch(self, *args: str) -> tuple[int, str, str, int]:
-        """Status, stdout, stderr, and the most MiB resident in one process of it."""
-        log = (self.folder / "stderr").open("w+")
-        process = subprocess.Popen(
-            [sys.executable, "-m", "cudarun", "launch", *args, "-d", self.device, "--force"],
-            cwd=self.folder, stdout=subprocess.PIPE, stderr=log, text=True,
-            env=os.environ | {"PYTHONPATH": str(ROOT)},
-        )  # fmt: skip
-        assert process.stdout is not None
-        out = process.stdout.read()
-        _, status, usage = os.wait4(process.pid, 0)
-        process.returncode = os.waitstatus_to_exitcode(status)
-        log.seek(0)
-        return process.returncode, out, log.read(), usage.ru_maxrss >> 10
+        """Return the status, stdout, stderr, and the most MiB resident in one process of it."""
+        with (self.folder / "stderr").open("w+") as log:
+            process = subprocess.Popen(
+                [sys.executable, "-m", "cudarun", "launch", *args, "-d", self.device, "--force"],
+                cwd=self.folder, stdout=subprocess.PIPE, stderr=log, text=True,
+                env=os.environ | {"PYTHONPATH": PYTHON_PATH},
+            )  # fmt: skip
+            assert process.stdout is not None
+            out = process.stdout.read()
+            _, status, usage = os.wait4(process.pid, 0)
+            process.returncode = os.waitstatus_to_exitcode(status)
+            log.seek(0)
+            return process.returncode, out, log.read(), usage.ru_maxrss >> 10
 
-    def case(self, name: str, run: Callable[[], tuple[bool, str]]) -> None:
-        """Run one case and print how it ended."""
-        start = time.perf_counter()
-        held, words = run()
-        self.wrong += not held
-        seconds = time.perf_counter() - start
-        print(f"{'held ' if held else 'WRONG'} {name}  ({words}; {seconds:.1f} s)", flush=True)
+
+def checks(bench: Bench) -> Iterator[Check]:
+    """Run all cases."""
+    gib = bench.options.gib or (EMULATED_GIB if bench.is_emulated else GIB)
+    nbytes = int(gib * (1 << 30)) + 13
+    with tempfile.TemporaryDirectory(dir=scratch(bench, nbytes), prefix="cudarun-data-") as folder:
+        desk = Desk(Path(folder), bench.device)
+        for name, start, step in SEQUENCES:
+            yield case(f"{name} iota({start},{step})", sequence, desk, name, start, step)
+        yield case("constants", constants, desk)
+        yield case("a file there and back", there_and_back, desk, nbytes)
+        yield case("the last items printed", last_items, desk, nbytes)
+        yield case("out of device memory", out_of_memory, desk)
+
+
+def scratch(bench: Bench, nbytes: int) -> Path:
+    """The folder for large files: in memory, where there is room."""
+    if bench.options.scratch is not None:
+        bench.options.scratch.mkdir(parents=True, exist_ok=True)
+        return bench.options.scratch
+    with contextlib.suppress(OSError):
+        if shutil.disk_usage("/dev/shm").free > 3 * nbytes:
+            return Path("/dev/shm")
+    return bench.work
+
+
+def case(name: str, run: Callable[..., tuple[bool, str]], *args: object) -> Check:
+    """Run one case."""
+    started = time.perf_counter()
+    held, words = run(*args)
+    return check(name, held, words, time.perf_counter() - started)
 
 
 def parts(path: Path, dtype: str) -> Iterator[tuple[int, Any]]:
@@ -118,16 +144,16 @@ def parts(path: Path, dtype: str) -> Iterator[tuple[int, Any]]:
         yield first, np.asarray(array[first : first + CHUNK])
 
 
-def sequence(bench: Bench, name: str, start: float, step: float) -> tuple[bool, str]:
+def sequence(desk: Desk, name: str, start: float, step: float) -> tuple[bool, str]:
     """``iota(start,step)`` of a type, to the last bit."""
     dtype = np.dtype({"u": "u", "i": "i", "f": "f"}[name[0]] + str(int(name[1:]) // 8))
     count = LARGE // dtype.itemsize + 3
     argument = f"x={name}[{count}]:iota({start},{step})"
-    code, _, err, _ = bench.launch("nothing.ptx", argument, "--save", "x=x.npy")
+    code, _, err, _ = desk.launch("nothing.ptx", argument, "--save", "x=x.npy")
     if code:
         return False, err
     different = 0
-    for first, part in parts(bench.folder / "x.npy", dtype.name):
+    for first, part in parts(desk.folder / "x.npy", dtype.name):
         index = np.arange(first, first + part.size)
         if dtype.kind == "f":
             made = (start + index.astype(np.float64) * step).astype(dtype)
@@ -139,31 +165,31 @@ def sequence(bench: Bench, name: str, start: float, step: float) -> tuple[bool, 
     return different == 0, f"{count} items, {different} bytes differ"
 
 
-def constants(bench: Bench) -> tuple[bool, str]:
+def constants(desk: Desk) -> tuple[bool, str]:
     """What repeats, of numbers and of structs."""
     count = LARGE // 8 + 1
     for argument, value in [
         (f"x=f64[{count}]:-0.1", np.full(1, -0.1)),
         (f"x=u64[{count}]:0x0123456789abcdef", np.full(1, 0x0123456789ABCDEF, np.uint64)),
     ]:
-        code, _, err, _ = bench.launch("nothing.ptx", argument, "--save", "x=x.npy")
+        code, _, err, _ = desk.launch("nothing.ptx", argument, "--save", "x=x.npy")
         if code:
             return False, err
-        if any((part != value).any() for _, part in parts(bench.folder / "x.npy", value.dtype)):
+        if any((part != value).any() for _, part in parts(desk.folder / "x.npy", value.dtype)):
             return False, argument
     struct = f"x={{i8,f64}}[{count}]:ones"
-    code, _, err, _ = bench.launch("nothing.ptx", struct, "--check", 'all(x["f1"] == 1)')
+    code, _, err, _ = desk.launch("nothing.ptx", struct, "--check", 'all(x["f1"] == 1)')
     return code == 0, err or "f64, u64 and a struct"
 
 
-def there_and_back(bench: Bench, nbytes: int) -> tuple[bool, str]:
+def there_and_back(desk: Desk, nbytes: int) -> tuple[bool, str]:
     """A file of more than 2^31 items and an odd number of bytes, copied by a kernel, saved."""
-    source = bench.folder / "in.bin"
+    source = desk.folder / "in.bin"
     pattern = np.random.default_rng(0).integers(0, 256, CHUNK - 1, np.uint8)
     with source.open("wb") as file:
         for first in range(0, nbytes, pattern.size):
             file.write(pattern[: nbytes - first].data)
-    code, out, err, resident = bench.launch(
+    code, out, err, resident = desk.launch(
         "copy.ptx", "--grid", "4096", "--block", "256", f"x=u8[{nbytes}]:@in.bin",
         f"y=u8[{nbytes}]", f"u64:{nbytes}", "--save", "y=out.bin", "--json",
     )  # fmt: skip
@@ -173,8 +199,8 @@ def there_and_back(bench: Bench, nbytes: int) -> tuple[bool, str]:
     poison = int(np.count_nonzero(pattern == 0xA5))
     whole, rest = divmod(nbytes, pattern.size)
     poison = whole * poison + int(np.count_nonzero(pattern[:rest] == 0xA5))
-    same = subprocess.run(["cmp", source, bench.folder / "out.bin"]).returncode == 0
-    (bench.folder / "out.bin").unlink()
+    same = subprocess.run(["cmp", source, desk.folder / "out.bin"]).returncode == 0
+    (desk.folder / "out.bin").unlink()
     words = f"{nbytes} bytes, at most {resident} MiB resident"
     counted = buffer["never_written"]
     if counted != poison:
@@ -182,9 +208,9 @@ def there_and_back(bench: Bench, nbytes: int) -> tuple[bool, str]:
     return same and counted == poison, words
 
 
-def last_items(bench: Bench, nbytes: int) -> tuple[bool, str]:
+def last_items(desk: Desk, nbytes: int) -> tuple[bool, str]:
     """The end of a buffer that is printed; the array is on the host then."""
-    _, out, err, resident = bench.launch(
+    _, out, err, resident = desk.launch(
         "copy.ptx", "--grid", "4096", "--block", "256", f"x=u8[{nbytes}]:iota",
         f"y=u8[{nbytes}]", f"u64:{nbytes}", "--print", "y[-4:]",
     )  # fmt: skip
@@ -192,40 +218,13 @@ def last_items(bench: Bench, nbytes: int) -> tuple[bool, str]:
     return wanted in out, err or f"{wanted}, at most {resident} MiB resident"
 
 
-def out_of_memory(bench: Bench) -> tuple[bool, str]:
+def out_of_memory(desk: Desk) -> tuple[bool, str]:
     """Two buffers of which the second does not fit: it is named, with what is free."""
-    code, out, _, _ = bench.launch("nothing.ptx", "--json", "x=u8[1]")
+    code, out, _, _ = desk.launch("nothing.ptx", "--json", "x=u8[1]")
     total = json.loads(out)["outcomes"][0]["result"]["device"]["memory_total"]
     size = total * 6 // 10
-    code, _, err, _ = bench.launch(
+    code, _, err, _ = desk.launch(
         "copy.ptx", f"x=u8[{size}]", f"y=u8[{size}]", "u64:0", "--grid", "1"
     )
     said = f"buffer 'y' of {size} bytes" in err and "bytes free" in err and code == 5
     return said, err.replace("\n", " | ")
-
-
-def main() -> int:
-    """Run all cases."""
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("folder", type=Path)
-    parser.add_argument("--device", default="0")
-    parser.add_argument("--gib", type=float, default=5, help="size of the largest; default: 5")
-    options = parser.parse_args()
-    options.folder.mkdir(parents=True, exist_ok=True)
-    bench = Bench(options.folder.resolve(), options.device)
-    nbytes = int(options.gib * (1 << 30)) + 13
-    for name, start, step in SEQUENCES:
-        what = f"{name} iota({start},{step})"
-        bench.case(what, lambda n=name, a=start, b=step: sequence(bench, n, a, b))
-    bench.case("constants", lambda: constants(bench))
-    bench.case("a file there and back", lambda: there_and_back(bench, nbytes))
-    bench.case("the last items printed", lambda: last_items(bench, nbytes))
-    bench.case("out of device memory", lambda: out_of_memory(bench))
-    for name in ("in.bin", "x.npy", "copy.ptx", "nothing.ptx", "stderr"):
-        (bench.folder / name).unlink(missing_ok=True)
-    print(f"{bench.wrong} wrong" if bench.wrong else "all held")
-    return 1 if bench.wrong else 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

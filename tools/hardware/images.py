@@ -1,10 +1,4 @@
-"""What only a GPU can show of `cudarun load` and `cudarun link`: a line for each failure, a sum.
-
-::
-
-    python3 tools/hardware_images.py                # GPU 0, two minutes
-    python3 tools/hardware_images.py --fuzz 0 --libraries 0 --device 1
-    python3 tools/hardware_images.py --device cpu   # what can be done without a GPU
+"""What only a GPU can show of ``cudarun load`` and ``cudarun link``.
 
 1. Facts: samples, golden images, what nvcc, NVRTC, Triton and CuPy make here, and cubins out of a
    library of NVIDIA's. What the files say of their kernels (registers, shared, local and constant
@@ -14,38 +8,30 @@
    compute cache, of which its compiler says nothing, that it does.
 3. Options of the driver's compiler, one by one: what it takes. Static shared memory: how much of it
    loads and is launched.
-4. Refusals: every one of ``tools/refusals.py``, and its explanation.
+4. Refusals: every one of ``tests/support/refusals.py``, and its explanation.
 5. Damaged cubins, fatbins and PTX: whatever the driver does, the command goes on to the next; and
    what a driver does of a fatbin that is cut off, which `cudarun` does not hand over.
 
-What fails in one part keeps no other from its turn. Records go to
-``$OUT/hardware_images.json``, the refusals to ``$OUT/refusals.json``, of which
-``tests/data/refusals`` keeps one for each device. Exit status: 0 when all of it held, 1 otherwise.
+What fails in one part keeps no other from its turn. All that was seen is kept in ``images.json``,
+the refusals in ``refusals.json``, of which ``tests/data/refusals`` keeps one for each device.
 """
 
 from __future__ import annotations
 
-import argparse
 import json
-import os
 import re
 import shutil
-import subprocess
 import sys
-import tempfile
-import time
-import traceback
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 from tests.support import refusals
+from tests.support.processes import ROOT
+from tools.hardware.bench import Bench, Check, Done, check, guarded, skipped
 
-ROOT = Path(__file__).resolve().parent.parent
 GOLDEN = ROOT / "tests/images/golden"
-sys.path.insert(0, str(ROOT))
-
 CHECK = (
     "--threads", "1000", "--block", "128",
     "in=f32[n]:iota", "out=f32[n]", "n=u32:1000", "--check", "out == in*3 + 3",
@@ -53,110 +39,55 @@ CHECK = (
 SAME = ("registers", "shared_bytes", "local_bytes", "const_bytes")
 LARGEST_LIBRARY = 200 << 20
 KERNELS_OF_A_CUBIN = 400
+Records = dict[str, Any]
 
 
-class Report:
-    """What held and what did not. Only failures and sums are printed."""
-
-    def __init__(self, device: str, folder: Path) -> None:
-        self.device = device
-        self.folder = folder
-        self.failed: list[str] = []
-        self.held = 0
-        self.records: dict[str, Any] = {}
-
-    @property
-    def is_emulated(self) -> bool:
-        """Whether the device is ``cpu``."""
-        return self.device.startswith("cpu")
-
-    def check(self, what: str, held: bool, detail: str = "") -> bool:
-        """Count it; where it did not hold, a line with the beginning of the detail."""
-        if held:
-            self.held += 1
-        else:
-            self.failed.append(what)
-            shown = "\n        ".join(detail.strip().splitlines()[:6])
-            print(f"FAILED  {what}\n        {shown}" if shown else f"FAILED  {what}", flush=True)
-        return held
-
-    def part(self, name: str, work: Callable[[Report], object]) -> None:
-        """Do one part; an error of this script ends that part alone."""
-        held, failed, started = self.held, len(self.failed), time.monotonic()
-        try:
-            said = work(self)
-        except Exception:
-            self.check(f"{name}: the script itself", False, traceback.format_exc(limit=-3))
-            said = None
-        seconds = time.monotonic() - started
-        sums = f"{self.held - held} held, {len(self.failed) - failed} failed"
-        print(f"{name}: {sums}, {seconds:.0f} s{f'; {said}' if said else ''}", flush=True)
-
-
-def run(
-    *command: object, limit: float = 60, **environment: str
-) -> subprocess.CompletedProcess[str]:
-    """Run a command; one that takes too long is a failed one."""
-    try:
-        return subprocess.run(
-            [*map(str, command)], capture_output=True, text=True, errors="replace", timeout=limit,
-            env=os.environ | {"PYTHONPATH": str(ROOT)} | environment, check=False,
-        )  # fmt: skip
-    except (subprocess.TimeoutExpired, OSError) as error:
-        return subprocess.CompletedProcess(command, 124, "", f"{error}")
-
-
-def cudarun(
-    *args: object, limit: float = 60, **environment: str
-) -> subprocess.CompletedProcess[str]:
-    """Run the command line."""
-    return run(sys.executable, "-m", "cudarun", *args, limit=limit, **environment)
-
-
-def document(*args: object, limit: float = 60, **environment: str) -> Any:
-    """The JSON document of a command.
-
-    Raises:
-        ValueError: There is none.
-    """
-    done = cudarun(*args, "--json", limit=limit, **environment)
-    try:
-        return json.loads(done.stdout)
-    except json.JSONDecodeError:
-        raise ValueError(f"cudarun {args[0]}: status {done.returncode}: {done.stderr}") from None
+def checks(bench: Bench) -> Iterator[Check]:
+    """Do each part; an error of one ends that part alone."""
+    records: Records = {}
+    parts: dict[str, Callable[[Bench, Records], Iterator[Check]]] = {
+        "built": build, "facts": facts, "links": links, "logs": logs, "options": options,
+        "shared": shared, "refusals": explanations, "bare": bare, "damage": damage,
+    }  # fmt: skip
+    for name, part in parts.items():
+        if bench.wants(name):
+            yield from guarded(name, part(bench, records))
+    bench.keep("images.json", records)
 
 
 # --- 1: facts ------------------------------------------------------------------------------------
 
 
-def build(report: Report, libraries: int) -> str:
-    """Make more images in the report's folder, by whatever is installed here."""
-    made = []
+def build(bench: Bench, records: Records) -> Iterator[Check]:
+    """Make more images in the bench's folder, by whatever is installed here."""
     for name, maker in _MAKERS.items():
-        before = len([*report.folder.iterdir()])
+        before = len([*bench.work.iterdir()])
+        problem = ""
         try:
-            maker(report.folder)
-        except (OSError, ValueError, subprocess.SubprocessError) as error:
-            print(f"        not made by {name}: {str(error).strip()[-300:]}")
-        made.append(f"{len([*report.folder.iterdir()]) - before} by {name}")
-    if libraries:
-        made.append(f"{from_libraries(report.folder, libraries)} out of libraries")
-    return ", ".join(made)
+            maker(bench)
+        except (OSError, ValueError) as error:
+            problem = str(error).strip()[-300:]
+        made = len([*bench.work.iterdir()]) - before
+        what = f"images made by {name}"
+        yield skipped(what, problem) if problem else check(what, True, str(made))
+    if bench.options.libraries:
+        taken, problems = from_libraries(bench.work, bench.options.libraries)
+        yield check("cubins out of libraries", True, "\n".join([str(taken), *problems]))
 
 
-def by_nvcc(folder: Path) -> None:
+def by_nvcc(bench: Bench) -> None:
     """The samples for several architectures at once, and two of them as cubins."""
     nvcc = shutil.which("nvcc")
     if nvcc is None:
         raise OSError("no nvcc")
     several = [f"-gencode=arch=compute_{n},code=sm_{n}" for n in ("80", "90", "90a")]
     for name in ("softmax", "matmul", "histogram"):
-        source = ROOT / f"samples/{name}.cu"
-        _made(run(nvcc, "-fatbin", *several, "-o", folder / f"nvcc_{name}.fatbin", source))
-        _made(run(nvcc, "-cubin", "-arch=sm_90", "-o", folder / f"nvcc_{name}.cubin", source))
+        source, stem = ROOT / f"samples/{name}.cu", bench.work / f"nvcc_{name}"
+        _made(bench.run(nvcc, "-fatbin", *several, "-o", f"{stem}.fatbin", source))
+        _made(bench.run(nvcc, "-cubin", "-arch=sm_90", "-o", f"{stem}.cubin", source))
 
 
-def by_nvrtc(folder: Path) -> None:
+def by_nvrtc(bench: Bench) -> None:
     """Every sample, by the NVRTC that is installed."""
     from cudarun.errors import CudarunError
     from cudarun.images.versions import Target
@@ -169,40 +100,44 @@ def by_nvrtc(folder: Path) -> None:
                 made = compile_source(Image(str(source), source.read_bytes()), target, "CUBIN")
             except CudarunError as error:
                 raise ValueError(f"{error}") from None
-            (folder / f"nvrtc_{source.stem}_{target}.cubin").write_bytes(made.data)
+            (bench.work / f"nvrtc_{source.stem}_{target}.cubin").write_bytes(made.data)
 
 
-def by_triton(folder: Path) -> None:
+def by_triton(bench: Bench) -> None:
     """The kernels of ``triton_kernels.py``."""
-    cache = folder / "triton"
-    done = run(sys.executable, ROOT / "tools/triton_kernels.py", cache, limit=90)
+    cache = bench.work / "triton"
+    done = bench.python("-m", "tools.hardware.triton_kernels", cache, limit=90)
     for path in sorted(cache.glob("*/*.cubin")):
-        shutil.copy(path, folder / f"triton_{path.name}")
+        shutil.copy(path, bench.work / f"triton_{path.name}")
     shutil.rmtree(cache, ignore_errors=True)
     _made(done)
 
 
-def by_cupy(folder: Path) -> None:
+def by_cupy(bench: Bench) -> None:
     """Of saxpy."""
-    _made(run(sys.executable, ROOT / "tools/other_cubins.py", "cupy", folder / "cupy.cubin"))
+    _made(bench.python("-m", "tools.hardware.other_cubins", "cupy", bench.work / "cupy.cubin"))
 
 
-_MAKERS: dict[str, Callable[[Path], None]] = {
+_MAKERS: dict[str, Callable[[Bench], None]] = {
     "nvcc": by_nvcc, "NVRTC": by_nvrtc, "Triton": by_triton, "CuPy": by_cupy,
 }  # fmt: skip
 
 
-def _made(done: subprocess.CompletedProcess[str]) -> None:
-    if done.returncode != 0:
-        raise ValueError(done.stderr or f"status {done.returncode}")
+def _made(done: Done) -> None:
+    if done.exit_code != 0:
+        raise ValueError(done.err or done.text)
 
 
-def from_libraries(folder: Path, wanted: int) -> int:
-    """Cubins for sm_90 out of the smallest of NVIDIA's libraries that have some."""
+def from_libraries(folder: Path, wanted: int) -> tuple[int, list[str]]:
+    """Take cubins for sm_90 out of the smallest of NVIDIA's libraries that have some.
+
+    Returns:
+        How many were taken, and which libraries could not be read.
+    """
     from cudarun.errors import ImageRefused
     from cudarun.images.read import fatbins_in
 
-    taken = 0
+    taken, problems = 0, []
     for library in sorted(_libraries(), key=lambda path: path.stat().st_size):
         data = library.read_bytes()
         if b".nv_fatbin\0" not in data:
@@ -215,10 +150,10 @@ def from_libraries(folder: Path, wanted: int) -> int:
                 stem.with_suffix(".fatbin").write_bytes(fatbin)
                 taken += 1
         except ImageRefused as error:
-            print(f"        {library}: {error}")
+            problems.append(f"{library}: {error}")
         if taken >= wanted:
             break
-    return taken
+    return taken, problems
 
 
 def _libraries() -> Iterator[Path]:
@@ -245,32 +180,34 @@ def _cubins_of(fatbins: tuple[bytes, ...], name: str) -> Iterator[tuple[bytes, b
                     yield cubin, fatbin
 
 
-def facts(report: Report) -> str:
-    """Load every image, and hold the file's own facts against the driver's."""
+def facts(bench: Bench, records: Records) -> Iterator[Check]:
+    """Load every image, and compare the file's own facts with the driver's."""
     paths = [
         *sorted((ROOT / "samples").glob("*.ptx")),
         *sorted(GOLDEN.glob("*.cubin")),
         *(GOLDEN / name for name in ("facts.ptx", "tiny.fatbin", "tiny.o", "tiny_zstd.fatbin")),
         *sorted((ROOT / "tests/data/triton").glob("*.cubin")),
-        *sorted(report.folder.glob("*.cubin")),
-        *sorted(report.folder.glob("*.fatbin")),
+        *sorted(bench.work.glob("*.cubin")),
+        *sorted(bench.work.glob("*.fatbin")),
     ]
-    loads = document("load", *paths, "-d", report.device, "--via", "both", limit=150)["outcomes"]
-    files = document("load", "--offline", *paths, limit=60)["files"]
+    loaded = bench.document("load", *paths, "-d", bench.device, "--via", "both", limit=150)
+    loads = loaded["outcomes"]
+    files = bench.document("load", "--offline", *paths, limit=60)["files"]
     kernels = 0
     for path, outcome, file in zip(paths, loads, files, strict=True):
         verdict, error = outcome["verdict"], outcome["error"] or {}
-        wanted = expected(file, report.device)
-        report.check(f"{path.name} is {verdict}", verdict in wanted, str(error.get("message")))
-        for result in outcome["results"] if verdict == "loaded" else ():
+        wanted = expected(file, bench.device)
+        detail = f"{verdict}: {error.get('message')}"
+        yield check(f"{path.name} is as it should be", verdict in wanted, detail)
+        for number, result in enumerate(outcome["results"] if verdict == "loaded" else ()):
             wrong = [*result["differences"]]
-            if not report.is_emulated:  # whose registers are its own
+            if not bench.is_emulated:  # whose registers are its own
                 wrong += differences(file, result)
-            lazy = [f"{k['name']} is not loaded" for k in result["kernels"] if not k["is_loaded"]]
-            report.check(f"facts of {path.name}", not wrong + lazy, "\n".join(wrong + lazy))
+            wrong += [f"{k['name']} is not loaded" for k in result["kernels"] if not k["is_loaded"]]
+            yield check(f"facts of {path.name}, {number}", not wrong, "\n".join(wrong))
             kernels += len(result["kernels"])
-    report.records["loads"] = loads
-    return f"{kernels} kernels of {len(paths)} images"
+    records["loads"] = loads
+    yield check("facts", True, f"{kernels} kernels of {len(paths)} images")
 
 
 def expected(file: Any, device: str) -> set[str]:
@@ -318,41 +255,43 @@ def _told(file: Any, kernel: Any) -> Any:
 # --- 2: links and logs ---------------------------------------------------------------------------
 
 
-def links(report: Report) -> None:
+def links(bench: Bench, records: Records) -> Iterator[Check]:
     """Both linkers, from PTX and from source; what they make runs."""
-    on = ("-d", report.device)
+    on = ("-d", bench.device)
     for kind in ("ptx", "cu"):
         inputs = [ROOT / f"samples/link/{name}.{kind}" for name in ("main", "lib")]
-        for linker in ("driver",) if report.is_emulated else ("driver", "nvjitlink"):
-            out = report.folder / f"linked_{kind}_{linker}"
-            done = cudarun("link", *inputs, "-o", out, "--linker", linker, *on, "--load")
-            if report.check(f"link {kind} by {linker}", done.returncode == 0, done.stderr):
-                ran = cudarun("launch", out, *on, *CHECK)
-                report.check(f"it runs ({kind}, {linker})", ran.returncode == 0, ran.stderr)
+        for linker in ("driver",) if bench.is_emulated else ("driver", "nvjitlink"):
+            out = bench.work / f"linked_{kind}_{linker}"
+            done = bench.cudarun("link", *inputs, "-o", out, "--linker", linker, *on, "--load")
+            yield check(f"link {kind} by {linker}", done.exit_code == 0, done.err, done.seconds)
+            if done.exit_code == 0:
+                ran = bench.cudarun("launch", out, *on, *CHECK)
+                name = f"what was linked runs ({kind}, {linker})"
+                yield check(name, ran.exit_code == 0, ran.err, ran.seconds)
 
 
-def logs(report: Report) -> str:
+def logs(bench: Bench, records: Records) -> Iterator[Check]:
     """What is said by a cold compiler, by one whose work is cached, and by one without a cache."""
-    on = ("-d", report.device, "--verbose")
+    on = ("-d", bench.device, "--verbose")
     ptx = [ROOT / f"samples/link/{name}.ptx" for name in ("main", "lib")]
-    link = ("link", *ptx, "-o", report.folder / "log", "--linker", "driver")
+    link = ("link", *ptx, "-o", bench.work / "log", "--linker", "driver")
     load = ("load", ROOT / "samples/softmax.ptx", "--via")
     notes = []
     commands = {"link": link} | {f"load by {via}": (*load, via) for via in _VIAS}
     for what, command in commands.items():
         for state in ("cold", "cached", "no cache"):
-            cache = {"CUDA_CACHE_PATH": str(report.folder / f"cache of {what}")}
-            told = document(
+            cache = {"CUDA_CACHE_PATH": str(bench.work / f"cache of {what}")}
+            told = bench.document(
                 *command, *on, **cache, CUDA_CACHE_DISABLE=str(int(state == "no cache"))
             )
             if what != "link":
                 [told] = told["outcomes"][0]["results"][0]["ways"]
             log, silence = told["info_log"].strip(), told.get("silence")
-            report.records[f"log of {what}, {state}"] = {"log": log, "silence": silence}
-            must_speak = what == "link" or state != "cached" or report.is_emulated
-            report.check(f"log of {what}, {state}", bool(log or (silence and not must_speak)))
+            records[f"log of {what}, {state}"] = {"log": log, "silence": silence}
+            must_speak = what == "link" or state != "cached" or bench.is_emulated
+            yield check(f"log of {what}, {state}", log or (silence and not must_speak))
             notes += [f"{what}, {state}"] if silence else []
-    return f"silent: {'; '.join(notes) or 'none'}"
+    yield check("logs", True, f"silent: {'; '.join(notes) or 'none'}")
 
 
 _VIAS = ("library", "module")
@@ -372,11 +311,11 @@ MAY_BE_REFUSED = (
 )  # fmt: skip
 
 
-def options(report: Report) -> str:
+def options(bench: Bench, records: Records) -> Iterator[Check]:
     """Load one text with each of them, both ways; which are refused is noted."""
-    load = ("load", ROOT / "samples/softmax.ptx", "-d", report.device, "--via", "both")
+    load = ("load", ROOT / "samples/softmax.ptx", "-d", bench.device, "--via", "both")
     with ThreadPoolExecutor(4) as pool:
-        told = [*pool.map(lambda option: document(*load, *option), OPTIONS)]
+        told = [*pool.map(lambda option: bench.document(*load, *option), OPTIONS)]
     notes = []
     for option, loaded in zip(OPTIONS, told, strict=True):
         name, [outcome] = " ".join(option), loaded["outcomes"]
@@ -384,17 +323,17 @@ def options(report: Report) -> str:
         errors = {way["via"]: way["error"] for way in ways if way["error"]}
         registers = [k["registers"] for r in outcome["results"] for k in r["kernels"]]
         logs = {way["via"]: way["info_log"] for way in ways}
-        report.records[f"option {name}"] = {
+        records[f"option {name}"] = {
             "errors": errors, "registers": registers, "logs": logs, "error": outcome["error"],
         }  # fmt: skip
         errors |= {} if errors or not outcome["error"] else {"both": outcome["error"]}
-        if option in MAY_BE_REFUSED or report.is_emulated:
+        if option in MAY_BE_REFUSED or bench.is_emulated:
             notes += [f"{name} by {via}" for via in errors]
         else:
-            report.check(f"option {name}", not errors, json.dumps(errors))
+            yield check(f"option {name}", not errors, json.dumps(errors))
         if option == ("--max-registers", "32") and registers:
-            report.check(f"{name}: at most 32", max(registers) <= 32, str(registers))
-    return f"refused: {', '.join(notes) or 'none'}"
+            yield check(f"{name}: at most 32", max(registers) <= 32, str(registers))
+    yield check("options", True, f"refused: {', '.join(notes) or 'none'}")
 
 
 SHARED = (48 << 10, (48 << 10) + 4, 100000, 160000, 232444, 232448, 232452)
@@ -424,66 +363,61 @@ STATIC = """\
 """
 
 
-def shared(report: Report) -> str:
+def shared(bench: Bench, records: Records) -> Iterator[Check]:
     """Kernels with much static shared memory: which load, and are launched as they are."""
-    notes = []
     for size in SHARED:
-        path = report.folder / f"shared_{size}.ptx"
+        path = bench.work / f"shared_{size}.ptx"
         path.write_text(STATIC.replace("SIZE", str(size)).replace("LAST", str(size - 4)))
-        loaded = cudarun("load", path, "-d", report.device)
-        command = ("launch", path, "-d", report.device, "--grid", "1", "--block", "1")
-        ran = cudarun(*command, "out=i32[1]", "--check", "out[0] == 7")
-        report.records[f"{size} static"] = {"load": _short(loaded), "launch": _short(ran)}
+        loaded = bench.cudarun("load", path, "-d", bench.device)
+        command = ("launch", path, "-d", bench.device, "--grid", "1", "--block", "1")
+        ran = bench.cudarun(*command, "out=i32[1]", "--check", "out[0] == 7")
+        records[f"{size} static"] = {"load": _short(loaded), "launch": _short(ran)}
         wanted = 0 if size <= MOST_SHARED else 4
-        report.check(f"{size} static: load", loaded.returncode == wanted, loaded.stderr)
-        report.check(f"{size} static: launch", ran.returncode == wanted, ran.stderr)
-        notes.append(f"{size}: {loaded.returncode}, {ran.returncode}")
-    return "; ".join(notes)
+        yield check(f"{size} static: load", loaded.exit_code == wanted, loaded.text)
+        yield check(f"{size} static: launch", ran.exit_code == wanted, ran.text)
 
 
-def _short(done: subprocess.CompletedProcess[str]) -> dict[str, Any]:
-    return {"status": done.returncode, "stderr": done.stderr, "stdout": done.stdout[:2000]}
+def _short(done: Done) -> dict[str, Any]:
+    return {"status": done.exit_code, "stderr": done.err, "stdout": done.out[:2000]}
 
 
 # --- 4: refusals ---------------------------------------------------------------------------------
 
+SECONDS_TO_REFUSE = 15
 
-def explanations(report: Report) -> str:
+
+def explanations(bench: Bench, records: Records) -> Iterator[Check]:
     """Provoke every refusal; on stderr is what explains it, in the records all of it."""
-    folder = report.folder / "refused"
+    folder = bench.work / "refused"
     folder.mkdir()
     refusals.write(folder)
-    wanted = [each for each in refusals.REFUSALS if not (each.gpu and report.is_emulated)]
-    out = report.folder / "never"
+    wanted = [each for each in refusals.REFUSALS if not (each.gpu and bench.is_emulated)]
+    out = bench.work / "never"
 
-    def provoke(refusal: refusals.Refusal) -> tuple[subprocess.CompletedProcess[str], Any]:
-        """What is said of it, and its document; ``None`` where there is none."""
+    def provoke(refusal: refusals.Refusal) -> tuple[Done, Any]:
+        """Return what is said of it, and its document; ``None`` where there is none."""
         paths = [refusals.path_of(name, folder) for name in refusal.files]
         command = ("link", "--linker", "driver", "-o", out) if refusal.link else ("load", "-q")
-        args = (*command, *paths, "-d", report.device, "--timeout", SECONDS_TO_REFUSE)
-        done = cudarun(*args)
+        args = (*command, *paths, "-d", bench.device, "--timeout", SECONDS_TO_REFUSE)
+        done = bench.cudarun(*args)
         try:
-            return done, document(*args) if done.returncode == 4 else None
+            return done, bench.document(*args) if done.exit_code == 4 else None
         except ValueError:
             return done, None
 
-    records = []
+    kept = []
     with ThreadPoolExecutor(4) as pool:
         for refusal, (done, told) in zip(wanted, pool.map(provoke, wanted), strict=True):
-            found = re.search(refusal.says, done.stderr) is not None
-            what = f"{refusal.name}: status {done.returncode}, /{refusal.says}/"
-            is_well = done.returncode == 4 and found and told is not None and not out.exists()
-            report.check(what, is_well, done.stderr or done.stdout)
-            report.records[f"refusal {refusal.name}"] = _short(done)
+            found = re.search(refusal.says, done.err) is not None
+            is_well = done.exit_code == 4 and found and told is not None and not out.exists()
+            detail = "" if is_well else f"no /{refusal.says}/\n{done.text}"
+            yield check(f"refusal: {refusal.name}", is_well, detail, done.seconds)
+            records[f"refusal {refusal.name}"] = _short(done)
             if told is not None:
-                records.append(record(refusal, told, folder))
-    [told] = document("devices", "-d", report.device)["devices"]
+                kept.append(record(refusal, told, folder))
+    [told] = bench.document("devices", "-d", bench.device)["devices"]
     device = {key: told[key] for key in ("name", "compute_capability", "driver_version")}
-    keep(report, "refusals.json", {"device": device, "refusals": records})
-    return f"{len(records)} refusals"
-
-
-SECONDS_TO_REFUSE = 15
+    bench.keep("refusals.json", {"device": device, "refusals": kept})
 
 
 def record(refusal: refusals.Refusal, told: Any, folder: Path) -> dict[str, Any]:
@@ -494,35 +428,30 @@ def record(refusal: refusals.Refusal, told: Any, folder: Path) -> dict[str, Any]
     return plain
 
 
-def keep(report: Report, name: str, records: Any) -> None:
-    """Write records to ``$OUT``, where that is set."""
-    if "OUT" in os.environ:
-        path = Path(os.environ["OUT"]) / name
-        path.write_text(json.dumps(records, indent=1, ensure_ascii=False) + "\n")
-        print(f"records: {path}")
-
-
 # --- 5: damage -----------------------------------------------------------------------------------
 
 
-def damage(report: Report, count: int) -> str:
-    """``fuzz_images.py``, in a process of its own."""
-    fuzz = ROOT / "tools/fuzz_images.py"
-    kinds = ("--kinds", "ptx") if report.is_emulated else ("--kinds", "cubin", "ptx", "fatbin")
-    done = run(
-        sys.executable, fuzz, "--count", count, "--seed", "2", "--device", report.device, *kinds,
-        limit=240,
+def damage(bench: Bench, records: Records) -> Iterator[Check]:
+    """``tools.fuzz_images``, in a process of its own."""
+    count = bench.options.fuzz
+    if not count:
+        return
+    kinds = ("--kinds", "ptx") if bench.is_emulated else ("--kinds", "cubin", "ptx", "fatbin")
+    done = bench.python(
+        "-m", "tools.fuzz_images", "--count", count, "--seed", "2", "--device", bench.device,
+        *kinds, limit=240,
     )  # fmt: skip
-    report.check(f"{count} damaged images", done.returncode == 0, done.stdout + done.stderr)
-    report.records["damage"] = done.stdout
-    return " / ".join(done.stdout.splitlines()[:2])
+    records["damage"] = done.out
+    good = done.exit_code == 0
+    detail = " / ".join(done.out.splitlines()[:2]) if good else done.text
+    yield check(f"{count} damaged images", good, detail, done.seconds)
 
 
 BARE = """
 import sys
 from cuda.bindings import driver
 driver.cuInit(0)
-_, context = driver.cuDevicePrimaryCtxRetain(0)
+_, context = driver.cuDevicePrimaryCtxRetain(int(sys.argv[2]))
 driver.cuCtxSetCurrent(context)
 data = open(sys.argv[1], "rb").read()
 print("load", end=" ", flush=True)
@@ -536,46 +465,17 @@ print(driver.cuKernelGetFunction(kernel)[0].name if int(result) == 0 else "-")
 """
 
 
-def bare(report: Report) -> str:
+def bare(bench: Bench, records: Records) -> Iterator[Check]:
     """What the driver alone does of a fatbin that is cut off; only looked at."""
-    if report.is_emulated:
-        return "not on the emulated device"
-    script = report.folder / "bare.py"
-    script.write_text(BARE)
+    if bench.is_emulated:
+        yield skipped("bare driver", "not on the emulated device")
+        return
     whole = (GOLDEN / "tiny.fatbin").read_bytes()
     notes = []
     for kept in (len(whole), 4000, 200):
-        path = report.folder / f"bare_{kept}.fatbin"
+        path = bench.work / f"bare_{kept}.fatbin"
         path.write_bytes(whole[:kept])
-        done = run("timeout", "8", sys.executable, script, path)
-        notes.append(f"{kept} bytes: status {done.returncode}, {done.stdout.strip()}")
-    report.records["bare"] = notes
-    return "; ".join(notes)
-
-
-def main() -> int:
-    """Everything; 1 when any of it did not hold."""
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--device", default="0")
-    parser.add_argument("--fuzz", type=int, default=200, help="how many damaged images")
-    parser.add_argument("--libraries", type=int, default=4, help="how many cubins of libraries")
-    arguments = parser.parse_args()
-    with tempfile.TemporaryDirectory() as name:
-        report = Report(arguments.device, Path(name))
-        report.part("built", lambda each: build(each, arguments.libraries))
-        report.part("facts", facts)
-        report.part("links", links)
-        report.part("logs", logs)
-        report.part("options", options)
-        report.part("shared", shared)
-        report.part("refusals", explanations)
-        report.part("bare", bare)
-        if arguments.fuzz:
-            report.part("damage", lambda each: damage(each, arguments.fuzz))
-    keep(report, "hardware_images.json", report.records)
-    print(f"{report.held} held, {len(report.failed)} failed")
-    return 1 if report.failed else 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+        done = bench.python("-c", BARE, path, bench.ordinal, limit=8)
+        notes.append(f"{kept} bytes: status {done.exit_code}, {done.out.strip()}")
+    records["bare"] = notes
+    yield check("bare driver", True, "; ".join(notes))

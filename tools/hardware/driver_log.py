@@ -1,27 +1,24 @@
 """What the driver's own log (``cuLogs*``, CUDA 12.9) says of calls that fail, and who finds it.
 
-::
-
-    python3 tools/hardware_driver_log.py         # on GPU 0, a few seconds
-
 Each failure is made in a process of its own; what the log then holds is read with the bindings, and
 straight from ``libcuda.so.1``: bindings 13.3 do not find the functions, for they ask for them as of
-CUDA 12.8. Then ``launch`` is to show the same words. Exit status 1 where it does not.
+CUDA 12.8. Then ``launch`` is to show the same words. What was read is kept as ``logs.txt``.
 """
 
 from __future__ import annotations
 
 import ctypes
-import os
-import subprocess
+import importlib
 import sys
-from collections.abc import Callable
-from pathlib import Path
+from collections.abc import Callable, Iterator
 from typing import Any
 
-ROOT = Path(__file__).resolve().parent.parent
+from tests.support.processes import ROOT
+from tools.hardware.bench import Bench, Check, check
+
 IMAGE = ROOT / "tests" / "data" / "faults" / "faults.ptx"
 BYTES = 25600
+DRIVERS = {"gpu": "cuda.bindings.driver", "cpu": "cudarun.emulator.driver"}
 
 
 def _kernel(driver: Any, name: str) -> Any:
@@ -62,12 +59,27 @@ FAILURES: dict[str, Callable[[Any], Any]] = {
 }
 
 
-def one(name: str) -> None:
-    """Make one failure in this process and print what the logs say."""
-    from cuda.bindings import driver
+def checks(bench: Bench) -> Iterator[Check]:
+    """Make each failure in its process; then see what ``launch`` shows of one."""
+    kind = "cpu" if bench.is_emulated else "gpu"
+    told = []
+    for name in FAILURES:
+        done = bench.python("-m", __name__, kind, bench.ordinal, name)
+        told.append(done.out + done.err)
+        yield check(name, done.exit_code == 0, done.text, done.seconds)
+    done = bench.cudarun("launch", IMAGE, "-k", "good", "--block", "2048", "out=i32[64]",
+                         "n=i32:64", "-d", bench.device)  # fmt: skip
+    bench.keep("logs.txt", "\n".join([*told, f"== cudarun launch --block 2048\n{done.err}"]))
+    shown = done.err
+    name = "launch shows the driver's words, and no others of the log"
+    yield check(name, "  | " in shown and "cudaVersion" not in shown, shown, done.seconds)
 
+
+def one(kind: str, ordinal: int, name: str) -> None:
+    """Make one failure in this process and print what the logs say."""
+    driver = importlib.import_module(DRIVERS[kind])
     driver.cuInit(0)
-    driver.cuCtxSetCurrent(driver.cuDevicePrimaryCtxRetain(0)[1])
+    driver.cuCtxSetCurrent(driver.cuDevicePrimaryCtxRetain(ordinal)[1])
     print(f"== {name}: {FAILURES[name](driver)!r}")
     buffer = bytearray(BYTES)
     try:
@@ -75,6 +87,11 @@ def one(name: str) -> None:
         print(f"bindings {found!r}: {buffer.split(bytes(1))[0].decode()}")
     except RuntimeError as error:
         print(f"bindings: {error}")
+    if kind == "gpu":
+        _ask_the_library(driver)
+
+
+def _ask_the_library(driver: Any) -> None:
     cuda = ctypes.CDLL("libcuda.so.1")
     text, size = ctypes.create_string_buffer(BYTES), ctypes.c_size_t(BYTES)
     status = cuda.cuLogsDumpToMemory(None, text, ctypes.byref(size), 0)
@@ -89,22 +106,5 @@ def one(name: str) -> None:
     print()
 
 
-def main() -> int:
-    """Each failure in its process; then what ``launch`` shows of one."""
-    if len(sys.argv) > 1:
-        one(sys.argv[1])
-        return 0
-    for name in FAILURES:
-        done = subprocess.run([sys.executable, __file__, name], capture_output=True, text=True)
-        print("\n".join(done.stdout.splitlines()[:12]))
-        print("\n".join(done.stderr.splitlines()[-2:]))
-    command = [sys.executable, "-m", "cudarun", "launch", os.fspath(IMAGE), "-k", "good"]
-    command += ["--block", "2048", "out=i32[64]", "n=i32:64"]
-    environment = {**os.environ, "PYTHONPATH": os.fspath(ROOT)}
-    shown = subprocess.run(command, env=environment, capture_output=True, text=True).stderr
-    print(f"== cudarun launch --block 2048\n{shown}")
-    return 0 if "  | " in shown and "cudaVersion" not in shown else 1
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    one(sys.argv[1], int(sys.argv[2]), sys.argv[3])

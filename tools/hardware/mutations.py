@@ -1,22 +1,19 @@
-"""Mutants of PTX on a GPU: what the emulated device takes, the GPU takes, and gives the same bits.
-
-``python3 tools/hardware_mutations.py [--count 300] [--seed 1] [--jobs 8]`` on a machine with a GPU.
+"""Mutants of PTX: what the emulated device takes, the GPU takes, and gives the same bits.
 
 So many mutants that the emulated device takes are made of samples and instruction tests, and each
 is loaded and launched on both. Every launch has a process of its own with a time limit: mutants
 fault and hang. A mutant is emulated twice, the second time with registers and shared memory full of
 random bits and buffers elsewhere: where that changes the result it has none, and is not compared.
-Results of ``.approx`` instructions are listed apart: they need not have the same bits; so are
+Results of ``.approx`` instructions are told apart: they need not have the same bits; so are
 accesses that the manual gives no meaning: out of bounds, which a GPU need not see, or in another
 state space than that of the address.
 
-Prints a summary; writes each difference with both texts to ``$OUT/mutations.txt`` where there is an
-``$OUT``. Exit status 1 where a mutant is refused by the GPU alone, or gives other bits.
+A check fails where a mutant is refused by the GPU alone, or gives other bits. Each mutant that did
+not end alike is kept with both texts in ``mutants.txt``.
 """
 
 from __future__ import annotations
 
-import argparse
 import importlib
 import os
 import pickle
@@ -28,7 +25,6 @@ from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -36,8 +32,10 @@ import numpy as np
 from cudarun.emulator.program import compile_module
 from cudarun.ptx.errors import PtxError
 from cudarun.ptx.parser import parse
-from tests.support.mutation_launches import ROOT, Outcome, Work, run, works
+from tests.support.mutation_launches import Outcome, Work, run, works
+from tests.support.processes import PYTHON_PATH, ROOT
 from tests.support.ptx_mutations import Mutant, mutate
+from tools.hardware.bench import Bench, Check, check
 
 _SECONDS = 20
 _APPROXIMATE = re.compile(r"\.approx|^(?:@!?%\w+\s+)?(?:sin|cos|lg2|ex2|tanh|rcp|rsqrt)\b")
@@ -45,6 +43,7 @@ _SPACE = re.compile(
     r"(?:@!?%\w+\s+)?(?:ld|st|atom|red)\b[.\w:]*?\.(global|shared|const|local|param)\b"
 )
 _OWN_TIME = ("clock", "globaltimer", "smid", "warpid", "gridid", "envreg")  # differ by their nature
+_WRONG = ("different", "refused by the GPU alone")
 _DRIVERS = {"cpu": "cudarun.emulator.driver", "gpu": "cuda.bindings.driver"}
 
 
@@ -56,17 +55,34 @@ class Case:
     mutant: Mutant
 
 
+def checks(bench: Bench) -> Iterator[Check]:
+    """Compare so many mutants."""
+    given = bench.options
+    driver = "cpu" if bench.is_emulated else "gpu"
+    chosen = list(cases(given.mutants, given.seed))
+    with ThreadPoolExecutor(given.jobs) as threads:
+        judged = threads.map(lambda case: verdict(case, driver, bench.ordinal), chosen)
+        found = list(zip(chosen, judged, strict=True))
+    odd = [(case, each) for case, each in found if each[0] not in ("equal", "fail alike")]
+    bench.keep("mutants.txt", "".join(f"{_line(case, *each)}\n" for case, each in odd))
+    for number, (case, each) in enumerate(found):
+        line = _line(case, *each)
+        yield check(f"mutant {number}", each[0] not in _WRONG, line)
+    counts = Counter(word for _, (word, _, _) in found)
+    yield check("mutants", found, ", ".join(f"{n} {word}" for word, n in counts.most_common()))
+
+
 # --- in a process of its own ---------------------------------------------------------------------
 
 
-def launch_alone(driver: str, fill: str) -> None:
+def launch_alone(driver: str, ordinal: int, fill: str) -> None:
     """Run the case on standard input; what becomes of it goes to standard output."""
     case: Case = pickle.load(sys.stdin.buffer)
     if fill == "random":
         fill_with_noise()
     cuda = importlib.import_module(_DRIVERS[driver])
     cuda.cuInit(0)
-    cuda.cuCtxCreate(None, 0, 0)
+    cuda.cuCtxCreate(None, 0, ordinal)
     if fill == "random":
         cuda.cuMemAlloc(1 << 20)  # addresses are no result either
     outcome = run(cuda, case.mutant.text, case.work)
@@ -116,17 +132,16 @@ def cases(count: int, seed: int) -> Iterator[Case]:
         yield Case(work, mutant)
 
 
-def outcome_of(case: Case, driver: str, fill: str = "zeros") -> Outcome:
+def outcome_of(case: Case, driver: str, ordinal: int = 0, fill: str = "zeros") -> Outcome:
     """What becomes of a case in a process of its own."""
-    command = [sys.executable, __file__, "--alone", driver, fill]
-    path = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
     try:
         done = subprocess.run(
-            command,
+            [sys.executable, "-m", __name__, driver, str(ordinal), fill],
+            cwd=ROOT,
             input=pickle.dumps(case),
             capture_output=True,
             timeout=_SECONDS,
-            env=os.environ | {"PYTHONPATH": path},
+            env=os.environ | {"PYTHONPATH": PYTHON_PATH},
             check=False,
         )
     except subprocess.TimeoutExpired:
@@ -137,15 +152,15 @@ def outcome_of(case: Case, driver: str, fill: str = "zeros") -> Outcome:
     return found
 
 
-def verdict(case: Case) -> tuple[str, Outcome, Outcome]:
+def verdict(case: Case, driver: str, ordinal: int) -> tuple[str, Outcome, Outcome]:
     """What the two say in a word, ``equal``, ``different`` and so on, and what became of each."""
-    here, there = outcome_of(case, "cpu"), outcome_of(case, "gpu")
+    here, there = outcome_of(case, "cpu"), outcome_of(case, driver, ordinal)
     word = "different"
     if not there.loaded:
         word = "refused by the GPU alone"
     elif here == there:
         word = "equal" if here.outputs else "fail alike"
-    elif here != outcome_of(case, "cpu", "random") or any(
+    elif here != outcome_of(case, "cpu", fill="random") or any(
         name in case.mutant.text.partition(".entry")[2] for name in _OWN_TIME
     ):
         word = "without a result"
@@ -162,32 +177,7 @@ def _spaces(mutant: Mutant) -> bool:
     return was is not None and now is not None and was[1] != now[1]
 
 
-def main() -> int:
-    """Compare, and say what was found."""
-    options = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    options.add_argument("--count", type=int, default=300)
-    options.add_argument("--seed", type=int, default=1)
-    options.add_argument("--jobs", type=int, default=8)
-    options.add_argument("--alone", nargs=2, metavar=("DRIVER", "FILL"), help=argparse.SUPPRESS)
-    given = options.parse_args()
-    if given.alone:
-        launch_alone(*given.alone)
-    chosen = list(cases(given.count, given.seed))
-    with ThreadPoolExecutor(given.jobs) as threads:
-        found = list(zip(chosen, threads.map(verdict, chosen), strict=True))
-    counts = Counter(word for _, (word, _, _) in found)
-    wrong = [item for item in found if item[1][0] in ("different", "refused by the GPU alone")]
-    report = [_line(*item) for item in found if item[1][0] not in ("equal", "fail alike")]
-    if "OUT" in os.environ:
-        Path(os.environ["OUT"], "mutations.txt").write_text("\n".join(report) + "\n")
-    for item in wrong[:60]:
-        print(_line(*item))
-    print(f"{given.count} mutants: {', '.join(f'{n} {word}' for word, n in counts.most_common())}")
-    return int(bool(wrong))
-
-
-def _line(case: Case, found: tuple[str, Outcome, Outcome]) -> str:
-    word, here, there = found
+def _line(case: Case, word: str, here: Outcome, there: Outcome) -> str:
     where = f"{case.work.path.relative_to(ROOT)}:{case.mutant.line}"
     said = f"cpu {here.result}, gpu {there.result}"
     change = f"{case.mutant.was}  ->  {case.mutant.now}"
@@ -195,4 +185,4 @@ def _line(case: Case, found: tuple[str, Outcome, Outcome]) -> str:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    launch_alone(sys.argv[1], int(sys.argv[2]), sys.argv[3])

@@ -7,22 +7,20 @@ A function is a list of basic blocks over numbered **slots**, one per register. 
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import field
 from enum import Enum, auto
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy.typing as npt
 
-from cudarun.emulator.isa.types import Type
+from cudarun.emulator.numerics.types import Type
 from cudarun.records import dataclass
-
-if TYPE_CHECKING:
-    from cudarun.emulator.machine.control import Terminator
 
 Array = npt.NDArray[Any]
 ActionFunction = Callable[[Any, tuple[Array, ...], tuple[Array, ...]], None]
-"""What an action does, given the active lanes, its sources and its destinations."""
+"""``action(active, sources, destinations)``: see ``cudarun.emulator.machine.active``."""
 
 
 class Role(Enum):
@@ -142,6 +140,34 @@ Operation = Lanewise | Action
 
 
 # --- functions -----------------------------------------------------------------------------------
+
+
+class Terminator(ABC):
+    """The end of a basic block.
+
+    Attributes:
+        successors: The blocks of the same function where lanes can go on.
+        reads: The operands it reads.
+        condition: The predicate by which lanes part, bound with the block's operations.
+        site: Where the instruction stands; ``None`` where a block just runs into the next.
+    """
+
+    def __init__(
+        self,
+        successors: tuple[int, ...],
+        reads: tuple[Use, ...] = (),
+        *,
+        condition: RegisterUse | None = None,
+        site: Site | None = None,
+    ) -> None:
+        self.successors = successors
+        self.reads = reads if condition is None else (condition, *reads)
+        self.condition = condition
+        self.site = site
+
+    @abstractmethod
+    def finish(self, batch: Any, active: Any) -> None:
+        """Send the active lanes on; the arguments are of ``machine.batch`` and ``.active``."""
 
 
 @dataclass(slots=True)

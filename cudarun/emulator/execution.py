@@ -5,51 +5,16 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import field
 
 import numpy as np
 
 from cudarun.emulator.machine.batch import Batch
-from cudarun.emulator.machine.launch import Launch
+from cudarun.emulator.machine.launch import DeviceTraits, Launch, LaunchConfig
 from cudarun.emulator.machine.observer import NOBODY, Observer
-from cudarun.emulator.machine.textures import Texture
-from cudarun.emulator.memory import DeviceHeap, Memory
+from cudarun.emulator.memory import Memory
 from cudarun.emulator.program import KernelCode, Program
-from cudarun.records import dataclass
 
-DEFAULT_STACK = 1024
-DEFAULT_PRINTF_FIFO = 8650752
 _GRID_WORKSPACE = 64
-
-
-@dataclass(frozen=True, slots=True)
-class LaunchConfig:
-    """How a kernel is launched; sizes in bytes.
-
-    ``parameters`` is the whole parameter buffer, ``cluster`` is ``None`` where nobody asked for
-    clusters, which are of one block then, ``stack_limit`` is ``CU_LIMIT_STACK_SIZE``,
-    ``printf_fifo`` is ``CU_LIMIT_PRINTF_FIFO_SIZE``, ``textures`` the texture objects by handle.
-    """
-
-    grid: tuple[int, int, int]
-    block: tuple[int, int, int]
-    parameters: bytes
-    dynamic_shared: int = 0
-    cooperative: bool = False
-    cluster: tuple[int, int, int] | None = None
-    stack_limit: int = DEFAULT_STACK
-    printf_fifo: int = DEFAULT_PRINTF_FIFO
-    heap: DeviceHeap | None = None
-    textures: Mapping[int, Texture] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True)
-class DeviceTraits:
-    """What a kernel can ask about the device it runs on."""
-
-    ordinal: int = 0
-    multiprocessors: int = 132
-    threads_per_multiprocessor: int = 2048
 
 
 _FIRST_DEVICE = DeviceTraits()

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import field
 
 from cudarun.emulator.code import FunctionCode
-from cudarun.ptx import tree
 from cudarun.records import dataclass
 
 
@@ -99,15 +98,3 @@ class Program:
     variables: dict[str, VariableCode]
     functions: dict[str, int] = field(default_factory=dict)
     code: dict[str, FunctionCode] = field(default_factory=dict)
-
-
-def compile_module(module: tree.Module) -> Program:
-    """Decode every function of a module.
-
-    Raises:
-        PtxError: With a diagnostic for every instruction, modifier or directive that is not
-            implemented, and every operand that does not fit its instruction.
-    """
-    from cudarun.emulator.decode.module import ModuleDecoder  # the decoder needs the types above
-
-    return ModuleDecoder(module).decode()

@@ -10,10 +10,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from cudarun.emulator.execution import DeviceTraits, LaunchConfig, execute
+from cudarun.emulator.decode.module import compile_module
+from cudarun.emulator.execution import execute
+from cudarun.emulator.machine.launch import DeviceTraits, LaunchConfig
 from cudarun.emulator.machine.observer import NOBODY, Observer
 from cudarun.emulator.memory import DeviceHeap, Memory
-from cudarun.emulator.program import Program, compile_module
+from cudarun.emulator.program import Program
 from cudarun.ptx.parser import parse
 
 Array = npt.NDArray[Any]

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from cudarun.emulator.code import Lanewise
-from cudarun.emulator.program import compile_module
+from cudarun.emulator.decode.module import compile_module
 from cudarun.ptx.parser import parse
 from tests.emulator.device import run_lanes
 from tests.emulator.reference import FORMATS

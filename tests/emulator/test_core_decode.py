@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from cudarun.emulator.program import compile_module
+from cudarun.emulator.decode.module import compile_module
 from cudarun.ptx.errors import PtxError
 from cudarun.ptx.parser import parse
 from tests.emulator.device import HEADER, Device

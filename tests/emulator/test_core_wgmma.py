@@ -11,9 +11,9 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
+from cudarun.emulator.decode.module import compile_module
 from cudarun.emulator.detectors.watch import Watch
 from cudarun.emulator.faults import DeviceFault
-from cudarun.emulator.program import compile_module
 from cudarun.ptx.errors import PtxError
 from cudarun.ptx.parser import parse
 from tests.emulator.device import Device

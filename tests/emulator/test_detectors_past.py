@@ -12,10 +12,9 @@ from hypothesis import strategies as st
 from cudarun.emulator.code import Site
 from cudarun.emulator.detectors.clocks import NOTHING, Clock, Timeline
 from cudarun.emulator.detectors.past import THREAD_BITS, Past
-from cudarun.emulator.execution import DeviceTraits, LaunchConfig
 from cudarun.emulator.machine.barriers import Arrival
 from cudarun.emulator.machine.batch import Batch
-from cudarun.emulator.machine.launch import Launch
+from cudarun.emulator.machine.launch import DeviceTraits, Launch, LaunchConfig
 from cudarun.emulator.machine.observer import NOBODY
 from tests.emulator.device import Device
 

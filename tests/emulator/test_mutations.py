@@ -11,8 +11,8 @@ from contextlib import contextmanager
 import pytest
 
 from cudarun.emulator import driver
+from cudarun.emulator.decode.module import compile_module
 from cudarun.emulator.host.process import process
-from cudarun.emulator.program import compile_module
 from cudarun.ptx.errors import PtxError
 from cudarun.ptx.parser import parse
 from tests.support import mutation_launches

@@ -29,7 +29,7 @@ from typing import Any
 
 import numpy as np
 
-from cudarun.emulator.program import compile_module
+from cudarun.emulator.decode.module import compile_module
 from cudarun.ptx.errors import PtxError
 from cudarun.ptx.parser import parse
 from tests.support.mutation_launches import Outcome, Work, run, works

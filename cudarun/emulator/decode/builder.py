@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from cudarun.emulator.code import BlockCode, Operation, Use
-from cudarun.emulator.machine.control import Jump, Terminator
+from cudarun.emulator.code import BlockCode, Operation, Terminator, Use
+from cudarun.emulator.machine.control import Jump
 
 # Made when all labels have their blocks: label numbers to block numbers.
 Ending = Callable[[Callable[[int], int]], Terminator]

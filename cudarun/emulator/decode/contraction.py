@@ -17,8 +17,8 @@ import numpy as np
 import numpy.typing as npt
 
 from cudarun.emulator.code import FunctionCode, Lanewise, Operation, RegisterUse, Use
-from cudarun.emulator.isa.form import Function, temporaries_of, with_temporaries
 from cudarun.emulator.isa.table import FORMS
+from cudarun.emulator.numerics.temporaries import Function, temporaries_of, with_temporaries
 
 Array = npt.NDArray[Any]
 

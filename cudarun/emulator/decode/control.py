@@ -13,6 +13,7 @@ from cudarun.emulator.code import (
     RegisterUse,
     Role,
     Site,
+    Terminator,
     Use,
 )
 from cudarun.emulator.decode.builder import Ending
@@ -26,20 +27,11 @@ from cudarun.emulator.decode.scope import (
     RegisterName,
 )
 from cudarun.emulator.isa.move import copy
-from cudarun.emulator.isa.types import TYPES, bits_of
 from cudarun.emulator.machine.barriers import BarrierWait, WarpBarrier
 from cudarun.emulator.machine.clusters import ClusterArrive, ClusterWait
-from cudarun.emulator.machine.control import (
-    Branch,
-    Call,
-    Exit,
-    IndexedBranch,
-    Jump,
-    Return,
-    Terminator,
-    Trap,
-)
+from cudarun.emulator.machine.control import Branch, Call, Exit, IndexedBranch, Jump, Return, Trap
 from cudarun.emulator.machine.system import SYSTEM_CALLS
+from cudarun.emulator.numerics.types import TYPES, bits_of
 from cudarun.ptx import tree
 from cudarun.records import dataclass
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from cudarun.emulator.isa.form import Words
-from cudarun.emulator.isa.types import TYPES
 from cudarun.emulator.machine.matrices import shape_of
+from cudarun.emulator.numerics.types import TYPES
+from cudarun.emulator.words import Words
 
 _LANES = 32
 _WARPGROUP_LANES = 128

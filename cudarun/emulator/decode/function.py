@@ -14,6 +14,7 @@ from cudarun.emulator.code import (
     Operation,
     RegisterUse,
     Site,
+    Terminator,
 )
 from cudarun.emulator.decode.analysis import analyse
 from cudarun.emulator.decode.builder import BlockBuilder
@@ -33,10 +34,10 @@ from cudarun.emulator.decode.scope import (
     VectorName,
     declared_names,
 )
-from cudarun.emulator.isa.types import TYPES
-from cudarun.emulator.machine.control import Branch, Terminator
+from cudarun.emulator.machine.control import Branch
 from cudarun.emulator.machine.threads import WARP, WARPGROUP
 from cudarun.emulator.machine.warps import WarpAction
+from cudarun.emulator.numerics.types import TYPES
 from cudarun.ptx import tree
 from cudarun.ptx.errors import Diagnostic
 from cudarun.records import dataclass

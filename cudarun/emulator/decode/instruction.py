@@ -18,11 +18,12 @@ from cudarun.emulator.code import (
 from cudarun.emulator.decode.operands import Misfit, Operands
 from cudarun.emulator.decode.rules import refused_operands, wrong_selector, wrong_words
 from cudarun.emulator.decode.scope import CARRY
-from cudarun.emulator.isa.form import Form, OperandForm, Words
+from cudarun.emulator.isa.form import Form, OperandForm
 from cudarun.emulator.isa.manual import complaint
 from cudarun.emulator.isa.move import copy, copy_all
 from cudarun.emulator.isa.table import candidates
-from cudarun.emulator.isa.types import TYPES, Kind, Type, bits_of
+from cudarun.emulator.numerics.types import TYPES, Kind, Type, bits_of
+from cudarun.emulator.words import Words
 from cudarun.ptx import tree
 from cudarun.records import dataclass
 

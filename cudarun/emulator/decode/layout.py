@@ -5,7 +5,7 @@ from __future__ import annotations
 import struct
 from math import prod
 
-from cudarun.emulator.isa.types import TYPES
+from cudarun.emulator.numerics.types import TYPES
 from cudarun.emulator.program import Relocation, VariableCode
 from cudarun.ptx import tree
 

@@ -205,3 +205,13 @@ def _deepest(function: FunctionCode, code: dict[str, FunctionCode]) -> int:
     """Bytes of local memory along the deepest chain of calls, where none calls itself."""
     below = [_deepest(callee, code) for callee in _callees(function, code)]
     return function.frame_bytes + max(below) if below else function.local_bytes
+
+
+def compile_module(module: tree.Module) -> Program:
+    """Decode every function of a module.
+
+    Raises:
+        PtxError: With a diagnostic for every instruction, modifier or directive that is not
+            implemented, and every operand that does not fit its instruction.
+    """
+    return ModuleDecoder(module).decode()

@@ -37,8 +37,8 @@ from cudarun.emulator.decode.scope import (
     SymbolName,
 )
 from cudarun.emulator.isa.special import SPECIAL_REGISTERS, Extent
-from cudarun.emulator.isa.types import TYPES, Kind, Type, bits_of
 from cudarun.emulator.machine.clock import ReadMoment
+from cudarun.emulator.numerics.types import TYPES, Kind, Type, bits_of
 from cudarun.ptx import tree
 from cudarun.records import dataclass
 

@@ -12,9 +12,10 @@ from functools import lru_cache, partial
 from math import prod
 
 from cudarun.emulator.decode.fragments import fragments
-from cudarun.emulator.isa.form import Form, OperandForm, Words
+from cudarun.emulator.isa.form import Form, OperandForm
 from cudarun.emulator.isa.since import since
-from cudarun.emulator.isa.types import TYPES, Kind
+from cudarun.emulator.numerics.types import TYPES, Kind
+from cudarun.emulator.words import Words
 from cudarun.ptx import tree
 
 _INSTRUCTION_TYPES = frozenset(

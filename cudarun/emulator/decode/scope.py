@@ -8,7 +8,7 @@ from dataclasses import field
 from cudarun.emulator.code import Role, Slot
 from cudarun.emulator.decode.layout import Layout, alignment_of, size_of
 from cudarun.emulator.isa.special import SPECIAL_REGISTERS, Extent
-from cudarun.emulator.isa.types import TYPES, bits_of
+from cudarun.emulator.numerics.types import TYPES, bits_of
 from cudarun.ptx import tree
 from cudarun.records import dataclass
 

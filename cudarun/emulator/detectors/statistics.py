@@ -13,11 +13,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from cudarun.emulator.code import Terminator
 from cudarun.emulator.detectors.kinds import kind_of
 from cudarun.emulator.detectors.touched import touched
 from cudarun.emulator.detectors.watched import Detector
 from cudarun.emulator.machine.access import Access, AccessKind
-from cudarun.emulator.machine.control import Branch, Terminator
+from cudarun.emulator.machine.control import Branch
 from cudarun.emulator.machine.threads import WARP
 from cudarun.records import dataclass
 

@@ -11,11 +11,11 @@ import os
 
 from cuda.bindings.driver import CUdevice_attribute
 
-from cudarun.emulator.execution import DeviceTraits
 from cudarun.emulator.host.contexts import PrimaryContext
 from cudarun.emulator.host.handles import HandleTable
 from cudarun.emulator.host.pools import Pool
 from cudarun.emulator.host.refusal import Refusal
+from cudarun.emulator.machine.launch import DeviceTraits
 from cudarun.emulator.memory import Memory
 
 COUNT_VARIABLE = "CUDARUN_CPU_DEVICES"

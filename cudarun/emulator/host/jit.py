@@ -14,13 +14,14 @@ from typing import Any
 from cuda.bindings.driver import CUjit_option
 
 from cudarun.bindings import newer_jit_options
+from cudarun.emulator.decode.module import compile_module
 from cudarun.emulator.host.addresses import address_of, host_bytes
 from cudarun.emulator.host.devices import CAPABILITY, attribute_value
 from cudarun.emulator.host.images import NotLoadable, ptx_text
 from cudarun.emulator.host.occupancy import registers_per_thread
 from cudarun.emulator.host.refusal import Refusal
 from cudarun.emulator.machine.system import SYSTEM_CALLS
-from cudarun.emulator.program import Program, compile_module
+from cudarun.emulator.program import Program
 from cudarun.ptx import tree
 from cudarun.ptx.errors import Diagnostic, PtxError
 from cudarun.ptx.parser import parse

@@ -11,7 +11,7 @@ from cuda.bindings.driver import CUfunction_attribute as FunctionAttribute
 from cuda.bindings.driver import CUlaunchAttributeID as LaunchAttribute
 from cuda.bindings.driver import CUlaunchConfig, CUlimit
 
-from cudarun.emulator.execution import LaunchConfig, execute
+from cudarun.emulator.execution import execute
 from cudarun.emulator.host.addresses import HostPointer
 from cudarun.emulator.host.devices import attribute_value
 from cudarun.emulator.host.handles import Handle, handle_value
@@ -21,6 +21,7 @@ from cudarun.emulator.host.parameters import KernelParameters, pack_parameters
 from cudarun.emulator.host.process import Process
 from cudarun.emulator.host.refusal import Refusal
 from cudarun.emulator.host.streams import Stream
+from cudarun.emulator.machine.launch import LaunchConfig
 from cudarun.records import dataclass
 
 Extent = tuple[int, int, int]

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from cudarun.emulator.isa.form import Form, form
-from cudarun.emulator.isa.types import TYPES
 from cudarun.emulator.machine.atomics import Atomic
 from cudarun.emulator.machine.transfers import Fence, NoEffect
+from cudarun.emulator.numerics.types import TYPES
 
 _WHERE: dict[str, Any] = {
     "sem": "relaxed acquire release acq_rel",

@@ -7,10 +7,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from cudarun.emulator.isa.floating import flushed
-from cudarun.emulator.isa.form import Form, Function, Words, form, temporaries
-from cudarun.emulator.isa.formats import element, to_f32
-from cudarun.emulator.isa.types import Kind, Type
+from cudarun.emulator.isa.form import Form, form
+from cudarun.emulator.numerics.formats import element, flushed_half, to_f32
+from cudarun.emulator.numerics.special_values import flushed
+from cudarun.emulator.numerics.temporaries import Function, temporaries
+from cudarun.emulator.numerics.types import Kind, Type
+from cudarun.emulator.words import Words
 
 Array = npt.NDArray[Any]
 
@@ -65,12 +67,11 @@ def _prepared(words: Words) -> Function:
     ptx_type, test = words.type, comparison(words["cmp"], words.type)
     number_format = element(ptx_type)
     if number_format in ("f16", "bf16"):
-        smallest = 2.0**-14 if number_format == "f16" else 2.0**-126
 
         def compare_halves(a: Array, b: Array, out: Array) -> None:
             left, right = to_f32(a, number_format), to_f32(b, number_format)
             if words.get("ftz"):
-                left, right = (np.where(np.abs(x) < smallest, 0, x) for x in (left, right))
+                left, right = (flushed_half(x, number_format) for x in (left, right))
             test(left, right, out)
 
         return compare_halves

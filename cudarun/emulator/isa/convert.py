@@ -11,10 +11,17 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from cudarun.emulator.isa import rounding
-from cudarun.emulator.isa.floating import canonical, flushed, saturate
-from cudarun.emulator.isa.form import Form, Function, Words, form
-from cudarun.emulator.isa.formats import (
+from cudarun.emulator.isa.form import Form, form
+from cudarun.emulator.numerics import rounding
+from cudarun.emulator.numerics.conversions import (
+    half_nan,
+    integer_pair,
+    integer_range,
+    rectified_as,
+    saturated,
+    to_f64,
+)
+from cudarun.emulator.numerics.formats import (
     from_f32,
     from_pair,
     rectified,
@@ -22,7 +29,9 @@ from cudarun.emulator.isa.formats import (
     to_f32,
     to_tf32,
 )
-from cudarun.emulator.isa.types import Kind, Type
+from cudarun.emulator.numerics.special_values import canonical, flushed
+from cudarun.emulator.numerics.temporaries import Function
+from cudarun.emulator.words import Words
 
 Array = npt.NDArray[Any]
 
@@ -34,13 +43,6 @@ _WHOLE: dict[str, Function] = {
 
 
 # --- integers ------------------------------------------------------------------------------------
-
-
-def integer_range(ptx_type: Type) -> tuple[int, int]:
-    """The least and the largest value of an integer type."""
-    if ptx_type.kind is Kind.SIGNED:
-        return -(1 << (ptx_type.bits - 1)), (1 << (ptx_type.bits - 1)) - 1
-    return 0, (1 << ptx_type.bits) - 1
 
 
 def _sat_matters(words: Words) -> bool:
@@ -77,16 +79,6 @@ def _to_integer(words: Words) -> Function:
 # --- integers to floating point ------------------------------------------------------------------
 
 
-def integer_pair(a: Array) -> tuple[Array, Array]:
-    """An integer array as an exact pair of f64."""
-    if a.dtype.itemsize < 8:
-        s = a.astype(np.float64)
-        return s, np.zeros_like(s)
-    high = a >> 32 if a.dtype.kind == "i" else a >> np.uint64(32)
-    low = (a.view(np.uint64) & np.uint64(0xFFFFFFFF)).astype(np.float64)
-    return rounding.two_sum(high.astype(np.float64) * 4294967296.0, low)
-
-
 def _from_integer(words: Words) -> Function:
     target, mode = words.type_named("dtype"), words["rnd"] or rounding.NEAREST
     sat = words.get("sat")
@@ -99,7 +91,7 @@ def _from_integer(words: Words) -> Function:
 
     def convert_exactly(a: Array, d: Array) -> None:
         result = from_pair(*integer_pair(a), target.name, mode)
-        np.copyto(d, _saturated(result, target.name) if sat else result)
+        np.copyto(d, saturated(result, target.name) if sat else result)
 
     return convert_exactly
 
@@ -119,7 +111,7 @@ def _to_whole(words: Words) -> Function:
     ftz = words.get("ftz")
 
     def convert(a: Array, d: Array) -> None:
-        value = _wide(a, source, ftz=bool(ftz))
+        value = to_f64(a, source, ftz=bool(ftz))
         value = whole(value)
         over, under = value >= above, value < below
         unknown = np.isnan(value)
@@ -136,15 +128,6 @@ def _to_whole(words: Words) -> Function:
     return convert
 
 
-def _wide(a: Array, ptx_type: Type, *, ftz: bool) -> Array:
-    """A floating value as f64."""
-    if ptx_type.name in ("f16", "bf16"):
-        return to_f32(a, ptx_type.name).astype(np.float64)
-    if ptx_type.name == "f32":
-        return (flushed(a) if ftz else a).astype(np.float64)
-    return a
-
-
 # --- floating point to floating point ------------------------------------------------------------
 
 
@@ -158,17 +141,17 @@ def _between_floats(words: Words) -> Function:
     flushes = ftz and target.name != "f16"
 
     def convert(a: Array, d: Array) -> None:
-        value = _wide(a, source, ftz=flushes)
+        value = to_f64(a, source, ftz=flushes)
         if whole is not None:
             value = whole(value)
         result = from_pair(value, np.zeros_like(value), target.name, mode)
         if source.name == "f64" and target.bits == 16:
             nan = np.isnan(value)
-            result.view(np.uint16)[nan] = _nan_of_f64(value[nan], target.name)
+            result.view(np.uint16)[nan] = half_nan(value[nan], target.name)
         if sat:
-            result = _saturated(result, target.name)
+            result = saturated(result, target.name)
         if relu:
-            result = _rectified(result, target.name)
+            result = rectified_as(result, target.name)
         if ftz and target.name == "f32":
             result = flushed(result)
         np.copyto(d, result)
@@ -203,31 +186,6 @@ def _between_floats(words: Words) -> Function:
     return convert
 
 
-def _nan_of_f64(nan: Array, number_format: str) -> Array:
-    """What f64 NaN become in 16 bits: the sign and the upper bits of the payload are kept."""
-    fraction = {"f16": 10, "bf16": 7}[number_format]
-    quiet = 0xFFFF << fraction - 1 & 0x7FFF
-    bits = nan.view(np.uint64)
-    payload = bits >> np.uint64(52 - fraction) & np.uint64((1 << fraction) - 1)
-    return (bits >> np.uint64(48) & np.uint64(0x8000) | payload | np.uint64(quiet)).astype("u2")
-
-
-def _saturated(result: Array, number_format: str) -> Array:
-    if number_format in ("f32", "f64"):
-        result = result.copy()
-        saturate(result)
-        return result
-    value = to_f32(result, number_format)
-    saturate(value)
-    return from_f32(value, number_format)
-
-
-def _rectified(result: Array, number_format: str) -> Array:
-    if number_format == "f32":
-        return rectified(result)
-    return from_f32(rectified(to_f32(result, number_format)), number_format)
-
-
 def _to_tf32(words: Words) -> Function:
     mode, relu, satfinite = words["rnd"], words.get("relu"), words.get("satfinite")
 
@@ -259,7 +217,7 @@ def _pair(words: Words) -> Function:
         if satfinite:
             both = np.clip(both, np.float32(-largest), np.float32(largest))
         result = from_f32(both, number_format, mode)
-        np.copyto(d, _rectified(result, number_format) if relu else result)
+        np.copyto(d, rectified_as(result, number_format) if relu else result)
 
     return convert
 

@@ -11,29 +11,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from cudarun.emulator.isa import rounding
-from cudarun.emulator.isa.form import Form, Function, Words, form, temporaries_of, with_temporaries
-from cudarun.emulator.isa.fused import fused_f32, fused_f64
+from cudarun.emulator.isa.form import Form, form
+from cudarun.emulator.numerics import rounding
+from cudarun.emulator.numerics.fused import fused_f32, fused_f64
+from cudarun.emulator.numerics.special_values import canonical, flushed, greatest, least, saturate
+from cudarun.emulator.numerics.temporaries import Function, temporaries_of, with_temporaries
+from cudarun.emulator.words import Words
 
 Array = npt.NDArray[Any]
-
-# --- NaN and subnormal values --------------------------------------------------------------------
-
-
-def canonical(d: Array) -> None:
-    """Make every NaN of an f32 array the hardware's one."""
-    lowest = np.minimum.reduce(d, axis=None)  # NaN if there is one
-    if lowest != lowest:
-        d.view(np.uint32)[np.isnan(d)] = 0x7FFFFFFF
-
-
-def flushed(a: Array) -> Array:
-    """An f32 array with subnormal values replaced by zeros of their sign; itself without any."""
-    doubled = np.left_shift(a.view(np.uint32), np.uint32(1))
-    doubled -= np.uint32(1)  # a zero becomes the largest number
-    if doubled.min() >= 0xFFFFFF:
-        return a
-    return np.where(doubled < 0xFFFFFF, np.copysign(np.float32(0), a), a)
 
 
 def finish(words: Words, function: Function, sources: int) -> Function:
@@ -64,13 +49,6 @@ def finish(words: Words, function: Function, sources: int) -> Function:
 
     finished: Function = modified if ftz or sat else plain
     return with_temporaries(finished, temporaries_of(function))
-
-
-def saturate(d: Array) -> None:
-    """Clamp to [0, 1]; NaN becomes +0."""
-    np.fmax(d, 0, out=d)
-    np.fmin(d, 1, out=d)
-    np.abs(d, out=d)  # -0 is below +0
 
 
 # --- arithmetic ----------------------------------------------------------------------------------
@@ -246,26 +224,6 @@ def _testp(words: Words) -> Function:
 
 
 # --- minimum and maximum -------------------------------------------------------------------------
-
-
-def least(a: Array, b: Array) -> Array:
-    """The smaller of two numbers, where one is a NaN the other: of signalling NaN, too.
-
-    ``np.fmin`` takes those for the smaller one in some lanes of an array, and not in others.
-    """
-    return _without_nan(np.minimum(a, b), a, b)
-
-
-def greatest(a: Array, b: Array) -> Array:
-    """The larger of two numbers, where one is a NaN the other."""
-    return _without_nan(np.maximum(a, b), a, b)
-
-
-def _without_nan(result: Array, a: Array, b: Array) -> Array:
-    nan = np.isnan(result)
-    if not nan.any():
-        return result
-    return np.where(nan, np.where(np.isnan(b), a, b), result)
 
 
 def _extreme(ufunc: Function, zero_bits: Function) -> Function:

@@ -20,8 +20,9 @@ What an instruction does is given in one of three ways:
 
 ``function``
     computes lane by lane. It is called as numpy calls a ufunc: the sources, then the destinations
-    to write to, then the arrays it asked for by ``temporaries``. Sources and destinations may
-    be the same memory, so a destination is written when the sources are no longer needed.
+    to write to, then the scratch arrays that it requests with ``temporaries``. A source and a
+    destination may be the same memory, so a destination is written when the sources are no longer
+    needed.
 ``make``
     takes the words matched and returns such a function.
 ``action``
@@ -33,15 +34,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import Any, TypeVar
 
-import numpy as np
-
-from cudarun.emulator.isa.types import TYPES, Type, wider
+from cudarun.emulator.code import ActionFunction
+from cudarun.emulator.numerics.temporaries import Function
+from cudarun.emulator.numerics.types import TYPES
+from cudarun.emulator.words import Words
 from cudarun.records import dataclass
-
-Function = Callable[..., Any]
-T = TypeVar("T", bound=Function)
 
 _WORD = re.compile(r"\{\.([\w:.]+)\}|\.([\w:]+)")
 _TEXTURE = re.compile(r"\[(?P<name>\w+) \{(?P<coordinates>\w+):(?P<type>\w+)\}\]$")
@@ -50,52 +48,6 @@ _OPERAND = re.compile(
     r"(?P<open>[\[{]?)(?P<name>\w[\w-]*)(\{\.(?P<selector>\w+)\})?(:(?P<type>\w+))?[\]}]?"
     r"(\|(?P<spare>\?)?(?P<pair>\w+)(:(?P<second>\w+))?)?$"
 )
-
-
-class Words(dict[str, str]):
-    """What one instruction says: its modifiers by class name, and the fixed part of its operands.
-
-    A word is ``""`` where an optional modifier is missing.
-
-    Attributes:
-        constants: The values of constant operands (``n:int``) by name, and of predicates that are
-            given as constants.
-        offsets: The byte offset in each address operand.
-        counts: How many elements each vector operand has.
-        given: The names of the operands given; optional ones may be missing.
-        selectors: The selectors given, by the names of their operands.
-        negative: The names of the operands with a minus.
-    """
-
-    def __init__(self, words: dict[str, str]) -> None:
-        super().__init__(words)
-        self.constants: dict[str, int] = {}
-        self.offsets: list[int] = []
-        self.counts: list[int] = []
-        self.given: set[str] = set()
-        self.selectors: dict[str, str] = {}
-        self.negative: set[str] = set()
-
-    @property
-    def count(self) -> int:
-        """How many elements the first vector operand has; 1 without one."""
-        return self.counts[0] if self.counts else 1
-
-    @property
-    def type(self) -> Type:
-        """The instruction's type: the class ``type``, or the only type among the words."""
-        return TYPES[self["type"]]
-
-    @property
-    def space(self) -> str:
-        """The state space of its addresses; ``""`` for generic ones."""
-        return self["space"] if "space" in self else self.get("global", "")
-
-    def type_named(self, name: str) -> Type:
-        """A type by the word of a row: a class, a derived one (``wide``), or its own name."""
-        if name == "wide":
-            return wider(self.type)
-        return TYPES[self.get(name, name)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +85,7 @@ class Form:
     writes: int
     function: Function | None
     make: Callable[[Words], Function] | None
-    action: Callable[[Words], Any] | None
+    action: Callable[[Words], ActionFunction] | None
     reads_carry: bool
     writes_carry: bool
     any_order: bool
@@ -194,7 +146,7 @@ def form(
     function: Function | None = None,
     *,
     make: Callable[[Words], Function] | None = None,
-    action: Callable[[Words], Any] | None = None,
+    action: Callable[[Words], ActionFunction] | None = None,
     writes: int | None = None,
     carry: str = "",
     any_order: bool = False,
@@ -263,25 +215,3 @@ def _operand(text: str) -> OperandForm:
         minus=match["minus"] is not None,
         updates=match["updates"] is not None,
     )
-
-
-def temporaries(*names: str) -> Callable[[T], T]:
-    """Ask for scratch arrays of these types, shaped like the destination, as last arguments."""
-    dtypes = tuple(TYPES[name].dtype for name in names)
-
-    def mark(function: T) -> T:
-        return with_temporaries(function, dtypes)
-
-    return mark
-
-
-def with_temporaries(function: T, dtypes: tuple[np.dtype[Any], ...]) -> T:
-    """Let a function ask for scratch arrays."""
-    function.temporaries = dtypes  # type: ignore[attr-defined]
-    return function
-
-
-def temporaries_of(function: Function) -> tuple[np.dtype[Any], ...]:
-    """The scratch arrays that a function asked for."""
-    found: tuple[np.dtype[Any], ...] = getattr(function, "temporaries", ())
-    return found

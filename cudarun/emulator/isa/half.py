@@ -12,10 +12,19 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from cudarun.emulator.isa import rounding
-from cudarun.emulator.isa.floating import greatest, least
-from cudarun.emulator.isa.form import Form, Function, Words, form
-from cudarun.emulator.isa.formats import element, from_f32, from_pair, rectified, to_f32
+from cudarun.emulator.isa.form import Form, form
+from cudarun.emulator.numerics import rounding
+from cudarun.emulator.numerics.formats import (
+    apply_modifiers,
+    element,
+    flushed_half,
+    from_f32,
+    from_pair,
+    to_f32,
+)
+from cudarun.emulator.numerics.special_values import greatest, least
+from cudarun.emulator.numerics.temporaries import Function
+from cudarun.emulator.words import Words
 
 Array = npt.NDArray[Any]
 
@@ -35,11 +44,11 @@ def _operation(compute: Function, mode: str = rounding.NEAREST) -> Function:
             *sources, d = arguments
             wide = [to_f32(source, number_format).astype(np.float64) for source in sources]
             if ftz:
-                wide = [_flushed(value, number_format) for value in wide]
+                wide = [flushed_half(value, number_format) for value in wide]
             s, e = compute(*wide)
             result = from_pair(s, e, number_format, mode)
             if ftz or sat or relu:
-                result = _modified(
+                result = apply_modifiers(
                     result, number_format, ftz=bool(ftz), sat=bool(sat), relu=bool(relu)
                 )
             np.copyto(d, result)
@@ -47,23 +56,6 @@ def _operation(compute: Function, mode: str = rounding.NEAREST) -> Function:
         return operate
 
     return make
-
-
-def _modified(result: Array, number_format: str, *, ftz: bool, sat: bool, relu: bool) -> Array:
-    value = to_f32(result, number_format)
-    if ftz:
-        value = _flushed(value, number_format)
-    if sat:
-        value = np.abs(np.fmin(np.fmax(value, np.float32(0)), np.float32(1)))
-    if relu:
-        value = rectified(value)
-    return from_f32(value, number_format)
-
-
-def _flushed(value: Array, number_format: str) -> Array:
-    """Values that are subnormal in a format as zeros."""
-    smallest = 2.0**-14 if number_format == "f16" else 2.0**-126
-    return np.where(np.abs(value) < smallest, np.copysign(0, value), value).astype(value.dtype)
 
 
 def _exact(value: Array) -> tuple[Array, Array]:
@@ -94,7 +86,7 @@ def _signed(change: Function) -> Function:
 
         def operate(a: Array, d: Array) -> None:
             value = to_f32(a, number_format)
-            value = change(_flushed(value, number_format) if ftz else value)
+            value = change(flushed_half(value, number_format) if ftz else value)
             np.copyto(d, from_f32(value, number_format))
 
         return operate
@@ -110,7 +102,7 @@ def _extreme(ufunc: Function, zero_bits: Function) -> Function:
         def operate(a: Array, b: Array, d: Array) -> None:
             left, right = (to_f32(value, number_format) for value in (a, b))
             if ftz:
-                left, right = _flushed(left, number_format), _flushed(right, number_format)
+                left, right = flushed_half(left, number_format), flushed_half(right, number_format)
             sign = np.signbit(left) != np.signbit(right)
             if xorsign:
                 left, right = np.abs(left), np.abs(right)

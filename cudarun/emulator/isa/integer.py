@@ -8,9 +8,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from cudarun.emulator.isa import bits
-from cudarun.emulator.isa.form import Form, Function, Words, form, temporaries
-from cudarun.emulator.isa.types import Kind, wider
+from cudarun.emulator.isa.form import Form, form
+from cudarun.emulator.numerics import bits
+from cudarun.emulator.numerics.temporaries import Function, temporaries
+from cudarun.emulator.numerics.types import Kind, wider
+from cudarun.emulator.words import Words
 
 Array = npt.NDArray[Any]
 

@@ -7,7 +7,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from cudarun.emulator.isa.form import Form, Function, Words, form, temporaries
+from cudarun.emulator.isa.form import Form, form
+from cudarun.emulator.numerics.temporaries import Function, temporaries
+from cudarun.emulator.words import Words
 
 Array = npt.NDArray[Any]
 

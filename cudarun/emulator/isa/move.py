@@ -7,8 +7,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from cudarun.emulator.isa.form import Form, Function, Words, form
+from cudarun.emulator.isa.form import Form, form
 from cudarun.emulator.machine.spaces import WINDOW_BYTES, WINDOWS, InGlobalOrConst
+from cudarun.emulator.numerics.temporaries import Function
+from cudarun.emulator.words import Words
 
 Array = npt.NDArray[Any]
 

@@ -14,9 +14,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from cudarun.emulator.isa.form import Form, Function, Words, form
-from cudarun.emulator.isa.types import TYPES
+from cudarun.emulator.isa.form import Form, form
 from cudarun.emulator.isa.video import COMPARISONS
+from cudarun.emulator.numerics.temporaries import Function
+from cudarun.emulator.numerics.types import TYPES
+from cudarun.emulator.words import Words
 
 Array = npt.NDArray[Any]
 Operation = Callable[[Array, Array], Array]

@@ -1,4 +1,4 @@
-"""Textures (PTX manual 9.7.10): rows for ``cudarun.emulator.machine.textures``.
+"""Textures (PTX manual 9.7.10): rows for ``cudarun.emulator.machine.fetches``.
 
 Only the unified mode with an object in a register, which is what compilers emit: no ``.texref``, no
 separate sampler. The textures there are have one level, so ``.level`` and ``.grad`` select nothing.
@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from cudarun.emulator.isa.form import Form, form
-from cudarun.emulator.machine.textures import Fetch, Query
+from cudarun.emulator.machine.fetches import Fetch, Query
 
 _GEOMETRIES: dict[str, Any] = {"geom": "1d 2d", "dtype": "u32 s32 f32"}
 _FETCH: dict[str, Any] = {"action": Fetch, **_GEOMETRIES}

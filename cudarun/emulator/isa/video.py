@@ -8,7 +8,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from cudarun.emulator.isa.form import Form, Function, Words, form
+from cudarun.emulator.isa.form import Form, form
+from cudarun.emulator.numerics.temporaries import Function
+from cudarun.emulator.words import Words
 
 Array = npt.NDArray[Any]
 Operation = Callable[[Array, Array], Array]

@@ -14,10 +14,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from cudarun.emulator.isa.floating import canonical, flushed, greatest, least
-from cudarun.emulator.isa.formats import element, from_f32, from_pair, to_f32
-from cudarun.emulator.isa.rounding import NEAREST, two_sum
-from cudarun.emulator.isa.types import Kind, Type
 from cudarun.emulator.machine.access import (
     Access,
     AccessKind,
@@ -26,10 +22,14 @@ from cudarun.emulator.machine.access import (
     Section,
     section_window,
 )
+from cudarun.emulator.numerics.formats import element, from_f32, from_pair, to_f32
+from cudarun.emulator.numerics.rounding import NEAREST, two_sum
+from cudarun.emulator.numerics.special_values import canonical, flushed, greatest, least
+from cudarun.emulator.numerics.types import Kind, Type
 
 if TYPE_CHECKING:
-    from cudarun.emulator.isa.form import Words
     from cudarun.emulator.machine.active import Active
+    from cudarun.emulator.words import Words
 
 Array = npt.NDArray[Any]
 Combine = Callable[[Array, Array], Array]

@@ -9,12 +9,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from cudarun.emulator.code import RegisterUse, Site, Use
-from cudarun.emulator.isa.bits import population
+from cudarun.emulator.code import RegisterUse, Site, Terminator, Use
 from cudarun.emulator.machine import lanes as lane_sets
-from cudarun.emulator.machine.control import Terminator
 from cudarun.emulator.machine.lanes import Lanes
 from cudarun.emulator.machine.threads import WARP
+from cudarun.emulator.numerics.bits import population
 from cudarun.records import dataclass
 
 if TYPE_CHECKING:

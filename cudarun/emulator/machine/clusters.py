@@ -11,16 +11,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from cudarun.emulator.code import Site
+from cudarun.emulator.code import Site, Terminator
 from cudarun.emulator.machine import lanes as lane_sets
-from cudarun.emulator.machine.control import Terminator
 from cudarun.emulator.machine.lanes import Lanes
 from cudarun.emulator.machine.spaces import RANK_SHIFT, SHARED_WINDOW
 
 if TYPE_CHECKING:
-    from cudarun.emulator.isa.form import Words
     from cudarun.emulator.machine.active import Active
     from cudarun.emulator.machine.batch import Batch, Path
+    from cudarun.emulator.words import Words
 
 Array = npt.NDArray[Any]
 Arrays = tuple[Array, ...]

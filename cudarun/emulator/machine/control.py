@@ -6,45 +6,16 @@ lanes go; they may go on at once, wait somewhere, or end.
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from cudarun.emulator.code import Array, FunctionCode, RegisterUse, Site, Use
+from cudarun.emulator.code import Array, FunctionCode, RegisterUse, Site, Terminator, Use
 from cudarun.emulator.machine import lanes as lane_sets
 
 if TYPE_CHECKING:
     from cudarun.emulator.machine.active import Active
     from cudarun.emulator.machine.batch import Batch
-
-
-class Terminator(ABC):
-    """The end of a basic block.
-
-    Attributes:
-        successors: The blocks of the same function where lanes can go on.
-        reads: The operands it reads.
-        condition: The predicate by which lanes part, bound with the block's operations.
-        site: Where the instruction stands; ``None`` where a block just runs into the next.
-    """
-
-    def __init__(
-        self,
-        successors: tuple[int, ...],
-        reads: tuple[Use, ...] = (),
-        *,
-        condition: RegisterUse | None = None,
-        site: Site | None = None,
-    ) -> None:
-        self.successors = successors
-        self.reads = reads if condition is None else (condition, *reads)
-        self.condition = condition
-        self.site = site
-
-    @abstractmethod
-    def finish(self, batch: Batch, active: Active) -> None:
-        """Send the active lanes on."""
 
 
 class Jump(Terminator):

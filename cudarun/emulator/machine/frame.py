@@ -28,16 +28,15 @@ from cudarun.emulator.code import (
     SymbolUse,
     Use,
 )
-from cudarun.emulator.isa.form import temporaries_of
-from cudarun.emulator.isa.types import Kind, Type
 from cudarun.emulator.machine.lanes import Indices, Lanes
+from cudarun.emulator.numerics.temporaries import temporaries_of
+from cudarun.emulator.numerics.types import Kind, Type
 from cudarun.records import dataclass
 
 if TYPE_CHECKING:
-    from cudarun.emulator.code import Site
+    from cudarun.emulator.code import Site, Terminator
     from cudarun.emulator.machine.active import Active
     from cudarun.emulator.machine.batch import Batch
-    from cudarun.emulator.machine.control import Terminator
 
 Array = npt.NDArray[Any]
 Entry = tuple[Callable[..., object], tuple[object, ...]]

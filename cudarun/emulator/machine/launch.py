@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
+from dataclasses import field
 from math import prod
 from typing import TYPE_CHECKING, Any
 
@@ -12,25 +13,58 @@ import numpy.typing as npt
 
 from cudarun.emulator.code import BlockCode, FunctionCode, Role, Site
 from cudarun.emulator.faults import DeviceFault
-from cudarun.emulator.isa.types import Kind, Type
 from cudarun.emulator.machine.printf import PrintBuffer
 from cudarun.emulator.machine.report import place, thread_name
+from cudarun.emulator.numerics.types import Kind, Type
+from cudarun.records import dataclass
 
 if TYPE_CHECKING:
-    from cudarun.emulator.execution import DeviceTraits, LaunchConfig
     from cudarun.emulator.machine.batch import Batch
     from cudarun.emulator.machine.observer import Observer
+    from cudarun.emulator.machine.textures import Texture
     from cudarun.emulator.machine.threads import Threads
-    from cudarun.emulator.memory import Memory
+    from cudarun.emulator.memory import DeviceHeap, Memory
     from cudarun.emulator.program import KernelCode, Program
 
 Array = npt.NDArray[Any]
 
+DEFAULT_STACK = 1024
+DEFAULT_PRINTF_FIFO = 8650752
 _LOCAL_LIMIT = 512 << 10
 _LARGEST_BATCH = 1 << 16
 _SMALLEST_BATCH = 1 << 10
 _REGISTER_BYTES = 8 << 20  # of one batch: about what stays in the caches near a core
 _RECURSIVE_BATCH = 1 << 11
+
+
+@dataclass(frozen=True, slots=True)
+class LaunchConfig:
+    """How a kernel is launched; sizes in bytes.
+
+    ``parameters`` is the whole parameter buffer, ``cluster`` is ``None`` where nobody asked for
+    clusters, which are of one block then, ``stack_limit`` is ``CU_LIMIT_STACK_SIZE``,
+    ``printf_fifo`` is ``CU_LIMIT_PRINTF_FIFO_SIZE``, ``textures`` the texture objects by handle.
+    """
+
+    grid: tuple[int, int, int]
+    block: tuple[int, int, int]
+    parameters: bytes
+    dynamic_shared: int = 0
+    cooperative: bool = False
+    cluster: tuple[int, int, int] | None = None
+    stack_limit: int = DEFAULT_STACK
+    printf_fifo: int = DEFAULT_PRINTF_FIFO
+    heap: DeviceHeap | None = None
+    textures: Mapping[int, Texture] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class DeviceTraits:
+    """What a kernel can ask about the device it runs on."""
+
+    ordinal: int = 0
+    multiprocessors: int = 132
+    threads_per_multiprocessor: int = 2048
 
 
 class Launch:

@@ -15,16 +15,16 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from cudarun.emulator.isa.formats import element, to_f32
-from cudarun.emulator.isa.products import multiplied
-from cudarun.emulator.isa.types import TYPES, Kind, Type
 from cudarun.emulator.machine.access import Access, AccessKind, MemoryAction
 from cudarun.emulator.machine.threads import WARP
 from cudarun.emulator.machine.warps import WarpAction
+from cudarun.emulator.numerics.formats import element, to_f32
+from cudarun.emulator.numerics.products import multiplied
+from cudarun.emulator.numerics.types import TYPES, Kind, Type
 
 if TYPE_CHECKING:
-    from cudarun.emulator.isa.form import Words
     from cudarun.emulator.machine.active import Active
+    from cudarun.emulator.words import Words
 
 Array = npt.NDArray[Any]
 Arrays = tuple[Array, ...]

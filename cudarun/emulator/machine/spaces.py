@@ -13,8 +13,8 @@ import numpy as np
 import numpy.typing as npt
 
 if TYPE_CHECKING:
-    from cudarun.emulator.isa.form import Words
     from cudarun.emulator.machine.active import Active
+    from cudarun.emulator.words import Words
 
 Array = npt.NDArray[Any]
 

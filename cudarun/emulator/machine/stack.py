@@ -12,9 +12,9 @@ from cudarun.emulator.machine.lanes import Lanes
 
 if TYPE_CHECKING:
     from cudarun.emulator.code import FunctionCode, Site
-    from cudarun.emulator.isa.form import Words
     from cudarun.emulator.machine.active import Active
     from cudarun.emulator.machine.batch import Batch
+    from cudarun.emulator.words import Words
 
 Array = npt.NDArray[Any]
 Arrays = tuple[Array, ...]

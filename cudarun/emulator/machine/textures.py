@@ -13,9 +13,9 @@ between that row and the one before it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from enum import IntEnum
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -23,16 +23,8 @@ import numpy.typing as npt
 from cudarun.emulator.machine.filtering import STEPS, filtered
 from cudarun.records import dataclass
 
-if TYPE_CHECKING:
-    from cudarun.emulator.isa.form import Words
-    from cudarun.emulator.machine.active import Active
-
 Array = npt.NDArray[Any]
-Arrays = tuple[Array, ...]
-Positions = slice | npt.NDArray[np.intp]
 
-_ILLEGAL_ADDRESS = 700
-_NOT_SUPPORTED = 801
 _CHANNELS = 4
 _FRACTION = float(1 << 21)  # steps of a coordinate from 0 to 1 that wraps or is mirrored
 _FARTHEST = float(1 << 30)  # beyond the ends of every texture
@@ -215,78 +207,3 @@ class Texture:
             most = np.float64(np.iinfo(texels.dtype).max)
             values = np.maximum(values / most, -1.0).astype(np.float32)
         return values.view(np.uint32)
-
-
-# --- instructions --------------------------------------------------------------------------------
-
-
-def _by_handle(handles: Array) -> Iterator[tuple[int, Positions, int]]:
-    """Each handle, with the lanes that have it and the first of them."""
-    if (handles == handles[0]).all():  # the usual case
-        yield int(handles[0]), slice(None), 0
-        return
-    for handle in np.unique(handles):
-        positions = np.flatnonzero(handles == handle)
-        yield int(handle), positions, int(positions[0])
-
-
-class _OfTexture:
-    """An instruction on a texture object, of which each lane may have another."""
-
-    def _objects(self, active: Active, handles: Array) -> Iterator[tuple[Texture, Positions, int]]:
-        """The texture objects, which of the active lanes have them, and the first of those."""
-        for handle, positions, first in _by_handle(handles):
-            texture = active.batch.launch.config.textures.get(handle)
-            if texture is None:
-                detail = f"{handle:#x} is no texture object of this context"
-                raise active.fault(_ILLEGAL_ADDRESS, "an invalid texture object", first, detail)
-            yield texture, positions, first
-
-
-class Fetch(_OfTexture):
-    """``tex``: a vector of four 32-bit channels.
-
-    The type of the destination changes no bits: what they are is said by the texture.
-    """
-
-    def __init__(self, words: Words) -> None:
-        self.dimensions = int(words["geom"][0])
-        self.whole = words["ctype"] == "s32"
-
-    def __call__(self, active: Active, sources: Arrays, destinations: Arrays) -> None:
-        """Fetch; further coordinates than the texture has dimensions are ignored."""
-        handles, *coordinates = sources[: 1 + self.dimensions]
-        for texture, positions, lane in self._objects(active, handles):
-            unsuited = texture.unsuited(self.dimensions, whole=self.whole)
-            if unsuited is not None:
-                what = f"{unsuited} is not implemented by the emulated device"
-                raise active.fault(_NOT_SUPPORTED, what, lane)
-            texels = texture.texels()
-            if texels is None:
-                what = "a fetch from a texture whose memory has been freed"
-                raise active.fault(_ILLEGAL_ADDRESS, what, lane)
-            some = [coordinate[positions] for coordinate in coordinates]
-            try:
-                words = texture.fetch(texels, some, whole=self.whole)
-            except BeyondMemory as beyond:
-                what = "a fetch beyond the memory of a texture"
-                lane = int(np.arange(len(handles))[positions][beyond.lane])
-                raise active.fault(_ILLEGAL_ADDRESS, what, lane) from None
-            for channel, destination in enumerate(destinations):
-                destination[positions] = words[:, channel].view(destination.dtype)
-
-
-class Query(_OfTexture):
-    """``txq``: the size of a texture in texels."""
-
-    def __init__(self, words: Words) -> None:
-        self.query = words["query"]
-
-    def __call__(self, active: Active, sources: Arrays, destinations: Arrays) -> None:
-        """Ask each lane's texture."""
-        for texture, positions, lane in self._objects(active, sources[0]):
-            value = texture.width if self.query == "width" else texture.height
-            if value == 0:
-                what = "txq.height of a texture of one dimension is not implemented"
-                raise active.fault(_NOT_SUPPORTED, what, lane)
-            destinations[0][positions] = value

@@ -10,8 +10,8 @@ import numpy.typing as npt
 from cudarun.emulator.machine.access import Access, AccessKind, MemoryAction
 
 if TYPE_CHECKING:
-    from cudarun.emulator.isa.form import Words
     from cudarun.emulator.machine.active import Active
+    from cudarun.emulator.words import Words
 
 Array = npt.NDArray[Any]
 

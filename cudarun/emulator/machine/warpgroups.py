@@ -19,16 +19,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from cudarun.emulator.isa.products import multiplied_by_warpgroup
-from cudarun.emulator.isa.types import TYPES
 from cudarun.emulator.machine.access import Access, AccessKind, MemoryAction
 from cudarun.emulator.machine.matrices import accumulator_places, left_matrix, numbers, shape_of
 from cudarun.emulator.machine.threads import WARP, WARPGROUP
 from cudarun.emulator.machine.warps import WarpAction
+from cudarun.emulator.numerics.products import multiplied_by_warpgroup
+from cudarun.emulator.numerics.types import TYPES
 
 if TYPE_CHECKING:
-    from cudarun.emulator.isa.form import Words
     from cudarun.emulator.machine.active import Active
+    from cudarun.emulator.words import Words
 
 Array = npt.NDArray[Any]
 Arrays = tuple[Array, ...]

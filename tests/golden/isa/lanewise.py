@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import product
 
-from cudarun.emulator.isa.form import Form, OperandForm, Words
-from cudarun.emulator.isa.types import Kind, Type
+from cudarun.emulator.isa.form import Form, OperandForm
+from cudarun.emulator.numerics.types import Kind, Type
+from cudarun.emulator.words import Words
 from tests.golden.isa.case import Case
 from tests.golden.isa.rules import rule_of
 

@@ -11,8 +11,8 @@ import ml_dtypes
 import numpy as np
 import numpy.typing as npt
 
-from cudarun.emulator.isa import rounding
-from cudarun.emulator.isa.types import Type
+from cudarun.emulator.numerics import rounding
+from cudarun.emulator.numerics.types import Type
 
 Array = npt.NDArray[Any]
 
@@ -118,3 +118,23 @@ def to_eight_bits(a: Array, number_format: str) -> Array:
     clamped = np.clip(a, -largest, largest)
     bits: Array = clamped.astype(_EIGHT_BITS[number_format]).view(np.uint8)
     return np.where(np.isnan(a), np.uint8(0x7F), bits)
+
+
+def apply_modifiers(
+    result: Array, number_format: str, *, ftz: bool, sat: bool, relu: bool
+) -> Array:
+    """Apply ``.ftz``, ``.sat`` and ``.relu`` to results in f16 or bf16."""
+    value = to_f32(result, number_format)
+    if ftz:
+        value = flushed_half(value, number_format)
+    if sat:
+        value = np.abs(np.fmin(np.fmax(value, np.float32(0)), np.float32(1)))
+    if relu:
+        value = rectified(value)
+    return from_f32(value, number_format)
+
+
+def flushed_half(value: Array, number_format: str) -> Array:
+    """Values that are subnormal in a format as zeros."""
+    smallest = 2.0**-14 if number_format == "f16" else 2.0**-126
+    return np.where(np.abs(value) < smallest, np.copysign(0, value), value).astype(value.dtype)

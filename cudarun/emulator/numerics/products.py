@@ -16,12 +16,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from cudarun.emulator.isa import rounding
-from cudarun.emulator.isa.floating import canonical
-from cudarun.emulator.isa.form import temporaries_of
-from cudarun.emulator.isa.formats import element, from_pair
-from cudarun.emulator.isa.fused import fused_f64
-from cudarun.emulator.isa.types import Kind, Type
+from cudarun.emulator.numerics import rounding
+from cudarun.emulator.numerics.formats import element, from_pair
+from cudarun.emulator.numerics.fused import fused_f64
+from cudarun.emulator.numerics.special_values import canonical
+from cudarun.emulator.numerics.temporaries import temporaries_of
+from cudarun.emulator.numerics.types import Kind, Type
 
 Array = npt.NDArray[Any]
 

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from cudarun.emulator.isa import rounding
-from cudarun.emulator.isa.form import temporaries
+from cudarun.emulator.numerics import rounding
+from cudarun.emulator.numerics.temporaries import temporaries
 
 Array = npt.NDArray[Any]
 

@@ -1,0 +1,68 @@
+"""Conversions between integers and floating-point formats, each rounded once."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from cudarun.emulator.numerics import rounding
+from cudarun.emulator.numerics.formats import from_f32, rectified, to_f32
+from cudarun.emulator.numerics.special_values import flushed, saturate
+from cudarun.emulator.numerics.types import Kind, Type
+
+Array = npt.NDArray[Any]
+
+
+def integer_range(ptx_type: Type) -> tuple[int, int]:
+    """The least and the largest value of an integer type."""
+    if ptx_type.kind is Kind.SIGNED:
+        return -(1 << (ptx_type.bits - 1)), (1 << (ptx_type.bits - 1)) - 1
+    return 0, (1 << ptx_type.bits) - 1
+
+
+def integer_pair(a: Array) -> tuple[Array, Array]:
+    """An integer array as an exact pair of f64."""
+    if a.dtype.itemsize < 8:
+        s = a.astype(np.float64)
+        return s, np.zeros_like(s)
+    high = a >> 32 if a.dtype.kind == "i" else a >> np.uint64(32)
+    low = (a.view(np.uint64) & np.uint64(0xFFFFFFFF)).astype(np.float64)
+    return rounding.two_sum(high.astype(np.float64) * 4294967296.0, low)
+
+
+def to_f64(a: Array, ptx_type: Type, *, ftz: bool) -> Array:
+    """A floating value as f64."""
+    if ptx_type.name in ("f16", "bf16"):
+        return to_f32(a, ptx_type.name).astype(np.float64)
+    if ptx_type.name == "f32":
+        return (flushed(a) if ftz else a).astype(np.float64)
+    return a
+
+
+def half_nan(nan: Array, number_format: str) -> Array:
+    """Convert f64 NaN to 16 bits: the sign and the upper bits of the payload are kept."""
+    fraction = {"f16": 10, "bf16": 7}[number_format]
+    quiet = 0xFFFF << fraction - 1 & 0x7FFF
+    bits = nan.view(np.uint64)
+    payload = bits >> np.uint64(52 - fraction) & np.uint64((1 << fraction) - 1)
+    return (bits >> np.uint64(48) & np.uint64(0x8000) | payload | np.uint64(quiet)).astype("u2")
+
+
+def saturated(result: Array, number_format: str) -> Array:
+    """A copy clamped to [0, 1], as ``.sat`` demands; NaN becomes +0."""
+    if number_format in ("f32", "f64"):
+        result = result.copy()
+        saturate(result)
+        return result
+    value = to_f32(result, number_format)
+    saturate(value)
+    return from_f32(value, number_format)
+
+
+def rectified_as(result: Array, number_format: str) -> Array:
+    """``.relu`` of values in f32, f16 or bf16: a negative value becomes +0; NaN stay."""
+    if number_format == "f32":
+        return rectified(result)
+    return from_f32(rectified(to_f32(result, number_format)), number_format)

@@ -1,0 +1,51 @@
+"""The words of one instruction: its modifiers, and what is fixed about its operands."""
+
+from __future__ import annotations
+
+from cudarun.emulator.numerics.types import TYPES, Type, wider
+
+
+class Words(dict[str, str]):
+    """What one instruction says: its modifiers by class name, and the fixed part of its operands.
+
+    A word is ``""`` where an optional modifier is missing.
+
+    Attributes:
+        constants: The values of constant operands (``n:int``) by name, and of predicates that are
+            given as constants.
+        offsets: The byte offset in each address operand.
+        counts: How many elements each vector operand has.
+        given: The names of the operands given; optional ones may be missing.
+        selectors: The selectors given, by the names of their operands.
+        negative: The names of the operands with a minus.
+    """
+
+    def __init__(self, words: dict[str, str]) -> None:
+        super().__init__(words)
+        self.constants: dict[str, int] = {}
+        self.offsets: list[int] = []
+        self.counts: list[int] = []
+        self.given: set[str] = set()
+        self.selectors: dict[str, str] = {}
+        self.negative: set[str] = set()
+
+    @property
+    def count(self) -> int:
+        """How many elements the first vector operand has; 1 without one."""
+        return self.counts[0] if self.counts else 1
+
+    @property
+    def type(self) -> Type:
+        """The instruction's type: the class ``type``, or the only type among the words."""
+        return TYPES[self["type"]]
+
+    @property
+    def space(self) -> str:
+        """The state space of its addresses; ``""`` for generic ones."""
+        return self["space"] if "space" in self else self.get("global", "")
+
+    def type_named(self, name: str) -> Type:
+        """A type by the word of a row: a class, a derived one (``wide``), or its own name."""
+        if name == "wide":
+            return wider(self.type)
+        return TYPES[self.get(name, name)]

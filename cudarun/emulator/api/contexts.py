@@ -24,7 +24,7 @@ from cudarun.emulator.host.refusal import Refusal
 @call(1, of_current=False)
 def cuDevicePrimaryCtxRetain(dev: Handle) -> CUcontext:
     """The device's primary context, held once more; it is not made current."""
-    return CUcontext(process.device(dev).primary.retain().handle)
+    return CUcontext(process.primary_context(dev).retain().handle)
 
 
 @query()
@@ -33,9 +33,8 @@ def cuDevicePrimaryCtxRelease(dev: Handle) -> None:
 
     It succeeds after a fault too, and heals nothing; so does `cuCtxDestroy`.
     """
-    device = process.device(dev)
-    process.ready(device)
-    device.primary.release()
+    process.ready(process.device(dev))
+    process.primary_context(dev).release()
 
 
 @query()
@@ -44,22 +43,21 @@ def cuDevicePrimaryCtxReset(dev: Handle) -> None:
 
     It succeeds after a fault too, and heals nothing.
     """
-    device = process.device(dev)
-    process.ready(device)
-    device.primary.reset()
+    process.ready(process.device(dev))
+    process.primary_context(dev).reset()
 
 
 @query(2)
 def cuDevicePrimaryCtxGetState(dev: Handle) -> tuple[int, int]:
     """The primary context's flags, and whether it is active."""
-    primary = process.device(dev).primary
+    primary = process.primary_context(dev)
     return primary.flags, int(primary.active)
 
 
 @call(of_current=False)
 def cuDevicePrimaryCtxSetFlags(dev: Handle, flags: int) -> None:
     """Set the primary context's flags, active or not."""
-    process.device(dev).primary.set_flags(checked_flags(flags))
+    process.primary_context(dev).set_flags(checked_flags(flags))
 
 
 # --- contexts ------------------------------------------------------------------------------------

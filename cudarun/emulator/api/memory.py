@@ -58,7 +58,7 @@ def cuMemAlloc(bytesize: int) -> CUdeviceptr:
 @call(1)
 def cuMemAllocAsync(bytesize: int, hStream: Handle) -> CUdeviceptr:
     """Device memory of the device's pool, in the order of a stream."""
-    pool = process.stream(hStream).context.device.pool
+    pool = process.pools_of(process.stream(hStream).context.device.ordinal).current
     return CUdeviceptr(allocated(bytesize, Kind.DEVICE, pool=pool).address)
 
 

@@ -31,13 +31,13 @@ def _pool(handle: Handle) -> Pool:
 @call(1)
 def cuDeviceGetDefaultMemPool(dev: Handle) -> CUmemoryPool:
     """The pool that a device begins with."""
-    return CUmemoryPool(process.device(dev).default_pool.handle)
+    return CUmemoryPool(process.pools_of(dev).default.handle)
 
 
 @call(1)
 def cuDeviceGetMemPool(dev: Handle) -> CUmemoryPool:
     """The pool that ``cuMemAllocAsync`` allocates from."""
-    return CUmemoryPool(process.device(dev).pool.handle)
+    return CUmemoryPool(process.pools_of(dev).current.handle)
 
 
 @call()
@@ -46,7 +46,7 @@ def cuDeviceSetMemPool(dev: Handle, pool: Handle) -> None:
     device, chosen = process.device(dev), _pool(pool)
     if chosen.device is not device:
         raise Refusal("INVALID_VALUE", "the pool is another device's")
-    device.pool = chosen
+    process.pools_of(dev).current = chosen
 
 
 @call(1)
@@ -71,8 +71,9 @@ def cuMemPoolDestroy(pool: Handle) -> None:
     ended = _pool(pool)
     if ended.is_default:
         raise Refusal("INVALID_VALUE", "a device's default pool cannot be destroyed")
-    if ended.device.pool is ended:
-        ended.device.pool = ended.device.default_pool
+    pools = process.pools_of(ended.device.ordinal)
+    if pools.current is ended:
+        pools.current = pools.default
     process.handles.remove(ended.handle)
 
 

@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, Any
 
 from cuda.bindings.driver import CUctx_flags, CUfunc_cache, CUlimit
 
+from cudarun.emulator.host.devices import Device
 from cudarun.emulator.host.handles import HandleTable
 from cudarun.emulator.host.refusal import Refusal
 from cudarun.emulator.memory import DeviceHeap
 from cudarun.records import dataclass
 
 if TYPE_CHECKING:
-    from cudarun.emulator.host.devices import Device
     from cudarun.emulator.machine.textures import Texture
 
 API_VERSION = 3020  # what cuCtxGetApiVersion has answered since CUDA 3.2

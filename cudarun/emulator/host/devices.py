@@ -11,9 +11,6 @@ import os
 
 from cuda.bindings.driver import CUdevice_attribute
 
-from cudarun.emulator.host.contexts import PrimaryContext
-from cudarun.emulator.host.handles import HandleTable
-from cudarun.emulator.host.pools import Pool
 from cudarun.emulator.host.refusal import Refusal
 from cudarun.emulator.machine.launch import DeviceTraits
 from cudarun.emulator.memory import Memory
@@ -102,17 +99,13 @@ class Device:
 
     Attributes:
         busy: A kernel of it is running, in whatever thread; guarded by the process's lock.
-        pool: The memory pool that ``cuMemAllocAsync`` allocates from.
     """
 
-    def __init__(self, ordinal: int, capacity: int, handles: HandleTable) -> None:
+    def __init__(self, ordinal: int, capacity: int) -> None:
         self.ordinal = ordinal
         self.memory = Memory(_ADDRESSES * (ordinal + 1), capacity)
         self.traits = DeviceTraits(ordinal=ordinal)
-        self.primary = PrimaryContext(self, handles)
         self.busy = False
-        self.default_pool = self.pool = Pool(self, is_default=True)
-        self.pool.handle = handles.add(self.pool)
         self.pci = (0, 0xE0 + ordinal, 0)  # domain, bus, device: buses that a PC seldom uses
 
     @property
@@ -151,7 +144,7 @@ def attribute_value(name: str) -> int:
     return _ATTRIBUTES[name]
 
 
-def make_devices(handles: HandleTable) -> tuple[Device, ...]:
+def make_devices() -> tuple[Device, ...]:
     """The devices that the environment asks for.
 
     Raises:
@@ -161,7 +154,7 @@ def make_devices(handles: HandleTable) -> tuple[Device, ...]:
     if not text.isdecimal() or not 1 <= int(text) <= MOST_DEVICES:
         raise Refusal("NO_DEVICE", f"{COUNT_VARIABLE}={text}: not a count from 1 to {MOST_DEVICES}")
     capacity = memory_size() // int(text) // _GRAIN * _GRAIN
-    return tuple(Device(ordinal, capacity, handles) for ordinal in range(int(text)))
+    return tuple(Device(ordinal, capacity) for ordinal in range(int(text)))
 
 
 def memory_size() -> int:

@@ -7,16 +7,14 @@ freed, whatever the release threshold.
 from __future__ import annotations
 
 from dataclasses import field
-from typing import TYPE_CHECKING
 
 from cuda.bindings.driver import CUmemPool_attribute as Attribute
 from cuda.bindings.driver import cuuint64_t
 
+from cudarun.emulator.host.devices import Device
+from cudarun.emulator.host.handles import HandleTable
 from cudarun.emulator.host.refusal import Refusal
 from cudarun.records import dataclass
-
-if TYPE_CHECKING:
-    from cudarun.emulator.host.devices import Device
 
 _SWITCHES = (
     Attribute.CU_MEMPOOL_ATTR_REUSE_FOLLOW_EVENT_DEPENDENCIES,
@@ -83,3 +81,16 @@ class Pool:
             self._set[number] = value
         else:
             raise Refusal("INVALID_VALUE", f"pool attribute {number} cannot be set to {value}")
+
+
+class DevicePools:
+    """The pools of one device.
+
+    Attributes:
+        default: The pool that the device begins with.
+        current: The pool that ``cuMemAllocAsync`` allocates from.
+    """
+
+    def __init__(self, device: Device, handles: HandleTable) -> None:
+        self.default = self.current = Pool(device, is_default=True)
+        self.default.handle = handles.add(self.default)

@@ -15,11 +15,12 @@ from typing import TYPE_CHECKING
 
 from cudarun.emulator.faults import DeviceFault
 from cudarun.emulator.host.buffers import Buffers
-from cudarun.emulator.host.contexts import Context, ContextStack
+from cudarun.emulator.host.contexts import Context, ContextStack, PrimaryContext
 from cudarun.emulator.host.devices import Device, make_devices, memory_size
 from cudarun.emulator.host.handles import Handle, HandleTable, handle_value
 from cudarun.emulator.host.hostmemory import HostMemory, RegisteredMemory
 from cudarun.emulator.host.log import DriverLog
+from cudarun.emulator.host.pools import DevicePools
 from cudarun.emulator.host.refusal import Refusal
 from cudarun.emulator.host.streams import DEFAULT_STREAMS, Stream
 from cudarun.emulator.machine.observer import NOBODY, Observer
@@ -64,6 +65,8 @@ class Process:
         self.buffers = Buffers()
         self.stack = ContextStack()
         self.devices: tuple[Device, ...] = ()
+        self.primary_contexts: tuple[PrimaryContext, ...] = ()
+        self.pools: tuple[DevicePools, ...] = ()
         self.fault: Fault | None = None
         self._printed = bytearray()
         self.told: Callable[[float], object] = lambda done: None
@@ -80,7 +83,11 @@ class Process:
     def initialise(self) -> None:
         """Make the devices, once."""
         if not self.initialised:
-            self.devices = make_devices(self.handles)
+            self.devices = make_devices()
+            self.primary_contexts = tuple(
+                PrimaryContext(device, self.handles) for device in self.devices
+            )
+            self.pools = tuple(DevicePools(device, self.handles) for device in self.devices)
             self.host_memory = HostMemory(memory_size())
 
     def device(self, handle: Handle) -> Device:
@@ -89,6 +96,14 @@ class Process:
         if not 0 <= ordinal < len(self.devices):
             raise Refusal("INVALID_DEVICE", f"there is no device {ordinal}")
         return self.devices[ordinal]
+
+    def primary_context(self, device: Handle) -> PrimaryContext:
+        """Return the primary context of the device that a ``CUdevice`` names."""
+        return self.primary_contexts[self.device(device).ordinal]
+
+    def pools_of(self, device: Handle) -> DevicePools:
+        """Return the memory pools of the device that a ``CUdevice`` names."""
+        return self.pools[self.device(device).ordinal]
 
     def current(self) -> Context:
         """The calling thread's current context; `Refusal` where there is none."""

@@ -1,19 +1,12 @@
-"""Imports go one way: the rules of CONTRIBUTING.md, kept by walking every module's syntax tree.
-
-An import counts wherever it stands: at the top, inside a function, under ``TYPE_CHECKING``, through
-``importlib.import_module`` or as a dotted name in a string (the lazy command table).
-"""
+"""Imports go one way: the rules of CONTRIBUTING.md, kept by walking every module's syntax tree."""
 
 from __future__ import annotations
 
-import ast
-import re
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-PACKAGE = Path(__file__).resolve().parent.parent / "cudarun"
+from tests.imports import PACKAGE, imports, modules
 
 # What each part may import of ours, beside itself. A name covers what lies below it. The leaves
 # `cudarun` (the version), `cudarun.bindings`, `cudarun.errors` and `cudarun.records` are open to
@@ -60,6 +53,27 @@ MAY_IMPORT = {
 }
 LEAVES = {"", "bindings", "errors", "records"}
 
+# The same inside a package, from the lowest layer to the highest: what each part may import of the
+# package, beside itself.
+INSIDE: dict[str, dict[str, set[str]]] = {
+    "emulator": {
+        "numerics": set(),
+        "faults": set(),
+        "memory": set(),
+        "words": {"numerics"},
+        "code": {"numerics"},
+        "program": {"code"},
+        "machine": {"code", "faults", "memory", "numerics", "program", "words"},
+        "isa": {"code", "machine", "numerics", "words"},
+        "decode": {"code", "isa", "machine", "numerics", "program", "words"},
+        "execution": {"machine", "memory", "program"},
+        "detectors": {"code", "machine", "memory"},
+        "host": {"decode", "execution", "faults", "machine", "memory", "program"},
+        "api": {"host", "memory"},
+        "driver": {"api", "detectors", "host", "machine"},
+    },
+}
+
 # The one place that names the emulator; everything else speaks to whatever driver it was handed.
 EMULATOR_IS_NAMED_IN = "session/driver/drivers.py"
 
@@ -70,38 +84,6 @@ ONLY_IN = {
     "cuda": {"session", "emulator", "bindings"},
     "elftools": {"images"},
 }
-
-_DOTTED = re.compile(r"^\w+(\.\w+)+$")
-
-
-def imports(path: Path, root: Path = PACKAGE) -> Iterator[tuple[int, str]]:
-    """Line and full dotted name of everything that a module imports or names as a module."""
-    tree = ast.parse(path.read_text(), path)
-    package = [root.name, *path.relative_to(root).parent.parts]
-    for node in ast.walk(tree):
-        match node:
-            case ast.Import(names=names):
-                for alias in names:
-                    yield node.lineno, alias.name
-            case ast.ImportFrom(module=module, names=names, level=level):
-                base = package[: len(package) - level + 1] if level else []
-                origin = ".".join([*base, *([module] if module else [])])
-                for alias in names:
-                    full = f"{origin}.{alias.name}"
-                    yield node.lineno, full if _is_module(full, root) else origin
-            case ast.Constant(value=str(text)) if _DOTTED.match(text):
-                if text.split(".")[0] == root.name and _is_module(text, root):
-                    yield node.lineno, text
-            case ast.Call(func=function, args=[ast.Constant(value=str(text)), *_]):
-                called = function.attr if isinstance(function, ast.Attribute) else None
-                called = function.id if isinstance(function, ast.Name) else called
-                if called in {"import_module", "__import__"}:
-                    yield node.lineno, text
-
-
-def _is_module(name: str, root: Path) -> bool:
-    path = root.parent.joinpath(*name.split("."))
-    return path.with_suffix(".py").exists() or (path / "__init__.py").exists()
 
 
 def _part(path: Path, root: Path = PACKAGE) -> str:
@@ -120,8 +102,8 @@ def violations(path: Path, root: Path = PACKAGE) -> list[str]:
         part, allowed = "", set[str]()
     else:
         allowed = MAY_IMPORT[part] | LEAVES | {part}
-    for line, name in imports(path, root):
-        where = f"{path.relative_to(root)}:{line}"
+    for imported in imports(path, root):
+        name, where = imported.module, f"{path.relative_to(root)}:{imported.line}"
         top, _, rest = name.partition(".")
         if top == root.name:
             if _covers("emulator", rest) and part != "emulator":
@@ -131,11 +113,22 @@ def violations(path: Path, root: Path = PACKAGE) -> list[str]:
                 found.append(f"{where}: imports {name}")
         elif part not in ONLY_IN.get(top, {part}):
             found.append(f"{where}: imports {name}")
-    return found
+    return found + _violations_inside(path, root)
 
 
-def modules() -> list[Path]:
-    return sorted(PACKAGE.rglob("*.py"))
+def _violations_inside(path: Path, root: Path) -> list[str]:
+    """Everything in a module that breaks the rules inside its package."""
+    package, *rest = path.relative_to(root).with_suffix("").parts
+    if package not in INSIDE or rest == ["__init__"]:
+        return []
+    allowed = INSIDE[package][rest[0]] | {rest[0]}
+    prefix = f"{root.name}.{package}"
+    return [
+        f"{path.relative_to(root)}:{imported.line}: imports {imported.module}"
+        for imported in imports(path, root)
+        if _covers(prefix, imported.module)
+        and imported.module.removeprefix(f"{prefix}.").partition(".")[0] not in allowed
+    ]
 
 
 @pytest.mark.parametrize("path", modules(), ids=lambda p: str(p.relative_to(PACKAGE)))
@@ -146,8 +139,20 @@ def test_imports_go_one_way(path: Path) -> None:
 def test_every_part_has_its_rule() -> None:
     assert {_part(path) for path in modules()} - {"__init__"} <= set(MAY_IMPORT)
 
+    for package, rules in INSIDE.items():
+        root = PACKAGE / package
+        assert {_part(path, root) for path in modules(root)} - {"__init__"} == set(rules)
 
-# --- the walker itself ---------------------------------------------------------------------------
+
+@pytest.mark.parametrize("package", INSIDE)
+def test_rules_inside_a_package_go_downward(package: str) -> None:
+    below: set[str] = set()
+    for part, allowed in INSIDE[package].items():
+        assert allowed <= below, part
+        below.add(part)
+
+
+# --- the rules themselves -------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -162,15 +167,19 @@ def test_every_part_has_its_rule() -> None:
         ("session/a.py", "import cudarun.emulator.driver"),
         ("commands/a.py", "TABLE = {'x': 'cudarun.emulator.driver'}"),
         ("commands/a.py", "import importlib\nimportlib.import_module('rich.console')"),
-        ("emulator/a.py", "from ..session import calls"),
+        ("emulator/machine/a.py", "from ...session import calls"),
         ("errors.py", "from cudarun import report"),
+        ("emulator/machine/a.py", "from cudarun.emulator import isa"),
+        ("emulator/machine/a.py", "def f():\n    from cudarun.emulator.isa.form import form"),
+        ("emulator/isa/a.py", "from ..driver import cuInit"),
+        ("emulator/memory.py", "import cudarun.emulator"),
     ],
 )
 def test_a_violation_is_found(tmp_path: Path, file: str, text: str) -> None:
     root = tmp_path / "cudarun"
     for name in ["ptx/__init__", "session/driver/calls", "report/tables", "commands/__init__"]:
         _write(root / f"{name}.py", "")
-    for name in ["report/__init__", "emulator/driver", "session/__init__"]:
+    for name in ["report/__init__", "emulator/driver", "session/__init__", "emulator/isa/form"]:
         _write(root / f"{name}.py", "")
     _write(root / file, text)
     assert violations(root / file, root)
@@ -185,14 +194,17 @@ def test_a_violation_is_found(tmp_path: Path, file: str, text: str) -> None:
             "session/driver/drivers.py",
             "import importlib\nimportlib.import_module('cudarun.emulator')",
         ),
-        ("emulator/a.py", "from cudarun import errors\nfrom . import b\nimport numpy"),
+        ("emulator/isa/a.py", "from cudarun import errors\nfrom . import b\nimport numpy"),
+        ("emulator/isa/a.py", "from cudarun.emulator.machine import batch"),
         ("report/a.py", "import rich"),
         ("ptx/a.py", "MESSAGE = 'cudarun.nothing'"),
     ],
 )
 def test_what_is_allowed_passes(tmp_path: Path, file: str, text: str) -> None:
     root = tmp_path / "cudarun"
-    for name in ["errors", "report/__init__", "report/types", "emulator/__init__", "emulator/b"]:
+    for name in ["errors", "report/__init__", "report/types"]:
+        _write(root / f"{name}.py", "")
+    for name in ["emulator/__init__", "emulator/isa/b", "emulator/machine/batch"]:
         _write(root / f"{name}.py", "")
     _write(root / file, text)
     assert not violations(root / file, root)

@@ -15,7 +15,7 @@ from cudarun.errors import (
     OutOfTime,
     RequestError,
 )
-from cudarun.ptx.errors import Diagnostic, PtxError
+from cudarun.ptx.errors import PtxDiagnostic, PtxError
 from cudarun.ptx.tree import Position
 
 
@@ -71,7 +71,7 @@ def test_facts_are_no_part_of_the_context_that_documents_show() -> None:
         ArgumentSyntaxError("expected ]", "f32[2", 5),
         OutOfTime("no result", log="where it stood"),
         Diagnosed("the source does not compile", explanation="so it is", cuda=("X", 3)),
-        PtxError([Diagnostic(Position(1, 2), "syntax error")], file="k.ptx"),
+        PtxError([PtxDiagnostic(Position(1, 2), "syntax error")], file="k.ptx"),
     ],
     ids=lambda error: type(error).__name__,
 )

@@ -10,7 +10,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from cudarun.emulator.isa.form import Form, OperandForm
+from cudarun.emulator.isa.form import InstructionForm, OperandForm
 from cudarun.emulator.isa.manual import CHAPTERS, CONTROL_FORMS, REFUSED_FORMS, Chapter
 from cudarun.emulator.isa.special import SPECIAL_REGISTERS
 from cudarun.emulator.isa.table import MODULES
@@ -76,7 +76,7 @@ def _name_of(opcode: str, words: list[str], chapter: Chapter) -> str | None:
 # --- rows in the manual's notation ---------------------------------------------------------------
 
 
-def _row(row: Form) -> list[str]:
+def _row(row: InstructionForm) -> list[str]:
     words = "".join(f"{{.{word}}}" if optional else f".{word}" for word, optional in row.words)
     operands = ""
     for place, operand in enumerate(row.operands):

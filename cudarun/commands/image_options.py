@@ -16,14 +16,14 @@ from cudarun.session.load.request import CACHE_MODES, FALLBACKS, JitOptions
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from cudarun.images.versions import Target
+    from cudarun.images.versions import Architecture
 
 F = TypeVar("F", bound="Callable[..., Any]")
 
 _ARCHITECTURE = re.compile(r"sm_\d{2,3}[af]?")  # nvJitLink crashes of shorter ones
 
 
-def architecture(text: str) -> Target:
+def architecture(text: str) -> Architecture:
     """``sm_90`` or ``sm_90a``."""
     from cudarun.images.versions import parse_target
 

@@ -8,13 +8,13 @@ from dataclasses import field
 
 from cudarun.diagnostics.entries import Diagnostic
 from cudarun.images.demangle import quoted
-from cudarun.images.glance import Contents
-from cudarun.images.versions import Target, Version
+from cudarun.images.glance import FileSummary
+from cudarun.images.versions import Architecture, Version
 from cudarun.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class LoadTarget:
     """Where it was to be loaded or linked for.
 
     Attributes:
@@ -40,7 +40,7 @@ class Place:
 
 
 @dataclass(frozen=True, slots=True)
-class Case:
+class RefusalFacts:
     """All that is known of one refusal.
 
     Attributes:
@@ -53,13 +53,13 @@ class Case:
         target: What the driver's compiler was told to compile for, ``--target``.
     """
 
-    place: Place
-    contents: Contents | None = None
+    place: LoadTarget
+    contents: FileSummary | None = None
     cuda_error: str | None = None
     diagnostics: tuple[Diagnostic, ...] = ()
     log: str = ""
     definers: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    target: Target | None = None
+    target: Architecture | None = None
 
     def match(self, pattern: str) -> re.Match[str] | None:
         """The first place in the log, or else in the complaints, that fits."""
@@ -74,7 +74,7 @@ class Explanation:
     remedy: str
 
 
-Rule = Callable[[Case], Explanation | None]
+Rule = Callable[[RefusalFacts], Explanation | None]
 """Explains the cases it knows."""
 
 
@@ -86,12 +86,12 @@ def version_text(version: Version | None) -> str:
     return f"{version[0]}.{version[1]}" if version else "?"
 
 
-def place_text(place: Place) -> str:
+def place_text(place: LoadTarget) -> str:
     """``sm_90 (NVIDIA H200)``."""
     return place.name if place.architecture is None else f"{place.target} ({place.name})"
 
 
-def targets_text(targets: Iterable[Target]) -> str:
+def targets_text(targets: Iterable[Architecture]) -> str:
     """``sm_80, compute_80``, each once."""
     return ", ".join(dict.fromkeys(map(str, targets)))
 

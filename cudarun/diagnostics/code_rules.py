@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from cudarun.bindings import toolkit_installation
-from cudarun.diagnostics.case import Case, Explanation, listed
+from cudarun.diagnostics.case import Explanation, RefusalFacts, listed
 from cudarun.images.demangle import demangle
 
 _STANDARD_HEADER = re.compile(r"[a-z_]+")  # <vector>: no other has a name without a suffix
@@ -16,7 +16,7 @@ _DEVICE_CODE_ALONE = (
 _WITHOUT_OPT_IN = 48 << 10  # what a block gets on any GPU; more has to be asked for
 
 
-def unresolved(case: Case) -> Explanation | None:
+def unresolved(case: RefusalFacts) -> Explanation | None:
     """Symbols that nobody defines."""
     names = re.findall(
         r"(?:Undefined reference to|Unresolved extern (?:function|variable)) '([^']+)'", case.log
@@ -31,7 +31,7 @@ def unresolved(case: Case) -> Explanation | None:
     )
 
 
-def duplicate(case: Case) -> Explanation | None:
+def duplicate(case: RefusalFacts) -> Explanation | None:
     """Symbols that more than one input defines."""
     pattern = r"(?:Multiple definition of|Linking globals named) '([^']+)'"
     names = re.findall(pattern, case.log)
@@ -46,7 +46,7 @@ def duplicate(case: Case) -> Explanation | None:
     )
 
 
-def registers(case: Case) -> Explanation | None:
+def registers(case: RefusalFacts) -> Explanation | None:
     """There are not enough registers."""
     if match := case.match(
         r"entry function '([^']+)' with max regcount of (\d+) calls function '([^']+)' "
@@ -71,7 +71,7 @@ def registers(case: Case) -> Explanation | None:
     )
 
 
-def shared_memory(case: Case) -> Explanation | None:
+def shared_memory(case: RefusalFacts) -> Explanation | None:
     """There is not enough static shared memory."""
     match = case.match(
         r"Entry function '([^']+)' uses too much shared data \(0x(\w+) bytes, 0x(\w+) max\)"
@@ -88,7 +88,7 @@ def shared_memory(case: Case) -> Explanation | None:
     )
 
 
-def host_code(case: Case) -> Explanation | None:
+def host_code(case: RefusalFacts) -> Explanation | None:
     """NVRTC takes no functions of the host."""
     if not case.match(r"is considered a host function"):
         return None
@@ -98,7 +98,7 @@ def host_code(case: Case) -> Explanation | None:
     )
 
 
-def missing_header(case: Case) -> Explanation | None:
+def missing_header(case: RefusalFacts) -> Explanation | None:
     """NVRTC does not find a header."""
     match = case.match(r'(?:could not|cannot) open source file "([^"]+)"')
     if match is None:

@@ -7,10 +7,10 @@ case explains it.
 from __future__ import annotations
 
 from cudarun.diagnostics import code_rules, file_rules, target_rules
-from cudarun.diagnostics.case import Case, Explanation, Rule
+from cudarun.diagnostics.case import Explanation, RefusalFacts, Rule
 
 
-def explain(case: Case) -> Explanation | None:
+def explain(case: RefusalFacts) -> Explanation | None:
     """Why, or ``None`` where the log must speak for itself."""
     return next(filter(None, (rule(case) for rule in _RULES)), None)
 

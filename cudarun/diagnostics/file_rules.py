@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from cudarun.diagnostics.case import Case, Explanation, listed
+from cudarun.diagnostics.case import Explanation, RefusalFacts, listed
 from cudarun.images.identify import ImageKind
 
 
-def damaged(case: Case) -> Explanation | None:
+def damaged(case: RefusalFacts) -> Explanation | None:
     """The file's structure is broken."""
     contents = case.contents
     malformed = case.match(r"malformed cubin ELF|Could not find fatbin|does not match type")
@@ -19,7 +19,7 @@ def damaged(case: Case) -> Explanation | None:
     )
 
 
-def cut_off_text(case: Case) -> Explanation | None:
+def cut_off_text(case: RefusalFacts) -> Explanation | None:
     """A text ends within a statement."""
     lines = case.contents.lines if case.contents else None
     for found in case.diagnostics:
@@ -31,7 +31,7 @@ def cut_off_text(case: Case) -> Explanation | None:
     return None
 
 
-def not_an_image(case: Case) -> Explanation | None:
+def not_an_image(case: RefusalFacts) -> Explanation | None:
     """The driver knows nothing to do with it."""
     is_nothing = case.match(r"Binary format for key='\d+', ident='[^']*' is not recognized")
     is_ptx = case.contents is not None and case.contents.kind is ImageKind.PTX
@@ -48,7 +48,7 @@ def not_an_image(case: Case) -> Explanation | None:
     return None
 
 
-def lto_ir(case: Case) -> Explanation | None:
+def lto_ir(case: RefusalFacts) -> Explanation | None:
     """LTO-IR where it cannot be used."""
     lto_off = case.match("LTO-IR input cannot be used without LTO enabled")
     is_lto = case.contents is not None and case.contents.kind is ImageKind.LTO_IR
@@ -70,7 +70,7 @@ def lto_ir(case: Case) -> Explanation | None:
     return None
 
 
-def not_linked(case: Case) -> Explanation | None:
+def not_linked(case: RefusalFacts) -> Explanation | None:
     """A file that leaves symbols to others, loaded."""
     externs = case.contents.externs if case.contents else ()
     if case.cuda_error is None or not (externs or case.cuda_error == "CUDA_ERROR_NOT_FOUND"):

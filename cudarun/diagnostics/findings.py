@@ -10,7 +10,7 @@ Extent = tuple[int, int, int]
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class FindingLocation:
     """An instruction that a finding is about.
 
     Attributes:
@@ -29,7 +29,7 @@ class Place:
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class SanitizerFinding:
     """One fault.
 
     Attributes:
@@ -48,7 +48,7 @@ class Finding:
     severity: Literal["error", "warning"]
     message: str
     kernel: str | None = None
-    places: tuple[Place, ...] = ()
+    places: tuple[FindingLocation, ...] = ()
     block: Extent | None = None
     thread: Extent | None = None
     address: int | None = None

@@ -15,7 +15,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from cudarun.diagnostics.findings import Extent, Finding, Place
+from cudarun.diagnostics.findings import Extent, FindingLocation, SanitizerFinding
 from cudarun.records import dataclass
 
 _PREFIX = re.compile(r"^=+ ?", re.MULTILINE)
@@ -61,7 +61,7 @@ class SanitizerLog:
         total: How many errors it counts; ``None`` where it did not get to counting.
     """
 
-    findings: tuple[Finding, ...]
+    findings: tuple[SanitizerFinding, ...]
     complaints: tuple[str, ...]
     total: int | None
 
@@ -97,14 +97,14 @@ def _records(text: str) -> Iterator[list[str]]:
         yield record
 
 
-def _finding(record: Sequence[str]) -> Finding:
+def _finding(record: Sequence[str]) -> SanitizerFinding:
     first, *rest = (line for line in record if not _HOST.match(line))
     graded = _SEVERITY.match(first)
     message = _SEVERITY.sub("", first)
     places = tuple(_places([message, *rest]))
     whole = "\n".join((message, *rest))
     address = _ADDRESS.search(whole)
-    return Finding(
+    return SanitizerFinding(
         kind=_VARYING.sub("", message),
         severity="warning" if graded and graded[1].lower() != "error" else "error",
         message=message,
@@ -117,13 +117,13 @@ def _finding(record: Sequence[str]) -> Finding:
     )
 
 
-def _kernel(places: Sequence[Place]) -> str | None:
+def _kernel(places: Sequence[FindingLocation]) -> str | None:
     """The outermost function: frames go from the instruction to the kernel, and may end before."""
     functions = [place.function for place in places if place.function]
     return functions[-1] if functions and not functions[-1].startswith(_RUNTIME) else None
 
 
-def _places(lines: Sequence[str]) -> Iterator[Place]:
+def _places(lines: Sequence[str]) -> Iterator[FindingLocation]:
     for line in lines:
         frame = _FRAME.match(line)
         race = _RACE.search(line)
@@ -140,12 +140,12 @@ def _places(lines: Sequence[str]) -> Iterator[Place]:
             yield place
 
 
-def _place(text: str, access: str = "") -> Place | None:
+def _place(text: str, access: str = "") -> FindingLocation | None:
     for pattern in _PLACES:
         found = pattern.match(text)
         if found:
             line = found["line"]
-            return Place(
+            return FindingLocation(
                 access,
                 _function(found["function"]),
                 int(found["offset"], 16),

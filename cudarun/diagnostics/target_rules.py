@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
-from cudarun.diagnostics.case import Case, Explanation, place_text, targets_text, version_text
+from cudarun.diagnostics.case import (
+    Explanation,
+    RefusalFacts,
+    place_text,
+    targets_text,
+    version_text,
+)
 from cudarun.images.versions import Version, cuda_of_ptx, newest_ptx, parse_target
 
 _NO_CODE = ("CUDA_ERROR_NO_BINARY_FOR_GPU", "CUDA_ERROR_INVALID_IMAGE", "CUDA_ERROR_INVALID_SOURCE")
 
 
-def ptx_too_new(case: Case) -> Explanation | None:
+def ptx_too_new(case: RefusalFacts) -> Explanation | None:
     """The text's ``.version`` is newer than whoever compiles it."""
     versions = _versions_in_the_log(case) or _versions_by_the_result(case)
     if versions is None:
@@ -27,14 +33,14 @@ def ptx_too_new(case: Case) -> Explanation | None:
     )
 
 
-def _versions_in_the_log(case: Case) -> tuple[Version, Version] | None:
+def _versions_in_the_log(case: RefusalFacts) -> tuple[Version, Version] | None:
     match = case.match(r"Unsupported \.version (\d+)\.(\d+); current version is '(\d+)\.(\d+)'")
     if match is None:
         return None
     return (int(match[1]), int(match[2])), (int(match[3]), int(match[4]))
 
 
-def _versions_by_the_result(case: Case) -> tuple[Version, Version] | None:
+def _versions_by_the_result(case: RefusalFacts) -> tuple[Version, Version] | None:
     if case.cuda_error != "CUDA_ERROR_UNSUPPORTED_PTX_VERSION" or case.place.cuda is None:
         return None
     given = case.contents.ptx_version if case.contents else None
@@ -42,7 +48,7 @@ def _versions_by_the_result(case: Case) -> tuple[Version, Version] | None:
     return (given, newest) if given and newest else None
 
 
-def ptx_too_old(case: Case) -> Explanation | None:
+def ptx_too_old(case: RefusalFacts) -> Explanation | None:
     """The text's ``.version`` is older than its ``.target``."""
     match = case.match(r"PTX \.version (\d+\.\d+) does not support \.target (\w+)")
     if match is None:
@@ -53,7 +59,7 @@ def ptx_too_old(case: Case) -> Explanation | None:
     )
 
 
-def ptx_of_32_bits(case: Case) -> Explanation | None:
+def ptx_of_32_bits(case: RefusalFacts) -> Explanation | None:
     """The text has 32-bit addresses."""
     if not case.match("32-Bit ABI|32-bit addressing|address_size 32"):
         return None
@@ -63,7 +69,7 @@ def ptx_of_32_bits(case: Case) -> Explanation | None:
     )
 
 
-def specific_target(case: Case) -> Explanation | None:
+def specific_target(case: RefusalFacts) -> Explanation | None:
     """Code of an architecture with a suffix, which no other one runs."""
     match = case.match(r"\.target '((?:sm|compute)_\d+[af])' cannot be compiled (?:to|for)")
     target = parse_target(match[1]) if match else None
@@ -87,7 +93,7 @@ def specific_target(case: Case) -> Explanation | None:
     )
 
 
-def target_of_another(case: Case) -> Explanation | None:
+def target_of_another(case: RefusalFacts) -> Explanation | None:
     """The driver was told to compile for an architecture that is not the device's."""
     own = case.place.architecture
     if case.target is None or own is None or case.cuda_error not in _NO_CODE:
@@ -101,7 +107,7 @@ def target_of_another(case: Case) -> Explanation | None:
     )
 
 
-def newer_target(case: Case) -> Explanation | None:
+def newer_target(case: RefusalFacts) -> Explanation | None:
     """PTX for an architecture that is newer than this one."""
     if not case.match("SM version specified by .target is higher than default SM version assumed"):
         return None
@@ -113,7 +119,7 @@ def newer_target(case: Case) -> Explanation | None:
     )
 
 
-def unknown_target(case: Case) -> Explanation | None:
+def unknown_target(case: RefusalFacts) -> Explanation | None:
     """A ``.target`` that does not exist."""
     match = case.match(r"Unsupported \.target '(\w+)'")
     if match is None:
@@ -125,7 +131,7 @@ def unknown_target(case: Case) -> Explanation | None:
     )
 
 
-def missing_feature(case: Case) -> Explanation | None:
+def missing_feature(case: RefusalFacts) -> Explanation | None:
     """An instruction that the ``.target`` does not have."""
     match = case.match(r"Feature '([^']+)' requires \.target (\w+) or higher")
     if match is None:
@@ -136,7 +142,7 @@ def missing_feature(case: Case) -> Explanation | None:
     )
 
 
-def no_machine_code(case: Case) -> Explanation | None:
+def no_machine_code(case: RefusalFacts) -> Explanation | None:
     """The emulated device, which runs PTX, and a file that has none."""
     if case.place.runs_machine_code or case.contents is None:
         return None
@@ -150,7 +156,7 @@ def no_machine_code(case: Case) -> Explanation | None:
     )
 
 
-def no_code_for_gpu(case: Case) -> Explanation | None:
+def no_code_for_gpu(case: RefusalFacts) -> Explanation | None:
     """Nothing in the file is for this architecture."""
     contents, architecture = case.contents, case.place.architecture
     if contents is None or architecture is None or not contents.targets:

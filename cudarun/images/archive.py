@@ -14,14 +14,14 @@ _INDEXES = ("/", "/SYM64/", "__.SYMDEF", "__.SYMDEF SORTED")  # of symbols, for 
 
 
 @dataclass(frozen=True, slots=True)
-class Member:
+class ArchiveMember:
     """A file in an archive."""
 
     name: str
     data: bytes
 
 
-def read_members(data: bytes, origin: str) -> tuple[Member, ...]:
+def read_members(data: bytes, origin: str) -> tuple[ArchiveMember, ...]:
     """The files in an archive, in order.
 
     Raises:
@@ -33,7 +33,7 @@ def read_members(data: bytes, origin: str) -> tuple[Member, ...]:
         raise ImageRefused("not an archive", cause=str(error), origin=origin) from error
 
 
-def _members(data: bytes) -> Iterator[Member]:
+def _members(data: bytes) -> Iterator[ArchiveMember]:
     long_names = b""
     at = len(ARCHIVE_MAGIC)
     while at < len(data):
@@ -53,9 +53,9 @@ def _members(data: bytes) -> Iterator[Member]:
             length = _number(name[3:].encode("latin-1"))
             name = content[:length].rstrip(b"\0").decode("latin-1")
             if name not in _INDEXES:
-                yield Member(name, content[length:])
+                yield ArchiveMember(name, content[length:])
         elif name not in _INDEXES:
-            yield Member(_long_name(name, long_names), content)
+            yield ArchiveMember(_long_name(name, long_names), content)
 
 
 def _number(digits: bytes) -> int:

@@ -34,7 +34,7 @@ from math import prod
 
 from cudarun.errors import ImageRefused
 from cudarun.images.demangle import demangle, parameter_types
-from cudarun.images.elf import Elf, Section, Symbol, read_elf
+from cudarun.images.elf import Elf, ElfSection, ElfSymbol, read_elf
 from cudarun.images.facts import (
     OF_THE_DRIVER,
     Extent,
@@ -111,7 +111,7 @@ def _facts(elf: Elf) -> ImageFacts:
     )
 
 
-def linkable(elf: Elf) -> Iterator[Symbol]:
+def linkable(elf: Elf) -> Iterator[ElfSymbol]:
     """The symbols that other files see, or define: not those of the driver or of ELF itself."""
     for symbol in elf.symbols:
         is_ours = symbol.name and symbol.name[0] not in ".$" and symbol.type != "STT_SECTION"
@@ -129,7 +129,7 @@ def _toolkit(elf: Elf) -> str | None:
     return f"{match[1].decode()} {match[2].decode()}" if match else None
 
 
-def _relocations(section: Section) -> int:
+def _relocations(section: ElfSection) -> int:
     if section.name.startswith((".rela.debug", ".rel.debug")):
         return 0
     for prefix, entry_bytes in ((".rela.", 24), (".rel.", 16)):
@@ -241,7 +241,7 @@ def _shared_bytes(elf: Elf, name: str, architecture: int) -> int:
     return max(0, section.size - _RESERVED_SHARED_BYTES)
 
 
-def _variables(symbols: tuple[Symbol, ...]) -> Iterator[VariableFacts]:
+def _variables(symbols: tuple[ElfSymbol, ...]) -> Iterator[VariableFacts]:
     for symbol in symbols:
         space = _SPACES.get(symbol.section or "")
         is_section = symbol.type == "STT_SECTION"

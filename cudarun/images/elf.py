@@ -28,7 +28,7 @@ _OTHER_OFFSET = 5  # of st_other in a symbol
 
 
 @dataclass(frozen=True, slots=True)
-class Section:
+class ElfSection:
     """A section. ``data`` is empty where it takes no room in the file (``SHT_NOBITS``).
 
     It is a view: executables with device code can be very large.
@@ -40,7 +40,7 @@ class Section:
 
 
 @dataclass(frozen=True, slots=True)
-class Symbol:
+class ElfSymbol:
     """A symbol. ``section`` is the name of the one it lies in; ``other`` all of ``st_other``.
 
     pyelftools knows only the bits of ``st_other`` that ELF defines; NVIDIA uses more of them.
@@ -65,9 +65,9 @@ class Elf:
     os_abi: int
     is_relocatable: bool
     flags: int
-    sections: tuple[Section, ...]
-    symbols: tuple[Symbol, ...]
-    named: dict[str, Section]  # of several of one name, the last
+    sections: tuple[ElfSection, ...]
+    symbols: tuple[ElfSymbol, ...]
+    named: dict[str, ElfSection]  # of several of one name, the last
 
 
 def read_elf(data: bytes, origin: str, kind: ImageKind) -> Elf:
@@ -93,7 +93,7 @@ def read_elf(data: bytes, origin: str, kind: ImageKind) -> Elf:
         )
 
 
-class _Broken(Exception):
+class _MalformedElf(Exception):
     """What is wrong with the file."""
 
 
@@ -101,7 +101,7 @@ class _Broken(Exception):
 def _told_in_one_line(origin: str, kind: ImageKind) -> Iterator[None]:
     try:
         yield
-    except _Broken as error:
+    except _MalformedElf as error:
         raise ImageRefused(f"not a {kind.value}", cause=str(error), origin=origin) from None
     except (ELFError, OverflowError) as error:  # the latter from a seek beyond all files
         cause = "the ELF file is malformed"
@@ -110,39 +110,39 @@ def _told_in_one_line(origin: str, kind: ImageKind) -> Iterator[None]:
 
 def _check_header(data: bytes) -> None:
     if len(data) < _HEADER_BYTES:
-        raise _Broken("the file ends inside the ELF header")
+        raise _MalformedElf("the file ends inside the ELF header")
     if data[4:6] != _64_BIT_LITTLE_ENDIAN:
-        raise _Broken("it is not 64-bit little-endian ELF")
+        raise _MalformedElf("it is not 64-bit little-endian ELF")
     (table,) = struct.unpack_from("<Q", data, 0x28)
     entry_size, count, names = struct.unpack_from("<HHH", data, 0x3A)
     if not table or not count:
-        raise _Broken("it has no sections")
+        raise _MalformedElf("it has no sections")
     if entry_size != _SECTION_HEADER_BYTES:
-        raise _Broken("the section headers have an unknown size")
+        raise _MalformedElf("the section headers have an unknown size")
     if table + count * entry_size > len(data):
-        raise _Broken("the section table lies past the end of the file")
+        raise _MalformedElf("the section table lies past the end of the file")
     if names >= count:
-        raise _Broken("it has no section names")
+        raise _MalformedElf("it has no section names")
     for index in range(1, count):
         (link,) = struct.unpack_from("<I", data, table + index * entry_size + _LINK_OFFSET)
         if link >= count:
-            raise _Broken("the ELF file is malformed")
+            raise _MalformedElf("the ELF file is malformed")
 
 
-def _sections(file: ELFFile, data: bytes) -> Iterator[Section]:
+def _sections(file: ELFFile, data: bytes) -> Iterator[ElfSection]:
     view = memoryview(data)
     for section in file.iter_sections():
         size = section["sh_size"]
         if section["sh_type"] in ("SHT_NOBITS", "SHT_NULL"):
-            yield Section(section.name, size, view[:0])
+            yield ElfSection(section.name, size, view[:0])
             continue
         start = section["sh_offset"]
         if start + size > len(data):
-            raise _Broken(f"section {section.name!r} lies past the end of the file")
-        yield Section(section.name, size, view[start : start + size])
+            raise _MalformedElf(f"section {section.name!r} lies past the end of the file")
+        yield ElfSection(section.name, size, view[start : start + size])
 
 
-def _symbols(file: ELFFile, data: bytes, sections: tuple[Section, ...]) -> Iterator[Symbol]:
+def _symbols(file: ELFFile, data: bytes, sections: tuple[ElfSection, ...]) -> Iterator[ElfSymbol]:
     for table in file.iter_sections():
         if not isinstance(table, SymbolTableSection):
             continue
@@ -151,7 +151,7 @@ def _symbols(file: ELFFile, data: bytes, sections: tuple[Section, ...]) -> Itera
             entry = symbol.entry
             home = entry["st_shndx"]  # an index, or a name such as SHN_UNDEF
             is_here = isinstance(home, int) and home < len(sections)
-            yield Symbol(
+            yield ElfSymbol(
                 name=symbol.name,
                 type=entry["st_info"]["type"],
                 binding=entry["st_info"]["bind"],

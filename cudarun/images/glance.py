@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from cudarun.errors import ImageRefused
 from cudarun.images.identify import ImageKind, identify
 from cudarun.images.read import CONTAINERS, image_entries, read_image
-from cudarun.images.versions import Target, Version, parse_target
+from cudarun.images.versions import Architecture, Version, parse_target
 from cudarun.records import dataclass
 
 _VERSION = re.compile(rb"^[ \t]*\.version[ \t]+(\d+)\.(\d+)", re.MULTILINE)
@@ -16,7 +16,7 @@ _TARGET = re.compile(rb"^[ \t]*\.target[ \t]+(\w+)", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
-class Contents:
+class FileSummary:
     """What is known of a file.
 
     Attributes:
@@ -29,35 +29,35 @@ class Contents:
     """
 
     kind: ImageKind
-    targets: tuple[Target, ...] = ()
+    targets: tuple[Architecture, ...] = ()
     ptx_version: Version | None = None
     damage: str | None = None
     lines: int | None = None
     externs: tuple[str, ...] = ()
 
 
-def glance(data: bytes, origin: str) -> Contents:
+def glance(data: bytes, origin: str) -> FileSummary:
     """What can be told of a file; it may be broken in any way."""
     kind = identify(data)
     if kind is ImageKind.PTX:
         return _of_ptx(data)
     if kind is ImageKind.CUDA_SOURCE:
-        return Contents(kind, lines=_line_count(data))
+        return FileSummary(kind, lines=_line_count(data))
     try:
         if kind is ImageKind.CUBIN:
             facts = read_image(data, origin)
-            return Contents(kind, _targets(facts.targets), externs=facts.externs)
+            return FileSummary(kind, _targets(facts.targets), externs=facts.externs)
         if kind in CONTAINERS:
-            return Contents(kind, _targets(e.target for e in image_entries(data, origin)))
+            return FileSummary(kind, _targets(e.target for e in image_entries(data, origin)))
     except ImageRefused as error:
-        return Contents(kind, damage=error.cause or error.what)
-    return Contents(kind)
+        return FileSummary(kind, damage=error.cause or error.what)
+    return FileSummary(kind)
 
 
-def _of_ptx(data: bytes) -> Contents:
+def _of_ptx(data: bytes) -> FileSummary:
     version, target = _VERSION.search(data), _TARGET.search(data)
     names = [target[1].decode().replace("sm_", "compute_")] if target else []
-    return Contents(
+    return FileSummary(
         ImageKind.PTX,
         _targets(names),
         (int(version[1]), int(version[2])) if version else None,
@@ -69,5 +69,5 @@ def _line_count(data: bytes) -> int:
     return data.rstrip(b"\0 \t\r\n").count(b"\n") + 1
 
 
-def _targets(names: Iterable[str]) -> tuple[Target, ...]:
+def _targets(names: Iterable[str]) -> tuple[Architecture, ...]:
     return tuple(target for target in map(parse_target, names) if target is not None)

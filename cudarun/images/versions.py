@@ -39,7 +39,7 @@ _TARGET = re.compile(r"(?P<family>sm|compute)_(?P<number>\d+)(?P<suffix>[af]?)")
 
 
 @dataclass(frozen=True, slots=True)
-class Target:
+class Architecture:
     """What code was compiled for: ``sm_90a`` is machine code, ``compute_90`` PTX or LTO-IR.
 
     Attributes:
@@ -73,9 +73,9 @@ class Target:
         return device // 10 == self.number // 10 and device >= self.number
 
 
-def parse_target(text: str) -> Target | None:
+def parse_target(text: str) -> Architecture | None:
     """``sm_90a`` or ``compute_90``; ``None`` for what has no such form."""
     match = _TARGET.fullmatch(text)
     if match is None:
         return None
-    return Target(match["family"] == "compute", int(match["number"]), match["suffix"])
+    return Architecture(match["family"] == "compute", int(match["number"]), match["suffix"])

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from cudarun.ptx.errors import Diagnostic, PtxError, Severity
-from cudarun.ptx.lexer import Lines, Token, TokenKind, tokenize
+from cudarun.ptx.errors import PtxDiagnostic, PtxError, Severity
+from cudarun.ptx.lexer import Lines, PtxToken, TokenKind, tokenize
 from cudarun.ptx.tree import Position
 
 
@@ -20,11 +20,11 @@ class Cursor:
         """Where the next token begins."""
         return self._lines.position(self.token.offset)
 
-    def following(self) -> Token:
+    def following(self) -> PtxToken:
         """The token after the next one."""
         return self._tokens[min(self._next + 1, len(self._tokens) - 1)]
 
-    def advance(self) -> Token:
+    def advance(self) -> PtxToken:
         """Take the next token; the end of the text is never passed."""
         taken = self.token
         if taken.kind is not TokenKind.END:
@@ -59,8 +59,8 @@ class Cursor:
         return self.refusal(f"Parsing error near '{self.token.text}': syntax error")
 
     def refusal(
-        self, message: str, at: Token | None = None, severity: Severity = "fatal"
+        self, message: str, at: PtxToken | None = None, severity: Severity = "fatal"
     ) -> PtxError:
         """The error that ends the parse; ``at`` the next token unless told otherwise."""
         position = self._lines.position((at or self.token).offset)
-        return PtxError([Diagnostic(position, message, severity)])
+        return PtxError([PtxDiagnostic(position, message, severity)])

@@ -14,7 +14,7 @@ Severity = Literal["fatal", "error", "warning", "info"]
 
 
 @dataclass(frozen=True, slots=True)
-class Diagnostic:
+class PtxDiagnostic:
     """One complaint about one place: ``Parsing error near '.xx': syntax error``."""
 
     position: Position
@@ -40,7 +40,7 @@ class PtxError(ImageRefused):
 
     def __init__(
         self,
-        diagnostics: Iterable[Diagnostic],
+        diagnostics: Iterable[PtxDiagnostic],
         *,
         hint: str | None = None,
         file: str | None = None,
@@ -56,7 +56,7 @@ class PtxError(ImageRefused):
         )
 
 
-def ptxas_log(diagnostics: Iterable[Diagnostic], origin: str = "application ptx input") -> str:
+def ptxas_log(diagnostics: Iterable[PtxDiagnostic], origin: str = "application ptx input") -> str:
     """The complaints as ptxas writes them, one to a line, with its closing line after errors."""
     lines = []
     aborted = False

@@ -25,8 +25,8 @@ from cudarun.ptx.tree import (
     Pair,
     Register,
     Sink,
-    Symbol,
     SymbolOffset,
+    SymbolReference,
     TupleAddress,
     Variable,
     Vector,
@@ -81,7 +81,7 @@ class InstructionRules(Cursor):
             arguments = self._call_list()
             more = self.accept(",")
         if more:
-            return results, callee, arguments, Symbol(self._name())
+            return results, callee, arguments, SymbolReference(self._name())
         return results, callee, arguments
 
     def _call_list(self) -> Vector:
@@ -148,11 +148,11 @@ class InstructionRules(Cursor):
             raise self.refusal("Predicate expression expected", start, "error")
         return register
 
-    def _register_or_symbol(self) -> Register | Symbol:
+    def _register_or_symbol(self) -> Register | SymbolReference:
         token = self.token
         name = self._name()
         if not self._is_register(name):
-            return Symbol(name)
+            return SymbolReference(name)
         adjacent = self.token.offset == token.offset + len(name)
         if adjacent and _COMPONENT.fullmatch(self.token.text):
             name += self.advance().text

@@ -11,7 +11,7 @@ from bisect import bisect_right
 from enum import Enum, auto
 from typing import NamedTuple
 
-from cudarun.ptx.errors import Diagnostic, PtxError
+from cudarun.ptx.errors import PtxDiagnostic, PtxError
 from cudarun.ptx.tree import Position
 
 
@@ -28,7 +28,7 @@ class TokenKind(Enum):
     END = auto()  # of the text
 
 
-class Token(NamedTuple):
+class PtxToken(NamedTuple):
     """A token: its text as written and where that begins, in characters from the text's start."""
 
     kind: TokenKind
@@ -71,7 +71,7 @@ class Lines:
         return Position(line, offset - self._starts[line - 1] + 1)
 
 
-def tokenize(text: str) -> list[Token]:
+def tokenize(text: str) -> list[PtxToken]:
     """All tokens of ``text``, the last one an ``END``.
 
     Raises:
@@ -82,7 +82,7 @@ def tokenize(text: str) -> list[Token]:
     if foreign is not None:
         position = Lines(text).position(foreign.start())
         message = f"Unexpected non-ASCII character encountered on line {position.line}"
-        raise PtxError([Diagnostic(position, message, "fatal")])
+        raise PtxError([PtxDiagnostic(position, message, "fatal")])
     kinds = TokenKind.__members__
     tokens = []
     for match in _TOKEN.finditer(text):
@@ -91,7 +91,7 @@ def tokenize(text: str) -> list[Token]:
         kind = kinds.get(name)
         if kind is None:
             raise _unreadable(text, match)
-        tokens.append(Token(kind, match[name], match.start(name)))
+        tokens.append(PtxToken(kind, match[name], match.start(name)))
         if kind is TokenKind.END:
             break
     return tokens
@@ -103,4 +103,4 @@ def _unreadable(text: str, match: re.Match[str]) -> PtxError:
     else:
         message = f"Parsing error near '{match['OTHER']}': syntax error"
     position = Lines(text).position(match.start(match.lastgroup or 0))
-    return PtxError([Diagnostic(position, message, "fatal")])
+    return PtxError([PtxDiagnostic(position, message, "fatal")])

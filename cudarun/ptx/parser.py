@@ -54,14 +54,14 @@ def parse(text: str) -> Module:
     Raises:
         PtxError: With one diagnostic, where the text stops being PTX.
     """
-    parser = _Parser(text.rstrip("\0"))
+    parser = _ModuleParser(text.rstrip("\0"))
     try:
         return parser.module()
     except RecursionError:
         raise parser.refusal("Nesting is too deep") from None
 
 
-class _Parser(VariableRules):
+class _ModuleParser(VariableRules):
     """The grammar of modules, functions and statements."""
 
     def __init__(self, text: str) -> None:

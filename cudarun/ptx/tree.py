@@ -64,7 +64,7 @@ class Float:
 
 
 @dataclass(frozen=True, slots=True)
-class Symbol:
+class SymbolReference:
     """The name of a variable, function, parameter or label."""
 
     name: str
@@ -74,7 +74,7 @@ class Symbol:
 class Address:
     """A memory operand ``[base + offset]``; an absolute one has base ``None``."""
 
-    base: Register | Symbol | None
+    base: Register | SymbolReference | None
     offset: int = 0
 
 
@@ -93,7 +93,7 @@ class TupleAddress:
 class SymbolOffset:
     """``symbol + offset`` outside brackets, as in ``mov.u64 %rd1, table+16``."""
 
-    symbol: Symbol
+    symbol: SymbolReference
     offset: int
 
 
@@ -135,7 +135,7 @@ Operand = (
     Register
     | Integer
     | Float
-    | Symbol
+    | SymbolReference
     | Address
     | TupleAddress
     | SymbolOffset

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from rich.console import Console
 from rich.text import Text
 
-from cudarun.diagnostics.findings import Finding, Place
+from cudarun.diagnostics.findings import FindingLocation, SanitizerFinding
 from cudarun.report.sanitizer_types import SanitizerReport
 
 
@@ -31,7 +31,7 @@ def show_sanitizer(report: SanitizerReport, device: str, out: Console) -> None:
     out.print(f"{report.tool}: {count} {noun} on {device}{more}", soft_wrap=True)
 
 
-def _below(finding: Finding) -> Iterator[str]:
+def _below(finding: SanitizerFinding) -> Iterator[str]:
     """The place as a compiler writes one, the thread, and the rest of the sanitizer's words."""
     for place in finding.places:
         if place.file is not None:
@@ -39,6 +39,6 @@ def _below(finding: Finding) -> Iterator[str]:
     yield from finding.details
 
 
-def _what(place: Place) -> str:
+def _what(place: FindingLocation) -> str:
     access = f"{place.access} in " if place.access else ""
     return f"{access}{place.function or 'an unknown function'}"

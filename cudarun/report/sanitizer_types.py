@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cudarun.diagnostics.findings import Finding
+from cudarun.diagnostics.findings import SanitizerFinding
 from cudarun.records import dataclass
 
 
@@ -17,5 +17,5 @@ class SanitizerReport:
     """
 
     tool: str
-    findings: tuple[Finding, ...]
+    findings: tuple[SanitizerFinding, ...]
     total: int

@@ -456,14 +456,14 @@ def test_a_template_of_managed_that_nvrtc_refuses(run: Run, tmp_path: Path) -> N
 def test_a_template_for_a_gpu(tmp_path: Path) -> None:
     """Machine code has the kernel under the name that is asked for."""
     from cudarun.images.read import read_image
-    from cudarun.images.versions import Target
+    from cudarun.images.versions import Architecture
     from cudarun.session.compile.nvrtc import compile_source
     from cudarun.session.compile.request import CompileOptions
     from cudarun.session.image.image import Image
 
     options = CompileOptions(kernels=("ns::fill<float, 7>",))
     source = Image("kernel.cu", TEMPLATES.encode(), compilation=options)
-    made = compile_source(source, Target(False, 90), "CUBIN")
+    made = compile_source(source, Architecture(False, 90), "CUBIN")
     mangled = "_ZN2ns4fillIfLi7EEEvPT_"
     assert made.lowered == {"ns::fill<float, 7>": mangled}
     assert [kernel.name for kernel in read_image(made.data, "made").kernels] == [mangled]

@@ -10,19 +10,19 @@ from dataclasses import dataclass, replace
 
 import pytest
 
-from cudarun.diagnostics.case import Case, Place
+from cudarun.diagnostics.case import LoadTarget, RefusalFacts
 from cudarun.diagnostics.explain import explain
 from cudarun.diagnostics.parse import parse_log
-from cudarun.images.glance import Contents
+from cudarun.images.glance import FileSummary
 from cudarun.images.identify import ImageKind
-from cudarun.images.versions import Target
+from cudarun.images.versions import Architecture
 
-H200 = Place("NVIDIA H200", 90, cuda=(13, 0))
-CPU = Place("cudarun emulated device", 90, cuda=(13, 0), runs_machine_code=False)
-JITLINK = Place("nvJitLink 13.5", 90, cuda=(13, 5), is_driver=False)
+H200 = LoadTarget("NVIDIA H200", 90, cuda=(13, 0))
+CPU = LoadTarget("cudarun emulated device", 90, cuda=(13, 0), runs_machine_code=False)
+JITLINK = LoadTarget("nvJitLink 13.5", 90, cuda=(13, 5), is_driver=False)
 
-PTX = Contents(ImageKind.PTX, (Target(True, 75),), (8, 0), lines=62)
-SM_80 = Target(False, 80)
+PTX = FileSummary(ImageKind.PTX, (Architecture(True, 75),), (8, 0), lines=62)
+SM_80 = Architecture(False, 80)
 INVALID_PTX, NO_BINARY = "CUDA_ERROR_INVALID_PTX", "CUDA_ERROR_NO_BINARY_FOR_GPU"
 INVALID_IMAGE = "CUDA_ERROR_INVALID_IMAGE"
 
@@ -35,10 +35,10 @@ class Golden:
     reason: str
     remedy: str
     log: str = ""
-    contents: Contents | None = PTX
-    place: Place = H200
+    contents: FileSummary | None = PTX
+    place: LoadTarget = H200
     cuda_error: str | None = INVALID_PTX
-    target: Target | None = None
+    target: Architecture | None = None
 
 
 GOLDEN = [
@@ -95,7 +95,7 @@ GOLDEN = [
         "sm_90a PTX on a later architecture",
         log="ptxas fatal   : Program with .target 'sm_90a' cannot be compiled to future "
         "architecture",
-        place=Place("NVIDIA B200", 100, cuda=(13, 0)),
+        place=LoadTarget("NVIDIA B200", 100, cuda=(13, 0)),
         reason="The code is for sm_90a; with the suffix a it runs on its own architecture only, "
         "and this is for sm_100 (NVIDIA B200).",
         remedy="compile for compute_90, without the suffix, if the kernel does without what it "
@@ -114,7 +114,7 @@ GOLDEN = [
         "sm_100f PTX on another family",
         log="ptxas fatal   : Program with .target 'sm_100f' cannot be compiled to different "
         "SM-family architecture",
-        place=Place("RTX PRO 6000", 120, cuda=(13, 0)),
+        place=LoadTarget("RTX PRO 6000", 120, cuda=(13, 0)),
         reason="The code is for sm_100f; with the suffix f it runs on its own family only, and "
         "this is for sm_120 (RTX PRO 6000).",
         remedy="compile for compute_100, without the suffix, if the kernel does without what it "
@@ -122,7 +122,7 @@ GOLDEN = [
     ),
     Golden(
         "sm_100a cubin",
-        contents=Contents(ImageKind.CUBIN, (Target(False, 100, "a"),)),
+        contents=FileSummary(ImageKind.CUBIN, (Architecture(False, 100, "a"),)),
         cuda_error=NO_BINARY,
         reason="The code is for sm_100a; with the suffix a it runs on its own architecture only, "
         "and this is for sm_90 (NVIDIA H200).",
@@ -133,7 +133,7 @@ GOLDEN = [
         "PTX for a newer architecture",
         log="ptxas fatal   : SM version specified by .target is higher than default SM version "
         "assumed",
-        contents=replace(PTX, targets=(Target(True, 100),)),
+        contents=replace(PTX, targets=(Architecture(True, 100),)),
         reason="The PTX is for compute_100, which is newer than sm_90 (NVIDIA H200).",
         remedy="compile it for compute_90 or older",
     ),
@@ -219,7 +219,7 @@ GOLDEN = [
     ),
     Golden(
         "truncated cubin",
-        contents=Contents(
+        contents=FileSummary(
             ImageKind.CUBIN, damage="the section table lies past the end of the file"
         ),
         cuda_error=INVALID_IMAGE,
@@ -229,7 +229,7 @@ GOLDEN = [
     Golden(
         "a cubin that nvJitLink finds broken",
         log="ERROR 1: bad input: malformed cubin ELFcut.cubin\n",
-        contents=Contents(ImageKind.CUBIN, (SM_80,)),
+        contents=FileSummary(ImageKind.CUBIN, (SM_80,)),
         place=JITLINK,
         cuda_error=None,
         reason="The cubin is damaged: its structure is broken.",
@@ -237,7 +237,9 @@ GOLDEN = [
     ),
     Golden(
         "truncated fatbin",
-        contents=Contents(ImageKind.FATBIN, damage="the container lies past the end of the file"),
+        contents=FileSummary(
+            ImageKind.FATBIN, damage="the container lies past the end of the file"
+        ),
         cuda_error=NO_BINARY,
         reason="The fatbin is damaged: the container lies past the end of the file.",
         remedy="build or copy the file again; it may have been cut off on the way",
@@ -258,14 +260,14 @@ GOLDEN = [
     Golden(
         "no image at all",
         log="error   : Binary format for key='0', ident='' is not recognized",
-        contents=Contents(ImageKind.UNKNOWN),
+        contents=FileSummary(ImageKind.UNKNOWN),
         cuda_error=INVALID_IMAGE,
         reason="The driver does not recognise the file as an image of any kind.",
         remedy="give a PTX text, a cubin, a fatbin or CUDA source",
     ),
     Golden(
         "cubin for another major version",
-        contents=Contents(ImageKind.CUBIN, (SM_80,)),
+        contents=FileSummary(ImageKind.CUBIN, (SM_80,)),
         cuda_error=NO_BINARY,
         reason="The cubin has code for sm_80; this is for sm_90 (NVIDIA H200), and machine code "
         "runs on its own major version only; there is no PTX inside that could be compiled for "
@@ -275,7 +277,9 @@ GOLDEN = [
     ),
     Golden(
         "fatbin without a match",
-        contents=Contents(ImageKind.FATBIN, (SM_80, Target(False, 100), Target(True, 100))),
+        contents=FileSummary(
+            ImageKind.FATBIN, (SM_80, Architecture(False, 100), Architecture(True, 100))
+        ),
         cuda_error=NO_BINARY,
         reason="The fatbin has code for sm_80, sm_100, compute_100; this is for sm_90 (NVIDIA "
         "H200), and machine code runs on its own major version only; the PTX inside, for "
@@ -284,7 +288,7 @@ GOLDEN = [
     ),
     Golden(
         "cubin on the emulated device",
-        contents=Contents(ImageKind.CUBIN, (Target(False, 90),)),
+        contents=FileSummary(ImageKind.CUBIN, (Architecture(False, 90),)),
         place=CPU,
         cuda_error=NO_BINARY,
         reason="The cubin holds machine code (sm_90) and no PTX; the emulated device runs PTX.",
@@ -293,28 +297,28 @@ GOLDEN = [
     ),
     Golden(
         "a kernel that wants a symbol of another file",
-        contents=Contents(ImageKind.CUBIN, (Target(False, 90),), externs=("factor",)),
+        contents=FileSummary(ImageKind.CUBIN, (Architecture(False, 90),), externs=("factor",)),
         cuda_error="CUDA_ERROR_NOT_FOUND",
         reason="The file is yet to be linked: it does not define 'factor'.",
         remedy="link it with the file that does: cudarun link FILE… -o OUT",
     ),
     Golden(
         "the same of a fatbin, whose symbols are not read",
-        contents=Contents(ImageKind.FATBIN, (Target(False, 90),)),
+        contents=FileSummary(ImageKind.FATBIN, (Architecture(False, 90),)),
         cuda_error="CUDA_ERROR_NOT_FOUND",
         reason="The file is yet to be linked: it uses what it does not define.",
         remedy="link it with the file that does: cudarun link FILE… -o OUT",
     ),
     Golden(
         "relocatable cubin, loaded",
-        contents=Contents(ImageKind.CUBIN, (Target(False, 90),), externs=("factor",)),
+        contents=FileSummary(ImageKind.CUBIN, (Architecture(False, 90),), externs=("factor",)),
         cuda_error=INVALID_IMAGE,
         reason="The file is yet to be linked: it does not define 'factor'.",
         remedy="link it with the file that does: cudarun link FILE… -o OUT",
     ),
     Golden(
         "LTO-IR for the driver",
-        contents=Contents(ImageKind.LTO_IR),
+        contents=FileSummary(ImageKind.LTO_IR),
         cuda_error=None,
         reason="LTO-IR holds no code yet; the driver neither loads nor links it.",
         remedy="link it with nvJitLink: cudarun link --linker nvjitlink --lto",
@@ -322,7 +326,7 @@ GOLDEN = [
     Golden(
         "LTO-IR without --lto",
         log="ERROR 1: LTO-IR input cannot be used without LTO enabled (-lto)\n",
-        contents=Contents(ImageKind.LTO_IR),
+        contents=FileSummary(ImageKind.LTO_IR),
         place=JITLINK,
         cuda_error=None,
         reason="LTO-IR is code that is optimised while it is linked, which was not asked for.",
@@ -341,7 +345,7 @@ GOLDEN = [
         "a header that NVRTC does not find",
         log='bad.cu(1): catastrophic error: could not open source file "cuda_fp16.h" (no '
         "directories in search list)\n  #include <cuda_fp16.h>\n                        ^\n",
-        contents=Contents(ImageKind.CUDA_SOURCE),
+        contents=FileSummary(ImageKind.CUDA_SOURCE),
         cuda_error=None,
         reason="NVRTC searches only the folders it is given, and cuda_fp16.h is in none of them.",
         remedy="name its folder with -I; CUDA's own headers come from CUDA_HOME, or with pip "
@@ -351,8 +355,8 @@ GOLDEN = [
         "a header that NVRTC 12 does not find",
         log='bad.cu(1): catastrophic error: could not open source file "cuda_fp16.h" (no '
         "directories in search list)\n  #include <cuda_fp16.h>\n                        ^\n",
-        place=Place("NVRTC", 90, cuda=(12, 9)),
-        contents=Contents(ImageKind.CUDA_SOURCE),
+        place=LoadTarget("NVRTC", 90, cuda=(12, 9)),
+        contents=FileSummary(ImageKind.CUDA_SOURCE),
         cuda_error=None,
         reason="NVRTC searches only the folders it is given, and cuda_fp16.h is in none of them.",
         remedy="name its folder with -I; CUDA's own headers come from CUDA_HOME, or with pip "
@@ -361,8 +365,8 @@ GOLDEN = [
 ]
 
 
-def case_of(golden: Golden) -> Case:
-    return Case(
+def case_of(golden: Golden) -> RefusalFacts:
+    return RefusalFacts(
         place=golden.place,
         contents=golden.contents,
         cuda_error=golden.cuda_error,
@@ -380,9 +384,9 @@ def test_the_explanation(golden: Golden) -> None:
     assert found.remedy == golden.remedy
 
 
-@pytest.mark.parametrize("target", [Target(False, 90), Target(False, 90, "a"), None])
-def test_a_target_that_the_device_runs_is_not_the_reason(target: Target | None) -> None:
-    case = Case(H200, contents=PTX, cuda_error="CUDA_ERROR_INVALID_SOURCE", target=target)
+@pytest.mark.parametrize("target", [Architecture(False, 90), Architecture(False, 90, "a"), None])
+def test_a_target_that_the_device_runs_is_not_the_reason(target: Architecture | None) -> None:
+    case = RefusalFacts(H200, contents=PTX, cuda_error="CUDA_ERROR_INVALID_SOURCE", target=target)
     assert explain(case) is None
 
 
@@ -395,18 +399,20 @@ def test_a_target_that_the_device_runs_is_not_the_reason(target: Target | None) 
     ],
 )
 def test_what_the_log_tells_best_is_left_to_it(log: str) -> None:
-    case = Case(H200, PTX, INVALID_PTX, parse_log(log), log)
+    case = RefusalFacts(H200, PTX, INVALID_PTX, parse_log(log), log)
     assert explain(case) is None
 
 
 def test_a_duplicate_names_the_files_that_define_it() -> None:
     log = "error   : Multiple definition of 'factor' in 'b.ptx', first defined in 'b.ptx'"
-    case = Case(JITLINK, None, None, parse_log(log), log, {"factor": ("b.ptx", "a.ptx")})
+    case = RefusalFacts(JITLINK, None, None, parse_log(log), log, {"factor": ("b.ptx", "a.ptx")})
     found = explain(case)
     assert found is not None
     assert found.reason == "'factor' is defined in more than one input: a.ptx, b.ptx."
 
 
 def test_code_that_runs_here_is_not_explained_as_code_for_another_gpu() -> None:
-    case = Case(H200, Contents(ImageKind.CUBIN, (Target(False, 90, "a"),)), NO_BINARY)
+    case = RefusalFacts(
+        H200, FileSummary(ImageKind.CUBIN, (Architecture(False, 90, "a"),)), NO_BINARY
+    )
     assert explain(case) is None

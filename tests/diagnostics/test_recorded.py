@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from cudarun.diagnostics.case import Place
+from cudarun.diagnostics.case import LoadTarget
 from cudarun.errors import CudarunError, ImageRefused
 from cudarun.session.image.diagnosis import diagnose
 from cudarun.session.image.image import Image
@@ -39,9 +39,9 @@ CASES = [
 ]
 
 
-def place_of(device: Any, name: str) -> Place:
+def place_of(device: Any, name: str) -> LoadTarget:
     major, minor = device["compute_capability"]
-    return Place(
+    return LoadTarget(
         device["name"],
         10 * major + minor,
         cuda=tuple(device["driver_version"]),
@@ -70,7 +70,7 @@ def test_the_explanation_is_that_of_the_record(name: str, record: Any, folder: P
     error, recipe = record["error"], RECIPES[record["name"]]
     place = place_of(RECORDS[name]["device"], name)
     if error["message"].endswith("NVRTC: the source does not compile"):
-        place = Place("NVRTC", place.architecture)
+        place = LoadTarget("NVRTC", place.architecture)
     cuda = error.get("cuda")
     refused: CudarunError = ImageRefused(
         error["message"],

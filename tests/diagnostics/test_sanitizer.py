@@ -10,29 +10,29 @@ from pathlib import Path
 
 import pytest
 
-from cudarun.diagnostics.findings import Finding, Place
+from cudarun.diagnostics.findings import FindingLocation, SanitizerFinding
 from cudarun.diagnostics.sanitizer import parse_sanitizer_log
 
 DATA = Path(__file__).resolve().parents[1] / "data" / "sanitizer"
 
 
-def findings(name: str) -> tuple[Finding, ...]:
+def findings(name: str) -> tuple[SanitizerFinding, ...]:
     return parse_sanitizer_log((DATA / name).read_text()).findings
 
 
-def found_in(name: str) -> tuple[Finding, ...]:
+def found_in(name: str) -> tuple[SanitizerFinding, ...]:
     """The findings in a kernel, without those about failed calls of the driver."""
     return tuple(f for f in findings(name) if not f.message.startswith("Program hit "))
 
 
 def test_an_access_has_its_place_its_thread_and_its_address() -> None:
     first, second = found_in("memcheck-misaligned.txt")
-    assert first == Finding(
+    assert first == SanitizerFinding(
         kind="Invalid __global__ write",
         severity="error",
         message="Invalid __global__ write of size 4 bytes",
         kernel="misaligned",
-        places=(Place("", "misaligned", 0x40, "faults.cu", 41),),
+        places=(FindingLocation("", "misaligned", 0x40, "faults.cu", 41),),
         block=(0, 0, 0),
         thread=(0, 0, 0),
         address=0x7FCE1CE00001,
@@ -91,7 +91,7 @@ def test_the_kernel_is_the_outermost_frame() -> None:
 def test_a_place_without_a_name() -> None:
     free, leak = findings("manual.txt")[1:3]
     assert free.kind == "Malloc/Free error"
-    assert free.places == (Place("", None, 0x79D8, None, None),)
+    assert free.places == (FindingLocation("", None, 0x79D8, None, None),)
     assert free.kernel is None
     assert leak.address == 0x7879C0800000
 
@@ -101,8 +101,8 @@ def test_both_sides_of_a_race() -> None:
     hazard = findings("manual.txt")[-1]
     assert (race.kind, race.severity, race.kernel) == ("Race reported", "error", "shared_race")
     assert race.places == (
-        Place("Write access", "shared_race", 0xE0, "findings.cu", 22),
-        Place("Read access", "shared_race", 0xF0, "findings.cu", 23),
+        FindingLocation("Write access", "shared_race", 0xE0, "findings.cu", 22),
+        FindingLocation("Read access", "shared_race", 0xF0, "findings.cu", 23),
     )
     assert (hazard.kind, hazard.severity) == ("Potential RAW hazard", "warning")
     assert [place.access for place in hazard.places] == ["Write", "Read"]

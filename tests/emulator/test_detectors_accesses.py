@@ -17,7 +17,7 @@ import pytest
 from cudarun.emulator.detectors.watch import Watch
 from cudarun.emulator.detectors.watched import WatchedAccess
 from cudarun.emulator.faults import DeviceFault
-from cudarun.emulator.isa.form import Form
+from cudarun.emulator.isa.form import InstructionForm
 from cudarun.emulator.isa.table import MODULES
 from cudarun.emulator.machine.access import Access, AccessKind, MemoryAction, Piece
 from cudarun.emulator.machine.active import Active
@@ -60,7 +60,7 @@ KINDS: dict[str, set[AccessKind]] = {
 }
 
 
-def rows() -> Iterator[Form]:
+def rows() -> Iterator[InstructionForm]:
     """All rows of the tables with an operand that says where something is in memory."""
     for forms in MODULES.values():
         for form in forms:
@@ -68,7 +68,7 @@ def rows() -> Iterator[Form]:
                 yield form
 
 
-def modifiers(form: Form) -> Iterator[tuple[str, ...]]:
+def modifiers(form: InstructionForm) -> Iterator[tuple[str, ...]]:
     """Modifiers that the row takes: each word that it has is in some of these."""
     choices = [sorted(form.classes.get(word, {word})) for word, _ in form.words]
     least = [
@@ -81,7 +81,7 @@ def modifiers(form: Form) -> Iterator[tuple[str, ...]]:
             yield tuple(word for word in chosen if word)
 
 
-def decoded(form: Form, given: tuple[str, ...]) -> Any:
+def decoded(form: InstructionForm, given: tuple[str, ...]) -> Any:
     """What a row makes of an instruction with these modifiers, and operands that it takes."""
     words = form.match(given)
     assert words is not None, (form.opcode, given)

@@ -3,7 +3,7 @@
 import pytest
 from cuda.bindings.driver import CUjit_cacheMode, CUjit_option, CUjit_target
 
-from cudarun.emulator.host.jit import JitOptions
+from cudarun.emulator.host.jit import DriverJitOptions
 from cudarun.emulator.host.refusal import Refusal
 
 
@@ -22,7 +22,7 @@ class Logs:
             options[option(f"{log.upper()}_LOG_BUFFER_SIZE_BYTES")] = len(buffer)
         self.refusal = None
         try:
-            JitOptions(len(options), [*options], [*options.values()])
+            DriverJitOptions(len(options), [*options], [*options.values()])
         except Refusal as refusal:
             self.refusal = refusal.result.name
 
@@ -82,7 +82,7 @@ def test_what_is_so_anyway_is_taken(name, value):
 @pytest.mark.parametrize("target", [CUjit_target.CU_TARGET_COMPUTE_80, 80])
 def test_a_link_for_another_architecture_is_refused(target):
     """Its result would have to be machine code; of loads see tests/conformance/test_jit.py."""
-    options = JitOptions(1, [option("TARGET")], [target])
+    options = DriverJitOptions(1, [option("TARGET")], [target])
     assert options.for_another_device
     with pytest.raises(Refusal, match="PTX is linked for the device itself, sm_90") as refused:
         options.check_of_link()

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from cudarun.emulator.host import linking
-from cudarun.emulator.host.linking import Input, Linker, LinkError
+from cudarun.emulator.host.linking import Linker, LinkError, LinkInput
 from cudarun.ptx.parser import parse
 
 HEADER = ".version {version}\n.target sm_80\n.address_size 64\n"
@@ -61,7 +61,7 @@ def parse_only(monkeypatch):
 def linked(*inputs):
     linker = Linker()
     for number, body in enumerate(inputs, start=1):
-        linker.add(Input(f"input{number}", text(body)))
+        linker.add(LinkInput(f"input{number}", text(body)))
     return linker.complete()
 
 
@@ -94,8 +94,8 @@ def test_a_declaration_takes_the_linkage_of_its_definition():
 
 def test_the_newest_version_counts():
     linker = Linker()
-    linker.add(Input("old", text(MAIN, "7.0")))
-    linker.add(Input("new", text(PART, "8.3")))
+    linker.add(LinkInput("old", text(MAIN, "7.0")))
+    linker.add(LinkInput("new", text(PART, "8.3")))
     assert parse(linker.complete()).version == (8, 3)
 
 
@@ -175,9 +175,9 @@ def test_of_common_definitions_the_largest():
 
 def test_two_definitions():
     linker = Linker()
-    linker.add(Input("one.ptx", text(PART)))
+    linker.add(LinkInput("one.ptx", text(PART)))
     with pytest.raises(LinkError) as caught:
-        linker.add(Input("two.ptx", text(PART)))
+        linker.add(LinkInput("two.ptx", text(PART)))
     assert sorted(str(caught.value).splitlines()) == [
         "error   : Multiple definition of 'helper' in 'two.ptx', first defined in 'one.ptx'",
         "error   : Multiple definition of 'shared_word' in 'two.ptx', first defined in 'one.ptx'",
@@ -193,12 +193,12 @@ def test_entries_are_visible_to_all():
 
 def test_no_definition():
     linker = Linker()
-    linker.add(Input("one.ptx", text(MAIN)))
+    linker.add(LinkInput("one.ptx", text(MAIN)))
     assert sorted(linker.undefined()) == [
         "error   : Undefined reference to 'helper' in 'one.ptx'",
         "error   : Undefined reference to 'shared_word' in 'one.ptx'",
     ]
-    linker.add(Input("two.ptx", text(PART)))
+    linker.add(LinkInput("two.ptx", text(PART)))
     assert linker.undefined() == []
 
 

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from cudarun.emulator import driver
-from cudarun.emulator.host.log import CAPACITY, DriverLog
+from cudarun.emulator.host.log import CAPACITY, ErrorLog
 
 LINE = re.compile(r"\[\d\d:\d\d:\d\d\.\d{3}\]\[\d+\]\[CUDA\]\[E\] it failed\n")
 
@@ -16,13 +16,13 @@ def not_shown(monkeypatch):
 
 
 def test_an_entry_is_a_line_in_the_drivers_form():
-    log = DriverLog()
+    log = ErrorLog()
     log.write("it failed\n")
     assert LINE.fullmatch(log.since(0).decode())
 
 
 def test_an_iterator_is_where_the_next_entry_goes():
-    log = DriverLog()
+    log = ErrorLog()
     log.write("first")
     here = log.next
     assert log.since(here) == b""
@@ -32,7 +32,7 @@ def test_an_iterator_is_where_the_next_entry_goes():
 
 
 def test_the_oldest_entries_are_forgotten_and_it_says_so():
-    log = DriverLog()
+    log = ErrorLog()
     for number in range(600):
         log.write(f"entry {number} " + "x" * 60)
     text = log.since(0)
@@ -44,7 +44,7 @@ def test_the_oldest_entries_are_forgotten_and_it_says_so():
 
 
 def test_the_newest_entries_are_kept_in_a_small_buffer():
-    log = DriverLog()
+    log = ErrorLog()
     for number in range(10):
         log.write(f"entry {number}")
     text = log.since(0, limit=200)
@@ -55,7 +55,7 @@ def test_the_newest_entries_are_kept_in_a_small_buffer():
 
 
 def test_it_is_shown_where_the_environment_says(monkeypatch, tmp_path, capsys):
-    log = DriverLog()
+    log = ErrorLog()
     for target in ("stdout", "stderr", str(tmp_path / "log")):
         monkeypatch.setenv("CUDA_LOG_FILE", target)
         log.write(f"to {target}")

@@ -2,33 +2,35 @@
 
 import pytest
 
-from cudarun.images.glance import Contents, glance
+from cudarun.images.glance import FileSummary, glance
 from cudarun.images.identify import ImageKind
-from cudarun.images.versions import Target
+from cudarun.images.versions import Architecture
 from tests.images.golden_files import golden
 
-SM_80, SM_90 = Target(False, 80), Target(False, 90)
+SM_80, SM_90 = Architecture(False, 80), Architecture(False, 90)
 
 
 def test_a_broken_text_still_has_its_version_and_target():
     found = glance(b".version 9.4\n.target sm_90a, debug\n.entry x { nonsense\n", "x.ptx")
-    assert found == Contents(ImageKind.PTX, (Target(True, 90, "a"),), (9, 4), lines=3)
+    assert found == FileSummary(ImageKind.PTX, (Architecture(True, 90, "a"),), (9, 4), lines=3)
 
 
 def test_a_text_without_either():
-    assert glance(b".target\n", "x.ptx") == Contents(ImageKind.PTX, lines=1)
+    assert glance(b".target\n", "x.ptx") == FileSummary(ImageKind.PTX, lines=1)
 
 
 @pytest.mark.parametrize(
     ("name", "contents"),
     [
-        ("facts.cubin", Contents(ImageKind.CUBIN, (SM_90,))),
+        ("facts.cubin", FileSummary(ImageKind.CUBIN, (SM_90,))),
         (
             "tiny.fatbin",
-            Contents(ImageKind.FATBIN, (SM_80, Target(False, 90, "a"), Target(True, 90, "a"))),
+            FileSummary(
+                ImageKind.FATBIN, (SM_80, Architecture(False, 90, "a"), Architecture(True, 90, "a"))
+            ),
         ),
-        ("tiny.o", Contents(ImageKind.HOST_OBJECT, (Target(True, 80), SM_80))),
-        ("tiny.ltoir", Contents(ImageKind.LTO_IR)),
+        ("tiny.o", FileSummary(ImageKind.HOST_OBJECT, (Architecture(True, 80), SM_80))),
+        ("tiny.ltoir", FileSummary(ImageKind.LTO_IR)),
     ],
 )
 def test_whole_files(name, contents):

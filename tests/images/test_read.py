@@ -6,7 +6,7 @@ import pytest
 
 from cudarun.errors import ImageRefused
 from cudarun.images import compression
-from cudarun.images.archive import Member, read_members
+from cudarun.images.archive import ArchiveMember, read_members
 from cudarun.images.fatbin import read_entries
 from cudarun.images.identify import ImageKind
 from cudarun.images.read import image_entries, read_image
@@ -233,16 +233,19 @@ class TestArchives:
             (b"/", b"x"), (b"//", long_names), (b"a.o/", b"1"), (b"/0", b"22"), (b"/26", b"333")
         )  # fmt: skip
         assert read_members(data, "x") == (
-            Member("a.o", b"1"),
-            Member("a_name_of_many_letters.o", b"22"),
-            Member("another_such_name.o", b"333"),
+            ArchiveMember("a.o", b"1"),
+            ArchiveMember("a_name_of_many_letters.o", b"22"),
+            ArchiveMember("another_such_name.o", b"333"),
         )
 
     def test_names_in_bsds_spelling(self):
         data = archive(
             (b"#1/12", b"__.SYMDEF\0\0\0symbols"), (b"#1/8", b"long.o\0\0content"), (b"b.o", b"1")
         )
-        assert read_members(data, "x") == (Member("long.o", b"content"), Member("b.o", b"1"))
+        assert read_members(data, "x") == (
+            ArchiveMember("long.o", b"content"),
+            ArchiveMember("b.o", b"1"),
+        )
 
     @pytest.mark.parametrize(
         ("data", "problem"),

@@ -2,7 +2,7 @@
 
 import pytest
 
-from cudarun.images.versions import Target, cuda_of_ptx, newest_ptx, parse_target
+from cudarun.images.versions import Architecture, cuda_of_ptx, newest_ptx, parse_target
 
 
 @pytest.mark.parametrize(
@@ -27,9 +27,9 @@ def test_what_is_not_known():
 @pytest.mark.parametrize(
     ("text", "target"),
     [
-        ("sm_90", Target(False, 90)),
-        ("sm_90a", Target(False, 90, "a")),
-        ("compute_100f", Target(True, 100, "f")),
+        ("sm_90", Architecture(False, 90)),
+        ("sm_90a", Architecture(False, 90, "a")),
+        ("compute_100f", Architecture(True, 100, "f")),
     ],
 )
 def test_targets(text, target):

@@ -133,7 +133,7 @@ def arguments_list(v: tree.Vector) -> str:
 
 def operand(o: tree.Operand) -> str:
     match o:
-        case tree.Register(name) | tree.Symbol(name):
+        case tree.Register(name) | tree.SymbolReference(name):
             return name
         case tree.Integer(value, unsigned):
             return f"{value}U" if unsigned else str(value)

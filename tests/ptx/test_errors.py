@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from cudarun.errors import ExitCode, ImageRefused
-from cudarun.ptx.errors import Diagnostic, PtxError, ptxas_log
+from cudarun.ptx.errors import PtxDiagnostic, PtxError, ptxas_log
 from cudarun.ptx.parser import parse
 from cudarun.ptx.tree import Position
 from cudarun.report.documents.errors import error_record
@@ -22,7 +22,9 @@ def refusal(text):
 
 
 def syntax_error(word, line, column):
-    return Diagnostic(Position(line, column), f"Parsing error near '{word}': syntax error", "fatal")
+    return PtxDiagnostic(
+        Position(line, column), f"Parsing error near '{word}': syntax error", "fatal"
+    )
 
 
 @pytest.mark.parametrize(
@@ -164,8 +166,8 @@ def test_columns_count_characters_and_lines_end_at_line_feeds():
 class TestPtxError:
     several = PtxError(
         [
-            Diagnostic(Position(46, 3), "Unknown modifier '.xx'"),
-            Diagnostic(Position(51, 3), "Not a name of any known instruction: 'frob'"),
+            PtxDiagnostic(Position(46, 3), "Unknown modifier '.xx'"),
+            PtxDiagnostic(Position(51, 3), "Not a name of any known instruction: 'frob'"),
         ],
         file="saxpy.ptx",
     )
@@ -188,7 +190,7 @@ class TestPtxError:
         )
 
     def test_a_log_of_warnings_ends_without_an_abort(self):
-        warning = Diagnostic(Position(3, 1), "Pragma 'x' unsupported", "warning")
+        warning = PtxDiagnostic(Position(3, 1), "Pragma 'x' unsupported", "warning")
         assert ptxas_log([warning], "a.ptx") == (
             "ptxas a.ptx, line 3; warning : Pragma 'x' unsupported"
         )

@@ -19,8 +19,8 @@ from cudarun.ptx.tree import (
     Position,
     Register,
     Sink,
-    Symbol,
     SymbolOffset,
+    SymbolReference,
     SymbolValue,
     TupleAddress,
     Variable,
@@ -358,10 +358,10 @@ class TestOperands:
             ("%r2.h1", Register("%r2.h1")),
             ("%v.r", Register("%v.r")),
             ("_", Sink()),
-            ("table", Symbol("table")),
-            ("$L__BB0_1", Symbol("$L__BB0_1")),
-            ("table+16", SymbolOffset(Symbol("table"), 16)),
-            ("table+-16", SymbolOffset(Symbol("table"), -16)),
+            ("table", SymbolReference("table")),
+            ("$L__BB0_1", SymbolReference("$L__BB0_1")),
+            ("table+16", SymbolOffset(SymbolReference("table"), 16)),
+            ("table+-16", SymbolOffset(SymbolReference("table"), -16)),
             ("17", Integer(17)),
             ("-17", Integer(-17)),
             ("0xffffffffU", Integer(0xFFFFFFFF, unsigned=True)),
@@ -379,12 +379,12 @@ class TestOperands:
             ("{%f1, %f2}", Vector((Register("%f1"), Register("%f2")))),
             ("{_, %r2}", Vector((Sink(), Register("%r2")))),
             ("{1, 0f00000000}", Vector((Integer(1), Float(0, 32)))),
-            ("[table]", Address(Symbol("table"))),
-            ("[table+4]", Address(Symbol("table"), 4)),
+            ("[table]", Address(SymbolReference("table"))),
+            ("[table+4]", Address(SymbolReference("table"), 4)),
             ("[%rd1]", Address(Register("%rd1"))),
             ("[%rd1+-8]", Address(Register("%rd1"), -8)),
             ("[%rd1 + (3 << 2)]", Address(Register("%rd1"), 12)),
-            ("[param0+0]", Address(Symbol("param0"))),
+            ("[param0+0]", Address(SymbolReference("param0"))),
             ("[16]", Address(None, 16)),
             ("[-4]", Address(None, -4)),
         ],
@@ -399,7 +399,7 @@ class TestOperands:
             TupleAddress(Address(reg("%rd1")), (coordinates,))
         )
         assert operands("tex.2d.v4.f32.f32 %f3, [t, s, {%f1, %f2}];")[1] == (
-            TupleAddress(Address(Symbol("t")), (Symbol("s"), coordinates))
+            TupleAddress(Address(SymbolReference("t")), (SymbolReference("s"), coordinates))
         )
 
     def test_bulk_tensor_copies(self):
@@ -425,18 +425,25 @@ class TestNames:
     """Whether a name is a register depends on what is declared around it."""
 
     def test_a_register_needs_no_percent_sign(self):
-        assert operands(".reg .b32 a, b; add.u32 a, b, c;") == (reg("a"), reg("b"), Symbol("c"))
+        assert operands(".reg .b32 a, b; add.u32 a, b, c;") == (
+            reg("a"),
+            reg("b"),
+            SymbolReference("c"),
+        )
 
     def test_nor_does_a_family_of_them(self):
         assert operands(".reg .b32 r<3>; op r0, r2, r3, r;") == (
             reg("r0"),
             reg("r2"),
-            Symbol("r3"),
-            Symbol("r"),
+            SymbolReference("r3"),
+            SymbolReference("r"),
         )
 
     def test_a_variable_may_have_a_percent_sign(self):
-        assert operands(".local .b32 %a[4]; mov.u64 %rd1, %a;") == (reg("%rd1"), Symbol("%a"))
+        assert operands(".local .b32 %a[4]; mov.u64 %rd1, %a;") == (
+            reg("%rd1"),
+            SymbolReference("%a"),
+        )
 
     def test_an_instruction_may_be_named_like_a_register(self):
         assert operands(".reg .b32 add; add.u32 add, add, 1;") == (
@@ -448,15 +455,15 @@ class TestNames:
     def test_a_block_hides_and_reveals(self):
         block, after = statements("{ .reg .b32 t; mov.b32 t, 1; }\nop t;")
         assert block.statements[1].operands[0] == reg("t")
-        assert after.operands == (Symbol("t"),)
+        assert after.operands == (SymbolReference("t"),)
 
     def test_a_variable_hides_a_register(self):
         _, block = statements(".reg .b32 t; { .shared .b32 t; op t; }")
-        assert block.statements[1].operands == (Symbol("t"),)
+        assert block.statements[1].operands == (SymbolReference("t"),)
 
     def test_registers_of_one_function_are_unknown_in_the_next(self):
         parsed = module(".func f() { .reg .b32 t; op t; }\n.func g() { op t; }")
-        assert parsed.functions[1].body[0].operands == (Symbol("t"),)
+        assert parsed.functions[1].body[0].operands == (SymbolReference("t"),)
 
     def test_an_element_of_a_vector_register(self):
         assert operands(".reg .v4 .f32 v; mov.f32 v.x, v.w;") == (reg("v.x"), reg("v.w"))
@@ -466,9 +473,11 @@ class TestNames:
         size = {"b8": 1, "u32": 4, "f64": 8}[type_]
         declared = f".shared .{type_} a[9];"
         assert operands(f"{declared} ld.shared.{type_} %x, a[3];")[1] == (
-            Address(Symbol("a"), 3 * size)
+            Address(SymbolReference("a"), 3 * size)
         )
-        assert operands(f"{declared} mov.u32 %x, a[3];")[1] == SymbolOffset(Symbol("a"), 3 * size)
+        assert operands(f"{declared} mov.u32 %x, a[3];")[1] == SymbolOffset(
+            SymbolReference("a"), 3 * size
+        )
 
 
 class TestCalls:
@@ -496,19 +505,19 @@ class TestCalls:
     )
     def test_indirect(self, text):
         assert operands(text) == (
-            Vector((Symbol("r"),)),
+            Vector((SymbolReference("r"),)),
             reg("%rd1"),
-            Vector((Symbol("a"),)),
-            Symbol("p"),
+            Vector((SymbolReference("a"),)),
+            SymbolReference("p"),
         )
 
     def test_indirect_without_results_or_arguments(self):
         none = Vector(())
-        assert operands("call %rd1, p;") == (none, reg("%rd1"), none, Symbol("p"))
+        assert operands("call %rd1, p;") == (none, reg("%rd1"), none, SymbolReference("p"))
 
     def test_constants_and_registers_as_arguments(self):
         assert operands("call (%r1), f, (%r2, 3, 0f00000000);") == (
             Vector((reg("%r1"),)),
-            Symbol("f"),
+            SymbolReference("f"),
             Vector((reg("%r2"), Integer(3), Float(0, 32))),
         )

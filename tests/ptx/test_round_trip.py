@@ -20,7 +20,7 @@ REAL_TEXTS = sorted(ROOT.glob("samples/*.ptx")) + sorted(ROOT.glob("tests/images
 # Names that mean the same wherever they stand: registers have their %, nothing else has.
 registers = st.builds(tree.Register, st.sampled_from(["%r1", "%rd12", "%tid.x", "%p0", "%v.w"]))
 names = st.sampled_from(["a", "table", "$str$1", "_Z3fooPf", "L", "generic", "x9"])
-symbols = st.builds(tree.Symbol, names)
+symbols = st.builds(tree.SymbolReference, names)
 # -2^63 is written as minus an unsigned literal, and is unsigned.
 signed = st.integers(-(2**63) + 1, 2**63 - 1).map(tree.Integer)
 unsigned = st.integers(0, 2**64 - 1).map(lambda value: tree.Integer(value, unsigned=True))

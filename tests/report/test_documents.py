@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
-from cudarun.diagnostics.findings import Finding, Place
+from cudarun.diagnostics.findings import FindingLocation, SanitizerFinding
 from cudarun.errors import CudarunError, DeviceFailed, ExitCode
-from cudarun.ptx.errors import Diagnostic, PtxError
+from cudarun.ptx.errors import PtxDiagnostic, PtxError
 from cudarun.ptx.tree import Position
 from cudarun.report.documents import document
 from cudarun.report.documents.errors import error_document
@@ -52,9 +52,10 @@ RESULT = LaunchResult(
     reference=ReferenceResult("1", (CHECK,)), prints=(Printed("x", "[nan, 1]", [float("nan"), 1]),),
     figures=(), saved=(), milliseconds=1.0, timing=TIMING, errors=(DeviceFailed("x"),),
 )  # fmt: skip
-FOUND = Finding(
+FOUND = SanitizerFinding(
     "Invalid __global__ write", "error", "Invalid __global__ write of size 4 bytes", "k",
-    (Place("Write access", "k", 16, None, None),), (0, 0, 0), (1, 0, 0), 1 << 47, ("a", "b"),
+    (FindingLocation("Write access", "k", 16, None, None),), (0, 0, 0), (1, 0, 0), 1 << 47,
+    ("a", "b"),
 )  # fmt: skip
 
 
@@ -93,7 +94,7 @@ def test_a_report_of_no_device_but_an_error() -> None:
 
 
 def test_an_error_of_our_own_ptx_parser() -> None:
-    error = PtxError([Diagnostic(Position(3, 7), "Parsing error", "fatal")], file="x.ptx")
+    error = PtxError([PtxDiagnostic(Position(3, 7), "Parsing error", "fatal")], file="x.ptx")
     read = json.loads(error_text("load", error))
     validate(read)
     assert (read["schema"], read["error"]["kind"]) == ("cudarun/load/1", "PtxError")

@@ -90,12 +90,12 @@ def by_nvcc(bench: Bench) -> None:
 def by_nvrtc(bench: Bench) -> None:
     """Every sample, by the NVRTC that is installed."""
     from cudarun.errors import CudarunError
-    from cudarun.images.versions import Target
+    from cudarun.images.versions import Architecture
     from cudarun.session.compile.nvrtc import compile_source
     from cudarun.session.image.image import Image
 
     for source in sorted((ROOT / "samples").glob("*.cu")):
-        for target in (Target(False, 90), Target(False, 90, "a")):
+        for target in (Architecture(False, 90), Architecture(False, 90, "a")):
             try:
                 made = compile_source(Image(str(source), source.read_bytes()), target, "CUBIN")
             except CudarunError as error:

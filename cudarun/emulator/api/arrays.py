@@ -8,7 +8,7 @@ from cuda.bindings.driver import CUDA_ARRAY_DESCRIPTOR, CUarray
 from cudarun.emulator.api.calls import call, enqueue
 from cudarun.emulator.api.memory import device_bytes, given_host_bytes
 from cudarun.emulator.host.addresses import Bytes, HostPointer
-from cudarun.emulator.host.arrays import Array, create_array
+from cudarun.emulator.host.arrays import CudaArray, create_array
 from cudarun.emulator.host.handles import Handle, handle_value
 from cudarun.emulator.host.process import process
 from cudarun.emulator.host.refusal import Refusal
@@ -37,11 +37,11 @@ def cuArrayGetDescriptor(hArray: Handle) -> CUDA_ARRAY_DESCRIPTOR:
     return descriptor
 
 
-def array_of(handle: Handle) -> Array:
+def array_of(handle: Handle) -> CudaArray:
     """The array behind a handle; the driver takes a destroyed one for one of a lost context."""
     number = handle_value(handle)
     refusal = "CONTEXT_IS_DESTROYED" if process.handles.is_spent(number) else "INVALID_HANDLE"
-    return process.handles.get(number, Array, refusal)
+    return process.handles.get(number, CudaArray, refusal)
 
 
 # --- copies --------------------------------------------------------------------------------------

@@ -11,7 +11,7 @@ from cudarun.emulator.api.calls import call, enqueue
 from cudarun.emulator.api.modules import function_of
 from cudarun.emulator.host.addresses import HostPointer
 from cudarun.emulator.host.handles import Handle, handle_value
-from cudarun.emulator.host.launches import Geometry, geometry_of, launch
+from cudarun.emulator.host.launches import LaunchGeometry, geometry_of, launch
 from cudarun.emulator.host.occupancy import (
     best_block,
     blocks_per_multiprocessor,
@@ -40,7 +40,7 @@ def cuLaunchKernel(
 ) -> None:
     """Launch a function, or a kernel in the stream's context."""
     grid, block = (gridDimX, gridDimY, gridDimZ), (blockDimX, blockDimY, blockDimZ)
-    launch(process, f, Geometry(grid, block, sharedMemBytes), hStream, kernelParams, extra)
+    launch(process, f, LaunchGeometry(grid, block, sharedMemBytes), hStream, kernelParams, extra)
 
 
 @enqueue()
@@ -68,7 +68,7 @@ def cuLaunchCooperativeKernel(
 ) -> None:
     """Launch with all blocks resident, so that they can wait for each other."""
     grid, block = (gridDimX, gridDimY, gridDimZ), (blockDimX, blockDimY, blockDimZ)
-    geometry = Geometry(grid, block, sharedMemBytes, cooperative=True)
+    geometry = LaunchGeometry(grid, block, sharedMemBytes, cooperative=True)
     launch(process, f, geometry, hStream, kernelParams, None)
 
 

@@ -19,18 +19,23 @@ from cudarun.emulator.api.modules import Options, OptionValues
 from cudarun.emulator.host.addresses import HostPointer, c_string
 from cudarun.emulator.host.handles import Handle, handle_value
 from cudarun.emulator.host.images import image_bytes, image_file
-from cudarun.emulator.host.jit import Compiled, JitOptions, compile_image
-from cudarun.emulator.host.modules import Attributes, Kernel, Library, parameter
+from cudarun.emulator.host.jit import CompiledModule, DriverJitOptions, compile_image
+from cudarun.emulator.host.modules import (
+    FunctionAttributes,
+    LibraryKernel,
+    LoadedLibrary,
+    parameter,
+)
 from cudarun.emulator.host.process import process
 from cudarun.emulator.host.refusal import Refusal
 
 
-def _library(handle: Handle) -> Library:
-    return process.handles.get(handle_value(handle), Library)
+def _library(handle: Handle) -> LoadedLibrary:
+    return process.handles.get(handle_value(handle), LoadedLibrary)
 
 
-def _kernel(handle: Handle) -> Kernel:
-    return process.handles.get(handle_value(handle), Kernel)
+def _kernel(handle: Handle) -> LibraryKernel:
+    return process.handles.get(handle_value(handle), LibraryKernel)
 
 
 @call(1)
@@ -44,7 +49,7 @@ def cuLibraryLoadData(
     numLibraryOptions: int,
 ) -> CUlibrary:
     """Load an image for all contexts; one that is no good is accepted (`cuLibraryGetKernel`)."""
-    return _load(image_bytes(code), JitOptions(numJitOptions, jitOptions, jitOptionsValues))
+    return _load(image_bytes(code), DriverJitOptions(numJitOptions, jitOptions, jitOptionsValues))
 
 
 @call(1)
@@ -59,16 +64,16 @@ def cuLibraryLoadFromFile(
 ) -> CUlibrary:
     """Load a file for all contexts."""
     image = image_file(c_string(fileName))
-    return _load(image, JitOptions(numJitOptions, jitOptions, jitOptionsValues))
+    return _load(image, DriverJitOptions(numJitOptions, jitOptions, jitOptionsValues))
 
 
-def _load(image: bytes, options: JitOptions) -> CUlibrary:
-    compiled: Compiled | Refusal
+def _load(image: bytes, options: DriverJitOptions) -> CUlibrary:
+    compiled: CompiledModule | Refusal
     try:
         compiled = compile_image(image, options)
     except Refusal as refusal:
         compiled = refusal
-    return CUlibrary(Library(compiled, process.handles, process.host_memory).handle)
+    return CUlibrary(LoadedLibrary(compiled, process.handles, process.host_memory).handle)
 
 
 @call(waits=True)
@@ -163,7 +168,7 @@ def cuKernelSetCacheConfig(kernel: Handle, config: CUfunc_cache, dev: Handle) ->
     cache_preference(config)
 
 
-def _attributes(kernel: Handle, dev: Handle) -> Attributes:
+def _attributes(kernel: Handle, dev: Handle) -> FunctionAttributes:
     return _kernel(kernel).attributes(process.device(dev).ordinal)
 
 

@@ -14,8 +14,8 @@ from cudarun.emulator.host.addresses import HostPointer, address_of, c_string
 from cudarun.emulator.host.contexts import Context
 from cudarun.emulator.host.handles import Handle, handle_value
 from cudarun.emulator.host.images import NotLoadable, image_file, ptx_text
-from cudarun.emulator.host.jit import JitOptions, compile_text, information, jit_refusal
-from cudarun.emulator.host.linking import Input, Linker, LinkError
+from cudarun.emulator.host.jit import DriverJitOptions, compile_text, information, jit_refusal
+from cudarun.emulator.host.linking import Linker, LinkError, LinkInput
 from cudarun.emulator.host.process import process
 from cudarun.emulator.host.refusal import Refusal
 from cudarun.ptx.errors import PtxError
@@ -31,7 +31,7 @@ _INPUTS = (
 class _LinkState:
     """A link under way; what it has made lives as long."""
 
-    def __init__(self, context: Context, options: JitOptions) -> None:
+    def __init__(self, context: Context, options: DriverJitOptions) -> None:
         self.options = options
         self.linker = Linker()
         self.numbers = itertools.count(1)
@@ -57,7 +57,7 @@ class _LinkState:
             raise Refusal("NOT_SUPPORTED", f"the emulated device does not link {kind.name}")
         number = next(self.numbers)
         try:
-            given = Input(name or f"input file {number}", ptx_text(image))
+            given = LinkInput(name or f"input file {number}", ptx_text(image))
             self.linker.add(given)
         except NotLoadable as refusal:
             self.options.append("error", refusal.words)
@@ -94,7 +94,7 @@ def _state(handle: Handle) -> _LinkState:
 @call(1)
 def cuLinkCreate(numOptions: int, options: Options, optionValues: OptionValues) -> CUlinkState:
     """Begin a link."""
-    jit_options = JitOptions(numOptions, options, optionValues)
+    jit_options = DriverJitOptions(numOptions, options, optionValues)
     jit_options.check_of_link()
     return CUlinkState(_LinkState(process.current(), jit_options).handle)
 
@@ -112,7 +112,7 @@ def cuLinkAddData(
 ) -> None:
     """Add an input from memory, ``size`` bytes."""
     link = _state(state)
-    JitOptions(numOptions, options, optionValues).check_of_one_input()
+    DriverJitOptions(numOptions, options, optionValues).check_of_one_input()
     address = address_of(data)
     if address == 0 or size == 0:
         raise Refusal("INVALID_VALUE", "the input is empty")
@@ -131,7 +131,7 @@ def cuLinkAddFile(
     """Add an input from a file."""
     link = _state(state)
     link.check_open()
-    JitOptions(numOptions, options, optionValues).check_of_one_input()
+    DriverJitOptions(numOptions, options, optionValues).check_of_one_input()
     file = c_string(path)
     link.add(typename, image_file(file), file)
 

@@ -11,8 +11,8 @@ from cudarun.emulator.api.calls import call, enqueue
 from cudarun.emulator.host.addresses import Bytes, HostPointer, address_of, host_bytes
 from cudarun.emulator.host.buffers import (
     DEVICE_KINDS,
-    Buffer,
-    Kind,
+    AllocationKind,
+    DriverAllocation,
     attribute_of_nothing,
     bytes_anywhere,
     fill,
@@ -28,22 +28,24 @@ _HOST_ALLOC_FLAGS = 7
 _HOST_REGISTER_FLAGS = 15
 
 
-def allocated(size: int, kind: Kind, flags: int = 0, *, pool: Pool | None = None) -> Buffer:
+def allocated(
+    size: int, kind: AllocationKind, flags: int = 0, *, pool: Pool | None = None
+) -> DriverAllocation:
     """A new buffer of the current context; ``pool`` is what device memory is taken from."""
     context = process.current()
     if size == 0:
         raise Refusal("INVALID_VALUE", "an allocation of 0 bytes")
     device = context.device if pool is None else pool.device
-    memory = device.memory if kind is Kind.DEVICE else process.host_memory
+    memory = device.memory if kind is AllocationKind.DEVICE else process.host_memory
     # What the host can write by itself counts as written.
-    address = memory.allocate(size, label=kind.value, defined=kind is not Kind.DEVICE)
+    address = memory.allocate(size, label=kind.value, defined=kind is not AllocationKind.DEVICE)
     if pool is not None:
         try:
             pool.take(size)
         except Refusal:
             memory.free(address)
             raise
-    return process.buffers.add(Buffer(address, size, kind, context, memory, flags, pool))
+    return process.buffers.add(DriverAllocation(address, size, kind, context, memory, flags, pool))
 
 
 # --- allocation ----------------------------------------------------------------------------------
@@ -52,14 +54,14 @@ def allocated(size: int, kind: Kind, flags: int = 0, *, pool: Pool | None = None
 @call(1)
 def cuMemAlloc(bytesize: int) -> CUdeviceptr:
     """Device memory; its contents are not defined, here they are zeros."""
-    return CUdeviceptr(allocated(bytesize, Kind.DEVICE).address)
+    return CUdeviceptr(allocated(bytesize, AllocationKind.DEVICE).address)
 
 
 @call(1)
 def cuMemAllocAsync(bytesize: int, hStream: Handle) -> CUdeviceptr:
     """Device memory of the device's pool, in the order of a stream."""
     pool = process.pools_of(process.stream(hStream).context.device.ordinal).current
-    return CUdeviceptr(allocated(bytesize, Kind.DEVICE, pool=pool).address)
+    return CUdeviceptr(allocated(bytesize, AllocationKind.DEVICE, pool=pool).address)
 
 
 @call(2)
@@ -70,7 +72,7 @@ def cuMemAllocPitch(
     if ElementSizeBytes not in (4, 8, 16):
         raise Refusal("INVALID_VALUE", f"an element of {ElementSizeBytes} bytes")
     pitch = -(-WidthInBytes // _PITCH) * _PITCH
-    return CUdeviceptr(allocated(pitch * Height, Kind.DEVICE).address), pitch
+    return CUdeviceptr(allocated(pitch * Height, AllocationKind.DEVICE).address), pitch
 
 
 @call(1)
@@ -78,7 +80,7 @@ def cuMemAllocManaged(bytesize: int, flags: int) -> CUdeviceptr:
     """Memory with one address for the host and every device."""
     if flags not in _ATTACH_FLAGS:
         raise Refusal("INVALID_VALUE", f"{flags:#x} is not one of CUmemAttach_flags")
-    return CUdeviceptr(allocated(bytesize, Kind.MANAGED, flags).address)
+    return CUdeviceptr(allocated(bytesize, AllocationKind.MANAGED, flags).address)
 
 
 @call(waits=True)
@@ -94,13 +96,13 @@ def cuMemFree(dptr: Handle) -> None:
 def cuMemFreeAsync(dptr: Handle, hStream: Handle) -> None:
     """Give device memory back, in the order of a stream."""
     process.ready(process.stream(hStream).context.device)
-    process.buffers.release(handle_value(dptr), Kind.DEVICE)
+    process.buffers.release(handle_value(dptr), AllocationKind.DEVICE)
 
 
 @call(1)
 def cuMemAllocHost(bytesize: int) -> int:
     """Page-locked host memory, which kernels reach at the same address."""
-    return allocated(bytesize, Kind.PAGE_LOCKED).address
+    return allocated(bytesize, AllocationKind.PAGE_LOCKED).address
 
 
 @call(1)
@@ -111,14 +113,14 @@ def cuMemHostAlloc(bytesize: int, Flags: int) -> int:
     if bytesize == 0:
         process.current()
         return 0
-    return allocated(bytesize, Kind.PAGE_LOCKED, Flags).address
+    return allocated(bytesize, AllocationKind.PAGE_LOCKED, Flags).address
 
 
 @call(waits=True)
 def cuMemFreeHost(p: HostPointer) -> None:
     """Give page-locked host memory back."""
     process.current()
-    process.buffers.release(address_of(p), Kind.PAGE_LOCKED)
+    process.buffers.release(address_of(p), AllocationKind.PAGE_LOCKED)
 
 
 @call()
@@ -129,8 +131,10 @@ def cuMemHostRegister(p: HostPointer, bytesize: int, Flags: int) -> None:
         raise Refusal("INVALID_VALUE", "no memory, or unknown CU_MEMHOSTREGISTER flags")
     if process.buffers.find(address) or process.buffers.find(address + bytesize - 1):
         raise Refusal("HOST_MEMORY_ALREADY_REGISTERED", f"some of the range at {address:#x} is")
-    memory = process.register(address, bytesize, Kind.REGISTERED.value)
-    process.buffers.add(Buffer(address, bytesize, Kind.REGISTERED, context, memory, Flags))
+    memory = process.register(address, bytesize, AllocationKind.REGISTERED.value)
+    process.buffers.add(
+        DriverAllocation(address, bytesize, AllocationKind.REGISTERED, context, memory, Flags)
+    )
 
 
 @call(waits=True)
@@ -138,7 +142,7 @@ def cuMemHostUnregister(p: HostPointer) -> None:
     """Undo `cuMemHostRegister`."""
     process.current()
     address, refusal = address_of(p), "HOST_MEMORY_NOT_REGISTERED"
-    process.buffers.release(address, Kind.REGISTERED, refusal=refusal)
+    process.buffers.release(address, AllocationKind.REGISTERED, refusal=refusal)
 
 
 @call(1)
@@ -159,7 +163,7 @@ def cuMemHostGetFlags(p: HostPointer) -> int:
     return _page_locked(address_of(p)).flags
 
 
-def _page_locked(address: int) -> Buffer:
+def _page_locked(address: int) -> DriverAllocation:
     buffer = process.buffers.find(address)
     if buffer is None or buffer.on_device:
         raise Refusal("INVALID_VALUE", f"{address:#x} is not in page-locked memory")

@@ -22,25 +22,31 @@ from cudarun.emulator.api.contexts import cache_preference
 from cudarun.emulator.host.addresses import HostPointer, c_string
 from cudarun.emulator.host.handles import Handle, handle_value
 from cudarun.emulator.host.images import image_bytes, image_file
-from cudarun.emulator.host.jit import JitOptions, compile_image
-from cudarun.emulator.host.modules import Function, Kernel, Module, loads_eagerly, parameter
+from cudarun.emulator.host.jit import DriverJitOptions, compile_image
+from cudarun.emulator.host.modules import (
+    LibraryKernel,
+    LoadedFunction,
+    LoadedModule,
+    loads_eagerly,
+    parameter,
+)
 from cudarun.emulator.host.process import process
 
 Options = Sequence[CUjit_option] | None
 OptionValues = Sequence[Any] | None
 
 
-def _module(handle: Handle) -> Module:
-    return process.handles.get(handle_value(handle), Module)
+def _module(handle: Handle) -> LoadedModule:
+    return process.handles.get(handle_value(handle), LoadedModule)
 
 
-def function_of(handle: Handle) -> Function:
+def function_of(handle: Handle) -> LoadedFunction:
     """The function behind a ``CUfunction``; a ``CUkernel`` means its one in the current context."""
     value = handle_value(handle)
-    kernel = process.handles.find(value, Kernel)
+    kernel = process.handles.find(value, LibraryKernel)
     if kernel is not None:
         return kernel.function(process.current())
-    return process.handles.get(value, Function)
+    return process.handles.get(value, LoadedFunction)
 
 
 # --- modules -------------------------------------------------------------------------------------
@@ -49,7 +55,7 @@ def function_of(handle: Handle) -> Function:
 @call(1)
 def cuModuleLoadData(image: HostPointer) -> CUmodule:
     """Load an image into the current context."""
-    return _load(image_bytes(image), JitOptions(0, None, None))
+    return _load(image_bytes(image), DriverJitOptions(0, None, None))
 
 
 @call(1)
@@ -57,25 +63,25 @@ def cuModuleLoadDataEx(
     image: HostPointer, numOptions: int, options: Options, optionValues: OptionValues
 ) -> CUmodule:
     """Load an image into the current context, with options for its compilation."""
-    return _load(image_bytes(image), JitOptions(numOptions, options, optionValues))
+    return _load(image_bytes(image), DriverJitOptions(numOptions, options, optionValues))
 
 
 @call(1)
 def cuModuleLoadFatBinary(fatCubin: HostPointer) -> CUmodule:
     """Load a fat binary into the current context."""
-    return _load(image_bytes(fatCubin), JitOptions(0, None, None))
+    return _load(image_bytes(fatCubin), DriverJitOptions(0, None, None))
 
 
 @call(1)
 def cuModuleLoad(fname: bytes) -> CUmodule:
     """Load a file into the current context."""
     process.current()
-    return _load(image_file(c_string(fname)), JitOptions(0, None, None))
+    return _load(image_file(c_string(fname)), DriverJitOptions(0, None, None))
 
 
-def _load(image: bytes, options: JitOptions) -> CUmodule:
+def _load(image: bytes, options: DriverJitOptions) -> CUmodule:
     context = process.current()
-    module = Module(context, compile_image(image, options), process.host_memory)
+    module = LoadedModule(context, compile_image(image, options), process.host_memory)
     return CUmodule(module.handle)
 
 

@@ -17,7 +17,7 @@ from cuda.bindings.driver import (
 
 from cudarun.emulator.api.calls import call
 from cudarun.emulator.api.memory import allocated
-from cudarun.emulator.host.buffers import Kind
+from cudarun.emulator.host.buffers import AllocationKind
 from cudarun.emulator.host.handles import Handle, handle_value
 from cudarun.emulator.host.pools import Pool
 from cudarun.emulator.host.process import process
@@ -99,4 +99,4 @@ def cuMemPoolTrimTo(pool: Handle, minBytesToKeep: int) -> None:
 def cuMemAllocFromPoolAsync(bytesize: int, pool: Handle, hStream: Handle) -> CUdeviceptr:
     """Device memory of a pool, in the order of a stream."""
     process.stream(hStream)
-    return CUdeviceptr(allocated(bytesize, Kind.DEVICE, pool=_pool(pool)).address)
+    return CUdeviceptr(allocated(bytesize, AllocationKind.DEVICE, pool=_pool(pool)).address)

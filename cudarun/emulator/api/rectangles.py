@@ -11,7 +11,7 @@ from cudarun.emulator.api.arrays import array_of
 from cudarun.emulator.api.calls import call, enqueue
 from cudarun.emulator.api.memory import any_bytes, check_alignment, device_bytes, given_host_bytes
 from cudarun.emulator.host.addresses import Bytes
-from cudarun.emulator.host.arrays import Array
+from cudarun.emulator.host.arrays import CudaArray
 from cudarun.emulator.host.buffers import fill
 from cudarun.emulator.host.devices import attribute_value
 from cudarun.emulator.host.handles import Handle, handle_value
@@ -74,7 +74,7 @@ def _side(copy: CUDA_MEMCPY2D, side: str) -> Bytes:
     return _rows(view[y * pitch + x :], pitch, copy.WidthInBytes, copy.Height)
 
 
-def _in_array(array: Array, x: int, y: int, copy: CUDA_MEMCPY2D) -> Bytes:
+def _in_array(array: CudaArray, x: int, y: int, copy: CUDA_MEMCPY2D) -> Bytes:
     rows, columns = array.rows.shape
     if x + copy.WidthInBytes > columns or y + copy.Height > rows:
         extent = f"{copy.WidthInBytes} bytes of {copy.Height} rows from {x}, {y}"

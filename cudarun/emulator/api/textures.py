@@ -14,7 +14,7 @@ from cudarun.emulator.api.calls import call
 from cudarun.emulator.host.handles import Handle, handle_value
 from cudarun.emulator.host.process import process
 from cudarun.emulator.host.textures import (
-    TexObject,
+    TextureObject,
     copy_of_description,
     copy_of_resource,
     create_texture,
@@ -61,5 +61,5 @@ def cuTexObjectGetResourceViewDesc(texObject: Handle) -> CUDA_RESOURCE_VIEW_DESC
     return CUDA_RESOURCE_VIEW_DESC()
 
 
-def _texture(handle: Handle) -> TexObject:
-    return process.handles.get(handle_value(handle), TexObject, "INVALID_VALUE")
+def _texture(handle: Handle) -> TextureObject:
+    return process.handles.get(handle_value(handle), TextureObject, "INVALID_VALUE")

@@ -32,9 +32,9 @@ from cudarun.emulator.code import (
 from cudarun.emulator.isa.special import SPECIAL_REGISTERS, Extent
 from cudarun.emulator.machine.atomics import Atomic
 from cudarun.emulator.machine.barriers import BarrierWait
-from cudarun.emulator.machine.control import Call
+from cudarun.emulator.machine.control import FunctionCall
 from cudarun.emulator.machine.mbarriers import Wait
-from cudarun.emulator.machine.stack import Allocate
+from cudarun.emulator.machine.stack import StackAllocate
 from cudarun.emulator.machine.transfers import Load
 
 _COST_OF_LOADS = 1
@@ -51,7 +51,7 @@ def analyse(code: FunctionCode) -> None:
         if isinstance(use, SymbolUse)
     }
     code.allocates = any(
-        isinstance(operation, Action) and isinstance(operation.action, Allocate)
+        isinstance(operation, Action) and isinstance(operation.action, StackAllocate)
         for block in code.blocks
         for operation in block.operations
     )
@@ -134,7 +134,7 @@ def _definitions(code: FunctionCode) -> Counter[int]:
 
 def _terminator_writes(block: BlockCode) -> tuple[int, ...]:
     terminator = block.terminator
-    if isinstance(terminator, Call):
+    if isinstance(terminator, FunctionCall):
         return terminator.results
     if isinstance(terminator, BarrierWait) and terminator.reduction is not None:
         return (terminator.reduction[1].slot,)
@@ -223,7 +223,7 @@ def _mark_polling_loops(code: FunctionCode) -> None:
 
 def _polling_cost(block: BlockCode) -> int:
     """What a jump back to a loop with this block costs of the patience of the batch."""
-    cost = _COST_OF_ATOMICS if isinstance(block.terminator, Call) else 0
+    cost = _COST_OF_ATOMICS if isinstance(block.terminator, FunctionCall) else 0
     for operation in block.operations:
         if isinstance(operation, Action):
             action = operation.action

@@ -18,7 +18,7 @@ from cudarun.emulator.code import (
 )
 from cudarun.emulator.decode.builder import Ending
 from cudarun.emulator.decode.instruction import Unimplemented
-from cudarun.emulator.decode.operands import Misfit, Operands
+from cudarun.emulator.decode.operands import OperandMismatch, Operands
 from cudarun.emulator.decode.rules import wrong_argument, wrong_barrier
 from cudarun.emulator.decode.scope import (
     Declarations,
@@ -29,7 +29,15 @@ from cudarun.emulator.decode.scope import (
 from cudarun.emulator.isa.move import copy
 from cudarun.emulator.machine.barriers import BarrierWait, WarpBarrier
 from cudarun.emulator.machine.clusters import ClusterArrive, ClusterWait
-from cudarun.emulator.machine.control import Branch, Call, Exit, IndexedBranch, Jump, Return, Trap
+from cudarun.emulator.machine.control import (
+    Branch,
+    Exit,
+    FunctionCall,
+    IndexedBranch,
+    Jump,
+    Return,
+    Trap,
+)
 from cudarun.emulator.machine.system import SYSTEM_CALLS
 from cudarun.emulator.numerics.types import TYPES, bits_of
 from cudarun.ptx import tree
@@ -54,7 +62,7 @@ class ControlContext:
 def _only_modifiers(instruction: tree.Instruction, *allowed: str) -> None:
     for word in instruction.modifiers:
         if word not in allowed:
-            raise Misfit(f"Unknown modifier '.{word}'")
+            raise OperandMismatch(f"Unknown modifier '.{word}'")
 
 
 def _operands(instruction: tree.Instruction, operands: Operands, *counts: int) -> None:
@@ -66,7 +74,7 @@ def _operands(instruction: tree.Instruction, operands: Operands, *counts: int) -
 
 
 def _label(name: tree.Operand, operands: Operands) -> int:
-    found = operands.find(name.name) if isinstance(name, tree.Symbol) else None
+    found = operands.find(name.name) if isinstance(name, tree.SymbolReference) else None
     if not isinstance(found, LabelName):
         raise operands.mismatch()
     return found.number
@@ -93,10 +101,10 @@ def _indexed_branch(
     _operands(instruction, operands, 2)
     index = operands.source(instruction.operands[0], _WORD)
     table = instruction.operands[1]
-    found = operands.find(table.name) if isinstance(table, tree.Symbol) else None
+    found = operands.find(table.name) if isinstance(table, tree.SymbolReference) else None
     if not isinstance(found, tree.BranchTargets) or found.kind != "branchtargets":
         raise operands.mismatch()
-    labels = [_label(tree.Symbol(name), operands) for name in found.targets]
+    labels = [_label(tree.SymbolReference(name), operands) for name in found.targets]
     site = operands.site
     return operands.before, lambda block_of: IndexedBranch(
         index, tuple(map(block_of, labels)), site
@@ -144,11 +152,11 @@ def _barrier_words(instruction: tree.Instruction) -> list[str]:
     words = list(instruction.modifiers)
     newer = instruction.opcode == "barrier"
     if words[:1] == ["warp" if newer else "cluster"]:
-        raise Misfit(f"Unknown modifier '.{words[0]}'")
+        raise OperandMismatch(f"Unknown modifier '.{words[0]}'")
     if words[:1] == ["cta"]:
         del words[0]
         if words[:1] in (["warp"], ["cluster"]):
-            raise Misfit(f"Unknown modifier '.{words[0]}'")
+            raise OperandMismatch(f"Unknown modifier '.{words[0]}'")
     return [word for word in words if not (newer and word == "aligned")]
 
 
@@ -191,7 +199,7 @@ def _barrier(
 def _check_barrier(number: tree.Operand, threads: tree.Operand | None = None) -> None:
     wrong = wrong_barrier(number, threads)
     if wrong is not None:
-        raise Misfit(wrong)
+        raise OperandMismatch(wrong)
 
 
 def _barrier_reduction(
@@ -233,11 +241,11 @@ def _call(
     arguments: tuple[tree.Operand, ...] = ()
     if given and isinstance(given[0], tree.Vector):
         arguments = given.pop(0).elements  # type: ignore[union-attr]
-    if isinstance(target, tree.Symbol):
+    if isinstance(target, tree.SymbolReference):
         name = target.name
         function = context.functions.get(name)
         if function is None:
-            raise Misfit(f"Unknown symbol '{name}'")
+            raise OperandMismatch(f"Unknown symbol '{name}'")
         if function.body is None and name in SYSTEM_CALLS:
             for operand, formal in zip(
                 (*arguments, *results), (*function.parameters, *function.results), strict=False
@@ -245,7 +253,7 @@ def _call(
                 _check_argument(operand, formal, operands)
             return [_system_call(name, results, arguments, operands)], None
         if function.body is None:
-            raise Misfit(f"Unresolved extern function '{name}'")
+            raise OperandMismatch(f"Unresolved extern function '{name}'")
         return _direct_call(context, function, results, arguments, operands, after)
     callee = operands.source(target, TYPES["u64"])
     context.code.indirect = True
@@ -255,7 +263,7 @@ def _call(
 
 def _prototype(given: list[tree.Operand], operands: Operands) -> tree.CallPrototype | None:
     """The prototype of an indirect call; with a list of targets there is none."""
-    if len(given) != 1 or not isinstance(given[0], tree.Symbol):
+    if len(given) != 1 or not isinstance(given[0], tree.SymbolReference):
         raise operands.mismatch()
     found = operands.find(given[0].name)
     if isinstance(found, tree.CallPrototype):
@@ -302,14 +310,14 @@ def _user_call(
     slots = context.declarations.slots
     reads = tuple(RegisterUse(slot, slots[slot].type) for slot in sent)
     site = operands.site
-    return operands.before, lambda _: Call(callee, sent, back, after, site, reads)
+    return operands.before, lambda _: FunctionCall(callee, sent, back, after, site, reads)
 
 
 def _check_argument(
     operand: tree.Operand, formal: tree.Variable | None, operands: Operands
 ) -> None:
-    """Raise `Misfit` where an argument or a result is not what the function declares."""
-    if formal is None or not isinstance(operand, tree.Symbol | tree.Register):
+    """Raise `OperandMismatch` where an argument or a result is not what the function declares."""
+    if formal is None or not isinstance(operand, tree.SymbolReference | tree.Register):
         return
     match operands.find(operand.name):
         case ParameterName(_, _, size, array):
@@ -319,7 +327,7 @@ def _check_argument(
         case _:
             raise operands.mismatch()
     if wrong is not None:
-        raise Misfit(wrong)
+        raise OperandMismatch(wrong)
 
 
 def _argument_slot(
@@ -329,7 +337,7 @@ def _argument_slot(
     operands: Operands,
 ) -> int:
     """The caller's slot with an argument; a constant is put into one of its own."""
-    if isinstance(operand, tree.Symbol | tree.Register):
+    if isinstance(operand, tree.SymbolReference | tree.Register):
         found = operands.find(operand.name)
         if isinstance(found, ParameterName | RegisterName) and found.slot is not None:
             return found.slot
@@ -344,7 +352,7 @@ def _argument_slot(
 
 
 def _result_slot(operand: tree.Operand, operands: Operands) -> int:
-    if isinstance(operand, tree.Symbol | tree.Register):
+    if isinstance(operand, tree.SymbolReference | tree.Register):
         found = operands.find(operand.name)
         if isinstance(found, ParameterName | RegisterName) and found.slot is not None:
             return found.slot
@@ -384,7 +392,7 @@ def _system_operand(
     operand: tree.Operand, type_name: str, operands: Operands, *, writes: bool
 ) -> Use:
     ptx_type = TYPES[type_name]
-    if isinstance(operand, tree.Symbol | tree.Register):
+    if isinstance(operand, tree.SymbolReference | tree.Register):
         found = operands.find(operand.name)
         if isinstance(found, ParameterName) and found.slot is not None:
             return ParameterUse(found.slot, 0, ptx_type)

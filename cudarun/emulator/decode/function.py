@@ -21,8 +21,8 @@ from cudarun.emulator.decode.builder import BlockBuilder
 from cudarun.emulator.decode.contraction import contract
 from cudarun.emulator.decode.control import CONTROL, ControlContext, branch, leave
 from cudarun.emulator.decode.instruction import Unimplemented, decode
-from cudarun.emulator.decode.layout import Layout, alignment_of, size_of
-from cudarun.emulator.decode.operands import Misfit, Operands
+from cudarun.emulator.decode.layout import VariableLayout, alignment_of, size_of
+from cudarun.emulator.decode.operands import OperandMismatch, Operands
 from cudarun.emulator.decode.rules import too_new, wrong_declaration
 from cudarun.emulator.decode.scope import (
     Declarations,
@@ -39,7 +39,7 @@ from cudarun.emulator.machine.threads import WARP, WARPGROUP
 from cudarun.emulator.machine.warps import WarpAction
 from cudarun.emulator.numerics.types import TYPES
 from cudarun.ptx import tree
-from cudarun.ptx.errors import Diagnostic
+from cudarun.ptx.errors import PtxDiagnostic
 from cudarun.records import dataclass
 
 _WHOLE_WARP = ConstantUse(np.array([0xFFFFFFFF], dtype=np.uint32))
@@ -73,7 +73,7 @@ class FunctionDecoder:
     def __init__(self, names: ModuleNames, function: tree.Function) -> None:
         self.names = names
         self.function = function
-        self.diagnostics: list[Diagnostic] = []
+        self.diagnostics: list[PtxDiagnostic] = []
         self.declarations = Declarations(function, names.shared)
         self.builder = BlockBuilder()
         self.code = FunctionCode(function.name, self.declarations.slots)
@@ -111,7 +111,7 @@ class FunctionDecoder:
 
     def _declare_parameters(self, scope: Scope) -> None:
         if self.function.is_entry:
-            layout = Layout()
+            layout = VariableLayout()
             for variable in self._sound(self.function.parameters):
                 size = size_of(variable)
                 offset = layout.place(size, alignment_of(variable))
@@ -194,7 +194,7 @@ class FunctionDecoder:
         self._complain(position, f"Duplicate definition of {what} '{name}'")
 
     def _complain(self, position: tree.Position, message: str) -> None:
-        self.diagnostics.append(Diagnostic(position, message))
+        self.diagnostics.append(PtxDiagnostic(position, message))
 
     # --- instructions ----------------------------------------------------------------------------
 
@@ -208,7 +208,7 @@ class FunctionDecoder:
         try:
             new = too_new(instruction, self.names.module)
             if new is not None:
-                raise Misfit(new)
+                raise OperandMismatch(new)
             guard = self._guard(instruction, operands)
             if instruction.opcode == "bra":
                 self._close_region()
@@ -224,7 +224,7 @@ class FunctionDecoder:
             self._add_all(instruction.name, operations)
             if ending is not None:
                 self.builder.end(ending)
-        except (Misfit, Unimplemented) as problem:
+        except (OperandMismatch, Unimplemented) as problem:
             self._complain(instruction.position, str(problem))
 
     def _guard(self, instruction: tree.Instruction, operands: Operands) -> RegisterUse | None:
@@ -283,7 +283,7 @@ def _spelled_out(instruction: tree.Instruction, scope: Scope) -> tree.Instructio
     vectors = {
         place: found.components
         for place, operand in enumerate(instruction.operands)
-        if isinstance(operand, tree.Register | tree.Symbol)
+        if isinstance(operand, tree.Register | tree.SymbolReference)
         and isinstance(found := scope.find(operand.name), VectorName)
     }
     if not vectors:
@@ -298,6 +298,6 @@ def _label_uses(function: tree.Function) -> Iterator[str]:
     """All names that could be labels somebody jumps to."""
     for statement in function.statements():
         if isinstance(statement, tree.Instruction) and statement.opcode == "bra":
-            yield from (o.name for o in statement.operands if isinstance(o, tree.Symbol))
+            yield from (o.name for o in statement.operands if isinstance(o, tree.SymbolReference))
         elif isinstance(statement, tree.BranchTargets):
             yield from statement.targets

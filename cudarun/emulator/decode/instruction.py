@@ -15,14 +15,14 @@ from cudarun.emulator.code import (
     SinkUse,
     Use,
 )
-from cudarun.emulator.decode.operands import Misfit, Operands
+from cudarun.emulator.decode.operands import OperandMismatch, Operands
 from cudarun.emulator.decode.rules import refused_operands, wrong_selector, wrong_words
 from cudarun.emulator.decode.scope import CARRY
-from cudarun.emulator.isa.form import Form, OperandForm
+from cudarun.emulator.isa.form import InstructionForm, OperandForm
 from cudarun.emulator.isa.manual import complaint
 from cudarun.emulator.isa.move import copy, copy_all
 from cudarun.emulator.isa.table import candidates
-from cudarun.emulator.numerics.types import TYPES, Kind, Type, bits_of
+from cudarun.emulator.numerics.types import TYPES, Type, TypeKind, bits_of
 from cudarun.emulator.words import Words
 from cudarun.ptx import tree
 from cudarun.records import dataclass
@@ -48,12 +48,12 @@ def decode(instruction: tree.Instruction, operands: Operands) -> list[Operation]
     refused = refused_operands(instruction)
     if refused is not None:
         raise Unimplemented(f"{refused} not implemented by the emulated device")
-    problem: Misfit | None = None
+    problem: OperandMismatch | None = None
     for form in forms:
         operands.before.clear()
         try:
             operation = _Resolution(form, instruction, operands).operation()
-        except Misfit as misfit:
+        except OperandMismatch as misfit:
             problem = problem or misfit
         else:
             return [*operands.before, operation]
@@ -65,7 +65,7 @@ def decode(instruction: tree.Instruction, operands: Operands) -> list[Operation]
 class _Resolution:
     """The operands of one instruction, resolved for one form."""
 
-    form: Form
+    form: InstructionForm
     instruction: tree.Instruction
     operands: Operands
     words: Words = field(init=False)
@@ -89,7 +89,7 @@ class _Resolution:
         self._check_sink()
         wrong = wrong_words(self.instruction.opcode, self.words)
         if wrong is not None:
-            raise Misfit(wrong)
+            raise OperandMismatch(wrong)
         return self._finished()
 
     def _check_sink(self) -> None:
@@ -97,7 +97,7 @@ class _Resolution:
         remote = self.words.get("space") == "shared::cluster"
         kept = any(not isinstance(use, SinkUse) for use in self.destinations)
         if self.instruction.opcode == "mbarrier" and remote and kept:
-            raise Misfit("Sink '_' is expected as a destination with '.shared::cluster'")
+            raise OperandMismatch("Sink '_' is expected as a destination with '.shared::cluster'")
 
     def _operand(self, wanted: OperandForm, operand: tree.Operand, *, writes: bool) -> None:
         match wanted.shape:
@@ -162,14 +162,20 @@ class _Resolution:
         if writes:
             if isinstance(operand, tree.Sink) and not self._discards(wanted):
                 opcode = self.instruction.opcode
-                raise Misfit(f"Result discard mode is not allowed for instruction '{opcode}'")
+                raise OperandMismatch(
+                    f"Result discard mode is not allowed for instruction '{opcode}'"
+                )
             use = self.operands.destination(operand, ptx_type, relaxed=wanted.relaxed)
             self.destinations.append(use)
         if not writes or wanted.updates:
-            if isinstance(operand, tree.Float) and ptx_type.kind is Kind.BITS and self._counts():
+            if (
+                isinstance(operand, tree.Float)
+                and ptx_type.kind is TypeKind.BITS
+                and self._counts()
+            ):
                 raise self.operands.mismatch()
             self.sources.append(self.operands.source(operand, ptx_type, relaxed=wanted.relaxed))
-            if isinstance(operand, tree.Integer) and ptx_type.kind is Kind.PREDICATE:
+            if isinstance(operand, tree.Integer) and ptx_type.kind is TypeKind.PREDICATE:
                 self.words.constants[wanted.name] = operand.value
 
     def _selected(self, wanted: OperandForm, operand: tree.Operand) -> tree.Operand:
@@ -184,14 +190,14 @@ class _Resolution:
             return operand
         wrong = wrong_selector(self.form, wanted, selector, self.words)
         if wrong is not None:
-            raise Misfit(wrong)
+            raise OperandMismatch(wrong)
         self.words.selectors[wanted.name] = selector
         return tree.Register(name)
 
     def _counts(self) -> bool:
         """Whether the instruction is one of integers or predicates, whose constants are whole."""
         name = self.words.get("type") or self.words.get("atype") or ""
-        return name in TYPES and TYPES[name].kind not in (Kind.BITS, Kind.FLOAT)
+        return name in TYPES and TYPES[name].kind not in (TypeKind.BITS, TypeKind.FLOAT)
 
     def _discards(self, wanted: OperandForm) -> bool:
         """Whether a destination may be ``_``."""
@@ -207,7 +213,7 @@ class _Resolution:
             if self.parameter is not None:
                 return
             if self.instruction.opcode == "st":
-                raise Misfit("st.param takes the name of a parameter as its address")
+                raise OperandMismatch("st.param takes the name of a parameter as its address")
         if not space and "space" in self.words:
             # The address of a variable in shared or local memory is one in that space.
             space = self.words["space"] = self.operands.space_of_symbol(operand)

@@ -35,7 +35,7 @@ def alignment_of(variable: tree.Variable) -> int:
     return max(variable.alignment or natural, 1)
 
 
-class Layout:
+class VariableLayout:
     """Offsets for variables placed one after the other."""
 
     def __init__(self) -> None:

@@ -7,14 +7,14 @@ from math import prod
 
 from cudarun.emulator.code import FunctionCode, Role
 from cudarun.emulator.decode.function import FunctionDecoder, ModuleNames
-from cudarun.emulator.decode.layout import Layout, variable_code
+from cudarun.emulator.decode.layout import VariableLayout, variable_code
 from cudarun.emulator.decode.rules import wrong_declaration
 from cudarun.emulator.decode.scope import Scope, SharedVariable, SymbolName, shared_variable
 from cudarun.emulator.machine.spaces import CODE_WINDOW
 from cudarun.emulator.machine.system import SYSTEM_CALLS
 from cudarun.emulator.program import KernelCode, Program, VariableCode
 from cudarun.ptx import tree
-from cudarun.ptx.errors import Diagnostic, PtxError
+from cudarun.ptx.errors import PtxDiagnostic, PtxError
 
 _CODE_STEP = 16
 _MOST_THREADS = 1024
@@ -40,7 +40,7 @@ class ModuleDecoder:
 
     def __init__(self, module: tree.Module) -> None:
         self.module = module
-        self.diagnostics: list[Diagnostic] = []
+        self.diagnostics: list[PtxDiagnostic] = []
         self.shared: dict[str, SharedVariable] = {}
         self.scope = Scope()
         self.variables: dict[str, VariableCode] = {}
@@ -49,7 +49,7 @@ class ModuleDecoder:
             known = self.functions.get(function.name)
             if known is not None and known.body is not None and function.body is not None:
                 what = f"Duplicate definition of function '{function.name}'"
-                self.diagnostics.append(Diagnostic(function.position, what))
+                self.diagnostics.append(PtxDiagnostic(function.position, what))
             if function.body is not None or function.name not in self.functions:
                 self.functions[function.name] = function
 
@@ -85,12 +85,12 @@ class ModuleDecoder:
 
     def _complain(self, position: tree.Position, what: str) -> None:
         message = f"{what} is not implemented by the emulated device"
-        self.diagnostics.append(Diagnostic(position, message))
+        self.diagnostics.append(PtxDiagnostic(position, message))
 
     def _declare(self, variable: tree.Variable) -> None:
         wrong = wrong_declaration(variable, self.module)
         if wrong is not None:
-            self.diagnostics.append(Diagnostic(variable.position, wrong))
+            self.diagnostics.append(PtxDiagnostic(variable.position, wrong))
         elif variable.space not in ("global", "const", "shared"):
             self._complain(variable.position, f"a .{variable.space} variable")
         elif variable.space == "shared":
@@ -100,7 +100,7 @@ class ModuleDecoder:
             known = self.variables.get(variable.name)
             if known is not None and {known.linkage, variable.linkage}.isdisjoint(_SHAREABLE):
                 what = f"Duplicate definition of variable '{variable.name}'"
-                self.diagnostics.append(Diagnostic(variable.position, what))
+                self.diagnostics.append(PtxDiagnostic(variable.position, what))
             if known is None or variable.linkage != "extern":
                 self.variables[variable.name] = variable_code(variable)
             self.scope.names[variable.name] = SymbolName(variable.space, variable.name)
@@ -148,7 +148,7 @@ class ModuleDecoder:
     def _place_shared(self, reached: list[FunctionCode]) -> tuple[dict[str, int], int]:
         """Addresses of the shared variables that functions use, and the bytes of static ones."""
         used = set().union(*(function.symbols for function in reached))
-        layout, addresses = Layout(), {}
+        layout, addresses = VariableLayout(), {}
         dynamic = []
         for name, variable in self.shared.items():
             if name not in used:

@@ -1,6 +1,6 @@
 """Operands of the tree to uses, with the type rules of the manual's chapters 6 and 9.
 
-What does not fit is a ``Misfit``, worded as ptxas words it; the caller knows the place.
+What does not fit is a ``OperandMismatch``, worded as ptxas words it; the caller knows the place.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ from cudarun.emulator.decode.scope import (
 )
 from cudarun.emulator.isa.special import SPECIAL_REGISTERS, Extent
 from cudarun.emulator.machine.clock import ReadMoment
-from cudarun.emulator.numerics.types import TYPES, Kind, Type, bits_of
+from cudarun.emulator.numerics.types import TYPES, Type, TypeKind, bits_of
 from cudarun.ptx import tree
 from cudarun.records import dataclass
 
@@ -50,10 +50,10 @@ _REGISTERS_ONLY = frozenset({"stackrestore"}) | {
     for operation in ("add", "sub", "absdiff", "min", "max", "avrg", "set")
     for parts in (2, 4)
 }
-_NO_ADDRESS = (Kind.FLOAT, Kind.PREDICATE)
+_NO_ADDRESS = (TypeKind.FLOAT, TypeKind.PREDICATE)
 
 
-class Misfit(Exception):
+class OperandMismatch(Exception):
     """An operand that the instruction cannot take."""
 
 
@@ -75,12 +75,12 @@ class Operands:
         """What a name means; special registers included."""
         found = self.scope.find(name) or self.declarations.special(name)
         if found is None:
-            raise Misfit(f"Unknown symbol '{name}'")
+            raise OperandMismatch(f"Unknown symbol '{name}'")
         return found
 
-    def mismatch(self) -> Misfit:
+    def mismatch(self) -> OperandMismatch:
         """The complaint that ptxas has about operands."""
-        return Misfit(f"Arguments mismatch for instruction '{self.opcode}'")
+        return OperandMismatch(f"Arguments mismatch for instruction '{self.opcode}'")
 
     # --- sources and destinations ----------------------------------------------------------------
 
@@ -91,16 +91,18 @@ class Operands:
                 return self.register(name, ptx_type, relaxed=relaxed)
             case tree.Negated(tree.Register(name)):
                 use = self.register(name, ptx_type)
-                if ptx_type.kind is not Kind.PREDICATE:
+                if ptx_type.kind is not TypeKind.PREDICATE:
                     raise self.mismatch()
                 return RegisterUse(use.slot, use.type, negated=not use.negated)
             case tree.Minus():
-                raise Misfit(f"Operand negation not allowed for instruction '{self.opcode}'")
+                raise OperandMismatch(
+                    f"Operand negation not allowed for instruction '{self.opcode}'"
+                )
             case tree.Integer() | tree.Float() if self.opcode not in _REGISTERS_ONLY:
                 return ConstantUse(self.constant(operand, ptx_type))
-            case tree.Symbol(name):
+            case tree.SymbolReference(name):
                 return self._symbol(name, 0, ptx_type)
-            case tree.SymbolOffset(tree.Symbol(name), offset):
+            case tree.SymbolOffset(tree.SymbolReference(name), offset):
                 return self._symbol(name, offset, ptx_type)
             case _:
                 raise self.mismatch()
@@ -108,9 +110,13 @@ class Operands:
     def _symbol(self, name: str, offset: int, ptx_type: Type) -> Use:
         """The address of a variable or function as a value, where the instruction takes one."""
         if self.opcode not in _TAKE_ADDRESSES:
-            raise Misfit(f"instruction '{self.opcode}' cannot take the address of '{name}'")
+            raise OperandMismatch(
+                f"instruction '{self.opcode}' cannot take the address of '{name}'"
+            )
         if ptx_type.bits < 64 and self._space_of(name) not in ("shared", "local", "param"):
-            raise Misfit(f"the address of '{name}' does not fit a {ptx_type.bits}-bit value")
+            raise OperandMismatch(
+                f"the address of '{name}' does not fit a {ptx_type.bits}-bit value"
+            )
         return self.address_of(name, offset, ptx_type)
 
     def destination(self, operand: tree.Operand, ptx_type: Type, *, relaxed: bool = False) -> Use:
@@ -123,7 +129,7 @@ class Operands:
                     raise self.mismatch()
                 use = self.register(name, ptx_type, relaxed=relaxed)
                 width = self.declarations.slots[use.slot].type.bits
-                if ptx_type.kind is not Kind.PREDICATE and width > ptx_type.bits:
+                if ptx_type.kind is not TypeKind.PREDICATE and width > ptx_type.bits:
                     return RegisterUse(use.slot, TYPES[f"{'s' if ptx_type.signed else 'u'}{width}"])
                 return use
             case _:
@@ -141,9 +147,9 @@ class Operands:
             raise self.mismatch()
         if special is None:
             return RegisterUse(found.slot, ptx_type)
-        if self.opcode not in ("mov", "cvt") or ptx_type.kind is Kind.FLOAT:
+        if self.opcode not in ("mov", "cvt") or ptx_type.kind is TypeKind.FLOAT:
             words = "Special register argument not allowed for instruction"
-            raise Misfit(f"{words} '{self.opcode}'")
+            raise OperandMismatch(f"{words} '{self.opcode}'")
         if special.extent is Extent.MOMENT:
             whole = RegisterUse(found.slot, TYPES[special.type])
             self.before.append(Action(ReadMoment(name), (), (whole,), self.site))
@@ -151,22 +157,22 @@ class Operands:
 
     def constant(self, operand: tree.Integer | tree.Float, ptx_type: Type) -> Array:
         """A constant as one value of a type, shaped like a register of that type."""
-        if ptx_type.kind is Kind.PREDICATE:
+        if ptx_type.kind is TypeKind.PREDICATE:
             if not isinstance(operand, tree.Integer):
                 raise self.mismatch()
             return np.array([operand.value != 0])
-        if ptx_type.kind is Kind.FLOAT and (
+        if ptx_type.kind is TypeKind.FLOAT and (
             isinstance(operand, tree.Integer) or ptx_type.bits < 32
         ):
             raise self.mismatch()
-        if ptx_type.elements > 1 and ptx_type.kind is not Kind.BITS:
+        if ptx_type.elements > 1 and ptx_type.kind is not TypeKind.BITS:
             raise self.mismatch()
         if isinstance(operand, tree.Float) and (
-            ptx_type.kind in (Kind.SIGNED, Kind.UNSIGNED)
-            or (ptx_type.kind is Kind.BITS and ptx_type.bits != operand.width)
+            ptx_type.kind in (TypeKind.SIGNED, TypeKind.UNSIGNED)
+            or (ptx_type.kind is TypeKind.BITS and ptx_type.bits != operand.width)
         ):
             raise self.mismatch()
-        packed = ptx_type.elements > 1 or ptx_type.kind is not Kind.FLOAT or ptx_type.bits < 32
+        packed = ptx_type.elements > 1 or ptx_type.kind is not TypeKind.FLOAT or ptx_type.bits < 32
         bits = constant_bits(operand, f"b{ptx_type.bits}" if packed else ptx_type.name)
         value = np.frombuffer(bits.to_bytes(ptx_type.bytes, "little"), dtype=ptx_type.dtype)
         return value if ptx_type.elements == 1 else value.reshape(1, ptx_type.elements)
@@ -182,7 +188,7 @@ class Operands:
     def address_of(self, name: str, offset: int, ptx_type: Type) -> Use:
         """The address of a variable or function as a value."""
         found = self.find(name)
-        if ptx_type.kind in (Kind.PREDICATE, Kind.FLOAT) or ptx_type.bits < 32:
+        if ptx_type.kind in (TypeKind.PREDICATE, TypeKind.FLOAT) or ptx_type.bits < 32:
             raise self.mismatch()
         match found:
             case SymbolName(space, unique):
@@ -192,11 +198,11 @@ class Operands:
             case ParameterName(None, start, _):
                 return ConstantUse(_address(start + offset, ptx_type))
             case ParameterName():
-                raise Misfit(
+                raise OperandMismatch(
                     f"the address of '{name}', a parameter of a function, is not implemented"
                 )
             case LabelName():
-                raise Misfit(f"the address of the label '{name}' is not implemented")
+                raise OperandMismatch(f"the address of the label '{name}' is not implemented")
             case _:
                 raise self.mismatch()
 
@@ -230,21 +236,21 @@ class Operands:
 
     def space_of_symbol(self, operand: tree.Operand) -> str:
         """The space that an address without one is in: that of the shared or local variable."""
-        if isinstance(operand, tree.Address) and isinstance(operand.base, tree.Symbol):
+        if isinstance(operand, tree.Address) and isinstance(operand.base, tree.SymbolReference):
             space = self._space_of(operand.base.name)
             return space if space in ("shared", "local") else ""
         return ""
 
     def check_space(self, name: str, space: str) -> None:
-        """Raise `Misfit` where a variable is not in the space that an instruction names."""
+        """Raise `OperandMismatch` if a variable is not in the space that an instruction names."""
         own = self._space_of(name)
         wanted = space.partition("::")[0] or "global"
         if own != wanted:
             words = "State space mismatch between instruction and address in instruction"
-            raise Misfit(f"{words} '{self.opcode}'")
+            raise OperandMismatch(f"{words} '{self.opcode}'")
 
     def check_vector(self, elements: tuple[tree.Operand, ...], *, halves: bool) -> None:
-        """Raise `Misfit` where registers are not of one width, or ``.f16x2`` without ``halves``.
+        """Check that registers are of one width, and ``.f16x2`` only with ``halves``.
 
         A vector of nothing but ``_`` has no width.
         """
@@ -254,7 +260,7 @@ class Operands:
         found = [self.find(name) for name in names]
         declared = {name.declared for name in found if isinstance(name, RegisterName)}
         if len({TYPES[name].bits for name in declared}) > 1:
-            raise Misfit("Incompatible elements of vector expression")
+            raise OperandMismatch("Incompatible elements of vector expression")
         if "f16x2" in declared and not halves:
             raise self.mismatch()
 
@@ -265,7 +271,7 @@ class Operands:
         match operand.base:
             case None:
                 if space != "local":
-                    raise Misfit("Immediate addresses allowed only for .local state space")
+                    raise OperandMismatch("Immediate addresses allowed only for .local state space")
                 return ConstantUse(_address(operand.offset, ptx_type)), 0
             case tree.Register(name):
                 found = self.find(name)
@@ -273,15 +279,15 @@ class Operands:
                     raise self.mismatch()
                 declared = TYPES[found.declared]
                 if declared.bits not in (32, 64) or declared.kind in _NO_ADDRESS:
-                    raise Misfit(
+                    raise OperandMismatch(
                         f"Illegal to use symbol '{name}' of type .{declared.name} as address "
                         "operand. Use integer or bit only."
                     )
                 if declared.bits == 32 and space in ("", "global"):
-                    raise Misfit(f"'{name}': 32-bit addressing is not supported")
+                    raise OperandMismatch(f"'{name}': 32-bit addressing is not supported")
                 unsigned = TYPES[f"u{declared.bits}"]
                 return RegisterUse(found.slot, unsigned), operand.offset
-            case tree.Symbol(name):
+            case tree.SymbolReference(name):
                 self.check_space(name, space)
                 return self.address_of(name, 0, ptx_type), operand.offset
         raise self.mismatch()
@@ -290,7 +296,9 @@ class Operands:
         self, operand: tree.Operand, ptx_type: Type
     ) -> KernelParameterUse | ParameterUse | None:
         """The value in a ``.param`` variable that the text names; ``None`` for other addresses."""
-        if not isinstance(operand, tree.Address) or not isinstance(operand.base, tree.Symbol):
+        if not isinstance(operand, tree.Address) or not isinstance(
+            operand.base, tree.SymbolReference
+        ):
             return None
         found = self.find(operand.base.name)
         if not isinstance(found, ParameterName):
@@ -308,19 +316,19 @@ def fits(declared: Type, wanted: Type, *, relaxed: bool) -> bool:
     takes a ``.f16x2`` register for an untyped one; ``relaxed`` is the rule of ``ld``, ``st`` and
     ``cvt`` (9.4), under which the register may be wider.
     """
-    predicate = Kind.PREDICATE
+    predicate = TypeKind.PREDICATE
     if declared.kind is predicate or wanted.kind is predicate:
         return declared.kind is wanted.kind
     if declared.bits != wanted.bits:
-        whole = declared.kind is not Kind.FLOAT and wanted.kind is not Kind.FLOAT
+        whole = declared.kind is not TypeKind.FLOAT and wanted.kind is not TypeKind.FLOAT
         return relaxed and wanted.bits < declared.bits <= 64 and whole
-    if Kind.BITS in (declared.kind, wanted.kind):
+    if TypeKind.BITS in (declared.kind, wanted.kind):
         return True
     if declared.name == "f16x2":
-        return wanted.kind is not Kind.FLOAT or wanted.name == "f16x2"
+        return wanted.kind is not TypeKind.FLOAT or wanted.name == "f16x2"
     if wanted.elements > 1:
         return False
-    if Kind.FLOAT in (declared.kind, wanted.kind):
+    if TypeKind.FLOAT in (declared.kind, wanted.kind):
         return declared.name == wanted.name
     return True
 

@@ -12,9 +12,9 @@ from functools import lru_cache, partial
 from math import prod
 
 from cudarun.emulator.decode.fragments import fragments
-from cudarun.emulator.isa.form import Form, OperandForm
+from cudarun.emulator.isa.form import InstructionForm, OperandForm
 from cudarun.emulator.isa.since import since
-from cudarun.emulator.numerics.types import TYPES, Kind
+from cudarun.emulator.numerics.types import TYPES, TypeKind
 from cudarun.emulator.words import Words
 from cudarun.ptx import tree
 
@@ -40,9 +40,9 @@ def wrong_declaration(variable: tree.Variable, module: tree.Module) -> str | Non
     if variable.type in _INSTRUCTION_TYPES:
         return f"Type .{variable.type} may only be used as an instruction type"
     kind = TYPES[variable.type].kind
-    if kind is Kind.PREDICATE and variable.space != "reg":
+    if kind is TypeKind.PREDICATE and variable.space != "reg":
         return f"Predicate variable '{variable.name}' must be in register state space"
-    if kind is Kind.PREDICATE and variable.vector > 1:
+    if kind is TypeKind.PREDICATE and variable.vector > 1:
         return "Predicate type can only be used to define scalar register variables"
     if variable.type == "f16x2" and variable.space == "param":
         return f"Variable '{variable.name}' cannot be allocated in .param state space"
@@ -64,12 +64,12 @@ def _wrong_initial(variable: tree.Variable) -> str | None:
     for value in variable.initial:
         match value:
             case tree.Float():
-                fits = kind in (Kind.FLOAT, Kind.BITS)
+                fits = kind in (TypeKind.FLOAT, TypeKind.BITS)
             case tree.Integer():
-                fits = kind is not Kind.FLOAT
+                fits = kind is not TypeKind.FLOAT
             case _:  # an address; with a mask, one byte of it
                 masked = value.mask is not None
-                fits = kind is Kind.UNSIGNED or (masked and kind is Kind.BITS)
+                fits = kind is TypeKind.UNSIGNED or (masked and kind is TypeKind.BITS)
         if not fits:
             return "Initial value type mismatch"
     return None
@@ -113,7 +113,9 @@ def refused_operands(instruction: tree.Instruction) -> str | None:
     for operand in instruction.operands[1:2]:
         if isinstance(operand, tree.TupleAddress) and len(operand.rest) > 1:
             return "tex with a separate sampler is"
-        if isinstance(operand, tree.TupleAddress) and isinstance(operand.address.base, tree.Symbol):
+        if isinstance(operand, tree.TupleAddress) and isinstance(
+            operand.address.base, tree.SymbolReference
+        ):
             return "tex of a .texref is"
     return None
 
@@ -137,7 +139,9 @@ def wrong_words(opcode: str, words: Words) -> str | None:
 _SELECTORS = {"hxy": re.compile(r"h[0-3]{2}"), "bxyzw": re.compile(r"b[0-7]{4}")}
 
 
-def wrong_selector(form: Form, operand: OperandForm, selector: str, words: Words) -> str | None:
+def wrong_selector(
+    form: InstructionForm, operand: OperandForm, selector: str, words: Words
+) -> str | None:
     """What is wrong with the selector behind an operand of a video instruction."""
     if operand.selector:
         allowed = form.classes[operand.selector]

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import field
 
 from cudarun.emulator.code import Role, Slot
-from cudarun.emulator.decode.layout import Layout, alignment_of, size_of
+from cudarun.emulator.decode.layout import VariableLayout, alignment_of, size_of
 from cudarun.emulator.isa.special import SPECIAL_REGISTERS, Extent
 from cudarun.emulator.numerics.types import TYPES, bits_of
 from cudarun.ptx import tree
@@ -109,7 +109,7 @@ class Declarations:
     def __init__(self, function: tree.Function, shared: dict[str, SharedVariable]) -> None:
         self.function = function
         self.slots: list[Slot] = []
-        self.local = Layout()
+        self.local = VariableLayout()
         self.shared = shared
         self.labels = 0
         self._special: dict[str, int] = {}

@@ -75,7 +75,7 @@ def texel_format(holder: object, field: str, channels: int) -> TexelFormat:
 
 
 @dataclass(eq=False)
-class Array:
+class CudaArray:
     """A CUDA array.
 
     Attributes:
@@ -116,7 +116,7 @@ class Array:
         self.context.device.memory.free(self.address)
 
 
-def create_array(context: Context, descriptor: CUDA_ARRAY_DESCRIPTOR) -> Array:
+def create_array(context: Context, descriptor: CUDA_ARRAY_DESCRIPTOR) -> CudaArray:
     """What a ``CUDA_ARRAY_DESCRIPTOR`` describes."""
     if not hasattr(descriptor, "NumChannels"):
         raise Refusal("INVALID_VALUE", "no CUDA_ARRAY_DESCRIPTOR is given")
@@ -128,4 +128,4 @@ def create_array(context: Context, descriptor: CUDA_ARRAY_DESCRIPTOR) -> Array:
     size = width * max(height, 1) * texel.bytes
     memory = context.device.memory
     address = memory.allocate(size, label="cuArrayCreate")
-    return Array(context, texel, width, height, address, memory.bytes_at(address, size))
+    return CudaArray(context, texel, width, height, address, memory.bytes_at(address, size))

@@ -22,7 +22,7 @@ from cudarun.emulator.memory import Memory
 from cudarun.records import dataclass
 
 
-class Kind(Enum):
+class AllocationKind(Enum):
     """How a buffer came to be, which says how it goes."""
 
     DEVICE = "cuMemAlloc"
@@ -31,11 +31,11 @@ class Kind(Enum):
     REGISTERED = "cuMemHostRegister"
 
 
-DEVICE_KINDS = (Kind.DEVICE, Kind.MANAGED)  # what cuMemFree takes
+DEVICE_KINDS = (AllocationKind.DEVICE, AllocationKind.MANAGED)  # what cuMemFree takes
 
 
 @dataclass(eq=False)
-class Buffer:
+class DriverAllocation:
     """One allocation or registration of a program; ``flags`` as it was made with.
 
     Attributes:
@@ -44,7 +44,7 @@ class Buffer:
 
     address: int
     size: int
-    kind: Kind
+    kind: AllocationKind
     context: Context
     memory: Memory
     flags: int = 0
@@ -59,7 +59,7 @@ class Buffer:
     @property
     def on_host(self) -> bool:
         """Whether the host can follow its address."""
-        return self.kind is not Kind.DEVICE
+        return self.kind is not AllocationKind.DEVICE
 
     def attribute(self, attribute: Attribute, address: int) -> object:
         """A ``CUpointer_attribute`` of an address in it, as the bindings return it.
@@ -82,7 +82,7 @@ class Buffer:
             Attribute.CU_POINTER_ATTRIBUTE_HOST_POINTER: address if self.on_host else None,
             Attribute.CU_POINTER_ATTRIBUTE_SYNC_MEMOPS: False,
             Attribute.CU_POINTER_ATTRIBUTE_BUFFER_ID: self.number,
-            Attribute.CU_POINTER_ATTRIBUTE_IS_MANAGED: self.kind is Kind.MANAGED,
+            Attribute.CU_POINTER_ATTRIBUTE_IS_MANAGED: self.kind is AllocationKind.MANAGED,
             Attribute.CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL: self.context.device.ordinal,
             Attribute.CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE: False,
             Attribute.CU_POINTER_ATTRIBUTE_RANGE_START_ADDR: CUdeviceptr(self.address),
@@ -109,21 +109,21 @@ def attribute_of_nothing(attribute: Attribute) -> object:
     return 0
 
 
-class Buffers:
+class DriverAllocations:
     """All buffers of the process, by address."""
 
     def __init__(self) -> None:
-        self._by_address: dict[int, Buffer] = {}
+        self._by_address: dict[int, DriverAllocation] = {}
         self._addresses: list[int] = []
 
-    def add(self, buffer: Buffer) -> Buffer:
+    def add(self, buffer: DriverAllocation) -> DriverAllocation:
         """Take note of a buffer; it goes with its context."""
         self._by_address[buffer.address] = buffer
         insort(self._addresses, buffer.address)
         buffer.context.own(buffer.address, lambda: self._end(buffer))
         return buffer
 
-    def find(self, address: int) -> Buffer | None:
+    def find(self, address: int) -> DriverAllocation | None:
         """The buffer that holds an address."""
         index = bisect_right(self._addresses, address) - 1
         if index < 0:
@@ -131,7 +131,7 @@ class Buffers:
         buffer = self._by_address[self._addresses[index]]
         return buffer if address < buffer.address + buffer.size else None
 
-    def release(self, address: int, *kinds: Kind, refusal: str = "INVALID_VALUE") -> None:
+    def release(self, address: int, *kinds: AllocationKind, refusal: str = "INVALID_VALUE") -> None:
         """End the buffer that starts at ``address`` and is one of ``kinds``.
 
         Raises:
@@ -144,7 +144,7 @@ class Buffers:
         buffer.context.disown(address)
         self._end(buffer)
 
-    def _end(self, buffer: Buffer) -> None:
+    def _end(self, buffer: DriverAllocation) -> None:
         del self._by_address[buffer.address]
         self._addresses.remove(buffer.address)
         buffer.memory.free(buffer.address)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from cuda.bindings.driver import CUctx_flags, CUfunc_cache, CUlimit
 
-from cudarun.emulator.host.devices import Device
+from cudarun.emulator.host.devices import EmulatedDevice
 from cudarun.emulator.host.handles import HandleTable
 from cudarun.emulator.host.refusal import Refusal
 from cudarun.emulator.memory import DeviceHeap
@@ -105,7 +105,7 @@ class Context:
         textures: The texture objects by handle, as kernels see them.
     """
 
-    device: Device
+    device: EmulatedDevice
     handles: HandleTable
     flags: int
     is_primary: bool = False
@@ -168,7 +168,7 @@ class PrimaryContext:
     the holders have to release it all the same, and the next one to retain it brings it back.
     """
 
-    def __init__(self, device: Device, handles: HandleTable) -> None:
+    def __init__(self, device: EmulatedDevice, handles: HandleTable) -> None:
         self.flags = 0
         self.holders = 0
         self._context = Context(device, handles, flags=0, is_primary=True, alive=False)

@@ -94,7 +94,7 @@ def _number(name: str) -> int:
 _VALUES = {_number(name): value for name, value in _ATTRIBUTES.items()}
 
 
-class Device:
+class EmulatedDevice:
     """One emulated device.
 
     Attributes:
@@ -144,7 +144,7 @@ def attribute_value(name: str) -> int:
     return _ATTRIBUTES[name]
 
 
-def make_devices() -> tuple[Device, ...]:
+def make_devices() -> tuple[EmulatedDevice, ...]:
     """The devices that the environment asks for.
 
     Raises:
@@ -154,7 +154,7 @@ def make_devices() -> tuple[Device, ...]:
     if not text.isdecimal() or not 1 <= int(text) <= MOST_DEVICES:
         raise Refusal("NO_DEVICE", f"{COUNT_VARIABLE}={text}: not a count from 1 to {MOST_DEVICES}")
     capacity = memory_size() // int(text) // _GRAIN * _GRAIN
-    return tuple(Device(ordinal, capacity) for ordinal in range(int(text)))
+    return tuple(EmulatedDevice(ordinal, capacity) for ordinal in range(int(text)))
 
 
 def memory_size() -> int:

@@ -23,7 +23,7 @@ from cudarun.emulator.host.refusal import Refusal
 from cudarun.emulator.machine.system import SYSTEM_CALLS
 from cudarun.emulator.program import Program
 from cudarun.ptx import tree
-from cudarun.ptx.errors import Diagnostic, PtxError
+from cudarun.ptx.errors import PtxDiagnostic, PtxError
 from cudarun.ptx.parser import parse
 from cudarun.records import dataclass
 
@@ -90,7 +90,7 @@ _OF_THE_WHOLE = frozenset(
 _OF_NO_LINK = CUjit_option.CU_JIT_FALLBACK_STRATEGY
 
 
-class JitOptions:
+class DriverJitOptions:
     """The options of one compilation or link, and the caller's log buffers.
 
     ``values`` are kept alive as long as this is, for a log may be written later.
@@ -184,7 +184,7 @@ def _why_not(option: CUjit_option, value: Any) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Compiled:
+class CompiledModule:
     """A program and what is known of its text.
 
     Attributes:
@@ -198,7 +198,7 @@ class Compiled:
     system_calls: frozenset[str]
 
 
-def compile_image(image: bytes, options: JitOptions) -> Compiled:
+def compile_image(image: bytes, options: DriverJitOptions) -> CompiledModule:
     """Compile the PTX in an image; the logs go where ``options`` says.
 
     Raises:
@@ -221,7 +221,7 @@ def compile_image(image: bytes, options: JitOptions) -> Compiled:
 
 
 @functools.lru_cache(maxsize=16)
-def compile_text(text: str) -> Compiled:
+def compile_text(text: str) -> CompiledModule:
     """Parse and compile one PTX text. Raises `PtxError`."""
     module = parse_supported(text)
     wanted = _wanted_functions(module)
@@ -230,8 +230,8 @@ def compile_text(text: str) -> Compiled:
     program = compile_module(module)
     for kernel in program.kernels.values():
         if kernel.static_shared > _MOST_SHARED:
-            raise TooMuchShared(kernel.name, kernel.static_shared)
-    return Compiled(program, architecture(module, text), wanted)
+            raise SharedMemoryOverflow(kernel.name, kernel.static_shared)
+    return CompiledModule(program, architecture(module, text), wanted)
 
 
 def parse_supported(text: str) -> tree.Module:
@@ -259,11 +259,11 @@ class WholeTextError(PtxError):
     """A complaint about no line in particular."""
 
     def __init__(self, message: str) -> None:
-        super().__init__([Diagnostic(tree.Position(1, 1), message, "fatal")])
+        super().__init__([PtxDiagnostic(tree.Position(1, 1), message, "fatal")])
         self.what, self.log = message, f"ptxas fatal   : {message}"
 
 
-class TooMuchShared(PtxError):
+class SharedMemoryOverflow(PtxError):
     """A kernel declares more shared memory than a block can have."""
 
     def __init__(self, kernel: str, size: int) -> None:
@@ -271,7 +271,7 @@ class TooMuchShared(PtxError):
             f"Entry function '{kernel}' uses too much shared data "
             f"({size:#x} bytes, {_MOST_SHARED:#x} max)"
         )
-        super().__init__([Diagnostic(tree.Position(1, 1), message)])
+        super().__init__([PtxDiagnostic(tree.Position(1, 1), message)])
         self.what, self.log = message, f"ptxas error   : {message}"
 
 
@@ -281,14 +281,14 @@ class PtxTooNew(PtxError):
     def __init__(self, version: tuple[int, int], position: tree.Position) -> None:
         given, newest = (f"{major}.{minor}" for major, minor in (version, NEWEST_PTX))
         message = f"Unsupported .version {given}; current version is '{newest}'"
-        super().__init__([Diagnostic(position, message, "fatal")])
+        super().__init__([PtxDiagnostic(position, message, "fatal")])
 
 
 class UnknownTarget(PtxError):
     """The text's ``.target`` is no architecture."""
 
     def __init__(self, target: str, position: tree.Position) -> None:
-        super().__init__([Diagnostic(position, f"Unsupported .target '{target}'", "fatal")])
+        super().__init__([PtxDiagnostic(position, f"Unsupported .target '{target}'", "fatal")])
 
 
 def jit_refusal(error: PtxError) -> Refusal:
@@ -324,7 +324,7 @@ def _wanted_functions(module: tree.Module) -> frozenset[str]:
 
 def _symbols(operands: tuple[tree.Operand, ...]) -> Iterator[str]:
     for operand in operands:
-        if isinstance(operand, tree.Symbol):
+        if isinstance(operand, tree.SymbolReference):
             yield operand.name
         elif isinstance(operand, tree.Vector):
             yield from _symbols(operand.elements)

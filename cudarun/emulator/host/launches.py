@@ -15,7 +15,7 @@ from cudarun.emulator.execution import execute
 from cudarun.emulator.host.addresses import HostPointer
 from cudarun.emulator.host.devices import attribute_value
 from cudarun.emulator.host.handles import Handle, handle_value
-from cudarun.emulator.host.modules import Function, Kernel
+from cudarun.emulator.host.modules import LibraryKernel, LoadedFunction
 from cudarun.emulator.host.occupancy import resident_blocks
 from cudarun.emulator.host.parameters import KernelParameters, pack_parameters
 from cudarun.emulator.host.process import Process
@@ -49,7 +49,7 @@ _WITHOUT_EFFECT = frozenset(
 
 
 @dataclass(frozen=True, slots=True)
-class Geometry:
+class LaunchGeometry:
     """Grid, block and what else a launch says besides its kernel and parameters."""
 
     grid: Extent
@@ -64,7 +64,7 @@ class Geometry:
         return prod(self.block)
 
 
-def geometry_of(config: CUlaunchConfig) -> Geometry:
+def geometry_of(config: CUlaunchConfig) -> LaunchGeometry:
     """What a ``CUlaunchConfig`` says.
 
     Raises:
@@ -80,7 +80,7 @@ def geometry_of(config: CUlaunchConfig) -> Geometry:
             cluster = (extent.x, extent.y, extent.z)
         elif identity not in _WITHOUT_EFFECT:
             raise Refusal("NOT_SUPPORTED", f"{identity.name} is not known to the emulated device")
-    return Geometry(
+    return LaunchGeometry(
         grid=(config.gridDimX, config.gridDimY, config.gridDimZ),
         block=(config.blockDimX, config.blockDimY, config.blockDimZ),
         dynamic_shared=config.sharedMemBytes,
@@ -92,7 +92,7 @@ def geometry_of(config: CUlaunchConfig) -> Geometry:
 def launch(
     process: Process,
     f: Handle,
-    geometry: Geometry,
+    geometry: LaunchGeometry,
     stream: Handle,
     kernel_params: KernelParameters,
     extra: HostPointer,
@@ -147,20 +147,20 @@ def launch(
     process.run(device, work)
 
 
-def _function(process: Process, f: Handle, stream: Stream) -> Function:
+def _function(process: Process, f: Handle, stream: Stream) -> LoadedFunction:
     value = handle_value(f)
     if value == 0:
         raise Refusal("INVALID_HANDLE", "the function is null")
-    kernel = process.handles.find(value, Kernel)
+    kernel = process.handles.find(value, LibraryKernel)
     if kernel is not None:
         return kernel.function(stream.context)
-    function = process.handles.get(value, Function)
+    function = process.handles.get(value, LoadedFunction)
     if function.module.context is not stream.context:
         raise Refusal("INVALID_HANDLE", "the function and the stream are of different contexts")
     return function
 
 
-def check(function: Function, geometry: Geometry) -> None:
+def check(function: LoadedFunction, geometry: LaunchGeometry) -> None:
     """Raise `Refusal` where the driver does not accept the geometry for this kernel."""
     _check_extents(geometry)
     _check_block(function, geometry)
@@ -185,7 +185,7 @@ def check(function: Function, geometry: Geometry) -> None:
             )
 
 
-def _check_extents(geometry: Geometry) -> None:
+def _check_extents(geometry: LaunchGeometry) -> None:
     for name, extent, most in (("grid", geometry.grid, _GRID), ("block", geometry.block, _BLOCK)):
         if any(not 1 <= value <= limit for value, limit in zip(extent, most, strict=True)):
             raise Refusal("INVALID_VALUE", f"a {name} of {extent}: each from 1 to {most}")
@@ -195,7 +195,7 @@ def _check_extents(geometry: Geometry) -> None:
         )
 
 
-def _check_block(function: Function, geometry: Geometry) -> None:
+def _check_block(function: LoadedFunction, geometry: LaunchGeometry) -> None:
     code, threads = function.code, geometry.threads
     if code.required_block is not None and geometry.block != code.required_block:
         raise Refusal("INVALID_VALUE", f"{code.name} requires a block of {code.required_block}")
@@ -205,7 +205,7 @@ def _check_block(function: Function, geometry: Geometry) -> None:
         )
 
 
-def _check_cluster(function: Function, grid: Extent, cluster: Extent) -> None:
+def _check_cluster(function: LoadedFunction, grid: Extent, cluster: Extent) -> None:
     free = function.attributes.get(
         FunctionAttribute.CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED
     )

@@ -16,7 +16,7 @@ from math import prod
 from cudarun.emulator.host.jit import compile_text, parse_supported
 from cudarun.emulator.machine.system import SYSTEM_CALLS
 from cudarun.ptx import tree
-from cudarun.ptx.lexer import Token, TokenKind, tokenize
+from cudarun.ptx.lexer import PtxToken, TokenKind, tokenize
 from cudarun.records import dataclass
 
 _HEADER = frozenset({".version", ".target", ".address_size"})
@@ -30,7 +30,7 @@ class LinkError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Symbol:
+class DeclaredSymbol:
     """A function or variable that an input declares.
 
     Attributes:
@@ -51,12 +51,12 @@ class Symbol:
 
 
 @dataclass(frozen=True, slots=True)
-class Item:
+class ModuleStatement:
     """A statement at module level: its text, its tokens, what it declares."""
 
     text: str
-    tokens: tuple[Token, ...]  # offsets from the start of ``text``
-    symbols: tuple[Symbol, ...]
+    tokens: tuple[PtxToken, ...]  # offsets from the start of ``text``
+    symbols: tuple[DeclaredSymbol, ...]
 
     @property
     def opening(self) -> str:
@@ -64,7 +64,7 @@ class Item:
         return self.tokens[0].text
 
 
-class Input:
+class LinkInput:
     """One PTX text of a link.
 
     Raises:
@@ -79,12 +79,12 @@ class Input:
         if not any(self.wanted()):
             compile_text(text)  # its errors, with its own line numbers
 
-    def symbols(self) -> Iterator[Symbol]:
+    def symbols(self) -> Iterator[DeclaredSymbol]:
         """Everything it declares."""
         for item in self.items:
             yield from item.symbols
 
-    def wanted(self) -> Iterator[Symbol]:
+    def wanted(self) -> Iterator[DeclaredSymbol]:
         """What it uses and leaves to other inputs."""
         own = {symbol.name for symbol in self.symbols() if symbol.defined}
         for symbol in self.symbols():
@@ -93,7 +93,7 @@ class Input:
                 yield symbol
 
 
-def _items(text: str, module: tree.Module) -> Iterator[Item]:
+def _items(text: str, module: tree.Module) -> Iterator[ModuleStatement]:
     """The statements at module level, in order; what stands before the first is left out."""
     declared = _declared(text, module)
     tokens = tokenize(text)[:-1]
@@ -106,24 +106,24 @@ def _items(text: str, module: tree.Module) -> Iterator[Item]:
     for start, end in zip(starts, [*starts[1:], len(tokens)], strict=True):
         first = tokens[start].offset
         last = tokens[end].offset if end < len(tokens) else len(text)
-        yield Item(
+        yield ModuleStatement(
             text=text[first:last],
             tokens=tuple(t._replace(offset=t.offset - first) for t in tokens[start:end]),
             symbols=tuple(declared.get(first, ())),
         )
 
 
-def _declared(text: str, module: tree.Module) -> dict[int, list[Symbol]]:
+def _declared(text: str, module: tree.Module) -> dict[int, list[DeclaredSymbol]]:
     """The symbols of the statement that begins at each offset of the text."""
     line_starts = [0, *(match.end() for match in re.finditer("\n", text))]
-    declared: dict[int, list[Symbol]] = {}
+    declared: dict[int, list[DeclaredSymbol]] = {}
 
     def offset_of(position: tree.Position) -> int:
         return line_starts[position.line - 1] + position.column - 1
 
     for function in module.functions:
         linkage = function.linkage or ("visible" if function.is_entry else "local")
-        symbol = Symbol(function.name, linkage, True, function.body is not None)
+        symbol = DeclaredSymbol(function.name, linkage, True, function.body is not None)
         declared.setdefault(offset_of(function.position), []).append(symbol)
     statement = 0
     for variable in module.variables:
@@ -134,29 +134,29 @@ def _declared(text: str, module: tree.Module) -> dict[int, list[Symbol]]:
     return declared
 
 
-def _variable_symbol(variable: tree.Variable) -> Symbol:
+def _variable_symbol(variable: tree.Variable) -> DeclaredSymbol:
     # An unsized .extern .shared array is the block's dynamic shared memory: nobody else's.
     dynamic = variable.linkage == "extern" and variable.space == "shared"
     size = prod(extent or 0 for extent in variable.dimensions)
     defined = dynamic or variable.linkage != "extern"
     linkage = "local" if dynamic else variable.linkage or "local"
-    return Symbol(variable.name, linkage, False, defined, size)
+    return DeclaredSymbol(variable.name, linkage, False, defined, size)
 
 
 class Linker:
     """The inputs so far, and who defines what."""
 
     def __init__(self) -> None:
-        self._inputs: list[Input] = []
-        self._definitions: dict[str, tuple[Input, Symbol]] = {}
+        self._inputs: list[LinkInput] = []
+        self._definitions: dict[str, tuple[LinkInput, DeclaredSymbol]] = {}
 
-    def add(self, given: Input) -> None:
+    def add(self, given: LinkInput) -> None:
         """Take one more input.
 
         Raises:
             LinkError: It defines what another one has defined; it is then not taken.
         """
-        new: dict[str, tuple[Input, Symbol]] = {}
+        new: dict[str, tuple[LinkInput, DeclaredSymbol]] = {}
         errors = []
         for symbol in given.symbols():
             if not symbol.defined or symbol.is_local:
@@ -240,13 +240,13 @@ class Linker:
             file_offset += max(given.module.files, default=0)
         return files, list(declarations.values()), variables, rest
 
-    def _linkage(self, symbol: Symbol | None) -> str:
+    def _linkage(self, symbol: DeclaredSymbol | None) -> str:
         """What a declaration must say in place of ``.extern``, now that the definition is here."""
         if symbol is None or symbol.defined or symbol.name not in self._definitions:
             return "extern"
         return self._definitions[symbol.name][1].linkage
 
-    def _is_kept(self, given: Input, symbols: Iterable[Symbol]) -> bool:
+    def _is_kept(self, given: LinkInput, symbols: Iterable[DeclaredSymbol]) -> bool:
         """Whether these definitions are the ones that count."""
         return any(
             symbol.is_local or self._definitions[symbol.name] == (given, symbol)
@@ -264,7 +264,7 @@ class Linker:
         return renames
 
 
-def _overrides(symbol: Symbol, other: Symbol) -> bool:
+def _overrides(symbol: DeclaredSymbol, other: DeclaredSymbol) -> bool:
     """Whether a further definition takes the place of another one."""
     if other.linkage not in _WEAK:
         return False
@@ -273,7 +273,9 @@ def _overrides(symbol: Symbol, other: Symbol) -> bool:
     return symbol.linkage not in _WEAK
 
 
-def _rewritten(item: Item, renamed: Mapping[str, str], file_offset: int, linkage: str) -> str:
+def _rewritten(
+    item: ModuleStatement, renamed: Mapping[str, str], file_offset: int, linkage: str
+) -> str:
     """The text of an item with its local names, file numbers and linkage changed."""
     pieces, end, before = [], 0, ""
     for token in item.tokens:

@@ -27,7 +27,7 @@ class _Entry:
     text: str
 
 
-class DriverLog:
+class ErrorLog:
     """The newest messages, up to `CAPACITY` bytes; an iterator is the number of an entry."""
 
     def __init__(self) -> None:

@@ -16,7 +16,7 @@ from cudarun.emulator.host.contexts import Context
 from cudarun.emulator.host.devices import CAPABILITY, attribute_value
 from cudarun.emulator.host.handles import HandleTable
 from cudarun.emulator.host.hostmemory import HostMemory
-from cudarun.emulator.host.jit import Compiled
+from cudarun.emulator.host.jit import CompiledModule
 from cudarun.emulator.host.occupancy import registers_per_thread
 from cudarun.emulator.host.refusal import Refusal
 from cudarun.emulator.memory import Memory, OutOfMemory
@@ -46,7 +46,7 @@ def loads_eagerly() -> bool:
     return os.environ.get("CUDA_MODULE_LOADING", "").upper() == "EAGER"
 
 
-class Attributes:
+class FunctionAttributes:
     """The ``CUfunction_attribute`` values of a kernel, with those that a program has set.
 
     Args:
@@ -56,7 +56,7 @@ class Attributes:
     """
 
     def __init__(
-        self, code: KernelCode, architecture: int, beneath: Attributes | None = None
+        self, code: KernelCode, architecture: int, beneath: FunctionAttributes | None = None
     ) -> None:
         self._set: dict[Attribute, int] = {}
         self._beneath = beneath
@@ -130,20 +130,20 @@ def parameter(code: KernelCode, index: int) -> tuple[int, int]:
 
 
 @dataclass(eq=False)
-class Function:
+class LoadedFunction:
     """A kernel in one context (``CUfunction``)."""
 
-    module: Module
+    module: LoadedModule
     code: KernelCode
-    attributes: Attributes
-    kernel: Kernel | None = None
+    attributes: FunctionAttributes
+    kernel: LibraryKernel | None = None
     loaded: bool = field(default_factory=loads_eagerly)
 
     def __post_init__(self) -> None:
         self.handle = self.module.context.handles.add(self)
 
 
-class Module:
+class LoadedModule:
     """A program placed in a context: its variables have addresses there (``CUmodule``).
 
     Args:
@@ -156,30 +156,30 @@ class Module:
     def __init__(
         self,
         context: Context,
-        compiled: Compiled,
+        compiled: CompiledModule,
         host_memory: HostMemory,
         *,
-        library: Library | None = None,
+        library: LoadedLibrary | None = None,
     ) -> None:
         self.context = context
         self.compiled = compiled
         self.library = library
         memory = context.device.memory
-        self._variables = Variables(compiled.program, memory, host_memory, library)
+        self._variables = ModuleVariables(compiled.program, memory, host_memory, library)
         self.functions = {
-            name: Function(self, code, self._attributes(name, code), self._kernel(name))
+            name: LoadedFunction(self, code, self._attributes(name, code), self._kernel(name))
             for name, code in compiled.program.kernels.items()
         }
         self.handle = context.handles.add(self)
         context.own(self.handle, self._end)
 
-    def _kernel(self, name: str) -> Kernel | None:
+    def _kernel(self, name: str) -> LibraryKernel | None:
         return self.library.kernels()[name] if self.library else None
 
-    def _attributes(self, name: str, code: KernelCode) -> Attributes:
+    def _attributes(self, name: str, code: KernelCode) -> FunctionAttributes:
         kernel = self._kernel(name)
         beneath = kernel.attributes(self.context.device.ordinal) if kernel else None
-        return Attributes(code, self.compiled.architecture, beneath)
+        return FunctionAttributes(code, self.compiled.architecture, beneath)
 
     @property
     def program(self) -> Program:
@@ -191,7 +191,7 @@ class Module:
         """The address of every variable."""
         return self._variables.addresses
 
-    def function(self, name: str) -> Function:
+    def function(self, name: str) -> LoadedFunction:
         """A kernel by name; `Refusal` where there is none."""
         if name not in self.functions:
             raise Refusal("NOT_FOUND", f"the module has no kernel '{name}'")
@@ -213,7 +213,7 @@ class Module:
         self._variables.release()
 
 
-class Variables:
+class ModuleVariables:
     """The variables of a program, placed and filled."""
 
     def __init__(
@@ -221,7 +221,7 @@ class Variables:
         program: Program,
         memory: Memory,
         host_memory: HostMemory,
-        library: Library | None = None,
+        library: LoadedLibrary | None = None,
     ) -> None:
         self._program = program
         self._placed: list[tuple[Memory, int]] = []
@@ -282,28 +282,28 @@ class Variables:
         self._placed.clear()
 
 
-class Kernel:
+class LibraryKernel:
     """A kernel of a library, in no context yet (``CUkernel``)."""
 
-    def __init__(self, library: Library, code: KernelCode, handles: HandleTable) -> None:
+    def __init__(self, library: LoadedLibrary, code: KernelCode, handles: HandleTable) -> None:
         self.library = library
         self.code = code
         self.handle = handles.add(self)
-        self._attributes: dict[int, Attributes] = {}
+        self._attributes: dict[int, FunctionAttributes] = {}
 
-    def attributes(self, ordinal: int) -> Attributes:
+    def attributes(self, ordinal: int) -> FunctionAttributes:
         """Its attributes on a device; set there, they hold in all contexts of it."""
         if ordinal not in self._attributes:
             architecture = self.library.compiled().architecture
-            self._attributes[ordinal] = Attributes(self.code, architecture)
+            self._attributes[ordinal] = FunctionAttributes(self.code, architecture)
         return self._attributes[ordinal]
 
-    def function(self, context: Context) -> Function:
+    def function(self, context: Context) -> LoadedFunction:
         """Itself in a context."""
         return self.library.module(context).functions[self.code.name]
 
 
-class Library:
+class LoadedLibrary:
     """Code loaded once for all contexts (``CUlibrary``).
 
     Args:
@@ -312,21 +312,22 @@ class Library:
     """
 
     def __init__(
-        self, compiled: Compiled | Refusal, handles: HandleTable, host_memory: HostMemory
+        self, compiled: CompiledModule | Refusal, handles: HandleTable, host_memory: HostMemory
     ) -> None:
         self._compiled = compiled
         self._handles = handles
         self._host_memory = host_memory
-        self._kernels: dict[str, Kernel] = {}
-        self._modules: list[Module] = []
-        self._managed = Variables(_managed_part(compiled), host_memory, host_memory)
-        if isinstance(compiled, Compiled):
+        self._kernels: dict[str, LibraryKernel] = {}
+        self._modules: list[LoadedModule] = []
+        self._managed = ModuleVariables(_managed_part(compiled), host_memory, host_memory)
+        if isinstance(compiled, CompiledModule):
             self._kernels = {
-                name: Kernel(self, code, handles) for name, code in compiled.program.kernels.items()
+                name: LibraryKernel(self, code, handles)
+                for name, code in compiled.program.kernels.items()
             }
         self.handle = handles.add(self)
 
-    def compiled(self) -> Compiled:
+    def compiled(self) -> CompiledModule:
         """The code; `Refusal` where it did not compile."""
         if isinstance(self._compiled, Refusal):
             raise self._compiled
@@ -337,11 +338,11 @@ class Library:
         """The addresses of its managed variables, the same in every context."""
         return self._managed.addresses
 
-    def kernels(self) -> dict[str, Kernel]:
+    def kernels(self) -> dict[str, LibraryKernel]:
         """Its kernels by name; none where it did not compile."""
         return self._kernels
 
-    def kernel(self, name: str) -> Kernel:
+    def kernel(self, name: str) -> LibraryKernel:
         """A kernel by name; `Refusal` where there is none, or the image did not compile."""
         self.compiled()
         kernel = self._kernels.get(name)
@@ -354,11 +355,11 @@ class Library:
         self.compiled()
         return self._managed.find(name)
 
-    def module(self, context: Context) -> Module:
+    def module(self, context: Context) -> LoadedModule:
         """Itself in a context."""
         module = context.libraries.get(self.handle)
         if module is None:
-            module = Module(context, self.compiled(), self._host_memory, library=self)
+            module = LoadedModule(context, self.compiled(), self._host_memory, library=self)
             context.libraries[self.handle] = module
             self._modules.append(module)
         return module
@@ -374,7 +375,7 @@ class Library:
         self._managed.release()
 
 
-def _managed_part(compiled: Compiled | Refusal) -> Program:
+def _managed_part(compiled: CompiledModule | Refusal) -> Program:
     if isinstance(compiled, Refusal):
         return Program({}, {})
     program = compiled.program

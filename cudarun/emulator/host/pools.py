@@ -11,7 +11,7 @@ from dataclasses import field
 from cuda.bindings.driver import CUmemPool_attribute as Attribute
 from cuda.bindings.driver import cuuint64_t
 
-from cudarun.emulator.host.devices import Device
+from cudarun.emulator.host.devices import EmulatedDevice
 from cudarun.emulator.host.handles import HandleTable
 from cudarun.emulator.host.refusal import Refusal
 from cudarun.records import dataclass
@@ -36,7 +36,7 @@ class Pool:
         most: The bytes it may hold, 0 for as many as the device has.
     """
 
-    device: Device
+    device: EmulatedDevice
     most: int = 0
     used: int = 0
     highest: int = 0
@@ -91,6 +91,6 @@ class DevicePools:
         current: The pool that ``cuMemAllocAsync`` allocates from.
     """
 
-    def __init__(self, device: Device, handles: HandleTable) -> None:
+    def __init__(self, device: EmulatedDevice, handles: HandleTable) -> None:
         self.default = self.current = Pool(device, is_default=True)
         self.default.handle = handles.add(self.default)

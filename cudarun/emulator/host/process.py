@@ -14,12 +14,12 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from cudarun.emulator.faults import DeviceFault
-from cudarun.emulator.host.buffers import Buffers
+from cudarun.emulator.host.buffers import DriverAllocations
 from cudarun.emulator.host.contexts import Context, ContextStack, PrimaryContext
-from cudarun.emulator.host.devices import Device, make_devices, memory_size
+from cudarun.emulator.host.devices import EmulatedDevice, make_devices, memory_size
 from cudarun.emulator.host.handles import Handle, HandleTable, handle_value
 from cudarun.emulator.host.hostmemory import HostMemory, RegisteredMemory
-from cudarun.emulator.host.log import DriverLog
+from cudarun.emulator.host.log import ErrorLog
 from cudarun.emulator.host.pools import DevicePools
 from cudarun.emulator.host.refusal import Refusal
 from cudarun.emulator.host.streams import DEFAULT_STREAMS, Stream
@@ -60,11 +60,11 @@ class Process:
     def reset(self) -> None:
         """Forget everything, as a new process would. For tests; no program can do this."""
         self.handles = HandleTable()
-        self.log = DriverLog()
+        self.log = ErrorLog()
         self.registered: list[RegisteredMemory] = []
-        self.buffers = Buffers()
+        self.buffers = DriverAllocations()
         self.stack = ContextStack()
-        self.devices: tuple[Device, ...] = ()
+        self.devices: tuple[EmulatedDevice, ...] = ()
         self.primary_contexts: tuple[PrimaryContext, ...] = ()
         self.pools: tuple[DevicePools, ...] = ()
         self.fault: Fault | None = None
@@ -90,7 +90,7 @@ class Process:
             self.pools = tuple(DevicePools(device, self.handles) for device in self.devices)
             self.host_memory = HostMemory(memory_size())
 
-    def device(self, handle: Handle) -> Device:
+    def device(self, handle: Handle) -> EmulatedDevice:
         """The device that a ``CUdevice`` names."""
         ordinal = handle_value(handle)
         if not 0 <= ordinal < len(self.devices):
@@ -152,12 +152,12 @@ class Process:
 
     # --- running ---------------------------------------------------------------------------------
 
-    def ready(self, device: Device) -> bool:
+    def ready(self, device: EmulatedDevice) -> bool:
         """Wait until a device has nothing to do. After a fault it will not do anything more."""
         self.lock.wait_for(lambda: not device.busy)
         return self.fault is None
 
-    def run(self, device: Device, work: Callable[[], None]) -> None:
+    def run(self, device: EmulatedDevice, work: Callable[[], None]) -> None:
         """Run a kernel on a device, one at a time, other threads' calls meanwhile let through."""
         if not self.ready(device):
             return

@@ -25,7 +25,7 @@ from cuda.bindings.driver import (
 )
 
 from cudarun.bindings import enum_field
-from cudarun.emulator.host.arrays import Array, TexelFormat, texel_format
+from cudarun.emulator.host.arrays import CudaArray, TexelFormat, texel_format
 from cudarun.emulator.host.contexts import Context
 from cudarun.emulator.host.devices import attribute_value
 from cudarun.emulator.host.handles import Handle, handle_value
@@ -51,7 +51,7 @@ _WIDEST_PITCH = attribute_value("MAXIMUM_TEXTURE2D_LINEAR_PITCH")
 
 
 @dataclass(eq=False)
-class TexObject:
+class TextureObject:
     """A texture object and the descriptors that it was made from."""
 
     context: Context
@@ -79,7 +79,7 @@ def create_texture(
     resource: CUDA_RESOURCE_DESC,
     description: CUDA_TEXTURE_DESC,
     view: CUDA_RESOURCE_VIEW_DESC | None,
-) -> TexObject:
+) -> TextureObject:
     """What a ``CUDA_RESOURCE_DESC`` and a ``CUDA_TEXTURE_DESC`` describe.
 
     Raises:
@@ -101,7 +101,7 @@ def create_texture(
         texture = _of_pitched(process, resource.res.pitch2D, description)
     else:
         raise Refusal("NOT_SUPPORTED", "the emulated device has no mipmapped arrays")
-    return TexObject(context, resource, description, texture)
+    return TextureObject(context, resource, description, texture)
 
 
 # --- resources -----------------------------------------------------------------------------------
@@ -111,7 +111,7 @@ def _of_array(
     process: Process, resource: CUDA_RESOURCE_DESC, description: CUDA_TEXTURE_DESC
 ) -> Texture:
     handle = handle_value(resource.res.array.hArray)
-    array = process.handles.get(handle, Array, "INVALID_VALUE")
+    array = process.handles.get(handle, CudaArray, "INVALID_VALUE")
     sampling = _sampling(description, array.texel)
     return Texture(array.texels, array.width, array.height, **sampling)
 
@@ -125,7 +125,7 @@ def _of_linear(process: Process, linear: Any, description: CUDA_TEXTURE_DESC) ->
     size = linear.sizeInBytes
     if size > _MOST_LINEAR:
         raise Refusal("INVALID_VALUE", f"{size} bytes of linear memory")
-    memory = _Memory(process, linear.devPtr, texel)
+    memory = _TextureMemory(process, linear.devPtr, texel)
     flags = _checked_flags(description)
     if flags & CU_TRSF_NORMALIZED_COORDINATES:
         raise Refusal("NOT_SUPPORTED", "normalized coordinates of linear memory")
@@ -143,12 +143,12 @@ def _of_pitched(process: Process, pitched: Any, description: CUDA_TEXTURE_DESC) 
         raise Refusal("INVALID_VALUE", f"a texture of {width} by {height}")
     if pitch % _PITCH_ALIGNMENT or pitch > _WIDEST_PITCH:
         raise Refusal("INVALID_VALUE", f"pitchInBytes is {pitch}")
-    memory = _Memory(process, pitched.devPtr, texel, pitch)
+    memory = _TextureMemory(process, pitched.devPtr, texel, pitch)
     sampling = _sampling(description, texel)
     return Texture(memory.texels, width or _WIDEST, height or _HIGHEST, **sampling)
 
 
-class _Memory:
+class _TextureMemory:
     """Device memory under a texture, which may be freed before the texture is destroyed."""
 
     def __init__(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from cudarun.emulator.isa.form import Form, form
+from cudarun.emulator.isa.form import InstructionForm, form
 from cudarun.emulator.machine.atomics import Atomic
 from cudarun.emulator.machine.transfers import Fence, NoEffect
 from cudarun.emulator.numerics.types import TYPES
@@ -49,10 +49,10 @@ _DEMANDS = {
 }
 
 
-def _rows() -> Iterator[Form]:
+def _rows() -> Iterator[InstructionForm]:
     where = "{.sem}{.scope}{.space}.op"
 
-    def row(syntax: str, operations: str, types: str) -> Form:
+    def row(syntax: str, operations: str, types: str) -> InstructionForm:
         where = _REDUCED if syntax.startswith("red") else _WHERE
         return form(syntax, action=Atomic, op=operations, type=types, **where)
 
@@ -107,7 +107,7 @@ def illegal_atomic(opcode: str, words: tuple[str, ...]) -> str | None:
     return None
 
 
-FORMS: tuple[Form, ...] = (
+FORMS: tuple[InstructionForm, ...] = (
     *_rows(),
     form("membar.level", action=Fence, level="cta gl sys"),
     form(

@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from cudarun.emulator.isa.form import Form, form
+from cudarun.emulator.isa.form import InstructionForm, form
 from cudarun.emulator.numerics.formats import element, flushed_half, to_f32
 from cudarun.emulator.numerics.special_values import flushed
 from cudarun.emulator.numerics.temporaries import Function, temporaries
-from cudarun.emulator.numerics.types import Kind, Type
+from cudarun.emulator.numerics.types import Type, TypeKind
 from cudarun.emulator.words import Words
 
 Array = npt.NDArray[Any]
@@ -42,7 +42,7 @@ _COMBINE: dict[str, Function] = {
 
 def comparison(name: str, ptx_type: Type) -> Function:
     """The test ``function(a, b, out)``."""
-    if ptx_type.kind is not Kind.FLOAT:
+    if ptx_type.kind is not TypeKind.FLOAT:
         return _INTEGER_TESTS[name]
     if name in _ORDERED:
         return _ORDERED[name]
@@ -193,7 +193,7 @@ _SET_FROM_WORDS = "u32 s32 f32 f16 bf16"
 _SET_FROM_HALVES = "u16 s16 u32 s32"
 
 
-def _tests(syntax: str, **how: Any) -> tuple[Form, ...]:
+def _tests(syntax: str, **how: Any) -> tuple[InstructionForm, ...]:
     """The rows of an instruction that compares integers, and f64: each kind has its tests."""
     kinds = (
         (_BIT_TESTS, "b16 b32 b64"),
@@ -204,7 +204,7 @@ def _tests(syntax: str, **how: Any) -> tuple[Form, ...]:
     return tuple(form(syntax, cmp=tests, type=types, **how) for tests, types in kinds)
 
 
-def _set_rows(cmp: str, operands: str, **how: Any) -> tuple[Form, ...]:
+def _set_rows(cmp: str, operands: str, **how: Any) -> tuple[InstructionForm, ...]:
     """``set`` with or without a predicate to combine with; the result type depends on the other."""
     of_f32, of_f16 = "u32 s32 f32 f16", f"{_SET_FROM_HALVES} f16"
     how = {"make": _set, **how}
@@ -223,7 +223,7 @@ def _set_rows(cmp: str, operands: str, **how: Any) -> tuple[Form, ...]:
     )
 
 
-def _setp_rows(cmp: str, more: str, make: Function, **how: Any) -> tuple[Form, ...]:
+def _setp_rows(cmp: str, more: str, make: Function, **how: Any) -> tuple[InstructionForm, ...]:
     """``setp`` with or without a predicate to combine with."""
     one, two = f"p:pred, a, b{more}", f"p:pred|q:pred, a, b{more}"
     either, floats = f"p:pred|?q:pred, a, b{more}", {**how, **_FLOATS}
@@ -237,7 +237,7 @@ def _setp_rows(cmp: str, more: str, make: Function, **how: Any) -> tuple[Form, .
     )
 
 
-FORMS: tuple[Form, ...] = (
+FORMS: tuple[InstructionForm, ...] = (
     *_setp_rows(".cmp", "", _setp),
     *_setp_rows(".cmp.bool", ", c:pred", _setp_with, bool=_BOOL),
     *_set_rows(".cmp", "d:dtype, a, b"),

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from cudarun.emulator.isa.form import Form, form
+from cudarun.emulator.isa.form import InstructionForm, form
 from cudarun.emulator.numerics import rounding
 from cudarun.emulator.numerics.conversions import (
     half_nan,
@@ -286,12 +286,12 @@ _RND: dict[str, Any] = {"rnd": rounding.MODES}
 _EIGHT = "e4m3x2 e5m2x2"
 
 
-def _floats(words: str, target: str, source: str, **classes: Any) -> Form:
+def _floats(words: str, target: str, source: str, **classes: Any) -> InstructionForm:
     return form(f"{words}.dtype.atype  d:dtype, a:atype", make=_between_floats, dtype=target,
                 atype=source, **classes)  # fmt: skip
 
 
-FORMS: tuple[Form, ...] = (
+FORMS: tuple[InstructionForm, ...] = (
     form("cvt{.sat}.dtype.atype  ~d:dtype, ~a:atype", make=_to_integer, only=_sat_matters,
          dtype=_INTEGERS, atype=_INTEGERS),
     # integers to floating point

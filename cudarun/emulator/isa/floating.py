@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from cudarun.emulator.isa.form import Form, form
+from cudarun.emulator.isa.form import InstructionForm, form
 from cudarun.emulator.numerics import rounding
 from cudarun.emulator.numerics.fused import fused_f32, fused_f64
 from cudarun.emulator.numerics.special_values import canonical, flushed, greatest, least, saturate
@@ -259,7 +259,7 @@ _max = _extreme(greatest, np.bitwise_and)
 _RND: dict[str, Any] = {"rnd": rounding.MODES}
 
 
-FORMS: tuple[Form, ...] = (
+FORMS: tuple[InstructionForm, ...] = (
     form("add{.rnd}{.ftz}{.sat}.f32  d, a, b", make=_rounded(np.add, rounding.sum_f32), **_RND),
     form("add{.rnd}.f64  d, a, b", make=_rounded(np.add, rounding.sum_f64), **_RND),
     form("sub{.rnd}{.ftz}{.sat}.f32  d, a, b",

@@ -75,7 +75,7 @@ class OperandForm:
 
 
 @dataclass(frozen=True, slots=True)
-class Form:
+class InstructionForm:
     """One row of an instruction table."""
 
     opcode: str
@@ -152,7 +152,7 @@ def form(
     any_order: bool = False,
     only: Callable[[Words], bool] | None = None,
     **classes: str,
-) -> Form:
+) -> InstructionForm:
     """One row; the notation is told at the top of this module.
 
     Args:
@@ -176,7 +176,7 @@ def form(
     operands = tuple(_operand(part.strip()) for part in tail.split(",") if part.strip())
     if writes is None:
         writes = 0 if not operands or operands[0].shape == "address" else 1
-    return Form(
+    return InstructionForm(
         opcode=opcode,
         words=words,
         classes={name: frozenset(text.split()) for name, text in classes.items()},

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from cudarun.emulator.isa.form import Form, form
+from cudarun.emulator.isa.form import InstructionForm, form
 from cudarun.emulator.numerics import rounding
 from cudarun.emulator.numerics.formats import (
     apply_modifiers,
@@ -139,7 +139,7 @@ _min, _max = _extreme(least, np.bitwise_or), _extreme(greatest, np.bitwise_and)
 _add, _sub = _operation(_sum), _operation(_difference)
 _mul, _fma = _operation(_product), _operation(_fused)
 
-FORMS: tuple[Form, ...] = (
+FORMS: tuple[InstructionForm, ...] = (
     form("add{.rn}{.ftz}{.sat}.type  d, a, b", make=_add, type=_F16),
     form("add{.rn}.type  d, a, b", make=_add, type=_BF16),
     form("sub{.rn}{.ftz}{.sat}.type  d, a, b", make=_sub, type=_F16),

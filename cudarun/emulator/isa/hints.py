@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from cudarun.emulator.isa.form import Form, form
+from cudarun.emulator.isa.form import InstructionForm, form
 from cudarun.emulator.machine.transfers import NoEffect
 
 Array = npt.NDArray[Any]
@@ -23,7 +23,7 @@ def no_policy(*arrays: Array) -> None:
     np.copyto(arrays[-1], 0)
 
 
-FORMS: tuple[Form, ...] = (
+FORMS: tuple[InstructionForm, ...] = (
     form("nanosleep.u32  t", action=NoEffect, writes=0),
     form("pmevent  n:int", action=NoEffect),
     form("pmevent.mask  n:int", action=NoEffect),

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from cudarun.emulator.isa.form import Form, form
+from cudarun.emulator.isa.form import InstructionForm, form
 from cudarun.emulator.numerics import bits
 from cudarun.emulator.numerics.temporaries import Function, temporaries
-from cudarun.emulator.numerics.types import Kind, wider
+from cudarun.emulator.numerics.types import TypeKind, wider
 from cudarun.emulator.words import Words
 
 Array = npt.NDArray[Any]
@@ -240,7 +240,7 @@ def _bfe(words: Words) -> Function:
         position, length = place(b), place(c)
         field = bits.field_mask(np.zeros_like(length), length, ptx_type.bits)
         value = bits.shift_right(a, position).view(unsigned) & field
-        if ptx_type.kind is Kind.SIGNED:
+        if ptx_type.kind is TypeKind.SIGNED:
             last = np.minimum(position + length - np.uint32(1), most)
             negative = (bits.shift_right(a, last) & 1 != 0) & (length != 0)
             value = np.where(negative, value | ~field, value)
@@ -281,7 +281,7 @@ def _fns(mask: Array, base: Array, offset: Array, d: Array) -> None:
 
 def _szext(words: Words) -> Function:
     wrap = words["mode"] == "wrap"
-    signed = words.type.kind is Kind.SIGNED
+    signed = words.type.kind is TypeKind.SIGNED
 
     def extend(a: Array, b: Array, d: Array) -> None:
         width = b & 31 if wrap else np.minimum(b, 32)
@@ -419,7 +419,7 @@ def _madc_cc(words: Words) -> Function:
 
 _EXTENDED = "u32 s32 u64 s64"
 
-FORMS: tuple[Form, ...] = (
+FORMS: tuple[InstructionForm, ...] = (
     form("add.type  d, a, b", np.add, type=f"{INTEGERS} {PACKED}"),
     form("add.sat.s32  d, a, b", add_saturating),
     form("sub.type  d, a, b", np.subtract, type=INTEGERS),

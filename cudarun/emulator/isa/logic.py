@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from cudarun.emulator.isa.form import Form, form
+from cudarun.emulator.isa.form import InstructionForm, form
 from cudarun.emulator.numerics.temporaries import Function, temporaries
 from cudarun.emulator.words import Words
 
@@ -162,7 +162,7 @@ def _prmt(words: Words) -> Function:
     return permute
 
 
-FORMS: tuple[Form, ...] = (
+FORMS: tuple[InstructionForm, ...] = (
     form("and.type  d, a, b", np.bitwise_and, type=_TYPES),
     form("or.type  d, a, b", np.bitwise_or, type=_TYPES),
     form("xor.type  d, a, b", np.bitwise_xor, type=_TYPES),

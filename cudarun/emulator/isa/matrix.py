@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from cudarun.emulator.isa.form import Form, form
+from cudarun.emulator.isa.form import InstructionForm, form
 from cudarun.emulator.machine.matrices import (
     LoadMatrix,
     Multiply,
@@ -22,7 +22,7 @@ _BYTES = "s8 u8"
 _FP8 = "e4m3 e5m2"
 
 
-def _mma(syntax: str, shape: str, d: str, a: str, c: str, b: str | None = None) -> Form:
+def _mma(syntax: str, shape: str, d: str, a: str, c: str, b: str | None = None) -> InstructionForm:
     return form(f"{_MMA}  {syntax}", action=Multiply, shape=shape, dtype=d, atype=a, btype=b or a,
                 ctype=c)  # fmt: skip
 
@@ -36,7 +36,7 @@ _INPUTS: dict[str, Any] = {**_TRANSFER, "which": "a b"}
 _PRODUCT = "wmma.mma.sync.aligned.alayout.blayout.shape"
 _LAYOUTS: dict[str, Any] = {"alayout": "row col", "blayout": "row col", "action": WarpMultiply}
 
-FORMS: tuple[Form, ...] = (
+FORMS: tuple[InstructionForm, ...] = (
     _mma("{d:b32}, {a:b32}, {b:b32}, {c:b32}", "m16n8k8 m16n8k16", "f16", "f16", "f16"),
     _mma("{d:f32}, {a:b32}, {b:b32}, {c:f32}", "m16n8k8 m16n8k16", "f32", "f16", "f32"),
     _mma("{d:f32}, {a:b32}, {b:b32}, {c:f32}", "m16n8k8 m16n8k16", "f32", "bf16", "f32"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from cudarun.emulator.isa.form import Form, form
+from cudarun.emulator.isa.form import InstructionForm, form
 from cudarun.emulator.machine.mbarriers import (
     Arrive,
     ArriveAfterCopies,
@@ -41,7 +41,7 @@ _WHERE = "{.sem}{.scope}{.space}.b64"
 _REPORTING = "mbarrier::complete_tx::bytes{.hint}"
 _COPY: dict[str, Any] = {"action": BulkCopy, "hint": "L2::cache_hint"}
 
-FORMS: tuple[Form, ...] = (
+FORMS: tuple[InstructionForm, ...] = (
     form("mbarrier.init{.space}.b64  [a], count:u32", action=Initialise, space=_OWN),
     form("mbarrier.inval{.space}.b64  [a]", action=Initialise, space=_OWN),
     form(f"mbarrier.expect_tx{_WHERE}  [a], bytes:u32", **_TRANSACTIONS),

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from cudarun.emulator.isa.form import Form, form
+from cudarun.emulator.isa.form import InstructionForm, form
 from cudarun.emulator.machine.transfers import AsynchronousCopy, Load, NoEffect, Store
 
 _TYPES = "b8 b16 b32 b64 b128 u8 u16 u32 u64 s8 s16 s32 s64 f32 f64"
@@ -46,7 +46,7 @@ _COPY: dict[str, Any] = {
 _CACHE = "{.l1}{.hint}{.prefetch}"
 
 
-def _loads(syntax: str, **words: Any) -> tuple[Form, Form]:
+def _loads(syntax: str, **words: Any) -> tuple[InstructionForm, InstructionForm]:
     """``ld`` of one value, and of a vector."""
     return (
         form(f"{syntax}.type  ~d, [a], ?policy:u64", **words),
@@ -54,7 +54,7 @@ def _loads(syntax: str, **words: Any) -> tuple[Form, Form]:
     )
 
 
-def _stores(syntax: str, **words: Any) -> tuple[Form, Form]:
+def _stores(syntax: str, **words: Any) -> tuple[InstructionForm, InstructionForm]:
     """``st`` of one value, and of a vector."""
     return (
         form(f"{syntax}.type  [a], ~b, ?policy:u64", **words),
@@ -62,7 +62,7 @@ def _stores(syntax: str, **words: Any) -> tuple[Form, Form]:
     )
 
 
-FORMS: tuple[Form, ...] = (
+FORMS: tuple[InstructionForm, ...] = (
     *_loads(f"ld{{.weak}}{{.space}}{{.cop}}{_CACHE}", **_LOAD),
     *_loads("ld.sem{.space}{.prefetch}", sem="volatile", **{**_LOAD, **_SEEN}),
     *_loads(f"ld.sem.scope{{.space}}{_CACHE}", sem="relaxed acquire", **{**_LOAD, **_SEEN}),

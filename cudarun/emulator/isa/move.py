@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from cudarun.emulator.isa.form import Form, form
+from cudarun.emulator.isa.form import InstructionForm, form
 from cudarun.emulator.machine.spaces import WINDOW_BYTES, WINDOWS, InGlobalOrConst
 from cudarun.emulator.numerics.temporaries import Function
 from cudarun.emulator.words import Words
@@ -81,7 +81,7 @@ def _isspacep(words: Words) -> Function:
     return test
 
 
-FORMS: tuple[Form, ...] = (
+FORMS: tuple[InstructionForm, ...] = (
     form("mov.type  d, a", copy, type="pred b16 b32 b64 b128 u16 u32 u64 s16 s32 s64 f32 f64"),
     form("mov.type  d, {a:part}", make=_pack, type="b16 b32 b64 b128"),
     form("mov.type  {d:part}, a", make=_unpack, type="b16 b32 b64 b128"),

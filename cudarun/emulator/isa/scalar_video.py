@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from cudarun.emulator.isa.form import Form, form
+from cudarun.emulator.isa.form import InstructionForm, form
 from cudarun.emulator.isa.video import COMPARISONS
 from cudarun.emulator.numerics.temporaries import Function
 from cudarun.emulator.numerics.types import TYPES
@@ -126,7 +126,7 @@ def _to_signed(words: Words) -> bool:
     return words["dtype"] == "s32"
 
 
-def _rows() -> Iterator[Form]:
+def _rows() -> Iterator[InstructionForm]:
     sources = "a{.asel}:atype, b{.bsel}:btype"
     for name in _OPERATIONS:
         yield from _scalars(f"{name}.dtype.atype.btype", sources, _arithmetic(name), **_KINDS)
@@ -150,14 +150,14 @@ def _rows() -> Iterator[Form]:
 
 def _scalars(
     head: str, sources: str, make: Callable[[Words], Function], **kinds: str
-) -> Iterator[Form]:
+) -> Iterator[InstructionForm]:
     words: dict[str, Any] = {"make": make, **kinds, **_WHERE}
     yield form(f"{head}  d{{.dsel}}:dtype, {sources}, ?c:dtype", dsel=_PARTS, **words)
     yield form(f"{head}.sat  d:dtype, {sources}, ?c:dtype", only=_to_signed, **words)
     yield form(f"{head}.op2  d:dtype, {sources}, c:dtype", op2="add", **words)
 
 
-FORMS: tuple[Form, ...] = tuple(_rows())
+FORMS: tuple[InstructionForm, ...] = tuple(_rows())
 # What PTX has behind their types.
 _OWN_WORDS: dict[str, str] = {
     **dict.fromkeys(_OPERATIONS, "sat add min max"),

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from cudarun.emulator.isa.form import Form, form
-from cudarun.emulator.machine.stack import Allocate, Restore, Save
+from cudarun.emulator.isa.form import InstructionForm, form
+from cudarun.emulator.machine.stack import StackAllocate, StackRestore, StackSave
 
-FORMS: tuple[Form, ...] = (
-    form("alloca.type  d, a, ?align:int", action=Allocate, type="u64 u32"),
-    form("stacksave.type  d", action=Save, type="u64 u32"),
-    form("stackrestore.type  a", action=Restore, type="u64 u32", writes=0),
+FORMS: tuple[InstructionForm, ...] = (
+    form("alloca.type  d, a, ?align:int", action=StackAllocate, type="u64 u32"),
+    form("stacksave.type  d", action=StackSave, type="u64 u32"),
+    form("stackrestore.type  a", action=StackRestore, type="u64 u32", writes=0),
 )

@@ -25,7 +25,7 @@ from cudarun.emulator.isa import (
     warp,
     warpgroup,
 )
-from cudarun.emulator.isa.form import Form
+from cudarun.emulator.isa.form import InstructionForm
 
 _MODULES = (
     integer,
@@ -49,18 +49,18 @@ _MODULES = (
     hints,
 )
 
-MODULES: dict[str, tuple[Form, ...]] = {
+MODULES: dict[str, tuple[InstructionForm, ...]] = {
     module.__name__.rpartition(".")[2]: module.FORMS for module in _MODULES
 }
 """The rows by the module that has them."""
 
-FORMS: dict[str, tuple[Form, ...]] = {}
+FORMS: dict[str, tuple[InstructionForm, ...]] = {}
 for _rows in MODULES.values():
     for _form in _rows:
         FORMS[_form.opcode] = (*FORMS.get(_form.opcode, ()), _form)
 
 
 @lru_cache(maxsize=4096)
-def candidates(opcode: str, modifiers: tuple[str, ...]) -> tuple[Form, ...]:
+def candidates(opcode: str, modifiers: tuple[str, ...]) -> tuple[InstructionForm, ...]:
     """The forms that have these modifiers; they differ in their operands."""
     return tuple(form for form in FORMS.get(opcode, ()) if form.match(modifiers) is not None)

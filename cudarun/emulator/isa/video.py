@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from cudarun.emulator.isa.form import Form, form
+from cudarun.emulator.isa.form import InstructionForm, form
 from cudarun.emulator.numerics.temporaries import Function
 from cudarun.emulator.words import Words
 
@@ -104,7 +104,7 @@ def _comparison(count: int) -> Callable[[Words], Function]:
     return lambda words: _simd(count, COMPARISONS[words["cmp"]], words)
 
 
-def _rows() -> Iterator[Form]:
+def _rows() -> Iterator[InstructionForm]:
     kinds: dict[str, Any] = dict.fromkeys(("dtype", "atype", "btype"), "u32 s32")
     operands = "d{.mask}:dtype, a{.asel}:atype, b{.bsel}:btype, c:dtype"
     for count in (2, 4):
@@ -120,4 +120,4 @@ def _rows() -> Iterator[Form]:
                    cmp=" ".join(COMPARISONS), **kinds)  # fmt: skip
 
 
-FORMS: tuple[Form, ...] = tuple(_rows())
+FORMS: tuple[InstructionForm, ...] = tuple(_rows())

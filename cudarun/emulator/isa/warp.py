@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from cudarun.emulator.isa.form import Form, form
+from cudarun.emulator.isa.form import InstructionForm, form
 from cudarun.emulator.machine.warps import ActiveMask, Elect, Match, Reduce, Shuffle, Vote
 
-FORMS: tuple[Form, ...] = (
+FORMS: tuple[InstructionForm, ...] = (
     form("shfl.sync.mode.b32  d:b32|?p:pred, a:b32, b:b32, c:b32, mask:u32", action=Shuffle,
          mode="up down bfly idx"),
     form("vote.sync.mode.pred  d, a, mask:u32", action=Vote, mode="all any uni"),

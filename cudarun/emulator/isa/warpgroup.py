@@ -5,7 +5,7 @@ Refused for now: sparse matrices and elements of one bit.
 
 from __future__ import annotations
 
-from cudarun.emulator.isa.form import Form, form
+from cudarun.emulator.isa.form import InstructionForm, form
 from cudarun.emulator.machine.warpgroups import MultiplyAsync, NothingPending, WaitGroup
 
 _MMA = "wgmma.mma_async.sync.aligned.shape"
@@ -25,12 +25,12 @@ def _shapes(k: int) -> str:
 _K32_OF_INTEGERS = " ".join(f"m64n{n}k32" for n in _INTEGER_SIZES)
 
 
-def _mma(operands: str, shape: str, d: str, a: str, b: str) -> Form:
+def _mma(operands: str, shape: str, d: str, a: str, b: str) -> InstructionForm:
     return form(f"{_MMA}.dtype.atype.btype  {operands}", action=MultiplyAsync, shape=shape,
                 dtype=d, atype=a, btype=b)  # fmt: skip
 
 
-def _integers(operands: str) -> Form:
+def _integers(operands: str) -> InstructionForm:
     # The manual has .satfinite behind the shape in its syntax and last in its examples.
     return form(f"{_MMA}{{.sat}}.dtype.atype.btype{{.satfinite}}  {operands}", action=MultiplyAsync,
                 shape=_K32_OF_INTEGERS, sat="satfinite", dtype="s32", atype=_BYTES,
@@ -38,7 +38,7 @@ def _integers(operands: str) -> Form:
 
 
 # Registers of pairs of f16 stand for any 32 untyped bits: so ptxas has it.
-FORMS: tuple[Form, ...] = (
+FORMS: tuple[InstructionForm, ...] = (
     form("wgmma.fence.sync.aligned", action=NothingPending),
     form("wgmma.commit_group.sync.aligned", action=NothingPending),
     form("wgmma.wait_group.sync.aligned  N:int", action=WaitGroup, writes=0),

@@ -25,7 +25,7 @@ from cudarun.emulator.machine.access import (
 from cudarun.emulator.numerics.formats import element, from_f32, from_pair, to_f32
 from cudarun.emulator.numerics.rounding import NEAREST, two_sum
 from cudarun.emulator.numerics.special_values import canonical, flushed, greatest, least
-from cudarun.emulator.numerics.types import Kind, Type
+from cudarun.emulator.numerics.types import Type, TypeKind
 
 if TYPE_CHECKING:
     from cudarun.emulator.machine.active import Active
@@ -85,7 +85,7 @@ class Atomic(MemoryAction):
 
     def _ufunc(self) -> np.ufunc | None:
         """A ufunc that does the same to integers, with its ``at`` for unwanted old values."""
-        if self.type.kind is Kind.FLOAT or self.type.elements > 1:
+        if self.type.kind is TypeKind.FLOAT or self.type.elements > 1:
             return None
         return _UFUNCS.get(self.operation)
 
@@ -142,7 +142,9 @@ class Atomic(MemoryAction):
             old = view[addresses]
             view[addresses] = self._combine(old, given)
         elif (
-            self.operation == "add" and self.type.kind is not Kind.FLOAT and self.type.elements == 1
+            self.operation == "add"
+            and self.type.kind is not TypeKind.FLOAT
+            and self.type.elements == 1
         ):
             old = _added_runs(view, addresses, starts, lengths, given)
         elif self.operation == "exch":
@@ -306,7 +308,7 @@ def combination(operation: str, ptx_type: Type, adder: str) -> Combine:
 
     ``adder`` is the type that the memory itself adds up, or empty.
     """
-    if ptx_type.kind is Kind.FLOAT and operation in ("add", "min", "max"):
+    if ptx_type.kind is TypeKind.FLOAT and operation in ("add", "min", "max"):
         return _float_combination(operation, ptx_type, adder)
     if operation in _UFUNCS:
         return _UFUNCS[operation]

@@ -21,7 +21,7 @@ from cudarun.emulator.machine.access import Access, Region, Section, section_win
 from cudarun.emulator.machine.active import Active
 from cudarun.emulator.machine.barriers import Barriers
 from cudarun.emulator.machine.clusters import ClusterBarrier
-from cudarun.emulator.machine.control import Call
+from cudarun.emulator.machine.control import FunctionCall
 from cudarun.emulator.machine.frame import Frame
 from cudarun.emulator.machine.lanes import Indices, Lanes
 from cudarun.emulator.machine.report import describe_deadlock
@@ -292,7 +292,7 @@ class Batch:
             frame = self._frames[(depth, function.name)] = Frame(self, function, depth)
         return frame
 
-    def call(self, path: Path, lanes: Lanes, function: FunctionCode, call: Call) -> None:
+    def call(self, path: Path, lanes: Lanes, function: FunctionCode, call: FunctionCall) -> None:
         """Lanes whose registers are at home enter a function."""
         depth = len(path) - 1
         caller = self.frame(depth, self.launch.locate(path[-1])[0])
@@ -314,7 +314,7 @@ class Batch:
         function, block = self.launch.locate(path[-1])
         caller = self.frame(len(path) - 1, function)
         call = block.terminator
-        assert isinstance(call, Call)
+        assert isinstance(call, FunctionCall)
         for formal, actual in zip(callee.function.results, call.results, strict=True):
             _hand_over(callee.home[formal], caller.home[actual], lanes)
         self.wait((*path[:-1], function.base + call.after), lanes)

@@ -94,7 +94,7 @@ class Trap(Terminator):
         raise active.fault(719, f"the kernel executed '{self.opcode}'", 0)
 
 
-class Call(Terminator):
+class FunctionCall(Terminator):
     """``call`` of a function of the program, direct or through a pointer.
 
     ``arguments`` and ``results`` are slots of the caller, in the order of the callee's own.

@@ -30,7 +30,7 @@ from cudarun.emulator.code import (
 )
 from cudarun.emulator.machine.lanes import Indices, Lanes
 from cudarun.emulator.numerics.temporaries import temporaries_of
-from cudarun.emulator.numerics.types import Kind, Type
+from cudarun.emulator.numerics.types import Type, TypeKind
 from cudarun.records import dataclass
 
 if TYPE_CHECKING:
@@ -244,7 +244,7 @@ class _Window:
         if len(array) > 1:
             array = array[self.start : self.start + self.width]
         ptx_type = use.type
-        if ptx_type.kind is Kind.PREDICATE or ptx_type.dtype == array.dtype:
+        if ptx_type.kind is TypeKind.PREDICATE or ptx_type.dtype == array.dtype:
             return array
         if ptx_type.elements > 1:
             return (
@@ -261,7 +261,7 @@ class _Window:
         array = self.arrays[slot]
         assert array is not None
         rows = array[self.start : self.start + self.width]
-        if ptx_type.kind is Kind.PREDICATE:
+        if ptx_type.kind is TypeKind.PREDICATE:
             return rows[:, offset].view(np.bool_)
         words = rows.view(ptx_type.dtype)
         first = offset // ptx_type.dtype.itemsize
@@ -336,7 +336,7 @@ def _bytes_per_lane(slot: Slot) -> int:
 def _storage(slot: Slot, memory: Array) -> Array:
     if slot.role is Role.PARAMETER:
         return memory.reshape(-1, slot.size) if slot.size else memory.reshape(-1, 1)
-    if slot.type.kind is Kind.PREDICATE:
+    if slot.type.kind is TypeKind.PREDICATE:
         return memory.view(np.bool_)
     words = memory.view(slot.type.dtype)
     return words.reshape(-1, 2) if slot.type.bits == 128 else words

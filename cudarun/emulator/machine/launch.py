@@ -15,7 +15,7 @@ from cudarun.emulator.code import BlockCode, FunctionCode, Role, Site
 from cudarun.emulator.faults import DeviceFault
 from cudarun.emulator.machine.printf import PrintBuffer
 from cudarun.emulator.machine.report import place, thread_name
-from cudarun.emulator.numerics.types import Kind, Type
+from cudarun.emulator.numerics.types import Type, TypeKind
 from cudarun.records import dataclass
 
 if TYPE_CHECKING:
@@ -189,7 +189,7 @@ class Launch:
     def parameter(self, offset: int, ptx_type: Type) -> Array:
         """A value in the parameter buffer, as an array of one."""
         values = self.parameters[offset : offset + ptx_type.bytes].view(ptx_type.dtype)
-        if ptx_type.kind is Kind.PREDICATE or ptx_type.elements == 1:
+        if ptx_type.kind is TypeKind.PREDICATE or ptx_type.elements == 1:
             return values
         return values.reshape(1, ptx_type.elements)
 

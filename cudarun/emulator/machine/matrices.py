@@ -20,7 +20,7 @@ from cudarun.emulator.machine.threads import WARP
 from cudarun.emulator.machine.warps import WarpAction
 from cudarun.emulator.numerics.formats import element, to_f32
 from cudarun.emulator.numerics.products import multiplied
-from cudarun.emulator.numerics.types import TYPES, Kind, Type
+from cudarun.emulator.numerics.types import TYPES, Type, TypeKind
 
 if TYPE_CHECKING:
     from cudarun.emulator.machine.active import Active
@@ -59,7 +59,7 @@ def shape_of(text: str) -> tuple[int, int, int]:
 
 def numbers(bits: Array, ptx_type: Type) -> Array:
     """Elements of some type as f64, or as integers."""
-    if ptx_type.kind is not Kind.FLOAT:
+    if ptx_type.kind is not TypeKind.FLOAT:
         return bits.astype(np.int64)
     if ptx_type.name == "tf32":
         kept = bits.view(np.uint32) & np.uint32(0xFFFFE000)  # the other bits do not count

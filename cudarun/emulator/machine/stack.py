@@ -74,7 +74,7 @@ class Stack:
         self.limit[lanes] = self._limits[depth][lanes]
 
 
-class Allocate:
+class StackAllocate:
     """``alloca``."""
 
     def __init__(self, words: Words) -> None:
@@ -98,7 +98,7 @@ class Allocate:
         np.copyto(destinations[0], start, casting="unsafe")
 
 
-class Save:
+class StackSave:
     """``stacksave``."""
 
     def __init__(self, words: Words) -> None:
@@ -109,7 +109,7 @@ class Save:
         np.copyto(destinations[0], active.per_lane(active.batch.stack.limit), casting="unsafe")
 
 
-class Restore:
+class StackRestore:
     """``stackrestore``."""
 
     def __init__(self, words: Words) -> None:

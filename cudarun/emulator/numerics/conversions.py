@@ -10,14 +10,14 @@ import numpy.typing as npt
 from cudarun.emulator.numerics import rounding
 from cudarun.emulator.numerics.formats import from_f32, rectified, to_f32
 from cudarun.emulator.numerics.special_values import flushed, saturate
-from cudarun.emulator.numerics.types import Kind, Type
+from cudarun.emulator.numerics.types import Type, TypeKind
 
 Array = npt.NDArray[Any]
 
 
 def integer_range(ptx_type: Type) -> tuple[int, int]:
     """The least and the largest value of an integer type."""
-    if ptx_type.kind is Kind.SIGNED:
+    if ptx_type.kind is TypeKind.SIGNED:
         return -(1 << (ptx_type.bits - 1)), (1 << (ptx_type.bits - 1)) - 1
     return 0, (1 << ptx_type.bits) - 1
 

@@ -21,7 +21,7 @@ from cudarun.emulator.numerics.formats import element, from_pair
 from cudarun.emulator.numerics.fused import fused_f64
 from cudarun.emulator.numerics.special_values import canonical
 from cudarun.emulator.numerics.temporaries import temporaries_of
-from cudarun.emulator.numerics.types import Kind, Type
+from cudarun.emulator.numerics.types import Type, TypeKind
 
 Array = npt.NDArray[Any]
 
@@ -48,7 +48,7 @@ def multiplied(
         run: How many products are added up at once.
         satfinite: Clamp integers.
     """
-    if types["d"].kind is not Kind.FLOAT:
+    if types["d"].kind is not TypeKind.FLOAT:
         total = a @ b + c
         if satfinite:
             total = np.clip(total, -(1 << 31), (1 << 31) - 1)

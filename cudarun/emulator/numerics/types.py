@@ -9,7 +9,7 @@ import numpy as np
 from cudarun.records import dataclass
 
 
-class Kind(Enum):
+class TypeKind(Enum):
     """The categories that the type rules of instructions speak of."""
 
     UNSIGNED = "u"
@@ -32,7 +32,7 @@ class Type:
     """
 
     name: str
-    kind: Kind
+    kind: TypeKind
     bits: int
     dtype: np.dtype[np.generic]
     elements: int = 1
@@ -45,31 +45,31 @@ class Type:
     @property
     def signed(self) -> bool:
         """Whether widening a value extends its sign."""
-        return self.kind is Kind.SIGNED
+        return self.kind is TypeKind.SIGNED
 
 
 def _types() -> dict[str, Type]:
-    rows = [Type("pred", Kind.PREDICATE, 8, np.dtype(np.bool_))]
+    rows = [Type("pred", TypeKind.PREDICATE, 8, np.dtype(np.bool_))]
     for bits in (8, 16, 32, 64):
-        rows.append(Type(f"u{bits}", Kind.UNSIGNED, bits, np.dtype(f"u{bits // 8}")))
-        rows.append(Type(f"s{bits}", Kind.SIGNED, bits, np.dtype(f"i{bits // 8}")))
-        rows.append(Type(f"b{bits}", Kind.BITS, bits, np.dtype(f"u{bits // 8}")))
+        rows.append(Type(f"u{bits}", TypeKind.UNSIGNED, bits, np.dtype(f"u{bits // 8}")))
+        rows.append(Type(f"s{bits}", TypeKind.SIGNED, bits, np.dtype(f"i{bits // 8}")))
+        rows.append(Type(f"b{bits}", TypeKind.BITS, bits, np.dtype(f"u{bits // 8}")))
     for name, bits in (("f16", 16), ("f32", 32), ("f64", 64)):
-        rows.append(Type(name, Kind.FLOAT, bits, np.dtype(f"f{bits // 8}")))
+        rows.append(Type(name, TypeKind.FLOAT, bits, np.dtype(f"f{bits // 8}")))
     half, single, word = np.dtype(np.float16), np.dtype(np.float32), np.dtype(np.uint16)
     rows += [
-        Type("b128", Kind.BITS, 128, np.dtype(np.uint64), 2),
-        Type("bf16", Kind.FLOAT, 16, word),
-        Type("tf32", Kind.FLOAT, 32, single),
-        Type("f16x2", Kind.FLOAT, 32, half, 2),
-        Type("bf16x2", Kind.FLOAT, 32, word, 2),
-        Type("u16x2", Kind.UNSIGNED, 32, word, 2),
-        Type("s16x2", Kind.SIGNED, 32, np.dtype(np.int16), 2),
-        Type("f32x2", Kind.FLOAT, 64, single, 2),
-        Type("e4m3", Kind.FLOAT, 8, np.dtype(np.uint8)),
-        Type("e5m2", Kind.FLOAT, 8, np.dtype(np.uint8)),
-        Type("e4m3x2", Kind.FLOAT, 16, np.dtype(np.uint8), 2),
-        Type("e5m2x2", Kind.FLOAT, 16, np.dtype(np.uint8), 2),
+        Type("b128", TypeKind.BITS, 128, np.dtype(np.uint64), 2),
+        Type("bf16", TypeKind.FLOAT, 16, word),
+        Type("tf32", TypeKind.FLOAT, 32, single),
+        Type("f16x2", TypeKind.FLOAT, 32, half, 2),
+        Type("bf16x2", TypeKind.FLOAT, 32, word, 2),
+        Type("u16x2", TypeKind.UNSIGNED, 32, word, 2),
+        Type("s16x2", TypeKind.SIGNED, 32, np.dtype(np.int16), 2),
+        Type("f32x2", TypeKind.FLOAT, 64, single, 2),
+        Type("e4m3", TypeKind.FLOAT, 8, np.dtype(np.uint8)),
+        Type("e5m2", TypeKind.FLOAT, 8, np.dtype(np.uint8)),
+        Type("e4m3x2", TypeKind.FLOAT, 16, np.dtype(np.uint8), 2),
+        Type("e5m2x2", TypeKind.FLOAT, 16, np.dtype(np.uint8), 2),
     ]
     return {row.name: row for row in rows}
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from cudarun.diagnostics.findings import Finding as SanitizerFinding
+    from cudarun.diagnostics.findings import SanitizerFinding
     from cudarun.report.sanitizer_types import SanitizerReport
     from cudarun.report.schemas.detectors import (
         DetectorFindingRecord,

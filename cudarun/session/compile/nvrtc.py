@@ -17,11 +17,11 @@ from types import ModuleType
 from typing import Any, Literal
 
 from cudarun.bindings import installed_version, is_missing_library, toolkit_installation
-from cudarun.diagnostics.case import Place
+from cudarun.diagnostics.case import LoadTarget
 from cudarun.diagnostics.errors import Diagnosed
 from cudarun.errors import CudarunError, ImageRefused, RequestError
 from cudarun.images.read import read_image
-from cudarun.images.versions import Target, Version
+from cudarun.images.versions import Architecture, Version
 from cudarun.session.compile.headers import standard_headers
 from cudarun.session.compile.request import CompileOptions
 from cudarun.session.image.diagnosis import diagnose, diagnostics_of
@@ -38,7 +38,7 @@ _VERSION_LINE = re.compile(rb"^\.version (\d+)\.(\d+)$", re.MULTILINE)
 
 def compile_source(
     source: Image,
-    target: Target,
+    target: Architecture,
     form: Form,
     *,
     relocatable: bool = False,
@@ -88,7 +88,7 @@ def _refused(compiled: Callable[..., Image], wanted: Sequence[str]) -> dict[str,
 
 def _compiled(
     source: Image,
-    target: Target,
+    target: Architecture,
     form: Form,
     *,
     relocatable: bool,
@@ -167,7 +167,9 @@ def nvrtc_version() -> Version:
     return major, minor
 
 
-def _options(source: Image, target: Target, form: Form, *, relocatable: bool) -> Iterator[str]:
+def _options(
+    source: Image, target: Architecture, form: Form, *, relocatable: bool
+) -> Iterator[str]:
     given = source.compilation or CompileOptions()
     yield f"--gpu-architecture={target}"
     yield "--generate-line-info"
@@ -220,7 +222,7 @@ def _headers_of_cuda() -> tuple[str, ...]:
 
 
 def _refusal(
-    nvrtc: ModuleType, source: Image, target: Target, log: str, result: Any
+    nvrtc: ModuleType, source: Image, target: Architecture, log: str, result: Any
 ) -> CudarunError:
     does_not_compile = result == nvrtc.nvrtcResult.NVRTC_ERROR_COMPILATION
     words = "the source does not compile" if does_not_compile else _checked_text(nvrtc, result)
@@ -235,7 +237,7 @@ def _refusal(
             origin=source.origin,
         )
     refused = ImageRefused(f"NVRTC: {words}", log=log.strip() or None, origin=source.origin)
-    return diagnose(refused, [source], Place("NVRTC", target.number, cuda=nvrtc_version()))
+    return diagnose(refused, [source], LoadTarget("NVRTC", target.number, cuda=nvrtc_version()))
 
 
 def _no_newer_than(newest: Version, ptx: bytes) -> bytes:

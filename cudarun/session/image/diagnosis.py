@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from cudarun.diagnostics.case import Case, Place
+from cudarun.diagnostics.case import LoadTarget, RefusalFacts
 from cudarun.diagnostics.entries import Diagnostic, located
 from cudarun.diagnostics.errors import Diagnosed
 from cudarun.diagnostics.explain import explain
 from cudarun.diagnostics.parse import parse_log
 from cudarun.errors import CudarunError
-from cudarun.images.glance import Contents, glance
+from cudarun.images.glance import FileSummary, glance
 from cudarun.images.identify import ImageKind, identify
-from cudarun.images.versions import Target
+from cudarun.images.versions import Architecture
 from cudarun.session.driver.calls import Driver
 from cudarun.session.image.image import Image
 
@@ -22,9 +22,9 @@ _TEXTS = (ImageKind.PTX, ImageKind.CUDA_SOURCE)
 def diagnose(
     error: CudarunError,
     images: Sequence[Image],
-    place: Place,
+    place: LoadTarget,
     definers: Mapping[str, tuple[str, ...]] | None = None,
-    target: Target | None = None,
+    target: Architecture | None = None,
 ) -> Diagnosed:
     """The refusal as it is shown: complaints with their lines, an explanation, a remedy.
 
@@ -36,7 +36,7 @@ def diagnose(
         target: What the driver's compiler was told to compile for.
     """
     diagnostics = diagnostics_of(error.log or "", images)
-    case = Case(
+    case = RefusalFacts(
         place=place,
         contents=_contents(images, diagnostics),
         cuda_error=error.cuda[0] if error.cuda else None,
@@ -65,7 +65,7 @@ def diagnostics_of(log: str, images: Sequence[Image]) -> tuple[Diagnostic, ...]:
     return located(parse_log(log), sources)
 
 
-def device_place(driver: Driver) -> Place:
+def device_place(driver: Driver) -> LoadTarget:
     """The device of the current context, or the first one."""
     result, *found = driver.attempt("cuCtxGetDevice")
     device = found[0] if result == 0 else driver.cuDeviceGet(0)
@@ -76,7 +76,7 @@ def device_place(driver: Driver) -> Place:
         )
         for part in ("MAJOR", "MINOR")
     )
-    return Place(
+    return LoadTarget(
         name=driver.cuDeviceGetName(256, device).split(b"\0", 1)[0].decode(errors="replace"),
         architecture=10 * major + minor,
         cuda=(driver.version // 1000, driver.version % 1000 // 10),
@@ -84,7 +84,7 @@ def device_place(driver: Driver) -> Place:
     )
 
 
-def _contents(images: Sequence[Image], diagnostics: Sequence[Diagnostic]) -> Contents | None:
+def _contents(images: Sequence[Image], diagnostics: Sequence[Diagnostic]) -> FileSummary | None:
     """Of the one file that it is about: the only one, or the only one that is complained of."""
     named = {diagnostic.file for diagnostic in diagnostics if diagnostic.is_serious}
     about = (

@@ -17,7 +17,7 @@ from dataclasses import replace
 from importlib import util
 from pathlib import Path
 
-from cudarun.diagnostics.findings import Finding
+from cudarun.diagnostics.findings import SanitizerFinding
 from cudarun.diagnostics.sanitizer import SanitizerLog, parse_sanitizer_log
 from cudarun.errors import CudarunError, DeviceFailed, NoDevice, OutOfTime, RequestError, WorkerDied
 from cudarun.report.sanitizer_types import SanitizerReport
@@ -172,7 +172,9 @@ class _Run:
         return DeviceOutcome(label, result, error, output, report)
 
 
-def _findings(log: SanitizerLog, text: str, status: int, kernel: str | None) -> tuple[Finding, ...]:
+def _findings(
+    log: SanitizerLog, text: str, status: int, kernel: str | None
+) -> tuple[SanitizerFinding, ...]:
     """What was found; all that was said, where that is more than could be understood.
 
     A finding whose frames do not lead to a kernel is of the one that was launched.
@@ -180,7 +182,9 @@ def _findings(log: SanitizerLog, text: str, status: int, kernel: str | None) -> 
     counted = bool(log.total) or status == _FOUND
     if counted and not log.findings:
         lines = tuple(line.lstrip("= ") for line in text.splitlines())
-        return (Finding("unrecognised", "error", "a finding in unknown words", details=lines),)
+        return (
+            SanitizerFinding("unrecognised", "error", "a finding in unknown words", details=lines),
+        )
     return tuple(replace(found, kernel=found.kernel or kernel) for found in log.findings)
 
 

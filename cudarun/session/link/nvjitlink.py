@@ -17,10 +17,10 @@ from types import ModuleType
 from typing import Any
 
 from cudarun.bindings import installed_version, is_missing_library, toolkit_installation
-from cudarun.diagnostics.case import Place
+from cudarun.diagnostics.case import LoadTarget
 from cudarun.errors import ImageRefused, RequestError, WorkerDied
 from cudarun.images.identify import ImageKind, identify
-from cudarun.images.versions import Target
+from cudarun.images.versions import Architecture
 from cudarun.session.compile.nvrtc import Form, compile_source
 from cudarun.session.image.diagnosis import diagnose, diagnostics_of
 from cudarun.session.image.image import Image
@@ -45,7 +45,7 @@ _OPTIMIZATIONS = (0, 3)  # all that it has of -O
 
 
 def link_with_nvjitlink(
-    request: LinkRequest, target: Target, display: ProgressDisplay | None = None
+    request: LinkRequest, target: Architecture, display: ProgressDisplay | None = None
 ) -> Linked:
     """Link in a process of its own.
 
@@ -75,7 +75,7 @@ def link_with_nvjitlink(
         os.close(said)
 
 
-def _options(request: LinkRequest, target: Target) -> Iterator[str]:
+def _options(request: LinkRequest, target: Architecture) -> Iterator[str]:
     """Its spelling of the options.
 
     Raises:
@@ -112,7 +112,7 @@ def _options(request: LinkRequest, target: Target) -> Iterator[str]:
 # --- in the worker -------------------------------------------------------------------------------
 
 
-def _capture(said: int, target: Target, progress: Progress) -> int:
+def _capture(said: int, target: Architecture, progress: Progress) -> int:
     """Have all that is written on descriptor 2 in a file that outlives this process."""
     progress.say(f"nvJitLink links for {target}")
     os.dup2(said, 2)
@@ -124,12 +124,12 @@ def _read(said: int) -> str:
     return os.pread(said, size, 0).decode(errors="replace").strip()
 
 
-def _work(request: LinkRequest, target: Target, options: list[str], said: int) -> Linked:
+def _work(request: LinkRequest, target: Architecture, options: list[str], said: int) -> Linked:
     nvjitlink, version = _nvjitlink()
     inputs = [*_inputs(request, target)]
     symbols = SymbolTable(inputs, target.number)
     symbols.check_duplicates()
-    place = Place(f"nvJitLink {version}", target.number, target.suffix, is_driver=False)
+    place = LoadTarget(f"nvJitLink {version}", target.number, target.suffix, is_driver=False)
     started = time.perf_counter()
     try:
         data, info = _link(nvjitlink, inputs, target, options, said)
@@ -152,7 +152,7 @@ def _work(request: LinkRequest, target: Target, options: list[str], said: int) -
     )
 
 
-def _inputs(request: LinkRequest, target: Target) -> Iterator[Image]:
+def _inputs(request: LinkRequest, target: Architecture) -> Iterator[Image]:
     """The inputs, with sources compiled."""
     form: Form = "LTOIR" if request.lto else "CUBIN"
     for image in request.inputs:
@@ -163,7 +163,7 @@ def _inputs(request: LinkRequest, target: Target) -> Iterator[Image]:
 
 
 def _link(
-    nvjitlink: ModuleType, inputs: list[Image], target: Target, options: list[str], said: int
+    nvjitlink: ModuleType, inputs: list[Image], target: Architecture, options: list[str], said: int
 ) -> tuple[bytes, str]:
     handle = _create(nvjitlink, target, options)
     try:
@@ -185,7 +185,7 @@ _OF_ARCHITECTURE = ("ERROR_MISSING_ARCH", "ERROR_UNRECOGNIZED_ARCH", "ERROR_UNSU
 """nvJitLink, ``nvJitLinkResult``: it does not link for what it was told to."""
 
 
-def _create(nvjitlink: ModuleType, target: Target, options: list[str]) -> Any:
+def _create(nvjitlink: ModuleType, target: Architecture, options: list[str]) -> Any:
     try:
         return nvjitlink.create(len(options), options)
     except nvjitlink.nvJitLinkError as error:
@@ -195,7 +195,7 @@ def _create(nvjitlink: ModuleType, target: Target, options: list[str]) -> Any:
         raise RequestError(f"nvJitLink refuses its options ({shown}): {error}") from None
 
 
-def _no_such_architecture(target: Target | str) -> RequestError:
+def _no_such_architecture(target: Architecture | str) -> RequestError:
     refused = RequestError("nvJitLink does not link for it")
     return refused.of(option="--arch", shown=f"--arch {target}")
 
@@ -234,7 +234,7 @@ def _log(nvjitlink: ModuleType, handle: Any, which: str) -> str:
     return buffer.split(b"\0", 1)[0].decode(errors="replace").strip()
 
 
-def _nothing_to_link(inputs: list[Image], target: Target) -> ImageRefused:
+def _nothing_to_link(inputs: list[Image], target: Architecture) -> ImageRefused:
     """An object with no code to link becomes an empty image, of which nvJitLink says nothing."""
     names = ", ".join(image.origin for image in inputs)
     return ImageRefused(

@@ -18,7 +18,7 @@ from cudarun.session.workers.pool import WorkerPool
 from cudarun.writing import check_writable, whole_file
 
 if TYPE_CHECKING:
-    from cudarun.images.versions import Target as Architecture
+    from cudarun.images.versions import Architecture
     from cudarun.report.image_types import LinkReport, LoadOutcome
     from cudarun.session.driver.devices import Device
     from cudarun.session.link.worker import Linked
@@ -125,7 +125,7 @@ class ArchitectureJob(Job["Architecture"]):
 
     def on(self, device: Device) -> Architecture:
         """Ask the driver."""
-        from cudarun.images.versions import Target as Architecture
+        from cudarun.images.versions import Architecture
         from cudarun.session.load.preparation import architecture_of
 
         return Architecture(False, architecture_of(self.session.driver, device))

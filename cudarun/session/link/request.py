@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal
 from cudarun.records import dataclass
 
 if TYPE_CHECKING:  # the command's help needs no images
-    from cudarun.images.versions import Target as Architecture
+    from cudarun.images.versions import Architecture
     from cudarun.session.driver.target import Target
     from cudarun.session.image.image import Image
     from cudarun.session.load.request import JitOptions

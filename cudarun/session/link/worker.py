@@ -17,7 +17,7 @@ from cudarun.errors import CudarunError, ImageRefused, RequestError
 from cudarun.images.identify import ImageKind, identify
 from cudarun.images.read import CONTAINERS
 from cudarun.images.symbols import link_symbols
-from cudarun.images.versions import Target, newest_ptx
+from cudarun.images.versions import Architecture, newest_ptx
 from cudarun.records import dataclass
 from cudarun.session.compile.nvrtc import compile_source
 from cudarun.session.driver.calls import Driver
@@ -68,7 +68,7 @@ def link_on_device(request: LinkRequest, session: Session, device: Device) -> Li
     driver = session.driver
     _check_options(request, driver, device)
     session.enter(device)
-    target = request.architecture or Target(False, architecture_of(driver, device))
+    target = request.architecture or Architecture(False, architecture_of(driver, device))
     inputs = _inputs(request, driver, device, target)
     symbols = SymbolTable(inputs, target.number)
     symbols.check_duplicates()
@@ -99,7 +99,7 @@ def link_on_device(request: LinkRequest, session: Session, device: Device) -> Li
     )
 
 
-def result_symbols(data: bytes, target: Target) -> tuple[set[str], set[str]]:
+def result_symbols(data: bytes, target: Architecture) -> tuple[set[str], set[str]]:
     """What a linked image defines, and what it still wants although it should not."""
     symbols = link_symbols(data, "the result", target.number)
     wanted = {symbol.name for symbol in symbols if symbol.role == "wanted"}
@@ -146,7 +146,9 @@ def _check_options(request: LinkRequest, driver: Driver, device: Device) -> None
         ).of(option="--arch", shown=f"--arch {wanted}")
 
 
-def _inputs(request: LinkRequest, driver: Driver, device: Device, target: Target) -> list[Image]:
+def _inputs(
+    request: LinkRequest, driver: Driver, device: Device, target: Architecture
+) -> list[Image]:
     """The inputs as the linker takes them."""
     inputs: list[Image] = []
     newest = newest_ptx((driver.version // 1000, driver.version % 1000 // 10))
@@ -154,7 +156,9 @@ def _inputs(request: LinkRequest, driver: Driver, device: Device, target: Target
         kind = identify(image.data)
         if kind is ImageKind.CUDA_SOURCE:
             form: Any = "CUBIN" if driver.traits.runs_machine_code else "PTX"
-            for_what = target if driver.traits.runs_machine_code else Target(True, target.number)
+            for_what = (
+                target if driver.traits.runs_machine_code else Architecture(True, target.number)
+            )
             inputs.append(
                 compile_source(image, for_what, form, relocatable=True, newest_ptx=newest)
             )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cudarun.diagnostics.case import Case, Place
+from cudarun.diagnostics.case import LoadTarget, RefusalFacts
 from cudarun.diagnostics.entries import Diagnostic
 from cudarun.diagnostics.errors import Diagnosed
 from cudarun.diagnostics.explain import explain
@@ -89,8 +89,8 @@ def variable_report(variable: VariableFacts) -> VariableReport:
 def _diagnosed(error: ImageRefused, image: Image) -> CudarunError:
     """The error with what our own reading of the file found, in its place."""
     diagnostics: tuple[Diagnostic, ...] = diagnostics_of(error.log or "", [image])
-    case = Case(
-        Place("the offline reader", is_driver=False),
+    case = RefusalFacts(
+        LoadTarget("the offline reader", is_driver=False),
         glance(image.data, image.origin),
         diagnostics=diagnostics,
         log=error.log or "",

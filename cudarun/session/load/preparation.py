@@ -11,14 +11,14 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 
-from cudarun.diagnostics.case import Place
+from cudarun.diagnostics.case import LoadTarget
 from cudarun.diagnostics.errors import Diagnosed
 from cudarun.errors import ImageRefused, RequestError
 from cudarun.images.facts import ImageFacts
 from cudarun.images.fatbin import Entry, read_entries
 from cudarun.images.identify import ImageKind, identify
 from cudarun.images.read import CONTAINERS, fatbins_in, image_entries, read_image
-from cudarun.images.versions import Target, newest_ptx, parse_target
+from cudarun.images.versions import Architecture, newest_ptx, parse_target
 from cudarun.session.driver.calls import Driver
 from cudarun.session.driver.devices import Device
 from cudarun.session.image.diagnosis import device_place, diagnose
@@ -113,9 +113,9 @@ def _compiled(driver: Driver, image: Image, devices: Iterable[Device]) -> Image:
         ).of(origin=image.origin, shown="")
     [number] = architectures
     if driver.traits.runs_machine_code:
-        return compile_source(image, Target(False, number), "CUBIN")
+        return compile_source(image, Architecture(False, number), "CUBIN")
     newest = newest_ptx((driver.version // 1000, driver.version % 1000 // 10))
-    return compile_source(image, Target(True, number), "PTX", newest_ptx=newest)
+    return compile_source(image, Architecture(True, number), "PTX", newest_ptx=newest)
 
 
 def architecture_of(driver: Driver, device: Device) -> int:
@@ -158,7 +158,7 @@ def _has_code(fatbin: bytes, origin: str) -> bool:
     return False
 
 
-def _ptx_of(fatbin: Image, place: Place) -> Image:
+def _ptx_of(fatbin: Image, place: LoadTarget) -> Image:
     """The PTX in a fatbin for the newest architecture that is not newer than the device."""
     entries = read_entries(fatbin.data, fatbin.origin)
     fitting = [entry for entry in entries if _fits(entry, place)]
@@ -178,10 +178,10 @@ def _facts(ptx: bytes, origin: str) -> ImageFacts | None:
         return None
 
 
-def _fits(entry: Entry, place: Place) -> bool:
+def _fits(entry: Entry, place: LoadTarget) -> bool:
     is_ptx = entry.kind is ImageKind.PTX
     return is_ptx and _target(entry).runs_on(place.architecture or 0)
 
 
-def _target(entry: Entry) -> Target:
-    return parse_target(entry.target) or Target(True, 0)
+def _target(entry: Entry) -> Architecture:
+    return parse_target(entry.target) or Architecture(True, 0)

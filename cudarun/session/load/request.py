@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal
 from cudarun.records import dataclass
 
 if TYPE_CHECKING:  # the commands' help needs no images
-    from cudarun.images.versions import Target as Architecture
+    from cudarun.images.versions import Architecture
     from cudarun.session.image.image import Image
 
 Extent = tuple[int, int, int]

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import product
 
-from cudarun.emulator.isa.form import Form, OperandForm
-from cudarun.emulator.numerics.types import Kind, Type
+from cudarun.emulator.isa.form import InstructionForm, OperandForm
+from cudarun.emulator.numerics.types import Type, TypeKind
 from cudarun.emulator.words import Words
 from tests.golden.isa.case import Case
 from tests.golden.isa.rules import rule_of
@@ -23,18 +23,18 @@ _AMOUNTS = {
 _EVERY = {"e4m3x2", "e5m2x2"}
 
 
-def cases(forms: tuple[Form, ...]) -> Iterator[Case]:
+def cases(forms: tuple[InstructionForm, ...]) -> Iterator[Case]:
     """The cases of the rows that compute lane by lane; others have builders of their own."""
     for form in forms:
         if form.action is None and _plain(form):
             yield from _of_form(form)
 
 
-def _plain(form: Form) -> bool:
+def _plain(form: InstructionForm) -> bool:
     return all(operand.shape == "value" for operand in form.operands) and form.writes == 1
 
 
-def _of_form(form: Form) -> Iterator[Case]:
+def _of_form(form: InstructionForm) -> Iterator[Case]:
     for index, modifiers in enumerate(spellings(form)):
         words = form.match(modifiers)
         if words is None:
@@ -44,7 +44,7 @@ def _of_form(form: Form) -> Iterator[Case]:
         yield _case(form, words, name, form.operands[:whole], paired=index % 2 == 0)
 
 
-def spellings(form: Form, most: int = _MOST) -> Iterator[tuple[str, ...]]:
+def spellings(form: InstructionForm, most: int = _MOST) -> Iterator[tuple[str, ...]]:
     """The modifiers of the instructions that a row stands for."""
     choices = [
         [*sorted(form.classes.get(word, {word})), *([""] if optional else [])]
@@ -61,7 +61,12 @@ def spellings(form: Form, most: int = _MOST) -> Iterator[tuple[str, ...]]:
 
 
 def _case(
-    form: Form, words: Words, name: str, operands: tuple[OperandForm, ...], *, paired: bool
+    form: InstructionForm,
+    words: Words,
+    name: str,
+    operands: tuple[OperandForm, ...],
+    *,
+    paired: bool,
 ) -> Case:
     sources: list[str] = []
     results: list[str] = []
@@ -91,7 +96,7 @@ def _case(
     return Case(name, text, tuple(sources), tuple(results), rule_of(form.opcode, words))
 
 
-def _set_carry(form: Form, source: int) -> str:
+def _set_carry(form: InstructionForm, source: int) -> str:
     """A carry where the source is not 0, or a borrow."""
     if form.opcode.startswith("sub"):
         return f"sub.cc.u32 %t0, 0, %a{source};"
@@ -103,12 +108,12 @@ def _pool(opcode: str, operand: OperandForm, ptx_type: Type) -> str:
         return "amount"
     if ptx_type.name in _EVERY:
         return "u16:every"
-    if operand.relaxed and ptx_type.bits < 32 and ptx_type.kind is not Kind.FLOAT:
+    if operand.relaxed and ptx_type.bits < 32 and ptx_type.kind is not TypeKind.FLOAT:
         return "u32"  # a wider register, whose upper bits do not count
     return ptx_type.name
 
 
 def _result(ptx_type: Type, *, relaxed: bool) -> str:
-    if relaxed and ptx_type.bits < 32 and ptx_type.kind is not Kind.FLOAT:
+    if relaxed and ptx_type.bits < 32 and ptx_type.kind is not TypeKind.FLOAT:
         return "s32" if ptx_type.signed else "u32"
     return ptx_type.name

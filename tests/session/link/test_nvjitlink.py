@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from cudarun.errors import ImageRefused, OutOfTime, WorkerDied
-from cudarun.images.versions import Target as Architecture
+from cudarun.images.versions import Architecture
 from cudarun.session.driver.selection import parse_devices
 from cudarun.session.driver.target import Target
 from cudarun.session.image.image import Image

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from cudarun.errors import CudarunError, ImageRefused, RequestError
-from cudarun.images.versions import Target as Architecture
+from cudarun.images.versions import Architecture
 from cudarun.session.driver.calls import Driver
 from cudarun.session.driver.drivers import choose_driver
 from cudarun.session.image.image import Image

@@ -16,20 +16,20 @@ from cudarun.emulator.host.refusal import Refusal
 
 @call(1)
 def cuArrayCreate(pAllocateArray: CUDA_ARRAY_DESCRIPTOR) -> CUarray:
-    """An array of one or two dimensions, of 8-, 16- and 32-bit integers, halves and floats."""
+    """Create an array of one or two dimensions of 8-, 16- or 32-bit integers, f16 or f32."""
     return CUarray(create_array(process.current(), pAllocateArray).handle)
 
 
 @call(waits=True)
 def cuArrayDestroy(hArray: Handle) -> None:
-    """Destroy an array; textures of it are of no more use."""
+    """Destroy an array; textures that read it become invalid."""
     process.current()
     array_of(hArray).destroy()
 
 
 @call(1)
 def cuArrayGetDescriptor(hArray: Handle) -> CUDA_ARRAY_DESCRIPTOR:
-    """What an array was made from."""
+    """Return the descriptor that an array was created with."""
     process.current()
     array, descriptor = array_of(hArray), CUDA_ARRAY_DESCRIPTOR()
     descriptor.Format, descriptor.NumChannels = array.texel.format, array.texel.channels
@@ -38,7 +38,7 @@ def cuArrayGetDescriptor(hArray: Handle) -> CUDA_ARRAY_DESCRIPTOR:
 
 
 def array_of(handle: Handle) -> CudaArray:
-    """The array behind a handle; the driver takes a destroyed one for one of a lost context."""
+    """Return the array behind a handle; of a destroyed one the driver says its context is."""
     number = handle_value(handle)
     refusal = "CONTEXT_IS_DESTROYED" if process.handles.is_spent(number) else "INVALID_HANDLE"
     return process.handles.get(number, CudaArray, refusal)
@@ -48,7 +48,7 @@ def array_of(handle: Handle) -> CudaArray:
 
 
 def _part(handle: Handle, offset: int, size: int) -> Bytes:
-    """Bytes of an array's first row, whole texels or not."""
+    """Return bytes of an array's first row, which need not be whole texels."""
     row: Bytes = array_of(handle).rows[0]
     if offset + size > len(row):
         raise Refusal("INVALID_VALUE", f"{size} bytes at {offset} of a row of {len(row)}")

@@ -1,4 +1,4 @@
-"""What is common to all driver calls: the lock, the state they need, and how they answer.
+"""Common parts of all driver calls: the lock, required state, error handling and results.
 
 There are three kinds, by what a fault of an earlier kernel does to them (see `host.process`):
 
@@ -34,7 +34,7 @@ CALLS: dict[str, Callable[..., Answer]] = {}
 def query(
     outputs: int = 0, *, before_init: bool = False
 ) -> Callable[[Callable[P, object]], Callable[P, Answer]]:
-    """A call that a fault does not touch; ``before_init`` ones work without ``cuInit`` too.
+    """Declare a call that no fault affects; ``before_init`` ones also work without ``cuInit``.
 
     ``outputs`` is how many values follow the result, here and in the other two.
     """
@@ -42,14 +42,14 @@ def query(
 
 
 def enqueue(outputs: int = 0) -> Callable[[Callable[P, object]], Callable[P, Answer]]:
-    """A call that gives work to a stream."""
+    """Declare a call that submits work to a stream."""
     return _driver_call(outputs, False)
 
 
 def call(
     outputs: int = 0, *, waits: bool = False, of_current: bool = True
 ) -> Callable[[Callable[P, object]], Callable[P, Answer]]:
-    """Any other call; one that ``waits`` returns when the current device is done."""
+    """Declare any other call; one that ``waits`` returns when the current device is idle."""
     return _driver_call(outputs, True, waits=waits, of_current=of_current)
 
 
@@ -102,7 +102,7 @@ def _driver_call(
 
 
 def _with_integers(body: Callable[..., object]) -> Callable[[Args, Named], tuple[Args, Named]]:
-    """Return what turns a call's arguments for parameters of type ``int`` into integers.
+    """Return a function that converts a call's arguments for ``int`` parameters to integers.
 
     The bindings convert them as C does: a float loses its fraction, an array of no dimensions and
     an enum are numbers, text is a ``TypeError``.

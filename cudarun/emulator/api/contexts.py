@@ -23,15 +23,15 @@ from cudarun.emulator.host.refusal import Refusal
 
 @call(1, of_current=False)
 def cuDevicePrimaryCtxRetain(dev: Handle) -> CUcontext:
-    """The device's primary context, held once more; it is not made current."""
+    """Retain the device's primary context; it is not made current."""
     return CUcontext(process.primary_context(dev).retain().handle)
 
 
 @query()
 def cuDevicePrimaryCtxRelease(dev: Handle) -> None:
-    """Hold the primary context once less; with the last holder all that is in it goes.
+    """Release the primary context; the last release destroys everything in it.
 
-    It succeeds after a fault too, and heals nothing; so does `cuCtxDestroy`.
+    It succeeds after a fault too, without clearing it; so does `cuCtxDestroy`.
     """
     process.ready(process.device(dev))
     process.primary_context(dev).release()
@@ -39,9 +39,9 @@ def cuDevicePrimaryCtxRelease(dev: Handle) -> None:
 
 @query()
 def cuDevicePrimaryCtxReset(dev: Handle) -> None:
-    """Destroy the primary context until it is retained again; its holders still release it.
+    """Destroy the primary context until it is retained again; holders still have to release it.
 
-    It succeeds after a fault too, and heals nothing.
+    It succeeds after a fault too, without clearing it.
     """
     process.ready(process.device(dev))
     process.primary_context(dev).reset()
@@ -49,7 +49,7 @@ def cuDevicePrimaryCtxReset(dev: Handle) -> None:
 
 @query(2)
 def cuDevicePrimaryCtxGetState(dev: Handle) -> tuple[int, int]:
-    """The primary context's flags, and whether it is active."""
+    """Return the primary context's flags, and whether it is active."""
     primary = process.primary_context(dev)
     return primary.flags, int(primary.active)
 
@@ -65,7 +65,7 @@ def cuDevicePrimaryCtxSetFlags(dev: Handle, flags: int) -> None:
 
 @call(1, of_current=False)
 def cuCtxCreate(ctxCreateParams: Any, flags: SupportsInt, dev: Handle = None) -> CUcontext:
-    """Make a context and push it; with two arguments they are ``(flags, dev)``, as in CUDA 12."""
+    """Create a context and push it; with two arguments they are ``(flags, dev)``, as in CUDA 12."""
     given = (ctxCreateParams, flags, dev) if dev is not None else (None, ctxCreateParams, flags)
     parameters, flag_bits, device = given
     if parameters is not None:
@@ -77,7 +77,7 @@ def cuCtxCreate(ctxCreateParams: Any, flags: SupportsInt, dev: Handle = None) ->
 
 @query()
 def cuCtxDestroy(ctx: Handle) -> None:
-    """Destroy a context with all it owns; pop it where it is current to this thread."""
+    """Destroy a context and everything it owns; pop it if it is current to this thread."""
     _destroy(process.context(ctx))
 
 
@@ -92,7 +92,7 @@ def _destroy(context: Context) -> None:
 
 @query()
 def cuCtxPushCurrent(ctx: Handle) -> None:
-    """Make a context current to this thread, above the one that is."""
+    """Push a context, which becomes current to this thread."""
     process.stack.push(process.context(ctx))
 
 
@@ -110,26 +110,26 @@ def cuCtxSetCurrent(ctx: Handle) -> None:
 
 @query(1)
 def cuCtxGetCurrent() -> CUcontext:
-    """The current context of this thread; null where there is none."""
+    """Return the current context of this thread, or null."""
     context = process.stack.top
     return CUcontext(context.handle if context else 0)
 
 
 @query(1)
 def cuCtxGetDevice() -> CUdevice:
-    """The device of the current context."""
+    """Return the device of the current context."""
     return CUdevice(process.current().device.ordinal)
 
 
 @query(1)
 def cuCtxGetFlags() -> int:
-    """The flags of the current context."""
+    """Return the flags of the current context."""
     return process.current().flags
 
 
 @call()
 def cuCtxSetFlags(flags: int) -> None:
-    """Set the flags of the current context; how it maps host memory stays."""
+    """Set the flags of the current context, except the mapping of host memory."""
     context = process.current()
     kept = context.flags & int(CUctx_flags.CU_CTX_MAP_HOST)
     context.flags = checked_flags(flags) | kept
@@ -137,14 +137,14 @@ def cuCtxSetFlags(flags: int) -> None:
 
 @query(1)
 def cuCtxGetApiVersion(ctx: Handle) -> int:
-    """The API version a context was made for; of the current one where ``ctx`` is null."""
+    """Return the API version of a context, or of the current one if ``ctx`` is null."""
     _given_or_current(ctx)
     return API_VERSION
 
 
 @query(1)
 def cuCtxGetId(ctx: Handle) -> int:
-    """A number that no other context of this process has had."""
+    """Return a number that is unique among all contexts of this process."""
     return _given_or_current(ctx).id
 
 
@@ -165,7 +165,7 @@ def cuCtxSynchronize() -> None:
 
 @call(1)
 def cuCtxAttach(flags: int) -> CUcontext:
-    """Count one more use of the current context (deprecated)."""
+    """Increment the usage count of the current context (deprecated)."""
     if flags != 0:
         raise Refusal("INVALID_VALUE", "flags must be 0")
     context = process.current()
@@ -175,7 +175,7 @@ def cuCtxAttach(flags: int) -> CUcontext:
 
 @call(waits=True)
 def cuCtxDetach(ctx: Handle) -> None:
-    """Count one use less of the current context; with the last it is destroyed (deprecated)."""
+    """Decrement the usage count of the current context; at 0 it is destroyed (deprecated)."""
     context = process.context(ctx)
     if context is not process.current():
         raise Refusal("INVALID_CONTEXT", "the context is not the current one")
@@ -189,7 +189,7 @@ def cuCtxDetach(ctx: Handle) -> None:
 
 @call(1)
 def cuCtxGetLimit(limit: CUlimit) -> int:
-    """A resource limit of the current context."""
+    """Return a resource limit of the current context."""
     return process.current().limits.get(limit)
 
 
@@ -202,18 +202,18 @@ def cuCtxSetLimit(limit: CUlimit, value: int) -> None:
 
 @call(1)
 def cuCtxGetCacheConfig() -> CUfunc_cache:
-    """Which of L1 cache and shared memory the current context prefers."""
+    """Return the current context's preference for L1 cache or shared memory."""
     return process.current().cache_config
 
 
 @call()
 def cuCtxSetCacheConfig(config: CUfunc_cache) -> None:
-    """Prefer L1 cache or shared memory in the current context; here it changes nothing."""
+    """Prefer L1 cache or shared memory in the current context; no effect here."""
     process.current().cache_config = cache_preference(config)
 
 
 def cache_preference(config: CUfunc_cache) -> CUfunc_cache:
-    """A ``CUfunc_cache``; `Refusal` where the number is none."""
+    """Convert a number to a ``CUfunc_cache``; `Refusal` if it is none."""
     if int(config) not in set(map(int, CUfunc_cache)):
         raise Refusal("INVALID_VALUE", f"{int(config)} is not a CUfunc_cache")
     return CUfunc_cache(int(config))
@@ -221,14 +221,14 @@ def cache_preference(config: CUfunc_cache) -> CUfunc_cache:
 
 @call(2)
 def cuCtxGetStreamPriorityRange() -> tuple[int, int]:
-    """The least and the greatest priority; greater is a lower number."""
+    """Return the least and the greatest priority; greater is a lower number."""
     process.current()
     return STREAM_PRIORITIES
 
 
 @call()
 def cuCtxResetPersistingL2Cache() -> None:
-    """There is no cache to reset."""
+    """Do nothing: the emulated device has no cache."""
     process.current()
 
 
@@ -237,7 +237,7 @@ def cuCtxResetPersistingL2Cache() -> None:
 
 @call()
 def cuCtxEnablePeerAccess(peerContext: Handle, Flags: int) -> None:
-    """Let kernels of the current context reach the memory of another device's context."""
+    """Let kernels of the current context access the memory of another device's context."""
     context, peer = process.current(), process.context(peerContext)
     if Flags != 0:
         raise Refusal("INVALID_VALUE", "Flags must be 0")
@@ -262,11 +262,11 @@ def cuCtxDisablePeerAccess(peerContext: Handle) -> None:
 
 @call()
 def cuProfilerStart() -> None:
-    """Begin to profile: there is no profiler."""
+    """Start profiling; no effect here."""
     process.current()
 
 
 @call()
 def cuProfilerStop() -> None:
-    """End profiling: there is no profiler."""
+    """Stop profiling; no effect here."""
     process.current()

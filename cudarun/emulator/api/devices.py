@@ -32,7 +32,7 @@ _P2P_ATTRIBUTES = range(1, 5)
 
 @query(before_init=True)
 def cuInit(Flags: int) -> None:
-    """Make the emulated devices; ``CUDARUN_CPU_DEVICES`` says how many."""
+    """Create the emulated devices; ``CUDARUN_CPU_DEVICES`` sets their number."""
     if Flags != 0:
         raise Refusal("INVALID_VALUE", "Flags must be 0")
     process.initialise()
@@ -40,19 +40,19 @@ def cuInit(Flags: int) -> None:
 
 @query(1, before_init=True)
 def cuDriverGetVersion() -> int:
-    """The CUDA version whose driver this one follows."""
+    """Return the CUDA version of the driver that is emulated."""
     return DRIVER_VERSION
 
 
 @query(1, before_init=True)
 def cuGetErrorName(error: CUresult) -> bytes:
-    """``CUDA_ERROR_…``, as bytes."""
+    """Return the name of a result, ``CUDA_ERROR_…``, as bytes."""
     return str(_known_result(error).name).encode()
 
 
 @query(1, before_init=True)
 def cuGetErrorString(error: CUresult) -> bytes:
-    """What a result means in words, as bytes."""
+    """Return the description of a result, as bytes."""
     result = _known_result(error)
     return DESCRIPTIONS.get(int(result), str(result.name)).encode()
 
@@ -65,26 +65,26 @@ def _known_result(error: CUresult) -> CUresult:
 
 @query(1)
 def cuDeviceGet(ordinal: int) -> CUdevice:
-    """The device with an index."""
+    """Return the device with an index."""
     return CUdevice(process.device(ordinal).ordinal)
 
 
 @query(1)
 def cuDeviceGetCount() -> int:
-    """How many emulated devices there are."""
+    """Return the number of emulated devices."""
     return len(process.devices)
 
 
 @query(1)
 def cuDeviceGetName(length: int, dev: Handle) -> bytes:
-    """The device's name in ``length`` bytes: a NUL after it, then spaces, as the bindings do."""
+    """Return the device's name in ``length`` bytes: NUL-terminated, then spaces."""
     process.device(dev)
     return padded_name(NAME, length)
 
 
 @query(1)
 def cuDeviceGetUuid(dev: Handle) -> CUuuid:
-    """16 bytes that name the device, the same in every process."""
+    """Return the 16 bytes that identify the device; the same in every process."""
     uuid = CUuuid()
     ctypes.memmove(uuid.getPtr(), process.device(dev).uuid, 16)
     return uuid
@@ -92,32 +92,32 @@ def cuDeviceGetUuid(dev: Handle) -> CUuuid:
 
 @query(1)
 def cuDeviceTotalMem(dev: Handle) -> int:
-    """How many bytes the device can allocate."""
+    """Return the number of bytes that the device can allocate."""
     return process.device(dev).memory.capacity
 
 
 @query(1)
 def cuDeviceGetAttribute(attrib: CUdevice_attribute, dev: Handle) -> int:
-    """The value of a ``CUdevice_attribute``."""
+    """Return the value of a ``CUdevice_attribute``."""
     return process.device(dev).attribute(attrib)
 
 
 @query(2)
 def cuDeviceComputeCapability(dev: Handle) -> tuple[int, int]:
-    """Major and minor."""
+    """Return the major and the minor compute capability."""
     process.device(dev)
     return CAPABILITY
 
 
 @query(1)
 def cuDeviceGetPCIBusId(length: int, dev: Handle) -> bytes:
-    """``domain:bus:device.function`` in ``length`` bytes."""
+    """Return ``domain:bus:device.function`` in ``length`` bytes."""
     return padded_name(process.device(dev).pci_bus_id, length)
 
 
 @query(1)
 def cuDeviceGetByPCIBusId(pciBusId: bytes) -> CUdevice:
-    """The device at a PCI address; the domain and the function may be left out."""
+    """Return the device at a PCI address; domain and function may be omitted."""
     text = c_string(pciBusId)
     match = _PCI_BUS_ID.fullmatch(text)
     if match is None:
@@ -131,7 +131,7 @@ def cuDeviceGetByPCIBusId(pciBusId: bytes) -> CUdevice:
 
 @query(1)
 def cuDeviceCanAccessPeer(dev: Handle, peerDev: Handle) -> int:
-    """Every emulated device reaches every other's memory."""
+    """Return 1: every emulated device can access the memory of every other."""
     return int(process.device(dev) is not process.device(peerDev))
 
 
@@ -139,7 +139,7 @@ def cuDeviceCanAccessPeer(dev: Handle, peerDev: Handle) -> int:
 def cuDeviceGetP2PAttribute(
     attrib: CUdevice_P2PAttribute, srcDevice: Handle, dstDevice: Handle
 ) -> int:
-    """What the link between two different devices can do."""
+    """Return an attribute of the link between two different devices."""
     if process.device(srcDevice) is process.device(dstDevice):
         raise Refusal("INVALID_DEVICE", "the two devices are the same")
     if int(attrib) not in _P2P_ATTRIBUTES:

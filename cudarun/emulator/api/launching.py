@@ -47,7 +47,7 @@ def cuLaunchKernel(
 def cuLaunchKernelEx(
     config: CUlaunchConfig | None, f: Handle, kernelParams: KernelParameters, extra: HostPointer
 ) -> None:
-    """Launch with attributes: cooperatively, in clusters."""
+    """Launch with attributes: cooperative launch, clusters."""
     if config is None:
         raise Refusal("INVALID_VALUE", "the launch configuration is null")
     launch(process, f, geometry_of(config), config.hStream, kernelParams, extra)
@@ -66,7 +66,7 @@ def cuLaunchCooperativeKernel(
     hStream: Handle,
     kernelParams: KernelParameters,
 ) -> None:
-    """Launch with all blocks resident, so that they can wait for each other."""
+    """Launch with all blocks resident, so that they can synchronize with each other."""
     grid, block = (gridDimX, gridDimY, gridDimZ), (blockDimX, blockDimY, blockDimZ)
     geometry = LaunchGeometry(grid, block, sharedMemBytes, cooperative=True)
     launch(process, f, geometry, hStream, kernelParams, None)
@@ -74,14 +74,14 @@ def cuLaunchCooperativeKernel(
 
 @enqueue()
 def cuLaunchHostFunc(hStream: Handle, fn: Handle, userData: Handle) -> None:
-    """Call a function of the host, a C function pointer, in the order of a stream."""
+    """Call a host function, a C function pointer, in the order of a stream."""
     if process.ready(process.stream(hStream).context.device):
         ctypes.CFUNCTYPE(None, ctypes.c_void_p)(handle_value(fn))(handle_value(userData))
 
 
 @enqueue()
 def cuStreamAddCallback(hStream: Handle, callback: Handle, userData: Handle, flags: int) -> None:
-    """Call a function ``(stream, result, userData)`` of the host in the order of a stream."""
+    """Call a host function ``(stream, result, userData)`` in the order of a stream."""
     if flags != 0:
         raise Refusal("INVALID_VALUE", "flags must be 0")
     if process.ready(process.stream(hStream).context.device):
@@ -93,7 +93,7 @@ def cuStreamAddCallback(hStream: Handle, callback: Handle, userData: Handle, fla
 def cuOccupancyMaxActiveBlocksPerMultiprocessor(
     func: Handle, blockSize: int, dynamicSMemSize: int
 ) -> int:
-    """How many blocks of a kernel are resident on a multiprocessor at one time."""
+    """Return the number of resident blocks of a kernel per multiprocessor."""
     return _resident(func, blockSize, dynamicSMemSize)
 
 
@@ -101,7 +101,7 @@ def cuOccupancyMaxActiveBlocksPerMultiprocessor(
 def cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
     func: Handle, blockSize: int, dynamicSMemSize: int, flags: int
 ) -> int:
-    """`cuOccupancyMaxActiveBlocksPerMultiprocessor`; the flags are for caches."""
+    """`cuOccupancyMaxActiveBlocksPerMultiprocessor`; the flags only affect caches."""
     return _resident(func, blockSize, dynamicSMemSize)
 
 
@@ -115,7 +115,7 @@ def _resident(func: Handle, threads: int, dynamic_shared: int) -> int:
 def cuOccupancyMaxPotentialBlockSize(
     func: Handle, blockSizeToDynamicSMemSize: Handle, dynamicSMemSize: int, blockSizeLimit: int
 ) -> tuple[int, int]:
-    """The smallest grid and the block size that fill the device best."""
+    """Return the smallest grid and the block size with maximum occupancy."""
     return _best_block(func, blockSizeToDynamicSMemSize, dynamicSMemSize, blockSizeLimit)
 
 
@@ -135,13 +135,13 @@ def cuOccupancyMaxPotentialBlockSizeWithFlags(
     blockSizeLimit: int,
     flags: int,
 ) -> tuple[int, int]:
-    """`cuOccupancyMaxPotentialBlockSize`; the flags are for caches."""
+    """`cuOccupancyMaxPotentialBlockSize`; the flags only affect caches."""
     return _best_block(func, blockSizeToDynamicSMemSize, dynamicSMemSize, blockSizeLimit)
 
 
 @call(1)
 def cuOccupancyAvailableDynamicSMemPerBlock(func: Handle, numBlocks: int, blockSize: int) -> int:
-    """The most dynamic shared memory with which so many blocks are still resident."""
+    """Return the most dynamic shared memory with which so many blocks are resident."""
     if numBlocks <= 0 or blockSize <= 0:
         raise Refusal("INVALID_VALUE", f"{numBlocks} blocks of {blockSize} threads")
     function = function_of(func)

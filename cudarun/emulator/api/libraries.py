@@ -48,7 +48,7 @@ def cuLibraryLoadData(
     libraryOptionValues: OptionValues,
     numLibraryOptions: int,
 ) -> CUlibrary:
-    """Load an image for all contexts; one that is no good is accepted (`cuLibraryGetKernel`)."""
+    """Load an image for all contexts; an invalid one fails later (`cuLibraryGetKernel`)."""
     return _load(image_bytes(code), DriverJitOptions(numJitOptions, jitOptions, jitOptionsValues))
 
 
@@ -78,7 +78,7 @@ def _load(image: bytes, options: DriverJitOptions) -> CUlibrary:
 
 @call(waits=True)
 def cuLibraryUnload(library: Handle) -> None:
-    """Take a library out of every context."""
+    """Unload a library from every context."""
     unloaded = _library(library)
     for device in process.devices:
         process.ready(device)
@@ -87,19 +87,19 @@ def cuLibraryUnload(library: Handle) -> None:
 
 @call(1)
 def cuLibraryGetKernel(library: Handle, name: bytes) -> CUkernel:
-    """A kernel of a library by name; whatever is wrong with the image is told here."""
+    """Return a kernel of a library by name; fails if the image is invalid."""
     return CUkernel(_library(library).kernel(c_string(name)).handle)
 
 
 @call(1)
 def cuLibraryGetKernelCount(lib: Handle) -> int:
-    """How many kernels a library has; none where its image is no good."""
+    """Return the number of kernels of a library; 0 if its image is invalid."""
     return len(_library(lib).kernels())
 
 
 @call(1)
 def cuLibraryEnumerateKernels(numKernels: int, lib: Handle) -> list[CUkernel]:
-    """The first ``numKernels`` kernels of a library; null handles where there are fewer."""
+    """Return the first ``numKernels`` kernels of a library, padded with null handles."""
     kernels = list(_library(lib).kernels().values())[:numKernels]
     missing = [CUkernel(0)] * (numKernels - len(kernels))
     return [CUkernel(kernel.handle) for kernel in kernels] + missing
@@ -107,13 +107,13 @@ def cuLibraryEnumerateKernels(numKernels: int, lib: Handle) -> list[CUkernel]:
 
 @call(1)
 def cuLibraryGetModule(library: Handle) -> CUmodule:
-    """What stands for the library in the current context."""
+    """Return the module of a library in the current context."""
     return CUmodule(_library(library).module(process.current()).handle)
 
 
 @call(2)
 def cuLibraryGetGlobal(library: Handle, name: bytes) -> tuple[CUdeviceptr, int]:
-    """Address and size of a variable in the current context."""
+    """Return address and size of a variable in the current context."""
     module = _library(library).module(process.current())
     address, size = module.variable(c_string(name))
     return CUdeviceptr(address), size
@@ -121,7 +121,7 @@ def cuLibraryGetGlobal(library: Handle, name: bytes) -> tuple[CUdeviceptr, int]:
 
 @call(2)
 def cuLibraryGetManaged(library: Handle, name: bytes) -> tuple[CUdeviceptr, int]:
-    """Address and size of a managed variable, the same in every context; none need be current."""
+    """Return address and size of a managed variable; no context need be current."""
     address, size = _library(library).managed_variable(c_string(name))
     return CUdeviceptr(address), size
 
@@ -131,25 +131,25 @@ def cuLibraryGetManaged(library: Handle, name: bytes) -> tuple[CUdeviceptr, int]
 
 @call(1)
 def cuKernelGetFunction(kernel: Handle) -> CUfunction:
-    """What stands for a kernel in the current context."""
+    """Return the function of a kernel in the current context."""
     return CUfunction(_kernel(kernel).function(process.current()).handle)
 
 
 @call(1)
 def cuKernelGetLibrary(kernel: Handle) -> CUlibrary:
-    """The library of a kernel."""
+    """Return the library of a kernel."""
     return CUlibrary(_kernel(kernel).library.handle)
 
 
 @call(1)
 def cuKernelGetName(hfunc: Handle) -> bytes:
-    """The kernel's name in the PTX text."""
+    """Return the kernel's name in the PTX text."""
     return _kernel(hfunc).code.name.encode()
 
 
 @call(1)
 def cuKernelGetAttribute(attrib: CUfunction_attribute, kernel: Handle, dev: Handle) -> int:
-    """The value of a ``CUfunction_attribute`` on a device."""
+    """Return the value of a ``CUfunction_attribute`` on a device."""
     return _attributes(kernel, dev).get(attrib)
 
 
@@ -157,13 +157,13 @@ def cuKernelGetAttribute(attrib: CUfunction_attribute, kernel: Handle, dev: Hand
 def cuKernelSetAttribute(
     attrib: CUfunction_attribute, val: int, kernel: Handle, dev: Handle
 ) -> None:
-    """Change an attribute on a device; what ``cuFuncSetAttribute`` has set stays above it."""
+    """Set an attribute on a device; values set by ``cuFuncSetAttribute`` take precedence."""
     _attributes(kernel, dev).set(attrib, val)
 
 
 @call()
 def cuKernelSetCacheConfig(kernel: Handle, config: CUfunc_cache, dev: Handle) -> None:
-    """Prefer L1 cache or shared memory for a kernel; here it changes nothing."""
+    """Prefer L1 cache or shared memory for a kernel; no effect here."""
     _attributes(kernel, dev)
     cache_preference(config)
 
@@ -174,12 +174,12 @@ def _attributes(kernel: Handle, dev: Handle) -> FunctionAttributes:
 
 @call(2)
 def cuKernelGetParamInfo(kernel: Handle, paramIndex: int) -> tuple[int, int]:
-    """Offset and size of a parameter in the parameter buffer; a context must be current."""
+    """Return offset and size of a parameter in the parameter buffer; needs a current context."""
     process.current()
     return parameter(_kernel(kernel).code, paramIndex)
 
 
 @call(1)
 def cuKernelGetParamCount(kernel: Handle) -> int:
-    """How many parameters a kernel has."""
+    """Return the number of parameters of a kernel."""
     return len(_kernel(kernel).code.parameters)

@@ -29,7 +29,7 @@ _INPUTS = (
 
 
 class _LinkState:
-    """A link under way; what it has made lives as long."""
+    """A link in progress; it owns the linked image."""
 
     def __init__(self, context: Context, options: DriverJitOptions) -> None:
         self.options = options
@@ -46,12 +46,12 @@ class _LinkState:
         self._context.handles.remove(self.handle)
 
     def check_open(self) -> None:
-        """Raise `Refusal` where the link is complete: it takes no more inputs."""
+        """Raise `Refusal` if the link is complete."""
         if self.image is not None:
             raise Refusal("INVALID_VALUE", "the link is complete")
 
     def add(self, kind: CUjitInputType, image: bytes, name: str) -> None:
-        """Take an input; the error log says why it is refused."""
+        """Add an input; if it is refused, the error log has the reason."""
         self.check_open()
         if kind not in _INPUTS:
             raise Refusal("NOT_SUPPORTED", f"the emulated device does not link {kind.name}")
@@ -70,7 +70,7 @@ class _LinkState:
             raise Refusal("INVALID_SOURCE", str(error)) from None
 
     def complete(self) -> tuple[int, int]:
-        """Address and size of the linked image. What nobody defines is only told in the log."""
+        """Return address and size of the linked image; undefined symbols are only logged."""
         self.options.append("error", "\n".join(self.linker.undefined()))
         try:
             linked = self.linker.complete()
@@ -138,11 +138,11 @@ def cuLinkAddFile(
 
 @call(2)
 def cuLinkComplete(state: Handle) -> tuple[int, int]:
-    """Finish a link: address and size of the image, which lives as long as the link state."""
+    """Finish a link; return address and size of the image, which the link state owns."""
     return _state(state).complete()
 
 
 @call()
 def cuLinkDestroy(state: Handle) -> None:
-    """End a link; its image is gone."""
+    """Destroy a link and its image."""
     _state(state).destroy()

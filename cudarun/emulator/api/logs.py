@@ -1,4 +1,4 @@
-"""The driver's log: driver API, section 6.36. Faults of kernels are reported here."""
+"""The driver's log: driver API, section 6.36. Kernel faults are reported here."""
 # ruff: noqa: N802, N803 - the names are CUDA's
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from cudarun.emulator.host.refusal import Refusal
 
 @query(1, before_init=True)
 def cuLogsCurrent(flags: int) -> CUlogIterator:
-    """An iterator to the place where the next message will be; no flags are refused."""
+    """Return an iterator to the place of the next message; any flags are accepted."""
     return CUlogIterator(process.log.next)
 
 
@@ -68,7 +68,7 @@ def _start(iterator: CUlogIterator | None) -> int:
 
 
 def _advanced(iterator: CUlogIterator | None) -> CUlogIterator | None:
-    """The same iterator object, as the bindings return it, pointing past the newest message."""
+    """Return the same iterator object, as the bindings do, pointing past the newest message."""
     if iterator is not None:
         ctypes.c_uint.from_address(iterator.getPtr()).value = process.log.next
     return iterator

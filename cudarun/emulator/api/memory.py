@@ -31,7 +31,7 @@ _HOST_REGISTER_FLAGS = 15
 def allocated(
     size: int, kind: AllocationKind, flags: int = 0, *, pool: Pool | None = None
 ) -> DriverAllocation:
-    """A new buffer of the current context; ``pool`` is what device memory is taken from."""
+    """Allocate memory in the current context; ``pool`` is the pool to take device memory from."""
     context = process.current()
     if size == 0:
         raise Refusal("INVALID_VALUE", "an allocation of 0 bytes")
@@ -53,13 +53,13 @@ def allocated(
 
 @call(1)
 def cuMemAlloc(bytesize: int) -> CUdeviceptr:
-    """Device memory; its contents are not defined, here they are zeros."""
+    """Allocate device memory; its contents are undefined, here zeros."""
     return CUdeviceptr(allocated(bytesize, AllocationKind.DEVICE).address)
 
 
 @call(1)
 def cuMemAllocAsync(bytesize: int, hStream: Handle) -> CUdeviceptr:
-    """Device memory of the device's pool, in the order of a stream."""
+    """Allocate device memory from the device's current pool, in the order of a stream."""
     pool = process.pools_of(process.stream(hStream).context.device.ordinal).current
     return CUdeviceptr(allocated(bytesize, AllocationKind.DEVICE, pool=pool).address)
 
@@ -68,7 +68,7 @@ def cuMemAllocAsync(bytesize: int, hStream: Handle) -> CUdeviceptr:
 def cuMemAllocPitch(
     WidthInBytes: int, Height: int, ElementSizeBytes: int
 ) -> tuple[CUdeviceptr, int]:
-    """Device memory for rows, and how far apart they are to begin."""
+    """Allocate device memory for rows; return the address and the pitch."""
     if ElementSizeBytes not in (4, 8, 16):
         raise Refusal("INVALID_VALUE", f"an element of {ElementSizeBytes} bytes")
     pitch = -(-WidthInBytes // _PITCH) * _PITCH
@@ -77,7 +77,7 @@ def cuMemAllocPitch(
 
 @call(1)
 def cuMemAllocManaged(bytesize: int, flags: int) -> CUdeviceptr:
-    """Memory with one address for the host and every device."""
+    """Allocate memory with one address for the host and every device."""
     if flags not in _ATTACH_FLAGS:
         raise Refusal("INVALID_VALUE", f"{flags:#x} is not one of CUmemAttach_flags")
     return CUdeviceptr(allocated(bytesize, AllocationKind.MANAGED, flags).address)
@@ -85,7 +85,7 @@ def cuMemAllocManaged(bytesize: int, flags: int) -> CUdeviceptr:
 
 @call(waits=True)
 def cuMemFree(dptr: Handle) -> None:
-    """Give device or managed memory back; null is fine."""
+    """Free device or managed memory; null is allowed."""
     process.current()
     address = handle_value(dptr)
     if address:
@@ -94,20 +94,20 @@ def cuMemFree(dptr: Handle) -> None:
 
 @call()
 def cuMemFreeAsync(dptr: Handle, hStream: Handle) -> None:
-    """Give device memory back, in the order of a stream."""
+    """Free device memory, in the order of a stream."""
     process.ready(process.stream(hStream).context.device)
     process.buffers.release(handle_value(dptr), AllocationKind.DEVICE)
 
 
 @call(1)
 def cuMemAllocHost(bytesize: int) -> int:
-    """Page-locked host memory, which kernels reach at the same address."""
+    """Allocate page-locked host memory, which kernels access at the same address."""
     return allocated(bytesize, AllocationKind.PAGE_LOCKED).address
 
 
 @call(1)
 def cuMemHostAlloc(bytesize: int, Flags: int) -> int:
-    """Page-locked host memory, which kernels reach at the same address; of 0 bytes none, at 0."""
+    """Allocate page-locked host memory, accessible to kernels; for 0 bytes return null."""
     if Flags & ~_HOST_ALLOC_FLAGS:
         raise Refusal("INVALID_VALUE", f"{Flags:#x} is no combination of CU_MEMHOSTALLOC flags")
     if bytesize == 0:
@@ -118,14 +118,14 @@ def cuMemHostAlloc(bytesize: int, Flags: int) -> int:
 
 @call(waits=True)
 def cuMemFreeHost(p: HostPointer) -> None:
-    """Give page-locked host memory back."""
+    """Free page-locked host memory."""
     process.current()
     process.buffers.release(address_of(p), AllocationKind.PAGE_LOCKED)
 
 
 @call()
 def cuMemHostRegister(p: HostPointer, bytesize: int, Flags: int) -> None:
-    """Let kernels reach host memory of the program's own."""
+    """Register the program's own host memory for access by kernels."""
     context, address = process.current(), address_of(p)
     if bytesize == 0 or address == 0 or Flags & ~_HOST_REGISTER_FLAGS:
         raise Refusal("INVALID_VALUE", "no memory, or unknown CU_MEMHOSTREGISTER flags")
@@ -147,7 +147,7 @@ def cuMemHostUnregister(p: HostPointer) -> None:
 
 @call(1)
 def cuMemHostGetDevicePointer(p: HostPointer, Flags: int) -> CUdeviceptr:
-    """The address at which kernels reach page-locked memory: the same."""
+    """Return the device address of page-locked memory: the same as the host's."""
     process.current()
     address = address_of(p)
     if Flags != 0:
@@ -158,7 +158,7 @@ def cuMemHostGetDevicePointer(p: HostPointer, Flags: int) -> CUdeviceptr:
 
 @call(1)
 def cuMemHostGetFlags(p: HostPointer) -> int:
-    """The flags that page-locked memory was made with."""
+    """Return the flags that page-locked memory was allocated with."""
     process.current()
     return _page_locked(address_of(p)).flags
 
@@ -172,14 +172,14 @@ def _page_locked(address: int) -> DriverAllocation:
 
 @call(2)
 def cuMemGetInfo() -> tuple[int, int]:
-    """Free and total bytes of the current device."""
+    """Return free and total bytes of the current device."""
     memory = process.current().device.memory
     return memory.capacity - memory.used, memory.capacity
 
 
 @call(2)
 def cuMemGetAddressRange(dptr: Handle) -> tuple[CUdeviceptr, int]:
-    """Base and size of the allocation that an address is in."""
+    """Return base and size of the allocation that contains an address."""
     process.current()
     address = handle_value(dptr)
     memory = process.memory_at(address)
@@ -193,7 +193,7 @@ def cuMemGetAddressRange(dptr: Handle) -> tuple[CUdeviceptr, int]:
 
 
 def device_bytes(pointer: Handle, size: int, *, to_write: bool = False) -> Bytes:
-    """Memory that is the device's to reach; ``to_write`` if all of it is going to be written."""
+    """Return memory that the device can access; ``to_write`` if all of it will be written."""
     address = handle_value(pointer)
     memory = process.memory_at(address)
     if memory is None and size:
@@ -202,13 +202,13 @@ def device_bytes(pointer: Handle, size: int, *, to_write: bool = False) -> Bytes
 
 
 def any_bytes(pointer: HostPointer, size: int, *, to_write: bool = False) -> Bytes:
-    """Memory of a device or the host, which the address tells."""
+    """Return memory of a device or of the host, by its address."""
     address = address_of(pointer)
     return bytes_anywhere(process.memory_at(address), address, size, to_write=to_write)
 
 
 def given_host_bytes(data: HostPointer, size: int) -> Bytes:
-    """Memory that is the program's own."""
+    """Return memory of the program's own."""
     address = address_of(data)
     if address == 0 and size:
         raise Refusal("INVALID_VALUE", "the host pointer is null")
@@ -326,7 +326,7 @@ def _fill_in_stream(pointer: Handle, value: int, count: int, width: int, stream:
 
 
 def check_alignment(pointer: Handle, width: int) -> None:
-    """Raise `Refusal` where an address does not suit items of ``width`` bytes."""
+    """Raise `Refusal` if an address is not aligned for items of ``width`` bytes."""
     if handle_value(pointer) % width:
         raise Refusal("INVALID_VALUE", f"the address is no multiple of {width}")
 
@@ -372,7 +372,7 @@ def cuMemsetD32Async(dstDevice: Handle, ui: int, N: int, hStream: Handle) -> Non
 
 @call(1)
 def cuPointerGetAttribute(attribute: CUpointer_attribute, ptr: Handle) -> object:
-    """What the driver knows of an address."""
+    """Return an attribute of an address."""
     address = handle_value(ptr)
     buffer = process.buffers.find(address)
     if buffer is None:
@@ -384,7 +384,7 @@ def cuPointerGetAttribute(attribute: CUpointer_attribute, ptr: Handle) -> object
 def cuPointerGetAttributes(
     numAttributes: int, attributes: Sequence[CUpointer_attribute], ptr: Handle
 ) -> list[object]:
-    """Several attributes of an address; zeros where the driver does not know it."""
+    """Return several attributes of an address; zeros for memory unknown to the driver."""
     if len(attributes) < numAttributes:
         raise RuntimeError(f"List is too small: {len(attributes)} < {numAttributes}")
     address = handle_value(ptr)
@@ -398,19 +398,19 @@ def cuPointerGetAttributes(
 def cuMemPrefetchAsync(
     devPtr: Handle, count: int, location: object, *flags_and_stream: object
 ) -> None:
-    """Move managed memory near to where it is used: it is there already."""
+    """Prefetch managed memory; no effect here."""
     _managed(devPtr, count)
 
 
 @call()
 def cuMemAdvise(devPtr: Handle, count: int, advice: CUmem_advise, location: object) -> None:
-    """Take advice on managed memory: it changes nothing here."""
+    """Give advice on managed memory; no effect here."""
     _managed(devPtr, count)
 
 
 @enqueue()
 def cuStreamAttachMemAsync(hStream: Handle, dptr: Handle, length: int, flags: int) -> None:
-    """Tie managed memory to a stream: it changes nothing here."""
+    """Attach managed memory to a stream; no effect here."""
     process.stream(hStream)
     _managed(dptr, length)
 

@@ -41,7 +41,7 @@ def _module(handle: Handle) -> LoadedModule:
 
 
 def function_of(handle: Handle) -> LoadedFunction:
-    """The function behind a ``CUfunction``; a ``CUkernel`` means its one in the current context."""
+    """Return the function behind a ``CUfunction``, or a ``CUkernel``'s in the current context."""
     value = handle_value(handle)
     kernel = process.handles.find(value, LibraryKernel)
     if kernel is not None:
@@ -87,7 +87,7 @@ def _load(image: bytes, options: DriverJitOptions) -> CUmodule:
 
 @call(waits=True)
 def cuModuleUnload(hmod: Handle) -> None:
-    """Take a module out of its context."""
+    """Unload a module from its context."""
     module = _module(hmod)
     process.ready(module.context.device)
     module.unload()
@@ -95,7 +95,7 @@ def cuModuleUnload(hmod: Handle) -> None:
 
 @query(1)
 def cuModuleGetLoadingMode() -> CUmoduleLoadingMode:
-    """Lazy, unless ``CUDA_MODULE_LOADING`` is ``EAGER``."""
+    """Return lazy, or eager if ``CUDA_MODULE_LOADING`` is ``EAGER``."""
     if loads_eagerly():
         return CUmoduleLoadingMode.CU_MODULE_EAGER_LOADING
     return CUmoduleLoadingMode.CU_MODULE_LAZY_LOADING
@@ -103,19 +103,19 @@ def cuModuleGetLoadingMode() -> CUmoduleLoadingMode:
 
 @call(1)
 def cuModuleGetFunction(hmod: Handle, name: bytes) -> CUfunction:
-    """A kernel of a module by name."""
+    """Return a kernel of a module by name."""
     return CUfunction(_module(hmod).function(c_string(name)).handle)
 
 
 @call(1)
 def cuModuleGetFunctionCount(mod: Handle) -> int:
-    """How many kernels a module has."""
+    """Return the number of kernels of a module."""
     return len(_module(mod).functions)
 
 
 @call(1)
 def cuModuleEnumerateFunctions(numFunctions: int, mod: Handle) -> list[CUfunction]:
-    """The first ``numFunctions`` kernels of a module; null handles where there are fewer."""
+    """Return the first ``numFunctions`` kernels of a module, padded with null handles."""
     functions = list(_module(mod).functions.values())[:numFunctions]
     missing = [CUfunction(0)] * (numFunctions - len(functions))
     return [CUfunction(function.handle) for function in functions] + missing
@@ -123,7 +123,7 @@ def cuModuleEnumerateFunctions(numFunctions: int, mod: Handle) -> list[CUfunctio
 
 @call(2)
 def cuModuleGetGlobal(hmod: Handle, name: bytes) -> tuple[CUdeviceptr, int]:
-    """Address and size of a variable of a module."""
+    """Return address and size of a variable of a module."""
     address, size = _module(hmod).variable(c_string(name))
     return CUdeviceptr(address), size
 
@@ -133,50 +133,50 @@ def cuModuleGetGlobal(hmod: Handle, name: bytes) -> tuple[CUdeviceptr, int]:
 
 @call(1)
 def cuFuncGetAttribute(attrib: CUfunction_attribute, hfunc: Handle) -> int:
-    """The value of a ``CUfunction_attribute``."""
+    """Return the value of a ``CUfunction_attribute``."""
     return function_of(hfunc).attributes.get(attrib)
 
 
 @call()
 def cuFuncSetAttribute(hfunc: Handle, attrib: CUfunction_attribute, value: int) -> None:
-    """Change an attribute that can be changed."""
+    """Set an attribute that is not read-only."""
     function_of(hfunc).attributes.set(attrib, value)
 
 
 @call()
 def cuFuncSetCacheConfig(hfunc: Handle, config: CUfunc_cache) -> None:
-    """Prefer L1 cache or shared memory for a function; here it changes nothing."""
+    """Prefer L1 cache or shared memory for a function; no effect here."""
     function_of(hfunc)
     cache_preference(config)
 
 
 @call(1)
 def cuFuncGetModule(hfunc: Handle) -> CUmodule:
-    """The module of a function."""
+    """Return the module of a function."""
     return CUmodule(function_of(hfunc).module.handle)
 
 
 @call(1)
 def cuFuncGetName(hfunc: Handle) -> bytes:
-    """The function's name in the PTX text."""
+    """Return the function's name in the PTX text."""
     return function_of(hfunc).code.name.encode()
 
 
 @call(2)
 def cuFuncGetParamInfo(func: Handle, paramIndex: int) -> tuple[int, int]:
-    """Offset and size of a parameter in the parameter buffer."""
+    """Return offset and size of a parameter in the parameter buffer."""
     return parameter(function_of(func).code, paramIndex)
 
 
 @call(1)
 def cuFuncGetParamCount(func: Handle) -> int:
-    """How many parameters a function has."""
+    """Return the number of parameters of a function."""
     return len(function_of(func).code.parameters)
 
 
 @call(1)
 def cuFuncIsLoaded(function: Handle) -> CUfunctionLoadingState:
-    """Whether lazy loading has come to this function yet."""
+    """Return the lazy-loading state of a function."""
     loaded = function_of(function).loaded
     return CUfunctionLoadingState(int(loaded))
 

@@ -30,19 +30,19 @@ def _pool(handle: Handle) -> Pool:
 
 @call(1)
 def cuDeviceGetDefaultMemPool(dev: Handle) -> CUmemoryPool:
-    """The pool that a device begins with."""
+    """Return the default pool of a device."""
     return CUmemoryPool(process.pools_of(dev).default.handle)
 
 
 @call(1)
 def cuDeviceGetMemPool(dev: Handle) -> CUmemoryPool:
-    """The pool that ``cuMemAllocAsync`` allocates from."""
+    """Return the pool that ``cuMemAllocAsync`` allocates from."""
     return CUmemoryPool(process.pools_of(dev).current.handle)
 
 
 @call()
 def cuDeviceSetMemPool(dev: Handle, pool: Handle) -> None:
-    """Let ``cuMemAllocAsync`` allocate from another pool of the device."""
+    """Set the pool of a device that ``cuMemAllocAsync`` allocates from."""
     device, chosen = process.device(dev), _pool(pool)
     if chosen.device is not device:
         raise Refusal("INVALID_VALUE", "the pool is another device's")
@@ -51,7 +51,7 @@ def cuDeviceSetMemPool(dev: Handle, pool: Handle) -> None:
 
 @call(1)
 def cuMemPoolCreate(poolProps: CUmemPoolProps) -> CUmemoryPool:
-    """A pool of a device's memory."""
+    """Create a pool of a device's memory."""
     if not hasattr(poolProps, "allocType"):
         raise Refusal("INVALID_VALUE", "no CUmemPoolProps are given")
     if poolProps.allocType != CUmemAllocationType.CU_MEM_ALLOCATION_TYPE_PINNED:
@@ -67,7 +67,7 @@ def cuMemPoolCreate(poolProps: CUmemPoolProps) -> CUmemoryPool:
 
 @call()
 def cuMemPoolDestroy(pool: Handle) -> None:
-    """End a pool; what was allocated from it lives on until it is freed."""
+    """Destroy a pool; memory allocated from it lives on until it is freed."""
     ended = _pool(pool)
     if ended.is_default:
         raise Refusal("INVALID_VALUE", "a device's default pool cannot be destroyed")
@@ -79,24 +79,24 @@ def cuMemPoolDestroy(pool: Handle) -> None:
 
 @call(1)
 def cuMemPoolGetAttribute(pool: Handle, attr: CUmemPool_attribute) -> cuuint64_t | int:
-    """The value of a ``CUmemPool_attribute``."""
+    """Return the value of a ``CUmemPool_attribute``."""
     return _pool(pool).get(attr)
 
 
 @call()
 def cuMemPoolSetAttribute(pool: Handle, attr: CUmemPool_attribute, value: SupportsInt) -> None:
-    """Set an attribute, or begin a high-water mark again by setting it to 0."""
+    """Set an attribute; a high-water mark is reset by setting it to 0."""
     _pool(pool).set(attr, int(value))
 
 
 @call()
 def cuMemPoolTrimTo(pool: Handle, minBytesToKeep: int) -> None:
-    """Give memory that the pool holds but does not use back: it holds none."""
+    """Release unused memory of the pool; no effect here: a pool reserves none."""
     _pool(pool)
 
 
 @call(1)
 def cuMemAllocFromPoolAsync(bytesize: int, pool: Handle, hStream: Handle) -> CUdeviceptr:
-    """Device memory of a pool, in the order of a stream."""
+    """Allocate device memory from a pool, in the order of a stream."""
     process.stream(hStream)
     return CUdeviceptr(allocated(bytesize, AllocationKind.DEVICE, pool=_pool(pool)).address)

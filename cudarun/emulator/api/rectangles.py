@@ -1,4 +1,4 @@
-"""Copies and fills of rows that lie a pitch apart: driver API, section 6.13."""
+"""Copies and fills of pitched rows: driver API, section 6.13."""
 # ruff: noqa: N802, N803 - the names are CUDA's
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def cuMemcpy2D(pCopy: CUDA_MEMCPY2D) -> None:
 
 @call(waits=True)
 def cuMemcpy2DUnaligned(pCopy: CUDA_MEMCPY2D) -> None:
-    """`cuMemcpy2D`: any pitch will do for both."""
+    """`cuMemcpy2D` without restrictions on the pitches."""
     process.current()
     _copy(pCopy)
 
@@ -53,7 +53,7 @@ def _copy(copy: CUDA_MEMCPY2D) -> None:
 
 
 def _side(copy: CUDA_MEMCPY2D, side: str) -> Bytes:
-    """One side of a copy as an array of rows."""
+    """Return one side of a copy as an array of rows."""
     try:
         kind = enum_field(copy, f"{side}MemoryType")
     except ValueError:  # the bindings make an enum of it
@@ -83,7 +83,7 @@ def _in_array(array: CudaArray, x: int, y: int, copy: CUDA_MEMCPY2D) -> Bytes:
 
 
 def _extent(pitch: int, width: int, height: int) -> int:
-    """The bytes from the first of a rectangle to its last."""
+    """Return the number of bytes from the first of a rectangle to its last."""
     return (height - 1) * pitch + width if width and height else 0
 
 

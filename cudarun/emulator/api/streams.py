@@ -21,19 +21,19 @@ def _event(handle: Handle) -> Event:
 
 @call(1)
 def cuStreamCreate(Flags: int) -> CUstream:
-    """A new stream of the current context."""
+    """Create a stream in the current context."""
     return CUstream(create_stream(process.current(), Flags, 0).handle)
 
 
 @call(1)
 def cuStreamCreateWithPriority(flags: int, priority: int) -> CUstream:
-    """A new stream with a priority, brought into the range there is."""
+    """Create a stream with a priority, clamped to the valid range."""
     return CUstream(create_stream(process.current(), flags, priority).handle)
 
 
 @call()
 def cuStreamDestroy(hStream: Handle) -> None:
-    """Destroy a stream; a default one cannot be."""
+    """Destroy a stream; a default stream cannot be destroyed."""
     process.handles.get(handle_value(hStream), Stream).destroy()
 
 
@@ -45,14 +45,14 @@ def cuStreamSynchronize(hStream: Handle) -> None:
 
 @call()
 def cuStreamQuery(hStream: Handle) -> None:
-    """Whether all work of a stream is done: it is unless another thread's kernel runs."""
+    """Return success if all work of a stream is done; only a kernel of another thread can run."""
     if process.stream(hStream).context.device.busy:
         raise Refusal("NOT_READY")
 
 
 @enqueue()
 def cuStreamWaitEvent(hStream: Handle, hEvent: Handle, Flags: int) -> None:
-    """Let a stream wait for an event, which has happened already."""
+    """Make a stream wait for an event; here it has already completed."""
     process.stream(hStream)
     _event(hEvent)
     if Flags not in (0, 1):  # CU_EVENT_WAIT_EXTERNAL
@@ -61,39 +61,39 @@ def cuStreamWaitEvent(hStream: Handle, hEvent: Handle, Flags: int) -> None:
 
 @call(1)
 def cuStreamGetPriority(hStream: Handle) -> int:
-    """A stream's priority."""
+    """Return a stream's priority."""
     return process.stream(hStream).priority
 
 
 @call(1)
 def cuStreamGetId(hStream: Handle) -> int:
-    """A number that no other stream of this process has had."""
+    """Return a number that is unique among all streams of this process."""
     stream = process.stream(hStream)
     return stream.handle or stream.context.handle
 
 
 @call(1)
 def cuStreamGetFlags(hStream: Handle) -> int:
-    """A stream's flags."""
+    """Return a stream's flags."""
     return process.stream(hStream).flags
 
 
 @call(1)
 def cuStreamGetCtx(hStream: Handle) -> CUcontext:
-    """A stream's context."""
+    """Return a stream's context."""
     return CUcontext(process.stream(hStream).context.handle)
 
 
 @call(1)
 def cuStreamIsCapturing(hStream: Handle) -> CUstreamCaptureStatus:
-    """Whether a stream is being captured into a graph: there are none."""
+    """Return the capture status of a stream: never capturing, as graphs are not implemented."""
     process.stream(hStream)
     return CUstreamCaptureStatus.CU_STREAM_CAPTURE_STATUS_NONE
 
 
 @call(1)
 def cuStreamGetDevice(hStream: Handle) -> CUdevice:
-    """A stream's device."""
+    """Return a stream's device."""
     return CUdevice(process.stream(hStream).context.device.ordinal)
 
 
@@ -102,7 +102,7 @@ def cuStreamGetDevice(hStream: Handle) -> CUdevice:
 
 @call(1)
 def cuEventCreate(Flags: int) -> CUevent:
-    """A new event of the current context."""
+    """Create an event in the current context."""
     return CUevent(create_event(process.current(), Flags).handle)
 
 
@@ -114,13 +114,13 @@ def cuEventDestroy(hEvent: Handle) -> None:
 
 @enqueue()
 def cuEventRecord(hEvent: Handle, hStream: Handle) -> None:
-    """Record the moment when a stream has done all that it was given."""
+    """Record an event when a stream has done all work submitted so far."""
     _record(_event(hEvent), process.stream(hStream))
 
 
 @enqueue()
 def cuEventRecordWithFlags(hEvent: Handle, hStream: Handle, flags: int) -> None:
-    """`cuEventRecord`; its flags are for graphs."""
+    """`cuEventRecord`; its flags only affect graphs."""
     _record(_event(hEvent), process.stream(hStream))
 
 
@@ -139,11 +139,11 @@ def cuEventSynchronize(hEvent: Handle) -> None:
 
 @call()
 def cuEventQuery(hEvent: Handle) -> None:
-    """Whether an event has happened: once recorded, it has."""
+    """Return success: a recorded event has completed."""
     _event(hEvent)
 
 
 @call(1)
 def cuEventElapsedTime(hStart: Handle, hEnd: Handle) -> float:
-    """The milliseconds between two recorded events."""
+    """Return the milliseconds between two recorded events."""
     return _event(hEnd).milliseconds_since(_event(hStart))

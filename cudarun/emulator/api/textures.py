@@ -27,13 +27,13 @@ def cuTexObjectCreate(
     pTexDesc: CUDA_TEXTURE_DESC,
     pResViewDesc: CUDA_RESOURCE_VIEW_DESC | None,
 ) -> CUtexObject:
-    """A texture object of an array, of linear or of pitched memory; there are no resource views."""
+    """Create a texture object of an array, linear or pitched memory; no resource views."""
     return CUtexObject(create_texture(process, pResDesc, pTexDesc, pResViewDesc).handle)
 
 
 @call(waits=True)
 def cuTexObjectDestroy(texObject: Handle) -> None:
-    """Destroy a texture object; what it shows stays. A second time nothing happens."""
+    """Destroy a texture object, not its resource; destroying it twice has no effect."""
     process.current()
     if not process.handles.is_spent(handle_value(texObject)):
         _texture(texObject).destroy()
@@ -41,21 +41,21 @@ def cuTexObjectDestroy(texObject: Handle) -> None:
 
 @call(1)
 def cuTexObjectGetResourceDesc(texObject: Handle) -> CUDA_RESOURCE_DESC:
-    """The resource that a texture object was made of."""
+    """Return the resource descriptor that a texture object was created with."""
     process.current()
     return copy_of_resource(_texture(texObject).resource)
 
 
 @call(1)
 def cuTexObjectGetTextureDesc(texObject: Handle) -> CUDA_TEXTURE_DESC:
-    """How a texture object reads its resource."""
+    """Return the texture descriptor that a texture object was created with."""
     process.current()
     return copy_of_description(_texture(texObject).description)
 
 
 @call(1)
 def cuTexObjectGetResourceViewDesc(texObject: Handle) -> CUDA_RESOURCE_VIEW_DESC:
-    """The resource view of a texture object: it has none, which is one of zeros."""
+    """Return the resource view of a texture object: zeros, as there are none."""
     process.current()
     _texture(texObject)
     return CUDA_RESOURCE_VIEW_DESC()

@@ -1,4 +1,4 @@
-"""The host side of the emulated device: what a CUDA driver keeps in memory between two calls.
+"""The host side of the emulated device: the state that a CUDA driver keeps between two calls.
 
 ``process`` holds everything (devices, handles, the fault, the log) behind one lock; ``contexts``,
 ``modules``, ``linking``, ``buffers``, ``streams`` and ``launches`` hold one kind of object

@@ -1,4 +1,4 @@
-"""Host memory as a driver call names it: an address, or an object that holds bytes."""
+"""Host memory in a driver call: an address, or an object that holds bytes."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _CTYPES = (ctypes.Array, ctypes.Structure, ctypes.Union, ctypes._SimpleCData)
 
 
 def address_of(data: HostPointer) -> int:
-    """The host address of ``data``: an address as a number, ``None`` (0), or a buffer.
+    """Return the host address of ``data``: a number, ``None`` (0), or a buffer.
 
     Raises:
         TypeError: It is none of these, or a buffer with holes.
@@ -57,19 +57,19 @@ def _contiguous(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
 
 
 def host_bytes(address: int, size: int) -> Bytes:
-    """The host memory at ``address``, to read and write."""
+    """Return the host memory at ``address``, readable and writable."""
     if size == 0:
         return np.empty(0, np.uint8)
     return np.ctypeslib.as_array((ctypes.c_uint8 * size).from_address(address))
 
 
 def read_pointers(address: int, count: int) -> tuple[int, ...]:
-    """``count`` pointers that lie one after the other at a host address; null is 0."""
+    """Read ``count`` consecutive pointers at a host address; null is 0."""
     return tuple((ctypes.c_uint64 * count).from_address(address)) if count else ()
 
 
 def c_string(text: object) -> str:
-    """A ``const char *`` argument: bytes, as the bindings demand.
+    """Check a ``const char *`` argument: bytes, as the bindings demand.
 
     Raises:
         TypeError: It is not bytes.
@@ -80,9 +80,9 @@ def c_string(text: object) -> str:
 
 
 def padded_name(text: str, length: int) -> bytes:
-    """A string as the bindings return one from a ``char *`` of ``length``: NUL, then spaces.
+    """Return a string as the bindings do for a ``char *`` of ``length``: NUL, then spaces.
 
-    Text that does not fit is cut, its NUL kept.
+    Text that is too long is truncated and NUL-terminated.
     """
     cut = text.encode()[: max(length - 1, 0)]
     return (cut + b"\0").ljust(length)[:length]

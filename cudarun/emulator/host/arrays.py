@@ -1,6 +1,6 @@
-"""CUDA arrays: memory of texels that a program reaches by handles, and kernels through textures.
+"""CUDA arrays: texel memory that a program accesses by handle, and kernels through textures.
 
-Driver API, section 6.13. On hardware nobody knows their layout; here rows follow each other.
+Driver API, section 6.13. Their layout on hardware is undocumented; here rows are contiguous.
 """
 
 from __future__ import annotations
@@ -37,31 +37,31 @@ _HIGHEST = attribute_value("MAXIMUM_TEXTURE2D_HEIGHT")
 
 @dataclass(frozen=True)
 class TexelFormat:
-    """How one texel lies in memory."""
+    """The layout of one texel in memory."""
 
     format: Format
     channels: int
 
     @property
     def dtype(self) -> np.dtype[Any]:
-        """One channel."""
+        """Type of one channel."""
         return _DTYPES[self.format]
 
     @property
     def bytes(self) -> int:
-        """All channels."""
+        """Size of all channels."""
         return self.dtype.itemsize * self.channels
 
     def texels(self, memory: Bytes, pitch: int) -> Texels:
-        """Texels of this format in memory, in rows that are a pitch apart."""
+        """Return texels of this format in memory, in rows of a given pitch."""
         return Texels(memory, self.dtype, self.channels, pitch)
 
 
 def texel_format(holder: object, field: str, channels: int) -> TexelFormat:
-    """The format in a field of a structure of the bindings.
+    """Return the format in a field of a structure of the bindings.
 
     Raises:
-        Refusal: There is none such, or the emulator has it not.
+        Refusal: The format does not exist, or is not implemented.
     """
     try:
         format_ = enum_field(holder, field)
@@ -96,17 +96,17 @@ class CudaArray:
 
     @property
     def rows(self) -> Bytes:
-        """Its bytes, row by row."""
+        """Return the bytes of the array, row by row."""
         return self.bytes.reshape(max(self.height, 1), -1)
 
     def texels(self) -> Texels | None:
-        """What textures show; ``None`` once it is destroyed."""
+        """Return the texels for textures; ``None`` once the array is destroyed."""
         if not self.live:
             return None
         return self.texel.texels(self.bytes, self.width * self.texel.bytes)
 
     def destroy(self) -> None:
-        """Give its memory back."""
+        """Free the array's memory."""
         self.context.disown(self.handle)
         self._end()
 
@@ -117,7 +117,7 @@ class CudaArray:
 
 
 def create_array(context: Context, descriptor: CUDA_ARRAY_DESCRIPTOR) -> CudaArray:
-    """What a ``CUDA_ARRAY_DESCRIPTOR`` describes."""
+    """Create the array that a ``CUDA_ARRAY_DESCRIPTOR`` describes."""
     if not hasattr(descriptor, "NumChannels"):
         raise Refusal("INVALID_VALUE", "no CUDA_ARRAY_DESCRIPTOR is given")
     texel = texel_format(descriptor, "Format", descriptor.NumChannels)

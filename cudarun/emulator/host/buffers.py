@@ -1,7 +1,7 @@
-"""What a program has allocated or registered, and copies and fills of it.
+"""Allocations and registrations of a program, and copies and fills of them.
 
-Driver API, sections 6.13 (memory) and 6.17 (unified addressing). Where the bytes are is the
-business of `emulator.memory`; here is what the driver knows about them.
+Driver API, sections 6.13 (memory) and 6.17 (unified addressing). The bytes
+are in `emulator.memory`; here is what the driver records about them.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from cudarun.records import dataclass
 
 
 class AllocationKind(Enum):
-    """How a buffer came to be, which says how it goes."""
+    """The call that an allocation was made by, which determines the call that frees it."""
 
     DEVICE = "cuMemAlloc"
     MANAGED = "cuMemAllocManaged"
@@ -36,7 +36,7 @@ DEVICE_KINDS = (AllocationKind.DEVICE, AllocationKind.MANAGED)  # what cuMemFree
 
 @dataclass(eq=False)
 class DriverAllocation:
-    """One allocation or registration of a program; ``flags`` as it was made with.
+    """One allocation or registration; ``flags`` are those it was made with.
 
     Attributes:
         pool: The memory pool that it was allocated from.
@@ -53,19 +53,19 @@ class DriverAllocation:
 
     @property
     def on_device(self) -> bool:
-        """Whether the driver calls it device memory."""
+        """True if the driver calls it device memory."""
         return self.kind in DEVICE_KINDS
 
     @property
     def on_host(self) -> bool:
-        """Whether the host can follow its address."""
+        """True if the host can access its address."""
         return self.kind is not AllocationKind.DEVICE
 
     def attribute(self, attribute: Attribute, address: int) -> object:
-        """A ``CUpointer_attribute`` of an address in it, as the bindings return it.
+        """Return a ``CUpointer_attribute`` of an address in it, as the bindings do.
 
         Raises:
-            Refusal: The attribute is not known, or the memory has none such.
+            Refusal: The attribute is unknown, or not defined for this memory.
         """
         number = int(attribute)
         answer = self._attributes(address).get(number)
@@ -96,7 +96,7 @@ class DriverAllocation:
 
 
 def attribute_of_nothing(attribute: Attribute) -> object:
-    """What ``cuPointerGetAttributes`` says of memory that CUDA does not know."""
+    """Return what ``cuPointerGetAttributes`` reports for memory unknown to CUDA."""
     if int(attribute) == Attribute.CU_POINTER_ATTRIBUTE_CONTEXT:
         return CUcontext(0)
     if int(attribute) in (
@@ -110,21 +110,21 @@ def attribute_of_nothing(attribute: Attribute) -> object:
 
 
 class DriverAllocations:
-    """All buffers of the process, by address."""
+    """All allocations of the process, by address."""
 
     def __init__(self) -> None:
         self._by_address: dict[int, DriverAllocation] = {}
         self._addresses: list[int] = []
 
     def add(self, buffer: DriverAllocation) -> DriverAllocation:
-        """Take note of a buffer; it goes with its context."""
+        """Record an allocation; it is freed with its context."""
         self._by_address[buffer.address] = buffer
         insort(self._addresses, buffer.address)
         buffer.context.own(buffer.address, lambda: self._end(buffer))
         return buffer
 
     def find(self, address: int) -> DriverAllocation | None:
-        """The buffer that holds an address."""
+        """Return the allocation that contains an address."""
         index = bisect_right(self._addresses, address) - 1
         if index < 0:
             return None
@@ -132,10 +132,10 @@ class DriverAllocations:
         return buffer if address < buffer.address + buffer.size else None
 
     def release(self, address: int, *kinds: AllocationKind, refusal: str = "INVALID_VALUE") -> None:
-        """End the buffer that starts at ``address`` and is one of ``kinds``.
+        """End the allocation that starts at ``address`` and is one of ``kinds``.
 
         Raises:
-            Refusal: There is none such.
+            Refusal: There is no such allocation.
         """
         buffer = self._by_address.get(address)
         if buffer is None or buffer.kind not in kinds:
@@ -153,7 +153,7 @@ class DriverAllocations:
 
 
 def fill(view: Bytes, value: int, width: int) -> None:
-    """Set memory to ``width``-byte items of ``value``, which is cut to that width."""
+    """Fill memory with ``width``-byte items of ``value``, which is truncated to that width."""
     item = (value & (1 << 8 * width) - 1).to_bytes(width, "little")
     view.view(f"<u{width}")[:] = int.from_bytes(item, "little")
 
@@ -161,7 +161,7 @@ def fill(view: Bytes, value: int, width: int) -> None:
 def bytes_anywhere(
     memory: Memory | None, address: int, size: int, *, to_write: bool = False
 ) -> Bytes:
-    """The bytes at an address of a device or, where no memory of ours has it, of the host."""
+    """Return the bytes at a device address or, if no device memory has it, a host address."""
     if memory is None:
         return host_bytes(address, size)
     return memory.bytes_at(address, size, to_write=to_write)

@@ -1,4 +1,4 @@
-"""Contexts: what they own, their limits, and the stack of them that every thread has.
+"""Contexts: the objects they own, their limits, and each thread's context stack.
 
 Driver API, sections 6.7 (primary contexts) and 6.8 (contexts).
 """
@@ -47,10 +47,10 @@ _FIXED_BY: dict[CUlimit, frozenset[str]] = {
 
 
 def checked_flags(flags: int) -> int:
-    """The flags, where they may be given.
+    """Check context flags and return them.
 
     Raises:
-        Refusal: Unknown bits, or more than one way of waiting.
+        Refusal: Unknown bits, or more than one scheduling policy.
     """
     if flags & ~int(CUctx_flags.CU_CTX_FLAGS_MASK) or flags & _SCHEDULING not in (0, 1, 2, 4):
         raise Refusal("INVALID_VALUE", f"{flags:#x} is no combination of CUctx_flags")
@@ -64,11 +64,11 @@ class Limits:
         self._values = dict(_DEFAULT_LIMITS)
 
     def get(self, limit: CUlimit) -> int:
-        """The value of a limit; `Refusal` where the device has none such."""
+        """Return the value of a limit; `Refusal` if the device has no such limit."""
         return self._values[self._known(limit)]
 
     def set(self, limit: CUlimit, value: int, *, called: Set[str]) -> None:
-        """Change a limit; ``called`` are the system calls of the kernels that have run."""
+        """Set a limit; ``called`` are the system calls of the kernels that have run."""
         limit = self._known(limit)
         too_late = called & _FIXED_BY.get(limit, frozenset())
         if too_late:
@@ -80,7 +80,7 @@ class Limits:
         self._values[limit] = value if largest is None else min(value, largest)
 
     def reset(self) -> None:
-        """Back to the defaults."""
+        """Restore the defaults."""
         self._values = dict(_DEFAULT_LIMITS)
 
     def _known(self, limit: CUlimit) -> CUlimit:
@@ -94,12 +94,12 @@ class Limits:
 
 @dataclass(eq=False)
 class Context:
-    """One context and all that dies with it.
+    """One context and everything that is destroyed with it.
 
     Attributes:
-        on_destroy: What gives back each thing that the context owns, by its handle or address.
-        libraries: The module that stands for each loaded library in this context.
-        peers: The contexts whose memory kernels here may reach.
+        on_destroy: The function that frees each owned object, by its handle or address.
+        libraries: The module of each loaded library in this context.
+        peers: The contexts whose memory kernels of this context can access.
         uses: The usage count of ``cuCtxAttach`` and ``cuCtxDetach``.
         called: The system calls of the kernels that have run.
         textures: The texture objects by handle, as kernels see them.
@@ -125,15 +125,15 @@ class Context:
         self._heap: DeviceHeap | None = None
 
     def own(self, key: int, end: Callable[[], object]) -> None:
-        """``end()`` gives the thing back when the context is destroyed."""
+        """Register an owned object; ``end()`` frees it when the context is destroyed."""
         self.on_destroy[key] = end
 
     def disown(self, key: int) -> None:
-        """The thing was given back before."""
+        """Remove an owned object that was freed explicitly."""
         self.on_destroy.pop(key, None)
 
     def heap(self) -> DeviceHeap:
-        """What ``malloc`` in a kernel draws from; it outlives the launch."""
+        """The heap of ``malloc`` in a kernel; it outlives the launch."""
         size = self.limits.get(CUlimit.CU_LIMIT_MALLOC_HEAP_SIZE)
         if self._heap is None:
             self._heap = DeviceHeap(self.device.memory, size)
@@ -141,7 +141,7 @@ class Context:
         return self._heap
 
     def clear(self) -> None:
-        """Give back everything the context owns."""
+        """Free everything the context owns."""
         for end in reversed(list(self.on_destroy.values())):
             end()
         self.on_destroy.clear()
@@ -155,17 +155,17 @@ class Context:
         self.called.clear()
 
     def destroy(self) -> None:
-        """Give back everything and make the handle invalid."""
+        """Free everything and make the handle invalid."""
         self.clear()
         self.alive = False
         self.handles.remove(self.handle)
 
 
 class PrimaryContext:
-    """The one context of a device that the whole process shares, and who holds it.
+    """The primary context of a device, shared by the whole process, and its reference count.
 
-    Its handle is the same however often it comes and goes. Reset, it is gone although it is held:
-    the holders have to release it all the same, and the next one to retain it brings it back.
+    Its handle stays the same when it is destroyed and created again. A reset destroys it even if it
+    is retained: its holders still have to release it, and the next retain creates it again.
     """
 
     def __init__(self, device: EmulatedDevice, handles: HandleTable) -> None:
@@ -175,11 +175,11 @@ class PrimaryContext:
 
     @property
     def active(self) -> bool:
-        """Whether it exists."""
+        """True while the context exists."""
         return self._context.alive
 
     def retain(self) -> Context:
-        """Make it active where it is not, and count one more holder."""
+        """Activate the context if it is not active, and increment its reference count."""
         if not self.active:
             self._context.alive = True
             self._context.flags = self.flags
@@ -187,7 +187,7 @@ class PrimaryContext:
         return self._context
 
     def release(self) -> None:
-        """Count one holder less; with the last one everything in it goes."""
+        """Decrement the reference count; at 0 destroy everything in the context."""
         if self.holders == 0:
             raise Refusal("INVALID_CONTEXT", "the primary context is not retained")
         self.holders -= 1
@@ -195,28 +195,28 @@ class PrimaryContext:
             self.reset()
 
     def reset(self) -> None:
-        """Everything in it goes, whoever holds it."""
+        """Destroy everything in the context, whatever its reference count."""
         self._context.clear()
         self._context.alive = False
 
     def set_flags(self, flags: int) -> None:
-        """The flags it has, or will have once it is retained."""
+        """Set the flags that it has, or will have once it is retained."""
         self.flags = self._context.flags = flags
 
 
 class ContextStack(threading.local):
-    """The contexts pushed by the calling thread; the last one is current."""
+    """The context stack of the calling thread; the last one is current."""
 
     def __init__(self) -> None:
         self._stack: list[Context] = []
 
     @property
     def top(self) -> Context | None:
-        """The current context, destroyed or not."""
+        """The current context, destroyed or not; ``None`` on an empty stack."""
         return self._stack[-1] if self._stack else None
 
     def current(self) -> Context:
-        """The current context.
+        """Return the current context.
 
         Raises:
             Refusal: There is none, or it has been destroyed.
@@ -233,7 +233,7 @@ class ContextStack(threading.local):
         self._stack.append(context)
 
     def pop(self) -> Context:
-        """End the current context's being current."""
+        """Pop the current context and return it."""
         if not self._stack:
             raise Refusal("INVALID_CONTEXT", "no context is current to this thread")
         return self._stack.pop()

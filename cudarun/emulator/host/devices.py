@@ -1,7 +1,7 @@
-"""The emulated devices: what they call themselves, their attributes, their memory.
+"""The emulated devices: their names, attributes and memory.
 
-The look is that of compute capability 9.0; an attribute of a feature that the emulator has not
-is 0, so that a program which asks before it uses does the right thing.
+Attributes are those of compute capability 9.0; the attribute of a feature that is not implemented
+is 0, so that a program that queries it before use does the right thing.
 """
 
 from __future__ import annotations
@@ -98,7 +98,7 @@ class EmulatedDevice:
     """One emulated device.
 
     Attributes:
-        busy: A kernel of it is running, in whatever thread; guarded by the process's lock.
+        busy: A kernel is running on it, launched by any thread; guarded by the process's lock.
     """
 
     def __init__(self, ordinal: int, capacity: int) -> None:
@@ -110,16 +110,16 @@ class EmulatedDevice:
 
     @property
     def pci_bus_id(self) -> str:
-        """``domain:bus:device.function``."""
+        """The PCI address, ``domain:bus:device.function``."""
         return "{:04X}:{:02X}:{:02X}.0".format(*self.pci)
 
     @property
     def uuid(self) -> bytes:
-        """16 bytes, the same in every process."""
+        """The UUID, 16 bytes that are the same in every process."""
         return hashlib.sha256(f"{NAME} {self.ordinal}".encode()).digest()[:16]
 
     def attribute(self, attribute: CUdevice_attribute) -> int:
-        """The value of a ``CUdevice_attribute``.
+        """Return the value of a ``CUdevice_attribute``.
 
         Raises:
             Refusal: There is no such attribute in CUDA 13.0.
@@ -140,15 +140,15 @@ class EmulatedDevice:
 
 
 def attribute_value(name: str) -> int:
-    """The value that every emulated device has for the attribute ``name``."""
+    """Return the value that every emulated device has for the attribute ``name``."""
     return _ATTRIBUTES[name]
 
 
 def make_devices() -> tuple[EmulatedDevice, ...]:
-    """The devices that the environment asks for.
+    """Create the devices that ``CUDARUN_CPU_DEVICES`` asks for.
 
     Raises:
-        Refusal: It asks for none, or for no number.
+        Refusal: It is not a number, or out of range.
     """
     text = os.environ.get(COUNT_VARIABLE) or "1"
     if not text.isdecimal() or not 1 <= int(text) <= MOST_DEVICES:
@@ -158,6 +158,6 @@ def make_devices() -> tuple[EmulatedDevice, ...]:
 
 
 def memory_size() -> int:
-    """How many bytes emulated memory of one kind may take: half of what the machine has."""
+    """Return the bytes of one kind of emulated memory: half of the machine's physical memory."""
     physical = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     return min(physical // 2, _MOST_MEMORY)

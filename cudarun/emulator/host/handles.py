@@ -1,6 +1,6 @@
-"""Handles: numbers given out for objects, and the check of every number that comes back.
+"""Handles: numbers given out for objects, and the lookup of every number that is passed back.
 
-A handle is never used again, so one of a destroyed object is recognised as such.
+A handle is never reused, so one of a destroyed object is recognized as such.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _STEP = 0x40
 
 
 class HandleTable:
-    """All live objects that a program holds a handle of."""
+    """All live objects that a program has a handle of."""
 
     def __init__(self) -> None:
         self._objects: dict[int, object] = {}
@@ -33,21 +33,21 @@ class HandleTable:
         return handle
 
     def remove(self, handle: int) -> None:
-        """Make a handle invalid; one that is invalid already stays so."""
+        """Invalidate a handle; an invalid one stays so."""
         self._objects.pop(handle, None)
 
     def is_spent(self, handle: int) -> bool:
-        """Whether it was the handle of an object that is no more."""
+        """Return whether a handle belonged to an object that has been destroyed."""
         given_out = _FIRST <= handle < self._next and (handle - _FIRST) % _STEP == 0
         return given_out and handle not in self._objects
 
     def find(self, handle: int, kind: type[T]) -> T | None:
-        """The object behind a handle, where there is one and it is a ``kind``."""
+        """Return the object behind a handle if it is a live ``kind``, else ``None``."""
         item = self._objects.get(handle)
         return item if isinstance(item, kind) else None
 
     def get(self, handle: int, kind: type[T], refusal: str = "INVALID_HANDLE") -> T:
-        """The object behind a handle.
+        """Return the object behind a handle.
 
         Raises:
             Refusal: With ``refusal``, where the handle is not one of a live ``kind``.
@@ -59,7 +59,7 @@ class HandleTable:
 
 
 def handle_value(handle: Handle) -> int:
-    """The number in a handle object, an int, or ``None`` (0), as the bindings take them.
+    """Return the number in a handle object, an int, or ``None`` (0), as the bindings take them.
 
     Raises:
         TypeError: It is none of these.

@@ -1,7 +1,7 @@
-"""Host memory that kernels reach: managed, page-locked and registered.
+"""Host memory that kernels can access: managed, page-locked and registered.
 
 Under unified addressing such memory has one address for the host and every device, so here the
-addresses are the host's own, and the host may follow them like any pointer.
+addresses are the host's own, which host code can dereference.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ _ALIGNMENT = 16  # of an arena's base: the widest access
 
 
 class HostMemory(Memory):
-    """What the driver itself allocates for the host and all devices."""
+    """Memory that the driver allocates for the host and all devices."""
 
     def __init__(self, capacity: int) -> None:
         super().__init__(_ANY_BASE, capacity)

@@ -1,4 +1,4 @@
-"""What the driver is given to load, and the PTX text in it.
+"""Images passed to the driver, and the PTX text in them.
 
 PTX text is this device's machine code. A fat binary is searched for it; a cubin has none.
 """
@@ -21,11 +21,11 @@ _KIND_PTX = 1
 
 
 class NotLoadable(Refusal):
-    """No image, or one without code for this device; ``words`` belong into the JIT log as well."""
+    """The image is invalid or has no code for this device; ``words`` also go to the JIT log."""
 
 
 def image_bytes(code: HostPointer) -> bytes:
-    """The bytes of an image: a buffer, or the host address of one, which tells its own length.
+    """Return the bytes of an image: a buffer, or the host address of one that states its length.
 
     Raises:
         Refusal: It is null.
@@ -44,10 +44,10 @@ def image_bytes(code: HostPointer) -> bytes:
 
 
 def image_file(name: str) -> bytes:
-    """The bytes of an image in a file.
+    """Return the bytes of an image file.
 
     Raises:
-        Refusal: It cannot be read.
+        Refusal: The file cannot be read.
     """
     try:
         with open(name, "rb") as file:
@@ -57,7 +57,7 @@ def image_file(name: str) -> bytes:
 
 
 def ptx_text(image: bytes) -> str:
-    """The PTX in an image.
+    """Return the PTX in an image.
 
     Raises:
         NotLoadable: It is a cubin, or a fat binary without PTX that can be used here, or no image.
@@ -77,7 +77,7 @@ def ptx_text(image: bytes) -> str:
 
 
 def _ptx_of_fatbin(image: bytes) -> bytes:
-    """The PTX for the newest architecture that is not newer than this device."""
+    """Return the PTX for the newest architecture that is not newer than this device."""
     if len(image) < _FATBIN_HEADER.size:
         raise NotLoadable("NO_BINARY_FOR_GPU", "the fat binary ends inside its header")
     _, _, position, _ = _FATBIN_HEADER.unpack_from(image)

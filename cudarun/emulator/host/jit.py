@@ -1,7 +1,7 @@
-"""The just-in-time compiler: its options, its logs, and PTX to a program.
+"""The just-in-time compiler: its options and logs, and the compilation of PTX.
 
-Driver API, ``CUjit_option``; the logs are ptxas's. One text is compiled once in a process, as
-the driver's compute cache does across them.
+Driver API, ``CUjit_option``; the logs are in the format of ptxas. A text is compiled once per
+process, as with the driver's compute cache.
 """
 
 from __future__ import annotations
@@ -113,7 +113,7 @@ class DriverJitOptions:
             self._check(option, value)
 
     def _check(self, option: CUjit_option, value: Any) -> None:
-        """Refuse an option by name, or say in the log that it changes nothing."""
+        """Refuse an option by name, or log that it has no effect."""
         if option is CUjit_option.CU_JIT_MAX_REGISTERS and value == 0:
             raise Refusal("INVALID_VALUE", f"{option.name} of 0")  # as a GPU's driver does
         if option in _ALWAYS_HONOURED or not (why := _why_not(option, value)):
@@ -130,7 +130,7 @@ class DriverJitOptions:
 
     @property
     def for_another_device(self) -> bool:
-        """Whether the code is to be for another architecture (``CU_JIT_TARGET``)."""
+        """True if the code is for another architecture (``CU_JIT_TARGET``)."""
         target = self._values.get(CUjit_option.CU_JIT_TARGET)
         own = f"CU_TARGET_COMPUTE_{_OWN_TARGET}"
         name = getattr(target, "name", f"CU_TARGET_COMPUTE_{target}")
@@ -138,17 +138,17 @@ class DriverJitOptions:
 
     @property
     def verbose(self) -> bool:
-        """Whether the information log is wanted in full."""
+        """True if the information log is requested in full."""
         return bool(self._values.get(CUjit_option.CU_JIT_LOG_VERBOSE))
 
     def check_of_link(self) -> None:
-        """Raise `Refusal` where the result would have to be machine code."""
+        """Raise `Refusal` if the result would have to be machine code."""
         if self.for_another_device:
             why = f"PTX is linked for the device itself, sm_{_OWN_TARGET}"
             self._refuse(CUjit_option.CU_JIT_TARGET, why)
 
     def check_of_one_input(self) -> None:
-        """Raise `Refusal` where an option is not for one input of a link."""
+        """Raise `Refusal` if an option does not apply to one input of a link."""
         for option in self._values:
             if option == _OF_NO_LINK:
                 raise Refusal("INVALID_VALUE", f"{option.name} is not for links")
@@ -162,7 +162,7 @@ class DriverJitOptions:
             self._write(log)
 
     def _write(self, log: str) -> None:
-        """NUL-terminate what fits; without a buffer or a size nothing is written."""
+        """Write what fits, NUL-terminated; without a buffer or a size do nothing."""
         buffer, size = (self._values.get(option) for option in _BUFFERS[log])
         if buffer is None or not size:
             return
@@ -171,7 +171,7 @@ class DriverJitOptions:
 
 
 def _why_not(option: CUjit_option, value: Any) -> str:
-    """Why an option cannot be what it is given as; empty where it can."""
+    """Return the reason why an option cannot have its value; empty if it can."""
     match option:
         case CUjit_option.CU_JIT_OPTIMIZATION_LEVEL:
             in_range = 0 <= value <= _HIGHEST_OPTIMIZATION
@@ -185,12 +185,12 @@ def _why_not(option: CUjit_option, value: Any) -> str:
 
 @dataclass(frozen=True, slots=True)
 class CompiledModule:
-    """A program and what is known of its text.
+    """A program and properties of its text.
 
     Attributes:
         program: The code.
-        architecture: What the PTX was written for, ``90`` for ``sm_90a``.
-        system_calls: The functions of the device's own that it uses: ``vprintf``, ``malloc``, …
+        architecture: The number in ``.target``, ``90`` for ``sm_90a``.
+        system_calls: The device runtime functions that it uses: ``vprintf``, ``malloc``, …
     """
 
     program: Program
@@ -199,7 +199,7 @@ class CompiledModule:
 
 
 def compile_image(image: bytes, options: DriverJitOptions) -> CompiledModule:
-    """Compile the PTX in an image; the logs go where ``options`` says.
+    """Compile the PTX in an image; logs go to the buffers in ``options``.
 
     Raises:
         Refusal: With the result of the load.
@@ -256,7 +256,7 @@ def parse_supported(text: str) -> tree.Module:
 
 
 class WholeTextError(PtxError):
-    """A complaint about no line in particular."""
+    """An error that concerns no line in particular."""
 
     def __init__(self, message: str) -> None:
         super().__init__([PtxDiagnostic(tree.Position(1, 1), message, "fatal")])
@@ -285,20 +285,20 @@ class PtxTooNew(PtxError):
 
 
 class UnknownTarget(PtxError):
-    """The text's ``.target`` is no architecture."""
+    """The text's ``.target`` is not an architecture."""
 
     def __init__(self, target: str, position: tree.Position) -> None:
         super().__init__([PtxDiagnostic(position, f"Unsupported .target '{target}'", "fatal")])
 
 
 def jit_refusal(error: PtxError) -> Refusal:
-    """The result of a compilation that failed."""
+    """Return the result of a compilation that failed."""
     result = "UNSUPPORTED_PTX_VERSION" if isinstance(error, PtxTooNew) else "INVALID_PTX"
     return Refusal(result, error.log or "")
 
 
 def architecture(module: tree.Module, text: str) -> int:
-    """The number in the module's ``.target``. Raises `UnknownTarget`."""
+    """Return the number in the module's ``.target``. Raises `UnknownTarget`."""
     for target in module.targets:
         match = _TARGET.fullmatch(target)
         if match is not None and int(match[1]) in _ARCHITECTURES:
@@ -309,7 +309,7 @@ def architecture(module: tree.Module, text: str) -> int:
 
 
 def _wanted_functions(module: tree.Module) -> frozenset[str]:
-    """The functions that the module uses and does not define."""
+    """Return the functions that the module uses and does not define."""
     declared = {function.name for function in module.functions if function.body is None}
     defined = {function.name for function in module.functions if function.body is not None}
     used = {
@@ -331,7 +331,7 @@ def _symbols(operands: tuple[tree.Operand, ...]) -> Iterator[str]:
 
 
 def information(program: Program) -> str:
-    """What ``ptxas --verbose`` says of a program."""
+    """Return the output of ``ptxas --verbose`` for a program."""
     used = {"global": 0, "const": 0}
     for variable in program.variables.values():
         used[variable.space] += variable.size

@@ -1,4 +1,4 @@
-"""Launching: what the driver checks before a kernel may start, and starting it.
+"""Kernel launches: the driver's checks before a kernel starts, and its execution.
 
 Driver API, section 6.22 (execution control).
 """
@@ -50,7 +50,7 @@ _WITHOUT_EFFECT = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class LaunchGeometry:
-    """Grid, block and what else a launch says besides its kernel and parameters."""
+    """Grid, block and the other properties of a launch besides kernel and parameters."""
 
     grid: Extent
     block: Extent
@@ -60,12 +60,12 @@ class LaunchGeometry:
 
     @property
     def threads(self) -> int:
-        """Threads per block."""
+        """Number of threads per block."""
         return prod(self.block)
 
 
 def geometry_of(config: CUlaunchConfig) -> LaunchGeometry:
-    """What a ``CUlaunchConfig`` says.
+    """Return the geometry in a ``CUlaunchConfig``.
 
     Raises:
         Refusal: It has an attribute that the emulator does not know.
@@ -97,18 +97,18 @@ def launch(
     kernel_params: KernelParameters,
     extra: HostPointer,
 ) -> None:
-    """Check a launch and carry it out.
+    """Check a launch and execute it.
 
     Args:
         process: The driver's state.
-        f: A ``CUfunction``, or a ``CUkernel``: then it is the one in the stream's context.
+        f: A ``CUfunction``, or a ``CUkernel``, of which the function in the stream's context runs.
         geometry: Grid, block and so on.
         stream: A ``CUstream``.
         kernel_params: As `pack_parameters` takes them.
         extra: As `pack_parameters` takes it.
 
     Raises:
-        Refusal: The driver would not start it.
+        Refusal: The launch is invalid.
     """
     function = _function(process, f, process.stream(stream))
     check(function, geometry)
@@ -161,7 +161,7 @@ def _function(process: Process, f: Handle, stream: Stream) -> LoadedFunction:
 
 
 def check(function: LoadedFunction, geometry: LaunchGeometry) -> None:
-    """Raise `Refusal` where the driver does not accept the geometry for this kernel."""
+    """Raise `Refusal` if the geometry is invalid for this kernel."""
     _check_extents(geometry)
     _check_block(function, geometry)
     most = function.attributes.get(

@@ -1,4 +1,4 @@
-"""The linker: several PTX texts to one, as ``cuLinkComplete`` returns it.
+"""The linker: combines several PTX texts into one, as ``cuLinkComplete`` returns it.
 
 The device's machine code is PTX, so what the linker makes is PTX: one header, then all declarations
 of functions, all variables and all functions. Declarations that an input resolves name the
@@ -26,7 +26,7 @@ _WEAK = frozenset({"weak", "common"})
 
 
 class LinkError(Exception):
-    """Symbols that do not go together; the message is nvlink's, a line for each."""
+    """A symbol conflict; the message is nvlink's, one line per symbol."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,8 +34,8 @@ class DeclaredSymbol:
     """A function or variable that an input declares.
 
     Attributes:
-        linkage: ``"local"`` where the text gives none; an entry is visible anyway.
-        size: Bytes of a variable, for the largest of the ``.common`` ones wins.
+        linkage: ``"local"`` if the text gives none; an entry is always visible.
+        size: Bytes of a variable; the largest ``.common`` definition is kept.
     """
 
     name: str
@@ -46,13 +46,13 @@ class DeclaredSymbol:
 
     @property
     def is_local(self) -> bool:
-        """Whether other inputs do not see it."""
+        """True if the symbol is invisible to other inputs."""
         return self.linkage == "local"
 
 
 @dataclass(frozen=True, slots=True)
 class ModuleStatement:
-    """A statement at module level: its text, its tokens, what it declares."""
+    """A statement at module level: its text, its tokens, the symbols it declares."""
 
     text: str
     tokens: tuple[PtxToken, ...]  # offsets from the start of ``text``
@@ -60,7 +60,7 @@ class ModuleStatement:
 
     @property
     def opening(self) -> str:
-        """Its first word."""
+        """The first word."""
         return self.tokens[0].text
 
 
@@ -80,12 +80,12 @@ class LinkInput:
             compile_text(text)  # its errors, with its own line numbers
 
     def symbols(self) -> Iterator[DeclaredSymbol]:
-        """Everything it declares."""
+        """Yield all declared symbols."""
         for item in self.items:
             yield from item.symbols
 
     def wanted(self) -> Iterator[DeclaredSymbol]:
-        """What it uses and leaves to other inputs."""
+        """Yield the symbols that it uses and does not define."""
         own = {symbol.name for symbol in self.symbols() if symbol.defined}
         for symbol in self.symbols():
             used = self._uses[symbol.name] > 1  # more often than in its declaration
@@ -94,7 +94,7 @@ class LinkInput:
 
 
 def _items(text: str, module: tree.Module) -> Iterator[ModuleStatement]:
-    """The statements at module level, in order; what stands before the first is left out."""
+    """Yield the statements at module level in order, without the text before the first."""
     declared = _declared(text, module)
     tokens = tokenize(text)[:-1]
     starts, depth = [], 0
@@ -114,7 +114,7 @@ def _items(text: str, module: tree.Module) -> Iterator[ModuleStatement]:
 
 
 def _declared(text: str, module: tree.Module) -> dict[int, list[DeclaredSymbol]]:
-    """The symbols of the statement that begins at each offset of the text."""
+    """Return the symbols of the statement at each offset of the text."""
     line_starts = [0, *(match.end() for match in re.finditer("\n", text))]
     declared: dict[int, list[DeclaredSymbol]] = {}
 
@@ -144,17 +144,17 @@ def _variable_symbol(variable: tree.Variable) -> DeclaredSymbol:
 
 
 class Linker:
-    """The inputs so far, and who defines what."""
+    """The inputs so far, and the input that defines each symbol."""
 
     def __init__(self) -> None:
         self._inputs: list[LinkInput] = []
         self._definitions: dict[str, tuple[LinkInput, DeclaredSymbol]] = {}
 
     def add(self, given: LinkInput) -> None:
-        """Take one more input.
+        """Add an input.
 
         Raises:
-            LinkError: It defines what another one has defined; it is then not taken.
+            LinkError: It defines a symbol that another input defines; the input is not added.
         """
         new: dict[str, tuple[LinkInput, DeclaredSymbol]] = {}
         errors = []
@@ -175,7 +175,7 @@ class Linker:
         self._definitions |= new
 
     def undefined(self) -> list[str]:
-        """What nvlink says of symbols that no input defines, a line for each."""
+        """Return nvlink's messages for undefined symbols, one line each."""
         complaints = dict.fromkeys(
             f"error   : Undefined reference to '{symbol.name}' in '{given.name}'"
             for given in self._inputs
@@ -185,14 +185,13 @@ class Linker:
         return list(complaints)
 
     def complete(self) -> str:
-        """The PTX text of all inputs together.
+        """Return the PTX text of all inputs together.
 
-        The driver makes an image even where symbols are defined nowhere (`undefined`); loading it
-        is what fails.
+        The driver returns an image even if symbols are undefined (`undefined`); loading it fails.
 
         Raises:
             LinkError: There is no input.
-            PtxError: The whole does not compile.
+            PtxError: The combined text does not compile.
         """
         if not self._inputs:
             raise LinkError("error   : No input files")
@@ -215,7 +214,7 @@ class Linker:
                 yield text.rstrip() + "\n\n"
 
     def _sorted_items(self) -> tuple[list[str], list[str], list[str], list[str]]:
-        """Files, declarations of functions, variables, functions with all else."""
+        """Return files, function declarations, variables, then functions and the rest."""
         files: list[str] = []
         declarations: dict[str, str] = {}
         variables: list[str] = []
@@ -241,20 +240,20 @@ class Linker:
         return files, list(declarations.values()), variables, rest
 
     def _linkage(self, symbol: DeclaredSymbol | None) -> str:
-        """What a declaration must say in place of ``.extern``, now that the definition is here."""
+        """Return the linkage that replaces ``.extern`` in a declaration of a defined symbol."""
         if symbol is None or symbol.defined or symbol.name not in self._definitions:
             return "extern"
         return self._definitions[symbol.name][1].linkage
 
     def _is_kept(self, given: LinkInput, symbols: Iterable[DeclaredSymbol]) -> bool:
-        """Whether these definitions are the ones that count."""
+        """Return whether these definitions are the ones that are kept."""
         return any(
             symbol.is_local or self._definitions[symbol.name] == (given, symbol)
             for symbol in symbols
         )
 
     def _renames(self) -> list[dict[str, str]]:
-        """For each input, its local names that another input uses too, with new ones."""
+        """Return new names, per input, for local names that another input uses too."""
         taken = set(self._definitions)
         renames = []
         for number, given in enumerate(self._inputs, start=1):
@@ -265,7 +264,7 @@ class Linker:
 
 
 def _overrides(symbol: DeclaredSymbol, other: DeclaredSymbol) -> bool:
-    """Whether a further definition takes the place of another one."""
+    """Return whether a further definition replaces an earlier one."""
     if other.linkage not in _WEAK:
         return False
     if symbol.linkage == "common" and other.linkage == "common":
@@ -276,7 +275,7 @@ def _overrides(symbol: DeclaredSymbol, other: DeclaredSymbol) -> bool:
 def _rewritten(
     item: ModuleStatement, renamed: Mapping[str, str], file_offset: int, linkage: str
 ) -> str:
-    """The text of an item with its local names, file numbers and linkage changed."""
+    """Return the text of a statement with local names, file numbers and linkage replaced."""
     pieces, end, before = [], 0, ""
     for token in item.tokens:
         new = token.text

@@ -1,7 +1,7 @@
-"""The driver's log: what ``cuLogs*`` reads and ``CUDA_LOG_FILE`` shows (driver API, section 6.36).
+"""The driver's log: read by ``cuLogs*``, written to ``CUDA_LOG_FILE`` (driver API, section 6.36).
 
 One entry is one or more lines in the format of the driver of CUDA 13.0,
-``[time][thread][CUDA][E] message``. What a call that fails has to say comes before an entry
+``[time][thread][CUDA][E] message``. The message of a failing call precedes an entry
 ``Returning 1 (CUDA_ERROR_INVALID_VALUE) from cuLaunchKernel``.
 """
 
@@ -36,13 +36,13 @@ class ErrorLog:
         self.next = 0  # the number that the next entry gets
 
     def returning(self, call: str, result: CUresult, words: str = "") -> None:
-        """Append that a call fails, and before it what there is to say of that."""
+        """Append that a call fails, preceded by its message."""
         if words:
             self.write(words)
         self.write(f"Returning {int(result)} ({result.name}) from {call}")
 
     def write(self, message: str) -> None:
-        """Append a message, and show it where ``CUDA_LOG_FILE`` says."""
+        """Append a message, and write it to ``CUDA_LOG_FILE``."""
         now = time.time()
         clock = time.strftime("%H:%M:%S", time.localtime(now)) + f".{int(now * 1000) % 1000:03d}"
         text = f"[{clock}][{threading.get_native_id()}][CUDA][E] {message.rstrip()}\n"
@@ -54,9 +54,9 @@ class ErrorLog:
         _show(text)
 
     def since(self, number: int, limit: int = CAPACITY) -> bytes | None:
-        """The messages from ``number`` on in at most ``limit`` bytes, the newest ones kept.
+        """Return the messages from ``number`` on in at most ``limit`` bytes, keeping the newest.
 
-        ``None`` where not even the newest message fits.
+        ``None`` if not even the newest message fits.
         """
         wanted = [entry.text.encode() for entry in self._entries if entry.number >= number]
         lost = bool(self._entries) and number < self._entries[0].number

@@ -1,7 +1,7 @@
-"""Code in memory: modules and their functions, libraries and their kernels.
+"""Loaded code: modules and their functions, libraries and their kernels.
 
-Driver API, sections 6.12 (modules) and 6.14 (libraries). A library is no context's: it becomes a
-module in each context at its first use there. A kernel likewise becomes a function.
+Driver API, sections 6.12 (modules) and 6.14 (libraries). A library belongs to no context: it
+becomes a module in each context at its first use there. A kernel likewise becomes a function.
 """
 
 from __future__ import annotations
@@ -42,17 +42,17 @@ _SETTABLE = {
 
 
 def loads_eagerly() -> bool:
-    """Whether the environment asks for it (``CUDA_MODULE_LOADING``); lazy is the default."""
+    """Return whether ``CUDA_MODULE_LOADING`` requests eager loading; lazy is the default."""
     return os.environ.get("CUDA_MODULE_LOADING", "").upper() == "EAGER"
 
 
 class FunctionAttributes:
-    """The ``CUfunction_attribute`` values of a kernel, with those that a program has set.
+    """The ``CUfunction_attribute`` values of a kernel, including those that a program has set.
 
     Args:
         code: The kernel.
-        architecture: What its PTX was written for, ``80`` for ``sm_80``.
-        beneath: Values set on something that this is an instance of; they can change.
+        architecture: The target of its PTX, ``80`` for ``sm_80``.
+        beneath: The attributes of the library's kernel, which apply where none is set here.
     """
 
     def __init__(
@@ -79,7 +79,7 @@ class FunctionAttributes:
         self._static_shared = code.static_shared
 
     def get(self, attribute: Attribute) -> int:
-        """A value; `Refusal` where there is no such attribute."""
+        """Return a value; `Refusal` if there is no such attribute."""
         attribute = _known(attribute)
         if attribute in self._set:
             return self._set[attribute]
@@ -88,7 +88,7 @@ class FunctionAttributes:
         return self._own.get(attribute, 0)
 
     def set(self, attribute: Attribute, value: int) -> None:
-        """Change a value.
+        """Set a value.
 
         Raises:
             Refusal: It is read-only, or the value is out of range.
@@ -111,7 +111,7 @@ class FunctionAttributes:
         self._set[attribute] = value
 
     def required_cluster(self) -> tuple[int, int, int] | None:
-        """The cluster every launch must have, where one was set."""
+        """Return the cluster that every launch must have, if one was set."""
         width, height, depth = (self.get(attribute) for attribute in _CLUSTER)
         return (width, height, depth) if width and height and depth else None
 
@@ -123,7 +123,7 @@ def _known(attribute: Attribute) -> Attribute:
 
 
 def parameter(code: KernelCode, index: int) -> tuple[int, int]:
-    """Offset and size of a kernel's parameter; `Refusal` past the last one."""
+    """Return offset and size of a kernel's parameter; `Refusal` past the last one."""
     if not 0 <= index < len(code.parameters):
         raise Refusal("INVALID_VALUE", f"{code.name} has {len(code.parameters)} parameters")
     return code.parameters[index]
@@ -144,13 +144,13 @@ class LoadedFunction:
 
 
 class LoadedModule:
-    """A program placed in a context: its variables have addresses there (``CUmodule``).
+    """A program loaded into a context: its variables have addresses there (``CUmodule``).
 
     Args:
-        context: Where it is.
-        compiled: What it is.
-        host_memory: Where managed variables go.
-        library: What it is an instance of; the managed variables are then the library's.
+        context: The context.
+        compiled: The program.
+        host_memory: The memory for managed variables.
+        library: The library that it is loaded from, which owns the managed variables then.
     """
 
     def __init__(
@@ -183,7 +183,7 @@ class LoadedModule:
 
     @property
     def program(self) -> Program:
-        """Its code."""
+        """The code of the module."""
         return self.compiled.program
 
     @property
@@ -192,17 +192,17 @@ class LoadedModule:
         return self._variables.addresses
 
     def function(self, name: str) -> LoadedFunction:
-        """A kernel by name; `Refusal` where there is none."""
+        """Return a kernel by name; `Refusal` if there is none."""
         if name not in self.functions:
             raise Refusal("NOT_FOUND", f"the module has no kernel '{name}'")
         return self.functions[name]
 
     def variable(self, name: str) -> tuple[int, int]:
-        """Address and size of a variable by name; `Refusal` where there is none."""
+        """Return address and size of a variable by name; `Refusal` if there is none."""
         return self._variables.find(name)
 
     def unload(self) -> None:
-        """Give back its variables and make its handles invalid."""
+        """Free the variables and make the handles invalid."""
         self.context.disown(self.handle)
         self._end()
 
@@ -214,7 +214,7 @@ class LoadedModule:
 
 
 class ModuleVariables:
-    """The variables of a program, placed and filled."""
+    """The variables of a program, allocated and initialized."""
 
     def __init__(
         self,
@@ -269,21 +269,21 @@ class ModuleVariables:
         raise Refusal("INVALID_IMAGE", f"'{symbol}', used in an initial value, has no address here")
 
     def find(self, name: str) -> tuple[int, int]:
-        """Address and size by name; `Refusal` where there is none."""
+        """Return address and size by name; `Refusal` if there is none."""
         variable = self._program.variables.get(name)
         if variable is None:
             raise Refusal("NOT_FOUND", f"there is no variable '{name}'")
         return self.addresses[name], variable.size
 
     def release(self) -> None:
-        """Give the memory back."""
+        """Free the memory."""
         for memory, address in self._placed:
             memory.free(address)
         self._placed.clear()
 
 
 class LibraryKernel:
-    """A kernel of a library, in no context yet (``CUkernel``)."""
+    """A kernel of a library, independent of contexts (``CUkernel``)."""
 
     def __init__(self, library: LoadedLibrary, code: KernelCode, handles: HandleTable) -> None:
         self.library = library
@@ -292,14 +292,14 @@ class LibraryKernel:
         self._attributes: dict[int, FunctionAttributes] = {}
 
     def attributes(self, ordinal: int) -> FunctionAttributes:
-        """Its attributes on a device; set there, they hold in all contexts of it."""
+        """Return its attributes on a device; set there, they apply in all contexts of it."""
         if ordinal not in self._attributes:
             architecture = self.library.compiled().architecture
             self._attributes[ordinal] = FunctionAttributes(self.code, architecture)
         return self._attributes[ordinal]
 
     def function(self, context: Context) -> LoadedFunction:
-        """Itself in a context."""
+        """Return its function in a context."""
         return self.library.module(context).functions[self.code.name]
 
 
@@ -328,7 +328,7 @@ class LoadedLibrary:
         self.handle = handles.add(self)
 
     def compiled(self) -> CompiledModule:
-        """The code; `Refusal` where it did not compile."""
+        """The code; `Refusal` if it did not compile."""
         if isinstance(self._compiled, Refusal):
             raise self._compiled
         return self._compiled
@@ -339,11 +339,11 @@ class LoadedLibrary:
         return self._managed.addresses
 
     def kernels(self) -> dict[str, LibraryKernel]:
-        """Its kernels by name; none where it did not compile."""
+        """Its kernels by name; empty if it did not compile."""
         return self._kernels
 
     def kernel(self, name: str) -> LibraryKernel:
-        """A kernel by name; `Refusal` where there is none, or the image did not compile."""
+        """Return a kernel by name; `Refusal` if there is none, or the image did not compile."""
         self.compiled()
         kernel = self._kernels.get(name)
         if kernel is None:
@@ -351,12 +351,12 @@ class LoadedLibrary:
         return kernel
 
     def managed_variable(self, name: str) -> tuple[int, int]:
-        """Address and size of a managed variable by name; `Refusal` where there is none."""
+        """Return address and size of a managed variable by name; `Refusal` if there is none."""
         self.compiled()
         return self._managed.find(name)
 
     def module(self, context: Context) -> LoadedModule:
-        """Itself in a context."""
+        """Return its module in a context."""
         module = context.libraries.get(self.handle)
         if module is None:
             module = LoadedModule(context, self.compiled(), self._host_memory, library=self)
@@ -365,7 +365,7 @@ class LoadedLibrary:
         return module
 
     def unload(self) -> None:
-        """Take it out of every context and make its handles invalid."""
+        """Unload it from every context and make its handles invalid."""
         for module in self._modules:
             if module.context.libraries.pop(self.handle, None) is module:
                 module.unload()

@@ -1,8 +1,8 @@
-"""How many blocks of a kernel a multiprocessor holds: driver API, section 6.24.
+"""Occupancy: resident blocks of a kernel per multiprocessor (driver API, section 6.24).
 
-The arithmetic is that of the programming guide for compute capability 9.0. How many registers a
-compiler for hardware would need is not known here: the estimate is kept so low that it refuses no
-block that the kernel takes.
+The arithmetic is that of the programming guide for compute capability 9.0. The number
+of registers that ptxas would need is unknown: the estimate is so low that it never refuses a block
+size that the kernel accepts.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ _SHARED_UNIT = 128
 
 
 def registers_per_thread(code: KernelCode) -> int:
-    """An estimate with which a block of ``code.max_threads`` fits on a multiprocessor."""
+    """Return an estimate with which a block of ``code.max_threads`` fits on a multiprocessor."""
     return min(code.registers, _REGISTERS // _round_up(code.max_threads, _WARP))
 
 
 def blocks_per_multiprocessor(code: KernelCode, threads: int, dynamic_shared: int) -> int:
-    """How many blocks are resident at one time; 0 where not even one fits."""
+    """Return the number of resident blocks; 0 if not even one fits."""
     if threads > code.max_threads:
         return 0
     warps = -(-threads // _WARP)
@@ -46,7 +46,7 @@ def blocks_per_multiprocessor(code: KernelCode, threads: int, dynamic_shared: in
 def best_block(
     code: KernelCode, dynamic_shared: Callable[[int], int], limit: int
 ) -> tuple[int, int]:
-    """The smallest grid that fills the device, and the block size with the most threads resident.
+    """Return the smallest grid that fills the device, and the block size with maximum occupancy.
 
     Args:
         code: The kernel.
@@ -61,10 +61,10 @@ def best_block(
 
 
 def dynamic_shared_for(code: KernelCode, blocks: int, threads: int, most: int) -> int:
-    """The most dynamic shared memory with which ``blocks`` are resident on a multiprocessor.
+    """Return the most dynamic shared memory with which ``blocks`` are resident per multiprocessor.
 
-    A block's share, and as on an H200 nothing off it for what is reserved for each block: of this
-    size, as many blocks may not be resident after all.
+    It is a block's share; as on an H200 the memory reserved for each block is not subtracted, so
+    that with this size fewer blocks may be resident.
 
     Args:
         code: The kernel.
@@ -79,7 +79,7 @@ def dynamic_shared_for(code: KernelCode, blocks: int, threads: int, most: int) -
 
 
 def resident_blocks(code: KernelCode, threads: int, dynamic_shared: int) -> int:
-    """How many blocks the whole device holds at one time."""
+    """Return the number of blocks that are resident on the whole device."""
     return _MULTIPROCESSORS * blocks_per_multiprocessor(code, threads, dynamic_shared)
 
 

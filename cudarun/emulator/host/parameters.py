@@ -1,4 +1,4 @@
-"""Kernel parameters, as a launch is given them, to one parameter buffer.
+"""Kernel parameters: from the forms that a launch accepts to one parameter buffer.
 
 The forms are those of ``cuda.bindings``: an address of an array of pointers (``void **``), a buffer
 that holds one, a pair of tuples (values and ctypes), or ``extra`` with a packed buffer.
@@ -43,7 +43,7 @@ _CTYPES = frozenset(
 
 
 def pack_parameters(code: KernelCode, kernel_params: KernelParameters, extra: HostPointer) -> bytes:
-    """The parameter buffer of a launch of ``code``, ``code.parameter_bytes`` long.
+    """Return the parameter buffer of a launch of ``code``, ``code.parameter_bytes`` long.
 
     Raises:
         Refusal: Both forms are given, or neither where there are parameters, or a packed
@@ -74,7 +74,7 @@ def pack_parameters(code: KernelCode, kernel_params: KernelParameters, extra: Ho
 
 
 def _laid_out(code: KernelCode, values: Iterable[bytes]) -> bytes:
-    """Every value at its parameter's place."""
+    """Return a buffer with every value at its parameter's offset."""
     packed = bytearray(code.parameter_bytes)
     for (offset, size), value in zip(code.parameters, values, strict=True):
         packed[offset : offset + size] = value[:size].ljust(size, b"\0")
@@ -82,7 +82,7 @@ def _laid_out(code: KernelCode, values: Iterable[bytes]) -> bytes:
 
 
 def _pointed_to(code: KernelCode, address: int) -> Iterator[bytes]:
-    """What each pointer of a ``void **`` points to."""
+    """Yield the value that each pointer of a ``void **`` points to."""
     pointers = read_pointers(address, len(code.parameters))
     for pointer, (_, size) in zip(pointers, code.parameters, strict=True):
         if pointer == 0:
@@ -91,7 +91,7 @@ def _pointed_to(code: KernelCode, address: int) -> Iterator[bytes]:
 
 
 def _values(given: tuple[Any, ...]) -> list[tuple[Any, Any]]:
-    """The tuple form as pairs of a value and a ctype."""
+    """Yield the tuple form as pairs of a value and a ctype."""
     if len(given) != 2 or not all(isinstance(part, tuple) for part in given):
         raise TypeError("Argument 'kernelParams' is not a pair of tuples: values and ctypes")
     values, kinds = given
@@ -101,7 +101,7 @@ def _values(given: tuple[Any, ...]) -> list[tuple[Any, Any]]:
 
 
 def _value_bytes(value: Any, kind: Any, size: int) -> bytes:
-    """One value of the tuple form, as the bindings lay it out; ``size`` is the parameter's."""
+    """Return one value of the tuple form as the bindings do; ``size`` is the parameter's."""
     if kind is None:
         return _object_bytes(value, size)
     if kind is ctypes.c_void_p:
@@ -124,7 +124,7 @@ def _pointer_value(value: Any) -> int:
 
 
 def _object_bytes(value: Any, size: int) -> bytes:
-    """An object that lies in memory: a handle or struct of the bindings, a ctypes structure."""
+    """Return the memory of an object: a handle or struct of the bindings, a ctypes structure."""
     if callable(getattr(value, "getPtr", None)):
         return ctypes.string_at(value.getPtr(), size)
     if isinstance(value, ctypes.Structure):

@@ -1,7 +1,7 @@
 """Memory pools: driver API, section 6.15 (stream ordered memory allocator).
 
-A pool here is an account of what was allocated from it: memory goes back to the device when it is
-freed, whatever the release threshold.
+A pool only counts what is allocated from it: freed memory returns to the device at once, whatever
+the release threshold.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ _HIGH = (Attribute.CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH, Attribute.CU_MEMPOOL_ATTR_
 
 @dataclass(eq=False)
 class Pool:
-    """One pool of a device; of its bytes ``used`` now, ``highest`` is the most there have been.
+    """One pool of a device; ``used`` bytes are allocated now, ``highest`` is the high-water mark.
 
     Attributes:
-        most: The bytes it may hold, 0 for as many as the device has.
+        most: The maximum size in bytes, 0 for the device's memory.
     """
 
     device: EmulatedDevice
@@ -48,7 +48,7 @@ class Pool:
         """Count an allocation.
 
         Raises:
-            Refusal: The pool has no room for it.
+            Refusal: It exceeds the pool's maximum size.
         """
         if self.most and self.used + size > self.most:
             raise Refusal("OUT_OF_MEMORY", f"{size} bytes: the pool holds {self.most}")
@@ -56,11 +56,11 @@ class Pool:
         self.highest = max(self.highest, self.used)
 
     def give_back(self, size: int) -> None:
-        """Count an allocation that has ended."""
+        """Count the end of an allocation."""
         self.used -= size
 
     def get(self, attribute: Attribute) -> cuuint64_t | int:
-        """The value of a ``CUmemPool_attribute``, of the type that the bindings give it."""
+        """Return the value of a ``CUmemPool_attribute``, of the type that the bindings give it."""
         number = int(attribute)
         if number in map(int, _SWITCHES):
             return self._set[number]
@@ -73,7 +73,7 @@ class Pool:
         raise Refusal("INVALID_VALUE", f"pool attribute {number}")
 
     def set(self, attribute: Attribute, value: int) -> None:
-        """Change an attribute; the high-water marks can be set to 0 only: they begin again."""
+        """Set an attribute; high-water marks can only be reset to 0."""
         number = int(attribute)
         if number in map(int, _HIGH) and value == 0:
             self.highest = self.used

@@ -1,7 +1,7 @@
-"""All state of the emulated driver in this process, behind one lock.
+"""The state of the emulated driver in this process, behind one lock.
 
-A launch runs its kernel to the end before it returns, but as on hardware nobody is told of a
-fault until something synchronises; from then on it is every call's answer until the process ends.
+A launch runs its kernel to the end before it returns, but as on hardware a fault is not reported
+until a call synchronizes; from then on every call returns it until the process ends.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _STDOUT = 1
 
 @dataclass()
 class Fault:
-    """What ended a kernel: `Refusal`'s result, a report, and whether a call has returned it."""
+    """The fault that ended a kernel: its result, a report, and whether a call has returned it."""
 
     result: str
     report: str
@@ -43,12 +43,12 @@ class Fault:
 
 
 class Process:
-    """The devices and everything a program has made on them.
+    """The devices and every object that a program has created on them.
 
     Attributes:
-        told: Is called now and then with the part of a running kernel that is done, from 0 to 1.
-        observer: Is told what kernels do.
-        launch: The kernel that runs.
+        told: Called from time to time with the completed part of a running kernel, from 0 to 1.
+        observer: Notified of the actions of kernels.
+        launch: The running launch.
     """
 
     host_memory: HostMemory  # from `initialise` on
@@ -58,7 +58,7 @@ class Process:
         self.reset()
 
     def reset(self) -> None:
-        """Forget everything, as a new process would. For tests; no program can do this."""
+        """Reset the state to that of a new process. For tests; no program can do this."""
         self.handles = HandleTable()
         self.log = ErrorLog()
         self.registered: list[RegisteredMemory] = []
@@ -77,11 +77,11 @@ class Process:
 
     @property
     def initialised(self) -> bool:
-        """Whether ``cuInit`` has succeeded."""
+        """True once ``cuInit`` has succeeded."""
         return bool(self.devices)
 
     def initialise(self) -> None:
-        """Make the devices, once."""
+        """Create the devices, once."""
         if not self.initialised:
             self.devices = make_devices()
             self.primary_contexts = tuple(
@@ -91,7 +91,7 @@ class Process:
             self.host_memory = HostMemory(memory_size())
 
     def device(self, handle: Handle) -> EmulatedDevice:
-        """The device that a ``CUdevice`` names."""
+        """Return the device that a ``CUdevice`` names."""
         ordinal = handle_value(handle)
         if not 0 <= ordinal < len(self.devices):
             raise Refusal("INVALID_DEVICE", f"there is no device {ordinal}")
@@ -106,15 +106,15 @@ class Process:
         return self.pools[self.device(device).ordinal]
 
     def current(self) -> Context:
-        """The calling thread's current context; `Refusal` where there is none."""
+        """Return the calling thread's current context; `Refusal` if there is none."""
         return self.stack.current()
 
     def context(self, handle: Handle) -> Context:
-        """The context behind a handle, which may be a primary one that is not active."""
+        """Return the context behind a handle, which may be an inactive primary context."""
         return self.handles.get(handle_value(handle), Context, "INVALID_CONTEXT")
 
     def stream(self, handle: Handle) -> Stream:
-        """The stream behind a handle; a default one is the current context's."""
+        """Return the stream behind a handle; a default one is the current context's."""
         value = handle_value(handle)
         if value in DEFAULT_STREAMS:
             return Stream(self.current())
@@ -123,7 +123,7 @@ class Process:
     # --- memory ----------------------------------------------------------------------------------
 
     def memory_at(self, address: int) -> Memory | None:
-        """The memory that has a live allocation at ``address``: a device's, or the host's."""
+        """Return the memory with a live allocation at ``address``: a device's, or the host's."""
         for device in self.devices:
             if device.memory.find(address) is not None:
                 return device.memory
@@ -133,32 +133,32 @@ class Process:
         return None
 
     def register(self, address: int, size: int, label: str) -> RegisteredMemory:
-        """Let kernels reach memory of the program's own."""
+        """Register the program's own memory for access by kernels."""
         memory = RegisteredMemory(address, size, label=label)
         self.registered = [other for other in self.registered if other.used]
         self.registered.append(memory)
         return memory
 
     def reachable(self, context: Context) -> list[Memory]:
-        """The memory that kernels of a context can address."""
+        """Return the memories that kernels of a context can access."""
         peers = [peer.device.memory for peer in context.peers]
         registered = [memory for memory in self.registered if memory.used]
         return [context.device.memory, self.host_memory, *registered, *peers]
 
     def note_writes(self, *, noted: bool) -> None:
-        """Let device memory that is allocated from now on know which of its bytes are written."""
+        """Track written bytes in device memory that is allocated from now on."""
         for device in self.devices:
             device.memory.notes_writes = noted
 
     # --- running ---------------------------------------------------------------------------------
 
     def ready(self, device: EmulatedDevice) -> bool:
-        """Wait until a device has nothing to do. After a fault it will not do anything more."""
+        """Wait until a device is idle; return whether it can run work: no fault occurred."""
         self.lock.wait_for(lambda: not device.busy)
         return self.fault is None
 
     def run(self, device: EmulatedDevice, work: Callable[[], None]) -> None:
-        """Run a kernel on a device, one at a time, other threads' calls meanwhile let through."""
+        """Run a kernel on a device, one at a time, without blocking other threads' calls."""
         if not self.ready(device):
             return
         device.busy = True
@@ -174,7 +174,7 @@ class Process:
             self.lock.notify_all()
 
     def begun(self, launch: Launch) -> None:
-        """A kernel begins to run."""
+        """Record that a kernel starts to run."""
         self.launch = launch
 
     @contextmanager
@@ -186,29 +186,29 @@ class Process:
             self.lock.acquire()
 
     def wait(self) -> None:
-        """Wait until the current context's device has nothing more to do; show what was printed."""
+        """Wait until the current context's device is idle; write printed text."""
         context = self.stack.top
         if context is not None:
             self.ready(context.device)
         self.show_printed()
 
     def printed(self, text: bytes) -> None:
-        """Keep what a kernel printed until something synchronises."""
+        """Keep a kernel's printed text until a call synchronizes."""
         with self.lock:
             self._printed += text
 
     def show_printed(self) -> None:
-        """Write what kernels printed to the process's standard output, as the driver does."""
+        """Write text printed by kernels to the process's standard output, as the driver does."""
         text, self._printed = self._printed, bytearray()
         # What cannot be written is lost in silence, as with the driver's printf.
         with contextlib.suppress(OSError), os.fdopen(_STDOUT, "wb", closefd=False) as stdout:
             stdout.write(text)
 
     def check_fault(self, call: str, *, synchronises: bool, of_current: bool = True) -> None:
-        """Raise `Refusal` where a fault is known, or becomes so because ``call`` synchronises.
+        """Raise `Refusal` if a fault is known, or becomes known because ``call`` synchronizes.
 
-        A call ``of_current`` needs the current context, and after the fault the want of one, or
-        that it has been destroyed (``cuDevicePrimaryCtxReset``), is the answer.
+        A call ``of_current`` needs the current context; after a fault a missing or destroyed one
+        (``cuDevicePrimaryCtxReset``) is reported instead.
         """
         if self.fault is None or not (self.fault.known or synchronises):
             return

@@ -1,4 +1,4 @@
-"""How the state says no: an exception that carries the result a driver call returns."""
+"""The exception by which the host side refuses a call, with the result that the call returns."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ class Refusal(Exception):
 
     Args:
         result: The name of the ``CUresult``, without its prefix: ``"INVALID_VALUE"``.
-        words: What is wrong, for the driver's log; empty where the result says it all.
+        words: The message for the driver's log; may be empty.
     """
 
     def __init__(self, result: str, words: str = "") -> None:

@@ -1,4 +1,4 @@
-"""What ``cuGetErrorString`` says of the results that the emulator returns."""
+"""The texts of ``cuGetErrorString`` for the results that the emulator returns."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Streams and events: driver API, sections 6.18 and 6.19.
 
-Work is done when it is given to a stream, so a stream is always idle and an event, once recorded,
+Work is executed when it is submitted, so a stream is always idle and a recorded event is always
 complete. The times of events are real.
 """
 
@@ -37,10 +37,10 @@ class Stream:
 
 
 def create_stream(context: Context, flags: int, priority: int) -> Stream:
-    """A new stream; the priority is brought into the range there is.
+    """Create a stream; the priority is clamped to the valid range.
 
     Raises:
-        Refusal: The flags are none.
+        Refusal: The flags are invalid.
     """
     if flags not in _STREAM_FLAGS:
         raise Refusal("INVALID_VALUE", f"{flags:#x} is no combination of CUstream_flags")
@@ -53,7 +53,7 @@ def create_stream(context: Context, flags: int, priority: int) -> Stream:
 
 @dataclass(eq=False)
 class Event:
-    """A moment in a stream; ``recorded`` is the clock then, in nanoseconds."""
+    """A point in a stream; ``recorded`` is its time in nanoseconds."""
 
     context: Context
     flags: int = 0
@@ -62,18 +62,18 @@ class Event:
 
     @property
     def timed(self) -> bool:
-        """Whether it keeps the time."""
+        """True if the event records a time."""
         return not self.flags & _DISABLE_TIMING
 
     def record(self) -> None:
-        """All work before it is done now."""
+        """Record the event now: all earlier work is done."""
         self.recorded = time.perf_counter_ns()
 
     def milliseconds_since(self, start: Event) -> float:
-        """The time from ``start`` to this event.
+        """Return the time from ``start`` to this event.
 
         Raises:
-            Refusal: One of them was never recorded, or keeps no time.
+            Refusal: One of them was never recorded, or is not timed.
         """
         if not (start.timed and self.timed):
             raise Refusal("INVALID_HANDLE", "the event was made with CU_EVENT_DISABLE_TIMING")
@@ -88,10 +88,10 @@ class Event:
 
 
 def create_event(context: Context, flags: int) -> Event:
-    """A new event.
+    """Create an event.
 
     Raises:
-        Refusal: The flags are none, or do not go together.
+        Refusal: The flags are invalid, or contradict each other.
     """
     if flags & ~_EVENT_FLAGS:
         raise Refusal("INVALID_VALUE", f"{flags:#x} is no combination of CUevent_flags")

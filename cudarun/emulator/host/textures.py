@@ -1,4 +1,4 @@
-"""Texture objects: what the driver checks in their descriptors, and what kernels see of them.
+"""Texture objects: the driver's checks of descriptors, and the textures that kernels read.
 
 Driver API, section 6.28 (texture objects).
 """
@@ -65,7 +65,7 @@ class TextureObject:
         self.context.own(self.handle, self._end)
 
     def destroy(self) -> None:
-        """End it; what it shows stays."""
+        """Destroy the texture object, not its resource."""
         self.context.disown(self.handle)
         self._end()
 
@@ -80,10 +80,10 @@ def create_texture(
     description: CUDA_TEXTURE_DESC,
     view: CUDA_RESOURCE_VIEW_DESC | None,
 ) -> TextureObject:
-    """What a ``CUDA_RESOURCE_DESC`` and a ``CUDA_TEXTURE_DESC`` describe.
+    """Create the texture that a ``CUDA_RESOURCE_DESC`` and a ``CUDA_TEXTURE_DESC`` describe.
 
     Raises:
-        Refusal: They describe nothing that there is, or that the emulator has.
+        Refusal: The description is invalid, or not implemented.
     """
     context = process.current()
     if not hasattr(resource, "resType") or not hasattr(description, "filterMode"):
@@ -117,9 +117,9 @@ def _of_array(
 
 
 def _of_linear(process: Process, linear: Any, description: CUDA_TEXTURE_DESC) -> Texture:
-    """Linear memory: no address modes, no filter, whichever are given.
+    """Return a texture of linear memory; it has no address modes and no filter.
 
-    Bytes that make no whole texel at the end count as one. Nobody checks that the memory is there.
+    A partial texel at the end counts as one. The driver does not check that the memory exists.
     """
     texel = texel_format(linear, "format", linear.numChannels)
     size = linear.sizeInBytes
@@ -136,7 +136,7 @@ def _of_linear(process: Process, linear: Any, description: CUDA_TEXTURE_DESC) ->
 
 
 def _of_pitched(process: Process, pitched: Any, description: CUDA_TEXTURE_DESC) -> Texture:
-    """Pitched memory: rows may overlap; a width or height of 0 is the largest that there is."""
+    """Return a texture of pitched memory; rows may overlap, a size of 0 is the maximum."""
     texel = texel_format(pitched, "format", pitched.numChannels)
     width, height, pitch = pitched.width, pitched.height, pitched.pitchInBytes
     if width > _WIDEST or height > _HIGHEST:
@@ -165,7 +165,7 @@ class _TextureMemory:
         self._texel, self._pitch = texel, pitch
 
     def texels(self) -> Texels | None:
-        """All texels up to the end of the allocation; ``None`` once it has been freed."""
+        """Return all texels up to the end of the allocation; ``None`` once it has been freed."""
         if not self._held.live:
             return None
         return self._texel.texels(self._held.bytes[self._start :], self._pitch)
@@ -184,7 +184,7 @@ def _checked_flags(description: CUDA_TEXTURE_DESC) -> int:
 
 
 def _promoted(flags: int, texel: TexelFormat) -> bool:
-    """Whether integers are read as fractions; those of 32 bits never are."""
+    """Return whether integers are read as fractions; those of 32 bits never are."""
     return (
         texel.dtype.kind in "iu"
         and texel.dtype.itemsize < 4
@@ -193,7 +193,7 @@ def _promoted(flags: int, texel: TexelFormat) -> bool:
 
 
 def _sampling(description: CUDA_TEXTURE_DESC, texel: TexelFormat) -> dict[str, Any]:
-    """The fields of a `Texture` that a ``CUDA_TEXTURE_DESC`` says."""
+    """Return the fields of a `Texture` that a ``CUDA_TEXTURE_DESC`` sets."""
     flags = _checked_flags(description)
     if description.maxAnisotropy > 1:
         raise Refusal("NOT_SUPPORTED", "the emulated device has no anisotropic filter")
@@ -212,7 +212,7 @@ def _sampling(description: CUDA_TEXTURE_DESC, texel: TexelFormat) -> dict[str, A
 
 
 def _mode(mode: CUaddress_mode, *, normalized: bool) -> AddressMode:
-    """An address mode; coordinates that are not normalized know no wrapping or mirroring."""
+    """Return an address mode; unnormalized coordinates cannot be wrapped or mirrored."""
     chosen = AddressMode(int(mode))
     if not normalized and chosen in (AddressMode.WRAP, AddressMode.MIRROR):
         return AddressMode.CLAMP
@@ -222,7 +222,7 @@ def _mode(mode: CUaddress_mode, *, normalized: bool) -> AddressMode:
 def _border(
     description: CUDA_TEXTURE_DESC, modes: tuple[AddressMode, ...], texel: TexelFormat
 ) -> tuple[int, ...]:
-    """The border's channels by their bits, which those of 32-bit integers are given as."""
+    """Return the border color's channels as bits, the form in which 32-bit integers are given."""
     color = tuple(description.borderColor)
     if AddressMode.BORDER not in modes:
         return (0,) * 4
@@ -236,7 +236,7 @@ def _border(
 
 
 def copy_of_resource(given: CUDA_RESOURCE_DESC) -> CUDA_RESOURCE_DESC:
-    """A ``CUDA_RESOURCE_DESC`` that says the same.
+    """Return a copy of a ``CUDA_RESOURCE_DESC``.
 
     Raises:
         Refusal: A field has no value that it may have.
@@ -259,7 +259,7 @@ def copy_of_resource(given: CUDA_RESOURCE_DESC) -> CUDA_RESOURCE_DESC:
 
 
 def copy_of_description(given: CUDA_TEXTURE_DESC) -> CUDA_TEXTURE_DESC:
-    """A ``CUDA_TEXTURE_DESC`` that says the same.
+    """Return a copy of a ``CUDA_TEXTURE_DESC``.
 
     Raises:
         Refusal: A field has no value that it may have.

@@ -1,7 +1,7 @@
-"""Decoded code: what the tree becomes once names are slots, labels are blocks, types are numpy's.
+"""Decoded code: names resolved to slots, labels to basic blocks, types to numpy's.
 
 A function is a list of basic blocks over numbered **slots**, one per register. An operand is a
-**use** of a slot, a constant, or an address that the launch will know. An operation is **lanewise**
+**use** of a slot, a constant, or an address that is known at launch. An operation is **lanewise**
 (a pure function over the lanes) or an **action** (it must know the lanes it runs for).
 """
 
@@ -24,7 +24,7 @@ ActionFunction = Callable[[Any, tuple[Array, ...], tuple[Array, ...]], None]
 
 
 class Role(Enum):
-    """Who fills a slot."""
+    """The source of a slot's value."""
 
     REGISTER = auto()  # a register of the program: a value per lane
     CONSTANT = auto()  # a register that holds one value throughout the launch
@@ -35,7 +35,7 @@ class Role(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Slot:
-    """One register of a function; ``size`` is the bytes of a ``.param`` variable."""
+    """One register of a function; ``size`` is the number of bytes of a ``.param`` variable."""
 
     name: str
     type: Type
@@ -48,7 +48,7 @@ class Slot:
 
 @dataclass(frozen=True, slots=True)
 class RegisterUse:
-    """A slot seen as a type; a predicate may be ``negated``."""
+    """A slot read as a type; a predicate may be ``negated``."""
 
     slot: int
     type: Type
@@ -91,7 +91,7 @@ class ParameterUse:
 
 @dataclass(frozen=True, slots=True)
 class SinkUse:
-    """A destination that is not wanted, ``_``."""
+    """An ignored destination, ``_``."""
 
     type: Type
 
@@ -104,7 +104,7 @@ Use = RegisterUse | ConstantUse | SymbolUse | KernelParameterUse | ParameterUse 
 
 @dataclass(frozen=True, slots=True)
 class Site:
-    """Where an instruction stands: its PTX line, and the CUDA source line that ``.loc`` names."""
+    """The place of an instruction: its PTX line, and the CUDA source line from ``.loc``."""
 
     function: str
     line: int
@@ -116,7 +116,7 @@ class Site:
 class Lanewise:
     """``function(*sources, *destinations, *temporaries)`` over arrays of lanes.
 
-    ``name`` is the PTX instruction that it alone stands for, ``mul.f32``, where there is one.
+    ``name`` is the PTX instruction that it alone implements, ``mul.f32``, if there is one.
     """
 
     function: Callable[..., object]
@@ -146,10 +146,10 @@ class Terminator(ABC):
     """The end of a basic block.
 
     Attributes:
-        successors: The blocks of the same function where lanes can go on.
+        successors: The blocks of the same function that lanes can continue in.
         reads: The operands it reads.
-        condition: The predicate by which lanes part, bound with the block's operations.
-        site: Where the instruction stands; ``None`` where a block just runs into the next.
+        condition: The predicate by which lanes diverge, bound with the block's operations.
+        site: The instruction; ``None`` if the block falls through to the next.
     """
 
     def __init__(
@@ -172,22 +172,22 @@ class Terminator(ABC):
 
 @dataclass(slots=True)
 class BlockCode:
-    """A basic block: operations that all its lanes run, and how they leave it.
+    """A basic block: operations that all its lanes execute, and its terminator.
 
     Slot sets are integers with a bit per slot, of lane-wide slots only.
 
     Attributes:
-        index: Its number in the function, in the order of the text.
+        index: Index in the function, in the order of the text.
         gate: The member mask of the warp-synchronous operation that the block begins with.
-        gate_warps: How many warps wait for each other there: 4 where it is of a warpgroup.
-        reads: Slots whose values it needs from before.
+        gate_warps: Number of warps that wait for each other there: 4 for a warpgroup.
+        reads: Slots that it reads before it writes them.
         writes: Slots that it writes.
         live_in: Slots whose values it or a later block needs.
         live_out: Slots whose values its terminator or a later block needs.
-        polls: How much patience a jump back to this block costs, because the loop may be waiting
-            for another thread; 0 if it cannot.
-        instructions: The names of the PTX instructions that it was made of, as ``add.s32``. Where
-            operations do not follow them one by one they still tell what the program says.
+        polls: The cost of a jump back to this block, because the loop may be waiting for another
+            thread; 0 if it cannot.
+        instructions: The names of the PTX instructions that it was decoded from, as ``add.s32``;
+            operations need not correspond to them one to one.
     """
 
     index: int
@@ -217,7 +217,7 @@ class FunctionCode:
         local_bytes: Bytes of its local variables.
         symbols: The variables and functions it refers to.
         calls: Names of the functions it calls directly; ``indirect`` if it calls through pointers.
-        allocates: It has an ``alloca``.
+        allocates: True if it has an ``alloca``.
     """
 
     name: str
@@ -235,10 +235,10 @@ class FunctionCode:
 
     @property
     def grows_stack(self) -> bool:
-        """Whether it needs stack beyond its own frame."""
+        """True if it needs stack beyond its own frame."""
         return bool(self.calls) or self.indirect or self.allocates
 
     @property
     def frame_bytes(self) -> int:
-        """Bytes of stack that one call of it takes; a bare call takes some, too."""
+        """Bytes of stack per call; a call without local variables takes some, too."""
         return -(-self.local_bytes // 16) * 16 + 16

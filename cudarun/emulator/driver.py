@@ -7,12 +7,12 @@ Use this module wherever a program uses that one::
     (result,) = cuda.cuInit(0)
 
 The functions have the same names, parameters and tuples; enums, handle types and structures are
-the bindings' own. A call that the emulator has not is refused by name, `NotProvided`; those that it
-has are listed in docs/driver-calls.md. The
-environment variable ``CUDARUN_CPU_DEVICES`` says how many devices there are.
+the bindings' own. A call that is not implemented raises `NotProvided` with its name; the others
+are listed in docs/driver-calls.md. The environment variable ``CUDARUN_CPU_DEVICES`` sets the number
+of devices.
 
-Functions that no driver has let a program follow its kernels: `on_progress`, `standing`, and
-`watch`, `seen` and `never_written` for the detectors of races and of reads of unwritten memory.
+Functions beyond the driver API let a program observe its kernels: `on_progress`, `standing`, and
+`watch`, `seen` and `never_written` for the detectors of data races and uninitialized reads.
 """
 
 from __future__ import annotations
@@ -50,21 +50,21 @@ globals().update(CALLS)
 
 
 def on_progress(told: Callable[[float], object]) -> None:
-    """Have ``told`` called while kernels run, with the part of the blocks that have ended."""
+    """Call ``told`` while kernels run, with the completed part of the blocks, from 0 to 1."""
     process.told = told
 
 
 def standing() -> str | None:
-    """Where the threads of the running kernel stand, as a fault's report has it.
+    """Return the states of the running kernel's threads, as in a fault's report.
 
-    A launch returns when its kernel has ended: whoever asks is a signal handler or another thread.
-    ``None`` where no kernel runs.
+    A launch returns when its kernel has ended, so the caller is a signal handler or another thread.
+    ``None`` if no kernel runs.
     """
     return None if process.launch is None else describe_standing(process.launch)
 
 
 def watch(detect: Collection[str] = (), *, count: bool = False) -> None:
-    """Watch all kernels launched from now on; device memory allocated from now on is unwritten.
+    """Observe all later launches; device memory that is allocated later is uninitialized.
 
     Args:
         detect: What to look for: ``"race"``, ``"uninit"``.
@@ -77,7 +77,7 @@ def watch(detect: Collection[str] = (), *, count: bool = False) -> None:
 
 
 def seen() -> tuple[list[Finding], Statistics | None]:
-    """What was found since `watch`, most important first, and what was counted; watch no longer."""
+    """Stop observing; return findings since `watch`, most important first, and statistics."""
     from cudarun.emulator.detectors.watch import Watch
 
     observer, process.observer = process.observer, NOBODY
@@ -88,7 +88,7 @@ def seen() -> tuple[list[Finding], Statistics | None]:
 
 
 def never_written(address: int, size: int) -> None:
-    """Have memory count as unwritten whatever was put there: a pattern to be recognised by."""
+    """Mark memory as uninitialized, though it contains a pattern by which reads are recognized."""
     where = process.memory_at(address)
     allocation = where.find(address) if where is not None else None
     if allocation is not None and allocation.unwritten is not None:
@@ -99,12 +99,12 @@ def never_written(address: int, size: int) -> None:
 class NotProvided(AttributeError, NotImplementedError):
     """A call of the driver API that the emulated device does not provide.
 
-    It comes when the name is looked up, so ``hasattr`` tells what there is.
+    It is raised when the name is looked up, so ``hasattr`` works.
     """
 
 
 def __getattr__(name: str) -> Any:
-    """An enum, type or constant of the bindings."""
+    """Return an enum, type or constant of the bindings."""
     member = getattr(_bindings, name, None)
     if member is not None and name.startswith("cu") and name[2:3].isupper():
         raise NotProvided(

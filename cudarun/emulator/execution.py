@@ -1,4 +1,4 @@
-"""Launching: a kernel over a grid, batch after batch of blocks."""
+"""Execution of a launch: a kernel over a grid, in batches of blocks."""
 
 from __future__ import annotations
 
@@ -39,16 +39,16 @@ def execute(
         program: The module the kernel belongs to.
         kernel: One of ``program.kernels``.
         config: Grid, block and the rest; already validated.
-        memories: Where global addresses can lie: the device's memory and the managed one.
+        memories: The memories of global addresses: the device's, and managed memory.
         symbols: The address of every variable of the program in this context.
-        printf: Takes what the kernel printed when the kernel has ended, also by a fault.
+        printf: Called with the printed text when the kernel has ended, also by a fault.
         device: The device it runs on.
-        begun: Is called with what is to run.
-        told: Is called now and then with the part of the blocks that has ended, from 0 to 1.
-        observer: Is told what the launch does.
+        begun: Called with the launch before it runs.
+        told: Called from time to time with the completed part of the blocks, from 0 to 1.
+        observer: Notified of the actions of the launch.
 
     Raises:
-        DeviceFault: The kernel did what ends a kernel on hardware.
+        DeviceFault: The kernel did something that ends a kernel on hardware.
     """
     with _grid_workspace(config, memories[0]) as workspace, np.errstate(all="ignore"):
         launch = Launch(program, kernel, config, memories, symbols, device, workspace, observer)
@@ -62,7 +62,7 @@ def execute(
 
 @contextmanager
 def _grid_workspace(config: LaunchConfig, memory: Memory) -> Iterator[int]:
-    """The address of memory for the barrier of a cooperative grid, 0 for other launches."""
+    """Yield the address of memory for the barrier of a cooperative grid; 0 for other launches."""
     if not config.cooperative:
         yield 0
         return
@@ -74,7 +74,7 @@ def _grid_workspace(config: LaunchConfig, memory: Memory) -> Iterator[int]:
 
 
 def _run(launch: Launch, told: Callable[[float], object]) -> None:
-    """Batch after batch. One that seems to wait for blocks not yet begun lets them begin."""
+    """Run batch after batch; if one seems to wait for later blocks, start those, too."""
     size = launch.blocks_per_batch()
     begun = 0
     idle: list[Batch] = []

@@ -1,4 +1,4 @@
-"""What a kernel can die of, with the driver's result and a report to read."""
+"""The fault of a kernel, with the driver's result and a report."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from cuda.bindings import driver as cuda
 
 
 class DeviceFault(Exception):
-    """The launch ended in a fault; it stays with the context.
+    """A fault that ends the launch; the context keeps it.
 
     Attributes:
         result: The number of the driver's result, ``700`` for an illegal address.

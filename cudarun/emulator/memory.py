@@ -1,10 +1,10 @@
-"""The memory of an emulated device: one arena, the allocations in it, and what became of others.
+"""The memory of an emulated device: one arena, its allocations, and its freed ranges.
 
-An arena is a reservation of address space that the operating system fills with zero pages as
-they are touched, seen as numpy arrays. Device addresses are numbers of our own (``base`` and up),
-never host addresses. Between two allocations lies a gap, and bounds are the exact sizes asked for,
-so an access one byte outside is caught. Addresses are not used again before the arena is used
-up, so a freed pointer is recognised as such.
+An arena is a reservation of address space that the operating system fills with zero pages on first
+access, viewed as numpy arrays. Device addresses are numbers from ``base`` up, never host addresses.
+There is a gap between two allocations, and bounds are the exact requested sizes, so that an access
+one byte out of bounds is detected. Addresses are not reused before the arena is used up, so that a
+freed pointer is recognized as such.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ _FREED_REMEMBERED = 4096
 
 
 class OutOfMemory(Exception):
-    """There is no room for the allocation (CUDA_ERROR_OUT_OF_MEMORY)."""
+    """The allocation exceeds the capacity (CUDA_ERROR_OUT_OF_MEMORY)."""
 
 
 class InvalidAddress(Exception):
-    """A host access that does not lie inside one live allocation."""
+    """A host access that is not inside one live allocation."""
 
 
 @dataclass(slots=True, eq=False)
@@ -42,9 +42,9 @@ class Allocation:
     """One allocation.
 
     Attributes:
-        base: Its first device address.
-        size: Bytes, exactly as asked for.
-        label: What it is, in words for a report: ``cuMemAlloc``, ``variable counter``.
+        base: The first device address.
+        size: Bytes, exactly as requested.
+        label: A description for reports: ``cuMemAlloc``, ``variable counter``.
         bytes: Its memory, a uint8 view of the arena.
         live: Whether it has not been freed.
         unwritten: A 1 for every byte that nothing has written, a 0 for the others; ``None`` where
@@ -65,7 +65,7 @@ class Allocation:
         return self.base + self.size
 
     def view(self, dtype: np.dtype[Any]) -> Array:
-        """The memory as an array of ``dtype``; a tail smaller than one item is left off."""
+        """Return the memory as an array of ``dtype``, without a tail smaller than one item."""
         view = self._views.get(dtype)
         if view is None:
             whole = self.size // dtype.itemsize * dtype.itemsize
@@ -75,7 +75,7 @@ class Allocation:
 
 @dataclass(frozen=True, slots=True)
 class Freed:
-    """A range that was an allocation once."""
+    """A freed range."""
 
     base: int
     size: int
@@ -86,11 +86,11 @@ class Memory:
     """Device memory, or the one memory that holds managed and host-mapped allocations.
 
     Args:
-        base: The device address where it begins; a multiple of 2 MiB, not 0.
-        capacity: How many bytes can be allocated at one time.
+        base: The first device address; a multiple of 2 MiB, not 0.
+        capacity: The number of bytes that can be allocated at one time.
 
     Attributes:
-        notes_writes: Whether new allocations are to know which of their bytes nothing has written.
+        notes_writes: Track uninitialized bytes in new allocations.
     """
 
     def __init__(self, base: int, capacity: int) -> None:
@@ -120,9 +120,9 @@ class Memory:
 
         Args:
             size: Bytes.
-            alignment: Of the address.
-            label: What it is, for reports.
-            defined: Whether a kernel may rely on the zeros, or what is put there at once.
+            alignment: Alignment of the address in bytes.
+            label: A description for reports.
+            defined: Count the contents as initialized.
 
         Raises:
             OutOfMemory: The capacity is used up.
@@ -159,14 +159,14 @@ class Memory:
         raise OutOfMemory(f"no gap of {size} bytes is left")
 
     def _clear(self, address: int, size: int) -> int:
-        """Take a range that was in use before: zeroed, and no longer remembered as freed."""
+        """Zero a reused range and remove it from the freed ranges."""
         self._arena[address - self.base : address - self.base + size] = 0
         kept = [f for f in self._freed if f.base + f.size <= address or f.base >= address + size]
         self._freed = deque(kept, maxlen=_FREED_REMEMBERED)
         return address
 
     def free(self, address: int) -> bool:
-        """End the allocation that starts at ``address``; ``False`` where none does."""
+        """Free the allocation that starts at ``address``; return ``False`` if there is none."""
         with self._lock:
             index = bisect_right(self._live, address, key=_base) - 1
             if index < 0 or self._live[index].base != address:
@@ -183,7 +183,7 @@ class Memory:
             return True
 
     def find(self, address: int) -> Allocation | None:
-        """The live allocation that holds ``address``."""
+        """Return the live allocation that contains ``address``."""
         index = bisect_right(self._live, address, key=_base) - 1
         if index >= 0:
             allocation = self._live[index]
@@ -192,7 +192,7 @@ class Memory:
         return None
 
     def table(self) -> tuple[Array, Array]:
-        """Base and size of all live allocations, by address, as arrays to search in."""
+        """Return base and size of all live allocations, by address, as arrays for searches."""
         with self._lock:
             if self._table is None:
                 bases = np.array([a.base for a in self._live], dtype=np.uint64)
@@ -201,33 +201,33 @@ class Memory:
             return self._table
 
     def view(self, dtype: np.dtype[Any]) -> Array:
-        """The whole arena as an array of ``dtype``; it begins at ``base``."""
+        """Return the whole arena as an array of ``dtype``; it begins at ``base``."""
         return self._arena.view(dtype)
 
     def reserves(self, addresses: Array) -> npt.NDArray[np.bool_]:
-        """Which addresses are in the range that this memory hands out."""
+        """Return which addresses are in the address range of this memory."""
         inside: npt.NDArray[np.bool_] = addresses - np.uint64(self.base) < self._reserved
         return inside
 
     def find_freed(self, address: int) -> Freed | None:
-        """The latest freed range that held ``address``."""
+        """Return the latest freed range that contained ``address``."""
         for freed in reversed(self._freed):
             if freed.base <= address < freed.base + freed.size:
                 return freed
         return None
 
     def neighbours(self, address: int) -> tuple[Allocation | None, Allocation | None]:
-        """The live allocations before and after an address that is in none."""
+        """Return the live allocations before and after an address outside of all."""
         index = bisect_right(self._live, address, key=_base)
         before = self._live[index - 1] if index else None
         after = self._live[index] if index < len(self._live) else None
         return before, after
 
     def bytes_at(self, address: int, size: int, *, to_write: bool = False) -> Array:
-        """The bytes from ``address``, a view to read, or to write all of it.
+        """Return a view of the bytes from ``address``, to read, or to write all of it.
 
         Raises:
-            InvalidAddress: They do not lie inside one live allocation.
+            InvalidAddress: They are not inside one live allocation.
         """
         allocation = self.find(address)
         if allocation is None or address + size > allocation.end:
@@ -239,10 +239,10 @@ class Memory:
 
 
 class DeviceHeap:
-    """What ``malloc`` and ``free`` in a kernel draw from; lives as long as the context.
+    """The heap of ``malloc`` and ``free`` in a kernel; lives as long as the context.
 
     Args:
-        memory: Where the blocks are placed.
+        memory: The memory that blocks are allocated in.
         size: ``CU_LIMIT_MALLOC_HEAP_SIZE``.
     """
 
@@ -253,7 +253,7 @@ class DeviceHeap:
         self._used = 0
 
     def allocate(self, size: int) -> int:
-        """An address, 16-byte aligned; 0 where the heap is used up or ``size`` is 0."""
+        """Return an address, 16-byte aligned; 0 if the heap is exhausted or ``size`` is 0."""
         if size == 0 or self._used + size > self.size:
             return 0
         try:
@@ -267,7 +267,7 @@ class DeviceHeap:
         return address
 
     def free(self, address: int) -> bool:
-        """Give a block back; ``False`` where ``address`` is none (null is fine)."""
+        """Free a block; return ``False`` if ``address`` is not one (null is allowed)."""
         if address == 0:
             return True
         size = self._blocks.pop(address, None)
@@ -277,7 +277,7 @@ class DeviceHeap:
         return self.memory.free(address)
 
     def release(self) -> None:
-        """Give all blocks back; the context ends."""
+        """Free all blocks, when the context ends."""
         for address in tuple(self._blocks):
             self.free(address)
 

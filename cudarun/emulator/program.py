@@ -1,4 +1,4 @@
-"""A compiled module: its kernels and variables, ready to be placed in a context and launched."""
+"""A compiled module: its kernels and variables, ready to be loaded and launched."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ class KernelCode:
     """One ``.entry``, decoded.
 
     Attributes:
-        name: Its name in the PTX text.
+        name: The name in the PTX text.
         parameters: Offset and size in bytes of each parameter, in order.
         parameter_bytes: The size of the whole parameter buffer.
-        static_shared: Bytes of ``.shared`` variables it can reach, dynamic ones not counted.
+        static_shared: Bytes of ``.shared`` variables it can access, without dynamic ones.
         local_bytes: Bytes of local memory of its own frame, per thread.
         registers: An estimate of ``CU_FUNC_ATTRIBUTE_NUM_REGS``.
         const_bytes: Bytes of ``.const`` variables in its module.
-        max_threads: The most threads per block it can be launched with.
-        required_block: What ``.reqntid`` demands.
+        max_threads: The maximum number of threads per block.
+        required_block: The block of ``.reqntid``.
         ptx_version: ``.version`` as in ``CU_FUNC_ATTRIBUTE_PTX_VERSION``: 80 for 8.0.
-        shared: Where its ``.shared`` variables lie in the shared memory of a block.
-        required_cluster: What ``.reqnctapercluster`` demands.
-        recursive: Whether functions that it calls can call themselves.
+        shared: The offsets of its ``.shared`` variables in the shared memory of a block.
+        required_cluster: The cluster of ``.reqnctapercluster``.
+        recursive: True if functions that it calls can call themselves.
     """
 
     name: str
@@ -45,7 +45,7 @@ class KernelCode:
 
 @dataclass(frozen=True, slots=True)
 class Relocation:
-    """A place in a variable's initial bytes that takes the address of a symbol.
+    """An address of a symbol in a variable's initial bytes.
 
     ``width`` bytes at ``offset`` take ``address(symbol) + addend``; with a ``mask`` one byte of it,
     the one that the mask (``0xFF``, ``0xFF00``, …) selects.
@@ -67,9 +67,9 @@ class VariableCode:
         space: ``"global"`` or ``"const"``.
         size: Bytes; 0 for an unsized ``.extern`` array.
         alignment: Bytes.
-        managed: Whether it has ``.attribute(.managed)``.
-        initial: Its first contents, ``size`` bytes.
-        relocations: Places in ``initial`` to be filled with addresses.
+        managed: True if it has ``.attribute(.managed)``.
+        initial: The initial contents, ``size`` bytes.
+        relocations: Addresses in ``initial``.
         linkage: ``"extern"``, ``"visible"``, ``"weak"``, ``"common"`` or none.
     """
 

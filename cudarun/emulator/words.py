@@ -1,4 +1,4 @@
-"""The words of one instruction: its modifiers, and what is fixed about its operands."""
+"""The words of one instruction: its modifiers and the constant parts of its operands."""
 
 from __future__ import annotations
 
@@ -6,16 +6,16 @@ from cudarun.emulator.numerics.types import TYPES, Type, wider
 
 
 class Words(dict[str, str]):
-    """What one instruction says: its modifiers by class name, and the fixed part of its operands.
+    """The words of one instruction: modifiers by class name, and constant parts of its operands.
 
-    A word is ``""`` where an optional modifier is missing.
+    The word of a missing optional modifier is ``""``.
 
     Attributes:
         constants: The values of constant operands (``n:int``) by name, and of predicates that are
             given as constants.
         offsets: The byte offset in each address operand.
-        counts: How many elements each vector operand has.
-        given: The names of the operands given; optional ones may be missing.
+        counts: The number of elements of each vector operand.
+        given: The names of the operands present; optional ones may be missing.
         selectors: The selectors given, by the names of their operands.
         negative: The names of the operands with a minus.
     """
@@ -31,7 +31,7 @@ class Words(dict[str, str]):
 
     @property
     def count(self) -> int:
-        """How many elements the first vector operand has; 1 without one."""
+        """Number of elements of the first vector operand; 1 without one."""
         return self.counts[0] if self.counts else 1
 
     @property
@@ -41,11 +41,11 @@ class Words(dict[str, str]):
 
     @property
     def space(self) -> str:
-        """The state space of its addresses; ``""`` for generic ones."""
+        """The state space of its addresses; ``""`` for generic addressing."""
         return self["space"] if "space" in self else self.get("global", "")
 
     def type_named(self, name: str) -> Type:
-        """A type by the word of a row: a class, a derived one (``wide``), or its own name."""
+        """Return a type by the word of a row: a class, a derived one (``wide``), or a name."""
         if name == "wide":
             return wider(self.type)
         return TYPES[self.get(name, name)]

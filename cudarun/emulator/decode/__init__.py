@@ -1,1 +1,1 @@
-"""From the syntax tree to decoded code: names to slots, labels to blocks, forms to functions."""
+"""Decoding: from the syntax tree to slots, basic blocks and functions over lanes."""

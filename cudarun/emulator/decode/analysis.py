@@ -1,10 +1,10 @@
-"""What decoding learns about a function as a whole.
+"""Analysis of a function as a whole, after decoding.
 
 * Registers that hold one value throughout a launch (kernel parameters and what is computed from
   them) become single values, computed once before the first lane runs.
-* For every block, the registers it needs, writes, and has to leave behind: lanes that run apart
-  from others carry only those along.
-* Results of atomic operations that nobody reads.
+* For every block, the registers it reads, writes, and that are live after it: diverged lanes keep
+  only those.
+* Results of atomic operations that are never read.
 * Loops that could be waiting for another thread.
 """
 
@@ -42,7 +42,7 @@ _COST_OF_ATOMICS = 512
 
 
 def analyse(code: FunctionCode) -> None:
-    """Add all that to a function's code."""
+    """Analyze a function's code and add the results to it."""
     code.symbols = {
         use.name
         for block in code.blocks
@@ -123,7 +123,7 @@ def _extract_constants(code: FunctionCode) -> None:
 
 
 def _definitions(code: FunctionCode) -> Counter[int]:
-    """How often each slot is written in the text."""
+    """Return the number of writes to each slot in the text."""
     counts: Counter[int] = Counter(code.parameters)
     for block in code.blocks:
         for operation in block.operations:
@@ -222,7 +222,7 @@ def _mark_polling_loops(code: FunctionCode) -> None:
 
 
 def _polling_cost(block: BlockCode) -> int:
-    """What a jump back to a loop with this block costs of the patience of the batch."""
+    """Return the polling cost of a jump back to a loop with this block."""
     cost = _COST_OF_ATOMICS if isinstance(block.terminator, FunctionCall) else 0
     for operation in block.operations:
         if isinstance(operation, Action):

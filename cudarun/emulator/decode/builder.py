@@ -1,4 +1,4 @@
-"""Collects the operations of a function into basic blocks."""
+"""Construction of a function's basic blocks."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Ending = Callable[[Callable[[int], int]], Terminator]
 
 
 class BlockBuilder:
-    """Blocks in the order of the text. One is open at any time, and it may be empty."""
+    """Basic blocks in the order of the text. One is open at any time; it may be empty."""
 
     def __init__(self) -> None:
         self._blocks: list[tuple[list[Operation], Ending, Use | None, int, list[str]]] = []
@@ -24,24 +24,24 @@ class BlockBuilder:
 
     @property
     def next(self) -> int:
-        """The number of the block after the open one."""
+        """The index of the block after the open one."""
         return len(self._blocks) + 1
 
     def add(self, operation: Operation) -> None:
-        """Append to the open block."""
+        """Append an operation to the open block."""
         self._operations.append(operation)
 
     def note(self, name: str) -> None:
-        """Take down that the open block has an instruction, whatever becomes of it."""
+        """Record that the open block has an instruction, whatever operations it is decoded to."""
         self._names.append(name)
 
     def label(self, number: int) -> None:
-        """Let the label be where the next operation goes."""
+        """Bind the label to the next operation."""
         self.split()
         self._labels[number] = len(self._blocks)
 
     def split(self, gate: Use | None = None, gate_warps: int = 1) -> None:
-        """Begin a block here, one with a gate if that is given; it runs on from the open one."""
+        """Start a block here, with a gate if one is given; the open one falls through to it."""
         if self._operations or self._names or self._gate is not None:
             after = self.next
             self.end(lambda _: Jump(after))
@@ -55,7 +55,7 @@ class BlockBuilder:
         self._gate, self._gate_warps = None, 1
 
     def finish(self, last: Callable[[], Terminator]) -> list[BlockCode]:
-        """All blocks; where the text runs out ``last`` ends them."""
+        """Return all blocks; ``last`` ends them where the text does."""
         self.end(lambda _: last())
         return [
             BlockCode(

@@ -1,9 +1,9 @@
-"""``mul`` and ``add`` without a rounding modifier as one fused multiply-add, as ptxas makes it.
+"""Contraction of ``mul`` and ``add`` without a rounding modifier to fused multiply-adds.
 
-The manual leaves it open (9.7.3, ``mul``: they "may be optimized to use fused-multiply-add"). ptxas
-does it where nobody else reads the product; of a sum of two products the first operand's is fused.
-Programs recorded on an H200 are equal bit for bit with this rule, and not without it. An explicit
-``.rn`` forbids it, as ``nvcc -fmad=false`` has it; of ``.target debug`` nothing is optimized.
+The manual permits it (9.7.3, ``mul``: they "may be optimized to use fused-multiply-add"). ptxas
+fuses if the product has no other reader; of a sum of two products the first operand's is fused.
+With this rule, programs recorded on an H200 are reproduced bit for bit. An explicit ``.rn``, as
+emitted by ``nvcc -fmad=false``, prevents it; with ``.target debug`` nothing is optimized.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _SUMS = {
 
 
 def contract(code: FunctionCode) -> None:
-    """Fuse what can be fused in each block of a function."""
+    """Contract multiplications and additions in each block of a function."""
     reads = Counter(_reads(code))
     for block in code.blocks:
         products: dict[int, int] = {}  # by the slot of the result: where in the block
@@ -63,7 +63,7 @@ def _slot(use: Use) -> int:
 
 
 def _reads(code: FunctionCode) -> Iterator[int]:
-    """The slots that are read, as often as they are."""
+    """Return the number of reads of each slot."""
     yield from code.results
     for block in code.blocks:
         yield from map(_slot, block.terminator.reads)
@@ -74,7 +74,7 @@ def _reads(code: FunctionCode) -> Iterator[int]:
 def _place_of_product(
     operation: Operation, products: dict[int, int], operations: list[Operation]
 ) -> int | None:
-    """Which source of a sum is a product that can be fused with it."""
+    """Return the source of a sum that is a product that can be fused with it."""
     if not isinstance(operation, Lanewise) or operation.name not in _SUMS:
         return None
     wanted = operation.name[4:].replace("sat.", "")
@@ -89,7 +89,7 @@ def _place_of_product(
 
 
 def _fused(operation: Lanewise, product: Lanewise, place: int) -> Lanewise:
-    """The operation instead of both, at the place of the sum."""
+    """Return the fused operation, in place of the sum."""
     function = _function(operation.name[4:])
     if operation.name.startswith("sub"):
         function = _negating(function, 0 if place == 1 else 2, operation.name)
@@ -99,7 +99,7 @@ def _fused(operation: Lanewise, product: Lanewise, place: int) -> Lanewise:
 
 @cache
 def _function(words: str) -> Function:
-    """What ``fma.rn`` with these words computes."""
+    """Return the function of ``fma.rn`` with these words."""
     modifiers = ("rn", *words.split("."))
     for form in FORMS["fma"]:
         found = form.match(modifiers)
@@ -110,7 +110,7 @@ def _function(words: str) -> Function:
 
 @cache
 def _negating(function: Function, place: int, name: str) -> Function:
-    """A function of three sources with one of them negated first; NaN stay what they are."""
+    """Return a function of three sources with one of them negated first; NaN are unchanged."""
     dtype = np.dtype(np.float64 if name.endswith("f64") else np.float32)
     minus = dtype.type(-1)
 

@@ -1,4 +1,4 @@
-"""Control flow of the tree (PTX manual 9.7.13): to terminators of blocks, or to system calls."""
+"""Decoding of control flow (PTX manual 9.7.13) to terminators of blocks, or to system calls."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ Lowered = tuple[list[Operation], Ending | None]
 
 @dataclass(frozen=True, slots=True)
 class ControlContext:
-    """What control flow needs to know of its function and its module's functions."""
+    """The properties of the function and its module that control flow depends on."""
 
     function: tree.Function
     code: FunctionCode
@@ -83,7 +83,7 @@ def _label(name: tree.Operand, operands: Operands) -> int:
 def branch(
     instruction: tree.Instruction, operands: Operands, guard: RegisterUse | None, after: int
 ) -> Ending:
-    """``bra``."""
+    """Decode ``bra``."""
     _only_modifiers(instruction, "uni")
     _operands(instruction, operands, 1)
     label, site = _label(instruction.operands[0], operands), operands.site
@@ -112,7 +112,7 @@ def _indexed_branch(
 
 
 def leave(context: ControlContext, site: Site | None) -> Terminator:
-    """The end of a function: of a kernel's threads, or back to the caller."""
+    """Decode the end of a function: threads of a kernel exit, others return to the caller."""
     if context.function.is_entry:
         return Exit(site)
     slots = context.code.results
@@ -148,7 +148,7 @@ def _trap(
 
 
 def _barrier_words(instruction: tree.Instruction) -> list[str]:
-    """The modifiers without ``.cta``, which stands first, and ``.aligned``, of ``barrier`` only."""
+    """Return the modifiers without ``.cta``, which comes first, and ``.aligned``."""
     words = list(instruction.modifiers)
     newer = instruction.opcode == "barrier"
     if words[:1] == ["warp" if newer else "cluster"]:
@@ -229,7 +229,7 @@ def _barrier_reduction(
 def _call(
     context: ControlContext, instruction: tree.Instruction, operands: Operands, after: int
 ) -> Lowered:
-    """``call{.uni} (results), function, (arguments){, prototype}``."""
+    """Decode ``call{.uni} (results), function, (arguments){, prototype}``."""
     _only_modifiers(instruction, "uni")
     given = list(instruction.operands)
     results: tuple[tree.Operand, ...] = ()
@@ -262,7 +262,7 @@ def _call(
 
 
 def _prototype(given: list[tree.Operand], operands: Operands) -> tree.CallPrototype | None:
-    """The prototype of an indirect call; with a list of targets there is none."""
+    """Return the prototype of an indirect call; ``None`` with a list of targets."""
     if len(given) != 1 or not isinstance(given[0], tree.SymbolReference):
         raise operands.mismatch()
     found = operands.find(given[0].name)
@@ -316,7 +316,7 @@ def _user_call(
 def _check_argument(
     operand: tree.Operand, formal: tree.Variable | None, operands: Operands
 ) -> None:
-    """Raise `OperandMismatch` where an argument or a result is not what the function declares."""
+    """Check that an argument or result matches the function's declaration."""
     if formal is None or not isinstance(operand, tree.SymbolReference | tree.Register):
         return
     match operands.find(operand.name):
@@ -336,7 +336,7 @@ def _argument_slot(
     formal: tree.Variable | None,
     operands: Operands,
 ) -> int:
-    """The caller's slot with an argument; a constant is put into one of its own."""
+    """Return the caller's slot of an argument; a constant gets a new one."""
     if isinstance(operand, tree.SymbolReference | tree.Register):
         found = operands.find(operand.name)
         if isinstance(found, ParameterName | RegisterName) and found.slot is not None:

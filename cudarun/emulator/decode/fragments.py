@@ -1,4 +1,4 @@
-"""How many registers the fragments of matrix instructions have (PTX manual 9.7.14 and 9.7.15)."""
+"""Register counts of the fragments of matrix instructions (PTX manual 9.7.14 and 9.7.15)."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ _HALF_INPUTS = 8  # wmma keeps the elements of a and b of f16 twice
 
 
 def fragments(opcode: str, words: Words) -> list[int] | None:
-    """The registers of each vector operand in the order of the text; ``None`` where none is told.
+    """Return the registers of each vector operand in order; ``None`` where they are not checked.
 
-    ``mma.m8n8k4`` of f16 works by quarters of a warp and is not told of here.
+    ``mma.m8n8k4`` of f16 operates on quarters of a warp and is not covered.
     """
     if "num" in words:
         return [int(words["num"][1:])]
@@ -30,7 +30,7 @@ def fragments(opcode: str, words: Words) -> list[int] | None:
 
 
 def _of_warpgroup(words: Words) -> list[int]:
-    """D, and A where it is in registers."""
+    """Return the registers of D, and of A if it is in registers."""
     m, n, k = shape_of(words["shape"])
     elements = {"d": m * n, "a": m * k}
     return [

@@ -1,4 +1,4 @@
-"""A function of the tree to decoded code: scopes, labels, guards and control flow."""
+"""Decoding of a function: scopes, labels, guards and control flow."""
 
 from __future__ import annotations
 
@@ -47,9 +47,9 @@ _WHOLE_WARP = ConstantUse(np.array([0xFFFFFFFF], dtype=np.uint32))
 
 @dataclass(frozen=True, slots=True)
 class ModuleNames:
-    """What functions need to know of their module.
+    """The names of a module that its functions refer to.
 
-    ``functions`` has the declaration of each function, the one with a body where there is one.
+    ``functions`` has the declaration of each function, the one with a body if there is one.
     """
 
     module: tree.Module
@@ -60,7 +60,7 @@ class ModuleNames:
 
 @dataclass(frozen=True, slots=True)
 class _Item:
-    """A label or an instruction with all that its place gives it."""
+    """A label or an instruction with the scope and line information of its place."""
 
     statement: tree.Label | tree.Instruction
     scope: Scope
@@ -68,7 +68,7 @@ class _Item:
 
 
 class FunctionDecoder:
-    """Decodes one function; complaints are collected in ``diagnostics``."""
+    """Decodes one function; errors are collected in ``diagnostics``."""
 
     def __init__(self, names: ModuleNames, function: tree.Function) -> None:
         self.names = names
@@ -84,7 +84,7 @@ class FunctionDecoder:
         self._region: tuple[RegisterUse, int] | None = None
 
     def decode(self) -> FunctionCode:
-        """The function's code; useless if there are diagnostics."""
+        """Return the function's code, which is meaningless if there are diagnostics."""
         scope = Scope(self.names.scope)
         self._declare_parameters(scope)
         self._labels_used = set(_label_uses(self.function))
@@ -132,7 +132,7 @@ class FunctionDecoder:
         return tuple(slots)
 
     def _sound(self, variables: tuple[tree.Variable, ...]) -> Iterator[tree.Variable]:
-        """The parameters whose declarations have no fault; one that has is complained of."""
+        """Return the parameters with valid declarations; report the others."""
         seen: set[str] = set()
         for variable in variables:
             if variable.name in seen:
@@ -148,7 +148,7 @@ class FunctionDecoder:
                 self._complain(variable.position, wrong)
 
     def _flat(self, statements: tuple[tree.Statement, ...], scope: Scope) -> Iterator[_Item]:
-        """Labels and instructions in order. Declarations are entered before what follows."""
+        """Yield labels and instructions in order, entering declarations before what follows."""
         labels: set[str] = set()
         for statement in statements:
             if not isinstance(statement, tree.Label):
@@ -235,7 +235,7 @@ class FunctionDecoder:
         return use
 
     def _open_region(self, guard: RegisterUse | None, site: Site) -> None:
-        """Put a way around what has a guard; neighbours with the same guard share it."""
+        """Start a branch around guarded instructions; neighbors with the same guard share it."""
         if self._region is not None and self._region[0] == guard:
             return
         self._close_region()
@@ -279,7 +279,7 @@ class FunctionDecoder:
 
 
 def _spelled_out(instruction: tree.Instruction, scope: Scope) -> tree.Instruction:
-    """An instruction with the components of vector registers in their place."""
+    """Return an instruction with vector registers replaced by their components."""
     vectors = {
         place: found.components
         for place, operand in enumerate(instruction.operands)
@@ -295,7 +295,7 @@ def _spelled_out(instruction: tree.Instruction, scope: Scope) -> tree.Instructio
 
 
 def _label_uses(function: tree.Function) -> Iterator[str]:
-    """All names that could be labels somebody jumps to."""
+    """Yield all names that could be jump targets."""
     for statement in function.statements():
         if isinstance(statement, tree.Instruction) and statement.opcode == "bra":
             yield from (o.name for o in statement.operands if isinstance(o, tree.SymbolReference))

@@ -1,4 +1,4 @@
-"""One instruction of the tree to an operation: finding its form and resolving its operands."""
+"""Decoding of one instruction: its form is selected and its operands are resolved."""
 
 from __future__ import annotations
 
@@ -32,15 +32,15 @@ _PLACES = {"d": "to", "m": "to", "a": "source"}
 
 
 class Unimplemented(Exception):
-    """The emulated device has no such instruction, or PTX has none."""
+    """The instruction is not implemented by the emulated device, or not defined by PTX."""
 
 
 def decode(instruction: tree.Instruction, operands: Operands) -> list[Operation]:
-    """The operations that carry out an instruction other than control flow.
+    """Return the operations that implement an instruction other than control flow.
 
     Raises:
         Unimplemented: No form has this opcode and these modifiers.
-        Misfit: The operands are not those of the form.
+        OperandMismatch: The operands do not match the form.
     """
     forms = candidates(instruction.opcode, instruction.modifiers)
     if not forms:
@@ -74,7 +74,7 @@ class _Resolution:
     parameter: KernelParameterUse | ParameterUse | None = None
 
     def operation(self) -> Operation:
-        """The operation of the form on these operands."""
+        """Return the operation of the form on these operands."""
         words = self.form.match(self.instruction.modifiers)
         assert words is not None
         self.words = words
@@ -93,7 +93,7 @@ class _Resolution:
         return self._finished()
 
     def _check_sink(self) -> None:
-        """Who arrives at another block's barrier object learns nothing of it."""
+        """Require ``_`` for the state when arriving at another block's barrier object."""
         remote = self.words.get("space") == "shared::cluster"
         kept = any(not isinstance(use, SinkUse) for use in self.destinations)
         if self.instruction.opcode == "mbarrier" and remote and kept:
@@ -129,7 +129,7 @@ class _Resolution:
             self._value(wanted, element, self._type(wanted, length), writes)
 
     def _texture(self, wanted: OperandForm, operand: tree.Operand) -> None:
-        """``[a, {x, y}]``, or ``[a, x]`` in one dimension: the object, then its coordinates."""
+        """Return object and coordinates of ``[a, {x, y}]``, or ``[a, x]`` in one dimension."""
         match operand:
             case tree.TupleAddress(tree.Address(tree.Register(name), 0), (given,)):
                 self.sources.append(self.operands.register(name, TYPES[wanted.type]))
@@ -179,7 +179,7 @@ class _Resolution:
                 self.words.constants[wanted.name] = operand.value
 
     def _selected(self, wanted: OperandForm, operand: tree.Operand) -> tree.Operand:
-        """A video operand without its minus and its selector, of which note is taken."""
+        """Return a video operand without its minus and its selector, which are recorded."""
         if isinstance(operand, tree.Minus) and wanted.minus:
             self.words.negative.add(wanted.name)
             operand = operand.operand
@@ -195,12 +195,12 @@ class _Resolution:
         return tree.Register(name)
 
     def _counts(self) -> bool:
-        """Whether the instruction is one of integers or predicates, whose constants are whole."""
+        """Return whether the instruction is one of integers or predicates."""
         name = self.words.get("type") or self.words.get("atype") or ""
         return name in TYPES and TYPES[name].kind not in (TypeKind.BITS, TypeKind.FLOAT)
 
     def _discards(self, wanted: OperandForm) -> bool:
-        """Whether a destination may be ``_``."""
+        """Return whether a destination may be ``_``."""
         paired = wanted.pair is not None or wanted.shape == "vector"
         return paired or self.instruction.opcode in ("atom", "mbarrier")
 
@@ -259,7 +259,7 @@ class _Resolution:
         return Lanewise(function, sources, destinations, site, self.instruction.name)
 
     def _parameter_copy(self, first: KernelParameterUse | ParameterUse) -> Lanewise:
-        """``ld.param`` and ``st.param`` at a constant place: registers of a kind."""
+        """Return ``ld.param`` or ``st.param`` at a constant offset as a register copy."""
         count, step, site = self.words.count, self.words.type.bytes, self.operands.site
         places = tuple(replace(first, offset=first.offset + n * step) for n in range(count))
         function = copy if count == 1 else copy_all

@@ -1,4 +1,4 @@
-"""Where variables lie and what they first hold (PTX manual 5.4)."""
+"""The layout of variables and their initial bytes (PTX manual 5.4)."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ _OPAQUE_BYTES = {"texref": 8, "samplerref": 8, "surfref": 8}
 
 
 def element_bytes(variable: tree.Variable) -> int:
-    """Bytes of one scalar of the variable's type."""
+    """Return the bytes of one scalar of the variable's type."""
     if variable.type in _OPAQUE_BYTES:
         return _OPAQUE_BYTES[variable.type]
     return TYPES[variable.type].bytes
 
 
 def size_of(variable: tree.Variable) -> int:
-    """Bytes the variable takes; 0 for an unsized array without initial values."""
+    """Return the bytes of a variable; 0 for an unsized array without initial values."""
     element = element_bytes(variable) * variable.vector
     if variable.dimensions and variable.dimensions[0] is None:
         inner = prod(count or 0 for count in variable.dimensions[1:])
@@ -30,26 +30,26 @@ def size_of(variable: tree.Variable) -> int:
 
 
 def alignment_of(variable: tree.Variable) -> int:
-    """Bytes; the natural alignment of the type unless the declaration says more."""
+    """Return the alignment in bytes: the type's natural one unless the declaration demands more."""
     natural = element_bytes(variable) * variable.vector
     return max(variable.alignment or natural, 1)
 
 
 class VariableLayout:
-    """Offsets for variables placed one after the other."""
+    """Offsets for variables allocated one after the other."""
 
     def __init__(self) -> None:
         self.size = 0
 
     def place(self, size: int, alignment: int) -> int:
-        """The offset for the next variable."""
+        """Return the offset for the next variable."""
         offset = -(-self.size // alignment) * alignment
         self.size = offset + size
         return offset
 
 
 def variable_code(variable: tree.Variable) -> VariableCode:
-    """A module-scope ``.global`` or ``.const`` variable with its initial bytes."""
+    """Return a module-scope ``.global`` or ``.const`` variable with its initial bytes."""
     size = size_of(variable)
     data = bytearray(size)
     relocations = []
@@ -75,13 +75,13 @@ def variable_code(variable: tree.Variable) -> VariableCode:
 
 
 def constant_bytes(value: tree.Integer | tree.Float, type_name: str) -> bytes:
-    """A constant as it lies in memory as a value of the type."""
+    """Return the bytes in memory of a constant as a value of the type."""
     ptx_type = TYPES[type_name]
     return constant_bits(value, type_name).to_bytes(ptx_type.bytes, "little")
 
 
 def constant_bits(value: tree.Integer | tree.Float, type_name: str) -> int:
-    """The bits of a constant taken as a value of the type; integers wrap."""
+    """Return the bits of a constant as a value of the type; integers wrap."""
     ptx_type = TYPES[type_name]
     if isinstance(value, tree.Integer):
         if ptx_type.name in ("f32", "f64"):

@@ -1,4 +1,4 @@
-"""A module of the tree to a program: all functions decoded, all variables laid out."""
+"""Decoding of a module: all functions decoded, all variables laid out."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class ModuleDecoder:
                 self.functions[function.name] = function
 
     def decode(self) -> Program:
-        """The program.
+        """Return the program.
 
         Raises:
             PtxError: With everything in the module that cannot be decoded.
@@ -146,7 +146,7 @@ class ModuleDecoder:
         )
 
     def _place_shared(self, reached: list[FunctionCode]) -> tuple[dict[str, int], int]:
-        """Addresses of the shared variables that functions use, and the bytes of static ones."""
+        """Return addresses of the shared variables of functions, and the bytes of static ones."""
         used = set().union(*(function.symbols for function in reached))
         layout, addresses = VariableLayout(), {}
         dynamic = []
@@ -174,7 +174,7 @@ def _triple(values: tuple[int, ...]) -> tuple[int, int, int]:
 
 
 def _callees(function: FunctionCode, code: dict[str, FunctionCode]) -> Iterator[FunctionCode]:
-    """The functions that one calls, or whose address it takes."""
+    """Return the functions that a function calls, or whose address it takes."""
     for name in function.calls | function.symbols:
         if name in code and name not in SYSTEM_CALLS:
             yield code[name]
@@ -183,7 +183,7 @@ def _callees(function: FunctionCode, code: dict[str, FunctionCode]) -> Iterator[
 
 
 def _reached(function: FunctionCode, code: dict[str, FunctionCode]) -> list[FunctionCode]:
-    """The function and all that can be called from it."""
+    """Return a function and all functions that can be called from it."""
     found = {function.name: function}
     pending = [function]
     while pending:
@@ -202,7 +202,7 @@ def _calls_itself(function: FunctionCode, code: dict[str, FunctionCode]) -> bool
 
 
 def _deepest(function: FunctionCode, code: dict[str, FunctionCode]) -> int:
-    """Bytes of local memory along the deepest chain of calls, where none calls itself."""
+    """Return the bytes of local memory along the deepest call chain, without recursion."""
     below = [_deepest(callee, code) for callee in _callees(function, code)]
     return function.frame_bytes + max(below) if below else function.local_bytes
 

@@ -1,6 +1,6 @@
-"""Operands of the tree to uses, with the type rules of the manual's chapters 6 and 9.
+"""Resolution of operands to uses, with the type rules of the manual's chapters 6 and 9.
 
-What does not fit is a ``OperandMismatch``, worded as ptxas words it; the caller knows the place.
+An operand that does not fit raises `OperandMismatch`, worded like ptxas; the caller adds the place.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ class Operands:
     """Resolves the operands of one instruction in its scope.
 
     Attributes:
-        before: Operations that must come first: reading a clock, adding up a local address.
+        before: Operations that must precede: reading a clock, computing a local address.
     """
 
     opcode: str
@@ -72,20 +72,20 @@ class Operands:
     before: list[Operation] = field(default_factory=list)
 
     def find(self, name: str) -> Name:
-        """What a name means; special registers included."""
+        """Return the meaning of a name, special registers included."""
         found = self.scope.find(name) or self.declarations.special(name)
         if found is None:
             raise OperandMismatch(f"Unknown symbol '{name}'")
         return found
 
     def mismatch(self) -> OperandMismatch:
-        """The complaint that ptxas has about operands."""
+        """Return ptxas's error for operands that do not match."""
         return OperandMismatch(f"Arguments mismatch for instruction '{self.opcode}'")
 
     # --- sources and destinations ----------------------------------------------------------------
 
     def source(self, operand: tree.Operand, ptx_type: Type, *, relaxed: bool = False) -> Use:
-        """A value that is read."""
+        """Return the use of a value that is read."""
         match operand:
             case tree.Register(name):
                 return self.register(name, ptx_type, relaxed=relaxed)
@@ -108,7 +108,7 @@ class Operands:
                 raise self.mismatch()
 
     def _symbol(self, name: str, offset: int, ptx_type: Type) -> Use:
-        """The address of a variable or function as a value, where the instruction takes one."""
+        """Return the address of a variable or function as a value, if the instruction takes one."""
         if self.opcode not in _TAKE_ADDRESSES:
             raise OperandMismatch(
                 f"instruction '{self.opcode}' cannot take the address of '{name}'"
@@ -120,7 +120,7 @@ class Operands:
         return self.address_of(name, offset, ptx_type)
 
     def destination(self, operand: tree.Operand, ptx_type: Type, *, relaxed: bool = False) -> Use:
-        """A register that is written. A wider one takes the value extended to its width."""
+        """Return the use of a written register; a wider one takes the extended value."""
         match operand:
             case tree.Sink():
                 return SinkUse(ptx_type)
@@ -136,7 +136,7 @@ class Operands:
                 raise self.mismatch()
 
     def register(self, name: str, ptx_type: Type, *, relaxed: bool = False) -> RegisterUse:
-        """A register seen as a type that it can hold."""
+        """Return a register as a type that it can hold."""
         found = self.find(name)
         if not isinstance(found, RegisterName):
             raise self.mismatch()
@@ -156,7 +156,7 @@ class Operands:
         return RegisterUse(found.slot, ptx_type)
 
     def constant(self, operand: tree.Integer | tree.Float, ptx_type: Type) -> Array:
-        """A constant as one value of a type, shaped like a register of that type."""
+        """Return a constant as one value of a type, shaped like a register of that type."""
         if ptx_type.kind is TypeKind.PREDICATE:
             if not isinstance(operand, tree.Integer):
                 raise self.mismatch()
@@ -178,7 +178,7 @@ class Operands:
         return value if ptx_type.elements == 1 else value.reshape(1, ptx_type.elements)
 
     def integer(self, operand: tree.Operand) -> int:
-        """The value of an operand that must be a constant integer."""
+        """Return the value of an operand that must be a constant integer."""
         if not isinstance(operand, tree.Integer):
             raise self.mismatch()
         return operand.value
@@ -186,7 +186,7 @@ class Operands:
     # --- addresses -------------------------------------------------------------------------------
 
     def address_of(self, name: str, offset: int, ptx_type: Type) -> Use:
-        """The address of a variable or function as a value."""
+        """Return the address of a variable or function as a value."""
         found = self.find(name)
         if ptx_type.kind in (TypeKind.PREDICATE, TypeKind.FLOAT) or ptx_type.bits < 32:
             raise self.mismatch()
@@ -207,7 +207,7 @@ class Operands:
                 raise self.mismatch()
 
     def local_address(self, offset: int, ptx_type: Type) -> Use:
-        """An address in the function's frame, which in a kernel begins at 0."""
+        """Return an address in the function's frame, which in a kernel begins at 0."""
         if self.declarations.function.is_entry:
             return ConstantUse(_address(offset, ptx_type))
         declarations = self.declarations
@@ -224,7 +224,7 @@ class Operands:
         return RegisterUse(total, bits_of(ptx_type.bits))
 
     def _space_of(self, name: str) -> str:
-        """The state space of what a name means; ``""`` for what lies in none."""
+        """Return the state space of a name; ``""`` if it has none."""
         match self.find(name):
             case SymbolName(space):
                 return space
@@ -235,7 +235,7 @@ class Operands:
         return ""
 
     def space_of_symbol(self, operand: tree.Operand) -> str:
-        """The space that an address without one is in: that of the shared or local variable."""
+        """Return the space of an address without one: that of the shared or local variable."""
         if isinstance(operand, tree.Address) and isinstance(operand.base, tree.SymbolReference):
             space = self._space_of(operand.base.name)
             return space if space in ("shared", "local") else ""
@@ -265,7 +265,7 @@ class Operands:
             raise self.mismatch()
 
     def address(self, operand: tree.Operand, ptx_type: Type, space: str) -> tuple[Use, int]:
-        """A memory operand: what its base is and the offset to add."""
+        """Return the base and the offset of a memory operand."""
         if not isinstance(operand, tree.Address):
             raise self.mismatch()
         match operand.base:
@@ -295,7 +295,7 @@ class Operands:
     def parameter(
         self, operand: tree.Operand, ptx_type: Type
     ) -> KernelParameterUse | ParameterUse | None:
-        """The value in a ``.param`` variable that the text names; ``None`` for other addresses."""
+        """Return the value in a ``.param`` variable by name; ``None`` for other addresses."""
         if not isinstance(operand, tree.Address) or not isinstance(
             operand.base, tree.SymbolReference
         ):
@@ -310,10 +310,10 @@ class Operands:
 
 
 def fits(declared: Type, wanted: Type, *, relaxed: bool) -> bool:
-    """Whether an operand of a declared type may stand where an instruction type is wanted.
+    """Return whether an operand of a declared type can be used as an instruction type.
 
-    Manual 9.2: untyped ones agree with any type of their size, integers with integers, and ptxas
-    takes a ``.f16x2`` register for an untyped one; ``relaxed`` is the rule of ``ld``, ``st`` and
+    Manual 9.2: untyped ones match any type of their size, integers with integers, and ptxas
+    accepts a ``.f16x2`` register as an untyped one; ``relaxed`` is the rule of ``ld``, ``st`` and
     ``cvt`` (9.4), under which the register may be wider.
     """
     predicate = TypeKind.PREDICATE

@@ -1,7 +1,7 @@
-"""What ptxas demands of declarations and instructions beyond their syntax.
+"""ptxas's rules for declarations and instructions beyond their syntax.
 
-Each function returns what is wrong, in ptxas's words where it has some, or ``None``.
-`tests/emulator/test_mutations.py` holds this to what ptxas was seen to refuse.
+Each function returns an error, in ptxas's words where possible, or ``None``.
+`tests/emulator/test_mutations.py` checks the rules against recorded refusals of ptxas.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _SCALAR_VIDEO = ("vadd", "vsub", "vabsdiff", "vmin", "vmax", "vshl", "vshr", "vm
 
 
 def wrong_declaration(variable: tree.Variable, module: tree.Module) -> str | None:
-    """What is wrong with the type, shape or initial value of a variable."""
+    """Return the error in the type, shape or initial value of a variable."""
     if variable.type == "b128" and module.version < (8, 3):
         return "Feature '.b128 type' requires PTX ISA .version 8.3 or later"
     if variable.type in _OPAQUE or variable.type not in TYPES:
@@ -79,7 +79,7 @@ def _wrong_initial(variable: tree.Variable) -> str | None:
 
 
 def too_new(instruction: tree.Instruction, module: tree.Module) -> str | None:
-    """Whether an instruction needs a later ``.target`` or ``.version`` than its module states."""
+    """Return an error if an instruction needs a later ``.target`` or ``.version``."""
     if instruction.opcode in _ACCELERATED and not any(t.endswith("a") for t in module.targets):
         return f"Instruction '{instruction.opcode}' not supported on .target '{module.targets[0]}'"
     if instruction.opcode == "wgmma" and "sm_90a" not in module.targets:
@@ -96,13 +96,13 @@ def too_new(instruction: tree.Instruction, module: tree.Module) -> str | None:
 
 @lru_cache
 def _architecture(target: str) -> int:
-    """90 for ``sm_90a``; other words of ``.target`` say nothing of the architecture."""
+    """Return 90 for ``sm_90a``; a word that is no architecture restricts nothing."""
     digits = "".join(filter(str.isdigit, target.removeprefix("sm_")))
     return int(digits) if target.startswith("sm_") else 1 << 30
 
 
 def refused_operands(instruction: tree.Instruction) -> str | None:
-    """What there is in PTX of operands that the tables have no notation for."""
+    """Return PTX operands for which the tables have no notation."""
     if instruction.opcode != "tex":
         return None
     if isinstance(instruction.operands[0], tree.Pair):
@@ -121,7 +121,7 @@ def refused_operands(instruction: tree.Instruction) -> str | None:
 
 
 def wrong_words(opcode: str, words: Words) -> str | None:
-    """What is wrong with an instruction whose words and operands each are right."""
+    """Return the error in an instruction whose words and operands each are valid."""
     policy = "policy" in words.given
     if words.get("hint") and not policy:
         return f".L2::cache_hint modifier requires a cache policy for instruction '{opcode}'"
@@ -142,7 +142,7 @@ _SELECTORS = {"hxy": re.compile(r"h[0-3]{2}"), "bxyzw": re.compile(r"b[0-7]{4}")
 def wrong_selector(
     form: InstructionForm, operand: OperandForm, selector: str, words: Words
 ) -> str | None:
-    """What is wrong with the selector behind an operand of a video instruction."""
+    """Return the error in the selector of an operand of a video instruction."""
     if operand.selector:
         allowed = form.classes[operand.selector]
         if selector in allowed or any(
@@ -291,7 +291,7 @@ _CHECKS: dict[str, Callable[[Words], str | None]] = {
 
 
 def wrong_barrier(number: tree.Operand, threads: tree.Operand | None) -> str | None:
-    """What is wrong with a barrier's number and its count of threads, where they are constants."""
+    """Return the error in a constant barrier number or thread count."""
     if isinstance(number, tree.Integer) and not 0 <= number.value < 16:
         value = number.value & ((1 << 64) - 1)
         return f"Barrier number '{value}' out of range, expected to be in range [0..15]"
@@ -301,7 +301,7 @@ def wrong_barrier(number: tree.Operand, threads: tree.Operand | None) -> str | N
 
 
 def wrong_argument(actual: tuple[int, bool], formal: tree.Variable) -> str | None:
-    """Whether an argument's size, and its being an array, are those of the formal parameter."""
+    """Return an error unless an argument's size and shape are those of the formal parameter."""
     size = TYPES[formal.type].bytes * formal.vector * prod(n or 0 for n in formal.dimensions)
     if actual != (size, bool(formal.dimensions)):
         return f"Type of argument does not match formal parameter '{formal.name}'"

@@ -1,4 +1,4 @@
-"""What a name means at a place in a function: registers, variables, parameters, labels."""
+"""Name resolution in a function: registers, variables, parameters, labels."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ STACK = "%stack"
 
 @dataclass(frozen=True, slots=True)
 class RegisterName:
-    """A register: its slot and the type it was declared with."""
+    """A register: its slot and its declared type."""
 
     slot: int
     declared: str
@@ -26,7 +26,7 @@ class RegisterName:
 
 @dataclass(frozen=True, slots=True)
 class VectorName:
-    """A vector register (PTX manual 5.4.2): the names of its components, registers of their own."""
+    """A vector register (PTX manual 5.4.2): the names of its component registers."""
 
     components: tuple[str, ...]
 
@@ -58,7 +58,7 @@ class SymbolName:
 
 @dataclass(frozen=True, slots=True)
 class LabelName:
-    """A label: the number it has in the function."""
+    """A label: its number in the function."""
 
     number: int
 
@@ -77,13 +77,13 @@ Name = (
 
 @dataclass(slots=True)
 class Scope:
-    """The names declared in one ``{ … }``, within those of the block around it."""
+    """The names declared in one ``{ … }`` and in the enclosing blocks."""
 
     outer: Scope | None = None
     names: dict[str, Name] = field(default_factory=dict)
 
     def find(self, name: str) -> Name | None:
-        """What the name means here."""
+        """Return the meaning of a name in this scope."""
         scope: Scope | None = self
         while scope is not None:
             found = scope.names.get(name)
@@ -95,7 +95,7 @@ class Scope:
 
 @dataclass(frozen=True, slots=True)
 class SharedVariable:
-    """A ``.shared`` variable; an unsized ``.extern`` one begins where the others end."""
+    """A ``.shared`` variable; an unsized ``.extern`` one begins after the others."""
 
     name: str
     size: int
@@ -104,7 +104,7 @@ class SharedVariable:
 
 
 class Declarations:
-    """Takes the declarations of one function and numbers its slots."""
+    """Records the declarations of one function and numbers its slots."""
 
     def __init__(self, function: tree.Function, shared: dict[str, SharedVariable]) -> None:
         self.function = function
@@ -122,7 +122,7 @@ class Declarations:
         return len(self.slots) - 1
 
     def special(self, name: str) -> RegisterName | None:
-        """A special register, or one that the hardware keeps for itself."""
+        """Return the slot of a special register, or of one that the hardware reserves."""
         known = SPECIAL_REGISTERS.get(name)
         if known is None:
             return None
@@ -132,7 +132,7 @@ class Declarations:
         return RegisterName(self._special[name], known.type)
 
     def implicit(self, name: str, declared: str, role: Role) -> int:
-        """The slot of something that the text does not declare: the carry flag, the frame."""
+        """Return the slot of an undeclared register: the carry flag, the frame."""
         if name not in self._special:
             self._special[name] = self.slot(name, declared, role)
         return self._special[name]
@@ -170,25 +170,25 @@ class Declarations:
             scope.names[component] = scope.names[f"{name}.{other}"] = register
 
     def parameter(self, variable: tree.Variable) -> ParameterName:
-        """A ``.param`` variable of a ``.func`` or around a call."""
+        """Declare a ``.param`` variable of a ``.func`` or around a call."""
         size = size_of(variable)
         slot = self.slot(variable.name, "b8", Role.PARAMETER, -(-size // 16) * 16)
         return ParameterName(slot, 0, size, array=bool(variable.dimensions))
 
     def shared_variable(self, variable: tree.Variable, unique: str) -> SymbolName:
-        """A ``.shared`` variable of the function, remembered for the layout of kernels."""
+        """Declare a ``.shared`` variable of the function, for the layout of kernels."""
         self.shared[unique] = shared_variable(variable, unique)
         return SymbolName("shared", unique)
 
 
 def shared_variable(variable: tree.Variable, unique: str) -> SharedVariable:
-    """What a kernel's layout of shared memory has to know of a variable."""
+    """Return the layout properties of a shared variable."""
     size = size_of(variable)
     return SharedVariable(unique, size, alignment_of(variable), dynamic=size == 0)
 
 
 def declared_names(variable: tree.Variable) -> Iterator[str]:
-    """The names that a declaration declares: several for ``%r<8>``."""
+    """Yield the names that a declaration declares: several for ``%r<8>``."""
     if variable.count is None:
         yield variable.name
     else:

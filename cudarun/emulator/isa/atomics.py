@@ -73,7 +73,7 @@ def _rows() -> Iterator[InstructionForm]:
 
 
 def illegal_atomic(opcode: str, words: tuple[str, ...]) -> str | None:
-    """What ptxas says of an ``atom`` or ``red`` that PTX does not have; ``None`` without a word."""
+    """Return ptxas's message for an ``atom`` or ``red`` that PTX does not define, else ``None``."""
     operation = next((word for word in words if word in _DEMANDS), "")
     name = next((word for word in words if word in TYPES), "")
     vector = next((word for word in words if word in ("v2", "v4", "v8")), "")

@@ -1,4 +1,4 @@
-"""Clusters: rows for ``cudarun.emulator.machine.clusters``. Their barrier is control flow."""
+"""Clusters: rows for ``cudarun.emulator.machine.clusters``. Cluster barriers are control flow."""
 
 from __future__ import annotations
 

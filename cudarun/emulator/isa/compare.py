@@ -41,7 +41,7 @@ _COMBINE: dict[str, Function] = {
 
 
 def comparison(name: str, ptx_type: Type) -> Function:
-    """The test ``function(a, b, out)``."""
+    """Return the test ``function(a, b, out)``."""
     if ptx_type.kind is not TypeKind.FLOAT:
         return _INTEGER_TESTS[name]
     if name in _ORDERED:
@@ -63,7 +63,7 @@ def comparison(name: str, ptx_type: Type) -> Function:
 
 
 def _prepared(words: Words) -> Function:
-    """The test of an instruction, which looks at its operands as ``.ftz`` and the format say."""
+    """Return the test of an instruction, with ``.ftz`` and the format applied to its operands."""
     ptx_type, test = words.type, comparison(words["cmp"], words.type)
     number_format = element(ptx_type)
     if number_format in ("f16", "bf16"):
@@ -141,7 +141,7 @@ def _setp_halves(words: Words) -> Function:
 
 
 def _set(words: Words) -> Function:
-    """True is 1.0, or all bits; of two halves compared, all bits of a half of the result."""
+    """Write 1.0 or all bits for true; of two halves, per half of the result."""
     test = _prepared(words)
     ptx_type = words.type_named("dtype")
     number_format = element(ptx_type)
@@ -194,7 +194,7 @@ _SET_FROM_HALVES = "u16 s16 u32 s32"
 
 
 def _tests(syntax: str, **how: Any) -> tuple[InstructionForm, ...]:
-    """The rows of an instruction that compares integers, and f64: each kind has its tests."""
+    """Return the rows of an instruction that compares integers and f64, by kind of type."""
     kinds = (
         (_BIT_TESTS, "b16 b32 b64"),
         (_SIGNED_TESTS, "s16 s32 s64"),
@@ -205,7 +205,7 @@ def _tests(syntax: str, **how: Any) -> tuple[InstructionForm, ...]:
 
 
 def _set_rows(cmp: str, operands: str, **how: Any) -> tuple[InstructionForm, ...]:
-    """``set`` with or without a predicate to combine with; the result type depends on the other."""
+    """Return the rows of ``set`` with or without a predicate to combine with."""
     of_f32, of_f16 = "u32 s32 f32 f16", f"{_SET_FROM_HALVES} f16"
     how = {"make": _set, **how}
     floats = {**how, **_FLOATS}
@@ -224,7 +224,7 @@ def _set_rows(cmp: str, operands: str, **how: Any) -> tuple[InstructionForm, ...
 
 
 def _setp_rows(cmp: str, more: str, make: Function, **how: Any) -> tuple[InstructionForm, ...]:
-    """``setp`` with or without a predicate to combine with."""
+    """Return the rows of ``setp`` with or without a predicate to combine with."""
     one, two = f"p:pred, a, b{more}", f"p:pred|q:pred, a, b{more}"
     either, floats = f"p:pred|?q:pred, a, b{more}", {**how, **_FLOATS}
     return (

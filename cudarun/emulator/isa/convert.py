@@ -1,7 +1,7 @@
 """``cvt`` (PTX manual 9.7.9): between all integer and floating types, rounded once.
 
-Integers to floating point go by a pair of f64, exact for 64 bits. Floating point to integers rounds
-to a whole number, then clamps to the range; NaN becomes what the manual's table says.
+Integers are converted to floating point through a pair of f64, exact for 64 bits. Floating-point
+values are rounded to an integer, then clamped to the range; NaN is converted by the manual's table.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ _WHOLE: dict[str, Function] = {
 
 
 def _sat_matters(words: Words) -> bool:
-    """``.sat`` stands only where a value may be out of range."""
+    """Allow ``.sat`` only where a value may be out of range."""
     (least, most), (low, high) = (
         integer_range(words.type_named(name)) for name in ("dtype", "atype")
     )
@@ -54,7 +54,7 @@ def _sat_matters(words: Words) -> bool:
 
 
 def _to_integer(words: Words) -> Function:
-    """Integer to integer: the value if it fits, else its low bits, or with ``.sat`` the nearest."""
+    """Convert integer to integer: truncate to the low bits or, with ``.sat``, clamp."""
     target, source = words.type_named("dtype"), words.type_named("atype")
     if not words["sat"]:
 
@@ -207,7 +207,7 @@ _LAST_TF32 = np.uint32(0x2000)
 
 
 def _pair(words: Words) -> Function:
-    """``cvt.rn.f16x2.f32 d, a, b``: ``a`` becomes the upper half."""
+    """Convert a pair, ``cvt.rn.f16x2.f32 d, a, b``: ``a`` becomes the upper half."""
     number_format = words.type_named("dtype").name.removesuffix("x2")
     mode, relu, satfinite = words["rnd"], words.get("relu"), words.get("satfinite")
     largest = {"f16": 65504.0, "bf16": 3.3895313892515355e38}[number_format]
@@ -265,7 +265,7 @@ def _half_pair_from_eight_bits(words: Words) -> Function:
 
 
 def _pack(words: Words) -> Function:
-    """``cvt.pack.sat``: two clamped integers, ``b`` below ``a``, below what ``c`` has."""
+    """Convert and pack two clamped integers: ``b`` below ``a``, below the contents of ``c``."""
     kind, bits = words["dtype"][0], int(words["dtype"][1:])
     least, most = (-1 << bits - 1, (1 << bits - 1) - 1) if kind == "s" else (0, (1 << bits) - 1)
     mask = (1 << bits) - 1

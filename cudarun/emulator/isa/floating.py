@@ -1,7 +1,7 @@
 """Floating-point arithmetic of f32 and f64 (PTX manual 9.7.3).
 
-f32 operations give the canonical NaN 0x7fffffff, as the hardware does; f64 ones keep a NaN's
-sign and payload, and make it a quiet one.
+f32 operations return the canonical NaN 0x7fffffff, as the hardware does; f64 ones keep a NaN's
+sign and payload, and make it quiet.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ Array = npt.NDArray[Any]
 
 
 def finish(words: Words, function: Function, sources: int) -> Function:
-    """Add to a function of f32 what ``.ftz``, ``.sat`` and NaN demand; f64 needs nothing.
+    """Apply ``.ftz``, ``.sat`` and the canonical NaN to a function of f32; f64 needs nothing.
 
-    ``function`` is one of the kind that tables hold, with a given number of sources.
+    ``function`` is a lanewise function of a table, with a given number of sources.
     """
     ftz, sat = words.get("ftz"), words.get("sat")
     if words.type.bits == 64:
@@ -55,7 +55,7 @@ def finish(words: Words, function: Function, sources: int) -> Function:
 
 
 def _rounded(ufunc: Function, exactly: Function) -> Function:
-    """A two-operand operation: numpy's own to nearest, else computed exactly and rounded."""
+    """Return a two-operand operation: numpy's own to nearest, else exact and rounded."""
 
     def make(words: Words) -> Function:
         mode = words.get("rnd") or rounding.NEAREST
@@ -106,7 +106,7 @@ def _division(words: Words) -> Function:
 
 
 def _approximate_division(words: Words) -> Function:
-    """``div.approx``: ``a * (1/b)``, with 1/b taken as 0 for b beyond 2**126 (9.7.3.8)."""
+    """Divide as ``div.approx``: ``a * (1/b)``, with 1/b = 0 for b beyond 2**126 (9.7.3.8)."""
 
     def divide(a: Array, b: Array, d: Array) -> None:
         large = (np.abs(b) > np.float32(2.0**126)) & np.isfinite(b)
@@ -137,7 +137,7 @@ def _root(words: Words) -> Function:
 
 
 def _coarse_f64(function: Function) -> Function:
-    """``rcp.approx.ftz.f64`` and its like: only the upper 32 bits of argument and result count.
+    """Return an approximation such as ``rcp.approx.ftz.f64``: only the upper 32 bits count.
 
     Subnormal arguments and results are zeros of their sign.
     """
@@ -170,7 +170,7 @@ def _inverse_root(a: Array) -> Array:
 
 
 def _function(compute: Function) -> Function:
-    """An ``.approx`` function of f32, computed in f64."""
+    """Return an ``.approx`` function of f32, computed in f64."""
 
     def make(words: Words) -> Function:
         def operate(a: Array, d: Array) -> None:
@@ -190,7 +190,7 @@ def _negative(words: Words) -> Function:
 
 
 def _numbers_only(ufunc: Function) -> Function:
-    """``abs.f64`` or ``neg.f64``, which are additions of 0 there: NaN keep their sign."""
+    """Return ``abs.f64`` or ``neg.f64``: additions of 0, so that NaN keep their sign."""
 
     def operate(a: Array, d: Array) -> None:
         ufunc(a, d)
@@ -227,7 +227,7 @@ def _testp(words: Words) -> Function:
 
 
 def _extreme(ufunc: Function, zero_bits: Function) -> Function:
-    """``min`` or ``max``: a NaN loses, or wins with ``.NaN``; -0 is less than +0."""
+    """Return ``min`` or ``max``: a NaN loses, or wins with ``.NaN``; -0 is less than +0."""
 
     def make(words: Words) -> Function:
         propagate, xorsign = words.get("NaN"), words.get("xorsign")

@@ -1,22 +1,22 @@
-"""The notation of the instruction tables: one row per instruction form, written as the manual does.
+"""The notation of the instruction tables: one row per instruction form, as in the manual.
 
 A row begins with the syntax line of the manual's instruction page::
 
     form("add{.rnd}{.ftz}{.sat}.f32  d, a, b", make=..., rnd="rn rz rm rp")
 
 * A dotted word is itself, or the name of a class given by keyword, ``rnd`` or ``type`` above.
-  In braces it may be missing; words in the same braces stand together, ``{.xorsign.abs}``.
+  In braces it is optional; words in the same braces belong together, ``{.xorsign.abs}``.
 * The operands follow. Each is of the instruction's ``.type``, unless a colon says otherwise:
   ``b:u32``, ``d:wide``, ``d:dtype`` (a class). ``[a]`` is an address, ``[a {c}]`` a texture object
   and coordinates, ``{d}`` a vector, ``d|p`` a pair, ``d|?p`` one whose second half may be missing,
   ``n:int`` a constant integer, ``?c`` may be left out, ``+{d}`` is read before it is written.
   ``~d`` may be a register wider than the type (the rule of ``ld``, ``st`` and ``cvt``).
-  ``a{.asel}`` may have a selector of video instructions behind it, of the class ``asel``, ``{-}a``
-  a minus before it.
-* ``only=`` refuses, by a function of the words, what the syntax line alone would let through.
+  ``a{.asel}`` may be followed by a selector of video instructions, of the class ``asel``; ``{-}a``
+  may be preceded by a minus.
+* ``only=`` is a function of the words that refuses combinations that the syntax line would allow.
 * The first operand is the destination, unless it is an address or the row says ``writes=0``.
 
-What an instruction does is given in one of three ways:
+The operation of an instruction is given in one of three ways:
 
 ``function``
     computes lane by lane. It is called as numpy calls a ufunc: the sources, then the destinations
@@ -24,9 +24,9 @@ What an instruction does is given in one of three ways:
     destination may be the same memory, so a destination is written when the sources are no longer
     needed.
 ``make``
-    takes the words matched and returns such a function.
+    takes the matched words and returns such a function.
 ``action``
-    takes the words matched and returns an object for an instruction that must know where it
+    takes the matched words and returns an object for an instruction that depends on where it
     runs: memory, warps, printf. See ``cudarun.emulator.machine.active``.
 """
 
@@ -57,8 +57,8 @@ class OperandForm:
     ``shape`` is ``"value"``, ``"address"``, ``"texture"``, ``"vector"`` or ``"constant"``. ``pair``
     is the name of the second half of a pair, if it is one, ``second`` its type; with ``spare`` it
     may be missing. Of a texture object that half is the coordinates. ``selector`` is the class of
-    its selectors, if it may have one; with ``minus`` it may have that. One that ``updates`` is a
-    destination and a source.
+    its selectors, if it may have one; with ``minus`` it may have a minus. One that ``updates`` is
+    both a destination and a source.
     """
 
     name: str
@@ -93,11 +93,11 @@ class InstructionForm:
 
     @property
     def selects(self) -> bool:
-        """Whether its operands may have selectors."""
+        """True if its operands may have selectors."""
         return any(operand.selector for operand in self.operands)
 
     def match(self, modifiers: tuple[str, ...]) -> Words | None:
-        """The words if these are modifiers of this form, else ``None``."""
+        """Return the words if these are modifiers of this form, else ``None``."""
         found = self._match_any_order(modifiers) if self.any_order else self._match(modifiers, 0)
         if found is None:
             return None
@@ -153,18 +153,18 @@ def form(
     only: Callable[[Words], bool] | None = None,
     **classes: str,
 ) -> InstructionForm:
-    """One row; the notation is told at the top of this module.
+    """Return one row; the notation is described at the top of this module.
 
     Args:
         syntax: The manual's syntax line.
-        function: What it computes, lane by lane.
-        make: Returns that function for the words matched.
-        action: Returns an object to call for an instruction that needs its surroundings.
-        writes: How many of the leading operands are destinations, where it is not the usual one.
+        function: The lanewise function.
+        make: Returns that function for the matched words.
+        action: Returns an action for an instruction that depends on where it runs.
+        writes: The number of leading operands that are destinations, if not the default.
         carry: ``"in"``, ``"out"`` or ``"in out"``: the condition-code register is read as the last
             source and written as the last destination.
         any_order: The modifiers may come in any order, as ptxas takes them in memory instructions.
-        only: Which of the words that the syntax takes do go together.
+        only: Returns whether words that match the syntax may be combined.
         classes: The words that each class name of ``syntax`` stands for.
     """
     head, _, tail = syntax.strip().partition(" ")

@@ -1,8 +1,8 @@
 """Half-precision arithmetic of f16, bf16 and pairs of them (PTX manual 9.7.4), rounded once.
 
-A sum or product of two f16 values rounded to f32 and then to f16 is the one rounded at once,
-because f32 has more than twice as many digits; fused operations and bf16, with its wide range, go
-through f64.
+A sum or product of two f16 values that is rounded to f32 and then to f16 equals the one rounded
+once, because f32 has more than twice as many digits; fused operations and bf16, with its wide
+range, are computed in f64.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _BF16 = "bf16 bf16x2"
 
 
 def _operation(compute: Function, mode: str = rounding.NEAREST) -> Function:
-    """An operation given as ``(s, e)`` pairs of f64 from f64 arguments."""
+    """Return an operation from a function of f64 arguments to ``(s, e)`` pairs."""
 
     def make(words: Words) -> Function:
         number_format = element(words.type)
@@ -79,7 +79,7 @@ def _fused(a: Array, b: Array, c: Array) -> tuple[Array, Array]:
 
 
 def _signed(change: Function) -> Function:
-    """``abs`` or ``neg``, which change the sign bit of the value."""
+    """Return ``abs`` or ``neg``, which change the sign bit of the value."""
 
     def make(words: Words) -> Function:
         number_format, ftz = element(words.type), words.get("ftz")
@@ -121,7 +121,7 @@ def _extreme(ufunc: Function, zero_bits: Function) -> Function:
 
 
 def _approximate(compute: Function) -> Function:
-    """A function of the special function unit, which cuts off what halves have no room for."""
+    """Return a function of the special function unit, which truncates to 16 bits."""
 
     def make(words: Words) -> Function:
         beyond = 2.0**16 if element(words.type) == "f16" else 2.0**128

@@ -1,6 +1,6 @@
-"""Instructions without an effect that could be seen here: time, profiling, launch dependencies.
+"""Instructions without an observable effect: time, profiling, launch dependencies.
 
-A launch begins when what it depends on has ended, so ``griddepcontrol`` has nothing to wait for.
+A launch starts when its dependencies have ended, so ``griddepcontrol`` never waits.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _PRIORITIES = "L2::evict_last L2::evict_normal L2::evict_first L2::evict_unchang
 
 
 def no_policy(*arrays: Array) -> None:
-    """A cache policy, which nothing here looks into."""
+    """Return a cache policy, which is never read."""
     np.copyto(arrays[-1], 0)
 
 

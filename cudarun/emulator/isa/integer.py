@@ -24,7 +24,7 @@ PACKED = "u16x2 s16x2"
 
 
 def high_product(a: Array, b: Array) -> Array:
-    """The upper half of the product."""
+    """Compute the upper half of the product."""
     width = a.dtype.itemsize * 8
     if width < 64:
         wide = np.dtype(f"{a.dtype.kind}{width // 4}")
@@ -122,7 +122,7 @@ def _mad24(words: Words) -> Function:
 
 
 def add_saturating(a: Array, b: Array, d: Array) -> None:
-    """Sum of ``s32`` clamped to its range."""
+    """Compute the sum of ``s32``, clamped to its range."""
     d[...] = np.clip(a.astype(np.int64) + b, -(1 << 31), (1 << 31) - 1)
 
 
@@ -134,13 +134,13 @@ def _subtract_saturating(a: Array, b: Array, d: Array) -> None:
 
 
 def divide(a: Array, b: Array, d: Array) -> None:
-    """Quotient rounded towards zero; by zero all bits are set, as the hardware's code has it."""
+    """Compute the quotient rounded towards zero; by zero all bits are set, as on hardware."""
     quotient, _ = _divided(a, b)
     np.copyto(d, quotient)
 
 
 def remainder(a: Array, b: Array, d: Array) -> None:
-    """Remainder with the sign of ``a``; by zero all bits are set."""
+    """Compute the remainder with the sign of ``a``; by zero all bits are set."""
     _, rest = _divided(a, b)
     np.copyto(d, rest)
 
@@ -219,10 +219,10 @@ def _bfind(words: Words) -> Function:
 
 
 def _place_of_field(width: int) -> Function:
-    """How a position or length is read.
+    """Return a position or length as the instruction reads it.
 
-    Of 32-bit fields the low 8 bits count, as the manual says. 64-bit ones are made of shifts, and
-    there hardware has all 32 bits count, against the manual.
+    Only the low 8 bits count for 32-bit fields, as documented. 64-bit fields are made of shifts,
+    for which all 32 bits count on hardware, contrary to the manual.
     """
     if width == 32:
         return lambda amount: amount & 0xFF
@@ -338,7 +338,7 @@ def _dp2a(words: Words) -> Function:
 
 
 def add_with_carry(a: Array, b: Array, carry: Array | None, d: Array, out: Array | None) -> None:
-    """``d, out = a + b + carry``."""
+    """Compute ``d, out = a + b + carry``."""
     a, b = (x.view(f"u{x.dtype.itemsize}") for x in (a, b))
     total = a + b
     over = total < a
@@ -353,11 +353,10 @@ def add_with_carry(a: Array, b: Array, carry: Array | None, d: Array, out: Array
 def subtract_with_carry(
     a: Array, b: Array, carry: Array | None, d: Array, out: Array | None
 ) -> None:
-    """``d, out = a - b``, by addition: ``a + ~b + carry``, without one ``a + ~b + 1``.
+    """Compute ``d, out = a - b`` as ``a + ~b + carry``, without one ``a + ~b + 1``.
 
-    The manual speaks of a borrow. The flag is the carry of that addition all the same, so that it
-    is seen inverted by ``addc`` after ``subc.cc``; the division of 128 bits that nvcc puts into
-    programs counts on it.
+    The manual describes a borrow, but the flag is the carry of that addition: ``addc`` after
+    ``subc.cc`` sees it inverted, on which nvcc's 128-bit division relies.
     """
     a, b = (x.view(f"u{x.dtype.itemsize}") for x in (a, b))
     total = a - b

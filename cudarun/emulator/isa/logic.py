@@ -25,7 +25,7 @@ def _cnot(a: Array, d: Array) -> None:
 
 
 def lookup(table: int) -> Function:
-    """The function of three operands that an immediate of ``lop3`` names: bit ``abc`` of it.
+    """Return the function of three operands for an immediate of ``lop3``: bit ``abc`` of it.
 
     Returns:
         A function ``(a, b, c)`` that may return one of its arguments.
@@ -89,7 +89,7 @@ def _lop3_with(words: Words) -> Function:
 
 
 def _shift(ufunc: Function) -> Function:
-    """A shift whose amount is clamped to the width: numpy's, once the amount has the same type."""
+    """Return a shift with a clamped amount: numpy's, once the amount has the same type."""
 
     def make(words: Words) -> Function:
         ptx_type = words.type

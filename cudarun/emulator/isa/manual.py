@@ -1,8 +1,8 @@
-"""What PTX ISA 9.0 has, by the manual's chapters, so that what is refused can be called by name.
+"""The instructions of PTX ISA 9.0 by the manual's chapters, to name what is not implemented.
 
-The tables say what the emulated device takes. This says what there is: every instruction of the
-manual, and words that modify those without a table. With both, a refusal tells apart what is no
-PTX at all from PTX that is not implemented, and ``docs/ptx-support.md`` lists both.
+The tables define what the emulated device implements; this module lists every instruction of the
+manual, and the modifiers of those without a table. An error can thus distinguish invalid PTX from
+PTX that is not implemented, and ``docs/ptx-support.md`` lists both.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ class Chapter:
     """One section of the manual's chapter 9.7.
 
     Attributes:
-        section: Its number.
-        title: Its name.
+        section: The section number.
+        title: The title.
         tables: The modules of ``cudarun.emulator.isa`` that hold its rows.
         instructions: Names as the manual has them, by opcode and the words that tell them apart.
     """
@@ -194,14 +194,14 @@ _ILLEGAL = {
 
 @cache
 def opcodes() -> frozenset[str]:
-    """Every opcode of PTX."""
+    """Return every opcode of PTX."""
     names = (name for chapter in CHAPTERS for name in chapter.instructions)
     return frozenset({name.split(".")[0] for name in names} | set(FORMS))
 
 
 @cache
 def modifiers() -> frozenset[str]:
-    """Every word that modifies some instruction of PTX, or is part of its name."""
+    """Return every word that modifies an instruction of PTX, or is part of its name."""
     found = set(_OTHER_WORDS | _NAME_WORDS)
     for opcode in opcodes():
         found |= _own_words(opcode)
@@ -210,7 +210,7 @@ def modifiers() -> frozenset[str]:
 
 @cache
 def _own_words(opcode: str) -> frozenset[str]:
-    """The words of an opcode's rows and names."""
+    """Return the words of an opcode's rows and names."""
     found: set[str] = set()
     for row in FORMS.get(opcode, ()):
         for word, _ in row.words:
@@ -224,7 +224,7 @@ def _own_words(opcode: str) -> frozenset[str]:
 
 
 def complaint(opcode: str, words: tuple[str, ...]) -> str:
-    """Why an instruction has no form: it is no PTX (in the words of ptxas), or not implemented."""
+    """Return the reason why no form matches: invalid PTX (in ptxas's words), or not implemented."""
     name = ".".join((opcode, *words))
     if opcode not in opcodes():
         return f"Not a name of any known instruction: '{opcode}'"

@@ -1,6 +1,6 @@
 """Matrix instructions (PTX manual 9.7.14): rows for ``cudarun.emulator.machine.matrices``.
 
-Refused for now: sparse matrices, elements of less than 8 bits, ``m8n8k4`` of f16.
+Not implemented: sparse matrices, elements of less than 8 bits, ``m8n8k4`` of f16.
 """
 
 from __future__ import annotations

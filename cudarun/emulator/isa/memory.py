@@ -1,7 +1,7 @@
 """Loads, stores, prefetches and asynchronous copies (PTX manual 9.7.9).
 
-Cache operators, eviction priorities and prefetch sizes are hints without effect here, and a single
-batch of lanes sees memory in the order of its instructions, which is stronger than every ``.sem``.
+Cache operators, eviction priorities and prefetch sizes are hints without effect, and a batch of
+lanes accesses memory in program order, which is stronger than every ``.sem``.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ _CACHE = "{.l1}{.hint}{.prefetch}"
 
 
 def _loads(syntax: str, **words: Any) -> tuple[InstructionForm, InstructionForm]:
-    """``ld`` of one value, and of a vector."""
+    """Return the rows of ``ld`` of one value, and of a vector."""
     return (
         form(f"{syntax}.type  ~d, [a], ?policy:u64", **words),
         form(f"{syntax}.vec.type  ~{{d}}, [a], ?policy:u64", **words),
@@ -55,7 +55,7 @@ def _loads(syntax: str, **words: Any) -> tuple[InstructionForm, InstructionForm]
 
 
 def _stores(syntax: str, **words: Any) -> tuple[InstructionForm, InstructionForm]:
-    """``st`` of one value, and of a vector."""
+    """Return the rows of ``st`` of one value, and of a vector."""
     return (
         form(f"{syntax}.type  [a], ~b, ?policy:u64", **words),
         form(f"{syntax}.vec.type  [a], ~{{b}}, ?policy:u64", **words),

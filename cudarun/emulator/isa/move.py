@@ -1,4 +1,4 @@
-"""``mov`` and the conversion of addresses (PTX manual 9.7.9): no memory is touched here."""
+"""``mov`` and address conversion (PTX manual 9.7.9), without memory accesses."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ _SPACES = f"{_WINDOWED} global const"
 
 
 def copy(a: Array, d: Array) -> None:
-    """``d = a``."""
+    """Copy ``d = a``."""
     np.copyto(d, a, casting="unsafe")
 
 
 def copy_all(*arrays: Array) -> None:
-    """The first half of the arrays to the second half, as if at once."""
+    """Copy the first half of the arrays to the second half, as if at once."""
     half = len(arrays) // 2
     values = [np.array(a) for a in arrays[:half]]
     for value, target in zip(values, arrays[half:], strict=True):
@@ -32,7 +32,7 @@ def copy_all(*arrays: Array) -> None:
 
 
 def _pack(words: Words) -> Function:
-    """``mov.b64 d, {a, b}``: the first element is the lowest."""
+    """Pack ``mov.b64 d, {a, b}``: the first element is the lowest."""
 
     def pack(*arrays: Array) -> None:
         *parts, d = arrays
@@ -45,7 +45,7 @@ def _pack(words: Words) -> Function:
 
 
 def _unpack(words: Words) -> Function:
-    """``mov.b64 {d, e}, a``."""
+    """Unpack ``mov.b64 {d, e}, a``."""
 
     def unpack(a: Array, *targets: Array) -> None:
         source = np.array(a)

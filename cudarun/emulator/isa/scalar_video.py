@@ -1,9 +1,9 @@
 """Scalar video instructions: on a word, half or byte of each operand (PTX manual 9.7.18.1).
 
-GPUs from Maxwell on have no such instructions, ptxas makes them of others. What it makes of some
-does not follow the manual, for sm_90 and in CUDA 13.0: ``vadd.u32.u32.u32.sat`` wraps, a negative
-sum saturated to a byte is 127, ``.min`` takes large ``.u32`` results for 64-bit ones. These forms
-are refused: ``.sat`` to ``.u32`` and to parts of words, ``.min`` and ``.max`` but of ``vset``.
+GPUs from Maxwell on have no such instructions; ptxas emulates them. For sm_90, in CUDA 13.0, some
+of the emulations do not follow the manual: ``vadd.u32.u32.u32.sat`` wraps, a negative sum saturated
+to a byte is 127, ``.min`` takes large ``.u32`` results for 64-bit ones. These forms are not
+implemented: ``.sat`` to ``.u32`` and to parts of words, ``.min`` and ``.max`` except for ``vset``.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _SECOND: dict[str, Operation] = {"add": np.add, "min": np.minimum, "max": np.max
 
 
 def _place(selector: str) -> tuple[int, int]:
-    """Where a selected part begins, and how many bits it has; the whole word without a selector."""
+    """Return the first bit and the width of a selected part; the whole word without a selector."""
     if not selector:
         return 0, 32
     bits = 8 if selector[0] == "b" else 16
@@ -48,7 +48,7 @@ def _place(selector: str) -> tuple[int, int]:
 
 
 def _part(word: Array, kind: str, selector: str = "") -> Array:
-    """The selected part of words, extended by ``kind`` (``"u32"``, ``"s32"``) to 64 bits."""
+    """Return the selected part of words, extended by ``kind`` (``"u32"``, ``"s32"``) to 64 bits."""
     start, bits = _place(selector)
     value = word.view(np.uint32).astype(np.int64) >> start & (1 << bits) - 1
     sign = 1 << bits - 1 if kind == "s32" else 0
@@ -56,7 +56,7 @@ def _part(word: Array, kind: str, selector: str = "") -> Array:
 
 
 def _scalar(operate: Operation, words: Words) -> Function:
-    """The operation, then a second one with ``c``, or ``c`` with the result in a part of it."""
+    """Return the operation, with a second one with ``c``, or a merge of its result into ``c``."""
     chosen = words.selectors
     start, bits = _place(chosen.get("d", ""))
     replaced = (1 << bits) - 1 << start
@@ -98,9 +98,9 @@ def _shift(ufunc: Operation) -> Callable[[Words], Function]:
 
 
 def _multiply_add(words: Words) -> Function:
-    """``(a * b) + c`` in 64 bits, of which ptxas takes ``a``, ``b`` and ``c`` for signed words.
+    """Return ``(a * b) + c`` in 64 bits, with ``a``, ``b`` and ``c`` as signed words like ptxas.
 
-    Their types tell how parts of words are extended, and whether the result is signed.
+    Their types define how parts of words are extended, and whether the result is signed.
     """
     chosen, minus = words.selectors, words.negative
     negated = ("a" in minus) != ("b" in minus)
@@ -168,7 +168,7 @@ _OWN_WORDS: dict[str, str] = {
 
 
 def illegal_video(opcode: str, words: tuple[str, ...]) -> str | None:
-    """What ptxas says of a scalar video instruction that PTX does not have; else ``None``."""
+    """Return ptxas's message for a scalar video instruction that is not PTX, or ``None``."""
     kinds = [word for word in words if word in TYPES]
     if len(kinds) != (2 if opcode == "vset" else 3) or not {*kinds} <= {"u32", "s32"}:
         return f"Unexpected instruction types specified for '{opcode}'"

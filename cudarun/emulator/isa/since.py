@@ -1,9 +1,9 @@
-"""Since when an instruction exists: the ``.target`` and ``.version`` that a module must state.
+"""The ``.target`` and ``.version`` that each instruction requires.
 
-The table has what ptxas 13.0 was seen to demand of every form in the tables. After the opcode stand
-the architecture, the version of PTX and the words that need them: ``bf16`` for one word,
-``rn+tf32`` for two that stand together, nothing for the whole instruction. A row without an opcode
-belongs to the one above. What is not here was there in PTX 6.0 and on sm_50.
+The table was recorded from ptxas 13.0 for every form in the tables. The opcode is followed by the
+architecture, the version of PTX and the words that require them: ``bf16`` for one word, ``rn+tf32``
+for two in combination, nothing for the whole instruction. A row without an opcode belongs to the
+one above. Everything else is available in PTX 6.0 and on sm_50.
 """
 
 from __future__ import annotations
@@ -166,7 +166,7 @@ _SINCE = _rows()
 
 @lru_cache(maxsize=4096)
 def since(opcode: str, modifiers: tuple[str, ...]) -> tuple[int, Version]:
-    """The architecture (``90`` for ``sm_90``) and the version of PTX that an instruction needs."""
+    """Return the architecture (``90`` for ``sm_90``) and PTX version that are needed."""
     given, target, version = set(modifiers), 0, (0, 0)
     for words, architecture, number in _SINCE.get(opcode, ()):
         if words <= given:

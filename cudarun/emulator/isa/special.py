@@ -1,6 +1,6 @@
-"""Special registers (PTX manual chapter 10): type, and whether lanes see different values.
+"""Special registers (PTX manual chapter 10): their types and the extent of one value.
 
-Those that change while a kernel runs (``%clock``) are read by a ``mov`` of their own; see
+Those that change while a kernel runs (``%clock``) are read by a special ``mov``; see
 ``cudarun.emulator.isa.move``.
 """
 
@@ -12,7 +12,7 @@ from cudarun.records import dataclass
 
 
 class Extent(Enum):
-    """Over what a special register has one value."""
+    """The threads for which a special register has one value."""
 
     LAUNCH = auto()
     BLOCK = auto()

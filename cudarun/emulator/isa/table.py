@@ -52,7 +52,7 @@ _MODULES = (
 MODULES: dict[str, tuple[InstructionForm, ...]] = {
     module.__name__.rpartition(".")[2]: module.FORMS for module in _MODULES
 }
-"""The rows by the module that has them."""
+"""The rows by module."""
 
 FORMS: dict[str, tuple[InstructionForm, ...]] = {}
 for _rows in MODULES.values():
@@ -62,5 +62,5 @@ for _rows in MODULES.values():
 
 @lru_cache(maxsize=4096)
 def candidates(opcode: str, modifiers: tuple[str, ...]) -> tuple[InstructionForm, ...]:
-    """The forms that have these modifiers; they differ in their operands."""
+    """Return the forms that have these modifiers; they differ in their operands."""
     return tuple(form for form in FORMS.get(opcode, ()) if form.match(modifiers) is not None)

@@ -1,7 +1,7 @@
 """Textures (PTX manual 9.7.10): rows for ``cudarun.emulator.machine.fetches``.
 
 Only the unified mode with an object in a register, which is what compilers emit: no ``.texref``, no
-separate sampler. The textures there are have one level, so ``.level`` and ``.grad`` select nothing.
+separate sampler. Textures have one mipmap level, so ``.level`` and ``.grad`` have no effect.
 """
 
 from __future__ import annotations

@@ -17,7 +17,7 @@ Operation = Callable[[Array, Array], Array]
 
 
 def _average(a: Array, b: Array) -> Array:
-    """The mean, where it lies between two numbers the one farther from zero."""
+    """Return the mean, rounded away from zero."""
     total = a + b
     mean: Array = (total + (total >= 0)) >> 1
     return mean
@@ -47,13 +47,13 @@ COMPARISONS: dict[str, Operation] = {
 
 
 def _parts(word: Array, count: int, kind: str) -> Array:
-    """The parts of words along a new axis, extended by ``kind`` (``"u32"``, ``"s32"``)."""
+    """Return the parts of words along a new axis, extended by ``kind`` (``"u32"``, ``"s32"``)."""
     dtype = np.dtype(f"{'i' if kind == 's32' else 'u'}{4 // count}")
     return np.ascontiguousarray(word).view(dtype).reshape(len(word), count).astype(np.int32)
 
 
 def _chosen(a: Array, b: Array, count: int, kind: str, selector: str) -> Array:
-    """The parts of ``a`` and ``b`` that a selector names, of which the last is the lowest."""
+    """Return the parts of ``a`` and ``b`` that a selector names; the last is the lowest."""
     both = np.concatenate([_parts(a, count, kind), _parts(b, count, kind)], axis=1)
     return both[:, [int(part) for part in selector[:0:-1]]]
 
@@ -71,7 +71,7 @@ _SELECTORS = {2: "hxy", 4: "bxyzw"}  # x, y, … are from 0 to 3, or to 7
 
 
 def _simd(count: int, operate: Operation, words: Words) -> Function:
-    """All parts at once, then put into one word, or added to ``c``."""
+    """Return the operation on all parts at once, packed into one word, or added to ``c``."""
     first, second = words["atype"], words["btype"]
     smallest, largest = -1 << (32 // count - 1), (1 << (32 // count - 1)) - 1
     if words.get("dtype") != "s32":

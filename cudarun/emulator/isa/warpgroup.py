@@ -1,6 +1,6 @@
 """Matrices of warpgroups (PTX manual 9.7.15): rows for ``cudarun.emulator.machine.warpgroups``.
 
-Refused for now: sparse matrices and elements of one bit.
+Not implemented: sparse matrices and elements of one bit.
 """
 
 from __future__ import annotations

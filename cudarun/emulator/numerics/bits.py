@@ -1,4 +1,4 @@
-"""Bit operations that numpy has not, or not as PTX wants them, on unsigned arrays."""
+"""Bit operations on unsigned arrays that numpy lacks, or defines differently from PTX."""
 
 from __future__ import annotations
 
@@ -11,26 +11,26 @@ Array = npt.NDArray[Any]
 
 
 def shift_left(a: Array, amount: Array) -> Array:
-    """``a << amount``; amounts beyond the width give 0."""
+    """Return ``a << amount``; an amount beyond the width gives 0."""
     shifted: Array = np.left_shift(a, _as(amount, a))
     return shifted
 
 
 def shift_right(a: Array, amount: Array) -> Array:
-    """``a >> amount``; amounts beyond the width give 0, or the sign for signed arrays."""
+    """Return ``a >> amount``; an amount beyond the width gives 0, or the sign for signed arrays."""
     shifted: Array = np.right_shift(a, _as(amount, a))
     return shifted
 
 
 def _as(amount: Array, like: Array) -> Array:
-    """Shift amounts in the type that is shifted; for 16 bits too large ones are kept large."""
+    """Convert shift amounts to the shifted type; for 16 bits, large ones stay large."""
     if like.dtype.itemsize < 4:
         amount = np.minimum(amount, np.uint32(64))
     return amount.astype(like.dtype, copy=False)
 
 
 def field_mask(position: Array, length: Array, width: int) -> Array:
-    """``length`` ones from bit ``position`` on, cut off at ``width``."""
+    """Return masks of ``length`` ones from bit ``position`` on, truncated to ``width``."""
     ones = np.array((1 << width) - 1, dtype=f"u{width // 8}")
     above = np.where(
         length >= width, ones, ~shift_left(np.broadcast_to(ones, length.shape), length)
@@ -39,7 +39,7 @@ def field_mask(position: Array, length: Array, width: int) -> Array:
 
 
 def population(a: Array) -> Array:
-    """How many bits are set, as ``uint32``."""
+    """Return the number of set bits, as ``uint32``."""
     a = a.view(f"u{a.dtype.itemsize}").astype(np.uint64)
     a = a - ((a >> np.uint64(1)) & np.uint64(0x5555555555555555))
     low = np.uint64(0x3333333333333333)
@@ -49,7 +49,7 @@ def population(a: Array) -> Array:
 
 
 def leading_zeros(a: Array) -> Array:
-    """How many zeros stand above the highest set bit, as ``uint32``."""
+    """Return the number of zeros above the highest set bit, as ``uint32``."""
     width = a.dtype.itemsize * 8
     a = a.view(f"u{a.dtype.itemsize}").copy()
     for step in (1, 2, 4, 8, 16, 32):
@@ -59,7 +59,7 @@ def leading_zeros(a: Array) -> Array:
 
 
 def reversed_bits(a: Array) -> Array:
-    """The bits in the opposite order."""
+    """Return the bits in reverse order."""
     width = a.dtype.itemsize * 8
     step = 1
     while step < width:

@@ -16,14 +16,14 @@ Array = npt.NDArray[Any]
 
 
 def integer_range(ptx_type: Type) -> tuple[int, int]:
-    """The least and the largest value of an integer type."""
+    """Return the smallest and the largest value of an integer type."""
     if ptx_type.kind is TypeKind.SIGNED:
         return -(1 << (ptx_type.bits - 1)), (1 << (ptx_type.bits - 1)) - 1
     return 0, (1 << ptx_type.bits) - 1
 
 
 def integer_pair(a: Array) -> tuple[Array, Array]:
-    """An integer array as an exact pair of f64."""
+    """Convert an integer array to an exact pair of f64."""
     if a.dtype.itemsize < 8:
         s = a.astype(np.float64)
         return s, np.zeros_like(s)
@@ -33,7 +33,7 @@ def integer_pair(a: Array) -> tuple[Array, Array]:
 
 
 def to_f64(a: Array, ptx_type: Type, *, ftz: bool) -> Array:
-    """A floating value as f64."""
+    """Convert a floating-point value to f64."""
     if ptx_type.name in ("f16", "bf16"):
         return to_f32(a, ptx_type.name).astype(np.float64)
     if ptx_type.name == "f32":
@@ -42,7 +42,7 @@ def to_f64(a: Array, ptx_type: Type, *, ftz: bool) -> Array:
 
 
 def half_nan(nan: Array, number_format: str) -> Array:
-    """Convert f64 NaN to 16 bits: the sign and the upper bits of the payload are kept."""
+    """Convert f64 NaN to 16 bits, keeping the sign and the upper bits of the payload."""
     fraction = {"f16": 10, "bf16": 7}[number_format]
     quiet = 0xFFFF << fraction - 1 & 0x7FFF
     bits = nan.view(np.uint64)
@@ -51,7 +51,7 @@ def half_nan(nan: Array, number_format: str) -> Array:
 
 
 def saturated(result: Array, number_format: str) -> Array:
-    """A copy clamped to [0, 1], as ``.sat`` demands; NaN becomes +0."""
+    """Return a copy clamped to [0, 1], as ``.sat`` demands; NaN becomes +0."""
     if number_format in ("f32", "f64"):
         result = result.copy()
         saturate(result)
@@ -62,7 +62,7 @@ def saturated(result: Array, number_format: str) -> Array:
 
 
 def rectified_as(result: Array, number_format: str) -> Array:
-    """``.relu`` of values in f32, f16 or bf16: a negative value becomes +0; NaN stay."""
+    """Apply ``.relu`` to f32, f16 or bf16 values: negative values become +0, NaN stay."""
     if number_format == "f32":
         return rectified(result)
     return from_f32(rectified(to_f32(result, number_format)), number_format)

@@ -1,6 +1,6 @@
-"""Narrow floating-point formats: f16, bf16, tf32 and the 8-bit ones, to f32 and back.
+"""Narrow floating-point formats (f16, bf16, tf32, fp8), converted from and to f32.
 
-Values of f16 are numpy's ``float16``; of bf16 and the 8-bit formats arrays hold the bits.
+f16 values are numpy's ``float16``; arrays of bf16 and of the 8-bit formats hold the bits.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ _EIGHT_BITS = {"e4m3": ml_dtypes.float8_e4m3fn, "e5m2": ml_dtypes.float8_e5m2}
 
 
 def element(ptx_type: Type) -> str:
-    """The name of one element's format: ``f16`` for ``f16x2``."""
+    """Return the name of one element's format: ``f16`` for ``f16x2``."""
     return ptx_type.name.removesuffix("x2")
 
 
 def to_f32(a: Array, number_format: str) -> Array:
-    """The exact value as f32."""
+    """Convert to f32, exactly."""
     if number_format == "bf16":
         return np.left_shift(a.astype(np.uint32), np.uint32(16)).view(np.float32)
     if number_format in _EIGHT_BITS:
@@ -37,7 +37,7 @@ def to_f32(a: Array, number_format: str) -> Array:
 
 
 def odd_f32(s: Array, e: Array) -> Array:
-    """The exact value ``s + e`` as f32, rounded to odd: to be rounded once more, further down."""
+    """Round the exact value ``s + e`` to f32, to odd, so that it can be rounded once more."""
     nearest = s.astype(np.float32)
     back = nearest.astype(np.float64)
     bits = nearest.view(np.int32).copy()
@@ -50,7 +50,7 @@ def odd_f32(s: Array, e: Array) -> Array:
 
 
 def from_pair(s: Array, e: Array, number_format: str, mode: str) -> Array:
-    """The exact value ``s + e`` (f64 and what was left off) in a format, rounded once."""
+    """Round the exact value ``s + e`` (f64 and rounding error) once, to a format."""
     if number_format == "f64":
         sign = np.where(np.isinf(s), 0.0, np.sign(e))
         return rounding.step(s, sign, mode)
@@ -61,7 +61,7 @@ def from_pair(s: Array, e: Array, number_format: str, mode: str) -> Array:
 
 
 def from_f32(a: Array, number_format: str, mode: str = rounding.NEAREST) -> Array:
-    """An f32 value rounded to f16 or bf16, with the canonical NaN."""
+    """Round an f32 value to f16 or bf16, with the canonical NaN."""
     if number_format == "bf16":
         result = _to_bf16(a, mode)
     else:
@@ -92,14 +92,14 @@ def _to_bf16(a: Array, mode: str) -> Array:
 
 
 def rectified(a: Array) -> Array:
-    """``.relu``: nothing below +0, not even -0; NaN stay."""
+    """Apply ``.relu``: values below +0, and -0, become +0; NaN stay."""
     return np.where(a <= 0, np.float32(0), a)
 
 
 def to_tf32(a: Array, mode: str) -> Array:
-    """The bits of f32 rounded to the 10 fraction bits of tf32.
+    """Round f32 to the 10 fraction bits of tf32; return the bits.
 
-    NaN become 0x7fffe000, but with ``rna`` are only cut off, as on hardware.
+    NaN become 0x7fffe000, but with ``rna`` are only truncated, as on hardware.
     """
     bits = a.view(np.uint32)
     if mode == "rna":
@@ -113,7 +113,7 @@ def to_tf32(a: Array, mode: str) -> Array:
 
 
 def to_eight_bits(a: Array, number_format: str) -> Array:
-    """f32 rounded to nearest in an 8-bit format; too large values become the largest finite one."""
+    """Round f32 to nearest in an 8-bit format, saturating to the largest finite value."""
     largest = _LARGEST[number_format]
     clamped = np.clip(a, -largest, largest)
     bits: Array = clamped.astype(_EIGHT_BITS[number_format]).view(np.uint8)
@@ -135,6 +135,6 @@ def apply_modifiers(
 
 
 def flushed_half(value: Array, number_format: str) -> Array:
-    """Values that are subnormal in a format as zeros."""
+    """Replace values that are subnormal in a format by zeros."""
     smallest = 2.0**-14 if number_format == "f16" else 2.0**-126
     return np.where(np.abs(value) < smallest, np.copysign(0, value), value).astype(value.dtype)

@@ -1,7 +1,7 @@
-"""Fused multiply-add of f32 and f64, rounded once: the ways for ordinary values.
+"""Fused multiply-add of f32 and f64, rounded once: fast paths for ordinary values.
 
-These are the hot spots of most kernels, so they compute in scratch arrays and look by reductions
-for the lanes that need more care. Those go to ``rounding``, which knows every case.
+These are the hot spots of most kernels, so they compute in scratch arrays and use reductions to
+find the lanes that need the general case, which is in ``rounding``.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _LARGE, _SMALL = 2.0**960, 2.0**-900  # between these no part of a product over-
 def fused_f32(
     a: Array, b: Array, c: Array, d: Array, p: Array, s: Array, t: Array, m: Array
 ) -> None:
-    """``a * b + c`` of f32, to nearest; the NaN are left to the caller.
+    """Compute ``a * b + c`` of f32, to nearest; NaN are left to the caller.
 
     The product is exact in f64. The sum is not, but rounding it on to f32 is right unless it is
     just halfway between two f32 values, or so small that the halfway points lie elsewhere.
@@ -56,7 +56,7 @@ def fused_f64(
     a: Array, b: Array, c: Array, d: Array,
     p: Array, e: Array, h: Array, k: Array, s: Array, t: Array, u: Array, v: Array, m: Array,
 ) -> None:  # fmt: skip
-    """``a * b + c`` of f64, to nearest, by the algorithm of Boldo and Melquiond."""
+    """Compute ``a * b + c`` of f64, to nearest, by the algorithm of Boldo and Melquiond."""
     np.multiply(a, b, out=p)
     lanes = exact = None
     if not all(_is_ordinary(value, t) for value in (a, b, c, p)):
@@ -83,13 +83,13 @@ def fused_f64(
 
 
 def _is_ordinary(value: Array, t: Array) -> bool:
-    """Whether all values are finite, not zero, and nowhere near the ends of the range."""
+    """Return whether all values are finite, nonzero, and far from the limits of the range."""
     np.abs(value, out=t)
     return bool(np.maximum.reduce(t) <= _LARGE and np.minimum.reduce(t) >= _SMALL)
 
 
 def _out_of_the_ordinary(a: Array, b: Array, c: Array, p: Array) -> tuple[Array, Array]:
-    """The lanes for which the parts would not be exact, and their results."""
+    """Return the lanes for which the parts would not be exact, and their results."""
     sizes = np.abs(np.stack(np.broadcast_arrays(a, b, c, p)))
     strange = ~((sizes <= _LARGE) & ((sizes >= _SMALL) | (sizes == 0))).all(axis=0)
     strange |= (p == 0) & (a != 0) & (b != 0)
@@ -102,7 +102,7 @@ def _out_of_the_ordinary(a: Array, b: Array, c: Array, p: Array) -> tuple[Array,
 
 
 def _split(a: Array, high: Array, low: Array, t: Array) -> None:
-    """Veltkamp's splitting: ``high + low = a``, with half of the digits each."""
+    """Split ``a = high + low``, with half of the digits each (Veltkamp)."""
     np.multiply(a, _SPLITTER, out=t)
     np.subtract(t, a, out=high)
     np.subtract(t, high, out=high)
@@ -110,7 +110,7 @@ def _split(a: Array, high: Array, low: Array, t: Array) -> None:
 
 
 def _two_sum(a: Array, b: Array, s: Array, e: Array, t: Array, v: Array) -> None:
-    """``s + e = a + b`` with ``s`` the rounded sum; ``s`` and ``e`` may be ``b`` but not ``a``."""
+    """Compute ``s + e = a + b``, ``s`` the rounded sum; ``s`` and ``e`` may be ``b``, not ``a``."""
     np.add(a, b, out=t)
     np.subtract(t, a, out=v)
     np.subtract(b, v, out=e)

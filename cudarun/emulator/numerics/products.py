@@ -1,12 +1,12 @@
-"""Sums of products as the tensor cores of an H200 make them; NVIDIA does not document how.
+"""Sums of products as computed by the tensor cores of an H200; NVIDIA does not document them.
 
-Found from results recorded on one (``tests/golden``, ``tests/programs/recorded``), which these
-functions give bit for bit. f64: one fused multiply-add after the other along k. Narrower types:
-the products of a **run** along k are exact; they and the addend are cut off, toward zero, 25 bits
-below the largest exponent among them, added up exactly, and the sum is rounded once. Eight bits
-are multiplied by ``mma`` as f16, first the lower halves of all registers, then the upper ones; the
-addend is added to their sum at last, by an addition of f32 to nearest. ``wgmma`` multiplies them as
-they are, keeping 13 bits only, in the sums and in f32 results.
+Derived from recorded results (``tests/golden``, ``tests/programs/recorded``), which these functions
+reproduce bit for bit. f64: consecutive fused multiply-adds along k. Narrower types: the products of
+a **run** along k are exact; they and the addend are truncated toward zero, 25 bits below the
+largest exponent among them, added exactly, and the sum is rounded once. ``mma`` multiplies 8-bit
+types as f16, first the lower halves of all registers, then the upper ones; the addend is added to
+their sum last, by an f32 addition to nearest. ``wgmma`` multiplies them as they are, keeping only
+13 bits, in the sums and in f32 results.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ Array = npt.NDArray[Any]
 
 _KEPT = 25  # bits below the largest exponent
 _KEPT_OF_EIGHT_BITS = 13  # by wgmma
-_NOTHING = -2000  # the exponent of a zero: it has no say
+_NOTHING = -2000  # the exponent of a zero: it never is the largest
 _EIGHT_BITS = ("e4m3", "e5m2")
 # The exponents of the least normal numbers: subnormal ones have the same. Those of 8 bits are
 # multiplied as f16.
@@ -38,14 +38,14 @@ _LEAST_BY_WARPGROUP = {**_LEAST, "e4m3": -6}
 def multiplied(
     a: Array, b: Array, c: Array, types: dict[str, Type], run: int, *, satfinite: bool
 ) -> Array:
-    """``a @ b + c`` in the type of the result; integers wrap, or are clamped.
+    """Return ``a @ b + c`` in the type of the result; integers wrap, or are clamped.
 
     Args:
         a: Matrices as f64, or integers: by warp, m, k.
         b: By warp, k, n.
         c: By warp, m, n.
-        types: Those of ``d``, ``a``, ``b``, ``c``.
-        run: How many products are added up at once.
+        types: The types of ``d``, ``a``, ``b``, ``c``.
+        run: The number of products that are added at once.
         satfinite: Clamp integers.
     """
     if types["d"].kind is not TypeKind.FLOAT:
@@ -64,7 +64,7 @@ def multiplied(
 def multiplied_by_warpgroup(
     a: Array, b: Array, c: Array, types: dict[str, Type], *, satfinite: bool
 ) -> Array:
-    """The same as ``wgmma`` does it: what stands along k is one run, of all types."""
+    """Return the same as ``wgmma`` computes it: all products along k are one run."""
     run = a.shape[2]
     names = {which: element(ptx_type) for which, ptx_type in types.items()}
     if names["a"] not in _EIGHT_BITS:
@@ -77,7 +77,7 @@ def multiplied_by_warpgroup(
 
 
 def _of_eight_bits(a: Array, b: Array, c: Array, names: dict[str, str], run: int) -> Array:
-    """fp8: a register has four values along k, of which the first two are in the first run."""
+    """Multiply fp8: of the four values that a register has along k, two are in the first run."""
     order = np.argsort(np.arange(a.shape[2]) % 4 >= 2, kind="stable")
     result = _by_runs(a[:, :, order], b[:, order], np.zeros_like(c), names, run)
     with np.errstate(over="ignore", invalid="ignore"):
@@ -95,7 +95,7 @@ def _by_runs(
     kept: int = _KEPT,
     least: dict[str, int] = _LEAST,
 ) -> Array:
-    """Each run is added to what those before it gave."""
+    """Add each run to the result of the previous ones."""
     names = dict(names)
     exponents = [_exponents(x, least[names[which]]) for x, which in ((a, "a"), (b, "b"))]
     for start in range(0, a.shape[2], run):
@@ -112,7 +112,7 @@ def _by_runs(
 
 
 def _chain(a: Array, b: Array, c: Array) -> Array:
-    """f64: fused multiply-adds in the order of k."""
+    """Compute f64 by consecutive fused multiply-adds along k."""
     total = np.ascontiguousarray(c).ravel()
     scratch = [np.empty(total.shape, dtype) for dtype in temporaries_of(fused_f64)]
     for k in range(a.shape[2]):
@@ -124,7 +124,7 @@ def _chain(a: Array, b: Array, c: Array) -> Array:
 
 
 def _exponents(values: Array, least: int) -> Array:
-    """Of each value the exponent."""
+    """Return the exponent of each value."""
     exponents = np.frexp(values)[1].astype(np.int16) - np.int16(1)
     np.maximum(exponents, least, out=exponents)
     exponents[values == 0] = _NOTHING
@@ -134,7 +134,7 @@ def _exponents(values: Array, least: int) -> Array:
 def _added(
     a: tuple[Array, Array], b: tuple[Array, Array], c: tuple[Array, Array], kept: int
 ) -> Array:
-    """The sum of a run of products and the addend; each is given with its exponents."""
+    """Return the sum of a run of products and the addend; each is given with its exponents."""
     largest = (a[1][:, :, :, None] + b[1][:, None, :, :]).max(axis=2)
     np.maximum(largest, c[1], out=largest)
     np.maximum(largest, -400, out=largest)  # all are zeros
@@ -149,7 +149,7 @@ def _added(
 
 
 def _rounded(total: Array, number_format: str) -> Array:
-    """To f32 toward zero, beyond its range infinite; to f16 to nearest."""
+    """Round to f32 toward zero, infinite beyond its range, or to f16 to nearest."""
     nothing = np.zeros_like(total)
     if number_format != "f32":
         return from_pair(total, nothing, number_format, rounding.NEAREST)

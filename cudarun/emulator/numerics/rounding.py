@@ -1,10 +1,9 @@
 """Exact floating-point arithmetic: results rounded once, in every rounding mode.
 
-Works with pairs: ``s``, a sum rounded to f64, and ``e``, exactly what the rounding left off
-(Knuth's TwoSum). Rounding such a pair to a narrower format by way of ``s`` alone could round twice.
-Rounding **to odd** first (Boldo and Melquiond, 2008) cannot: it keeps in the last bit that
-something was left off. Where f64 itself is too narrow, single lanes are computed with Python's
-integers.
+Works with pairs: ``s``, a sum rounded to f64, and ``e``, its exact rounding error (Knuth's TwoSum).
+Rounding such a pair to a narrower format through ``s`` alone could round twice. Rounding **to odd**
+first (Boldo and Melquiond, 2008) avoids that: the last bit records that the value is inexact. Where
+f64 itself is too narrow, single lanes are computed with Python's integers.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ _SAFE_LOW = 2.0**-900
 
 
 def two_sum(a: Array, b: Array) -> tuple[Array, Array]:
-    """``a + b`` rounded, and what the rounding left off (0 for sums that are not finite)."""
+    """Return ``a + b`` rounded, and the rounding error (0 for sums that are not finite)."""
     s = a + b
     part = s - a
     e = (a - (s - part)) + (b - part)
@@ -34,7 +33,7 @@ def two_sum(a: Array, b: Array) -> tuple[Array, Array]:
 
 
 def two_product(a: Array, b: Array) -> tuple[Array, Array]:
-    """``a * b`` rounded and what that left off; right where no part overflows or underflows."""
+    """Return ``a * b`` rounded, and the error; exact if no part overflows or underflows."""
     p = a * b
     a_high, a_low = _split(a)
     b_high, b_low = _split(b)
@@ -49,7 +48,7 @@ def _split(a: Array) -> tuple[Array, Array]:
 
 
 def to_odd(s: Array, e: Array) -> Array:
-    """The pair as one f64: where something was left off, the last bit is 1."""
+    """Return the pair as one f64: if inexact, the last bit is 1."""
     bits = s.copy().view(np.int64)
     inexact = (e != 0) & (bits & 1 == 0)
     away = np.signbit(e) == np.signbit(s)
@@ -58,7 +57,7 @@ def to_odd(s: Array, e: Array) -> Array:
 
 
 def step(value: Array, error_sign: Array, mode: str) -> Array:
-    """A value rounded to nearest, moved to what another mode gives.
+    """Move a value rounded to nearest to the result of another rounding mode.
 
     Args:
         value: The exact result, rounded to nearest in its format.
@@ -81,7 +80,7 @@ def step(value: Array, error_sign: Array, mode: str) -> Array:
 
 
 def zero_sum(result: Array, s: Array, a: Array, b: Array, mode: str) -> Array:
-    """A sum ``s`` of ``a`` and ``b`` that is exactly zero: rounding down, opposites make -0."""
+    """Return the sum ``s`` of ``a`` and ``b``; if rounded down, opposites add up to -0."""
     if mode != DOWN:
         return result
     opposite = (s == 0) & (np.signbit(a) != np.signbit(b))
@@ -89,7 +88,7 @@ def zero_sum(result: Array, s: Array, a: Array, b: Array, mode: str) -> Array:
 
 
 def narrow(s: Array, e: Array, mode: str) -> Array:
-    """The exact value ``s + e`` as f32, rounded once."""
+    """Return the exact value ``s + e`` as f32, rounded once."""
     nearest = to_odd(s, e).astype(np.float32)
     if mode == NEAREST:
         return nearest
@@ -103,26 +102,26 @@ def narrow(s: Array, e: Array, mode: str) -> Array:
 
 
 def sum_f32(a: Array, b: Array, mode: str) -> Array:
-    """``a + b`` of f32."""
+    """Return ``a + b`` of f32."""
     s, e = two_sum(a.astype(np.float64), b.astype(np.float64))
     return zero_sum(narrow(s, e, mode), s, a, b, mode)
 
 
 def product_f32(a: Array, b: Array, mode: str) -> Array:
-    """``a * b`` of f32: exact in f64."""
+    """Return ``a * b`` of f32: exact in f64."""
     s = a.astype(np.float64) * b.astype(np.float64)
     return narrow(s, np.zeros_like(s), mode)
 
 
 def fused_f32(a: Array, b: Array, c: Array, mode: str) -> Array:
-    """``a * b + c`` of f32."""
+    """Return ``a * b + c`` of f32."""
     product, addend = a.astype(np.float64) * b.astype(np.float64), c.astype(np.float64)
     s, e = two_sum(product, addend)
     return zero_sum(narrow(s, e, mode), s, product, addend, mode)
 
 
 def quotient_f32(a: Array, b: Array, mode: str) -> Array:
-    """``a / b`` of f32."""
+    """Return ``a / b`` of f32."""
     quotient = a / b
     if mode == NEAREST:
         return quotient
@@ -135,7 +134,7 @@ def quotient_f32(a: Array, b: Array, mode: str) -> Array:
 
 
 def root_f32(a: Array, mode: str) -> Array:
-    """The square root of f32."""
+    """Return the square root of f32."""
     root = np.sqrt(a)
     if mode == NEAREST:
         return root
@@ -148,7 +147,7 @@ def root_f32(a: Array, mode: str) -> Array:
 
 
 def sum_f64(a: Array, b: Array, mode: str) -> Array:
-    """``a + b`` of f64."""
+    """Return ``a + b`` of f64."""
     s = a + b
     if mode == NEAREST:
         return s
@@ -159,7 +158,7 @@ def sum_f64(a: Array, b: Array, mode: str) -> Array:
 
 
 def product_f64(a: Array, b: Array, mode: str) -> Array:
-    """``a * b`` of f64."""
+    """Return ``a * b`` of f64."""
     p = a * b
     if mode == NEAREST:
         return p
@@ -169,7 +168,7 @@ def product_f64(a: Array, b: Array, mode: str) -> Array:
 
 
 def quotient_f64(a: Array, b: Array, mode: str) -> Array:
-    """``a / b`` of f64."""
+    """Return ``a / b`` of f64."""
     q = a / b
     if mode == NEAREST:
         return q
@@ -180,7 +179,7 @@ def quotient_f64(a: Array, b: Array, mode: str) -> Array:
 
 
 def root_f64(a: Array, mode: str) -> Array:
-    """The square root of f64."""
+    """Return the square root of f64."""
     root = np.sqrt(a)
     if mode == NEAREST:
         return root
@@ -193,7 +192,7 @@ def root_f64(a: Array, mode: str) -> Array:
 
 
 def _fix_sign(sign: Array, result: Array, operands: tuple[Array, ...], exactly: Any) -> Array:
-    """Error signs where the parts of the product may have overflowed or underflowed."""
+    """Return error signs where the parts of the product may have overflowed or underflowed."""
     proper = np.logical_and.reduce([np.isfinite(x) & (x != 0) for x in operands])
     sizes = np.abs(np.stack([*operands, result]))
     risky = proper & ((sizes > _SAFE_HIGH).any(axis=0) | (sizes < _SAFE_LOW).any(axis=0))
@@ -209,7 +208,7 @@ def _fix_sign(sign: Array, result: Array, operands: tuple[Array, ...], exactly: 
 
 
 def fused_f64(a: Array, b: Array, c: Array, mode: str) -> Array:
-    """``a * b + c`` of f64."""
+    """Return ``a * b + c`` of f64."""
     a, b, c = np.broadcast_arrays(a, b, c)
     product, product_error = two_product(a, b)
     tail, tail_error = two_sum(c, product_error)
@@ -246,7 +245,7 @@ def _fused_exactly(a: float, b: float, c: float, mode: str) -> float:
 
 
 def nearest_double(exact: Fraction) -> float:
-    """A fraction rounded to nearest even: beyond the range infinite, near zero with its sign."""
+    """Round a fraction to nearest even: infinite beyond the range, zero with its sign."""
     try:
         value = exact.numerator / exact.denominator
     except OverflowError:

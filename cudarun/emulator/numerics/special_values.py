@@ -1,4 +1,4 @@
-"""NaN, signed zeros and subnormal values, and results clamped to [0, 1], in place or as copies."""
+"""NaN, signed zeros, subnormal values and clamping to [0, 1]."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ Array = npt.NDArray[Any]
 
 
 def canonical(d: Array) -> None:
-    """Make every NaN of an f32 array the hardware's one."""
+    """Replace every NaN of an f32 array by the hardware's canonical one."""
     lowest = np.minimum.reduce(d, axis=None)  # NaN if there is one
     if lowest != lowest:
         d.view(np.uint32)[np.isnan(d)] = 0x7FFFFFFF
 
 
 def flushed(a: Array) -> Array:
-    """An f32 array with subnormal values replaced by zeros of their sign; itself without any."""
+    """Return an f32 array with zeros for subnormal values; the array itself if it has none."""
     doubled = np.left_shift(a.view(np.uint32), np.uint32(1))
     doubled -= np.uint32(1)  # a zero becomes the largest number
     if doubled.min() >= 0xFFFFFF:
@@ -34,15 +34,15 @@ def saturate(d: Array) -> None:
 
 
 def least(a: Array, b: Array) -> Array:
-    """The smaller of two numbers, where one is a NaN the other: of signalling NaN, too.
+    """Return the smaller of two numbers; if one is a NaN, even a signaling one, the other.
 
-    ``np.fmin`` takes those for the smaller one in some lanes of an array, and not in others.
+    ``np.fmin`` returns a signaling NaN in some lanes of an array, and the number in others.
     """
     return _without_nan(np.minimum(a, b), a, b)
 
 
 def greatest(a: Array, b: Array) -> Array:
-    """The larger of two numbers, where one is a NaN the other."""
+    """Return the larger of two numbers; if one is a NaN, the other."""
     return _without_nan(np.maximum(a, b), a, b)
 
 

@@ -1,4 +1,4 @@
-"""Scratch arrays: how a function over lanes asks for them, so that hot loops allocate nothing."""
+"""Scratch arrays of functions over lanes, declared so that hot loops allocate nothing."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ T = TypeVar("T", bound=Function)
 
 
 def temporaries(*names: str) -> Callable[[T], T]:
-    """Ask for scratch arrays of these types, shaped like the destination, as last arguments."""
+    """Request scratch arrays of these types, shaped like the destination, as last arguments."""
     dtypes = tuple(TYPES[name].dtype for name in names)
 
     def mark(function: T) -> T:
@@ -24,12 +24,12 @@ def temporaries(*names: str) -> Callable[[T], T]:
 
 
 def with_temporaries(function: T, dtypes: tuple[np.dtype[Any], ...]) -> T:
-    """Let a function ask for scratch arrays."""
+    """Attach the types of the requested scratch arrays to a function."""
     function.temporaries = dtypes  # type: ignore[attr-defined]
     return function
 
 
 def temporaries_of(function: Function) -> tuple[np.dtype[Any], ...]:
-    """The scratch arrays that a function asked for."""
+    """Return the types of the scratch arrays that a function requests."""
     found: tuple[np.dtype[Any], ...] = getattr(function, "temporaries", ())
     return found

@@ -10,7 +10,7 @@ from cudarun.records import dataclass
 
 
 class TypeKind(Enum):
-    """The categories that the type rules of instructions speak of."""
+    """The categories that the type rules of instructions refer to."""
 
     UNSIGNED = "u"
     SIGNED = "s"
@@ -25,10 +25,10 @@ class Type:
 
     Attributes:
         name: ``"f16x2"``.
-        kind: Its category.
+        kind: The category.
         bits: Width of the whole value.
-        dtype: How numpy sees one element. ``bf16`` and the 8-bit floats are their bits.
-        elements: How many elements a value packs; a 128-bit value is two 64-bit words.
+        dtype: The numpy type of one element. ``bf16`` and the 8-bit floats are their bits.
+        elements: Number of packed elements; a 128-bit value is two 64-bit words.
     """
 
     name: str
@@ -39,12 +39,12 @@ class Type:
 
     @property
     def bytes(self) -> int:
-        """Width in bytes, as it lies in memory."""
+        """Width in bytes, as stored in memory."""
         return self.bits // 8
 
     @property
     def signed(self) -> bool:
-        """Whether widening a value extends its sign."""
+        """True if widening extends the sign."""
         return self.kind is TypeKind.SIGNED
 
 
@@ -84,10 +84,10 @@ _WIDER = {
 
 
 def wider(ptx_type: Type) -> Type:
-    """The type of twice the width, as ``mul.wide`` needs it."""
+    """Return the type of twice the width, as ``mul.wide`` needs it."""
     return TYPES[_WIDER[ptx_type.name]]
 
 
 def bits_of(width: int) -> Type:
-    """The untyped type of a width in bits."""
+    """Return the untyped type of a width in bits."""
     return TYPES[f"b{width}"]

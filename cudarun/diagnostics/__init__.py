@@ -1,1 +1,1 @@
-"""What compilers and linkers say, in its parts, with the reason in plain words. No driver."""
+"""Logs of compilers and linkers, parsed and explained. Independent of drivers."""

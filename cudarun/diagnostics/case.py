@@ -1,4 +1,4 @@
-"""A refusal with all that is known of it, and the reason that is given for it."""
+"""A refused image with all known facts, and the explanation of the refusal."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from cudarun.records import dataclass
 
 @dataclass(frozen=True, slots=True)
 class LoadTarget:
-    """Where it was to be loaded or linked for.
+    """The device or linker that an image was loaded or linked for.
 
     Attributes:
-        name: The device's, or the linker's.
+        name: The name of the device or linker.
         architecture: 90 for compute capability 9.0.
-        suffix: Of the architecture that a link was asked to be for: ``a`` in ``sm_90a``.
+        suffix: The suffix of the architecture requested for a link: ``a`` in ``sm_90a``.
         cuda: The version of the driver or of the linker's toolkit.
-        is_driver: Whether ``cuda`` is that of a driver.
-        runs_machine_code: Whether the device runs cubins; the emulated one runs PTX alone.
+        is_driver: True if ``cuda`` is the version of a driver.
+        runs_machine_code: True if the device runs cubins; the emulated one runs PTX only.
     """
 
     name: str
@@ -35,22 +35,22 @@ class LoadTarget:
 
     @property
     def target(self) -> str:
-        """``sm_90``."""
+        """The architecture as text: ``sm_90``."""
         return f"sm_{self.architecture}{self.suffix}"
 
 
 @dataclass(frozen=True, slots=True)
 class RefusalFacts:
-    """All that is known of one refusal.
+    """All known facts about one refusal.
 
     Attributes:
-        place: Where.
-        contents: Of the file, where it is one alone.
+        place: The device or linker.
+        contents: The summary of the file, if there is only one.
         cuda_error: The name of the driver's result.
-        diagnostics: The log's complaints.
+        diagnostics: The diagnostics in the log.
         log: The log itself.
-        definers: Of the symbols that the inputs of a link define, the files of each.
-        target: What the driver's compiler was told to compile for, ``--target``.
+        definers: The files that define each symbol of a link's inputs.
+        target: The architecture passed to the driver's compiler, ``--target``.
     """
 
     place: LoadTarget
@@ -62,7 +62,7 @@ class RefusalFacts:
     target: Architecture | None = None
 
     def match(self, pattern: str) -> re.Match[str] | None:
-        """The first place in the log, or else in the complaints, that fits."""
+        """Return the first match in the log."""
         return re.search(pattern, self.log)
 
 
@@ -75,27 +75,27 @@ class Explanation:
 
 
 Rule = Callable[[RefusalFacts], Explanation | None]
-"""Explains the cases it knows."""
+"""Returns an explanation of the refusals that it recognizes."""
 
 
 # --- words ---------------------------------------------------------------------------------------
 
 
 def version_text(version: Version | None) -> str:
-    """``9.0``."""
+    """Return a version as text: ``9.0``."""
     return f"{version[0]}.{version[1]}" if version else "?"
 
 
 def place_text(place: LoadTarget) -> str:
-    """``sm_90 (NVIDIA H200)``."""
+    """Return a device or linker as text: ``sm_90 (NVIDIA H200)``."""
     return place.name if place.architecture is None else f"{place.target} ({place.name})"
 
 
 def targets_text(targets: Iterable[Architecture]) -> str:
-    """``sm_80, compute_80``, each once."""
+    """Return architectures as text, each once: ``sm_80, compute_80``."""
     return ", ".join(dict.fromkeys(map(str, targets)))
 
 
 def listed(names: Iterable[str]) -> str:
-    """Symbols, each once."""
+    """Return symbols as text, each once."""
     return ", ".join(map(quoted, dict.fromkeys(names)))

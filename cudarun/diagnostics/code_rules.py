@@ -1,4 +1,4 @@
-"""Refusals of what the code says: symbols, registers, shared memory, headers."""
+"""Refusals because of the code: symbols, registers, shared memory, headers."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _WITHOUT_OPT_IN = 48 << 10  # what a block gets on any GPU; more has to be asked
 
 
 def unresolved(case: RefusalFacts) -> Explanation | None:
-    """Symbols that nobody defines."""
+    """Explain undefined symbols."""
     names = re.findall(
         r"(?:Undefined reference to|Unresolved extern (?:function|variable)) '([^']+)'", case.log
     )
@@ -32,7 +32,7 @@ def unresolved(case: RefusalFacts) -> Explanation | None:
 
 
 def duplicate(case: RefusalFacts) -> Explanation | None:
-    """Symbols that more than one input defines."""
+    """Explain symbols that more than one input defines."""
     pattern = r"(?:Multiple definition of|Linking globals named) '([^']+)'"
     names = re.findall(pattern, case.log)
     if not names:
@@ -47,7 +47,7 @@ def duplicate(case: RefusalFacts) -> Explanation | None:
 
 
 def registers(case: RefusalFacts) -> Explanation | None:
-    """There are not enough registers."""
+    """Explain a lack of registers."""
     if match := case.match(
         r"entry function '([^']+)' with max regcount of (\d+) calls function '([^']+)' "
         r"with regcount of (\d+)"
@@ -72,7 +72,7 @@ def registers(case: RefusalFacts) -> Explanation | None:
 
 
 def shared_memory(case: RefusalFacts) -> Explanation | None:
-    """There is not enough static shared memory."""
+    """Explain a lack of static shared memory."""
     match = case.match(
         r"Entry function '([^']+)' uses too much shared data \(0x(\w+) bytes, 0x(\w+) max\)"
     )
@@ -89,7 +89,7 @@ def shared_memory(case: RefusalFacts) -> Explanation | None:
 
 
 def host_code(case: RefusalFacts) -> Explanation | None:
-    """NVRTC takes no functions of the host."""
+    """Explain host functions, which NVRTC does not compile."""
     if not case.match(r"is considered a host function"):
         return None
     return Explanation(
@@ -99,7 +99,7 @@ def host_code(case: RefusalFacts) -> Explanation | None:
 
 
 def missing_header(case: RefusalFacts) -> Explanation | None:
-    """NVRTC does not find a header."""
+    """Explain a header that NVRTC does not find."""
     match = case.match(r'(?:could not|cannot) open source file "([^"]+)"')
     if match is None:
         return None

@@ -1,4 +1,4 @@
-"""One complaint of a compiler or linker, and where in which file it belongs."""
+"""One diagnostic of a compiler or linker, and its location in a file."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ _WORD = re.compile(r"[\w.%$]+")
 
 @dataclass(frozen=True, slots=True)
 class Diagnostic:
-    """One complaint.
+    """One diagnostic.
 
     Attributes:
-        tool: Who complains.
-        severity: As the tool grades it; NVRTC's ``catastrophic error`` is a ``fatal`` one.
-        message: Its words.
-        file: The input it is about, where that is known.
-        line: From 1.
-        column: From 1: where in the line, as far as it can be told.
-        width: How many characters from there it is about.
-        source: The line itself.
+        tool: The tool that reports it.
+        severity: The tool's severity; NVRTC's ``catastrophic error`` is ``fatal``.
+        message: The message.
+        file: The input it is about, if known.
+        line: Line number, from 1.
+        column: Column, from 1, if known.
+        width: The number of characters that it is about.
+        source: The text of the line.
     """
 
     tool: Tool
@@ -44,12 +44,12 @@ class Diagnostic:
 
     @property
     def is_serious(self) -> bool:
-        """Whether it is why there is no result."""
+        """True if it is the cause of the failure."""
         return self.severity in SERIOUS
 
     @property
     def place(self) -> str | None:
-        """``main.ptx:43:2``, or as much of that as is known."""
+        """The location, ``main.ptx:43:2``, as far as it is known."""
         if self.line is None:
             return self.file
         line = f"line {self.line}" if self.file is None else f"{self.file}:{self.line}"
@@ -57,16 +57,16 @@ class Diagnostic:
 
 
 def notes(texts: Iterable[str]) -> tuple[Diagnostic, ...]:
-    """What we remark ourselves."""
+    """Return notes of our own."""
     return tuple(Diagnostic("cudarun", "note", text) for text in texts)
 
 
 def located(
     diagnostics: Iterable[Diagnostic], sources: Mapping[str, str]
 ) -> tuple[Diagnostic, ...]:
-    """The diagnostics with their source lines, and with the file where there is only one.
+    """Return the diagnostics with their source lines, and with the file if there is only one.
 
-    ptxas names no column: it is that of the word of the message which stands in the line.
+    ptxas reports no column: it is that of a word of the message that occurs in the line.
 
     Args:
         diagnostics: As parsed.
@@ -92,7 +92,7 @@ def _located(diagnostics: Iterable[Diagnostic], sources: Mapping[str, str]) -> I
 
 
 def _column(message: str, source: str) -> tuple[int | None, int]:
-    """Column and width of what the message is about; ``None`` where no word of it is there."""
+    """Return column and width of the subject of the message; ``None`` if no word of it occurs."""
     words = [*_QUOTED.findall(message), *(w for w in _WORD.findall(message) if len(w) > 2)]
     for word in words:
         at = _find_word(word, source)
@@ -102,7 +102,7 @@ def _column(message: str, source: str) -> tuple[int | None, int]:
 
 
 def _find_word(word: str, source: str) -> int:
-    """Where ``word`` stands alone, not as a piece of a longer one."""
+    """Return the index of ``word`` as a whole word."""
     before = r"(?<![\w%$])" if word[0] not in "." else ""
     match = re.search(before + re.escape(word) + r"(?![\w$])", source)
     return match.start() if match else -1

@@ -1,4 +1,4 @@
-"""An image that was refused, with the compiler's or linker's complaints in their places."""
+"""A refused image, with the located diagnostics of the compiler or linker."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from cudarun.errors import ImageRefused
 
 
 class Diagnosed(ImageRefused):
-    """A refusal whose log was taken apart; the log itself is kept in ``log``.
+    """A refusal with a parsed log; the text of the log is in ``log``.
 
     Args:
         what: What happened, without the subject.
-        diagnostics: The complaints, with their source lines.
-        explanation: Why, in plain words.
+        diagnostics: The diagnostics, with their source lines.
+        explanation: The reason, in plain words.
         hint: What the user can do about it.
         cuda: The driver's result, as ``(name, number)``.
         log: The log in full.
-        context: Where it happened.
+        context: The context of the operation.
     """
 
     def __init__(

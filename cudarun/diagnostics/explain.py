@@ -1,7 +1,7 @@
-"""Why an image is refused, in plain words, with a remedy.
+"""Explanations of refused images in plain words, each with a remedy.
 
-`explain` tries its rules from the most particular to the most general; the first that knows the
-case explains it.
+`explain` tries its rules from the most specific to the most general; the first that recognizes the
+refusal explains it.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from cudarun.diagnostics.case import Explanation, RefusalFacts, Rule
 
 
 def explain(case: RefusalFacts) -> Explanation | None:
-    """Why, or ``None`` where the log must speak for itself."""
+    """Explain a refusal; return ``None`` if no rule recognizes it."""
     return next(filter(None, (rule(case) for rule in _RULES)), None)
 
 

@@ -1,4 +1,4 @@
-"""Refusals of what a file is: damaged, no image, not yet code."""
+"""Refusals because of the file: damaged, not an image, not yet code."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from cudarun.images.identify import ImageKind
 
 
 def damaged(case: RefusalFacts) -> Explanation | None:
-    """The file's structure is broken."""
+    """Explain a damaged file."""
     contents = case.contents
     malformed = case.match(r"malformed cubin ELF|Could not find fatbin|does not match type")
     if contents is None or not (contents.damage or malformed):
@@ -20,7 +20,7 @@ def damaged(case: RefusalFacts) -> Explanation | None:
 
 
 def cut_off_text(case: RefusalFacts) -> Explanation | None:
-    """A text ends within a statement."""
+    """Explain a text that ends within a statement."""
     lines = case.contents.lines if case.contents else None
     for found in case.diagnostics:
         if lines and (found.line or 0) >= lines and "Parsing error near" in found.message:
@@ -32,7 +32,7 @@ def cut_off_text(case: RefusalFacts) -> Explanation | None:
 
 
 def not_an_image(case: RefusalFacts) -> Explanation | None:
-    """The driver knows nothing to do with it."""
+    """Explain a file that is not an image."""
     is_nothing = case.match(r"Binary format for key='\d+', ident='[^']*' is not recognized")
     is_ptx = case.contents is not None and case.contents.kind is ImageKind.PTX
     if case.match(r"Missing \.version directive") or (is_nothing and is_ptx):
@@ -49,7 +49,7 @@ def not_an_image(case: RefusalFacts) -> Explanation | None:
 
 
 def lto_ir(case: RefusalFacts) -> Explanation | None:
-    """LTO-IR where it cannot be used."""
+    """Explain LTO-IR where it cannot be used."""
     lto_off = case.match("LTO-IR input cannot be used without LTO enabled")
     is_lto = case.contents is not None and case.contents.kind is ImageKind.LTO_IR
     if lto_off:
@@ -71,7 +71,7 @@ def lto_ir(case: RefusalFacts) -> Explanation | None:
 
 
 def not_linked(case: RefusalFacts) -> Explanation | None:
-    """A file that leaves symbols to others, loaded."""
+    """Explain loading of a file with undefined symbols."""
     externs = case.contents.externs if case.contents else ()
     if case.cuda_error is None or not (externs or case.cuda_error == "CUDA_ERROR_NOT_FOUND"):
         return None

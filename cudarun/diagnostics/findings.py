@@ -1,4 +1,4 @@
-"""What a checker found in a kernel, taken out of its report."""
+"""Findings of compute-sanitizer in a kernel, parsed from its report."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ class FindingLocation:
     """An instruction that a finding is about.
 
     Attributes:
-        access: What it does there, as ``Write access``; empty where the finding itself says.
+        access: The access, as ``Write access``; empty if the finding names it.
         function: The kernel, or a function that it calls, in C++ spelling.
         offset: Bytes from the function's start to the instruction.
         file: The source file; ``None`` where the code has no line information.
@@ -30,18 +30,18 @@ class FindingLocation:
 
 @dataclass(frozen=True, slots=True)
 class SanitizerFinding:
-    """One fault.
+    """One finding.
 
     Attributes:
-        kind: What it is, without what differs from one to the next: ``Invalid __global__ write``.
-        severity: As the checker grades it.
-        message: Its first line, whole.
-        kernel: The kernel; ``None`` where the checker does not name it.
-        places: Where it happens, then where that was called from; of a race, all that take part.
-        block: Of the thread.
-        thread: Within the block.
-        address: What was accessed.
-        details: All else that it says, line by line.
+        kind: The kind, without variable parts: ``Invalid __global__ write``.
+        severity: The tool's severity.
+        message: The first line, complete.
+        kernel: The kernel; ``None`` if the tool does not name it.
+        places: The instruction, then its call stack; of a race, all instructions involved.
+        block: Block index of the thread.
+        thread: Thread index in the block.
+        address: The accessed address.
+        details: The remaining lines.
     """
 
     kind: str

@@ -1,6 +1,6 @@
-"""The logs of ptxas, nvlink, nvJitLink and NVRTC, taken apart.
+"""Parsing of the logs of ptxas, nvlink, nvJitLink and NVRTC.
 
-No manual describes them. The forms below are those seen from ptxas and nvlink 12.4 and 13.0, NVRTC
+They are not documented. The forms below were observed with ptxas and nvlink 12.4 and 13.0, NVRTC
 and nvJitLink 13.5 and the linker in driver 580::
 
     ptxas main.ptx, line 43; error   : Unknown modifier '.xx'
@@ -12,7 +12,7 @@ and nvJitLink 13.5 and the linker in driver 580::
     lib.ltoir: link error: error: Linking globals named 'factor': symbol multiply defined!
     main.cu(4): error: identifier "x" is undefined                (NVRTC, with the line and a caret)
 
-Lines that only close what was said (``Ptx assembly aborted due to errors``) are no diagnostics.
+Closing lines (``Ptx assembly aborted due to errors``) are no diagnostics.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ _SEVERITIES: dict[str, Severity] = {"catastrophic error": "fatal", "remark": "no
 
 
 def parse_log(log: str) -> tuple[Diagnostic, ...]:
-    """The complaints of a log, in order; lines of no known form are left out."""
+    """Return the diagnostics of a log, in order; lines of unknown form are ignored."""
     found: list[Diagnostic] = []
     lines = log.replace("\0", "").split("\n")
     for index, line in enumerate(lines):
@@ -90,7 +90,7 @@ def _of_message(tool: Tool, severity: Severity, message: str) -> Diagnostic:
 
 
 def _add_of_jitlink(found: list[Diagnostic], message: str) -> None:
-    """``ERROR …`` lines say, after ptxas has complained, of which input that was."""
+    """Add the input that an ``ERROR …`` line names to ptxas's diagnostics before it."""
     if message.startswith(_PTX_OF_INPUT):
         named = _OF_FILE.search(message)
         for index in range(len(found) - 1, -1, -1):
@@ -104,7 +104,7 @@ def _add_of_jitlink(found: list[Diagnostic], message: str) -> None:
 
 
 def _of_nvrtc(match: re.Match[str], following: list[str]) -> Diagnostic:
-    """NVRTC shows the line, indented by two, and a caret below the place."""
+    """Parse NVRTC's source line, indented by two, and the caret below the column."""
     source = column = None
     if len(following) == 2 and _CARET.fullmatch(following[1].rstrip()):
         source = following[0].removeprefix("  ")

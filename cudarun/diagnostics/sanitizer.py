@@ -1,4 +1,4 @@
-"""The text of NVIDIA's compute-sanitizer, taken apart (Compute Sanitizer manual, per tool).
+"""Parsing of NVIDIA's compute-sanitizer output (Compute Sanitizer manual, per tool).
 
 Every line of it begins with ``=========``. A record is a line and the indented ones that follow::
 
@@ -53,12 +53,12 @@ _RUNTIME = "__"
 
 @dataclass(frozen=True, slots=True)
 class SanitizerLog:
-    """A run of the tool.
+    """The parsed output of one run of the tool.
 
     Attributes:
-        findings: What it found.
-        complaints: What went wrong with the tool itself.
-        total: How many errors it counts; ``None`` where it did not get to counting.
+        findings: The findings.
+        complaints: Errors of the tool itself.
+        total: The reported number of errors; ``None`` if the run did not get that far.
     """
 
     findings: tuple[SanitizerFinding, ...]
@@ -67,7 +67,7 @@ class SanitizerLog:
 
 
 def parse_sanitizer_log(text: str) -> SanitizerLog:
-    """Take the text of one run apart; lines that are not the tool's are left out."""
+    """Parse the output of one run; lines that are not the tool's are ignored."""
     findings, complaints, totals = [], [], []
     for record in _records(text):
         summary = _SUMMARY.match(record[0])
@@ -81,7 +81,7 @@ def parse_sanitizer_log(text: str) -> SanitizerLog:
 
 
 def _records(text: str) -> Iterator[list[str]]:
-    """The records, each as its lines; an indented line goes on with the one before."""
+    """Yield the records, each as its lines; an indented line continues the one before."""
     record: list[str] = []
     for line in text.splitlines():
         if not line.startswith("==="):
@@ -118,7 +118,7 @@ def _finding(record: Sequence[str]) -> SanitizerFinding:
 
 
 def _kernel(places: Sequence[FindingLocation]) -> str | None:
-    """The outermost function: frames go from the instruction to the kernel, and may end before."""
+    """Return the outermost function; the last frames, up to the kernel, may be missing."""
     functions = [place.function for place in places if place.function]
     return functions[-1] if functions and not functions[-1].startswith(_RUNTIME) else None
 
@@ -156,7 +156,7 @@ def _place(text: str, access: str = "") -> FindingLocation | None:
 
 
 def _function(text: str | None) -> str | None:
-    """The function's own name of ``[clone kernel(int *)] inlined()``."""
+    """Return the function's own name of ``[clone kernel(int *)] inlined()``."""
     return re.sub(r"^\[clone .*?\] ", "", text) if text else None
 
 

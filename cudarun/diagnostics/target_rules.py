@@ -1,4 +1,4 @@
-"""Refusals of what code was compiled for: PTX versions, architectures, address sizes."""
+"""Refusals because of the target: PTX versions, architectures, address sizes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _NO_CODE = ("CUDA_ERROR_NO_BINARY_FOR_GPU", "CUDA_ERROR_INVALID_IMAGE", "CUDA_ER
 
 
 def ptx_too_new(case: RefusalFacts) -> Explanation | None:
-    """The text's ``.version`` is newer than whoever compiles it."""
+    """Explain a ``.version`` that is newer than the compiler."""
     versions = _versions_in_the_log(case) or _versions_by_the_result(case)
     if versions is None:
         return None
@@ -49,7 +49,7 @@ def _versions_by_the_result(case: RefusalFacts) -> tuple[Version, Version] | Non
 
 
 def ptx_too_old(case: RefusalFacts) -> Explanation | None:
-    """The text's ``.version`` is older than its ``.target``."""
+    """Explain a ``.version`` that is older than the ``.target``."""
     match = case.match(r"PTX \.version (\d+\.\d+) does not support \.target (\w+)")
     if match is None:
         return None
@@ -60,7 +60,7 @@ def ptx_too_old(case: RefusalFacts) -> Explanation | None:
 
 
 def ptx_of_32_bits(case: RefusalFacts) -> Explanation | None:
-    """The text has 32-bit addresses."""
+    """Explain 32-bit addresses."""
     if not case.match("32-Bit ABI|32-bit addressing|address_size 32"):
         return None
     return Explanation(
@@ -70,7 +70,7 @@ def ptx_of_32_bits(case: RefusalFacts) -> Explanation | None:
 
 
 def specific_target(case: RefusalFacts) -> Explanation | None:
-    """Code of an architecture with a suffix, which no other one runs."""
+    """Explain code for an architecture with a suffix, which runs on no other one."""
     match = case.match(r"\.target '((?:sm|compute)_\d+[af])' cannot be compiled (?:to|for)")
     target = parse_target(match[1]) if match else None
     if target is None and case.contents is not None and case.place.architecture is not None:
@@ -94,7 +94,7 @@ def specific_target(case: RefusalFacts) -> Explanation | None:
 
 
 def target_of_another(case: RefusalFacts) -> Explanation | None:
-    """The driver was told to compile for an architecture that is not the device's."""
+    """Explain a ``--target`` that is not the device's architecture."""
     own = case.place.architecture
     if case.target is None or own is None or case.cuda_error not in _NO_CODE:
         return None
@@ -108,7 +108,7 @@ def target_of_another(case: RefusalFacts) -> Explanation | None:
 
 
 def newer_target(case: RefusalFacts) -> Explanation | None:
-    """PTX for an architecture that is newer than this one."""
+    """Explain PTX for an architecture that is newer than the device."""
     if not case.match("SM version specified by .target is higher than default SM version assumed"):
         return None
     targets = case.contents.targets if case.contents else ()
@@ -120,7 +120,7 @@ def newer_target(case: RefusalFacts) -> Explanation | None:
 
 
 def unknown_target(case: RefusalFacts) -> Explanation | None:
-    """A ``.target`` that does not exist."""
+    """Explain a ``.target`` that does not exist."""
     match = case.match(r"Unsupported \.target '(\w+)'")
     if match is None:
         return None
@@ -132,7 +132,7 @@ def unknown_target(case: RefusalFacts) -> Explanation | None:
 
 
 def missing_feature(case: RefusalFacts) -> Explanation | None:
-    """An instruction that the ``.target`` does not have."""
+    """Explain an instruction that the ``.target`` does not support."""
     match = case.match(r"Feature '([^']+)' requires \.target (\w+) or higher")
     if match is None:
         return None
@@ -143,7 +143,7 @@ def missing_feature(case: RefusalFacts) -> Explanation | None:
 
 
 def no_machine_code(case: RefusalFacts) -> Explanation | None:
-    """The emulated device, which runs PTX, and a file that has none."""
+    """Explain a file without PTX on the emulated device, which runs nothing else."""
     if case.place.runs_machine_code or case.contents is None:
         return None
     targets = case.contents.targets
@@ -157,7 +157,7 @@ def no_machine_code(case: RefusalFacts) -> Explanation | None:
 
 
 def no_code_for_gpu(case: RefusalFacts) -> Explanation | None:
-    """Nothing in the file is for this architecture."""
+    """Explain a file without code for this architecture."""
     contents, architecture = case.contents, case.place.architecture
     if contents is None or architecture is None or not contents.targets:
         return None

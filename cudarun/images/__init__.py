@@ -1,1 +1,1 @@
-"""What a file is and what it holds: PTX, cubin, fatbin. Reads bytes, never a driver."""
+"""The kinds and contents of image files: PTX, cubin, fatbin. Independent of drivers."""

@@ -1,4 +1,4 @@
-"""Static libraries: the Unix ``ar`` format, in GNU's and BSD's spelling of long names."""
+"""Static libraries: the Unix ``ar`` format, with GNU and BSD long names."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ class ArchiveMember:
 
 
 def read_members(data: bytes, origin: str) -> tuple[ArchiveMember, ...]:
-    """The files in an archive, in order.
+    """Return the files in an archive, in order.
 
     Raises:
-        ImageRefused: It is broken or ends too early.
+        ImageRefused: It is damaged or truncated.
     """
     try:
         return tuple(_members(data))
@@ -65,7 +65,7 @@ def _number(digits: bytes) -> int:
 
 
 def _long_name(name: str, long_names: bytes) -> str:
-    """GNU: ``name/``, or ``/offset`` into the table of long names."""
+    """Return a GNU long name: ``name/``, or ``/offset`` into the table of long names."""
     if name.startswith("/") and name[1:].isdigit():
         name = long_names[int(name[1:]) :].partition(b"\n")[0].decode("latin-1")
     return name.removesuffix("/")

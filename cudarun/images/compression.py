@@ -1,6 +1,6 @@
-"""LZ4 blocks and Zstandard frames, as fatbins hold them.
+"""Decompression of LZ4 blocks and Zstandard frames in fatbins.
 
-By the Python package where it is installed, or else by the C library that most Linux systems have.
+Uses the Python package if it is installed, or else the C library that most Linux systems have.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ Compression = Literal["lz4", "zstd"]
 
 
 class NoCodec(Exception):
-    """There is neither the package nor the library.
+    """Neither the package nor the library is installed.
 
     Args:
         package: The package to install.
@@ -26,14 +26,14 @@ class NoCodec(Exception):
 
 
 class NotDecompressible(Exception):
-    """The bytes are not what they should be."""
+    """The compressed bytes are damaged."""
 
 
 def decompress(compression: Compression, stored: bytes, size: int) -> bytes:
-    """The ``size`` bytes that were compressed.
+    """Return the ``size`` decompressed bytes.
 
     Raises:
-        NoCodec: Nothing here can decompress it.
+        NoCodec: No decompressor is installed.
         NotDecompressible: It is damaged.
     """
     data = _from_lz4(stored, size) if compression == "lz4" else _from_zstd(stored, size)

@@ -1,8 +1,7 @@
-"""What a cubin holds: NVIDIA's machine code in an ELF file.
+"""Cubins: machine code in an ELF file.
 
-The format is not documented. What is used here was established by compiling kernels with ptxas 12.4
-and 13.0 for sm_75 to sm_120 and comparing with what was put in and with what ``ptxas -v`` said of
-it; the tests hold it against files that those wrote.
+The format is not documented. It was derived from kernels compiled with ptxas 12.4 and 13.0 for
+sm_75 to sm_120, their sources and the output of ``ptxas -v``; the tests compare with such files.
 
 - ``e_machine`` is 190. In the older ABI (``EI_OSABI`` 51) the low byte of ``e_flags`` is the
   architecture and bit 11 the suffix ``a``; in that of CUDA 13 (65) bits 8 to 15 are the
@@ -56,7 +55,7 @@ _SPACES = {".nv.global": "global", ".nv.global.init": "global", ".nv.constant3":
 
 
 class Attribute(IntEnum):
-    """The records of ``.nv.info`` read here (``EIATTR_…`` in cuobjdump's words)."""
+    """The attributes in ``.nv.info`` that are read (``EIATTR_…`` in cuobjdump)."""
 
     MAX_THREADS = 0x05  # x, y, z
     REQNTID = 0x10  # x, y, z
@@ -75,7 +74,7 @@ _OPEN = 0xFFFF_FFFF
 
 @dataclass(slots=True)
 class _KernelInfo:
-    """The records of one kernel."""
+    """The attributes of one kernel."""
 
     parameters: list[tuple[int, int, int]] = field(default_factory=list)  # ordinal, offset, size
     max_threads: Extent | None = None
@@ -84,10 +83,10 @@ class _KernelInfo:
 
 
 def read_cubin(data: bytes, origin: str) -> ImageFacts:
-    """The facts of a cubin; parameter types come from the kernel's mangled name.
+    """Return the facts of a cubin; parameter types come from the kernel's mangled name.
 
     Raises:
-        ImageRefused: It is broken.
+        ImageRefused: It is damaged.
     """
     elf = read_elf(data, origin, ImageKind.CUBIN)
     try:
@@ -112,7 +111,7 @@ def _facts(elf: Elf) -> ImageFacts:
 
 
 def linkable(elf: Elf) -> Iterator[ElfSymbol]:
-    """The symbols that other files see, or define: not those of the driver or of ELF itself."""
+    """Return the symbols of interest to other files, without the driver's and ELF's own."""
     for symbol in elf.symbols:
         is_ours = symbol.name and symbol.name[0] not in ".$" and symbol.type != "STT_SECTION"
         is_seen = symbol.binding == "STB_GLOBAL" or (
@@ -167,7 +166,7 @@ def _architecture(elf: Elf) -> tuple[int, str]:
 
 
 def _records(elf: Elf, section_name: str) -> Iterator[tuple[int, bytes]]:
-    """The records of a section: attribute and value, the latter two bytes unless it has a size."""
+    """Yield the records of a section: attribute and value, two bytes unless it has a size."""
     section = elf.named.get(section_name)
     data = bytes(section.data) if section else b""
     at = 0
@@ -182,20 +181,20 @@ def _records(elf: Elf, section_name: str) -> Iterator[tuple[int, bytes]]:
 
 
 def _by_symbol(elf: Elf, wanted: Attribute) -> dict[int, int]:
-    """A number told of functions, by the index of their symbol."""
+    """Return a number of each function, by the index of its symbol."""
     records = _records(elf, ".nv.info")
     return dict(struct.unpack("<II", value) for kind, value in records if kind == wanted)
 
 
 def _stacks(elf: Elf) -> dict[int, int]:
-    """The stack of each function and all that it calls, where that can be told."""
+    """Return the stack of each function and its callees, if it is bounded."""
     stacks = _by_symbol(elf, Attribute.FRAME_SIZE) | _by_symbol(elf, Attribute.MIN_STACK_SIZE)
     unknown = _callers(elf) if elf.is_relocatable else set()
     return {index: size for index, size in stacks.items() if size != _OPEN and index not in unknown}
 
 
 def _callers(elf: Elf) -> set[int]:
-    """The functions that call others."""
+    """Return the functions that call others."""
     section = elf.named.get(".nv.callgraph")
     data = bytes(section.data) if section else b""
     pairs = struct.iter_unpack("<II", data[: len(data) // 8 * 8])

@@ -1,4 +1,4 @@
-"""C++ names of kernels and variables: from the mangled one to the signature, and its pieces."""
+"""Demangling of C++ names of kernels and variables, and the parts of signatures."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ _ANONYMOUS = "(anonymous namespace)"
 
 @lru_cache(maxsize=4096)
 def demangle(name: str) -> str:
-    """The C++ spelling of a mangled name: ``void ns::scale<float>(float*, int)``.
+    """Return the C++ spelling of a mangled name: ``void ns::scale<float>(float*, int)``.
 
-    The name itself where it is not a mangled one (``extern "C"``), where it does not demangle, and
-    where this machine has no C++ runtime to ask (``abi::__cxa_demangle``).
+    Return the name itself if it is not mangled (``extern "C"``), cannot be demangled, or if this
+    machine has no C++ runtime (``abi::__cxa_demangle``).
     """
     library = _cxx_runtime()
     if library is None or not name.startswith("_Z") or len(name) > _LONGEST:
@@ -33,30 +33,30 @@ def demangle(name: str) -> str:
 
 
 def quoted(name: str) -> str:
-    """A symbol as messages name it: ``'weight'``, ``'weighted(float)' (_Z8weightedf)``."""
+    """Return a symbol for messages: ``'weight'``, ``'weighted(float)' (_Z8weightedf)``."""
     demangled = demangle(name)
     return f"'{name}'" if demangled == name else f"'{demangled}' ({name})"
 
 
 def base_name(signature: str) -> str:
-    """The function's own name in a demangled signature, without all that stands around it.
+    """Return the function's own name in a demangled signature, without anything around it.
 
-    ``void ns::scale<float>(float*, int)`` is ``scale``; a name that is no signature stays.
+    ``void ns::scale<float>(float*, int)`` is ``scale``; a name without a signature is unchanged.
     """
     return _unqualified(_without_template(qualified_name(signature)))
 
 
 def qualified_name(signature: str) -> str:
-    """The name with its namespaces and template arguments: ``ns::scale<float>``."""
+    """Return the name with its namespaces and template arguments: ``ns::scale<float>``."""
     head = signature[: _parameter_list(signature)]
     return head[_after_last(head, " ") :]
 
 
 def spellings(name: str) -> tuple[str, ...]:
-    """Every way a person may write the function of this (mangled) name, the most exact first.
+    """Return every spelling of the function of this (mangled) name, the most exact first.
 
     The name; the signature with and without its result; then ``ns::scale<float>``,
-    ``scale<float>``, ``ns::scale``, ``scale``. Spaces mean nothing in them: compare without.
+    ``scale<float>``, ``ns::scale``, ``scale``. Spaces are insignificant: compare without them.
     """
     signature = demangle(name)
     qualified = qualified_name(signature)
@@ -67,7 +67,7 @@ def spellings(name: str) -> tuple[str, ...]:
 
 
 def parameter_types(signature: str) -> tuple[str, ...] | None:
-    """The C++ parameter types of a demangled signature, or ``None`` if it has no parameter list."""
+    """Return the C++ parameter types of a demangled signature; ``None`` without a list."""
     start = _parameter_list(signature)
     inside, closed, _ = signature[start + 1 :].rpartition(")")
     if not closed:
@@ -79,7 +79,7 @@ def parameter_types(signature: str) -> tuple[str, ...] | None:
 
 
 def _parameter_list(signature: str) -> int:
-    """Where the parenthesis before the parameters stands; the length if there is none."""
+    """Return the index of the parenthesis before the parameters; the length if there is none."""
     for index in _top_level(signature, "("):
         if (
             not signature.startswith(_ANONYMOUS, index)
@@ -104,9 +104,9 @@ def _after_last(text: str, character: str) -> int:
 
 
 def _top_level(text: str, wanted: str) -> Iterator[int]:
-    """Where ``wanted`` stands outside all brackets.
+    """Return the index of ``wanted`` outside all brackets.
 
-    ``<`` and ``>`` are brackets unless what surrounds them says otherwise: ``->``, ``((4)>(2))``.
+    ``<`` and ``>`` are brackets except in operators: ``->``, ``((4)>(2))``.
     """
     open_brackets: list[str] = []
     for index, character in enumerate(text):
@@ -124,7 +124,7 @@ def _top_level(text: str, wanted: str) -> Iterator[int]:
 
 @cache
 def _cxx_runtime() -> ctypes.CDLL | None:
-    """The C++ runtime library, or ``None`` where there is none."""
+    """Return the C++ runtime library, or ``None``."""
     for name in ("libstdc++.so.6", "libc++abi.so.1"):
         try:
             library = ctypes.CDLL(name)

@@ -1,7 +1,7 @@
-"""ELF files as pyelftools reads them, with every way they can be broken told in one line.
+"""ELF files as read by pyelftools, with one-line errors for every kind of damage.
 
-Only 64-bit little-endian ones, and only what lies inside the file: no table and no section is
-believed that ends past it.
+Only 64-bit little-endian files are read; a table or section that ends past the end of the file is
+an error.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _OTHER_OFFSET = 5  # of st_other in a symbol
 
 @dataclass(frozen=True, slots=True)
 class ElfSection:
-    """A section. ``data`` is empty where it takes no room in the file (``SHT_NOBITS``).
+    """A section. ``data`` is empty if it occupies no space in the file (``SHT_NOBITS``).
 
     It is a view: executables with device code can be very large.
     """
@@ -41,9 +41,9 @@ class ElfSection:
 
 @dataclass(frozen=True, slots=True)
 class ElfSymbol:
-    """A symbol. ``section`` is the name of the one it lies in; ``other`` all of ``st_other``.
+    """A symbol. ``section`` is the name of its section; ``other`` is all of ``st_other``.
 
-    pyelftools knows only the bits of ``st_other`` that ELF defines; NVIDIA uses more of them.
+    pyelftools decodes only the bits of ``st_other`` that ELF defines; NVIDIA uses more of them.
     """
 
     name: str
@@ -57,9 +57,9 @@ class ElfSymbol:
 
 @dataclass(frozen=True, slots=True)
 class Elf:
-    """An ELF file: the header's fields that matter here; sections and symbols by their index.
+    """An ELF file: the header's relevant fields; sections and symbols by index.
 
-    The symbols are read of a cubin only.
+    Symbols are read for cubins only.
     """
 
     os_abi: int
@@ -74,7 +74,7 @@ def read_elf(data: bytes, origin: str, kind: ImageKind) -> Elf:
     """Read an ELF file.
 
     Raises:
-        ImageRefused: It is broken, or not a 64-bit little-endian one: ``broken.cubin: not a cubin:
+        ImageRefused: It is damaged, or not a 64-bit little-endian one: ``broken.cubin: not a cubin:
             the section table lies past the end of the file``.
     """
     with _told_in_one_line(origin, kind):
@@ -94,7 +94,7 @@ def read_elf(data: bytes, origin: str, kind: ImageKind) -> Elf:
 
 
 class _MalformedElf(Exception):
-    """What is wrong with the file."""
+    """The file is damaged; the message is the reason."""
 
 
 @contextmanager

@@ -1,7 +1,7 @@
-"""What an image holds, as far as its bytes tell.
+"""Facts about an image, as far as its bytes contain them.
 
-``None`` stands for what this kind of image does not tell: PTX knows no registers, a cubin no names
-of parameters.
+``None`` means that this kind of image does not contain it: PTX has no register counts, a cubin has
+no parameter names.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ class KernelFacts:
     """A kernel.
 
     Attributes:
-        name: The symbol's name, as ``cuLibraryGetKernel`` wants it.
+        name: The symbol's name, as passed to ``cuLibraryGetKernel``.
         parameters: In order, with the layout of the parameter buffer.
         registers: Per thread.
-        shared_bytes: Static shared memory of a block, without what the driver reserves.
-        local_bytes: Local memory of a thread, with that of all it calls; ``None`` where that is not
-            known: of recursion, and of calls that are yet to be linked.
-        const_bytes: User constant memory; it belongs to the module, all its kernels have the same.
+        shared_bytes: Static shared memory of a block, without the driver's reserved part.
+        local_bytes: Local memory of a thread with its callees; ``None`` if unknown: with recursion
+            or unresolved calls.
+        const_bytes: User constant memory of the module, the same for all its kernels.
         max_threads: Per block, from ``__launch_bounds__`` (``.maxntid``).
         required_block: The block size that the launch must have (``.reqntid``).
         required_cluster: The cluster size that the launch must have (``.reqnctapercluster``).
@@ -55,13 +55,13 @@ class VariableFacts:
     """A variable that the host can address: ``__device__``, ``__constant__``, ``__managed__``.
 
     Attributes:
-        name: The symbol's name, as ``cuLibraryGetGlobal`` wants it.
+        name: The symbol's name, as passed to ``cuLibraryGetGlobal``.
         space: ``"global"`` or ``"const"``.
         size: Bytes.
         alignment: Bytes.
-        managed: Whether it is ``__managed__``: in space ``global``, at one address everywhere.
-        type: The PTX type (``"u32"``, ``"f32[4]"``) where it tells more than a count of bytes; nvcc
-            makes byte arrays of C arrays and structs.
+        managed: True for ``__managed__``: in space ``global``, at one address everywhere.
+        type: The PTX type (``"u32"``, ``"f32[4]"``) unless it is a byte array; nvcc emits C arrays
+            and structs as byte arrays.
     """
 
     name: str
@@ -82,11 +82,11 @@ class Part:
     """One image inside another: an entry of a fatbin, a member of an archive.
 
     Attributes:
-        kind: What it is.
-        target: What it was compiled for: ``"sm_90"``; of PTX and LTO-IR ``"compute_90"``.
+        kind: The kind of image.
+        target: The architecture: ``"sm_90"``; of PTX and LTO-IR ``"compute_90"``.
         size: Bytes, decompressed.
-        facts: What it holds, or ``None`` where it cannot be read here.
-        unread: Why it cannot be read.
+        facts: The contents, or ``None`` if they cannot be read.
+        unread: The reason why it cannot be read.
     """
 
     kind: ImageKind
@@ -98,20 +98,20 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class ImageFacts:
-    """What one file holds.
+    """The contents of one file.
 
     Attributes:
-        kind: What the file is.
-        kernels: In the order of the file. Of an image with parts: each kernel once, as the first
-            part that has it tells it.
+        kind: The kind of file.
+        kernels: In the order of the file. An image with parts has each kernel once, as in
+            the first part that contains it.
         variables: Likewise.
-        targets: What it has code for: ``"sm_90"``, ``"compute_90"``.
+        targets: The architectures of its code: ``"sm_90"``, ``"compute_90"``.
         ptx_version: The ``.version`` of PTX.
         parts: The images inside it, of a fatbin, host object or archive.
-        externs: What it uses and another file has to define; not what the driver itself defines.
-        toolkit: What built it: ``"ptxas 13.0, V13.0.88"``.
-        is_relocatable: Whether a cubin is yet to be linked.
-        relocations: Places in the code and data of a cubin that loading or linking fills in.
+        externs: The undefined symbols, without those that the driver defines.
+        toolkit: The tool that built it: ``"ptxas 13.0, V13.0.88"``.
+        is_relocatable: True for a cubin that has yet to be linked.
+        relocations: The number of relocations in the code and data of a cubin.
     """
 
     kind: ImageKind

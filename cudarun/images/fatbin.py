@@ -1,6 +1,6 @@
-"""Fatbins: one file with the code of several targets, as PTX, machine code or LTO-IR.
+"""Fatbins: one file with code for several targets, as PTX, machine code or LTO-IR.
 
-The format is not documented; this was established on what nvcc 13.0 and its ``fatbinary`` write. A
+The format is not documented; it was derived from the output of nvcc 13.0 and its ``fatbinary``. A
 container is a header of 16 bytes (magic, version 1, size of the header, bytes that follow) and
 entries. An entry is a header and then its content::
 
@@ -46,12 +46,12 @@ class Entry:
     """The code for one target.
 
     Attributes:
-        kind: PTX, cubin or LTO-IR; ``UNKNOWN`` for what no known tool writes.
+        kind: PTX, cubin or LTO-IR; ``UNKNOWN`` for other entries.
         target: ``"sm_90"``; of PTX and LTO-IR ``"compute_90"``.
-        stored: The content as it lies in the file.
+        stored: The content as stored in the file.
         size: Bytes of the content, decompressed.
-        compression: How it is compressed, if it is.
-        is_scrambled: Whether it is in a form that only NVIDIA's tools read; LTO-IR is.
+        compression: The compression method, if any.
+        is_scrambled: True if only NVIDIA's tools can read it, as with LTO-IR.
     """
 
     kind: ImageKind
@@ -62,11 +62,11 @@ class Entry:
     is_scrambled: bool = False
 
     def content(self, origin: str) -> bytes:
-        """The image itself, decompressed.
+        """Return the image itself, decompressed.
 
         Raises:
-            ImageRefused: It is compressed and the library for that is not installed, or it is
-                scrambled, or it does not decompress.
+            ImageRefused: It is compressed and no decompressor is installed, or it is scrambled, or
+                the compressed bytes are damaged.
         """
         if self.is_scrambled:
             raise ImageRefused(
@@ -91,7 +91,7 @@ class Entry:
 
 
 def read_entries(data: bytes, origin: str) -> tuple[Entry, ...]:
-    """The entries of all the containers in ``data``, in order.
+    """Return the entries of all containers in ``data``, in order.
 
     Raises:
         ImageRefused: It is none, it is broken, or it ends too early.
@@ -101,7 +101,7 @@ def read_entries(data: bytes, origin: str) -> tuple[Entry, ...]:
 
 
 def split_containers(data: bytes, origin: str) -> tuple[bytes, ...]:
-    """Each container in ``data`` by itself, which is what a driver takes.
+    """Return each container in ``data`` separately, as a driver takes it.
 
     Raises:
         ImageRefused: It is none, it is broken, or it ends too early.
@@ -112,7 +112,7 @@ def split_containers(data: bytes, origin: str) -> tuple[bytes, ...]:
 
 
 class _MalformedFatbin(Exception):
-    """What is wrong with the container."""
+    """The container is damaged; the message is the reason."""
 
 
 @contextmanager
@@ -127,7 +127,7 @@ def _told_in_one_line(origin: str) -> Iterator[None]:
 
 
 def _unwrapped(data: bytes) -> bytes:
-    """Without the wrapper of a dump that has the container behind it."""
+    """Return the container without the wrapper of a dump in front of it."""
     if data.startswith(FATBIN_WRAPPER_MAGIC):
         data = data[_WRAPPER_BYTES:]
     if not data.startswith(FATBIN_MAGIC):
@@ -144,7 +144,7 @@ def _entries(data: bytes) -> Iterator[Entry]:
 
 
 def _containers(data: bytes) -> Iterator[tuple[int, int, int]]:
-    """Where each container starts, where its first entry does, and where it ends."""
+    """Yield the offsets of each container, of its first entry, and of its end."""
     at = 0
     while data.startswith(FATBIN_MAGIC, at):
         _, version, header_bytes, size = _CONTAINER.unpack_from(data, at)
@@ -159,7 +159,7 @@ def _containers(data: bytes) -> Iterator[tuple[int, int, int]]:
 
 
 def _entry(data: bytes, at: int, end: int) -> tuple[Entry, int]:
-    """The entry at ``at``, and the bytes it takes."""
+    """Return the entry at ``at``, and its size in bytes."""
     kind_number, header_bytes, stored, compressed, architecture, flags, size = _ENTRY.unpack_from(
         data, at
     )

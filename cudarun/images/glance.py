@@ -1,4 +1,4 @@
-"""What a file is and what it is for, told also of files that are broken: for explanations."""
+"""A summary of a file for explanations; the file may be damaged."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ _TARGET = re.compile(rb"^[ \t]*\.target[ \t]+(\w+)", re.MULTILINE)
 
 @dataclass(frozen=True, slots=True)
 class FileSummary:
-    """What is known of a file.
+    """A summary of a file.
 
     Attributes:
-        kind: What it is.
-        targets: What it has code for; a fatbin several.
-        ptx_version: Of PTX.
-        damage: What is wrong with its structure, in one line.
-        lines: How many lines a text has.
-        externs: What a cubin leaves to other files to define.
+        kind: The kind of file.
+        targets: The architectures of its code; a fatbin has several.
+        ptx_version: The ``.version`` of PTX.
+        damage: The damage to its structure, in one line.
+        lines: The number of lines of a text.
+        externs: The undefined symbols of a cubin.
     """
 
     kind: ImageKind
@@ -37,7 +37,7 @@ class FileSummary:
 
 
 def glance(data: bytes, origin: str) -> FileSummary:
-    """What can be told of a file; it may be broken in any way."""
+    """Summarize a file, which may be damaged in any way."""
     kind = identify(data)
     if kind is ImageKind.PTX:
         return _of_ptx(data)

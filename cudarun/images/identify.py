@@ -1,4 +1,4 @@
-"""What kind of image some bytes are, told by their content and never by a file's name."""
+"""Detection of the kind of an image from its contents, never from the file's name."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ LTO_IR_MAGIC = b"\xed\x43\x4e\x7f"
 
 
 class ImageKind(Enum):
-    """The kinds; the value is how a message calls it."""
+    """The kinds of images; the value is the name in messages."""
 
     PTX = "PTX"
     CUBIN = "cubin"
@@ -50,10 +50,10 @@ _CUDA_SOURCE = re.compile(r"\b__(?:global|device|constant|managed)__\b")
 
 
 def identify(data: bytes) -> ImageKind:
-    """The kind of image that ``data`` is.
+    """Return the kind of image of ``data``.
 
-    A magic number decides, then the words that a PTX text begins with. CUDA source has nothing to
-    tell it by; it is the guess for text with a word in it such as ``__global__``.
+    A magic number decides, then the first words of a PTX text. CUDA source has no signature;
+    it is assumed for text that contains a word such as ``__global__``.
     """
     if not data:
         return ImageKind.EMPTY

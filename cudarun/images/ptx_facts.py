@@ -1,4 +1,4 @@
-"""What a PTX text holds: its kernels with their parameter layout, and its variables."""
+"""Facts about a PTX text: its kernels with their parameter layout, and its variables."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _UNNAMED = re.compile(r"\$|__unnamed_|__PRETTY_FUNCTION__|__func__")
 
 
 def read_ptx(data: bytes, origin: str) -> ImageFacts:
-    """The facts of a PTX text.
+    """Return the facts of a PTX text.
 
     Raises:
         PtxError: It does not parse.
@@ -38,12 +38,12 @@ def read_ptx(data: bytes, origin: str) -> ImageFacts:
 
 
 def ptx_text(data: bytes) -> str:
-    """The text, which to a driver ends at its first NUL; what is not ASCII the parser refuses."""
+    """Return the text up to its first NUL, as a driver does; the parser refuses non-ASCII."""
     return data.split(b"\0", 1)[0].decode("latin-1")
 
 
 def ptx_facts(module: Module) -> ImageFacts:
-    """The facts of a parsed module."""
+    """Return the facts of a parsed module."""
     return ImageFacts(
         kind=ImageKind.PTX,
         kernels=tuple(_kernel(f) for f in module.functions if f.is_entry and f.body is not None),
@@ -55,7 +55,7 @@ def ptx_facts(module: Module) -> ImageFacts:
 
 
 def _externs(module: Module) -> Iterator[str]:
-    """What it declares and leaves to others; of variables not the block's dynamic shared memory."""
+    """Return the symbols that it declares but does not define, without dynamic shared memory."""
     defined = {function.name for function in module.functions if function.body is not None}
     for function in module.functions:
         if function.body is None and function.name not in defined | OF_THE_DRIVER:
@@ -66,7 +66,7 @@ def _externs(module: Module) -> Iterator[str]:
 
 
 def layout(function: Function) -> tuple[Parameter, ...]:
-    """The parameters of a kernel at their offsets, each aligned as its type or ``.align`` says."""
+    """Return the parameters of a kernel at their offsets, aligned by type or ``.align``."""
     types = parameter_types(demangle(function.name))
     if types is None or len(types) != len(function.parameters):
         types = tuple(map(_type_text, function.parameters))
@@ -130,7 +130,7 @@ def _alignment(variable: Variable) -> int:
 
 
 def _size(variable: Variable) -> int:
-    """Bytes; an array without an extent has that of its initialiser."""
+    """Return the size in bytes; an array without an extent has that of its initializer."""
     extents = list(variable.dimensions)
     if extents and extents[0] is None:
         row = prod(extent for extent in extents[1:] if extent is not None) * variable.vector
@@ -139,7 +139,7 @@ def _size(variable: Variable) -> int:
 
 
 def _type_text(variable: Variable) -> str:
-    """``u32``, ``v4.f32``, ``b8[24]``, ``u64.ptr``."""
+    """Return a type as text: ``u32``, ``v4.f32``, ``b8[24]``, ``u64.ptr``."""
     vector = f"v{variable.vector}." if variable.vector > 1 else ""
     pointer = ".ptr" if variable.pointer is not None else ""
     extents = "".join(f"[{'' if extent is None else extent}]" for extent in variable.dimensions)

@@ -1,4 +1,4 @@
-"""The front door: the facts of any image, from its bytes."""
+"""The entry point of the package: the facts of any image, from its bytes."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ _Fact = TypeVar("_Fact", KernelFacts, VariableFacts)
 
 
 def read_image(data: bytes, origin: str) -> ImageFacts:
-    """What an image holds.
+    """Return the contents of an image.
 
     Args:
         data: The whole file.
         origin: Its name in messages.
 
     Raises:
-        ImageRefused: It is no image, it is broken, or there is nothing in it that can be read;
-            PtxError where the PTX does not parse.
+        ImageRefused: It is not an image, it is damaged, or nothing in it can be read;
+            PtxError if the PTX does not parse.
     """
     kind = identify(data)
     if kind in CONTAINERS:
@@ -48,7 +48,7 @@ def _read_code(kind: ImageKind, data: bytes, origin: str) -> ImageFacts:
 
 
 def image_entries(data: bytes, origin: str) -> tuple[Entry, ...]:
-    """The code inside a fatbin, a host object or an archive of those, one entry to a target.
+    """Return the entries of a fatbin, a host object or an archive of those, one per target.
 
     Raises:
         ImageRefused: It is none of these, or broken.
@@ -62,7 +62,7 @@ def _entries(data: bytes, origin: str) -> Iterator[Entry]:
 
 
 def fatbins_in(data: bytes, origin: str) -> tuple[bytes, ...]:
-    """The fatbins inside a host object or an archive of those, each as a driver takes it.
+    """Return the fatbins inside a host object or an archive of those, as a driver takes them.
 
     Raises:
         ImageRefused: It is none of these, or broken.
@@ -75,7 +75,7 @@ def fatbins_in(data: bytes, origin: str) -> tuple[bytes, ...]:
 
 
 def _fatbin_data(data: bytes, origin: str) -> Iterator[tuple[str, bytes]]:
-    """Where there are containers, one behind the other, and how messages call that place."""
+    """Return the bytes of consecutive containers, and the name of that place in messages."""
     kind = identify(data)
     if kind is ImageKind.FATBIN:
         yield origin, data

@@ -1,4 +1,4 @@
-"""What a linker sees of its inputs: who defines which symbol, and who wants it."""
+"""The symbols of linker inputs: definitions and references."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ Role = Literal["defined", "weak", "wanted"]
 
 @dataclass(frozen=True, slots=True)
 class LinkSymbol:
-    """A symbol of an input: ``weak`` is a definition that another one may take the place of.
+    """A symbol of an input; a ``weak`` definition can be replaced by another one.
 
-    ``line`` is where a PTX text has it, from 1.
+    ``line`` is its line in a PTX text, from 1.
     """
 
     name: str
@@ -34,16 +34,16 @@ class LinkSymbol:
 
 
 def link_symbols(data: bytes, origin: str, architecture: int) -> tuple[LinkSymbol, ...]:
-    """The symbols of an input that concern others.
+    """Return the global symbols of an input.
 
     Args:
         data: The input.
         origin: Its name in messages.
-        architecture: 90 for sm_90: of a fatbin, the code for this one counts.
+        architecture: 90 for sm_90; selects the entry of a fatbin.
 
     Returns:
-        None where the input cannot be read here: LTO-IR, PTX that does not parse, a broken file.
-        What is wrong with those is the linker's to say.
+        None if the input cannot be read: LTO-IR, PTX that does not parse, a damaged file.
+        The linker reports the errors of those.
     """
     try:
         return tuple(_symbols(data, origin, architecture))
@@ -65,7 +65,7 @@ def _symbols(data: bytes, origin: str, architecture: int) -> Iterator[LinkSymbol
 
 
 def _entry_for(architecture: int, entries: tuple[Entry, ...]) -> Entry | None:
-    """The entry that a linker takes: machine code for the architecture, or else PTX."""
+    """Return the entry that a linker takes: machine code for the architecture, or else PTX."""
     fitting = []
     for entry in entries:
         target = parse_target(entry.target)
@@ -75,7 +75,7 @@ def _entry_for(architecture: int, entries: tuple[Entry, ...]) -> Entry | None:
 
 
 def _of_ptx(data: bytes) -> Iterator[LinkSymbol]:
-    """What the text declares; of what it leaves to others only what it uses."""
+    """Return the symbols that the text declares; undefined ones only if they are used."""
     text = ptx_text(data)
     mentions = Counter(_NAME.findall(text))
     for symbol in _declared(parse(text)):

@@ -1,4 +1,4 @@
-"""Versions and architectures: which CUDA takes which PTX, which GPU runs which code."""
+"""Versions and architectures: PTX versions per CUDA version, code compatibility per GPU."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ _PTX_9 = 9
 
 
 def newest_ptx(cuda: Version) -> Version | None:
-    """The newest PTX that a driver of this CUDA version takes; ``None`` where it is not known."""
+    """Return the newest PTX that a driver of this CUDA version accepts; ``None`` if unknown."""
     if cuda[0] == _CUDA_13:
         return _PTX_9, cuda[1]
     return _PTX_OF_CUDA.get(cuda)
 
 
 def cuda_of_ptx(ptx: Version) -> Version | None:
-    """The first CUDA that takes this PTX; ``None`` where it is not known."""
+    """Return the first CUDA version that accepts this PTX; ``None`` if unknown."""
     if ptx[0] == _PTX_9:
         return _CUDA_13, ptx[1]
     return next((cuda for cuda, newest in _PTX_OF_CUDA.items() if newest >= ptx), None)
@@ -40,10 +40,10 @@ _TARGET = re.compile(r"(?P<family>sm|compute)_(?P<number>\d+)(?P<suffix>[af]?)")
 
 @dataclass(frozen=True, slots=True)
 class Architecture:
-    """What code was compiled for: ``sm_90a`` is machine code, ``compute_90`` PTX or LTO-IR.
+    """The target of code: ``sm_90a`` is machine code, ``compute_90`` PTX or LTO-IR.
 
     Attributes:
-        is_virtual: Whether it has yet to be compiled to machine code.
+        is_virtual: True for code that has yet to be compiled to machine code.
         number: 90, ten times the compute capability.
         suffix: ``a`` for this architecture alone, ``f`` for its family, else empty.
     """
@@ -57,11 +57,11 @@ class Architecture:
 
     @property
     def is_specific(self) -> bool:
-        """Whether later architectures cannot have it."""
+        """True if the code does not run on later architectures."""
         return bool(self.suffix)
 
     def runs_on(self, device: int) -> bool:
-        """Whether a GPU of compute capability ``device / 10`` can run it (CUDA C++ guide, 5.1).
+        """Return whether a GPU of compute capability ``device / 10`` can run it (CUDA guide, 5.1).
 
         Machine code runs on GPUs of its own major version that are not older; PTX on all that are
         not older; with suffix ``a`` either on its own architecture, with ``f`` on its family.
@@ -74,7 +74,7 @@ class Architecture:
 
 
 def parse_target(text: str) -> Architecture | None:
-    """``sm_90a`` or ``compute_90``; ``None`` for what has no such form."""
+    """Parse ``sm_90a`` or ``compute_90``; return ``None`` for other texts."""
     match = _TARGET.fullmatch(text)
     if match is None:
         return None

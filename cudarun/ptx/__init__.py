@@ -1,1 +1,1 @@
-"""The PTX language: text to a syntax tree with positions. Pure; knows nothing of devices."""
+"""The PTX language: from text to a syntax tree with positions. Independent of devices."""

@@ -2,8 +2,8 @@
 
 Integers have 64 bits and are signed or unsigned by C's usual conversions, but ``%`` takes its
 operands as unsigned, ``~`` gives an unsigned result, and ``?:`` leaves the chosen operand as it is.
-Floats are doubles; they and integers do not mix. The tests hold all this against values that ptxas
-computed.
+Floats are doubles; they and integers cannot be mixed. The tests compare with values computed by
+ptxas.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ _FLOAT_ARITHMETIC: dict[str, Callable[[float, float], float]] = {
 
 
 class _Unusable(Exception):
-    """The expression has the right form and no value."""
+    """The expression is well-formed but has no value."""
 
     severity: Severity = "error"
 
@@ -78,10 +78,10 @@ def _not_integer() -> _Unusable:
 
 
 def constant(cursor: Cursor) -> Integer | Float:
-    """A constant expression, evaluated.
+    """Parse and evaluate a constant expression.
 
     Raises:
-        PtxError: Where none stands, integers and floats are mixed, or a divisor is zero.
+        PtxError: There is none, integers and floats are mixed, or a divisor is zero.
     """
     if cursor.token.kind is TokenKind.FLOAT_BITS:  # stands alone: no operator applies to it
         return _float_of_bits(cursor.advance().text)
@@ -94,7 +94,7 @@ def constant(cursor: Cursor) -> Integer | Float:
 
 
 def starts_constant(cursor: Cursor) -> bool:
-    """Whether the next token can begin a constant expression."""
+    """Return whether the next token can begin a constant expression."""
     kind, text, _ = cursor.token
     if kind in (TokenKind.INTEGER, TokenKind.FLOAT, TokenKind.FLOAT_BITS):
         return True
@@ -102,7 +102,7 @@ def starts_constant(cursor: Cursor) -> bool:
 
 
 def integer(text: str) -> Integer:
-    """The value of an integer literal: decimal, ``0x``, ``0b`` or octal, with or without ``U``."""
+    """Return the value of an integer literal: decimal, ``0x``, ``0b`` or octal, ``U`` allowed."""
     digits = text.removesuffix("U")
     match digits[:2].lower():
         case "0x":

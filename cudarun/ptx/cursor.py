@@ -1,4 +1,4 @@
-"""A place in a sequence of tokens, and the few questions a parser asks there."""
+"""A cursor over a sequence of tokens, with the operations of a recursive-descent parser."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from cudarun.ptx.tree import Position
 
 
 class Cursor:
-    """Walks the tokens of a text; ``token`` is the next one, not yet taken."""
+    """A cursor over the tokens of a text; ``token`` is the next one."""
 
     def __init__(self, text: str) -> None:
         self._tokens = tokenize(text)
@@ -17,7 +17,7 @@ class Cursor:
         self.token = self._tokens[0]
 
     def position(self) -> Position:
-        """Where the next token begins."""
+        """The position of the next token."""
         return self._lines.position(self.token.offset)
 
     def following(self) -> PtxToken:
@@ -33,34 +33,34 @@ class Cursor:
         return taken
 
     def at(self, *texts: str) -> bool:
-        """Whether the next token is one of these."""
+        """Return whether the next token is one of these."""
         return self.token.text in texts
 
     def accept(self, text: str) -> bool:
-        """Take the next token if it is this one; say whether it was."""
+        """Take the next token if it is this one; return whether it was."""
         if self.token.text != text:
             return False
         self.advance()
         return True
 
     def expect(self, text: str) -> None:
-        """Take the next token, which has to be this one."""
+        """Take the next token, which must be this one."""
         if not self.accept(text):
             raise self.syntax_error()
 
     def take(self, kind: TokenKind) -> str:
-        """Take the next token, which has to be of this kind; give its text."""
+        """Take the next token, which must be of this kind; return its text."""
         if self.token.kind is not kind:
             raise self.syntax_error()
         return self.advance().text
 
     def syntax_error(self) -> PtxError:
-        """The next token cannot stand here."""
+        """Return the error that the next token is not allowed here."""
         return self.refusal(f"Parsing error near '{self.token.text}': syntax error")
 
     def refusal(
         self, message: str, at: PtxToken | None = None, severity: Severity = "fatal"
     ) -> PtxError:
-        """The error that ends the parse; ``at`` the next token unless told otherwise."""
+        """Return the error that ends the parse, by default at the next token."""
         position = self._lines.position((at or self.token).offset)
         return PtxError([PtxDiagnostic(position, message, severity)])

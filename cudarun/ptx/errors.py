@@ -1,4 +1,4 @@
-"""What is wrong with a PTX text, in the words of ptxas, and the error that carries it."""
+"""Errors in a PTX text, in the words of ptxas, and the exception that carries them."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from cudarun.ptx.tree import Position
 from cudarun.records import dataclass
 
 Severity = Literal["fatal", "error", "warning", "info"]
-"""As ptxas grades them: a ``fatal`` one ends the reading, an ``error`` lets it go on."""
+"""The severities of ptxas: a ``fatal`` error ends the parse, others do not."""
 
 
 @dataclass(frozen=True, slots=True)
 class PtxDiagnostic:
-    """One complaint about one place: ``Parsing error near '.xx': syntax error``."""
+    """One diagnostic with its position: ``Parsing error near '.xx': syntax error``."""
 
     position: Position
     message: str
@@ -26,14 +26,14 @@ class PtxDiagnostic:
 
 
 class PtxError(ImageRefused):
-    """The PTX text is not accepted: all the complaints, in the order of the text.
+    """The PTX text is invalid; all diagnostics, in the order of the text.
 
-    ``log`` holds them as the log of a driver's just-in-time compiler would.
+    ``log`` has them in the format of the driver's just-in-time compiler.
 
     Args:
         diagnostics: At least one.
         hint: What the user can do about it.
-        file: The file that the text came from.
+        file: The file of the text.
     """
 
     kind = "PtxError"
@@ -57,7 +57,7 @@ class PtxError(ImageRefused):
 
 
 def ptxas_log(diagnostics: Iterable[PtxDiagnostic], origin: str = "application ptx input") -> str:
-    """The complaints as ptxas writes them, one to a line, with its closing line after errors."""
+    """Return diagnostics in ptxas's format, one per line, with its closing line after errors."""
     lines = []
     aborted = False
     for diagnostic in diagnostics:

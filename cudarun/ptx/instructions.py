@@ -1,7 +1,6 @@
-"""How instructions and their operands are written: PTX ISA manual, 4.3.2 and chapter 6.
+"""The syntax of instructions and operands: PTX ISA manual, 4.3.2 and chapter 6.
 
-What an instruction means is not known here: any opcode, any modifiers and any operands of the right
-form parse.
+Semantics are not checked: any opcode, modifiers and well-formed operands parse.
 """
 
 from __future__ import annotations
@@ -39,7 +38,7 @@ _T = TypeVar("_T")
 
 
 class InstructionRules(Cursor):
-    """A method to a rule. ``_scope`` maps the names declared so far, innermost block first."""
+    """One method per rule. ``_scope`` maps the declared names, innermost block first."""
 
     def __init__(self, text: str) -> None:
         super().__init__(text)
@@ -70,7 +69,7 @@ class InstructionRules(Cursor):
         return Negated(register) if negated else register
 
     def _call_operands(self) -> tuple[Operand, ...]:
-        """``{(results),} callee {, (arguments)} {, prototype}``, with absent lists made empty."""
+        """Parse ``{(results),} callee {, (arguments)} {, prototype}``; absent lists are empty."""
         results = arguments = Vector(())
         if self.at("("):
             results = self._call_list()
@@ -122,7 +121,7 @@ class InstructionRules(Cursor):
         return self._named_operand()
 
     def _named_operand(self) -> Operand:
-        """A register or a symbol, the latter with ``+offset`` or ``[index]`` behind it."""
+        """Parse a register or a symbol, the latter with an optional ``+offset`` or ``[index]``."""
         if self.accept("_"):
             return Sink()
         start = self.token
@@ -175,7 +174,7 @@ class InstructionRules(Cursor):
         )
 
     def _address(self) -> Address | TupleAddress:
-        """What stands in brackets, the opening one taken already."""
+        """Parse an address in brackets, after the opening one."""
         address: Address
         if starts_constant(self):
             address = Address(None, self._integer())
@@ -189,7 +188,7 @@ class InstructionRules(Cursor):
         return TupleAddress(address, tuple(rest)) if rest else address
 
     def _offset(self) -> int:
-        """``+constant``, or nothing, which is 0. There is no minus: PTX writes ``+-4``."""
+        """Parse ``+constant``, or nothing, which is 0. There is no minus: PTX writes ``+-4``."""
         return self._integer() if self.accept("+") else 0
 
     # --- small things ----------------------------------------------------------------------------
@@ -201,11 +200,11 @@ class InstructionRules(Cursor):
         return self.take(TokenKind.STRING)[1:-1]
 
     def _number(self) -> int:
-        """An integer literal where no expression may stand."""
+        """Parse an integer literal where expressions are not allowed."""
         return integer(self.take(TokenKind.INTEGER)).value
 
     def _numbers(self) -> tuple[int, ...]:
-        """Integer literals with commas between, or none."""
+        """Parse integer literals separated by commas, or none."""
         if self.token.kind is not TokenKind.INTEGER:
             return ()
         return tuple(self._separated(self._number))
@@ -218,13 +217,13 @@ class InstructionRules(Cursor):
         return value.value
 
     def _word(self, words: frozenset[str] | dict[str, int]) -> str:
-        """A dotted word that has to be one of ``words``; given without its dot."""
+        """Parse a dotted word that must be one of ``words``; return it without its dot."""
         if self.token.kind is not TokenKind.MODIFIER or self.token.text[1:] not in words:
             raise self.syntax_error()
         return self.advance().text[1:]
 
     def _separated(self, rule: Callable[[], _T]) -> list[_T]:
-        """``rule`` once or more, with commas between."""
+        """Parse ``rule`` once or more, separated by commas."""
         found = [rule()]
         while self.accept(","):
             found.append(rule())

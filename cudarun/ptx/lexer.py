@@ -1,7 +1,7 @@
-"""PTX text to tokens: PTX ISA manual, chapter 4, and the lexical part of chapter 6.
+"""The PTX lexer: PTX ISA manual, chapter 4, and the lexical part of chapter 6.
 
-One regular expression does it. Dotted words (``.f32``, ``.shared::cluster``) are single tokens, so
-``add.rn.f32`` is three. Spaces, comments and form feeds separate tokens and are dropped.
+One regular expression matches all tokens. Dotted words (``.f32``, ``.shared::cluster``) are single
+tokens, so ``add.rn.f32`` is three. Spaces, comments and form feeds separate tokens and are dropped.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from cudarun.ptx.tree import Position
 
 
 class TokenKind(Enum):
-    """What a token is."""
+    """The kind of a token."""
 
     NAME = auto()  # opcode, register, symbol, label, or the sink _
     MODIFIER = auto()  # a dotted word: directive, type, state space, instruction modifier
@@ -29,7 +29,7 @@ class TokenKind(Enum):
 
 
 class PtxToken(NamedTuple):
-    """A token: its text as written and where that begins, in characters from the text's start."""
+    """A token: its text as written and its offset in characters from the start of the text."""
 
     kind: TokenKind
     text: str
@@ -60,23 +60,23 @@ _NON_ASCII = re.compile(r"[^\x00-\x7f]")
 
 
 class Lines:
-    """The lines of a text, to turn an offset into a position. Only a line feed ends a line."""
+    """The lines of a text, to convert an offset to a position. Only a line feed ends a line."""
 
     def __init__(self, text: str) -> None:
         self._starts = [0, *(match.end() for match in re.finditer("\n", text))]
 
     def position(self, offset: int) -> Position:
-        """The line and column, both from 1, of the character at ``offset``."""
+        """Return the line and column, both from 1, of the character at ``offset``."""
         line = bisect_right(self._starts, offset)
         return Position(line, offset - self._starts[line - 1] + 1)
 
 
 def tokenize(text: str) -> list[PtxToken]:
-    """All tokens of ``text``, the last one an ``END``.
+    """Return all tokens of ``text``, the last one an ``END``.
 
     Raises:
-        PtxError: At a character that begins no token, in an unfinished comment, and at any
-            character outside ASCII, which ptxas does not take even in a comment.
+        PtxError: At a character that begins no token, in an unterminated comment, and at any
+            character outside ASCII, which ptxas does not accept even in a comment.
     """
     foreign = _NON_ASCII.search(text)
     if foreign is not None:

@@ -1,11 +1,11 @@
-"""PTX text to a syntax tree: PTX ISA manual, chapters 4 to 6 and 11.
+"""The PTX parser: PTX ISA manual, chapters 4 to 6 and 11.
 
-A recursive descent over the tokens, one method to a rule of the grammar. What an instruction means
-is not known here: any opcode, any modifiers and any operands of the right form parse. Like ptxas,
-it stops at the first text that has no such form.
+A recursive descent over the tokens, one method per rule of the grammar. Semantics are not checked:
+any opcode, modifiers and well-formed operands parse. Like ptxas, it stops at the first syntax
+error.
 
-Names are resolved as far as the tree needs it: whether one without ``%`` is a register depends on
-the declarations in the enclosing blocks.
+Names are resolved as far as the tree needs it: a name without ``%`` is a register if it is declared
+as one in an enclosing block.
 """
 
 from __future__ import annotations
@@ -49,10 +49,10 @@ _VERSION = re.compile(r"(\d{1,4})\.(\d{1,4})")
 
 
 def parse(text: str) -> Module:
-    """The syntax tree of one PTX text; NUL characters at its end are dropped.
+    """Return the syntax tree of one PTX text; trailing NUL characters are dropped.
 
     Raises:
-        PtxError: With one diagnostic, where the text stops being PTX.
+        PtxError: With one diagnostic, at the first syntax error.
     """
     parser = _ModuleParser(text.rstrip("\0"))
     try:
@@ -125,7 +125,7 @@ class _ModuleParser(VariableRules):
             self._number()
 
     def _section(self) -> None:
-        """Debugging sections: DWARF, of no use here, passed over up to the closing brace."""
+        """Skip a debugging section (DWARF) up to the closing brace."""
         self.take(TokenKind.MODIFIER)
         self.expect("{")
         depth = 1
@@ -136,7 +136,7 @@ class _ModuleParser(VariableRules):
             depth += (text == "{") - (text == "}")
 
     def _pragma(self) -> None:
-        """Hints to the compiler, which change no result."""
+        """Skip hints to the compiler, which do not affect results."""
         self._separated(self._string)
         self.expect(";")
 
@@ -201,7 +201,7 @@ class _ModuleParser(VariableRules):
     # --- statements ------------------------------------------------------------------------------
 
     def _statements(self) -> tuple[Statement, ...]:
-        """The statements of a block up to its closing brace, the opening one taken already."""
+        """Parse the statements of a block up to its closing brace, after the opening one."""
         statements: list[Statement] = []
         while not self.accept("}"):
             self._statement(statements)

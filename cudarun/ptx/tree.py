@@ -1,4 +1,4 @@
-"""The syntax tree of a PTX module: what the text says, where it says it, and nothing more.
+"""The syntax tree of a PTX module with source positions.
 
 Follows the PTX ISA manual, chapters 4 (syntax), 5 (state spaces and types) and 11 (directives).
 Types and state spaces keep the manual's names without the leading dot (``"f32"``, ``"global"``).
@@ -26,7 +26,7 @@ TYPE_BYTES = {
 class Position:
     """A place in the PTX text; both numbers count from 1.
 
-    That of a node is where its first token begins; of the later names of one declaration, the name.
+    A node has the position of its first token, a later name of a declaration its own.
     """
 
     line: int
@@ -40,8 +40,8 @@ class Position:
 class Register:
     """A register or special register, ``%r1`` or ``%tid.x``; ``%`` is part of the name.
 
-    So is what selects a part of it: ``.x`` of ``%tid.x`` or a vector, ``.b0`` of a video operand.
-    A name without ``%`` is a register where a ``.reg`` in an enclosing scope declares it.
+    So is a selector: ``.x`` of ``%tid.x`` or a vector, ``.b0`` of a video operand.
+    A name without ``%`` is a register if a ``.reg`` in an enclosing scope declares it.
     """
 
     name: str
@@ -49,7 +49,7 @@ class Register:
 
 @dataclass(frozen=True, slots=True)
 class Integer:
-    """An integer constant; ``unsigned`` where it carries the suffix ``U`` or exceeds 63 bits."""
+    """An integer constant; ``unsigned`` if it has the suffix ``U`` or exceeds 63 bits."""
 
     value: int
     unsigned: bool = False
@@ -82,7 +82,7 @@ class Address:
 class TupleAddress:
     """Several operands in one pair of brackets, ``[tensorMap, {%r1, %r2}]``, ``[tex, smp, {…}]``.
 
-    ``address`` is the object accessed; ``rest`` what follows it: a sampler, the coordinates.
+    ``address`` is the accessed object; ``rest`` the operands after it: a sampler, the coordinates.
     """
 
     address: Address
@@ -99,7 +99,7 @@ class SymbolOffset:
 
 @dataclass(frozen=True, slots=True)
 class Vector:
-    """A brace-enclosed list ``{a, b}``; also the parenthesised lists of ``call``."""
+    """A list in braces, ``{a, b}``; also the parenthesized lists of ``call``."""
 
     elements: tuple[Operand, ...]
 
@@ -121,7 +121,7 @@ class Negated:
 
 @dataclass(frozen=True, slots=True)
 class Minus:
-    """A register with ``-`` before it, as ``vmad`` takes it."""
+    """A register preceded by ``-``, as in ``vmad``."""
 
     operand: Register
 
@@ -152,7 +152,7 @@ Operand = (
 
 @dataclass(frozen=True, slots=True)
 class SymbolValue:
-    """An initialiser element that is an address: ``name`` or ``generic(name)``, plus an offset."""
+    """An initializer element that is an address: ``name`` or ``generic(name)``, plus an offset."""
 
     name: str
     offset: int = 0
@@ -165,7 +165,7 @@ class Variable:
     """A declaration in any state space; ``.reg`` ones may stand for ``count`` registers.
 
     ``dimensions`` is empty for a scalar; its first item is ``None`` for ``name[]``. ``vector`` is
-    1, 2 or 4. ``initial`` is flat in memory order; where it is short, the rest is zero.
+    1, 2 or 4. ``initial`` is flat in memory order; missing elements are zero.
     ``attributes`` are the ``.attribute`` words (``"managed"``, …). ``pointer`` holds the ``.ptr``
     words of a kernel parameter: ``("global", "align", "16")``.
     """
@@ -192,7 +192,7 @@ class Instruction:
     """``@!%p1 add.rn.f32 %f1, %f2, %f3;`` — ``modifiers`` are the dotted words after the opcode.
 
     The operands of a ``call`` are always ``results, callee, arguments``, each list a Vector that
-    may be empty; behind them, where it is indirect, stands the name of its prototype or targets.
+    may be empty; an indirect call has the name of its prototype or targets as the last operand.
     """
 
     opcode: str
@@ -276,7 +276,7 @@ class Function:
     directives: dict[str, tuple[int, ...]] = field(default_factory=dict)
 
     def statements(self) -> Iterator[Statement]:
-        """All statements in order, nested blocks opened (their scopes are lost)."""
+        """Yield all statements in order, including nested blocks, without their scopes."""
         yield from _flatten(self.body or ())
 
 

@@ -1,4 +1,4 @@
-"""How variables are declared: PTX ISA manual, chapter 5, and the parameters of functions."""
+"""The syntax of variable declarations (PTX ISA manual, chapter 5) and function parameters."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ _MOST_FILLED_IN = 1 << 24  # elements of an initialiser's row; real tables are f
 
 
 class VariableRules(InstructionRules):
-    """A method to a rule; what is declared is in the scope from then on."""
+    """One method per rule; declared names are in the scope from then on."""
 
     def _parameters(self) -> tuple[Variable, ...]:
-        """A parenthesised list of declarations, or nothing."""
+        """Parse a parenthesized list of declarations, or nothing."""
         if not self.accept("("):
             return ()
         if self.accept(")"):
@@ -41,7 +41,7 @@ class VariableRules(InstructionRules):
         return self._declare(self._declarator(prefix))
 
     def _variable_statement(self, position: Position, linkage: str | None) -> list[Variable]:
-        """One declaration, which may name several variables, up to its semicolon."""
+        """Parse one declaration, which may name several variables, up to its semicolon."""
         prefix = self._variable_prefix(position, linkage)
         variables = [self._declare(self._initialised(self._declarator(prefix)))]
         while self.accept(","):
@@ -51,7 +51,7 @@ class VariableRules(InstructionRules):
         return variables
 
     def _variable_prefix(self, position: Position, linkage: str | None) -> Variable:
-        """All that stands before the name, as a variable that has none yet."""
+        """Parse everything before the name; return a variable without a name."""
         space = self._word(STATE_SPACES)
         alignment = None
         attributes: list[str] = []
@@ -79,7 +79,7 @@ class VariableRules(InstructionRules):
         )
 
     def _pointer(self) -> tuple[str, ...]:
-        """What ``.ptr`` says of the pointee: ``("global", "align", "16")``."""
+        """Parse ``.ptr`` and its description of the pointee: ``("global", "align", "16")``."""
         words = []
         if self.token.text[1:] in STATE_SPACES:
             words.append(self.advance().text[1:])
@@ -88,7 +88,7 @@ class VariableRules(InstructionRules):
         return tuple(words)
 
     def _declarator(self, prefix: Variable) -> Variable:
-        """The name, with ``<count>`` or dimensions."""
+        """Parse the name, with ``<count>`` or dimensions."""
         name = self._name()
         count = None
         if self.accept("<"):
@@ -116,10 +116,10 @@ class VariableRules(InstructionRules):
     def _initial(
         self, shape: tuple[int | None, ...], vector: int
     ) -> list[Integer | Float | SymbolValue]:
-        """The elements of an initialiser in memory order.
+        """Parse the elements of an initializer, in memory order.
 
-        They stand one after the other as given, as ptxas has them: the row after a short one begins
-        where that ends, and zeros come last.
+        As with ptxas the elements are contiguous: a row after a short one begins where that ends,
+        and the zeros come last.
         """
         if not shape and vector == 1:
             return [self._initial_element()]
@@ -171,7 +171,7 @@ class VariableRules(InstructionRules):
         return SymbolValue(name, self._offset(), generic)
 
     def _function_attributes(self) -> list[tuple[str, tuple[int, ...]]]:
-        """``.attribute(.unified(19, 95))``: words with their numbers."""
+        """Parse ``.attribute(.unified(19, 95))``: words with their numbers."""
         self.expect("(")
         attributes = self._separated(self._attribute)
         self.expect(")")

@@ -178,8 +178,8 @@ class BlockCode:
 
     Attributes:
         index: Index in the function, in the order of the text.
-        gate: The member mask of the warp-synchronous operation that the block begins with.
-        gate_warps: Number of warps that wait for each other there: 4 for a warpgroup.
+        sync_mask: The member mask of the warp-synchronous operation that the block begins with.
+        sync_warps: Number of warps that synchronize there: 4 for a warpgroup.
         reads: Slots that it reads before it writes them.
         writes: Slots that it writes.
         live_in: Slots whose values it or a later block needs.
@@ -193,8 +193,8 @@ class BlockCode:
     index: int
     operations: list[Operation]
     terminator: Terminator
-    gate: Use | None = None
-    gate_warps: int = 1
+    sync_mask: Use | None = None
+    sync_warps: int = 1
     reads: int = 0
     writes: int = 0
     live_in: int = 0

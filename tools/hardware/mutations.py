@@ -101,7 +101,7 @@ def fill_with_noise() -> None:
 
     def frame(self: Any, *arguments: Any) -> None:
         make_frame(self, *arguments)
-        for slot, array in zip(self.function.slots, self.home, strict=True):
+        for slot, array in zip(self.function.slots, self.registers, strict=True):
             if slot.role.name == "REGISTER" and array.flags.writeable and array.dtype != np.bool_:
                 array.view(np.uint8)[...] = noise.integers(0, 256, array.view(np.uint8).shape)
 

@@ -79,8 +79,8 @@ def _drop_unread_results(code: FunctionCode) -> None:
     read: set[int] = set(code.results)
     for block in code.blocks:
         read.update(_slots(block.terminator.reads))
-        if block.gate is not None:
-            read.update(_slots([block.gate]))
+        if block.sync_mask is not None:
+            read.update(_slots([block.sync_mask]))
         for operation in block.operations:
             read.update(_slots(operation.sources))
     for block in code.blocks:
@@ -197,8 +197,8 @@ def _liveness(code: FunctionCode) -> None:
 
 def _reads_and_writes(block: BlockCode, wide: int) -> None:
     reads = writes = 0
-    if block.gate is not None:
-        reads |= _mask(_slots([block.gate]), wide)
+    if block.sync_mask is not None:
+        reads |= _mask(_slots([block.sync_mask]), wide)
     for operation in block.operations:
         sources = set(_slots(operation.sources))
         # Writing a part of a variable leaves the rest of it as it was.

@@ -18,8 +18,8 @@ class BlockBuilder:
         self._blocks: list[tuple[list[Operation], Ending, Use | None, int, list[str]]] = []
         self._labels: dict[int, int] = {}
         self._operations: list[Operation] = []
-        self._gate: Use | None = None
-        self._gate_warps = 1
+        self._sync_mask: Use | None = None
+        self._sync_warps = 1
         self._names: list[str] = []
 
     @property
@@ -40,19 +40,19 @@ class BlockBuilder:
         self.split()
         self._labels[number] = len(self._blocks)
 
-    def split(self, gate: Use | None = None, gate_warps: int = 1) -> None:
-        """Start a block here, with a gate if one is given; the open one falls through to it."""
-        if self._operations or self._names or self._gate is not None:
+    def split(self, sync_mask: Use | None = None, sync_warps: int = 1) -> None:
+        """Start a block here, with a synchronization mask if given; the open one falls through."""
+        if self._operations or self._names or self._sync_mask is not None:
             after = self.next
             self.end(lambda _: Jump(after))
-        self._gate, self._gate_warps = gate, gate_warps
+        self._sync_mask, self._sync_warps = sync_mask, sync_warps
 
     def end(self, ending: Ending) -> None:
         """Close the open block with its terminator."""
-        block = self._operations, ending, self._gate, self._gate_warps, self._names
+        block = self._operations, ending, self._sync_mask, self._sync_warps, self._names
         self._blocks.append(block)
         self._operations, self._names = [], []
-        self._gate, self._gate_warps = None, 1
+        self._sync_mask, self._sync_warps = None, 1
 
     def finish(self, last: Callable[[], Terminator]) -> list[BlockCode]:
         """Return all blocks; ``last`` ends them where the text does."""
@@ -62,9 +62,9 @@ class BlockBuilder:
                 index,
                 operations,
                 ending(self._labels.__getitem__),
-                gate,
-                gate_warps,
+                sync_mask,
+                sync_warps,
                 instructions=tuple(names),
             )
-            for index, (operations, ending, gate, gate_warps, names) in enumerate(self._blocks)
+            for index, (operations, ending, sync_mask, sync_warps, names) in enumerate(self._blocks)
         ]

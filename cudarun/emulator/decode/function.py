@@ -258,11 +258,11 @@ class FunctionDecoder:
             if isinstance(operation, Action) and isinstance(operation.action, WarpAction):
                 match operation.action.waits_for:
                     case "mask":
-                        self.builder.split(gate=operation.sources[-1])
+                        self.builder.split(sync_mask=operation.sources[-1])
                     case "warp":
-                        self.builder.split(gate=_WHOLE_WARP)
+                        self.builder.split(sync_mask=_WHOLE_WARP)
                     case "warpgroup":
-                        self.builder.split(gate=_WHOLE_WARP, gate_warps=WARPGROUP // WARP)
+                        self.builder.split(sync_mask=_WHOLE_WARP, sync_warps=WARPGROUP // WARP)
             self.builder.add(operation)
         self.builder.note(name)
         if self._region is not None:

@@ -1,1 +1,1 @@
-"""The machine that runs decoded code: lanes, their scheduling, memory and warps."""
+"""The machine that executes decoded code: lanes, their scheduling, memory and warps."""

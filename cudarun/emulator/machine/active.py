@@ -1,8 +1,8 @@
-"""The lanes that are running now, as an action sees them.
+"""The active lanes, as seen by an action.
 
 An action, an instruction that is more than arithmetic on lanes, is called as
-``action(active, sources, destinations)``: ``active`` tells which lanes run it and gives access to
-the launch, the arrays hold one value per active lane, and destinations are to be written in full.
+``action(active, sources, destinations)``: ``active`` has the lanes that execute it and gives access
+to the launch, the arrays have one value per active lane, and destinations must be written in full.
 """
 
 from __future__ import annotations
@@ -26,30 +26,30 @@ Array = npt.NDArray[Any]
 
 
 class Active:
-    """The running lanes, and where their registers are.
+    """The active lanes and their registers.
 
-    They run over a **window** of arrays: part of the registers' home, when the lanes are
-    contiguous, or a bank into which their registers have been gathered. In a bank, lanes that have
-    left since then are holes: still computed on, never looked at.
+    Contiguous lanes run in place, on a range of the register file. For others the registers have
+    been gathered: they run on compacted registers. Lanes that have diverged since then are
+    inactive: they are still computed on, but the results are ignored.
 
     Attributes:
         batch: The blocks that run side by side.
-        path: Where the lanes are: the calling blocks, then the block they run.
+        path: The path of the lanes: the calling blocks, then the block they execute.
         frame: The registers of their function.
-        members: The lanes of the window.
-        width: How many lanes the window has, holes included.
-        home: Whether the window is in the registers' home.
-        valid: Which lanes of the window are not holes; ``None`` if there are no holes.
-        count: How many lanes are active.
-        loaded: In a bank: the slots that have been gathered or written.
-        dirty: In a bank: the slots that were written.
-        block: The block they run.
-        code: That block, bound to the window.
-        site: The instruction that runs, where one can fail.
+        members: The lanes of the range or of the compacted registers.
+        width: The number of members, including inactive ones.
+        in_place: True if the lanes run on a range of the register file.
+        valid: The active mask of the members; ``None`` if all are active.
+        count: The number of active lanes.
+        loaded: The slots that have been gathered or written, if compacted.
+        dirty: The slots that have been written, if compacted.
+        block: The block they execute.
+        code: That block, bound to the members' registers.
+        site: The instruction being executed, if it can fail.
     """
 
     __slots__ = (
-        "_lanes", "_positions", "batch", "block", "code", "count", "dirty", "frame", "home",
+        "_lanes", "_positions", "batch", "block", "code", "count", "dirty", "frame", "in_place",
         "loaded", "members", "path", "site", "valid", "width",
     )  # fmt: skip
 
@@ -63,7 +63,7 @@ class Active:
         self.frame = frame
         self.members = members
         self.width = self.count = lane_sets.count(members)
-        self.home = isinstance(members, slice)
+        self.in_place = isinstance(members, slice)
         self.valid: npt.NDArray[np.bool_] | None = None
         self.loaded = 0
         self.dirty = 0
@@ -73,7 +73,7 @@ class Active:
 
     @property
     def lanes(self) -> Lanes:
-        """The active lanes, by their place in the batch."""
+        """The active lanes, by index in the batch."""
         if self._lanes is None:
             members = self.members
             assert not isinstance(members, slice)
@@ -82,7 +82,7 @@ class Active:
 
     @property
     def positions(self) -> Indices:
-        """Where the active lanes are in the window."""
+        """The positions of the active lanes among the members."""
         if self._positions is None:
             if self.valid is None:
                 self._positions = np.arange(self.width, dtype=np.intp)
@@ -90,15 +90,15 @@ class Active:
                 self._positions = np.flatnonzero(self.valid)
         return self._positions
 
-    def keep(self, valid: npt.NDArray[np.bool_], count: int) -> None:
-        """Make holes of all lanes but the valid ones, of which there are ``count``."""
+    def restrict(self, valid: npt.NDArray[np.bool_], count: int) -> None:
+        """Set the active mask; ``count`` lanes of it are active."""
         self.valid = valid
         self.count = count
         self._positions = None
         self._lanes = None
 
-    def repack(self, members: Indices) -> None:
-        """Take note that the bank now holds these lanes and no others."""
+    def compact(self, members: Indices) -> None:
+        """Replace the members, after their registers have been compacted."""
         self.members = members
         self.width = self.count = len(members)
         self.valid = None
@@ -108,31 +108,31 @@ class Active:
     # --- for actions and terminators -------------------------------------------------------------
 
     def read(self, use: Use) -> Array:
-        """The values of an operand for the active lanes."""
+        """Return the values of an operand for the active lanes."""
         values = self.frame.view(self, use)
         return values if self.valid is None else values.take(self.positions, axis=0)
 
     def scratch(self, dtype: npt.DTypeLike, index: int = 0) -> Array:
-        """An array with an item for each active lane; the same one for the same index."""
+        """Return an array with an item for each active lane; the same one for the same index."""
         return self.batch.scratch.take(np.dtype(dtype), index, self.count)
 
     def per_lane(self, array: Array) -> Array:
-        """The active lanes' items of an array over all lanes of the batch."""
+        """Return the active lanes' items of an array over all lanes of the batch."""
         lanes = self.lanes
         return array[lanes] if isinstance(lanes, slice) else array.take(lanes, axis=0)
 
     def lane(self, index: int) -> int:
-        """The lane of the batch that is the ``index``-th active one."""
+        """Return the lane of the batch that is the ``index``-th active one."""
         lanes = self.lanes
         return int(lanes.start + index if isinstance(lanes, slice) else lanes[index])
 
     def some(self, positions: Indices) -> Active:
-        """Only the active lanes at some positions, for an access that not all make."""
+        """Return the active lanes at some positions, for an access that not all make."""
         lanes = lane_sets.indices(self.lanes)[positions]
         part = Active(self.batch, self.path, self.frame, lane_sets.of(lanes))
         part.site = self.site
         return part
 
     def fault(self, result: int, what: str, index: int, *details: str) -> DeviceFault:
-        """The fault of the ``index``-th active lane, ready to be raised."""
+        """Return the fault of the ``index``-th active lane."""
         return DeviceFault(result, describe(self, what, self.lane(index), details))

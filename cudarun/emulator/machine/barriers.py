@@ -1,4 +1,4 @@
-"""Barriers of thread blocks, warps and clusters (PTX manual 9.7.13, parallel synchronisation)."""
+"""Barriers of thread blocks, warps and clusters (PTX manual 9.7.13, parallel synchronization)."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ BARRIERS_PER_BLOCK = 16
 
 @dataclass(frozen=True)
 class Result:
-    """Where ``barrier.red`` puts its result, and what each lane brought to it."""
+    """The destination of ``barrier.red`` and the value of each lane."""
 
     operation: str
     frame: Frame
@@ -42,14 +42,14 @@ class Arrival:
     """Lanes that have arrived at a barrier.
 
     Attributes:
-        barrier: Its number; ``None`` for the barrier of a warp.
+        barrier: The barrier's number; ``None`` for the barrier of a warp.
         lanes: The lanes.
-        expected: Per lane, how many threads complete it, 0 for all of the block; or the member
-            mask of the warp.
-        path: Where they go on; ``None`` for lanes that only arrive and have gone on already.
+        expected: Per lane, the number of threads that complete it, 0 for all of the block; or the
+            member mask of the warp.
+        path: The path on which they continue; ``None`` for lanes that arrive without waiting.
         site: The instruction.
-        result: What a reduction does with it.
-        moment: When they arrived, by the clock of the launch's observer.
+        result: The result of a reduction.
+        moment: The time of arrival, by the clock of the launch's observer.
     """
 
     barrier: int | None
@@ -60,27 +60,27 @@ class Arrival:
     result: Result | None = None
     moment: int = 0
 
-    def part(self, chosen: Mask) -> Arrival:
-        """The arrival of some of the lanes."""
+    def subset(self, chosen: Mask) -> Arrival:
+        """Return the arrival of some of the lanes."""
         result = self.result and replace(self.result, given=self.result.given[chosen])
         lanes = lane_sets.select(self.lanes, chosen)
         return replace(self, lanes=lanes, expected=self.expected[chosen], result=result)
 
 
 class Barriers:
-    """All lanes of a batch that have arrived at a barrier which is not complete."""
+    """All lanes of a batch that have arrived at an incomplete barrier."""
 
     def __init__(self, batch: Batch) -> None:
         self.batch = batch
         self.arrivals: list[Arrival] = []
 
     def arrive(self, arrival: Arrival) -> None:
-        """Add lanes whose registers are at home, and let those go on whose barrier is complete."""
+        """Add lanes, their registers written back, and release those of complete barriers."""
         self.arrivals.append(arrival)
         self._release(arrival.barrier)
 
     def recheck(self) -> None:
-        """Lanes have ended, which count as arrived from then on."""
+        """Check for completion after lanes have exited, which count as arrived."""
         for barrier in {arrival.barrier for arrival in self.arrivals}:
             self._release(barrier)
 
@@ -93,9 +93,9 @@ class Barriers:
         released = []
         for arrival, mask in zip(here, complete, strict=True):
             if mask.any():
-                released.append(arrival.part(mask))
+                released.append(arrival.subset(mask))
             if not mask.all():
-                self.arrivals.append(arrival.part(~mask))
+                self.arrivals.append(arrival.subset(~mask))
         self._reduce([arrival for arrival in released if arrival.result is not None])
         if barrier is None:
             self._tell_of_warps(released)
@@ -151,7 +151,7 @@ class Barriers:
             assert result is not None
             value = {"popc": held, "and": held == total, "or": held > 0}[result.operation]
             block = self.batch.threads.block_of[arrival.lanes]
-            result.frame.write_home(result.destination, arrival.lanes, value[block])
+            result.frame.write_registers(result.destination, arrival.lanes, value[block])
 
 
 def _together(arrivals: Iterable[Arrival]) -> Lanes:
@@ -163,7 +163,7 @@ class BarrierWait(Terminator):
 
     Args:
         number: The barrier's number.
-        expected: How many threads complete it; all of the block without.
+        expected: The number of threads that complete it; by default all of the block.
         after: The block that follows.
         arrive: The lanes do not wait.
         reduction: The operation, its destination and the predicate of each lane.
@@ -190,7 +190,7 @@ class BarrierWait(Terminator):
         self.barrier_site = site
 
     def finish(self, batch: Batch, active: Active) -> None:
-        """Lanes wait until their barrier is complete."""
+        """Suspend the lanes until their barrier is complete."""
         if self._is_complete_at_once(batch, active):
             batch.observer.blocks_meet(batch, active.lanes)
             batch.proceed(active, self.after)
@@ -208,7 +208,7 @@ class BarrierWait(Terminator):
             result = Result(operation, active.frame, destination, active.read(given).copy())
         function = active.frame.function
         path = (*active.path[:-1], function.base + self.after)
-        lanes = batch.settle(active, function.blocks[self.after].live_in)
+        lanes = batch.write_back(active, function.blocks[self.after].live_in)
         if self.arrive:
             batch.wait(path, lanes)
         for number in np.unique(numbers):
@@ -221,10 +221,10 @@ class BarrierWait(Terminator):
                 result=result,
                 moment=batch.observer.moment(),
             )
-            batch.barriers.arrive(arrival.part(numbers == number))
+            batch.barriers.arrive(arrival.subset(numbers == number))
 
     def _is_complete_at_once(self, batch: Batch, active: Active) -> bool:
-        """Whether these are all lanes of some blocks and no lane is at a barrier before them."""
+        """Return whether these are all lanes of some blocks and no lane has arrived before them."""
         members = active.members
         return (
             isinstance(members, slice)
@@ -242,7 +242,7 @@ class BarrierWait(Terminator):
 
 
 class WarpBarrier(Terminator):
-    """``bar.warp.sync``: lanes wait for all living lanes of their member mask."""
+    """``bar.warp.sync``: lanes wait for all live lanes of their member mask."""
 
     def __init__(self, mask: Use, after: int, site: Site) -> None:
         super().__init__((after,), (mask,), site=site)
@@ -251,7 +251,7 @@ class WarpBarrier(Terminator):
         self.barrier_site = site
 
     def finish(self, batch: Batch, active: Active) -> None:
-        """Lanes wait until the lanes of their mask are here."""
+        """Suspend the lanes until the lanes of their mask have arrived."""
         if batch.threads.whole_warps(active):
             batch.observer.warp_barrier(active, self.mask)
             batch.proceed(active, self.after)
@@ -259,5 +259,5 @@ class WarpBarrier(Terminator):
         masks = active.read(self.mask).copy()
         function = active.frame.function
         path = (*active.path[:-1], function.base + self.after)
-        lanes = batch.settle(active, function.blocks[self.after].live_in)
+        lanes = batch.write_back(active, function.blocks[self.after].live_in)
         batch.barriers.arrive(Arrival(None, lanes, masks, path, self.barrier_site))

@@ -1,10 +1,10 @@
-"""A batch: some thread blocks run side by side, and the order in which their lanes run.
+"""A batch of thread blocks that are executed together, and the scheduling of their lanes.
 
 The threads of a block are consecutive lanes, the blocks of a batch follow each other. Lanes wait in
-groups, one per **path**: the chain of basic blocks they were called from, then the block they
-are to run. The lowest path runs first, which is where lanes that parted come together again. A
-group that jumps back to a loop which could be waiting for other threads loses its turn after a
-while, so that a thread spinning on a lock does not keep the owner from giving it back.
+groups, one per **path**: the chain of basic blocks they were called from, then their next block.
+The lowest path is dispatched first, so that diverged lanes reconverge. A group that jumps back to a
+loop that could be waiting for other threads is preempted after a while, so that a thread spinning
+on a lock does not starve its owner.
 """
 
 from __future__ import annotations
@@ -36,21 +36,22 @@ if TYPE_CHECKING:
 Array = npt.NDArray[Any]
 Path = tuple[int, ...]
 
-# A jump back to a loop that could be waiting for other threads costs what its block says: much
-# where the loop holds an atomic, little where it only loads. When a group has used up the patience
-# while others wait, the one that has waited longest may run some blocks before the lowest path has
-# its right again. When all lanes are in such loops for long, it may be other batches they wait for.
-_PATIENCE = 4096
-_TENURE = 256
-_STALLED = 1 << 19
+# A jump back to a loop that could be waiting for other threads has the polling cost of its block:
+# high if the loop has an atomic operation, low if it only loads. When a group has used up the
+# budget while others wait, the group that has waited longest runs some blocks before the lowest
+# path is dispatched again. When all lanes are in such loops for long, they may be waiting for other
+# batches.
+_POLLING_BUDGET = 4096
+_PREEMPTION_BLOCKS = 256
+_STALL_LIMIT = 1 << 19
 
 
 class Batch:
-    """Some thread blocks of a launch, and all they need to run.
+    """Some thread blocks of a launch and their state.
 
     Args:
-        launch: What all batches of the launch share.
-        blocks: For how many thread blocks there is to be room.
+        launch: The launch.
+        blocks: The maximum number of thread blocks.
     """
 
     def __init__(self, launch: Launch, blocks: int) -> None:
@@ -63,7 +64,7 @@ class Batch:
         self.living = 0
         self.active: Active | None = None
         self.waiting: dict[Path, list[Lanes]] = {}
-        self.gated: dict[Path, Lanes] = {}
+        self.synchronizing: dict[Path, Lanes] = {}
         self.barriers = Barriers(self)
         self.clusters = ClusterBarrier(self)
         self.stack = Stack(self)
@@ -71,12 +72,12 @@ class Batch:
         self.shuffles: dict[tuple[object, ...], tuple[Array, Array]] = {}
         self._frames: dict[tuple[int, str], Frame] = {}
         self._sections: dict[str, Section] = {}
-        self._patience = _PATIENCE
-        self._tenure = 0
+        self._polling_budget = _POLLING_BUDGET
+        self._preemption_blocks = 0
         self._stall = 0
 
     def begin(self, first_block: int, blocks: int) -> None:
-        """Place thread blocks in the lanes, all at the start of the kernel."""
+        """Assign thread blocks to the lanes, all at the start of the kernel."""
         self.threads.place(first_block, blocks)
         count = blocks * self.launch.block_threads
         if "shared" in self._sections:
@@ -90,19 +91,19 @@ class Batch:
         self.waiting[(self.launch.kernel_function.base,)] = [slice(0, count)]
 
     def run(self) -> Iterator[None]:
-        """Run until all lanes have ended; yields when they seem to wait for another batch.
+        """Run until all lanes have exited; yield when they seem to wait for another batch.
 
         Raises:
-            DeviceFault: What a lane did is a fault, or no lane can go on.
+            DeviceFault: A lane caused a fault, or there is a deadlock.
         """
         while self.living:
             while self.waiting:
-                self._enter(self._choose())
+                self._dispatch(self._select_path())
                 while (active := self.active) is not None:
                     for function, arguments in active.code.entries:
                         function(*arguments)
                     active.code.terminator.finish(self, active)
-                if self._stall > _STALLED:
+                if self._stall > _STALL_LIMIT:
                     self._stall = 0
                     yield
             if self.living:
@@ -110,20 +111,20 @@ class Batch:
 
     # --- which lanes run next --------------------------------------------------------------------
 
-    def _choose(self) -> Path:
-        self._tenure = 0
-        if self._patience <= 0 and len(self.waiting) > 1:
-            self._patience = _PATIENCE
-            self._tenure = _TENURE
-            return next(iter(self.waiting))  # waits longest
+    def _select_path(self) -> Path:
+        self._preemption_blocks = 0
+        if self._polling_budget <= 0 and len(self.waiting) > 1:
+            self._polling_budget = _POLLING_BUDGET
+            self._preemption_blocks = _PREEMPTION_BLOCKS
+            return next(iter(self.waiting))  # has waited longest
         return min(self.waiting)
 
-    def _enter(self, path: Path) -> None:
-        """Make the lanes that wait at a path the active ones."""
+    def _dispatch(self, path: Path) -> None:
+        """Activate the lanes that wait at a path."""
         lanes = lane_sets.union(self.waiting.pop(path))
         function, block = self.launch.locate(path[-1])
-        if block.gate is not None:
-            admitted = self._pass_gate(path, lanes, function, block)
+        if block.sync_mask is not None:
+            admitted = self._synchronized(path, lanes, function, block)
             if admitted is None:
                 return
             lanes = admitted
@@ -136,67 +137,69 @@ class Batch:
         if not isinstance(members, slice):
             missing = block.reads & ~active.loaded
             if missing:
-                active.frame.load(members, missing)
+                active.frame.gather(members, missing)
             active.loaded |= missing | block.writes
             active.dirty |= block.writes
         active.block = block
         active.code = active.frame.code(active, block)
 
     def proceed(self, active: Active, target: int) -> None:
-        """The active lanes go on with a block of the same function."""
+        """Continue the active lanes with a block of the same function."""
         function = active.frame.function
         block = function.blocks[target]
         path = (*active.path[:-1], function.base + target)
         backward = target <= active.block.index
         if backward and block.polls:
             self._polled(block)
-        if self._stall > _STALLED or (self.waiting and self._must_wait(path, backward=backward)):
-            self.leave(active, path, block.live_in)
+        if self._stall > _STALL_LIMIT or (
+            self.waiting and self._must_wait(path, backward=backward)
+        ):
+            self.suspend(active, path, block.live_in)
             return
-        if block.gate is not None and not self.threads.whole_warps(active, block.gate_warps):
-            self.leave(active, path, block.live_in)
+        if block.sync_mask is not None and not self.threads.whole_warps(active, block.sync_warps):
+            self.suspend(active, path, block.live_in)
             return
         active.path = path
         self._run_next(active, block)
 
     def _polled(self, block: BlockCode) -> None:
         if self.waiting:
-            self._patience -= block.polls
+            self._polling_budget -= block.polls
         else:
             self._stall += block.polls
 
     def _must_wait(self, path: Path, *, backward: bool) -> bool:
-        """Whether lanes that reach a path stop there: others are there or behind, or it is time."""
+        """Return whether lanes that reach a path wait: to reconverge, or when preempted."""
         if path in self.waiting:
             return True
-        if self._tenure > 0:
-            self._tenure -= 1
+        if self._preemption_blocks > 0:
+            self._preemption_blocks -= 1
             return False
-        return (backward and self._patience <= 0) or min(self.waiting) < path
+        return (backward and self._polling_budget <= 0) or min(self.waiting) < path
 
-    # --- where lanes go --------------------------------------------------------------------------
+    # --- divergence and control flow -------------------------------------------------------------
 
     def wait(self, path: Path, lanes: Lanes) -> None:
-        """Let lanes, their registers at home, wait for their turn at a path."""
+        """Let lanes whose registers are written back wait at a path."""
         self.waiting.setdefault(path, []).append(lanes)
 
-    def settle(self, active: Active, live: int) -> Lanes:
-        """Put the registers of the active lanes home; nothing is active then."""
+    def write_back(self, active: Active, live: int) -> Lanes:
+        """Write the active lanes' registers back to the register file, and deactivate the lanes."""
         lanes = active.lanes
-        if not active.home:
+        if not active.in_place:
             slots = active.dirty & live
             if slots:
                 positions = slice(0, active.width) if active.valid is None else active.positions
-                active.frame.store(lanes, positions, slots)
+                active.frame.write_back(lanes, positions, slots)
         self.active = None
         return lanes
 
-    def leave(self, active: Active, path: Path, live: int) -> None:
-        """Let the active lanes wait at a path."""
-        self.wait(path, self.settle(active, live))
+    def suspend(self, active: Active, path: Path, live: int) -> None:
+        """Write the active lanes back and let them wait at a path."""
+        self.wait(path, self.write_back(active, live))
 
-    def part(self, active: Active, target: int, otherwise: int) -> None:
-        """Lanes go to one of two blocks by the condition of the block they have run."""
+    def diverge(self, active: Active, target: int, otherwise: int) -> None:
+        """Send lanes to one of two blocks by the condition of the block they have executed."""
         condition = active.code.condition
         assert condition is not None
         if len(condition) != active.width:
@@ -209,26 +212,28 @@ class Batch:
             self.proceed(active, target)
         elif chosen == 0:
             self.proceed(active, otherwise)
-        elif active.home:
-            self._part_home(active, condition, target, otherwise)
+        elif active.in_place:
+            self._diverge_in_place(active, condition, target, otherwise)
         elif target < otherwise:
-            self._part_bank(active, condition, chosen, target, otherwise)
+            self._diverge_compacted(active, condition, chosen, target, otherwise)
         else:
             valid = True if active.valid is None else active.valid
             condition = np.logical_and(np.logical_not(condition), valid)
-            self._part_bank(active, condition, active.count - chosen, otherwise, target)
+            self._diverge_compacted(active, condition, active.count - chosen, otherwise, target)
 
-    def _part_home(self, active: Active, condition: Array, target: int, otherwise: int) -> None:
+    def _diverge_in_place(
+        self, active: Active, condition: Array, target: int, otherwise: int
+    ) -> None:
         lanes = active.lanes
         prefix, base = active.path[:-1], active.frame.function.base
         self.wait((*prefix, base + target), lane_sets.select(lanes, condition))
         self.wait((*prefix, base + otherwise), lane_sets.select(lanes, ~condition))
         self.active = None
 
-    def _part_bank(
+    def _diverge_compacted(
         self, active: Active, staying: Array, count: int, target: int, otherwise: int
     ) -> None:
-        """Keep the lanes that go to ``target`` in the bank, send the rest home to wait."""
+        """Keep the lanes that go to ``target`` active, write the others back to wait."""
         going = ~staying
         if active.valid is not None:
             going &= active.valid
@@ -238,22 +243,22 @@ class Batch:
         lanes = members.take(positions)
         function = active.frame.function
         slots = active.dirty & function.blocks[otherwise].live_in
-        active.frame.store(lanes, positions, slots)
+        active.frame.write_back(lanes, positions, slots)
         self.wait((*active.path[:-1], function.base + otherwise), lane_sets.of(lanes))
-        active.keep(staying.copy(), count)
+        active.restrict(staying.copy(), count)
         if 2 * count < active.width:
-            self._repack(active, function.blocks[target].live_in)
+            self._compact(active, function.blocks[target].live_in)
         self.proceed(active, target)
 
-    def _repack(self, active: Active, live: int) -> None:
+    def _compact(self, active: Active, live: int) -> None:
         positions, lanes = active.positions, active.lanes
         assert not isinstance(lanes, slice)
         active.loaded &= live
-        active.frame.repack(positions, active.loaded)
-        active.repack(lanes)
+        active.frame.compact(positions, active.loaded)
+        active.compact(lanes)
 
     def scatter(self, active: Active, targets: Indices) -> None:
-        """Each lane goes to the block that ``targets`` has for it."""
+        """Send each lane to the block that ``targets`` has for it."""
         function = active.frame.function
         wanted = np.unique(targets)
         if len(wanted) == 1:
@@ -263,93 +268,93 @@ class Batch:
         for target in wanted:
             live |= function.blocks[target].live_in
         path = active.path
-        lanes = self.settle(active, live)
+        lanes = self.write_back(active, live)
         for target in wanted:
             chosen = lane_sets.select(lanes, targets == target)
             self.wait((*path[:-1], function.base + int(target)), chosen)
 
     def exit(self, active: Active) -> None:
-        """The active lanes end."""
+        """End the active lanes."""
         self.alive[active.lanes] = False
         self.living -= active.count
         self.active = None
         self.recheck()
 
     def recheck(self) -> None:
-        """Lanes have ended: those that wait for the others may be complete now."""
-        for path, lanes in self.gated.items():
+        """Check after lanes have exited whether lanes that waited for them can continue."""
+        for path, lanes in self.synchronizing.items():
             self.wait(path, lanes)
-        self.gated.clear()
+        self.synchronizing.clear()
         self.barriers.recheck()
         self.clusters.recheck()
 
     # --- calls -----------------------------------------------------------------------------------
 
     def frame(self, depth: int, function: FunctionCode) -> Frame:
-        """The registers of a function at a call depth."""
+        """Return the registers of a function at a call depth."""
         frame = self._frames.get((depth, function.name))
         if frame is None:
             frame = self._frames[(depth, function.name)] = Frame(self, function, depth)
         return frame
 
     def call(self, path: Path, lanes: Lanes, function: FunctionCode, call: FunctionCall) -> None:
-        """Lanes whose registers are at home enter a function."""
+        """Let lanes whose registers are written back enter a function."""
         depth = len(path) - 1
         caller = self.frame(depth, self.launch.locate(path[-1])[0])
         callee = self.frame(depth + 1, function)
         self.stack.enter(depth, lanes, caller.function, function, call.site)
         for formal, actual in zip(function.parameters, call.arguments, strict=True):
-            _hand_over(caller.home[actual], callee.home[formal], lanes)
+            _hand_over(caller.registers[actual], callee.registers[formal], lanes)
         self.wait((*path, function.base), lanes)
 
-    def give_back(self, active: Active) -> None:
-        """The active lanes return to their caller."""
+    def return_to_caller(self, active: Active) -> None:
+        """Return the active lanes to their caller."""
         callee = active.frame
         live = 0
         for slot in callee.function.results:
             live |= 1 << slot
         path = active.path[:-1]
-        lanes = self.settle(active, live)
+        lanes = self.write_back(active, live)
         self.stack.leave(len(path), lanes)
         function, block = self.launch.locate(path[-1])
         caller = self.frame(len(path) - 1, function)
         call = block.terminator
         assert isinstance(call, FunctionCall)
         for formal, actual in zip(callee.function.results, call.results, strict=True):
-            _hand_over(callee.home[formal], caller.home[actual], lanes)
+            _hand_over(callee.registers[formal], caller.registers[actual], lanes)
         self.wait((*path[:-1], function.base + call.after), lanes)
 
-    # --- gates -----------------------------------------------------------------------------------
+    # --- warp-synchronous operations -------------------------------------------------------------
 
-    def _pass_gate(
+    def _synchronized(
         self, path: Path, lanes: Lanes, function: FunctionCode, block: BlockCode
     ) -> Lanes | None:
-        """The lanes whose whole member mask is here; the others stay until it is."""
-        if path in self.gated:
-            lanes = lane_sets.union([lanes, self.gated.pop(path)])
+        """Return the lanes whose whole member mask has arrived; the others wait until it has."""
+        if path in self.synchronizing:
+            lanes = lane_sets.union([lanes, self.synchronizing.pop(path)])
         frame = self.frame(len(path) - 1, function)
-        assert block.gate is not None
-        masks = frame.home_values(block.gate, lanes)
-        ready = self.threads.complete(lanes, masks, self.alive, block.gate_warps)
+        assert block.sync_mask is not None
+        masks = frame.register_values(block.sync_mask, lanes)
+        ready = self.threads.complete(lanes, masks, self.alive, block.sync_warps)
         if ready.all():
             return lanes
-        self.gated[path] = lane_sets.select(lanes, ~ready)
+        self.synchronizing[path] = lane_sets.select(lanes, ~ready)
         return lane_sets.select(lanes, ready) if ready.any() else None
 
-    # --- what lanes have -------------------------------------------------------------------------
+    # --- special registers and memory sections ---------------------------------------------------
 
     def special(self, name: str) -> Array:
-        """A special register: a value per lane, or a single one."""
+        """Return a special register: a value per lane, or a single one."""
         return self.threads.special(name)
 
     def section(self, name: str) -> Section:
-        """Shared, local or parameter memory, made when it is first needed."""
+        """Return shared, local or parameter memory, created on first use."""
         if name not in self._sections:
             self._sections[name] = self._make_section(name)
         return self._sections[name]
 
     def section_at(self, address: int) -> Section | None:
-        """The one in whose window a generic address is."""
+        """Return the section whose address window contains a generic address."""
         name = section_window(address)
         return None if name is None else self.section(name)
 

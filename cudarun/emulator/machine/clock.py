@@ -1,4 +1,4 @@
-"""Special registers that differ from moment to moment: ``%clock``, ``%globaltimer``."""
+"""Special registers that change while a kernel runs: ``%clock``, ``%globaltimer``."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Array = npt.NDArray[Any]
 
 
 class ReadMoment:
-    """Reads one of them. The emulated device's clock ticks once a nanosecond."""
+    """A read of one of them. The emulated device's clock ticks once per nanosecond."""
 
     def __init__(self, name: str) -> None:
         self.name = name

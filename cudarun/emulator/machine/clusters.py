@@ -1,7 +1,7 @@
-"""Thread block clusters: their barrier, and each other's shared memory (PTX manual 9.7.13, 5.1.7).
+"""Thread block clusters: barriers and distributed shared memory (PTX manual 9.7.13, 5.1.7).
 
-A ``shared::cluster`` address has the rank of a block, plus one, above bit 24; 0 there means the
-block of the lane itself, so that every ``shared::cta`` address is one, too.
+A ``shared::cluster`` address has the rank of a block, plus one, above bit 24; 0 is the block of the
+lane itself, so that every ``shared::cta`` address is one, too.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ _OFFSET = (1 << RANK_SHIFT) - 1
 
 
 class ClusterBarrier:
-    """The barrier of every cluster of a batch.
+    """The barriers of all clusters of a batch.
 
-    Threads arrive and wait apart, so each lane counts how often it has done either: it may go on
-    from its ``n``-th wait when all living lanes of its cluster have arrived ``n`` times.
+    Arrival and wait are separate, so each lane counts both: it continues from its ``n``-th wait
+    when all live lanes of its cluster have arrived ``n`` times.
 
     Attributes:
-        waiting: Lanes that wait: where they go on, which they are, and the instruction.
+        waiting: Waiting lanes: the path on which they continue, the lanes, and the instruction.
     """
 
     def __init__(self, batch: Batch) -> None:
@@ -44,24 +44,24 @@ class ClusterBarrier:
         self._waited = np.zeros(batch.lanes, dtype=np.int64)
 
     def begin(self) -> None:
-        """New blocks are in the lanes."""
+        """Reset the counters for new blocks."""
         self._arrived[:] = 0
         self._waited[:] = 0
 
     def arrive(self, lanes: Lanes) -> None:
-        """Lanes arrive; they do not wait."""
+        """Count the arrival of lanes, which do not wait."""
         self._arrived[lanes] += 1
         self.batch.observer.clusters_arrive(self.batch, lanes)
         self.recheck()
 
     def wait(self, path: Path, lanes: Lanes, site: Site) -> None:
-        """Lanes whose registers are at home wait for the others."""
+        """Let lanes whose registers are written back wait for the others."""
         self._waited[lanes] += 1
         self.waiting.append((path, lanes, site))
         self.recheck()
 
     def recheck(self) -> None:
-        """Let those go on whose cluster has arrived; lanes that have ended count as arrived."""
+        """Release lanes whose cluster has arrived; lanes that have exited count as arrived."""
         if not self.waiting:
             return
         cluster = self.batch.threads.cluster_of
@@ -87,7 +87,7 @@ class ClusterArrive(Terminator):
         self.after = after
 
     def finish(self, batch: Batch, active: Active) -> None:
-        """The lanes arrive and go on."""
+        """Arrive and continue."""
         batch.clusters.arrive(active.lanes)
         batch.proceed(active, self.after)
 
@@ -101,17 +101,17 @@ class ClusterWait(Terminator):
         self.wait_site = site
 
     def finish(self, batch: Batch, active: Active) -> None:
-        """The lanes go on when all of their cluster have arrived."""
+        """Continue when all lanes of the cluster have arrived."""
         function = active.frame.function
         path = (*active.path[:-1], function.base + self.after)
-        lanes = batch.settle(active, function.blocks[self.after].live_in)
+        lanes = batch.write_back(active, function.blocks[self.after].live_in)
         batch.clusters.wait(path, lanes, self.wait_site)
 
 
 def other_blocks(active: Active, offsets: Array) -> tuple[Array, Array]:
-    """Offsets with a rank in them: the offset in that block's shared memory, and where it begins.
+    """Split ``shared::cluster`` offsets: the offset in a block's shared memory, and its start.
 
-    An offset is huge where the cluster has no such block.
+    An offset is huge if the cluster has no such block.
     """
     threads, launch = active.batch.threads, active.batch.launch
     block = active.per_lane(threads.block_of)
@@ -144,7 +144,7 @@ class RankOfAddress:
         self.base = 0 if words["space"] else SHARED_WINDOW
 
     def __call__(self, active: Active, sources: Arrays, destinations: Arrays) -> None:
-        """Take the rank from the address; the lane's own where there is none."""
+        """Return the rank in the address; the lane's own if there is none."""
         rank = (sources[0].astype(np.uint64) - np.uint64(self.base)) >> np.uint64(RANK_SHIFT)
         own = active.per_lane(active.batch.special("%cluster_ctarank"))
         result = np.where(rank == 0, own, rank - np.uint64(1))

@@ -1,7 +1,7 @@
-"""How lanes leave a basic block: the control-flow instructions (PTX manual 9.7.13).
+"""The control-flow instructions (PTX manual 9.7.13): terminators of basic blocks.
 
-``finish`` is called when the operations of the block have run. It tells the batch where the active
-lanes go; they may go on at once, wait somewhere, or end.
+``finish`` is called after the operations of the block. It passes the next blocks of the active
+lanes to the batch; they continue at once, wait, or exit.
 """
 
 from __future__ import annotations
@@ -19,19 +19,19 @@ if TYPE_CHECKING:
 
 
 class Jump(Terminator):
-    """``bra`` without a guard, and running into the next block."""
+    """``bra`` without a guard, and the fall-through to the next block."""
 
     def __init__(self, target: int, site: Site | None = None) -> None:
         super().__init__((target,), site=site)
         self.target = target
 
     def finish(self, batch: Batch, active: Active) -> None:
-        """All lanes go to the target."""
+        """Continue with the target."""
         batch.proceed(active, self.target)
 
 
 class Branch(Terminator):
-    """``@p bra``, and the way around any other guarded instruction."""
+    """``@p bra``, and the branch around any other guarded instruction."""
 
     def __init__(self, condition: RegisterUse, target: int, otherwise: int, site: Site) -> None:
         # The condition is bound as it lies in its slot, so a negation swaps the ways.
@@ -43,8 +43,8 @@ class Branch(Terminator):
         self.otherwise = otherwise
 
     def finish(self, batch: Batch, active: Active) -> None:
-        """Lanes part by the condition."""
-        batch.part(active, self.target, self.otherwise)
+        """Diverge by the condition."""
+        batch.diverge(active, self.target, self.otherwise)
 
 
 class IndexedBranch(Terminator):
@@ -56,7 +56,7 @@ class IndexedBranch(Terminator):
         self.targets = np.array(targets, dtype=np.intp)
 
     def finish(self, batch: Batch, active: Active) -> None:
-        """Lanes part by the index; one past the list is a fault."""
+        """Diverge by the index; one past the list is a fault."""
         chosen = active.read(self.index).astype(np.intp)
         beyond = chosen >= len(self.targets)
         if beyond.any():
@@ -77,7 +77,7 @@ class Exit(Terminator):
         super().__init__((), site=site)
 
     def finish(self, batch: Batch, active: Active) -> None:
-        """The lanes end."""
+        """End the lanes."""
         batch.exit(active)
 
 
@@ -117,12 +117,12 @@ class FunctionCall(Terminator):
         self.after = after
 
     def finish(self, batch: Batch, active: Active) -> None:
-        """Lanes go to the callee's first block, each with a frame one level deeper."""
+        """Continue with the callee's first block, with a frame one level deeper."""
         path = active.path
         live = active.block.live_out
         if isinstance(self.callee, str):
             function = batch.launch.functions[self.callee]
-            batch.call(path, batch.settle(active, live), function, self)
+            batch.call(path, batch.write_back(active, live), function, self)
             return
         addresses = active.read(self.callee).copy()
         active.site = self.site
@@ -130,7 +130,7 @@ class FunctionCall(Terminator):
             (address, self._function(active, addresses, int(address)))
             for address in np.unique(addresses)
         ]
-        lanes = batch.settle(active, live)
+        lanes = batch.write_back(active, live)
         for address, function in targets:
             batch.call(path, lane_sets.select(lanes, addresses == address), function, self)
 
@@ -152,5 +152,5 @@ class Return(Terminator):
         super().__init__((), results, site=site)
 
     def finish(self, batch: Batch, active: Active) -> None:
-        """Lanes go back to where each was called."""
-        batch.give_back(active)
+        """Return to the caller of each lane."""
+        batch.return_to_caller(active)

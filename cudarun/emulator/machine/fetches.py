@@ -23,7 +23,7 @@ _NOT_SUPPORTED = 801
 
 
 def _by_handle(handles: Array) -> Iterator[tuple[int, Positions, int]]:
-    """Each handle, with the lanes that have it and the first of them."""
+    """Yield each handle, with the lanes that have it and the first of them."""
     if (handles == handles[0]).all():  # the usual case
         yield int(handles[0]), slice(None), 0
         return
@@ -33,10 +33,10 @@ def _by_handle(handles: Array) -> Iterator[tuple[int, Positions, int]]:
 
 
 class _OfTexture:
-    """An instruction on a texture object, of which each lane may have another."""
+    """An instruction on texture objects, which may differ by lane."""
 
     def _objects(self, active: Active, handles: Array) -> Iterator[tuple[Texture, Positions, int]]:
-        """The texture objects, which of the active lanes have them, and the first of those."""
+        """Yield the texture objects, the active lanes that use them, and the first of those."""
         for handle, positions, first in _by_handle(handles):
             texture = active.batch.launch.config.textures.get(handle)
             if texture is None:
@@ -48,7 +48,7 @@ class _OfTexture:
 class Fetch(_OfTexture):
     """``tex``: a vector of four 32-bit channels.
 
-    The type of the destination changes no bits: what they are is said by the texture.
+    The type of the destination changes no bits: the texture determines them.
     """
 
     def __init__(self, words: Words) -> None:
@@ -85,7 +85,7 @@ class Query(_OfTexture):
         self.query = words["query"]
 
     def __call__(self, active: Active, sources: Arrays, destinations: Arrays) -> None:
-        """Ask each lane's texture."""
+        """Write the size of each lane's texture."""
         for texture, positions, lane in self._objects(active, sources[0]):
             value = texture.width if self.query == "width" else texture.height
             if value == 0:

@@ -1,16 +1,16 @@
 """The linear filter of textures: programming guide, appendix "Texture Fetching".
 
 The guide has the formula, ``(1 - a)(1 - b) T[j, i] + a (1 - b) T[j, i + 1] + …`` with 8 bits of
-fraction for a and b. How weights and sums are rounded it does not say; this is how an H200 does it,
-found from ``tests/golden/textures-h200.xz`` and equal to that in every bit:
+fraction for a and b, but not the rounding of weights and sums. It was derived from results of an
+H200 (``tests/golden/textures-h200.xz``) and reproduces them bit for bit:
 
-- ``ab`` is rounded to 8 bits; the other three weights are what is left of a, of b and of 1.
+- ``ab`` is rounded to 8 bits; the other three weights are the remainders of a, of b and of 1.
 - Integers are summed without rounding. The sum becomes a fraction of 16 bits, rounded to nearest.
-- Floats are cut off 4 bits below the last bit of the largest, then summed without rounding. The sum
+- Floats are truncated 4 bits below the last bit of the largest, then summed exactly. The sum
   is rounded to the texels' own format, a tie away from zero.
 
-Which exponent counts as the largest where the largest texel has no weight, what becomes of
-subnormals, and which NaN comes out has not been measured.
+The largest exponent when the largest texel has no weight, subnormals and NaN payloads have not been
+measured.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ _GUARD = 4  # bits below the last of the largest texel that the others keep
 
 
 def filtered(corners: Array, kind: np.dtype[np.generic], right: Array, below: Array) -> Array:
-    """Sums of four texels, as floats.
+    """Return weighted sums of four texels, as floats.
 
     Args:
-        corners: T[j, i], T[j, i + 1], T[j + 1, i], T[j + 1, i + 1]: of each a row of channels for
-            each lane.
-        kind: What a channel is in memory.
+        corners: T[j, i], T[j, i + 1], T[j + 1, i], T[j + 1, i + 1]: for each a row of channels per
+            lane.
+        kind: The type of a channel in memory.
         right: Steps from i towards i + 1.
         below: Steps from j towards j + 1.
     """
@@ -85,7 +85,7 @@ def _sums_of_floats(corners: Array, weights: Array, kind: np.dtype[np.generic]) 
 
 
 def _last_bit(magnitude: Array, kind: np.dtype[Any]) -> Array:
-    """What the last bit of a number is worth in its format."""
+    """Return the value of the last bit of a number in its format."""
     format_ = np.finfo(kind)
     exponent = np.maximum(np.frexp(magnitude)[1] - 1, format_.minexp)
     worth: Array = np.ldexp(1.0, exponent - format_.nmant)

@@ -1,8 +1,8 @@
 """The registers of one function at one call depth, and its blocks bound to them.
 
-Binding turns the uses of a block's operations into numpy views once, so that running the block
-is calling functions with arrays. Code bound to a window of lanes is kept: a loop, or the next batch
-of thread blocks, runs it again.
+Binding resolves the uses of a block's operations to numpy views once, so that executing the block
+means calling functions with arrays. Bound code is cached by lane range: a loop, or the next thread
+blocks of the batch, executes it again.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ _STAGGER = 5 * 64  # registers that begin on the same cache set would push each 
 
 @dataclass(frozen=True, slots=True)
 class Code:
-    """A block bound to a window: calls to make in order, and the predicate to part by."""
+    """A block bound to the registers of some lanes: calls in order, and the branch condition."""
 
     entries: list[Entry]
     condition: Array | None
@@ -57,23 +57,23 @@ class Code:
 class Frame:
     """The registers of one function for all lanes of a batch.
 
-    ``home`` holds a value per lane, or a single one where all lanes have the same. ``bank`` is
-    where lanes that are not contiguous are gathered to run.
+    ``registers`` is the register file: a value per lane, or a single one if all lanes have the
+    same. ``compacted`` are the gathered registers of active lanes that are not contiguous.
     """
 
     def __init__(self, batch: Batch, function: FunctionCode, depth: int) -> None:
         self.batch = batch
         self.function = function
         self.depth = depth
-        self.home = self._home()
-        self.bank = [array if len(array) == 1 else None for array in self.home]
+        self.registers = self._register_file()
+        self.compacted = [array if len(array) == 1 else None for array in self.registers]
         self._code: dict[tuple[int, bool, int, int], Code] = {}
         for operation in function.prologue:
-            window = _Window(self, self.home, 0, 1)
-            for call, arguments in window.bind(operation):
+            view = _RegisterView(self, self.registers, 0, 1)
+            for call, arguments in view.bind(operation):
                 call(*arguments)
 
-    def _home(self) -> list[Array]:
+    def _register_file(self) -> list[Array]:
         slots = self.function.slots
         sizes = [_bytes_per_lane(slot) * self.batch.lanes + _STAGGER for slot in slots]
         memory = np.zeros(sum(-(-size // 64) * 64 for size in sizes) + 64, dtype=np.uint8)
@@ -93,9 +93,9 @@ class Frame:
         return arrays
 
     def code(self, active: Active, block: BlockCode) -> Code:
-        """The block bound to the window of the active lanes."""
+        """Return the block bound to the registers of the active lanes."""
         start = active.members.start if isinstance(active.members, slice) else 0
-        key = (block.index, active.home, start, active.width)
+        key = (block.index, active.in_place, start, active.width)
         code = self._code.get(key)
         if code is None:
             if len(self._code) >= _CODE_KEPT:
@@ -104,69 +104,71 @@ class Frame:
         return code
 
     def _bind(self, active: Active, block: BlockCode, start: int) -> Code:
-        if not active.home:
-            self._make_bank(block.reads | block.writes)
-        arrays = self.home if active.home else self.bank
-        window = _Window(self, arrays, start, active.width)
+        if not active.in_place:
+            self._allocate_compacted(block.reads | block.writes)
+        arrays = self.registers if active.in_place else self.compacted
+        view = _RegisterView(self, arrays, start, active.width)
         entries: list[Entry] = []
         for operation in block.operations:
-            entries.extend(window.bind(operation))
+            entries.extend(view.bind(operation))
         terminator = block.terminator
         condition = None
         if terminator.condition is not None:
-            condition = window.stored(terminator.condition)
+            condition = view.stored(terminator.condition)
         return self.batch.observer.bound(self.batch, block, Code(entries, condition, terminator))
 
     def view(self, active: Active, use: Use) -> Array:
-        """The values of an operand over the window of the active lanes."""
+        """Return the values of an operand for the members of the active lanes."""
         start = active.members.start if isinstance(active.members, slice) else 0
-        window = _Window(self, self.home if active.home else self.bank, start, active.width)
-        values = window.source(use)
+        view = _RegisterView(
+            self, self.registers if active.in_place else self.compacted, start, active.width
+        )
+        values = view.source(use)
         if isinstance(use, RegisterUse) and use.negated:
             return np.logical_not(values)
         return values
 
-    def home_values(self, use: Use, lanes: Lanes) -> Array:
-        """The values of an operand for lanes whose registers are at home."""
-        window = _Window(self, self.home, 0, self.batch.lanes)
-        return window.source(use)[lanes]
+    def register_values(self, use: Use, lanes: Lanes) -> Array:
+        """Return the values of an operand in the register file."""
+        view = _RegisterView(self, self.registers, 0, self.batch.lanes)
+        return view.source(use)[lanes]
 
-    def write_home(self, use: RegisterUse, lanes: Lanes, values: Array) -> None:
-        """Write a register of lanes whose registers are at home."""
-        _Window(self, self.home, 0, self.batch.lanes).stored(use)[lanes] = values
+    def write_registers(self, use: RegisterUse, lanes: Lanes, values: Array) -> None:
+        """Write a register in the register file."""
+        _RegisterView(self, self.registers, 0, self.batch.lanes).stored(use)[lanes] = values
 
-    # --- the bank --------------------------------------------------------------------------------
+    # --- compacted registers ---------------------------------------------------------------------
 
-    def _make_bank(self, slots: int) -> None:
+    def _allocate_compacted(self, slots: int) -> None:
         for slot in each(slots):
-            if self.bank[slot] is None:
-                self.bank[slot] = np.zeros_like(self.home[slot])
+            if self.compacted[slot] is None:
+                self.compacted[slot] = np.zeros_like(self.registers[slot])
 
-    def load(self, members: Indices, slots: int) -> None:
-        """Gather slots of some lanes into the bank."""
-        self._make_bank(slots)
+    def gather(self, members: Indices, slots: int) -> None:
+        """Gather slots of some lanes into the compacted registers."""
+        self._allocate_compacted(slots)
         for slot in each(slots):
-            bank = self.bank[slot]
-            assert bank is not None
-            self.home[slot].take(members, axis=0, out=bank[: len(members)], mode="clip")
+            values = self.compacted[slot]
+            assert values is not None
+            self.registers[slot].take(members, axis=0, out=values[: len(members)], mode="clip")
 
-    def store(self, lanes: Lanes, positions: Indices | slice, slots: int) -> None:
-        """Put slots of lanes that are at some positions of the bank back home."""
+    def write_back(self, lanes: Lanes, positions: Indices | slice, slots: int) -> None:
+        """Write slots of compacted lanes at some positions to the register file."""
         for slot in each(slots):
-            bank = self.bank[slot]
-            assert bank is not None
-            self.home[slot][lanes] = bank[positions]
+            values = self.compacted[slot]
+            assert values is not None
+            self.registers[slot][lanes] = values[positions]
 
-    def repack(self, positions: Indices, slots: int) -> None:
-        """Move what is at some positions of the bank to its front."""
+    def compact(self, positions: Indices, slots: int) -> None:
+        """Move the compacted registers at some positions to the front."""
         for slot in each(slots):
-            bank = self.bank[slot]
-            assert bank is not None
-            bank[: len(positions)] = bank.take(positions, axis=0)
+            values = self.compacted[slot]
+            assert values is not None
+            values[: len(positions)] = values.take(positions, axis=0)
 
 
-class _Window:
-    """Part of the arrays of a frame, to bind operations to."""
+class _RegisterView:
+    """A range of the register file, or the compacted registers, to bind operations to."""
 
     def __init__(
         self, frame: Frame, arrays: list[Array] | list[Array | None], start: int, width: int
@@ -179,7 +181,7 @@ class _Window:
         self._scratch_used = 0
 
     def bind(self, operation: Operation) -> list[Entry]:
-        """The calls that carry out an operation."""
+        """Return the calls that execute an operation."""
         self._scratch_used = 0
         entries: list[Entry] = []
         sources = tuple(self._source(use, entries) for use in operation.sources)
@@ -204,7 +206,7 @@ class _Window:
         return values
 
     def source(self, use: Use) -> Array:
-        """The values of a source, one per lane of the window."""
+        """Return the values of a source, one per lane of the view."""
         match use:
             case RegisterUse():
                 return self._broadcast(self.stored(use))
@@ -238,7 +240,7 @@ class _Window:
                 raise AssertionError(f"{use} is no destination")
 
     def stored(self, use: RegisterUse) -> Array:
-        """A register in the window as its type; a narrower type sees its low part."""
+        """Return a register as its type; a narrower type reads its low part."""
         array = self.arrays[use.slot]
         assert array is not None, self.frame.function.slots[use.slot]
         if len(array) > 1:
@@ -285,7 +287,7 @@ class _Window:
 
 
 class _ActionCall:
-    """An action bound to arrays; where the window has holes, it is given the lanes without them."""
+    """An action bound to arrays; inactive lanes are removed from them before the call."""
 
     __slots__ = ("action", "batch", "destinations", "site", "sources")
 
@@ -318,7 +320,7 @@ class _ActionCall:
 
 
 def each(slots: int) -> list[int]:
-    """The numbers of the bits that are set."""
+    """Return the indices of the bits that are set."""
     found = []
     while slots:
         low = slots & -slots

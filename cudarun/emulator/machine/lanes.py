@@ -1,4 +1,4 @@
-"""Sets of lanes: a slice where they are contiguous, else a sorted array of positions."""
+"""Sets of lanes: a slice if they are contiguous, else a sorted array of indices."""
 
 from __future__ import annotations
 
@@ -13,36 +13,36 @@ Lanes = slice | Indices
 
 
 def count(lanes: Lanes) -> int:
-    """How many lanes there are."""
+    """Return the number of lanes."""
     if isinstance(lanes, slice):
         return int(lanes.stop - lanes.start)
     return len(lanes)
 
 
 def first(lanes: Lanes) -> int:
-    """The lowest lane."""
+    """Return the lowest lane."""
     return int(lanes.start if isinstance(lanes, slice) else lanes[0])
 
 
 def last(lanes: Lanes) -> int:
-    """The highest lane."""
+    """Return the highest lane."""
     return int(lanes.stop - 1 if isinstance(lanes, slice) else lanes[-1])
 
 
 def indices(lanes: Lanes) -> Indices:
-    """The lanes as an array."""
+    """Return the lanes as an array."""
     if isinstance(lanes, slice):
         return np.arange(lanes.start, lanes.stop, dtype=np.intp)
     return lanes
 
 
 def pick(lanes: Lanes, positions: Indices) -> Indices:
-    """The lanes at some positions of a set."""
+    """Return the lanes at some positions of a set."""
     return positions + lanes.start if isinstance(lanes, slice) else lanes[positions]
 
 
 def of(positions: Indices) -> Lanes:
-    """A set from sorted positions."""
+    """Return a set from sorted indices."""
     length = len(positions)
     if length and positions[-1] - positions[0] == length - 1:
         return slice(int(positions[0]), int(positions[0]) + length)
@@ -50,7 +50,7 @@ def of(positions: Indices) -> Lanes:
 
 
 def union(parts: Sequence[Lanes]) -> Lanes:
-    """The lanes of several sets, no lane being in two of them."""
+    """Return the union of disjoint sets."""
     if len(parts) == 1:
         return parts[0]
     lowest = min(map(first, parts))
@@ -63,7 +63,7 @@ def union(parts: Sequence[Lanes]) -> Lanes:
 
 
 def select(lanes: Lanes, chosen: npt.NDArray[np.bool_]) -> Lanes:
-    """The lanes for which ``chosen``, one value per lane of the set, is true."""
+    """Return the lanes for which ``chosen``, one value per lane of the set, is true."""
     positions = np.flatnonzero(chosen)
     if isinstance(lanes, slice):
         positions += lanes.start
@@ -72,7 +72,7 @@ def select(lanes: Lanes, chosen: npt.NDArray[np.bool_]) -> Lanes:
 
 
 def values(array: npt.NDArray[Any], lanes: Lanes) -> npt.NDArray[Any]:
-    """The items of an array over all lanes; an array of one item stands for all."""
+    """Return the items of an array over all lanes; an array of one item is broadcast."""
     if len(array) == 1:
         return np.broadcast_to(array, (count(lanes), *array.shape[1:]))
     return array[lanes]

@@ -1,4 +1,4 @@
-"""What all batches of one launch share: the program, memory, parameters and what is printed."""
+"""The state of one launch that all its batches share."""
 
 from __future__ import annotations
 
@@ -39,9 +39,9 @@ _RECURSIVE_BATCH = 1 << 11
 
 @dataclass(frozen=True, slots=True)
 class LaunchConfig:
-    """How a kernel is launched; sizes in bytes.
+    """The configuration of a launch; sizes in bytes.
 
-    ``parameters`` is the whole parameter buffer, ``cluster`` is ``None`` where nobody asked for
+    ``parameters`` is the whole parameter buffer, ``cluster`` is ``None`` for a launch without
     clusters, which are of one block then, ``stack_limit`` is ``CU_LIMIT_STACK_SIZE``,
     ``printf_fifo`` is ``CU_LIMIT_PRINTF_FIFO_SIZE``, ``textures`` the texture objects by handle.
     """
@@ -60,7 +60,7 @@ class LaunchConfig:
 
 @dataclass(frozen=True, slots=True)
 class DeviceTraits:
-    """What a kernel can ask about the device it runs on."""
+    """The properties of the device that a kernel can query."""
 
     ordinal: int = 0
     multiprocessors: int = 132
@@ -75,24 +75,24 @@ class Launch:
         kernel: The kernel.
         kernel_function: Its code.
         config: Grid, block and so on.
-        memories: Where global addresses can lie.
+        memories: The memories of global addresses.
         device: The device.
         grid_workspace: Memory for the barrier of a cooperative grid; 0 in other launches.
-        observer: Is told what the launch does.
-        printed: What the kernel printed so far.
+        observer: Notified of the actions of the launch.
+        printed: The text printed so far.
         block_threads: Threads per block.
         blocks: Blocks of the grid.
-        cluster: Blocks of a cluster in each direction.
-        cluster_blocks: All of them.
+        cluster: Blocks per cluster in each dimension.
+        cluster_blocks: Blocks per cluster.
         parameters: The parameter buffer, padded.
-        shared_bytes: Shared memory of a block, with the dynamic part.
-        shared_stride: From one block's shared memory to the next one's.
-        local_stride: From one lane's local memory to the next one's.
+        shared_bytes: Shared memory of a block, including the dynamic part.
+        shared_stride: Bytes from one block's shared memory to the next one's.
+        local_stride: Bytes from one lane's local memory to the next one's.
         functions: The functions of the program by name.
-        constants: Special registers that have one value throughout.
-        running: The batch whose turn it is.
-        ended: How many blocks have certainly ended.
-        constant_variables: Where the ``.const`` variables of the module lie: address and bytes.
+        constants: Special registers with one value for the whole launch.
+        running: The batch that is being executed.
+        ended: A lower bound of the number of completed blocks.
+        constant_variables: Address and bytes of each ``.const`` variable of the module.
     """
 
     def __init__(
@@ -167,19 +167,19 @@ class Launch:
     # --- code ------------------------------------------------------------------------------------
 
     def locate(self, number: int) -> tuple[FunctionCode, BlockCode]:
-        """The function and block that have a number in the program."""
+        """Return the function and block with an index in the program."""
         function = self._in_order[bisect_right(self._starts, number) - 1]
         return function, function.blocks[number - function.base]
 
     def function_at(self, address: int) -> FunctionCode | None:
-        """The function that a pointer points to."""
+        """Return the function that a pointer points to."""
         for name, start in self.program.functions.items():
             if start == address:
                 return self.functions.get(name)
         return None
 
     def address_of(self, space: str, name: str) -> int:
-        """The address of a variable in its space, or of a function."""
+        """Return the address of a variable in its space, or of a function."""
         if space == "shared":
             return self.kernel.shared[name]
         if space == "func":
@@ -187,7 +187,7 @@ class Launch:
         return self._symbols[name]
 
     def parameter(self, offset: int, ptx_type: Type) -> Array:
-        """A value in the parameter buffer, as an array of one."""
+        """Return a value in the parameter buffer, as an array of one."""
         values = self.parameters[offset : offset + ptx_type.bytes].view(ptx_type.dtype)
         if ptx_type.kind is TypeKind.PREDICATE or ptx_type.elements == 1:
             return values
@@ -196,7 +196,7 @@ class Launch:
     # --- batches ---------------------------------------------------------------------------------
 
     def blocks_per_batch(self) -> int:
-        """How many blocks run side by side: as many as keep their registers in the cache."""
+        """Return the number of blocks per batch: as many as have their registers in the cache."""
         if self.config.cooperative:
             return self.blocks
         function = self.kernel_function
@@ -210,14 +210,14 @@ class Launch:
         return min(blocks, self.blocks)
 
     def most_batches(self, size: int) -> int:
-        """How many batches can be under way: as many as the device has room for their blocks."""
+        """Return the maximum number of concurrent batches, by the device's resident blocks."""
         resident = self.device.threads_per_multiprocessor // max(self.block_threads, 1)
         return max(self.device.multiprocessors * max(resident, 1) // size, 1)
 
     def stack_overflow(
         self, threads: Threads, lane: int, function: FunctionCode, site: Site | None
     ) -> DeviceFault:
-        """The fault of a lane whose stack cannot hold the frame of one more function."""
+        """Return the fault of a lane whose stack has no room for another frame."""
         lines = [
             f"kernel {self.kernel.name}: stack overflow in a call of {function.name}",
             f"  {self.local_stride} bytes of stack per thread are used up "

@@ -1,7 +1,7 @@
-"""``vprintf``: what a kernel prints, formatted as C's ``printf`` does.
+"""``vprintf``: formatted output of a kernel, in the format of C's ``printf``.
 
 CUDA C++ Programming Guide, "Formatted output": the text of a call goes to a buffer of limited size
-that is written out when the kernel ends. Once it is full the oldest output is overwritten.
+that is written when the kernel ends. When it is full the oldest output is overwritten.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class PrintBuffer:
             self._used -= len(self._records.popleft()) + _RECORD_BYTES
 
     def take(self) -> bytes:
-        """All there is; the buffer is empty afterwards."""
+        """Return the text and clear the buffer."""
         text = b"".join(self._records)
         self._records.clear()
         self._used = 0
@@ -46,7 +46,7 @@ class PrintBuffer:
 
 
 class Arguments:
-    """The argument buffer of a call: values one after the other, each at its natural alignment."""
+    """The argument buffer of a call: consecutive values, each at its natural alignment."""
 
     def __init__(self, data: bytes) -> None:
         self._data = data
@@ -61,27 +61,27 @@ class Arguments:
         return value
 
     def integer(self, *, wide: bool, signed: bool) -> int:
-        """The next ``int`` or ``long long``."""
+        """Return the next ``int`` or ``long long``."""
         letter = "q" if wide else "i"
         return int(self._take("<" + (letter if signed else letter.upper()), 8 if wide else 4))
 
     def double(self) -> float:
-        """The next ``double``."""
+        """Return the next ``double``."""
         return float(self._take("<d", 8))
 
 
 def argument_bytes(template: bytes) -> int:
-    """The most bytes that the arguments of a format can take."""
+    """Return the maximum size of the arguments of a format, in bytes."""
     return 16 * (template.count(b"%") + template.count(b"*"))
 
 
 def render(template: bytes, arguments: Arguments, read_string: StringReader) -> bytes:
-    """The text of one call.
+    """Return the text of one call.
 
     Args:
         template: The format string without its final NUL.
-        arguments: Its arguments.
-        read_string: Gives the characters at a device address, for ``%s``.
+        arguments: The arguments.
+        read_string: Returns the characters at a device address, for ``%s``.
     """
 
     def one(match: re.Match[bytes]) -> bytes:

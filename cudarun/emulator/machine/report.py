@@ -1,4 +1,4 @@
-"""What a user reads of a kernel that dies, or still runs when its time is over."""
+"""Reports of faults, deadlocks and the thread states of a running kernel."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _PLACES_SHOWN = 4
 
 
 def describe(active: Active, what: str, lane: int, details: Sequence[str]) -> str:
-    """The report of a fault of one lane."""
+    """Return the report of a fault of one lane."""
     lines = [f"kernel {active.batch.launch.kernel.name}: {what}"]
     lines += [f"  {detail}" for detail in details]
     if active.site is not None:
@@ -32,14 +32,14 @@ def describe(active: Active, what: str, lane: int, details: Sequence[str]) -> st
 
 
 def place(site: Site) -> Iterable[str]:
-    """Where an instruction stands, in PTX and in the source."""
+    """Return the location of an instruction, in PTX and in the source."""
     yield f"at PTX line {site.line}: {site.text}"
     if site.source is not None:
         yield f"from {site.source}"
 
 
 def thread_name(threads: Threads, lane: int) -> str:
-    """A lane as the programmer calls it."""
+    """Return block and thread index of a lane as text."""
     block, thread = threads.coordinates(lane)
     return f"block ({_triple(block)}), thread ({_triple(thread)})"
 
@@ -55,7 +55,7 @@ def _callers(active: Active, lane: int) -> Iterable[str]:
 
 
 def describe_deadlock(batch: Batch) -> DeviceFault:
-    """The fault of lanes that wait for one another, or for lanes that will never come.
+    """Return the fault of lanes that wait for one another, or for lanes that never arrive.
 
     Hardware has no such report: there the kernel hangs.
     """
@@ -64,10 +64,9 @@ def describe_deadlock(batch: Batch) -> DeviceFault:
 
 
 def describe_standing(launch: Launch) -> str:
-    """Where the threads are that run or wait at this moment, between any two instructions.
+    """Return the states of the threads at this moment, between any two instructions.
 
-    Threads that have parted wait at different places for their turn: those places with the most
-    threads are told.
+    Diverged threads wait at different instructions; those with the most threads are listed.
     """
     lines = [f"kernel {launch.kernel.name}: {launch.ended} of {launch.blocks} blocks have ended"]
     batch = launch.running
@@ -87,7 +86,7 @@ def describe_standing(launch: Launch) -> str:
 
 
 def _parked(batch: Batch) -> list[str]:
-    """Those who wait for others, and where."""
+    """Yield the lanes that wait for others, and their location."""
     lines: list[str] = []
     for arrival in sorted(batch.barriers.arrivals, key=lambda a: lane_sets.first(a.lanes)):
         if arrival.path is None:
@@ -96,9 +95,9 @@ def _parked(batch: Batch) -> list[str]:
         lines += _waiters(batch, arrival.lanes, what, arrival.site)
     for _, lanes, site in batch.clusters.waiting:
         lines += _waiters(batch, lanes, "at the barrier of their cluster", site)
-    for path, lanes in batch.gated.items():
+    for path, lanes in batch.synchronizing.items():
         _, block = batch.launch.locate(path[-1])
-        whose = "member mask" if block.gate_warps == 1 else "warpgroup"
+        whose = "member mask" if block.sync_warps == 1 else "warpgroup"
         what = f"for the other threads of their {whose}"
         lines += _waiters(batch, lanes, what, block.operations[0].site)
     return lines
@@ -109,7 +108,7 @@ def _waiters(batch: Batch, lanes: Lanes, what: str, site: Site) -> list[str]:
 
 
 def _group(batch: Batch, lanes: Lanes, do: tuple[str, str], site: Site | None) -> list[str]:
-    """Some lanes that are at one place: what they do there, as one and as several."""
+    """Return the description of lanes in one state, in the singular and in the plural."""
     count = lane_sets.count(lanes)
     names = [
         thread_name(batch.threads, int(lane)) for lane in lane_sets.indices(lanes)[:_LANES_SHOWN]

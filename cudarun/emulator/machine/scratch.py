@@ -1,4 +1,4 @@
-"""Arrays to compute in: handed out again and again instead of being allocated."""
+"""Scratch arrays, which are reused instead of being allocated."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ Array = npt.NDArray[Any]
 class Scratch:
     """Numbered arrays per type, for ``lanes`` lanes each.
 
-    A large fresh array costs a hundred times what an operation on it does, because the system has
-    to find and clear its pages.
+    Allocating a large array takes a hundred times as long as an operation on it, because the system
+    has to find and clear its pages.
     """
 
     def __init__(self, lanes: int) -> None:
@@ -22,7 +22,7 @@ class Scratch:
         self._arrays: dict[tuple[np.dtype[Any], int], Array] = {}
 
     def take(self, dtype: np.dtype[Any], index: int, count: int, elements: int = 1) -> Array:
-        """The first ``count`` items of one array; two-dimensional for several ``elements``."""
+        """Return ``count`` items of one array; two-dimensional for several ``elements``."""
         key = (dtype, index)
         array = self._arrays.get(key)
         if array is None or len(array) < count * elements:

@@ -1,7 +1,7 @@
-"""State spaces and where generic addresses put them (PTX manual 5.1 and 6.4.1.1).
+"""State spaces and their windows in generic addresses (PTX manual 5.1 and 6.4.1.1).
 
 Global and constant addresses are generic addresses. Shared, local and parameter memory have windows
-of the generic address space; inside them an address of their own begins at 0. Device memory lies
+of the generic address space; inside a window, addresses of the space begin at 0. Device memory is
 above ``WINDOWS_END``.
 """
 
@@ -42,10 +42,10 @@ NULL_BYTES = 1 << 20
 
 
 class InGlobalOrConst:
-    """``isspacep.global`` and ``isspacep.const``: no window tells these two apart.
+    """``isspacep.global`` and ``isspacep.const``, which no window distinguishes.
 
-    As ptxas has it, an address is in the constant space if it is one of the ``.const`` variables of
-    the kernel's module, and then it is not in the global space; so is memory of a window not.
+    As with ptxas, an address is in the constant space, and not in the global one, if it is in a
+    ``.const`` variable of the kernel's module; addresses in a window are in neither.
     """
 
     def __init__(self, words: Words) -> None:
@@ -54,7 +54,7 @@ class InGlobalOrConst:
     def __call__(
         self, active: Active, sources: tuple[Array, ...], destinations: tuple[Array, ...]
     ) -> None:
-        """Compare with where the variables lie."""
+        """Compare with the addresses of the variables."""
         (address,), (answer,) = sources, destinations
         constant = np.zeros(len(address), dtype=np.bool_)
         for base, size in active.batch.launch.constant_variables:

@@ -1,4 +1,4 @@
-"""The stack of each lane: frames grow from the start of local memory, ``alloca`` from its end."""
+"""The stack of each lane: frames grow from the start of local memory, ``alloca`` from the end."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Stack:
     """Frames and dynamic allocations of all lanes of a batch, as offsets in local memory.
 
     Attributes:
-        limit: Per lane, where its dynamic allocations begin and frames have to end.
+        limit: Per lane, the start of its dynamic allocations, where frames must end.
     """
 
     def __init__(self, batch: Batch) -> None:
@@ -36,11 +36,11 @@ class Stack:
         self._limits: dict[int, Array] = {}
 
     def begin(self) -> None:
-        """New blocks are in the lanes."""
+        """Reset the stacks for new blocks."""
         self.limit[:] = self.batch.launch.local_stride
 
     def base(self, depth: int) -> Array:
-        """Per lane, where the local variables of the function at a call depth begin."""
+        """Return per lane the start of the local variables of the function at a call depth."""
         if depth not in self._bases:
             self._bases[depth] = np.zeros(self.batch.lanes, dtype=np.uint64)
             self._limits[depth] = np.zeros(self.batch.lanes, dtype=np.uint64)
@@ -54,10 +54,10 @@ class Stack:
         callee: FunctionCode,
         site: Site | None,
     ) -> None:
-        """Lanes call a function at the next depth.
+        """Push the frames of a function at the next depth.
 
         Raises:
-            DeviceFault: The stack of a lane cannot hold its frame.
+            DeviceFault: The stack of a lane has no room for its frame.
         """
         base = self.base(depth)[lanes] + np.uint64(caller.frame_bytes)
         over = base + np.uint64(callee.frame_bytes) > self.limit[lanes]
@@ -69,7 +69,7 @@ class Stack:
         self._limits[depth + 1][lanes] = self.limit[lanes]
 
     def leave(self, depth: int, lanes: Lanes) -> None:
-        """Lanes return from a function at a depth: what it allocated is free again."""
+        """Pop the frames of a function at a depth, including its dynamic allocations."""
         self.base(depth)
         self.limit[lanes] = self._limits[depth][lanes]
 
@@ -81,7 +81,7 @@ class StackAllocate:
         self.alignment = max(words.constants.get("align", 1), _LEAST_ALIGNMENT)
 
     def __call__(self, active: Active, sources: Arrays, destinations: Arrays) -> None:
-        """Take bytes from the end of local memory; the address is one of the local space."""
+        """Take bytes from the end of local memory; the address is in the local space."""
         stack, function = active.batch.stack, active.frame.function
         limit = active.per_lane(stack.limit)
         size = sources[0].astype(np.uint64)
@@ -105,7 +105,7 @@ class StackSave:
         self.words = words
 
     def __call__(self, active: Active, sources: Arrays, destinations: Arrays) -> None:
-        """Remember what is allocated."""
+        """Return the limit of dynamic allocations."""
         np.copyto(destinations[0], active.per_lane(active.batch.stack.limit), casting="unsafe")
 
 

@@ -1,14 +1,14 @@
-"""Texture objects and fetches from them: programming guide, appendix "Texture Fetching".
+"""Textures and their fetches: programming guide, appendix "Texture Fetching".
 
 A texture is an array T of N texels (N by M in two dimensions) of 1, 2 or 4 channels. A fetch with
-integer coordinates gets the texel that has them. One with floating point coordinates has them
-brought into the range of T by the address mode of each dimension, and gets the texel at their
-`floor` (``POINT``) or the texels around them, weighted (``LINEAR``: `machine.filtering`).
+integer coordinates returns that texel. Floating-point coordinates are brought into the range of T
+by the address mode of each dimension; the fetch returns the texel at their `floor` (``POINT``) or
+the weighted sum of the texels around them (``LINEAR``: `machine.filtering`).
 
-What the guide leaves open is as an H200 does it (``tests/golden/textures-h200.xz``): channels that
-a texture has not are zero; the fraction of a coordinate that wraps or is mirrored has 21 bits, the
-others are cut off. A texture of one dimension is to a filter one of two with a single row, at y = 0
-between that row and the one before it.
+Undocumented details follow an H200 (``tests/golden/textures-h200.xz``): missing channels are zero;
+the fraction of a coordinate that wraps or is mirrored is truncated to 21 bits. A filter treats a
+one-dimensional texture as two-dimensional with a single row, at y = 0 between that row and the one
+before it.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _REGISTERS: dict[str, type[np.generic]] = {"f": np.float32, "i": np.int32, "u": 
 
 
 class AddressMode(IntEnum):
-    """What becomes of coordinates out of range: ``CUaddress_mode``."""
+    """The handling of coordinates out of range: ``CUaddress_mode``."""
 
     WRAP = 0
     CLAMP = 1
@@ -41,10 +41,10 @@ class AddressMode(IntEnum):
 
 
 class BeyondMemory(Exception):
-    """A fetch of a texel that the memory of a texture does not reach to.
+    """A fetch of a texel beyond the end of the texture's memory.
 
     Attributes:
-        lane: The first that does so.
+        lane: The first lane with such a fetch.
     """
 
     def __init__(self, lane: int) -> None:
@@ -57,9 +57,9 @@ class Texels:
     """Texels in memory, in rows that may overlap.
 
     Attributes:
-        bytes: The memory from the first texel on, which may be less than a texture shows.
-        dtype: One channel.
-        channels: How many a texel has.
+        bytes: The memory from the first texel on, which may be smaller than the texture.
+        dtype: The type of one channel.
+        channels: Channels per texel.
         pitch: Bytes from the start of a row to that of the next.
     """
 
@@ -69,7 +69,7 @@ class Texels:
     pitch: int
 
     def at(self, columns: Array, rows: Array) -> Array:
-        """Texels, a row of channels for each.
+        """Return texels, a row of channels for each.
 
         Raises:
             BeyondMemory: One of them is not in memory.
@@ -86,17 +86,17 @@ class Texels:
 
 @dataclass(frozen=True, eq=False)
 class Texture:
-    """What a texture object holds.
+    """The properties of a texture object.
 
     Attributes:
-        texels: Gives the texels; ``None`` where their memory has been freed.
-        width: Texels of a row.
+        texels: Returns the texels; ``None`` if their memory has been freed.
+        width: Texels per row.
         height: Rows; 0 in one dimension.
-        modes: How coordinates are brought into range, by dimension.
-        linear: Whether fetches by floating point coordinates filter.
-        normalized: Whether coordinates go from 0 to 1.
-        promoted: Whether integers are read as fractions of the largest: 255 as 1.0.
-        fetch_only: It is linear memory, which has integer coordinates only.
+        modes: The address mode of each dimension.
+        linear: Filter fetches with floating-point coordinates.
+        normalized: Coordinates are from 0 to 1.
+        promoted: Integers are read as fractions of the largest: 255 as 1.0.
+        fetch_only: The texture is linear memory, which has integer coordinates only.
         border: The texel beyond the border, as 32-bit words.
     """
 
@@ -112,16 +112,16 @@ class Texture:
 
     @property
     def dimensions(self) -> int:
-        """How many coordinates its texels have."""
+        """The number of coordinates of a texel."""
         return 2 if self.height else 1
 
     @property
     def sizes(self) -> tuple[int, int]:
-        """The texels of a row, and the rows: one in one dimension."""
+        """Texels per row, and rows: one in one dimension."""
         return (self.width, max(self.height, 1))
 
     def unsuited(self, dimensions: int, *, whole: bool) -> str | None:
-        """Why it has no fetch of so many coordinates, ``whole`` numbers or others."""
+        """Return the reason why such a fetch is invalid, by number and kind of its coordinates."""
         if dimensions != self.dimensions:
             return f"a fetch of {dimensions} dimensions from a texture of {self.dimensions}"
         if self.fetch_only and not whole:
@@ -133,10 +133,10 @@ class Texture:
     # --- fetches ---------------------------------------------------------------------------------
 
     def fetch(self, texels: Texels, coordinates: list[Array], *, whole: bool) -> Array:
-        """The values at coordinates, one for each dimension: a row of four words for each lane.
+        """Return the values at coordinates (an array per dimension): four words per lane.
 
         Raises:
-            BeyondMemory: A texel is not in the memory of the texture.
+            BeyondMemory: A texel is beyond the memory of the texture.
         """
         if self.dimensions == 1:
             coordinates = [*coordinates, np.zeros_like(coordinates[0])]
@@ -153,7 +153,7 @@ class Texture:
         return self._words(texels, self._values(texels, places, self.modes))
 
     def _scaled(self, coordinate: Array, size: int, mode: AddressMode) -> Array:
-        """A coordinate in texels, wrapped or mirrored if its mode says so."""
+        """Return a coordinate in texels, wrapped or mirrored if its mode says so."""
         coordinate = np.nan_to_num(coordinate, nan=0.0, posinf=np.inf, neginf=-np.inf)
         if self.normalized:
             if mode in (AddressMode.WRAP, AddressMode.MIRROR):
@@ -166,7 +166,7 @@ class Texture:
         return np.clip(coordinate, -_FARTHEST, _FARTHEST)
 
     def _filtered(self, texels: Texels, scaled: list[Array]) -> Array:
-        """The four texels around places, by how far a place is from the middle of each."""
+        """Return filtered texels, weighted by the distance of a position from their centers."""
         # The nearest step; from the middle between two, the next.
         steps = [np.floor(place * STEPS - STEPS / 2 + 0.5).astype(np.int64) for place in scaled]
         corners = [
@@ -180,7 +180,7 @@ class Texture:
     def _values(
         self, texels: Texels, places: list[Array], modes: tuple[AddressMode, ...] | None
     ) -> Array:
-        """The texels at whole places, as four channels; without modes all beyond T is zero."""
+        """Return texels at integer positions, as four channels; without modes zero beyond T."""
         outside = np.zeros(len(places[0]), dtype=np.bool_)
         inside = []
         for dimension, (place, size) in enumerate(zip(places, self.sizes, strict=True)):
@@ -202,7 +202,7 @@ class Texture:
         return values
 
     def _words(self, texels: Texels, values: Array) -> Array:
-        """Values as registers have them: integers as integers or as fractions."""
+        """Return values as in registers: integers as integers or as fractions."""
         if self.promoted:
             most = np.float64(np.iinfo(texels.dtype).max)
             values = np.maximum(values / most, -1.0).astype(np.float32)

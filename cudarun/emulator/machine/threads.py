@@ -1,4 +1,4 @@
-"""Which thread a lane is: blocks, warps and special registers (PTX manual chapter 10)."""
+"""The threads of lanes: blocks, warps and special registers (PTX manual chapter 10)."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ class Threads:
     """The threads of a batch: lane ``i`` is thread ``i % threads`` of block ``i // threads``.
 
     Attributes:
-        lanes: For how many lanes there is room.
+        lanes: The maximum number of lanes.
         block_of: The block of each lane, within the batch.
-        cluster_of: Its cluster, within the batch.
-        slot_of: The place of each lane when warps are padded to 32 lanes.
+        cluster_of: The cluster of each lane, within the batch.
+        slot_of: The index of each lane when warps are padded to 32 lanes.
     """
 
     def __init__(self, launch: Launch, blocks: int) -> None:
@@ -51,7 +51,7 @@ class Threads:
         self._first = 0
 
     def place(self, first: int, blocks: int) -> None:
-        """Let the lanes be the threads of ``blocks`` blocks of the grid from ``first`` on."""
+        """Assign the lanes to ``blocks`` blocks of the grid from ``first`` on."""
         self._first = first
         number = np.arange(first, first + blocks, dtype=np.int64)
         self._coordinates[:blocks], self._ranks[:blocks] = _block_coordinates(self.launch, number)
@@ -62,7 +62,7 @@ class Threads:
     # --- special registers -----------------------------------------------------------------------
 
     def special(self, name: str) -> Array:
-        """A special register: a value per lane, or a single one."""
+        """Return a special register: a value per lane, or a single one."""
         if name not in self._special:
             self._special[name] = self._make(name)
         return self._special[name]
@@ -114,15 +114,15 @@ class Threads:
         return table[name]().astype(np.uint32)
 
     def coordinates(self, lane: int) -> tuple[Coordinates, Coordinates]:
-        """The block and the thread of a lane."""
+        """Return the block and the thread of a lane."""
         return place_of_thread(self.launch, self._first * self.threads + lane)
 
     # --- warps -----------------------------------------------------------------------------------
 
     def whole_warps(self, active: Active, together: int = 1) -> bool:
-        """Whether the active lanes are certainly all living lanes of their warps.
+        """Return whether the active lanes are known to be all live lanes of their warps.
 
-        Or of what several warps make ``together``.
+        Or of groups of several warps ``together``.
         """
         members = active.members
         if not isinstance(members, slice):
@@ -133,7 +133,7 @@ class Threads:
         return bool(members.start % unit == 0 and members.stop % unit == 0)
 
     def warp_bits(self, lanes: Lanes) -> Array:
-        """Per warp of the batch, the mask of its lanes that are among these."""
+        """Return per warp of the batch the mask of its lanes that are among these."""
         present = np.zeros(self.room * self.warps * WARP, dtype=np.bool_)
         present[self.slot_of[lanes]] = True
         return np.packbits(present.reshape(-1, WARP), axis=1, bitorder="little").view("<u4")[:, 0]
@@ -141,9 +141,9 @@ class Threads:
     def complete(
         self, lanes: Lanes, masks: Array, alive: Array, together: int = 1
     ) -> npt.NDArray[np.bool_]:
-        """For each of some lanes, whether all living lanes of its member mask are among them.
+        """Return for each lane whether all live lanes of its member mask are among these.
 
-        With several warps ``together``, whether all of them are, masks aside.
+        With several warps ``together``, whether all of them are, regardless of masks.
         """
         here = self.warp_bits(lanes)
         living = self.warp_bits(np.flatnonzero(alive))
@@ -159,7 +159,7 @@ class Threads:
 
 
 def place_of_thread(launch: Launch, number: int) -> tuple[Coordinates, Coordinates]:
-    """The block and the thread that have a number in the grid, counted block by block."""
+    """Return the block and the thread with a linear index in the grid, block by block."""
     x, y, _ = launch.config.block
     block, thread = divmod(number, launch.block_threads)
     (place,), _ = _block_coordinates(launch, np.array([block]))
@@ -170,7 +170,7 @@ def place_of_thread(launch: Launch, number: int) -> tuple[Coordinates, Coordinat
 
 
 def _block_coordinates(launch: Launch, number: Array) -> tuple[Array, Array]:
-    """Where blocks are in the grid and in their cluster; a cluster's have numbers in a row."""
+    """Return coordinates of blocks in grid and cluster; a cluster's blocks are consecutive."""
     cluster = launch.cluster
     size = cluster[0] * cluster[1] * cluster[2]
     x, y, z = launch.config.grid

@@ -1,8 +1,7 @@
 """Operations between the lanes of a warp (PTX manual 9.7.9.6 and 9.7.13): shuffle, vote, match.
 
-A synchronous action is the first operation of its block, and the batch lets lanes enter only when
-all living lanes of their member mask are there: that of the last source, or the whole warp or
-warpgroup.
+A synchronous action is the first operation of its block, which the batch dispatches only when all
+live lanes of the member mask have arrived: that of the last source, or the whole warp or warpgroup.
 """
 
 from __future__ import annotations
@@ -24,10 +23,10 @@ _SHUFFLES_KEPT = 64
 
 
 class WarpAction:
-    """What the operations have in common: where lanes are in their warps.
+    """Base of the operations: the positions of lanes in their warps.
 
     Attributes:
-        waits_for: ``"mask"``, ``"warp"`` or ``"warpgroup"``; empty if lanes wait for nobody.
+        waits_for: ``"mask"``, ``"warp"`` or ``"warpgroup"``; empty without synchronization.
     """
 
     waits_for: ClassVar[str] = "mask"
@@ -36,28 +35,28 @@ class WarpAction:
         self.words = words
 
     def slots(self, active: Active) -> Array:
-        """The place of each active lane when warps are padded to 32 lanes."""
+        """Return the index of each active lane when warps are padded to 32 lanes."""
         return active.per_lane(active.batch.threads.slot_of)
 
     def spread(self, active: Active, slots: Array, values: Array, fill: Array | int = 0) -> Array:
-        """Values by warp and lane; ``fill`` where no lane is active."""
+        """Return values by warp and lane; ``fill`` for inactive lanes."""
         threads = active.batch.threads
         table = np.full(threads.room * threads.warps * WARP, fill, dtype=values.dtype)
         table[slots] = values
         return table.reshape(-1, WARP)
 
     def bits(self, active: Active, slots: Array, values: Array) -> Array:
-        """Per active lane, the mask of the lanes of its warp whose value is true."""
+        """Return per active lane the mask of the lanes of its warp whose value is true."""
         masks: Array = pack(self.spread(active, slots, values))[slots // WARP]
         return masks
 
     def present(self, active: Active, slots: Array) -> Array:
-        """Per active lane, the mask of the active lanes of its warp."""
+        """Return per active lane the mask of the active lanes of its warp."""
         return self.bits(active, slots, np.ones(len(slots), dtype=np.bool_))
 
 
 def pack(table: Array) -> Array:
-    """Rows of 32 truth values as words, the first value in the lowest bit."""
+    """Return rows of 32 truth values as words, the first value in the lowest bit."""
     packed: Array = np.packbits(table, axis=-1, bitorder="little").view("<u4")[..., 0]
     return packed
 
@@ -68,7 +67,7 @@ class Shuffle(WarpAction):
     def __call__(
         self, active: Active, sources: tuple[Array, ...], destinations: tuple[Array, ...]
     ) -> None:
-        """Destinations are the value and, where wanted, whether the lane was in range."""
+        """Write the value and, if requested, whether the lane was in range."""
         value, b, c, _ = sources
         index, in_range = self._origin(active, b, c)
         result = value.take(index)
@@ -77,7 +76,7 @@ class Shuffle(WarpAction):
             np.copyto(destinations[1], in_range)
 
     def _origin(self, active: Active, b: Array, c: Array) -> tuple[Array, Array]:
-        """Per lane, which active lane it reads, and whether that was in range."""
+        """Return per lane the active lane that it reads, and whether that was in range."""
         uniform = b.strides == c.strides == (0,)
         if not uniform or not active.batch.threads.whole_warps(active):
             return self._compute(active, b, c)
@@ -91,7 +90,7 @@ class Shuffle(WarpAction):
         return known
 
     def _repeated(self, active: Active, b: int, c: int) -> tuple[Array, Array]:
-        """The same for whole warps that all shuffle alike: one warp's pattern over and over."""
+        """Return the same for whole warps with one pattern, which is repeated."""
         width = min(active.batch.threads.threads, WARP)
         if active.batch.threads.threads % width:  # the last warp of each block is a short one
             count = active.count
@@ -105,7 +104,7 @@ class Shuffle(WarpAction):
     def _pattern(
         self, lane: Array, amount: Array | int, limit: Array | int, segment: Array | int
     ) -> tuple[Array, Array]:
-        """The lane that each lane of a warp names, and whether it is in range."""
+        """Return the lane that each lane of a warp names, and whether it is in range."""
         lowest = lane & segment
         highest = lowest | (limit & ~segment)
         other: Array
@@ -154,7 +153,7 @@ class Vote(WarpAction):
 
 
 class Match(WarpAction):
-    """``match.sync``: which lanes have the same value."""
+    """``match.sync``: the lanes with the same value."""
 
     def __call__(
         self, active: Active, sources: tuple[Array, ...], destinations: tuple[Array, ...]
@@ -176,7 +175,7 @@ class Match(WarpAction):
 
 
 class Reduce(WarpAction):
-    """``redux.sync``: one value from those of the member mask."""
+    """``redux.sync``: a reduction over the member mask."""
 
     def __call__(
         self, active: Active, sources: tuple[Array, ...], destinations: tuple[Array, ...]
@@ -207,7 +206,7 @@ _REDUCTIONS: dict[str, tuple[np.ufunc, int | None]] = {
 
 
 class ActiveMask(WarpAction):
-    """``activemask``: the lanes of the warp that run together now."""
+    """``activemask``: the active lanes of the warp."""
 
     waits_for = ""
 
@@ -224,7 +223,7 @@ class Elect(WarpAction):
     def __call__(
         self, active: Active, sources: tuple[Array, ...], destinations: tuple[Array, ...]
     ) -> None:
-        """Destinations are the leader's lane and whether a lane is it."""
+        """Write the leader's lane and whether a lane is the leader."""
         slots = self.slots(active)
         here = self.present(active, slots) & sources[0]
         lowest = here & (~here + np.uint32(1))

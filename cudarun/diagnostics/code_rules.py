@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from cudarun.bindings import toolkit_installation
-from cudarun.diagnostics.case import Explanation, RefusalFacts, listed
+from cudarun.diagnostics.refusals import Explanation, RefusalFacts, listed
 from cudarun.images.demangle import demangle
 
 _STANDARD_HEADER = re.compile(r"[a-z_]+")  # <vector>: no other has a name without a suffix

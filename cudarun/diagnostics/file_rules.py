@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cudarun.diagnostics.case import Explanation, RefusalFacts, listed
+from cudarun.diagnostics.refusals import Explanation, RefusalFacts, listed
 from cudarun.images.identify import ImageKind
 
 

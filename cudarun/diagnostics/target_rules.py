@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cudarun.diagnostics.case import (
+from cudarun.diagnostics.refusals import (
     Explanation,
     RefusalFacts,
     place_text,

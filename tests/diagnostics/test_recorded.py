@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from cudarun.diagnostics.case import LoadTarget
+from cudarun.diagnostics.refusals import LoadTarget
 from cudarun.errors import CudarunError, ImageRefused
 from cudarun.session.image.diagnosis import diagnose
 from cudarun.session.image.image import Image

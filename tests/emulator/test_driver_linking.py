@@ -4,8 +4,8 @@ import re
 
 import pytest
 
-from cudarun.emulator.host import linking
-from cudarun.emulator.host.linking import Linker, LinkError, LinkInput
+from cudarun.emulator.host import linker
+from cudarun.emulator.host.linker import Linker, LinkError, LinkInput
 from cudarun.ptx.parser import parse
 
 HEADER = ".version {version}\n.target sm_80\n.address_size 64\n"
@@ -55,7 +55,7 @@ def text(body, version="8.0"):
 @pytest.fixture(autouse=True)
 def parse_only(monkeypatch):
     """What the merged text means is the compiler's business; here it must parse."""
-    monkeypatch.setattr(linking, "compile_text", parse)
+    monkeypatch.setattr(linker, "compile_text", parse)
 
 
 def linked(*inputs):
@@ -204,7 +204,7 @@ def test_no_definition():
 
 def test_an_image_with_no_definition_is_not_compiled(monkeypatch):
     compiled = []
-    monkeypatch.setattr(linking, "compile_text", compiled.append)
+    monkeypatch.setattr(linker, "compile_text", compiled.append)
     assert "main_kernel" in linked(MAIN)
     assert compiled == []
     whole = linked(MAIN, PART)

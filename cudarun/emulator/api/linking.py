@@ -15,7 +15,7 @@ from cudarun.emulator.host.contexts import Context
 from cudarun.emulator.host.handles import Handle, handle_value
 from cudarun.emulator.host.images import NotLoadable, image_file, ptx_text
 from cudarun.emulator.host.jit import DriverJitOptions, compile_text, information, jit_refusal
-from cudarun.emulator.host.linking import Linker, LinkError, LinkInput
+from cudarun.emulator.host.linker import Linker, LinkError, LinkInput
 from cudarun.emulator.host.process import process
 from cudarun.emulator.host.refusal import Refusal
 from cudarun.ptx.errors import PtxError

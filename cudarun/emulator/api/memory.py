@@ -9,7 +9,7 @@ from cuda.bindings.driver import CUdeviceptr, CUmem_advise, CUpointer_attribute
 
 from cudarun.emulator.api.calls import call, enqueue
 from cudarun.emulator.host.addresses import Bytes, HostPointer, address_of, host_bytes
-from cudarun.emulator.host.buffers import (
+from cudarun.emulator.host.allocations import (
     DEVICE_KINDS,
     AllocationKind,
     DriverAllocation,
@@ -45,7 +45,9 @@ def allocated(
         except Refusal:
             memory.free(address)
             raise
-    return process.buffers.add(DriverAllocation(address, size, kind, context, memory, flags, pool))
+    return process.allocations.add(
+        DriverAllocation(address, size, kind, context, memory, flags, pool)
+    )
 
 
 # --- allocation ----------------------------------------------------------------------------------
@@ -89,14 +91,14 @@ def cuMemFree(dptr: Handle) -> None:
     process.current()
     address = handle_value(dptr)
     if address:
-        process.buffers.release(address, *DEVICE_KINDS)
+        process.allocations.release(address, *DEVICE_KINDS)
 
 
 @call()
 def cuMemFreeAsync(dptr: Handle, hStream: Handle) -> None:
     """Free device memory, in the order of a stream."""
     process.ready(process.stream(hStream).context.device)
-    process.buffers.release(handle_value(dptr), AllocationKind.DEVICE)
+    process.allocations.release(handle_value(dptr), AllocationKind.DEVICE)
 
 
 @call(1)
@@ -120,7 +122,7 @@ def cuMemHostAlloc(bytesize: int, Flags: int) -> int:
 def cuMemFreeHost(p: HostPointer) -> None:
     """Free page-locked host memory."""
     process.current()
-    process.buffers.release(address_of(p), AllocationKind.PAGE_LOCKED)
+    process.allocations.release(address_of(p), AllocationKind.PAGE_LOCKED)
 
 
 @call()
@@ -129,10 +131,10 @@ def cuMemHostRegister(p: HostPointer, bytesize: int, Flags: int) -> None:
     context, address = process.current(), address_of(p)
     if bytesize == 0 or address == 0 or Flags & ~_HOST_REGISTER_FLAGS:
         raise Refusal("INVALID_VALUE", "no memory, or unknown CU_MEMHOSTREGISTER flags")
-    if process.buffers.find(address) or process.buffers.find(address + bytesize - 1):
+    if process.allocations.find(address) or process.allocations.find(address + bytesize - 1):
         raise Refusal("HOST_MEMORY_ALREADY_REGISTERED", f"some of the range at {address:#x} is")
     memory = process.register(address, bytesize, AllocationKind.REGISTERED.value)
-    process.buffers.add(
+    process.allocations.add(
         DriverAllocation(address, bytesize, AllocationKind.REGISTERED, context, memory, Flags)
     )
 
@@ -142,7 +144,7 @@ def cuMemHostUnregister(p: HostPointer) -> None:
     """Undo `cuMemHostRegister`."""
     process.current()
     address, refusal = address_of(p), "HOST_MEMORY_NOT_REGISTERED"
-    process.buffers.release(address, AllocationKind.REGISTERED, refusal=refusal)
+    process.allocations.release(address, AllocationKind.REGISTERED, refusal=refusal)
 
 
 @call(1)
@@ -164,7 +166,7 @@ def cuMemHostGetFlags(p: HostPointer) -> int:
 
 
 def _page_locked(address: int) -> DriverAllocation:
-    buffer = process.buffers.find(address)
+    buffer = process.allocations.find(address)
     if buffer is None or buffer.on_device:
         raise Refusal("INVALID_VALUE", f"{address:#x} is not in page-locked memory")
     return buffer
@@ -374,7 +376,7 @@ def cuMemsetD32Async(dstDevice: Handle, ui: int, N: int, hStream: Handle) -> Non
 def cuPointerGetAttribute(attribute: CUpointer_attribute, ptr: Handle) -> object:
     """Return an attribute of an address."""
     address = handle_value(ptr)
-    buffer = process.buffers.find(address)
+    buffer = process.allocations.find(address)
     if buffer is None:
         raise Refusal("INVALID_VALUE", f"{address:#x} is not known to CUDA")
     return buffer.attribute(attribute, address)
@@ -388,7 +390,7 @@ def cuPointerGetAttributes(
     if len(attributes) < numAttributes:
         raise RuntimeError(f"List is too small: {len(attributes)} < {numAttributes}")
     address = handle_value(ptr)
-    buffer = process.buffers.find(address)
+    buffer = process.allocations.find(address)
     if buffer is None:
         return [attribute_of_nothing(attribute) for attribute in attributes[:numAttributes]]
     return [buffer.attribute(attribute, address) for attribute in attributes[:numAttributes]]

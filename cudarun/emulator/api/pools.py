@@ -17,7 +17,7 @@ from cuda.bindings.driver import (
 
 from cudarun.emulator.api.calls import call
 from cudarun.emulator.api.memory import allocated
-from cudarun.emulator.host.buffers import AllocationKind
+from cudarun.emulator.host.allocations import AllocationKind
 from cudarun.emulator.host.handles import Handle, handle_value
 from cudarun.emulator.host.pools import Pool
 from cudarun.emulator.host.process import process

@@ -11,8 +11,8 @@ from cudarun.emulator.api.arrays import array_of
 from cudarun.emulator.api.calls import call, enqueue
 from cudarun.emulator.api.memory import any_bytes, check_alignment, device_bytes, given_host_bytes
 from cudarun.emulator.host.addresses import Bytes
+from cudarun.emulator.host.allocations import fill
 from cudarun.emulator.host.arrays import CudaArray
-from cudarun.emulator.host.buffers import fill
 from cudarun.emulator.host.devices import attribute_value
 from cudarun.emulator.host.handles import Handle, handle_value
 from cudarun.emulator.host.process import process

@@ -13,7 +13,7 @@ from math import prod
 
 from cudarun.emulator.decode.fragments import fragments
 from cudarun.emulator.isa.form import InstructionForm, OperandForm
-from cudarun.emulator.isa.since import since
+from cudarun.emulator.isa.requirements import requirements
 from cudarun.emulator.numerics.types import TYPES, TypeKind
 from cudarun.emulator.words import Words
 from cudarun.ptx import tree
@@ -85,7 +85,7 @@ def too_new(instruction: tree.Instruction, module: tree.Module) -> str | None:
     if instruction.opcode == "wgmma" and "sm_90a" not in module.targets:
         name = ".".join(("wgmma", *instruction.modifiers[:1]))
         return f"Instruction '{name}' not supported on .target '{module.targets[0]}'"
-    architecture, version = since(instruction.opcode, instruction.modifiers)
+    architecture, version = requirements(instruction.opcode, instruction.modifiers)
     if any(_architecture(target) < architecture for target in module.targets):
         return f"Feature '{instruction.name}' requires .target sm_{architecture} or higher"
     if module.version < version:

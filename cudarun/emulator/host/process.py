@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from cudarun.emulator.faults import DeviceFault
-from cudarun.emulator.host.buffers import DriverAllocations
+from cudarun.emulator.host.allocations import DriverAllocations
 from cudarun.emulator.host.contexts import Context, ContextStack, PrimaryContext
 from cudarun.emulator.host.devices import EmulatedDevice, make_devices, memory_size
 from cudarun.emulator.host.handles import Handle, HandleTable, handle_value
@@ -62,7 +62,7 @@ class Process:
         self.handles = HandleTable()
         self.log = ErrorLog()
         self.registered: list[RegisteredMemory] = []
-        self.buffers = DriverAllocations()
+        self.allocations = DriverAllocations()
         self.stack = ContextStack()
         self.devices: tuple[EmulatedDevice, ...] = ()
         self.primary_contexts: tuple[PrimaryContext, ...] = ()

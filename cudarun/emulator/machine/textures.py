@@ -3,7 +3,7 @@
 A texture is an array T of N texels (N by M in two dimensions) of 1, 2 or 4 channels. A fetch with
 integer coordinates returns that texel. Floating-point coordinates are brought into the range of T
 by the address mode of each dimension; the fetch returns the texel at their `floor` (``POINT``) or
-the weighted sum of the texels around them (``LINEAR``: `machine.filtering`).
+the weighted sum of the texels around them (``LINEAR``: `machine.filters`).
 
 Undocumented details follow an H200 (``tests/golden/textures-h200.xz``): missing channels are zero;
 the fraction of a coordinate that wraps or is mirrored is truncated to 21 bits. A filter treats a
@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from cudarun.emulator.machine.filtering import STEPS, filtered
+from cudarun.emulator.machine.filters import STEPS, filtered
 from cudarun.records import dataclass
 
 Array = npt.NDArray[Any]

@@ -17,8 +17,8 @@ from types import ModuleType
 from typing import Any, Literal
 
 from cudarun.bindings import installed_version, is_missing_library, toolkit_installation
-from cudarun.diagnostics.case import LoadTarget
 from cudarun.diagnostics.errors import Diagnosed
+from cudarun.diagnostics.refusals import LoadTarget
 from cudarun.errors import CudarunError, ImageRefused, RequestError
 from cudarun.images.read import read_image
 from cudarun.images.versions import Architecture, Version

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from cudarun.diagnostics.case import LoadTarget, RefusalFacts
 from cudarun.diagnostics.entries import Diagnostic, located
 from cudarun.diagnostics.errors import Diagnosed
-from cudarun.diagnostics.explain import explain
-from cudarun.diagnostics.parse import parse_log
+from cudarun.diagnostics.explanations import explain
+from cudarun.diagnostics.log_parser import parse_log
+from cudarun.diagnostics.refusals import LoadTarget, RefusalFacts
 from cudarun.errors import CudarunError
-from cudarun.images.glance import FileSummary, glance
 from cudarun.images.identify import ImageKind, identify
+from cudarun.images.summary import FileSummary, summarize
 from cudarun.images.versions import Architecture
 from cudarun.session.driver.calls import Driver
 from cudarun.session.image.image import Image
@@ -92,4 +92,4 @@ def _contents(images: Sequence[Image], diagnostics: Sequence[Diagnostic]) -> Fil
         if len(images) > 1
         else images
     )
-    return glance(about[0].data, about[0].origin) if len(about) == 1 else None
+    return summarize(about[0].data, about[0].origin) if len(about) == 1 else None

@@ -17,7 +17,7 @@ from types import ModuleType
 from typing import Any
 
 from cudarun.bindings import installed_version, is_missing_library, toolkit_installation
-from cudarun.diagnostics.case import LoadTarget
+from cudarun.diagnostics.refusals import LoadTarget
 from cudarun.errors import ImageRefused, RequestError, WorkerDied
 from cudarun.images.identify import ImageKind, identify
 from cudarun.images.versions import Architecture

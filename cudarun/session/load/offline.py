@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from cudarun.diagnostics.case import LoadTarget, RefusalFacts
 from cudarun.diagnostics.entries import Diagnostic
 from cudarun.diagnostics.errors import Diagnosed
-from cudarun.diagnostics.explain import explain
+from cudarun.diagnostics.explanations import explain
+from cudarun.diagnostics.refusals import LoadTarget, RefusalFacts
 from cudarun.errors import CudarunError, ImageRefused
 from cudarun.images.facts import KernelFacts, Part, VariableFacts
-from cudarun.images.glance import glance
 from cudarun.images.identify import identify
 from cudarun.images.read import read_image
+from cudarun.images.summary import summarize
 from cudarun.report.image_types import (
     FileReport,
     KernelReport,
@@ -91,7 +91,7 @@ def _diagnosed(error: ImageRefused, image: Image) -> CudarunError:
     diagnostics: tuple[Diagnostic, ...] = diagnostics_of(error.log or "", [image])
     case = RefusalFacts(
         LoadTarget("the offline reader", is_driver=False),
-        glance(image.data, image.origin),
+        summarize(image.data, image.origin),
         diagnostics=diagnostics,
         log=error.log or "",
     )

@@ -11,8 +11,8 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 
-from cudarun.diagnostics.case import LoadTarget
 from cudarun.diagnostics.errors import Diagnosed
+from cudarun.diagnostics.refusals import LoadTarget
 from cudarun.errors import ImageRefused, RequestError
 from cudarun.images.facts import ImageFacts
 from cudarun.images.fatbin import Entry, read_entries

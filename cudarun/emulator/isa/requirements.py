@@ -165,7 +165,7 @@ _SINCE = _rows()
 
 
 @lru_cache(maxsize=4096)
-def since(opcode: str, modifiers: tuple[str, ...]) -> tuple[int, Version]:
+def requirements(opcode: str, modifiers: tuple[str, ...]) -> tuple[int, Version]:
     """Return the architecture (``90`` for ``sm_90``) and PTX version that are needed."""
     given, target, version = set(modifiers), 0, (0, 0)
     for words, architecture, number in _SINCE.get(opcode, ()):

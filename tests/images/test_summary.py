@@ -2,8 +2,8 @@
 
 import pytest
 
-from cudarun.images.glance import FileSummary, glance
 from cudarun.images.identify import ImageKind
+from cudarun.images.summary import FileSummary, summarize
 from cudarun.images.versions import Architecture
 from tests.images.golden_files import golden
 
@@ -11,12 +11,12 @@ SM_80, SM_90 = Architecture(False, 80), Architecture(False, 90)
 
 
 def test_a_broken_text_still_has_its_version_and_target():
-    found = glance(b".version 9.4\n.target sm_90a, debug\n.entry x { nonsense\n", "x.ptx")
+    found = summarize(b".version 9.4\n.target sm_90a, debug\n.entry x { nonsense\n", "x.ptx")
     assert found == FileSummary(ImageKind.PTX, (Architecture(True, 90, "a"),), (9, 4), lines=3)
 
 
 def test_a_text_without_either():
-    assert glance(b".target\n", "x.ptx") == FileSummary(ImageKind.PTX, lines=1)
+    assert summarize(b".target\n", "x.ptx") == FileSummary(ImageKind.PTX, lines=1)
 
 
 @pytest.mark.parametrize(
@@ -34,7 +34,7 @@ def test_a_text_without_either():
     ],
 )
 def test_whole_files(name, contents):
-    found = glance(golden(name), name)
+    found = summarize(golden(name), name)
     assert found.kind is contents.kind
     assert sorted(map(str, found.targets)) == sorted(map(str, contents.targets))
     assert found.damage is None
@@ -50,8 +50,8 @@ def test_whole_files(name, contents):
 )
 def test_half_of_a_file(name, damage):
     data = golden(name)
-    assert glance(data[: len(data) // 2], name).damage == damage
+    assert summarize(data[: len(data) // 2], name).damage == damage
 
 
 def test_a_relocatable_cubin_tells_what_it_wants():
-    assert glance(golden("wants.cubin"), "wants.cubin").externs == ("factor", "_Z4partf")
+    assert summarize(golden("wants.cubin"), "wants.cubin").externs == ("factor", "_Z4partf")

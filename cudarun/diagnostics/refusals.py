@@ -8,7 +8,7 @@ from dataclasses import field
 
 from cudarun.diagnostics.entries import Diagnostic
 from cudarun.images.demangle import quoted
-from cudarun.images.glance import FileSummary
+from cudarun.images.summary import FileSummary
 from cudarun.images.versions import Architecture, Version
 from cudarun.records import dataclass
 

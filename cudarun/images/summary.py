@@ -36,7 +36,7 @@ class FileSummary:
     externs: tuple[str, ...] = ()
 
 
-def glance(data: bytes, origin: str) -> FileSummary:
+def summarize(data: bytes, origin: str) -> FileSummary:
     """Summarize a file, which may be damaged in any way."""
     kind = identify(data)
     if kind is ImageKind.PTX:

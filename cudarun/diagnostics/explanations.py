@@ -7,7 +7,7 @@ refusal explains it.
 from __future__ import annotations
 
 from cudarun.diagnostics import code_rules, file_rules, target_rules
-from cudarun.diagnostics.case import Explanation, RefusalFacts, Rule
+from cudarun.diagnostics.refusals import Explanation, RefusalFacts, Rule
 
 
 def explain(case: RefusalFacts) -> Explanation | None:

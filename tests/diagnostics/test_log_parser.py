@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from cudarun.diagnostics.entries import Diagnostic, located
-from cudarun.diagnostics.parse import parse_log
+from cudarun.diagnostics.log_parser import parse_log
 
 PTXAS = (
     "ptxas application ptx input, line 43; error   : Unknown modifier '.xx'\n"

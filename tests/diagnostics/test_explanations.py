@@ -10,11 +10,11 @@ from dataclasses import dataclass, replace
 
 import pytest
 
-from cudarun.diagnostics.case import LoadTarget, RefusalFacts
-from cudarun.diagnostics.explain import explain
-from cudarun.diagnostics.parse import parse_log
-from cudarun.images.glance import FileSummary
+from cudarun.diagnostics.explanations import explain
+from cudarun.diagnostics.log_parser import parse_log
+from cudarun.diagnostics.refusals import LoadTarget, RefusalFacts
 from cudarun.images.identify import ImageKind
+from cudarun.images.summary import FileSummary
 from cudarun.images.versions import Architecture
 
 H200 = LoadTarget("NVIDIA H200", 90, cuda=(13, 0))

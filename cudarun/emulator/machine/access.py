@@ -1,7 +1,7 @@
-"""Memory accesses: from the addresses of lanes to places in numpy arrays, every one checked.
+"""Memory accesses: from the addresses of lanes to checked positions in numpy arrays.
 
-The usual case is that all lanes access one allocation, the same as the last time: a subtraction, a
-reduction that bounds and aligns in one, and a shift. Everything else takes the long way.
+The fast path is that all lanes access one allocation, the same as the last time: a subtraction, a
+reduction that checks bounds and alignment at once, and a shift. Everything else is the slow path.
 """
 
 from __future__ import annotations
@@ -41,12 +41,12 @@ _WRAP = 1 << 64
 
 
 class Piece(NamedTuple):
-    """Where lanes access memory.
+    """The part of an access in one array.
 
     Attributes:
         view: Memory as an array of elements.
-        places: Per lane, where in the view its first element is.
-        positions: Which of the active lanes these are; ``None`` for all of them.
+        places: Per lane, the index of its first element in the view.
+        positions: The positions of the lanes among the active ones; ``None`` for all of them.
     """
 
     view: Array
@@ -55,12 +55,12 @@ class Piece(NamedTuple):
 
 
 class Region(Protocol):
-    """Memory with one bound: an allocation, or the part of a space that each lane sees.
+    """Memory with bounds: an allocation, or the part of a space that each lane accesses.
 
     Attributes:
-        base: Its first address.
-        size: Its bytes.
-        live: Whether it may still be accessed.
+        base: The first address.
+        size: Size in bytes.
+        live: False once it has been freed.
     """
 
     @property
@@ -71,16 +71,16 @@ class Region(Protocol):
     def live(self) -> bool: ...  # noqa: D102
 
     def view(self, dtype: np.dtype[Any]) -> Array:
-        """The memory of all lanes as an array."""
+        """Return the memory of all lanes as an array."""
 
 
 @dataclass(slots=True, eq=False)
 class Section:
-    """Shared, local or parameter memory: lanes see parts of one array.
+    """Shared, local or parameter memory: lanes access parts of one array.
 
     Attributes:
         name: The space.
-        starts: Per lane of the batch, where its part begins; ``None`` if all see the same.
+        starts: Per lane of the batch, the start of its part; ``None`` if all lanes share one.
     """
 
     name: str
@@ -91,12 +91,12 @@ class Section:
     live: bool = True
 
     def view(self, dtype: np.dtype[Any]) -> Array:
-        """The memory of all lanes as an array."""
+        """Return the memory of all lanes as an array."""
         return self.bytes.view(dtype)
 
 
 class AccessKind(Enum):
-    """What an access does to memory; the value is the word for it in reports."""
+    """The effect of an access on memory; the value is the word for it in reports."""
 
     READ = "load"
     WRITE = "store"
@@ -105,22 +105,22 @@ class AccessKind(Enum):
 
 
 class Access:
-    """How one instruction accesses memory.
+    """The memory access of one instruction.
 
     Args:
         space: The state space; ``""`` for generic addresses.
-        dtype: An element.
-        count: How many consecutive elements one lane accesses.
-        kind: What it does.
-        offset: To be added to the address register.
-        order: Its memory order (PTX manual 8.3): ``"relaxed"``, ``"acquire"``, …, ``"volatile"``;
+        dtype: The type of an element.
+        count: Number of consecutive elements per lane.
+        kind: The effect on memory.
+        offset: Offset from the address register in bytes.
+        order: The memory order (PTX manual 8.3): ``"relaxed"``, ``"acquire"``, …, ``"volatile"``;
             empty for a weak one.
-        scope: Of that order: ``"cta"``, ``"cluster"``, ``"gpu"`` or ``"sys"``.
+        scope: The scope of that order: ``"cta"``, ``"cluster"``, ``"gpu"`` or ``"sys"``.
 
     Attributes:
-        bytes: How many one lane accesses.
-        reads: Whether memory is read, and the value is used.
-        writes: Whether memory is written.
+        bytes: Bytes per lane.
+        reads: True if memory is read and the value is used.
+        writes: True if memory is written.
     """
 
     def __init__(
@@ -149,14 +149,14 @@ class Access:
 
     @property
     def strong(self) -> bool:
-        """Whether it is atomic or volatile; others are called plain, or weak."""
+        """True for atomic and volatile accesses; the others are weak."""
         return bool(self.order)
 
     def locate(self, active: Active, addresses: Array) -> list[Piece]:
-        """Where the active lanes access memory.
+        """Locate the accesses of the active lanes.
 
         Raises:
-            DeviceFault: A lane accesses what it may not: the first such lane.
+            DeviceFault: An access is invalid; the fault is that of the first such lane.
         """
         recent = active.batch.recent.get(self)
         if recent is not None and recent.live:
@@ -172,7 +172,7 @@ class Access:
         return self._long_way(active, addresses)
 
     def region(self, active: Active, address: int) -> Region | None:
-        """What the instruction accesses if it begins at an address."""
+        """Return the region that the instruction accesses from an address."""
         if self._own_space:
             return active.batch.section(self.space)
         section = active.batch.section_at(address % _WRAP)
@@ -185,7 +185,7 @@ class Access:
         return None
 
     def _inside(self, active: Active, region: Region, addresses: Array) -> Piece | None:
-        """The access, if it is aligned and inside one region for all lanes."""
+        """Return the access if it is aligned and in one region for all lanes."""
         offsets = self._offsets(active, addresses, 0 if self._own_space else region.base)
         bits = int(np.bitwise_or.reduce(offsets))
         limit = region.size - self.bytes
@@ -195,7 +195,7 @@ class Access:
         return self._piece(active, region, offsets)
 
     def _offsets(self, active: Active, addresses: Array, base: int) -> Array:
-        """Offsets from the start of a region; what lies below it wraps to something huge."""
+        """Return offsets from the start of a region; addresses below it wrap to huge ones."""
         if addresses.dtype.itemsize == 4:
             narrow = active.scratch(np.uint32)
             np.add(addresses, np.uint32(self.offset % (1 << 32)), out=narrow)
@@ -223,7 +223,7 @@ class Access:
     # --- the long way ----------------------------------------------------------------------------
 
     def _long_way(self, active: Active, addresses: Array) -> list[Piece]:
-        """Lanes in different regions, or a fault."""
+        """Locate accesses in different regions, or raise a fault."""
         wide = self._wide(addresses)
         wrong = np.zeros(len(wide), dtype=np.bool_)
         unclaimed = np.ones(len(wide), dtype=np.bool_)
@@ -298,7 +298,7 @@ class Access:
         return active.fault(_ILLEGAL_ADDRESS, f"illegal address in a {access}", lane, detail)
 
     def _explain(self, active: Active, address: int) -> str:
-        """What is at an address that may not be accessed, or how far it is from what may."""
+        """Describe an address that is not accessible, and its distance from one that is."""
         if self._own_space:
             return self._beyond_section(active.batch.section(self.space), address)
         section = active.batch.section_at(address)
@@ -340,18 +340,18 @@ class Access:
 
 
 class MemoryAction(ABC):
-    """An action that accesses memory, and declares how.
+    """An action that accesses memory and declares its accesses.
 
     Attributes:
-        accesses: Every access that it makes. It holds them here and nowhere else: who watches an
-            action puts others in their place.
+        accesses: Every access that it makes. They are stored nowhere else, as an observer replaces
+            them.
     """
 
     accesses: tuple[Access, ...]
 
     @abstractmethod
     def __call__(self, active: Active, sources: Arrays, destinations: Arrays) -> None:
-        """Carry out the instruction for the active lanes."""
+        """Execute the instruction for the active lanes."""
 
     def with_accesses(self, stand_in: Callable[[Access], Access]) -> Self:
         """Return the same action with ``stand_in(access)`` in the place of each access."""
@@ -361,10 +361,10 @@ class MemoryAction(ABC):
 
 
 def readable(active: Active, index: int, address: int, most: int) -> bytes:
-    """The bytes that the ``index``-th active lane can read from a generic address on.
+    """Return the bytes that the ``index``-th active lane can read from a generic address on.
 
     Raises:
-        DeviceFault: Not even the first one can be read.
+        DeviceFault: Not even the first byte can be read.
     """
     lane = active.some(np.array([index]))
     ((view, start, _),) = _BYTE.locate(lane, np.array([address], dtype=np.uint64))
@@ -386,7 +386,7 @@ def _name(allocation: Allocation) -> str:
 
 
 def section_window(address: int) -> str | None:
-    """The space whose window holds a generic address."""
+    """Return the space whose window contains a generic address."""
     if PARAMETER_WINDOW <= address < WINDOWS_END:
         for name in ("param", "local", "shared"):
             if 0 <= address - WINDOWS[name] < WINDOW_BYTES:

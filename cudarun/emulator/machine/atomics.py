@@ -1,9 +1,9 @@
-"""``atom`` and ``red`` (PTX manual 9.7.13): lanes that hit one address take effect in lane order.
+"""``atom`` and ``red`` (PTX manual 9.7.13), serialized per address in lane order.
 
-Each lane gets the value that was there before its own operation. That is computed for all lanes at
-once: sorted by address (stably, so in lane order), every address is a **run** of lanes, and what
-a lane sees is the old value combined with the operands of the lanes before it in its run. The
-elements of a vector are atomic each for itself, as the manual has it, and come one after the other.
+Each lane gets the value before its own operation. That is computed for all lanes at once: sorted by
+address (stably, so in lane order), every address is a **run** of lanes, and a lane gets the old
+value combined with the operands of the lanes before it in its run. The elements of a vector are
+atomic individually, as in the manual, and are processed one after the other.
 """
 
 from __future__ import annotations
@@ -39,10 +39,10 @@ _SIXTEEN_BYTES = np.dtype([("low", np.uint64), ("high", np.uint64)])
 
 
 class GlobalAccess(Access):
-    """An access to global memory alone, also where its address is a generic one."""
+    """An access to global memory only, also with a generic address."""
 
     def region(self, active: Active, address: int) -> Region | None:
-        """What it accesses if it begins at an address; nothing in a window."""
+        """Return the region that it accesses from an address; ``None`` in a window."""
         return None if section_window(address % (1 << 64)) else super().region(active, address)
 
     def _sections(self, active: Active) -> list[Section]:
@@ -56,7 +56,7 @@ class GlobalAccess(Access):
 
 
 class Atomic(MemoryAction):
-    """One atomic operation. With ``wanted`` false nobody reads the old values."""
+    """One atomic operation. With ``wanted`` false the old values are not read."""
 
     def __init__(self, words: Words) -> None:
         self.operation = words["op"]
@@ -84,13 +84,13 @@ class Atomic(MemoryAction):
         self._shortcut = self._ufunc()
 
     def _ufunc(self) -> np.ufunc | None:
-        """A ufunc that does the same to integers, with its ``at`` for unwanted old values."""
+        """Return an equivalent ufunc for integers, whose ``at`` serves if old values are unused."""
         if self.type.kind is TypeKind.FLOAT or self.type.elements > 1:
             return None
         return _UFUNCS.get(self.operation)
 
     def without_result(self) -> None:
-        """The destination is never read."""
+        """Mark the destination as never read."""
         self.wanted = False
         if self.operation == "exch":
             self.accesses[0].reads = False
@@ -162,7 +162,7 @@ class Atomic(MemoryAction):
     def _run_after_run(
         self, view: Array, addresses: Array, starts: Array, lengths: Array, given: Array
     ) -> Array:
-        """Few addresses: each run in one go."""
+        """Process few addresses: each run at once."""
         old = np.empty_like(given)
         for address, start, length in zip(addresses, starts, lengths, strict=True):
             run = slice(start, start + length)
@@ -172,7 +172,7 @@ class Atomic(MemoryAction):
     def _round_after_round(
         self, view: Array, addresses: Array, starts: Array, lengths: Array, given: Array
     ) -> Array:
-        """Many addresses: the first lane of every run, then every second one, and so on."""
+        """Process many addresses: the first lane of every run, then the second, and so on."""
         old = np.empty_like(given)
         for turn in range(int(lengths.max())):
             more = lengths > turn
@@ -183,7 +183,7 @@ class Atomic(MemoryAction):
         return old
 
     def _one_run(self, held: Any, given: Array) -> tuple[Array, Any]:
-        """Old values and the last value of lanes that all hit one address."""
+        """Return old values and the last value of lanes with one address."""
         ufunc = self._shortcut
         if ufunc is None and self._plain_sum(held, given):
             ufunc = np.add
@@ -205,7 +205,7 @@ class Atomic(MemoryAction):
         return old, current[0]
 
     def _plain_sum(self, held: Any, given: Array) -> bool:
-        """Whether a chain of ordinary additions gives what the hardware's would."""
+        """Return whether a chain of ordinary additions equals the hardware's result."""
         if self.operation != "add" or self.type.name not in ("f32", "f64"):
             return False
         if not self._adder:
@@ -219,12 +219,12 @@ class Atomic(MemoryAction):
 
 
 def _bits(size: int) -> np.dtype[Any]:
-    """So many bytes as one element without a meaning."""
+    """Return a type of so many bytes without arithmetic."""
     return _SIXTEEN_BYTES if size == _SIXTEEN_BYTES.itemsize else np.dtype(f"u{size}")
 
 
 def _put(old: Array, target: Array, positions: Array | None) -> None:
-    """Old values of all lanes, or of those at some positions, into a destination."""
+    """Write old values of all lanes, or of those at some positions, to a destination."""
     stored = target if target.dtype == old.dtype else target.view(old.dtype)
     if stored.ndim > old.ndim:
         stored = stored.reshape(len(stored))
@@ -234,7 +234,7 @@ def _put(old: Array, target: Array, positions: Array | None) -> None:
 def _added_runs(
     view: Array, addresses: Array, starts: Array, lengths: Array, given: Array
 ) -> Array:
-    """Integer sums wrap, so that the sum before a run can be taken off again."""
+    """Add runs of integers: sums wrap, so that the sum before a run can be subtracted again."""
     total = np.cumsum(given, dtype=given.dtype)
     before = total - given
     base = before[starts]
@@ -244,7 +244,7 @@ def _added_runs(
 
 
 def _swapped_run(held: Any, expected: Array, new: Array) -> tuple[Array, Any]:
-    """``cas`` of lanes that all hit one address: old values and the last value."""
+    """Return old values and the last value of ``cas`` by lanes with one address."""
     old = np.empty_like(expected)
     start = 0
     while start < len(expected):
@@ -260,10 +260,10 @@ def _swapped_run(held: Any, expected: Array, new: Array) -> tuple[Array, Any]:
 
 
 def compare_and_swap(view: Array, index: Array, expected: Array, new: Array) -> Array:
-    """``cas`` in lane order: until the next lane that finds what it expects, all see one value.
+    """Execute ``cas`` in lane order: all lanes up to the next successful one get one value.
 
-    In each round every address moves on to its next successful lane, so there are as many rounds as
-    the most successes at one address.
+    In each round every address proceeds to its next successful lane, so the number of rounds is the
+    largest number of successes at one address.
     """
     order = np.argsort(index, kind="stable")
     places = index[order]
@@ -304,9 +304,9 @@ _UFUNCS: dict[str, np.ufunc] = {
 
 
 def combination(operation: str, ptx_type: Type, adder: str) -> Combine:
-    """What memory holds after an operation, from what it held and the operand.
+    """Return the function from the value in memory and the operand to the new value.
 
-    ``adder`` is the type that the memory itself adds up, or empty.
+    ``adder`` is the type of additions that the memory unit performs, or empty.
     """
     if ptx_type.kind is TypeKind.FLOAT and operation in ("add", "min", "max"):
         return _float_combination(operation, ptx_type, adder)

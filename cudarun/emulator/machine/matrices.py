@@ -1,9 +1,9 @@
 """Matrix operations of a warp: ``mma``, ``wmma``, ``ldmatrix``, ``stmatrix`` (PTX manual 9.7.14).
 
-A matrix is spread over the registers of the lanes of a warp as **fragments**. Here they are put
-together to arrays of matrices, one per warp, multiplied, and taken apart again.
+A matrix is distributed over the registers of the lanes of a warp as **fragments**. They are
+gathered into arrays of matrices, one per warp, multiplied, and scattered again.
 
-How sums of products are rounded: ``isa/products.py``.
+Rounding of sums of products: ``numerics/products.py``.
 """
 
 from __future__ import annotations
@@ -34,31 +34,31 @@ _GROUP, _PLACE = _LANE // 4, _LANE % 4  # the manual's groupID and threadID_in_g
 
 
 class MatrixAction(WarpAction):
-    """What the operations share. They are ``.aligned``: whole warps execute them."""
+    """Base of the operations. They are ``.aligned``: whole warps execute them."""
 
     waits_for = "warp"
 
     def together(self, active: Active, slots: Array, registers: Arrays) -> Array:
-        """Registers by warp, lane and number."""
+        """Return registers by warp, lane and index."""
         tables = [self.spread(active, slots, register) for register in registers]
         return np.stack(tables, axis=-1)
 
     def apart(self, slots: Array, table: Array, registers: Arrays) -> None:
-        """Write what ``together`` would have made of the registers back to them."""
+        """Write registers in the order of ``together`` back."""
         warp, lane = slots // WARP, slots % WARP
         for number, register in enumerate(registers):
             np.copyto(register, table[warp, lane, number])
 
 
 def shape_of(text: str) -> tuple[int, int, int]:
-    """``m16n8k16`` as numbers."""
+    """Return a shape, ``m16n8k16``, as numbers."""
     match = re.fullmatch(r"m(\d+)n(\d+)k(\d+)", text)
     assert match is not None, text
     return int(match[1]), int(match[2]), int(match[3])
 
 
 def numbers(bits: Array, ptx_type: Type) -> Array:
-    """Elements of some type as f64, or as integers."""
+    """Return elements of a type as f64, or as integers."""
     if ptx_type.kind is not TypeKind.FLOAT:
         return bits.astype(np.int64)
     if ptx_type.name == "tf32":
@@ -70,7 +70,7 @@ def numbers(bits: Array, ptx_type: Type) -> Array:
 
 
 def left_matrix(values: Array, m: int, k: int) -> Array:
-    """A of ``mma``, from its elements by warp, lane, register and place in the register."""
+    """Return A of ``mma`` from its elements by warp, lane, register and index in the register."""
     matrix = np.zeros((len(values), m, k), dtype=values.dtype)
     count = values.shape[-1]
     halves = m // 8
@@ -84,9 +84,9 @@ def left_matrix(values: Array, m: int, k: int) -> Array:
 
 @cache
 def accumulator_places(count: int) -> tuple[Array, Array]:
-    """The row and the column of each element of C and D of ``mma``, by lane and number.
+    """Return row and column of each element of C and D of ``mma``, by lane and index.
 
-    Two neighbours of a row, the same two eight rows below, then on to the next eight columns.
+    Two neighbors in a row, the same two eight rows below, then the next eight columns.
     """
     number = np.arange(count)
     row = _GROUP[:, None] + 8 * (number // 2 % 2)
@@ -99,7 +99,7 @@ def accumulator_places(count: int) -> tuple[Array, Array]:
 class Multiply(MatrixAction):
     """``mma.sync``: the manual's fragments, by one rule for all shapes.
 
-    A 32-bit register holds ``e`` elements that follow each other along k. The four lanes of a group
+    A 32-bit register holds ``e`` consecutive elements along k. The four lanes of a group
     hold a row (of A) or a column (of B) of ``4 e`` elements; further registers hold the rows from 8
     on, then the next ``4 e`` along k.
     """
@@ -126,7 +126,7 @@ class Multiply(MatrixAction):
         self.apart(slots, table, destinations)
 
     def _elements(self, registers: Array, ptx_type: Type) -> Array:
-        """By warp, lane, register and element."""
+        """Return elements by warp, lane, register and index in the register."""
         values = np.ascontiguousarray(registers)
         if (values.dtype.itemsize == 4 and ptx_type.bits < 32) or values.dtype != ptx_type.dtype:
             values = values.view(ptx_type.dtype)
@@ -165,10 +165,10 @@ class Multiply(MatrixAction):
 class MatrixTransfer(MatrixAction, MemoryAction):
     """``ldmatrix``, ``stmatrix``: 8 by 8 matrices of 16 bits, a row at the address of each lane.
 
-    Lanes 0 to 7 point to the rows of the first matrix, 8 to 15 to those of the second, and so on.
+    Lanes 0 to 7 have the row addresses of the first matrix, 8 to 15 those of the second, and so on.
 
     Attributes:
-        kind: What is done to memory.
+        kind: The effect on memory.
     """
 
     kind: ClassVar[AccessKind]
@@ -181,13 +181,13 @@ class MatrixTransfer(MatrixAction, MemoryAction):
         self.accesses = (Access(words["space"], unit, 8, self.kind, words.offsets[0]),)
 
     def pointing(self, active: Active, addresses: Array) -> tuple[Active, Array, Array]:
-        """The lanes that point to rows: which they are, their addresses and places."""
+        """Return the lanes with row addresses, the addresses and their positions."""
         slots = self.slots(active)
         pointing = np.flatnonzero(slots % WARP < 8 * self.matrices)
         return active.some(pointing), addresses[pointing], slots[pointing]
 
     def place(self, matrix: int, half: int) -> tuple[Array, Array]:
-        """Per lane, the row (by the lane that points to it) and column of half a register."""
+        """Return per lane the row (by the lane with its address) and column of half a register."""
         row, column = _GROUP, 2 * _PLACE + half
         if self.transposed:
             row, column = column, row
@@ -200,7 +200,7 @@ class LoadMatrix(MatrixTransfer):
     kind = AccessKind.READ
 
     def __call__(self, active: Active, sources: Arrays, destinations: Arrays) -> None:
-        """Load rows, then hand out two neighbouring elements of each matrix to each lane."""
+        """Load rows, then distribute two neighboring elements of each matrix to each lane."""
         some, addresses, slots = self.pointing(active, sources[0])
         threads = active.batch.threads
         rows = np.zeros((threads.room * threads.warps * WARP, 8), dtype=np.uint16)
@@ -224,7 +224,7 @@ class StoreMatrix(MatrixTransfer):
     kind = AccessKind.WRITE
 
     def __call__(self, active: Active, sources: Arrays, destinations: Arrays) -> None:
-        """Collect rows from the lanes, then store them."""
+        """Gather rows from the lanes, then store them."""
         registers = self.together(active, self.slots(active), sources[1:])
         halves = np.ascontiguousarray(registers).view(np.uint16)
         halves = halves.reshape(len(registers), WARP, self.matrices, 2)
@@ -259,25 +259,25 @@ class TransposeMatrix(MatrixAction):
 
 
 class Fragment:
-    """Which elements of a matrix each lane holds in ``wmma``: as hardware has them.
+    """The elements of a matrix that each lane holds in ``wmma``, as on hardware.
 
-    The manual leaves that open. As recorded on an H200, whatever the layout in memory: a matrix is
-    cut into pieces of 8 **lines** by as many **steps** as the 4 lanes of a group have room for in a
-    register each; lane ``4 * i + j`` holds of each piece the ``j``-th part of line ``i``. Where
-    there is more room than elements the matrix is held several times, and the first one counts.
+    It is undocumented. As recorded on an H200, for every layout in memory: a matrix is divided into
+    pieces of 8 **lines** by as many **steps** as fit into one register of each of the 4 lanes of a
+    group; lane ``4 * i + j`` holds the ``j``-th part of line ``i`` of each piece. If there are more
+    registers than elements the matrix is held several times, and the first copy is used.
 
-    Lines are rows, but columns of ``b``; with ``m8n32k16``, of which everything is as for the
-    transposed matrices with ``m32n8k16``, columns of all but ``a``.
+    Lines are rows, but columns of ``b``; with ``m8n32k16``, which equals the transposed matrices of
+    ``m32n8k16``, columns of all but ``a``.
 
     Args:
-        lines: How many there are.
-        steps: Elements of a line.
+        lines: Number of lines.
+        steps: Elements per line.
         run: Consecutive elements of a line in a lane.
-        pairs: Whether two pieces, one line below the other, come before the next steps.
-        turned: Whether lines are columns.
-        ptx_type: Of the elements.
-        registers: How many a lane has.
-        dtype: Of a register.
+        pairs: True if two pieces, one below the other, come before the next steps.
+        turned: True if lines are columns.
+        ptx_type: The type of the elements.
+        registers: Registers per lane.
+        dtype: The type of a register.
     """
 
     def __init__(
@@ -303,7 +303,7 @@ class Fragment:
         self.row, self.column = reversed(places) if turned else places
 
     def matrix(self, registers: Array) -> Array:
-        """Matrices from the registers by warp, lane and number."""
+        """Return matrices from the registers by warp, lane and index."""
         values = np.ascontiguousarray(registers).view(self.type.dtype)
         matrix = np.zeros((len(values), self.rows, self.columns), dtype=values.dtype)
         first = slice(self.once)
@@ -311,14 +311,14 @@ class Fragment:
         return matrix
 
     def registers(self, matrix: Array) -> Array:
-        """The reverse of ``matrix``."""
+        """Return the registers of matrices, the inverse of ``matrix``."""
         values = np.ascontiguousarray(matrix[:, self.row, self.column])
         return values.view(self.dtype)
 
 
 @cache
 def _places(lines: int, steps: int, run: int, *, pairs: bool) -> tuple[Array, Array]:
-    """The line and the step of each element of each lane, as `Fragment` says."""
+    """Return line and step of each element of each lane, as described in `Fragment`."""
     block = 16 if pairs and lines > 8 else 8
     pieces = [
         (start + half, first)
@@ -334,7 +334,7 @@ def _places(lines: int, steps: int, run: int, *, pairs: bool) -> tuple[Array, Ar
 def fragment(
     words: Words, which: str, ptx_type: Type, registers: int, dtype: npt.DTypeLike
 ) -> Fragment:
-    """The fragment of matrix ``"a"``, ``"b"``, ``"c"`` or ``"d"`` of a shape."""
+    """Return the fragment of matrix ``"a"``, ``"b"``, ``"c"`` or ``"d"`` of a shape."""
     m, n, k = shape_of(words["shape"])
     transposed = n > m
     lines, steps, turned = {"a": (m, k, False), "b": (n, k, True)}.get(which, (m, n, False))

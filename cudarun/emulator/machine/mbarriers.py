@@ -1,11 +1,11 @@
-"""Barrier objects in shared memory (PTX manual 9.7.13.15), and bulk copies that report to them.
+"""Barrier objects in shared memory (PTX manual 9.7.13.15), and bulk copies that complete on them.
 
-An object is 64 opaque bits. Here: the expected count of arrivals, how many of them are pending, the
-bytes of transactions still expected (from `_NO_BYTES` on), and in the highest bit the parity of the
-phase. A phase completes when nothing is pending and no bytes are expected; a state, which an
-arrival returns, is the object as it was before.
+An object is 64 opaque bits: the expected count of arrivals, the pending count, the bytes of
+outstanding transactions (relative to `_NO_BYTES`), and in the highest bit the parity of the phase.
+A phase completes when no arrivals and no bytes are outstanding; a state, which an arrival returns,
+is the object before it.
 
-Copies are carried out at once, which is one of the times they may happen.
+Copies are executed at once, which the manual permits.
 """
 
 from __future__ import annotations
@@ -34,19 +34,19 @@ _ILLEGAL_INSTRUCTION = 715
 
 
 def _packed(expected: int, pending: int, owed: int, phase: int) -> int:
-    """An object; ``owed`` are the bytes still expected."""
+    """Return an object; ``owed`` are the outstanding bytes."""
     return expected | pending << _PENDING | (owed + _NO_BYTES) << _BYTES | phase << _PHASE
 
 
 def _after(expected: int, pending: int, owed: int, phase: int) -> int:
-    """An object after an operation, in the next phase where this one is complete."""
+    """Return an object after an operation, in the next phase if this one is complete."""
     if pending == 0 and owed == 0:
         return _packed(expected, expected, 0, phase ^ 1)
     return _packed(expected, pending, owed, phase)
 
 
 def _fields(word: int) -> tuple[int, int, int, int]:
-    """Expected count, pending count, bytes owed and phase of an object."""
+    """Return expected count, pending count, outstanding bytes and phase of an object."""
     owed = (word >> _BYTES & (1 << _PHASE - _BYTES) - 1) - _NO_BYTES
     return word & _COUNT, word >> _PENDING & _COUNT, owed, word >> _PHASE
 
@@ -59,7 +59,7 @@ def _object(words: Words, space: str, address: int, *, order: str) -> Access:
 
 
 class Initialise(MemoryAction):
-    """``mbarrier.init``; ``mbarrier.inval`` makes the place one that holds no object."""
+    """``mbarrier.init``; ``mbarrier.inval`` writes zeros, which are no object."""
 
     def __init__(self, words: Words) -> None:
         self.accesses = (Access(words.space, _WORD, 1, AccessKind.WRITE, words.offsets[0]),)
@@ -79,13 +79,13 @@ class Initialise(MemoryAction):
 
 
 class _Change(MemoryAction):
-    """An operation that changes objects; lanes that meet at one take their turns.
+    """An operation that changes objects; lanes with the same object are serialized.
 
-    The last of its accesses is that of the object.
+    The last access is that to the object.
 
     Attributes:
-        arrives: Whether it is an arrival, which the count is of.
-        drops: Whether the count is taken from later phases, too.
+        arrives: True for an arrival, which decrements the pending count.
+        drops: True if it decrements the expected count of later phases, too.
     """
 
     arrives = True
@@ -98,7 +98,7 @@ class _Change(MemoryAction):
         )
 
     def change(self, active: Active, addresses: Array, counts: Array, owed: Array) -> Array:
-        """Apply ``counts`` and ``owed`` bytes, one per active lane; the objects before."""
+        """Apply ``counts`` and ``owed`` bytes, one per active lane; return the objects before."""
         states = np.zeros(active.count, dtype=np.uint64)
         for view, index, positions in self.accesses[-1].locate(active, addresses):
             rows = np.arange(active.count) if positions is None else positions
@@ -115,7 +115,7 @@ class _Change(MemoryAction):
     def _turns(
         self, active: Active, word: int, lanes: Array, counts: Array, owed: Array
     ) -> tuple[Array, int]:
-        """The states that lanes get from one object in turn, and what it is in the end."""
+        """Return the states that lanes get from one object in turn, and its final value."""
         expected, pending, bytes_owed, phase = _fields(word)
         total = int(counts.sum())
         if 0 < total <= pending and self.arrives and not self.drops and not owed.any():
@@ -143,7 +143,7 @@ class Arrive(_Change):
         super().__init__(words)
 
     def __call__(self, active: Active, sources: Arrays, destinations: Arrays) -> None:
-        """Destinations are the states before."""
+        """Arrive; the destinations are the states before."""
         given = sources[1].astype(np.int64) if len(sources) > 1 else None
         one, none = np.ones(active.count, np.int64), np.zeros(active.count, np.int64)
         counts, owed = (one, given) if self.expects else (given, none)
@@ -166,15 +166,15 @@ class Transactions(_Change):
         super().__init__(words)
 
     def __call__(self, active: Active, sources: Arrays, destinations: Arrays) -> None:
-        """Expect more bytes, or fewer."""
+        """Add expected bytes, or complete them."""
         none = np.zeros(active.count, np.int64)
         self.change(active, sources[0], none, self.sign * sources[1].astype(np.int64))
 
 
 class ArriveAfterCopies(_Change):
-    """``cp.async.mbarrier.arrive``: an arrival when the lane's copies are done, which is now.
+    """``cp.async.mbarrier.arrive``: an arrival when the lane's copies are done: at once.
 
-    Without ``.noinc`` the pending count is first raised by it, so that all stays as it was.
+    Without ``.noinc`` it first increments the pending count, so that nothing changes.
     """
 
     def __init__(self, words: Words) -> None:
@@ -188,9 +188,9 @@ class ArriveAfterCopies(_Change):
 
 
 class Wait(MemoryAction):
-    """``mbarrier.test_wait`` and ``mbarrier.try_wait``: whether a phase is complete.
+    """``mbarrier.test_wait`` and ``mbarrier.try_wait``: a test whether a phase is complete.
 
-    The second may suspend a thread for a while; here it never does.
+    The latter may suspend a thread for a while; here it never does.
     """
 
     def __init__(self, words: Words) -> None:
@@ -210,7 +210,7 @@ class Wait(MemoryAction):
         )
 
     def __call__(self, active: Active, sources: Arrays, destinations: Arrays) -> None:
-        """The destination is true where the phase of the state, or of the parity, has passed."""
+        """Write whether the phase of the state, or of the parity, is complete."""
         given = sources[1].astype(np.uint64)
         asked = given & np.uint64(1) if self.parity else given >> np.uint64(_PHASE)
         (access,) = self.accesses
@@ -225,10 +225,10 @@ def pending_count(state: Array, d: Array) -> None:
 
 
 class BulkCopy(_Change):
-    """``cp.async.bulk``: a stretch of memory, copied for each lane that asks for it.
+    """``cp.async.bulk``: a copy of a contiguous range for each lane.
 
-    Where it ends in shared memory, an object takes note of its bytes. From shared memory to the
-    cluster's there is none on hardware where the launch did not ask for clusters.
+    A copy to shared memory completes its bytes on an object. On hardware, copies from shared memory
+    to that of the cluster do not work in a launch without clusters.
     """
 
     arrives = False
@@ -247,7 +247,7 @@ class BulkCopy(_Change):
             self.accesses += (_object(words, to, 2, order="acq_rel"),)
 
     def __call__(self, active: Active, sources: Arrays, destinations: Arrays) -> None:
-        """Copy, then report."""
+        """Copy, then complete the bytes."""
         to, origin, sizes, *rest = sources
         if self.within_cluster and active.batch.launch.config.cluster is None:
             what = "cp.async.bulk to shared::cluster in a launch without clusters"

@@ -1,8 +1,8 @@
-"""Who is told what a launch does: nobody, or a detector.
+"""The interface for observers of a launch, such as detectors.
 
-A launch has one observer from its beginning to its end. This one takes no notice, and where lanes
-access memory it is not asked at all: an observer that wants to see accesses gives the launch
-actions of its own when code is bound, so that running without one costs nothing.
+A launch has one observer. This base class ignores everything. Memory accesses are not reported at
+all: an observer of accesses replaces actions when code is bound, so that a launch without observers
+has no overhead.
 """
 
 from __future__ import annotations
@@ -26,56 +26,56 @@ Array = npt.NDArray[Any]
 
 
 class Observer:
-    """What can be told of a launch. Lanes are those of a batch, in rising order."""
+    """An observer of a launch. Lanes are those of a batch, in ascending order."""
 
     def launched(self, launch: Launch) -> None:
-        """A launch begins."""
+        """Handle the start of a launch."""
 
     def begin(self, batch: Batch, first_block: int, blocks: int) -> None:
-        """Blocks of the grid are placed in the lanes of a batch; nothing has run yet."""
+        """Handle the assignment of blocks to the lanes of a batch, before they run."""
 
     # --- code, when it is bound to lanes ---------------------------------------------------------
 
     def instead_of(self, operation: Action) -> ActionFunction:
-        """What is to run where the operation's action would."""
+        """Return the action to execute instead of the operation's."""
         return operation.action
 
     def bound(self, batch: Batch, block: BlockCode, code: Code) -> Code:
-        """What is to run where the code of a basic block would."""
+        """Return the code to execute instead of a basic block's."""
         return code
 
-    # --- lanes that wait for each other ----------------------------------------------------------
+    # --- synchronization -------------------------------------------------------------------------
 
     def moment(self) -> int:
-        """A time to remember lanes by that arrive at a barrier now."""
+        """Return a timestamp for lanes that arrive at a barrier now."""
         return 0
 
     def blocks_meet(self, batch: Batch, lanes: Lanes) -> None:
-        """All lanes of whole blocks are past a barrier."""
+        """Handle a barrier of all lanes of whole blocks."""
 
     def barrier(self, batch: Batch, released: Sequence[Arrival]) -> None:
-        """Barriers of one number are complete, in one block or several, by these arrivals."""
+        """Handle the completion of barriers of one number, in one or more blocks."""
 
     def warp_barrier(self, active: Active, masks: Use) -> None:
-        """Whole warps go through a warp barrier with these member masks."""
+        """Handle a warp barrier of whole warps with these member masks."""
 
     def warps_meet(self, batch: Batch, lanes: Lanes, masks: Array | None) -> None:
-        """Lanes have met the others of their member masks; whole warps without."""
+        """Handle the synchronization of lanes by member masks, or of whole warps."""
 
     def warpgroups_meet(self, batch: Batch, lanes: Lanes) -> None:
-        """Whole warpgroups know that what they did together is done."""
+        """Handle the completion of asynchronous operations of whole warpgroups."""
 
     def clusters_arrive(self, batch: Batch, lanes: Lanes) -> None:
-        """Lanes arrive at the barrier of their cluster, and go on."""
+        """Handle the arrival of lanes at the barrier of their cluster."""
 
     def clusters_meet(self, batch: Batch, lanes: Lanes) -> None:
-        """Lanes go on that have waited for the barrier of their cluster."""
+        """Handle the end of a wait of lanes for the barrier of their cluster."""
 
     # --- local memory ----------------------------------------------------------------------------
 
     def stack_grows(self, batch: Batch, lanes: Lanes, start: Array, size: Array | int) -> None:
-        """Lanes take ``size`` bytes of local memory into use, each from its ``start`` on."""
+        """Handle the allocation of ``size`` bytes of local memory per lane, from ``start`` on."""
 
 
 NOBODY = Observer()
-"""The observer of a launch that nobody watches."""
+"""The observer of a launch that is not observed."""

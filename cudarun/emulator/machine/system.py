@@ -1,4 +1,4 @@
-"""The functions that the device provides: ``vprintf``, ``malloc``, ``free``, ``__assertfail``.
+"""The device runtime functions ``vprintf``, ``malloc``, ``free``, ``__assertfail``.
 
 PTX interoperability guide, "System calls". Each is an action: the sources are the parameters of the
 call, the destinations its return value.
@@ -26,7 +26,7 @@ _LONGEST_STRING = 1 << 16
 
 
 def vprintf(active: Active, sources: Arrays, destinations: Arrays) -> None:
-    """Format and keep the text; lanes print in their order. Returns the number of arguments."""
+    """Format and buffer the text, in lane order; return the number of arguments."""
     formats, arguments = sources
     texts: dict[int, bytes] = {}
     for index in range(active.count):
@@ -43,7 +43,7 @@ def vprintf(active: Active, sources: Arrays, destinations: Arrays) -> None:
 
 
 def malloc(active: Active, sources: Arrays, destinations: Arrays) -> None:
-    """Blocks of the device heap; null when it is used up."""
+    """Allocate blocks of the device heap; return null if it is exhausted."""
     heap = active.batch.launch.config.heap
     for index, size in enumerate(sources[0]):
         address = heap.allocate(int(size)) if heap is not None else 0
@@ -52,7 +52,7 @@ def malloc(active: Active, sources: Arrays, destinations: Arrays) -> None:
 
 
 def free(active: Active, sources: Arrays, destinations: Arrays) -> None:
-    """Give blocks back. Anything else than a block is a fault."""
+    """Free blocks; any other address is a fault."""
     heap = active.batch.launch.config.heap
     for index, address in enumerate(sources[0]):
         if heap is None or not heap.free(int(address)):
@@ -63,7 +63,7 @@ def free(active: Active, sources: Arrays, destinations: Arrays) -> None:
 
 
 def assertfail(active: Active, sources: Arrays, destinations: Arrays) -> None:
-    """Print what CUDA prints for every failed lane, then end the launch."""
+    """Print CUDA's message for every failed lane, then end the launch."""
     message, file, line, function, _ = sources
     lines = []
     for index in range(active.count):
@@ -90,5 +90,5 @@ SYSTEM_CALLS: dict[str, ActionFunction] = {
 
 
 def read_string(active: Active, index: int, address: int) -> bytes:
-    """The characters at a generic address up to the first NUL."""
+    """Return the characters at a generic address up to the first NUL."""
     return readable(active, index, address, _LONGEST_STRING).partition(b"\0")[0]

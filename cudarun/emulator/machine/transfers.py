@@ -17,7 +17,7 @@ Array = npt.NDArray[Any]
 
 
 class Load(MemoryAction):
-    """``ld``: destinations are the elements of the vector, in registers that may be wider."""
+    """``ld``: the destinations are the elements of the vector, in registers that may be wider."""
 
     def __init__(self, words: Words) -> None:
         self.elements = words.type.elements
@@ -26,7 +26,7 @@ class Load(MemoryAction):
     def __call__(
         self, active: Active, sources: tuple[Array, ...], destinations: tuple[Array, ...]
     ) -> None:
-        """Gather from memory."""
+        """Load from memory."""
         columns = split(destinations, self.elements)
         (access,) = self.accesses
         for view, index, positions in access.locate(active, sources[0]):
@@ -41,7 +41,7 @@ class Load(MemoryAction):
 
 
 class Store(MemoryAction):
-    """``st``: of several lanes that store to one place the last one wins."""
+    """``st``: if several lanes store to one address the last one wins."""
 
     def __init__(self, words: Words) -> None:
         self.elements = words.type.elements
@@ -51,7 +51,7 @@ class Store(MemoryAction):
     def __call__(
         self, active: Active, sources: tuple[Array, ...], destinations: tuple[Array, ...]
     ) -> None:
-        """Scatter to memory."""
+        """Store to memory."""
         columns = split(sources[1 : 1 + self.count], self.elements)
         (access,) = self.accesses
         for view, index, positions in access.locate(active, sources[0]):
@@ -61,7 +61,7 @@ class Store(MemoryAction):
 
 
 class AsynchronousCopy(MemoryAction):
-    """``cp.async``: carried out at once, which is one of the times it may happen."""
+    """``cp.async``: executed at once, which the manual permits."""
 
     def __init__(self, words: Words) -> None:
         self.size = words.constants["size"]
@@ -111,7 +111,7 @@ class AsynchronousCopy(MemoryAction):
 
 
 class NoEffect:
-    """Hints: all that is visible of them happens anyway."""
+    """Hints without an observable effect."""
 
     def __init__(self, words: Words) -> None:
         self.words = words
@@ -123,7 +123,7 @@ class NoEffect:
 
 
 class Fence(NoEffect):
-    """``membar``, ``fence``: here memory is always up to date, and only an observer cares."""
+    """``membar``, ``fence``: memory is always up to date, so they only matter to observers."""
 
     def __init__(self, words: Words) -> None:
         super().__init__(words)
@@ -144,7 +144,7 @@ def _access(words: Words, kind: AccessKind) -> Access:
 
 
 def split(arrays: tuple[Array, ...], elements: int) -> list[Array]:
-    """One-dimensional columns of values that consist of several elements."""
+    """Return one-dimensional columns of values that consist of several elements."""
     if elements == 1:
         return list(arrays)
     return [array[:, element] for array in arrays for element in range(elements)]

@@ -1,15 +1,15 @@
 """Matrix products of warpgroups: ``wgmma`` (PTX manual 9.7.15).
 
-A warpgroup is four warps that follow each other, the first one's rank a multiple of four. Warp
-``w`` of it has rows ``16 w`` to ``16 w + 15`` of A and D in its registers, as ``mma`` has them in
-those of one warp. B, and A where a descriptor stands for it, lie in shared memory.
+A warpgroup is four consecutive warps, the first one's rank a multiple of four. Warp ``w`` of it has
+rows ``16 w`` to ``16 w + 15`` of A and D in its registers, with the layout of ``mma``. B, and A if
+given by a descriptor, are in shared memory.
 
-Matrices in shared memory are made of rows of 16 bytes, here **chunks**, whatever their elements:
+Matrices in shared memory consist of rows of 16 bytes, here **chunks**, for all element types:
 
 * K-major: a row of A, or a column of B, has 32 bytes, two chunks along k.
 * MN-major, of elements of 16 bits only: a chunk has eight rows of A, or columns of B, at one k.
 
-How sums of products are rounded: ``isa/products.py``.
+Rounding of sums of products: ``numerics/products.py``.
 """
 
 from __future__ import annotations
@@ -40,31 +40,31 @@ _PRODUCTS_AT_ONCE = 1 << 18
 
 
 class WarpgroupAction(WarpAction):
-    """What the operations share. They are ``.aligned``: whole warpgroups execute them."""
+    """Base of the operations. They are ``.aligned``: whole warpgroups execute them."""
 
     waits_for = "warpgroup"
 
 
 class NothingPending(WarpgroupAction):
-    """``wgmma.fence``, ``wgmma.commit_group``: products are made at once, so nothing is pending."""
+    """``wgmma.fence``, ``wgmma.commit_group``, without effect: products are computed at once."""
 
     def __call__(self, active: Active, sources: Arrays, destinations: Arrays) -> None:
         """Do nothing."""
 
 
 class WaitGroup(NothingPending):
-    """``wgmma.wait_group``: all of the warpgroup know then that its products are done."""
+    """``wgmma.wait_group``: synchronizes the warpgroup with the completion of its products."""
 
 
 class Descriptors:
     """Matrix descriptors, one for each warpgroup (PTX manual 9.7.15.5.1.2.2).
 
     Attributes:
-        start: Where the matrix starts in shared memory. Addresses and offsets are in bytes.
+        start: The address of the matrix in shared memory. Addresses and offsets are in bytes.
         leading: The leading dimension byte offset.
         stride: The stride dimension byte offset.
-        base: The base offset: where the swizzling pattern starts, in units of 128 bytes modulo 8.
-        swizzle: How many of the lowest bits of a chunk's number are swizzled: 3 with 128 bytes.
+        base: The base offset: the start of the swizzling pattern, in units of 128 bytes modulo 8.
+        swizzle: The number of swizzled low bits of a chunk's index: 3 with 128 bytes.
     """
 
     def __init__(self, words: Array) -> None:
@@ -77,9 +77,9 @@ class Descriptors:
         self.swizzle = np.array([0, 3, 2, 1])[mode]
 
     def chunks(self, lines: int, *, transposed: bool) -> Array:
-        """The address of each chunk of a matrix of ``lines`` rows of A, or columns of B.
+        """Return the address of each chunk of a matrix of ``lines`` rows of A, or columns of B.
 
-        By warpgroup, then by line and part along k; ``transposed`` (MN-major), by eight lines and
+        The axes are warpgroup, line and part along k; if ``transposed`` (MN-major), eight lines and
         k. These are the manual's canonical layouts (9.7.15.5.1.2.1.3).
         """
         start, leading, stride, swizzle = (
@@ -100,7 +100,7 @@ class Descriptors:
         return self._swizzled(start + inner + outer)
 
     def _swizzled(self, addresses: Array) -> Array:
-        """Bits 4 to 6 are combined with bits 7 to 9, counted from where the pattern starts."""
+        """Return addresses with bits 4 to 6 combined with bits 7 to 9, relative to the pattern."""
         base, swizzle = self.base[:, None, None], self.swizzle[:, None, None]
         line = (addresses >> 7) - base & (1 << swizzle) - 1
         swizzled: Array = addresses ^ line << 4
@@ -111,7 +111,7 @@ class MultiplyAsync(WarpgroupAction, MemoryAction):
     """``wgmma.mma_async``.
 
     On hardware it reads shared memory through the async proxy, at some time before
-    ``wgmma.wait_group`` says that it is done. Here that is when the instruction is executed.
+    ``wgmma.wait_group`` returns. Here it does so when it is executed.
     """
 
     def __init__(self, words: Words) -> None:
@@ -147,7 +147,7 @@ class MultiplyAsync(WarpgroupAction, MemoryAction):
         self._put(self._products(a, b, c), destinations)
 
     def _check_whole(self, active: Active) -> None:
-        """Raise the fault of a warpgroup of which threads have ended, or were never there."""
+        """Raise the fault of a warpgroup with missing or exited threads."""
         threads = active.batch.threads
         rank = self.slots(active) % (threads.warps * WARP) % WARPGROUP
         wrong = rank != np.arange(active.count) % WARPGROUP
@@ -157,7 +157,7 @@ class MultiplyAsync(WarpgroupAction, MemoryAction):
             raise active.fault(_LAUNCH_FAILED, what, lane)
 
     def _uniform(self, active: Active, values: Array, what: str) -> Array:
-        """The value that all threads of a warpgroup have, by warpgroup."""
+        """Return the value that all threads of a warpgroup have, by warpgroup."""
         table = values.reshape(-1, WARPGROUP)
         differ = table != table[:, :1]
         if differ.any():
@@ -168,7 +168,7 @@ class MultiplyAsync(WarpgroupAction, MemoryAction):
     # --- matrices, by warpgroup ------------------------------------------------------------------
 
     def _in_memory(self, active: Active, words: Array, name: str) -> Array:
-        """A, or B transposed: by warpgroup, line and k."""
+        """Return A, or B transposed: by warpgroup, line and k."""
         index = "ab".index(name)
         lines, ptx_type = (self.m, self.n)[index], self.types[name]
         descriptors = Descriptors(self._uniform(active, words, f"descriptors of {name.upper()}"))
@@ -180,7 +180,7 @@ class MultiplyAsync(WarpgroupAction, MemoryAction):
         return numbers(elements.reshape(len(addresses), lines, self.k), ptx_type)
 
     def _loaded(self, active: Active, addresses: Array) -> Array:
-        """Chunks, as pairs of words. Each warp's first thread reads a quarter of them."""
+        """Return chunks, as pairs of words. Each warp's first thread reads a quarter of them."""
         groups, count = len(addresses), addresses[0].size
         first = np.arange(groups)[:, None] * WARPGROUP + np.arange(count) * _WARPS // count * WARP
         some = active.some(first.reshape(-1))
@@ -194,7 +194,7 @@ class MultiplyAsync(WarpgroupAction, MemoryAction):
         return data
 
     def _left(self, registers: Arrays) -> Array:
-        """A from registers."""
+        """Return A from registers."""
         words = [np.ascontiguousarray(each).view(np.uint32).reshape(-1, WARP) for each in registers]
         elements = np.stack(words, axis=-1).view(self.types["a"].dtype)
         elements = elements.reshape(len(elements), WARP, self.left_registers, -1)
@@ -202,7 +202,7 @@ class MultiplyAsync(WarpgroupAction, MemoryAction):
         return numbers(matrix.reshape(-1, self.m, self.k), self.types["a"])
 
     def _accumulator(self, registers: Arrays) -> Array:
-        """D as it was."""
+        """Return D before the operation."""
         values = np.stack([each.reshape(len(each), -1) for each in registers], axis=1)
         values = values.reshape(-1, WARP, values.shape[1] * values.shape[2])
         matrix = np.zeros((len(values), self.m // _WARPS, self.n), dtype=values.dtype)
@@ -211,7 +211,7 @@ class MultiplyAsync(WarpgroupAction, MemoryAction):
         return numbers(matrix.reshape(-1, self.m, self.n), self.types["d"])
 
     def _put(self, matrix: Array, registers: Arrays) -> None:
-        """D to its registers."""
+        """Write D to its registers."""
         matrix = matrix.reshape(-1, self.m // _WARPS, self.n)
         row, column = accumulator_places(matrix[0].size // WARP)
         values = matrix[:, row, column].reshape(len(matrix) * WARP, len(registers), -1)
@@ -219,7 +219,7 @@ class MultiplyAsync(WarpgroupAction, MemoryAction):
             np.copyto(register.reshape(len(register), -1), values[:, number])
 
     def _products(self, a: Array, b: Array, c: Array) -> Array:
-        """D, some warpgroups at a time: there is a number for each product."""
+        """Return D, computed for some warpgroups at a time to limit the number of products."""
         step = max(_PRODUCTS_AT_ONCE // (self.m * self.n * self.k), 1)
         parts = [slice(first, first + step) for first in range(0, len(a), step)]
         return np.concatenate(

@@ -26,9 +26,9 @@ from cudarun.emulator.api import (  # noqa: F401 - each chapter adds its calls
     arrays,
     contexts,
     devices,
-    launching,
+    launches,
     libraries,
-    linking,
+    linker,
     logs,
     memory,
     modules,
@@ -43,7 +43,7 @@ from cudarun.emulator.machine.observer import NOBODY
 from cudarun.emulator.machine.report import describe_standing
 
 if TYPE_CHECKING:
-    from cudarun.emulator.detectors.findings import Finding
+    from cudarun.emulator.detectors.findings import DetectorFinding
     from cudarun.emulator.detectors.statistics import Statistics
 
 globals().update(CALLS)
@@ -70,19 +70,21 @@ def watch(detect: Collection[str] = (), *, count: bool = False) -> None:
         detect: What to look for: ``"race"``, ``"uninit"``.
         count: Count instructions and accesses, too.
     """
-    from cudarun.emulator.detectors.watch import Watch  # which most programs never need
+    from cudarun.emulator.detectors.detector_observer import (
+        DetectorObserver,  # which most programs never need
+    )
 
-    process.observer = Watch(detect, count=count)
+    process.observer = DetectorObserver(detect, count=count)
     process.note_writes(noted="uninit" in detect)
 
 
-def seen() -> tuple[list[Finding], Statistics | None]:
+def seen() -> tuple[list[DetectorFinding], Statistics | None]:
     """Stop observing; return findings since `watch`, most important first, and statistics."""
-    from cudarun.emulator.detectors.watch import Watch
+    from cudarun.emulator.detectors.detector_observer import DetectorObserver
 
     observer, process.observer = process.observer, NOBODY
     process.note_writes(noted=False)
-    if not isinstance(observer, Watch):
+    if not isinstance(observer, DetectorObserver):
         raise RuntimeError("seen: nothing is watched")
     return observer.findings, observer.statistics
 

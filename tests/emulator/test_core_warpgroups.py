@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from cudarun.emulator.detectors.watch import Watch
+from cudarun.emulator.detectors.detector_observer import DetectorObserver
 from tests.emulator.device import Device
 
 FILE = Path(__file__).parent / "nvcc" / "warpgroups.ptx"
@@ -32,7 +32,7 @@ def numbers(shape: tuple[int, int], seed: int) -> npt.NDArray[np.float16]:
 @pytest.mark.parametrize("detect", [False, True])
 def test_two_warpgroups_with_one_tile_of_b(detect: bool) -> None:
     a, b = numbers((256, 192), 1), numbers((192, 128), 2)
-    watch = Watch(["race", "uninit"])
+    watch = DetectorObserver(["race", "uninit"])
     device = Device.from_file(FILE, **({"observer": watch} if detect else {}))
     got = launched("product", 256, 1, b, a, 128, device)
     assert np.array_equal(got, a.astype("f4") @ b.astype("f4"))
@@ -42,7 +42,7 @@ def test_two_warpgroups_with_one_tile_of_b(detect: bool) -> None:
 @pytest.mark.parametrize("detect", [False, True])
 def test_one_warpgroup_brings_what_others_multiply(detect: bool) -> None:
     a, b = numbers((128, 448), 3), numbers((128, 448), 4)
-    watch = Watch(["race", "uninit"])
+    watch = DetectorObserver(["race", "uninit"])
     device = Device.from_file(FILE, **({"observer": watch} if detect else {}))
     got = launched("specialised", 384, 3, b, a, 128, device)
     assert np.array_equal(got, a.astype("f4") @ b.T.astype("f4"))
@@ -51,7 +51,7 @@ def test_one_warpgroup_brings_what_others_multiply(detect: bool) -> None:
 
 def test_a_stage_given_back_too_early() -> None:
     text = FILE.read_text().replace("wgmma.wait_group.sync.aligned 0;", "")
-    watch = Watch(["race"])
+    watch = DetectorObserver(["race"])
     launched("specialised", 384, 3, numbers((128, 448), 4), numbers((128, 448), 3), 128,
              Device(text, observer=watch))  # fmt: skip
     places = {place.site.text.split()[0] for found in watch.findings for place in found.places}

@@ -12,7 +12,7 @@ import numpy.typing as npt
 import pytest
 
 from cudarun.emulator.decode.module import compile_module
-from cudarun.emulator.detectors.watch import Watch
+from cudarun.emulator.detectors.detector_observer import DetectorObserver
 from cudarun.emulator.faults import DeviceFault
 from cudarun.ptx.errors import PtxError
 from cudarun.ptx.parser import parse
@@ -529,7 +529,7 @@ def test_since() -> None:
 
 
 def findings(**options: Any) -> list[str]:
-    watch = Watch(["race", "uninit"])
+    watch = DetectorObserver(["race", "uninit"])
     multiply(FLOATS[1], 8, observer=watch, **options)
     return [place.site.text for finding in watch.findings for place in finding.places]
 

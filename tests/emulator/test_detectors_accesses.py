@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from cudarun.emulator.detectors.watch import Watch
-from cudarun.emulator.detectors.watched import WatchedAccess
+from cudarun.emulator.detectors.detector_observer import DetectorObserver
+from cudarun.emulator.detectors.instrumentation import InstrumentedAccess
 from cudarun.emulator.faults import DeviceFault
 from cudarun.emulator.isa.form import InstructionForm
 from cudarun.emulator.isa.table import MODULES
@@ -160,7 +160,7 @@ def test_an_exchange_whose_result_nobody_wants_only_writes() -> None:
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
 def test_what_is_accessed_is_declared(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Instructions run on memory that only declared writes can change."""
-    locate, tell = Access.locate, WatchedAccess.locate
+    locate, tell = Access.locate, InstrumentedAccess.locate
     telling, undeclared = [False], []
 
     def located(self: Access, active: Active, addresses: Any) -> list[Piece]:
@@ -173,7 +173,7 @@ def test_what_is_accessed_is_declared(path: Path, monkeypatch: pytest.MonkeyPatc
             pieces.append(piece._replace(view=view))
         return pieces
 
-    def told(self: WatchedAccess, active: Active, addresses: Any) -> list[Piece]:
+    def told(self: InstrumentedAccess, active: Active, addresses: Any) -> list[Piece]:
         telling.append(True)
         try:
             return tell(self, active, addresses)
@@ -181,10 +181,10 @@ def test_what_is_accessed_is_declared(path: Path, monkeypatch: pytest.MonkeyPatc
             telling.pop()
 
     monkeypatch.setattr(Access, "locate", located)
-    monkeypatch.setattr(WatchedAccess, "locate", told)
+    monkeypatch.setattr(InstrumentedAccess, "locate", told)
     text = path.read_text()
     launch = header(text)
-    device = Device(text, observer=Watch(["race", "uninit"], count=True))
+    device = Device(text, observer=DetectorObserver(["race", "uninit"], count=True))
     with contextlib.nullcontext() if launch.fault is None else pytest.raises(DeviceFault):
         run(device, launch, arguments_on(device, launch))
     assert undeclared == [] or any(name in text for name in SYSTEM_CALLS)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from cudarun.emulator.detectors.kinds import kind_of
+from cudarun.emulator.detectors.detector_observer import DetectorObserver
+from cudarun.emulator.detectors.instruction_kinds import kind_of
 from cudarun.emulator.detectors.statistics import Statistics
-from cudarun.emulator.detectors.watch import Watch
 from tests.emulator.device import Device
 
 KERNEL = """
@@ -31,7 +31,7 @@ KERNEL = """
 def counted(
     body: str, *, grid: int = 1, block: int = 32, stride: int = 4, kernel: str = KERNEL
 ) -> Statistics:
-    watch = Watch([], count=True)
+    watch = DetectorObserver([], count=True)
     device = Device(kernel.format(body=body, stride=stride), observer=watch)
     device.launch("k", (grid,), (block,), device.buffer(np.zeros(65536, np.uint8)))
     assert watch.statistics is not None

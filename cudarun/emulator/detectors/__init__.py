@@ -1,1 +1,1 @@
-"""Observers of launches that find what is wrong with a kernel, or count what it does."""
+"""Observers of launches that detect faults in kernels, or collect statistics."""

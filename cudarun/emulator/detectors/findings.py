@@ -1,4 +1,4 @@
-"""What detectors have found: plain data, one finding for each pair of places in the PTX."""
+"""The findings of detectors: plain data, one finding for each pair of instructions."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ Kind = Literal["race", "uninit"]
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
-    """One access of one thread: the instruction and who ran it.
+class AccessSite:
+    """One access by one thread: the instruction and the thread.
 
     ``access`` is ``"load"``, ``"store"`` or ``"atomic operation"``.
     """
@@ -29,15 +29,15 @@ class Place:
 
 
 @dataclass(frozen=True, slots=True)
-class Memory:
-    """A few bytes of memory, and what they are part of.
+class AccessedBytes:
+    """A few bytes of memory, and the variable or allocation they are in.
 
     Attributes:
         space: ``"global"``, ``"shared"`` or ``"local"``.
-        address: The first byte: its address in the space.
-        size: How many bytes.
-        name: What they belong to: ``variable counter``, ``cuMemAlloc``; empty where it has no name.
-        offset: Where they are in that.
+        address: The address of the first byte in the space.
+        size: Number of bytes.
+        name: The variable or allocation: ``variable counter``, ``cuMemAlloc``; may be empty.
+        offset: Offset in the variable or allocation.
     """
 
     space: str
@@ -48,48 +48,48 @@ class Memory:
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
-    """Something that is wrong with a kernel.
+class DetectorFinding:
+    """A fault of a kernel.
 
     Attributes:
-        kind: ``"race"``, or ``"uninit"`` for a read of what nothing has written.
+        kind: ``"race"``, or ``"uninit"`` for an uninitialized read.
         kernel: The kernel.
-        memory: Where the first one was.
-        places: The earlier access and the later one; of a read of unwritten memory only that.
-        count: How often lanes did this at these places.
+        memory: The memory of the first occurrence.
+        places: The earlier access and the later one; of an uninitialized read only that.
+        count: Number of occurrences at these instructions.
     """
 
     kind: Kind
     kernel: str
-    memory: Memory
-    places: tuple[Place, ...]
+    memory: AccessedBytes
+    places: tuple[AccessSite, ...]
     count: int
 
 
 @dataclass(slots=True)
-class Findings:
-    """All of them, those at the same places being one."""
+class FindingTable:
+    """The findings of a launch, one per pair of instructions."""
 
-    _found: dict[tuple[object, ...], Finding] = field(default_factory=dict)
+    _found: dict[tuple[object, ...], DetectorFinding] = field(default_factory=dict)
 
     def known(self, kind: Kind, sites: tuple[Site, ...], count: int) -> bool:
-        """Whether there is one for these places already; then it counts ``count`` more."""
+        """Return whether there is a finding for these instructions, and add ``count`` to it."""
         finding = self._found.get((kind, *sites))
         if finding is not None:
             self._found[(kind, *sites)] = replace(finding, count=finding.count + count)
         return finding is not None
 
-    def add(self, finding: Finding) -> None:
-        """A new one."""
+    def add(self, finding: DetectorFinding) -> None:
+        """Add a finding."""
         self._found[(finding.kind, *(place.site for place in finding.places))] = finding
 
-    def most_important_first(self) -> list[Finding]:
-        """Races before reads of unwritten memory, which can come from them; then the frequent."""
+    def most_important_first(self) -> list[DetectorFinding]:
+        """Return races before uninitialized reads, which races can cause; then by count."""
         return sorted(self._found.values(), key=lambda f: (f.kind != "race", -f.count))
 
 
 def shared_name(launch: Launch, offset: int) -> tuple[str, int]:
-    """The ``.shared`` variable at an offset, and the offset in it."""
+    """Return the ``.shared`` variable at an offset, and the offset in it."""
     before = [(at, name) for name, at in launch.kernel.shared.items() if at <= offset]
     if not before:
         return "", offset

@@ -1,8 +1,8 @@
-"""What was done last to every part of a memory, for the race detector.
+"""Shadow memory of the race detector: the last accesses to every unit of memory.
 
-Memory is divided into units of as many bytes as the smallest access so far. Of each unit three
-accesses are kept, as words with the moment above and the thread below: the last plain write, and of
-what is no plain write (reads, atomic operations) the last one and one by another thread.
+Memory is divided into units of the size of the smallest access so far. For each unit three accesses
+are recorded, as words with the timestamp above and the thread below: the last plain write, and of
+the other accesses (reads, atomic operations) the last one and one by another thread.
 """
 
 from __future__ import annotations
@@ -18,18 +18,18 @@ _ALIGNMENT = 16  # of the widest access; a memory's first byte can lie anywhere 
 
 
 class Shadow:
-    """The last accesses of a memory of ``size`` bytes.
+    """Shadow memory of ``size`` bytes.
 
     Args:
         size: Bytes.
-        base: Its first address, which says how it is aligned.
-        unit: The bytes of the first access.
+        base: The first address, which determines the alignment.
+        unit: Bytes of the first access.
 
     Attributes:
-        unit: The bytes of a unit.
+        unit: Bytes per unit.
         writes: Per unit, the last plain write.
-        reads: Per unit, the last of the rest.
-        others: Per unit, one of the rest by another thread than that of ``reads``.
+        reads: Per unit, the last other access.
+        others: Per unit, one other access by another thread than that of ``reads``.
     """
 
     def __init__(self, size: int, base: int, unit: int) -> None:
@@ -49,19 +49,19 @@ class Shadow:
         self._allocate()
 
     def units(self, offsets: Array, size: int) -> list[Array]:
-        """The units that accesses of ``size`` bytes touch: the first ones, then the second ones."""
+        """Return the units of accesses of ``size`` bytes: the first ones, then the second ones."""
         if size < self.unit:
             self._divide(size)
         first = (offsets + self._before) >> (self.unit.bit_length() - 1)
         return [first + place if place else first for place in range(size // self.unit)]
 
     def first_bytes(self, units: Array) -> Array:
-        """Where units begin in the memory."""
+        """Return the offsets of units in the memory."""
         first: Array = units * self.unit - self._before
         return first
 
     def _divide(self, unit: int) -> None:
-        """Make the units smaller: what was done to one was done to all its bytes."""
+        """Divide the units: an access to one is an access to all its bytes."""
         ratio = self.unit // unit
         self.unit = unit
         for name in ("writes", "reads", "others"):

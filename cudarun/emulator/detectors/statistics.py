@@ -1,7 +1,8 @@
-"""What a kernel does, counted: instructions, divergence, bytes by space, bank conflicts.
+"""Statistics of a kernel: instructions, divergence, bytes by space, bank conflicts.
 
-Instructions are those of the PTX text, as often as warps and threads come by. Which lanes of a warp
-run together is the emulated device's choice; hardware parts and joins them at much the same places.
+Instructions are those of the PTX text, counted per warp and per thread. The emulated device decides
+which lanes of a warp are active together; hardware diverges and reconverges at similar
+instructions.
 """
 
 from __future__ import annotations
@@ -14,9 +15,9 @@ import numpy as np
 import numpy.typing as npt
 
 from cudarun.emulator.code import Terminator
-from cudarun.emulator.detectors.kinds import kind_of
-from cudarun.emulator.detectors.touched import touched
-from cudarun.emulator.detectors.watched import Detector
+from cudarun.emulator.detectors.footprints import footprints
+from cudarun.emulator.detectors.instruction_kinds import kind_of
+from cudarun.emulator.detectors.instrumentation import Detector
 from cudarun.emulator.machine.access import Access, AccessKind
 from cudarun.emulator.machine.control import Branch
 from cudarun.emulator.machine.threads import WARP
@@ -35,23 +36,23 @@ _SECTOR_BITS = 5  # global memory comes in sectors of 32 bytes
 
 
 @dataclass(slots=True)
-class Executed:
-    """How often instructions of a kind were executed: once per warp, and by how many threads."""
+class ExecutionCount:
+    """Executions of instructions of a kind: per warp and per thread."""
 
     warps: int = 0
     threads: int = 0
 
 
 @dataclass(slots=True)
-class Traffic:
+class MemoryTraffic:
     """The accesses to one space.
 
     Attributes:
         requests: Accesses, counted once per warp.
-        read_bytes: What threads loaded, each counted.
-        written_bytes: What threads stored.
-        atomic_bytes: What threads worked on atomically.
-        sectors: Of global memory, 32-byte sectors that the requests touched.
+        read_bytes: Bytes loaded, summed over threads.
+        written_bytes: Bytes stored.
+        atomic_bytes: Bytes of atomic operations.
+        sectors: Accessed 32-byte sectors of global memory.
     """
 
     requests: int = 0
@@ -62,13 +63,12 @@ class Traffic:
 
 
 @dataclass(slots=True)
-class Conflicts:
-    """Accesses of warps to shared memory, and how often banks made them take turns.
+class BankConflicts:
+    """Shared memory accesses of warps, and their serialization by bank conflicts.
 
     Attributes:
-        accesses: Parts of requests that could be served at once: a warp's, half of it for 8 bytes
-            per thread, a quarter for 16.
-        turns: How many turns these took.
+        accesses: Conflict-free wavefronts: one per warp, two for 8 bytes per thread, four for 16.
+        turns: Actual wavefronts.
     """
 
     accesses: int = 0
@@ -77,25 +77,25 @@ class Conflicts:
 
 @dataclass(slots=True)
 class Statistics:
-    """Everything counted.
+    """The statistics of observed launches.
 
     Attributes:
         instructions: By kind.
         branches: Conditional branches executed by warps.
-        divergent: Those at which a warp parted.
+        divergent: Those at which a warp diverged.
         traffic: By space.
         banks: Per instruction that accesses shared memory.
     """
 
-    instructions: dict[str, Executed] = field(default_factory=dict)
+    instructions: dict[str, ExecutionCount] = field(default_factory=dict)
     branches: int = 0
     divergent: int = 0
-    traffic: dict[str, Traffic] = field(default_factory=dict)
-    banks: dict[Site, Conflicts] = field(default_factory=dict)
+    traffic: dict[str, MemoryTraffic] = field(default_factory=dict)
+    banks: dict[Site, BankConflicts] = field(default_factory=dict)
 
 
-class Counting(Detector):
-    """Counts into ``statistics``, over all launches that it is told of."""
+class StatisticsCounter(Detector):
+    """An observer that counts into ``statistics``, over all observed launches."""
 
     def __init__(self, statistics: Statistics) -> None:
         self._statistics = statistics
@@ -103,7 +103,7 @@ class Counting(Detector):
     # --- instructions ----------------------------------------------------------------------------
 
     def bound(self, batch: Batch, block: BlockCode, code: Code) -> Code:
-        """Code that counts how often it is run, and whether warps part at its end."""
+        """Return code that counts its executions, and divergence at its end."""
         kinds = Counter(map(kind_of, block.instructions))
         terminator = code.terminator
         if isinstance(terminator, Branch) and "bra" in block.instructions[-1:]:
@@ -116,7 +116,7 @@ class Counting(Detector):
         assert active is not None
         warps, threads = len(_first_of_warps(active)), active.count
         for kind, count in kinds.items():
-            executed = self._statistics.instructions.setdefault(kind, Executed())
+            executed = self._statistics.instructions.setdefault(kind, ExecutionCount())
             executed.warps += count * warps
             executed.threads += count * threads
 
@@ -124,9 +124,9 @@ class Counting(Detector):
 
     def accessed(self, access: Access, site: Site, active: Active, addresses: Array) -> None:
         """See `Detector`."""
-        for part in touched(access, active, addresses):
+        for part in footprints(access, active, addresses):
             space = "const" if access.space == "const" else part.space
-            traffic = self._statistics.traffic.setdefault(space, Traffic())
+            traffic = self._statistics.traffic.setdefault(space, MemoryTraffic())
             count = len(part.offsets) * access.bytes
             if access.kind is AccessKind.READ:
                 traffic.read_bytes += count
@@ -141,12 +141,12 @@ class Counting(Detector):
                 sectors = (part.offsets + part.region.base) >> _SECTOR_BITS
                 traffic.sectors += int(np.count_nonzero(_different(sectors[:, None], slots)[1]))
             elif space == "shared":
-                conflicts = self._statistics.banks.setdefault(site, Conflicts())
+                conflicts = self._statistics.banks.setdefault(site, BankConflicts())
                 _count_turns(conflicts, part.offsets, access.bytes, slots)
 
 
 class _CountedBranch(Terminator):
-    """A branch that counts at how many warps' partings it was."""
+    """A branch that counts the warps that diverge."""
 
     def __init__(self, branch: Branch, statistics: Statistics) -> None:
         super().__init__(branch.successors, branch.reads, site=branch.site)
@@ -168,17 +168,17 @@ class _CountedBranch(Terminator):
 
 
 def _first_of_warps(active: Active) -> Array:
-    """Among the active lanes, the first one of each warp."""
+    """Return the first active lane of each warp."""
     warps = active.per_lane(active.batch.threads.slot_of) // WARP
     return np.flatnonzero(np.diff(warps, prepend=-1))
 
 
 def _different(values: Array, slots: Array) -> tuple[Array, Array]:
-    """Values in rows of 32, those of lanes that are served together, sorted; which are new there.
+    """Sort values in rows of 32 lanes that are served together; mark the first of equal ones.
 
     Args:
         values: A row of up to 4 for each lane, none negative.
-        slots: The place of each lane when warps are padded to 32 lanes, in rising order.
+        slots: The index of each lane when warps are padded to 32 lanes, in ascending order.
     """
     first = int(slots[0]) // WARP * WARP
     count = int(slots[-1]) // WARP * WARP + WARP - first
@@ -191,8 +191,8 @@ def _different(values: Array, slots: Array) -> tuple[Array, Array]:
     return rows, new
 
 
-def _count_turns(conflicts: Conflicts, offsets: Array, size: int, slots: Array) -> None:
-    """Of the lanes that are served together, the most words that lie in one bank."""
+def _count_turns(conflicts: BankConflicts, offsets: Array, size: int, slots: Array) -> None:
+    """Return the largest number of words in one bank, of lanes that are served together."""
     first = offsets // _BANK_BYTES
     words = first[:, None] + np.arange(max(size // _BANK_BYTES, 1))
     rows, new = _different(words, slots)

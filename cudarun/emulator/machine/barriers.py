@@ -49,7 +49,7 @@ class Arrival:
         path: The path on which they continue; ``None`` for lanes that arrive without waiting.
         site: The instruction.
         result: The result of a reduction.
-        moment: The time of arrival, by the clock of the launch's observer.
+        timestamp: The time of arrival, by the clock of the launch's observer.
     """
 
     barrier: int | None
@@ -58,7 +58,7 @@ class Arrival:
     path: Path | None
     site: Site
     result: Result | None = None
-    moment: int = 0
+    timestamp: int = 0
 
     def subset(self, chosen: Mask) -> Arrival:
         """Return the arrival of some of the lanes."""
@@ -109,7 +109,7 @@ class Barriers:
         lanes = np.concatenate([lane_sets.indices(arrival.lanes) for arrival in released])
         masks = np.concatenate([arrival.expected for arrival in released])
         order = np.argsort(lanes)
-        self.batch.observer.warps_meet(self.batch, lanes[order], masks[order])
+        self.batch.observer.warps_synchronize(self.batch, lanes[order], masks[order])
 
     def _blocks_complete(self, here: list[Arrival]) -> list[Mask]:
         threads = self.batch.threads
@@ -192,7 +192,7 @@ class BarrierWait(Terminator):
     def finish(self, batch: Batch, active: Active) -> None:
         """Suspend the lanes until their barrier is complete."""
         if self._is_complete_at_once(batch, active):
-            batch.observer.blocks_meet(batch, active.lanes)
+            batch.observer.blocks_synchronize(batch, active.lanes)
             batch.proceed(active, self.after)
             return
         active.site = self.site
@@ -219,7 +219,7 @@ class BarrierWait(Terminator):
                 path=None if self.arrive else path,
                 site=self.barrier_site,
                 result=result,
-                moment=batch.observer.moment(),
+                timestamp=batch.observer.timestamp(),
             )
             batch.barriers.arrive(arrival.subset(numbers == number))
 

@@ -73,7 +73,7 @@ class ClusterBarrier:
             free = least[cluster[lanes]] >= self._waited[lanes]
             if free.any():
                 released = lane_sets.select(lanes, free)
-                self.batch.observer.clusters_meet(self.batch, released)
+                self.batch.observer.clusters_synchronize(self.batch, released)
                 self.batch.wait(path, released)
             if not free.all():
                 self.waiting.append((path, lane_sets.select(lanes, ~free), site))

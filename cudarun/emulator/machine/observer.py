@@ -46,11 +46,11 @@ class Observer:
 
     # --- synchronization -------------------------------------------------------------------------
 
-    def moment(self) -> int:
+    def timestamp(self) -> int:
         """Return a timestamp for lanes that arrive at a barrier now."""
         return 0
 
-    def blocks_meet(self, batch: Batch, lanes: Lanes) -> None:
+    def blocks_synchronize(self, batch: Batch, lanes: Lanes) -> None:
         """Handle a barrier of all lanes of whole blocks."""
 
     def barrier(self, batch: Batch, released: Sequence[Arrival]) -> None:
@@ -59,16 +59,16 @@ class Observer:
     def warp_barrier(self, active: Active, masks: Use) -> None:
         """Handle a warp barrier of whole warps with these member masks."""
 
-    def warps_meet(self, batch: Batch, lanes: Lanes, masks: Array | None) -> None:
+    def warps_synchronize(self, batch: Batch, lanes: Lanes, masks: Array | None) -> None:
         """Handle the synchronization of lanes by member masks, or of whole warps."""
 
-    def warpgroups_meet(self, batch: Batch, lanes: Lanes) -> None:
+    def warpgroups_synchronize(self, batch: Batch, lanes: Lanes) -> None:
         """Handle the completion of asynchronous operations of whole warpgroups."""
 
     def clusters_arrive(self, batch: Batch, lanes: Lanes) -> None:
         """Handle the arrival of lanes at the barrier of their cluster."""
 
-    def clusters_meet(self, batch: Batch, lanes: Lanes) -> None:
+    def clusters_synchronize(self, batch: Batch, lanes: Lanes) -> None:
         """Handle the end of a wait of lanes for the barrier of their cluster."""
 
     # --- local memory ----------------------------------------------------------------------------

@@ -12,10 +12,10 @@ from cudarun.session.driver.log import LogCalls, libcuda_logs
 from cudarun.session.driver.selection import DriverName
 
 if TYPE_CHECKING:  # what a watched kernel is told of, as the emulator has it
-    from cudarun.emulator.detectors.findings import Finding as Finding
-    from cudarun.emulator.detectors.findings import Place as Place
+    from cudarun.emulator.detectors.findings import AccessSite as AccessSite
+    from cudarun.emulator.detectors.findings import DetectorFinding as DetectorFinding
+    from cudarun.emulator.detectors.statistics import MemoryTraffic as MemoryTraffic
     from cudarun.emulator.detectors.statistics import Statistics as Statistics
-    from cudarun.emulator.detectors.statistics import Traffic as Traffic
 
 
 def _ignore(told: Callable[[float], object]) -> None:
@@ -37,7 +37,7 @@ class KernelWatch(Protocol):
     def watch(self, detect: Collection[str] = (), *, count: bool = False) -> None:
         """Watch what is allocated and launched from now on."""
 
-    def seen(self) -> tuple[list[Finding], Statistics | None]:
+    def seen(self) -> tuple[list[DetectorFinding], Statistics | None]:
         """Return what was found and counted since `watch`; watch no longer."""
 
 

@@ -46,7 +46,7 @@ def check_watchable(watch: Watch, devices: Iterable[Selector]) -> None:
 class Seen:
     """What was seen of a launch, as the driver tells it, once it has ended."""
 
-    findings: Sequence[drivers.Finding] = ()
+    findings: Sequence[drivers.DetectorFinding] = ()
     statistics: drivers.Statistics | None = None
 
 
@@ -87,7 +87,7 @@ def watched(
 
 
 def _finding(
-    found: drivers.Finding, specs: Sequence[BufferSpec], addresses: Mapping[str, int]
+    found: drivers.DetectorFinding, specs: Sequence[BufferSpec], addresses: Mapping[str, int]
 ) -> Finding:
     memory, offset, element = _words(found.memory.name), found.memory.offset, None
     for spec in specs:
@@ -115,7 +115,7 @@ def _words(name: str) -> str:
     return f"{kind}{space}{demangle(symbol.rpartition('.')[2]).rpartition('::')[2]}"
 
 
-def _place(place: drivers.Place) -> Place:
+def _place(place: drivers.AccessSite) -> Place:
     site = place.site
     return Place(
         access=place.access,
@@ -154,7 +154,7 @@ def _statistics(counted: drivers.Statistics) -> LaunchStatistics:
     )
 
 
-def _traffic(space: str, traffic: drivers.Traffic) -> Traffic:
+def _traffic(space: str, traffic: drivers.MemoryTraffic) -> Traffic:
     return Traffic(
         space=space,
         requests=traffic.requests,

@@ -1,8 +1,8 @@
-"""Races: accesses to one byte by two threads that nothing orders, one of them a plain write.
+"""The race detector: unordered accesses to one byte by two threads, one of them a plain write.
 
-Shared and global memory. Atomic and volatile accesses do not race with each other, and a plain read
-does not race with an atomic write: kernels look before they swap. Two writes of the same value are
-no race either: many threads that set one flag are a habit, and nobody can tell them apart.
+Covers shared and global memory. Atomic and volatile accesses do not race with each other, and a
+plain read does not race with an atomic write: kernels read before they swap. Two writes of the same
+value are no race either: it is common that many threads set one flag, and the result is the same.
 """
 
 from __future__ import annotations
@@ -12,13 +12,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from cudarun.emulator.detectors.clocks import Timeline
-from cudarun.emulator.detectors.findings import Finding, Findings, Memory, Place, shared_name
-from cudarun.emulator.detectors.past import THREAD_BITS, Past
-from cudarun.emulator.detectors.publishing import Published
+from cudarun.emulator.detectors.findings import (
+    AccessedBytes,
+    AccessSite,
+    DetectorFinding,
+    FindingTable,
+    shared_name,
+)
+from cudarun.emulator.detectors.footprints import Footprint, footprints
+from cudarun.emulator.detectors.happens_before import THREAD_BITS, HappensBefore
+from cudarun.emulator.detectors.instrumentation import Detector
+from cudarun.emulator.detectors.releases import ReleasedClocks
 from cudarun.emulator.detectors.shadow import Shadow
-from cudarun.emulator.detectors.touched import Touched, touched
-from cudarun.emulator.detectors.watched import Detector
+from cudarun.emulator.detectors.vector_clocks import LogicalClock
 from cudarun.emulator.machine import lanes as lane_sets
 from cudarun.emulator.machine.access import Access, MemoryAction, Section
 from cudarun.emulator.machine.threads import place_of_thread
@@ -43,19 +49,19 @@ _THREAD = (1 << THREAD_BITS) - 1
 
 
 @dataclass(frozen=True, slots=True)
-class _Step:
-    """What lanes do to one unit each.
+class _UnitAccess:
+    """The access of each lane to one unit of memory.
 
     Attributes:
         access: The access.
         site: The instruction.
         region: The memory.
         shadow: Its shadow.
-        rows: Which of the active lanes these are; ``None`` for all of them.
-        lanes: The same as lanes of the batch.
-        words: Moment and thread of each.
+        rows: The positions of the lanes among the active ones; ``None`` for all of them.
+        lanes: The lanes of the batch.
+        words: Timestamp and thread of each.
         units: The unit of each.
-        place: Which unit of the access it is.
+        place: The index of the unit in the access.
     """
 
     access: Access
@@ -69,7 +75,7 @@ class _Step:
     place: int
 
     def bytes_at(self, chosen: Indices) -> Array:
-        """What memory holds now at some of the units, a row of bytes each."""
+        """Return the current bytes of some of the units, a row for each."""
         first = self.shadow.first_bytes(self.units[chosen])
         found: Array = self.region.bytes[first[:, None] + np.arange(self.shadow.unit)]
         return found
@@ -77,95 +83,97 @@ class _Step:
 
 @dataclass(frozen=True, slots=True)
 class _Overwritten:
-    """Plain writes over others' plain writes, which matter if they change something."""
+    """Plain writes over other threads' plain writes: races if they change a value."""
 
-    step: _Step
+    step: _UnitAccess
     chosen: Indices
     held: Array
     before: Array
 
 
-class Races(Detector):
-    """Finds races in one launch."""
+class RaceDetector(Detector):
+    """A detector of races in one launch."""
 
-    def __init__(self, launch: Launch, findings: Findings) -> None:
+    def __init__(self, launch: Launch, findings: FindingTable) -> None:
         self._launch = launch
         self._findings = findings
-        self._timeline = Timeline()
-        self._pasts: dict[Batch, Past] = {}
+        self._logical_clock = LogicalClock()
+        self._orders: dict[Batch, HappensBefore] = {}
         self._shadows: dict[Allocation | Section, Shadow] = {}
-        self._published = Published()
+        self._releases = ReleasedClocks()
         self._overwritten: list[_Overwritten] = []
-        self._lost: list[tuple[_Step, Indices]] = []
+        self._lost: list[tuple[_UnitAccess, Indices]] = []
 
-    # --- what orders accesses --------------------------------------------------------------------
+    # --- synchronization -------------------------------------------------------------------------
 
     def begin(self, batch: Batch, first_block: int, blocks: int) -> None:
-        """Nothing has been done yet to the shared memory of new blocks."""
-        if batch not in self._pasts:
-            self._pasts[batch] = Past(batch, self._timeline)
-        self._pasts[batch].begin(first_block)
+        """Clear the shadow of shared memory for new blocks."""
+        if batch not in self._orders:
+            self._orders[batch] = HappensBefore(batch, self._logical_clock)
+        self._orders[batch].begin(first_block)
         shadow = self._shadows.get(batch.section("shared"))
         if shadow is not None:
             shadow.clear()
 
-    def moment(self) -> int:
-        """The moment of the latest access."""
-        return self._timeline.now
+    def timestamp(self) -> int:
+        """Return the timestamp of the latest access."""
+        return self._logical_clock.now
 
-    def blocks_meet(self, batch: Batch, lanes: Lanes) -> None:
+    def blocks_synchronize(self, batch: Batch, lanes: Lanes) -> None:
         """See `Observer`."""
-        self._pasts[batch].blocks_meet(lanes)
+        self._orders[batch].blocks_synchronize(lanes)
 
     def barrier(self, batch: Batch, released: Sequence[Arrival]) -> None:
         """See `Observer`."""
-        self._pasts[batch].barrier(released)
+        self._orders[batch].barrier(released)
 
-    def warps_meet(self, batch: Batch, lanes: Lanes, masks: Array | None) -> None:
+    def warps_synchronize(self, batch: Batch, lanes: Lanes, masks: Array | None) -> None:
         """See `Observer`."""
-        self._pasts[batch].warps_meet(lanes, masks)
+        self._orders[batch].warps_synchronize(lanes, masks)
 
-    def warpgroups_meet(self, batch: Batch, lanes: Lanes) -> None:
+    def warpgroups_synchronize(self, batch: Batch, lanes: Lanes) -> None:
         """See `Observer`."""
-        self._pasts[batch].warpgroups_meet(lanes)
+        self._orders[batch].warpgroups_synchronize(lanes)
 
     def clusters_arrive(self, batch: Batch, lanes: Lanes) -> None:
         """See `Observer`."""
-        self._pasts[batch].clusters_arrive(lanes)
+        self._orders[batch].clusters_arrive(lanes)
 
-    def clusters_meet(self, batch: Batch, lanes: Lanes) -> None:
+    def clusters_synchronize(self, batch: Batch, lanes: Lanes) -> None:
         """See `Observer`."""
-        self._pasts[batch].clusters_meet(lanes)
+        self._orders[batch].clusters_synchronize(lanes)
 
     def fence(self, active: Active, scope: str) -> None:
         """See `Detector`."""
-        self._pasts[active.batch].fence(active.lanes, scope)
+        self._orders[active.batch].fence(active.lanes, scope)
 
     # --- accesses --------------------------------------------------------------------------------
 
     def accessed(self, access: Access, site: Site, active: Active, addresses: Array) -> None:
         """See `Detector`."""
-        past, lanes = self._pasts[active.batch], active.lanes
-        number = self._timeline.site_number(site, access.kind)
-        words = past.numbers[lanes] | (self._timeline.next(number) << THREAD_BITS)
+        order, lanes = self._orders[active.batch], active.lanes
+        number = self._logical_clock.site_number(site, access.kind)
+        words = order.numbers[lanes] | (self._logical_clock.next(number) << THREAD_BITS)
         if access.order in ("release", "acq_rel"):
-            past.fence(active.lanes, access.scope)
-        for part in touched(access, active, addresses):
+            order.fence(active.lanes, access.scope)
+        for part in footprints(access, active, addresses):
             if part.space not in ("global", "shared"):
                 continue
             rows = part.positions
             here = lanes if rows is None else lane_sets.of(lane_sets.pick(lanes, rows))
             theirs = words if rows is None else words[rows]
             if access.strong:
-                self._published.read(access, part, past, lane_sets.indices(here))
+                self._releases.acquire(access, part, order, lane_sets.indices(here))
             shadow = self._shadow(part, access.bytes)
             for place, units in enumerate(shadow.units(part.offsets, access.bytes)):
-                step = _Step(access, site, part.region, shadow, rows, here, theirs, units, place)
-                self._check(step, past)
+                step = _UnitAccess(
+                    access, site, part.region, shadow, rows, here, theirs, units, place
+                )
+                self._check(step, order)
             if access.strong:
-                self._published.written(access, part, past, lane_sets.indices(here))
+                self._releases.release(access, part, order, lane_sets.indices(here))
 
-    def _shadow(self, part: Touched, size: int) -> Shadow:
+    def _shadow(self, part: Footprint, size: int) -> Shadow:
         shadow = self._shadows.get(part.region)
         if shadow is None:
             region = part.region
@@ -173,18 +181,18 @@ class Races(Detector):
             self._shadows[region] = shadow
         return shadow
 
-    def _check(self, step: _Step, past: Past) -> None:
+    def _check(self, step: _UnitAccess, order: HappensBefore) -> None:
         shadow, units = step.shadow, step.units
         plain_write = step.access.writes and not step.access.strong
         held = shadow.writes[units]
-        chosen = self._unordered(step, past, held)
+        chosen = self._unordered(step, order, held)
         if len(chosen) and plain_write:
             before = step.bytes_at(chosen)
             self._overwritten.append(_Overwritten(step, chosen, held[chosen], before))
         elif len(chosen):
             self._report(step, chosen, held[chosen])
         if plain_write:
-            self._check_reads(step, past)
+            self._check_reads(step, order)
             shadow.writes[units] = step.words
             lost = np.flatnonzero(shadow.writes[units] != step.words)
             if len(lost):
@@ -192,18 +200,18 @@ class Races(Detector):
         else:
             self._note_read(step)
 
-    def _check_reads(self, step: _Step, past: Past) -> None:
+    def _check_reads(self, step: _UnitAccess, order: HappensBefore) -> None:
         reads, others = step.shadow.reads[step.units], step.shadow.others[step.units]
-        chosen = self._unordered(step, past, reads)
+        chosen = self._unordered(step, order, reads)
         if len(chosen):
             self._report(step, chosen, reads[chosen])
             others[chosen] = 0
-        chosen = self._unordered(step, past, others)
+        chosen = self._unordered(step, order, others)
         if len(chosen):
             self._report(step, chosen, others[chosen])
 
-    def _note_read(self, step: _Step) -> None:
-        """Keep the last access, and one that another thread made."""
+    def _note_read(self, step: _UnitAccess) -> None:
+        """Record the last read, and one by another thread."""
         shadow, units, words = step.shadow, step.units, step.words
         held = shadow.reads[units]
         older = np.flatnonzero(_threads(held) != _threads(words))
@@ -215,11 +223,11 @@ class Races(Detector):
         if len(lost):
             shadow.others[units[lost]] = words[lost]
 
-    def _unordered(self, step: _Step, past: Past, held: Array) -> Indices:
-        """Which of the lanes come upon an access of another thread that nothing puts before."""
+    def _unordered(self, step: _UnitAccess, order: HappensBefore, held: Array) -> Indices:
+        """Return the lanes with an access of another thread that does not happen before."""
         if isinstance(step.region, Section) and self._launch.cluster_blocks == 1:
             # Nobody but the threads of its block reach it.
-            suspects = np.flatnonzero(held >> THREAD_BITS > past.of_block[step.lanes])
+            suspects = np.flatnonzero(held >> THREAD_BITS > order.of_block[step.lanes])
         else:
             suspects = np.flatnonzero(held)
         if len(suspects):
@@ -227,11 +235,11 @@ class Races(Detector):
             suspects = suspects[others]
         if len(suspects):
             lanes = lane_sets.pick(step.lanes, suspects)
-            suspects = suspects[past.unordered(lanes, held[suspects])]
+            suspects = suspects[order.unordered(lanes, held[suspects])]
         return suspects
 
     def executed(self, action: MemoryAction, sources: Arrays) -> None:
-        """Memory has been written: see which of the writes over others changed something."""
+        """Report the writes over other threads' writes that changed a value."""
         for over in self._overwritten:
             changed = (over.step.bytes_at(over.chosen) != over.before).any(axis=1)
             if changed.any():
@@ -252,12 +260,12 @@ class Races(Detector):
 
     # --- findings --------------------------------------------------------------------------------
 
-    def _report(self, step: _Step, chosen: Indices, held: Array) -> None:
-        """Lanes race with the accesses that memory remembers for them."""
-        numbers = self._timeline.site_numbers(held >> THREAD_BITS)
+    def _report(self, step: _UnitAccess, chosen: Indices, held: Array) -> None:
+        """Report races of lanes with the accesses in shadow memory."""
+        numbers = self._logical_clock.site_numbers(held >> THREAD_BITS)
         for number in np.unique(numbers):
             those = np.flatnonzero(numbers == number)
-            site, kind = self._timeline.site(int(number))
+            site, kind = self._logical_clock.site(int(number))
             sites = (site, step.site)
             if self._findings.known("race", sites, len(those)):
                 continue
@@ -265,29 +273,31 @@ class Races(Detector):
             earlier = int(held[those[0]]) & _THREAD
             later = int(step.words[row]) & _THREAD
             places = (
-                Place(kind.value, site, *place_of_thread(self._launch, earlier)),
-                Place(step.access.kind.value, step.site, *place_of_thread(self._launch, later)),
+                AccessSite(kind.value, site, *place_of_thread(self._launch, earlier)),
+                AccessSite(
+                    step.access.kind.value, step.site, *place_of_thread(self._launch, later)
+                ),
             )
             name = self._launch.kernel.name
             memory = self._memory(step, row)
-            self._findings.add(Finding("race", name, memory, places, len(those)))
+            self._findings.add(DetectorFinding("race", name, memory, places, len(those)))
 
-    def _memory(self, step: _Step, row: int) -> Memory:
+    def _memory(self, step: _UnitAccess, row: int) -> AccessedBytes:
         first, size = int(step.shadow.first_bytes(step.units[row])), step.shadow.unit
         if isinstance(step.region, Section):
             offset = first % self._launch.shared_stride
-            return Memory("shared", offset, size, *shared_name(self._launch, offset))
+            return AccessedBytes("shared", offset, size, *shared_name(self._launch, offset))
         region = step.region
-        return Memory("global", region.base + first, size, region.label, first)
+        return AccessedBytes("global", region.base + first, size, region.label, first)
 
 
 def _threads(words: Array) -> Array:
-    """The lower halves of words."""
+    """Return the lower halves of words."""
     return words.view(np.uint32)[::2]
 
 
 def _stored(action: Store, sources: Arrays, rows: Indices) -> Array:
-    """The bytes that lanes give to a store, a row each."""
+    """Return the bytes that lanes store, a row each."""
     columns = split(sources[1 : 1 + action.count], action.elements)
     values = np.empty((len(rows), len(columns)), dtype=action.accesses[0].dtype)
     for place, column in enumerate(columns):

@@ -1,9 +1,10 @@
-"""What the lanes of a batch know: which accesses of other threads come before what they do now.
+"""The happens-before order of the lanes of a batch.
 
-Causality order (PTX manual 8.8) in the shape that kernels give it. Per lane there is one moment for
-all threads of its block (barriers of the block), one for all of its warp (warp barriers), and where
-somebody has waited for only some threads, one for each lane of the warp or each warp of the block.
-What a lane knows of other blocks is a `Clock`, shared by all that know the same.
+Causality order (PTX manual 8.8), represented for the synchronization patterns of kernels. Per lane
+there is one timestamp for all threads of its block (block barriers), one for all of its warp (warp
+barriers) and, after a synchronization of only some threads, one for each lane of the warp or each
+warp of the block. Timestamps of other blocks are in a `VectorClock`, shared by lanes with the same
+ones.
 """
 
 from __future__ import annotations
@@ -14,7 +15,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from cudarun.emulator.detectors.clocks import BLOCK, NOTHING, THREAD, WARP, Clock, Timeline
+from cudarun.emulator.detectors.vector_clocks import (
+    BLOCK,
+    NOTHING,
+    THREAD,
+    WARP,
+    LogicalClock,
+    VectorClock,
+)
 from cudarun.emulator.machine import lanes as lane_sets
 from cudarun.emulator.machine.threads import WARP as WARP_SIZE
 from cudarun.emulator.machine.threads import WARPGROUP
@@ -31,18 +39,18 @@ _THREAD_MASK = (1 << THREAD_BITS) - 1
 _NEVER = np.iinfo(np.int64).max
 
 
-class Past:
-    """The knowledge of all lanes of a batch.
+class HappensBefore:
+    """The happens-before order of the lanes of a batch.
 
     Attributes:
-        thread: Per lane, the number of its thread in the grid.
-        numbers: The same, cut to `THREAD_BITS`.
-        of_block: Per lane, up to which moment it knows all threads of its block.
+        thread: Per lane, the index of its thread in the grid.
+        numbers: The same, truncated to `THREAD_BITS`.
+        of_block: Per lane, the timestamp up to which accesses of its block happen before.
     """
 
-    def __init__(self, batch: Batch, timeline: Timeline) -> None:
+    def __init__(self, batch: Batch, logical_clock: LogicalClock) -> None:
         self.batch = batch
-        self.timeline = timeline
+        self.logical_clock = logical_clock
         self.threads = batch.threads.threads
         self.warps = batch.threads.warps
         lanes = batch.lanes
@@ -59,7 +67,7 @@ class Past:
         self._in_block = np.arange(lanes) % self.threads
 
     def begin(self, first_block: int) -> None:
-        """New blocks are in the lanes, which know nothing yet."""
+        """Reset the order for new blocks."""
         self.thread[:] = first_block * self.threads + np.arange(len(self.thread))
         self.numbers[:] = self.thread & _THREAD_MASK
         for array in (self.of_block, self._of_warp, self._arrived, *self._fenced.values()):
@@ -68,22 +76,22 @@ class Past:
         self._clock[:] = 0
         self._clocks = [NOTHING]
 
-    # --- meeting at barriers ---------------------------------------------------------------------
+    # --- barriers --------------------------------------------------------------------------------
 
-    def blocks_meet(self, lanes: Lanes) -> None:
-        """All lanes of whole blocks have waited for each other."""
-        self.of_block[lanes] = self.timeline.now
+    def blocks_synchronize(self, lanes: Lanes) -> None:
+        """Order all lanes of whole blocks after a barrier."""
+        self.of_block[lanes] = self.logical_clock.now
         self._share_clocks(lanes, self.batch.threads.block_of[lanes])
 
     def barrier(self, released: Sequence[Arrival]) -> None:
-        """Lanes have waited for lanes of their block, or have only arrived."""
+        """Order lanes after a barrier at which some only arrive."""
         lanes = np.concatenate([lane_sets.indices(arrival.lanes) for arrival in released])
         waits = np.repeat(
             [arrival.path is not None for arrival in released],
             [lane_sets.count(arrival.lanes) for arrival in released],
         )
-        moments = np.repeat(
-            [self.timeline.now if a.path is not None else a.moment for a in released],
+        timestamps = np.repeat(
+            [self.logical_clock.now if a.path is not None else a.timestamp for a in released],
             [lane_sets.count(arrival.lanes) for arrival in released],
         )
         block_of = self.batch.threads.block_of[lanes]
@@ -94,31 +102,31 @@ class Past:
             here = block_of == block
             members, waiting = lanes[here], lanes[here & waits]
             if len(members) == len(waiting) >= alive[block]:
-                self.blocks_meet(np.sort(members))
+                self.blocks_synchronize(np.sort(members))
             elif len(waiting):
-                self._some_meet(members, moments[here], waiting)
+                self._synchronize_warps(members, timestamps[here], waiting)
 
-    def _some_meet(self, members: Indices, moments: Array, waiting: Indices) -> None:
-        """Some warps of a block: what is known then is known by warp."""
+    def _synchronize_warps(self, members: Indices, timestamps: Array, waiting: Indices) -> None:
+        """Order some warps of a block after each other, with a timestamp per warp."""
         if self._of_warps is None:
             self._of_warps = np.zeros((len(self.thread), self.warps), dtype=np.int64)
         arrived = np.full(self.warps, _NEVER)
-        np.minimum.at(arrived, self._in_block[members] // WARP_SIZE, moments)
+        np.minimum.at(arrived, self._in_block[members] // WARP_SIZE, timestamps)
         arrived[arrived == _NEVER] = 0
         known = np.maximum(arrived, self._of_warps[members].max(axis=0))
         self._of_warps[waiting] = known
         self.of_block[waiting] = self.of_block[members].max()
         self._share_clocks(members, np.zeros(len(members), dtype=np.intp), waiting)
 
-    def warps_meet(self, lanes: Lanes, masks: Array | None) -> None:
-        """Lanes have waited for those of their member masks; for the whole warp without."""
-        threads, now = self.batch.threads, self.timeline.now
+    def warps_synchronize(self, lanes: Lanes, masks: Array | None) -> None:
+        """Order lanes after those of their member masks; without masks after their warps."""
+        threads, now = self.batch.threads, self.logical_clock.now
         warp = threads.slot_of[lanes] // WARP_SIZE
         if masks is not None:
             living = threads.warp_bits(np.flatnonzero(self.batch.alive))[warp]
             whole = (living & ~masks) == 0
             if not whole.all():
-                self._groups_meet(lane_sets.indices(lanes), warp, masks, whole)
+                self._synchronize_groups(lane_sets.indices(lanes), warp, masks, whole)
                 return
         self._of_warp[lanes] = now
         starts = np.flatnonzero(np.diff(warp, prepend=-1))
@@ -129,19 +137,19 @@ class Past:
                 array[lanes] = np.repeat(best, lengths, axis=0)
         self._share_clocks(lanes, warp)
 
-    def warpgroups_meet(self, lanes: Lanes) -> None:
-        """Lanes of whole warpgroups have waited for what they did together."""
+    def warpgroups_synchronize(self, lanes: Lanes) -> None:
+        """Order lanes of whole warpgroups after their asynchronous operations."""
         members = lane_sets.indices(lanes)
         group = self.batch.threads.slot_of[members] // WARP_SIZE
         block = self.batch.threads.block_of[members]
         group = (group - block * self.warps) // (WARPGROUP // WARP_SIZE) + block * self.warps
         for number in np.unique(group):
             here = members[group == number]
-            self._some_meet(here, np.full(len(here), self.timeline.now), here)
+            self._synchronize_warps(here, np.full(len(here), self.logical_clock.now), here)
 
-    def _groups_meet(self, lanes: Indices, warp: Array, masks: Array, whole: Array) -> None:
-        """Groups of lanes smaller than warps."""
-        now = self.timeline.now
+    def _synchronize_groups(self, lanes: Indices, warp: Array, masks: Array, whole: Array) -> None:
+        """Order groups of lanes smaller than warps, with a timestamp per lane."""
+        now = self.logical_clock.now
         if self._of_lanes is None:
             self._of_lanes = np.zeros((len(self.thread), WARP_SIZE), dtype=np.int64)
         keys = warp.astype(np.int64) << 32 | masks.astype(np.int64)
@@ -158,37 +166,37 @@ class Past:
         self._share_clocks(lanes, group)
 
     def clusters_arrive(self, lanes: Lanes) -> None:
-        """Lanes have arrived at the barrier of their cluster."""
-        self._arrived[lanes] = self.timeline.now
+        """Record the arrival of lanes at the barrier of their cluster."""
+        self._arrived[lanes] = self.logical_clock.now
 
-    def clusters_meet(self, lanes: Lanes) -> None:
-        """Lanes have waited for all of their cluster, which know each other's blocks then."""
+    def clusters_synchronize(self, lanes: Lanes) -> None:
+        """Order lanes after the arrivals of all lanes of their cluster."""
         threads = self.batch.threads
         waiting = lane_sets.indices(lanes)
         for cluster in np.unique(threads.cluster_of[waiting]):
             members = np.flatnonzero(threads.cluster_of == cluster)
-            moments = np.full(threads.room, self.timeline.now)
+            timestamps = np.full(threads.room, self.logical_clock.now)
             living = members[self.batch.alive[members]]
-            np.minimum.at(moments, threads.block_of[living], self._arrived[living])
+            np.minimum.at(timestamps, threads.block_of[living], self._arrived[living])
             here = waiting[threads.cluster_of[waiting] == cluster]
             blocks = np.unique(threads.block_of[members])
             numbers = self.thread[blocks * self.threads] // self.threads
-            known = Clock.latest(BLOCK + numbers, moments[blocks])
+            known = VectorClock.latest(BLOCK + numbers, timestamps[blocks])
             for index in np.unique(self._clock[members]):
                 known = known.joined(self._clocks[index])
-            self.of_block[here] = moments[threads.block_of[here]]
+            self.of_block[here] = timestamps[threads.block_of[here]]
             self._clock[here] = self._number(known)
 
-    # --- meeting through memory ------------------------------------------------------------------
+    # --- release and acquire ---------------------------------------------------------------------
 
     def fence(self, lanes: Lanes, scope: str) -> None:
-        """Lanes have executed a fence: what came before it can be published."""
-        self._fenced["block"][lanes] = self.timeline.now
+        """Record a fence of lanes: later writes release what happened before it."""
+        self._fenced["block"][lanes] = self.logical_clock.now
         if scope != "cta":
-            self._fenced["grid"][lanes] = self.timeline.now
+            self._fenced["grid"][lanes] = self.logical_clock.now
 
     def has_fenced(self, lanes: Indices, level: str) -> npt.NDArray[np.bool_]:
-        """Which lanes have something to publish, since they or others of their block fenced."""
+        """Return which lanes can release something, as they or others of their block fenced."""
         fenced = self._fenced[level]
         if not fenced.any():
             return np.zeros(len(lanes), dtype=np.bool_)
@@ -197,12 +205,12 @@ class Past:
         found: npt.NDArray[np.bool_] = in_block[self.batch.threads.block_of[lanes]]
         return found
 
-    def published(self, lane: int, level: str) -> Clock:
-        """What a lane passes on that writes to memory after its fence.
+    def released_clock(self, lane: int, level: str) -> VectorClock:
+        """Return the clock that a lane releases by a write after its fence.
 
-        What others of its block did counts when it knows of it and they have fenced it, or it has
-        since, or somebody else of their block: a barrier before or after the fence, both are seen
-        in kernels.
+        It includes accesses of other threads of the block that happen before and have been fenced,
+        by those threads, by this one or by another one of the block: kernels have barriers both
+        before and after the fence.
         """
         fenced = self._fenced[level]
         first = lane - int(self._in_block[lane])
@@ -222,11 +230,11 @@ class Past:
         if self._of_warps is not None:
             known = np.minimum(self._of_warps[lane], np.maximum(by_warp, fenced[lane]))
             pairs += [(WARP + block * self.warps + w, int(m)) for w, m in enumerate(known)]
-        own = Clock.of((key, moment) for key, moment in pairs if moment)
+        own = VectorClock.of((key, timestamp) for key, timestamp in pairs if timestamp)
         return own.joined(self._clocks[self._clock[lane]])
 
-    def acquire(self, lanes: Indices, clock: Clock) -> None:
-        """Lanes have read what somebody published."""
+    def acquire(self, lanes: Indices, clock: VectorClock) -> None:
+        """Order lanes after a released clock."""
         self._forget_unused_clocks()
         for index in np.unique(self._clock[lanes]):
             known = self._clocks[index]
@@ -236,12 +244,12 @@ class Past:
                 self._clock[same] = self._number(joined)
 
     def _share_clocks(self, lanes: Lanes, groups: Array, to: Indices | None = None) -> None:
-        """Let the lanes of each group know of other blocks what any of them does.
+        """Join the clocks of the lanes of each group.
 
         Args:
             lanes: The lanes.
-            groups: A number for each.
-            to: The lanes that get to know it, where that is not all of a single group.
+            groups: The group of each lane.
+            to: The lanes that get the joined clock of a single group; by default all.
         """
         if len(self._clocks) == 1:
             return
@@ -255,7 +263,7 @@ class Past:
                 joined = joined.joined(self._clocks[index])
             self._clock[members[groups == group] if to is None else to] = self._number(joined)
 
-    def _number(self, clock: Clock) -> int:
+    def _number(self, clock: VectorClock) -> int:
         self._clocks.append(clock)
         return len(self._clocks) - 1
 
@@ -265,31 +273,31 @@ class Past:
             self._clock = np.searchsorted(used, self._clock)
             self._clocks = [self._clocks[index] for index in used]
 
-    # --- the question that all this is for -------------------------------------------------------
+    # --- query -----------------------------------------------------------------------------------
 
     def unordered(self, lanes: Indices, words: Array) -> npt.NDArray[np.bool_]:
-        """Per lane, whether an access of another thread does not come before what it does now.
+        """Return per lane whether another thread's access does not happen before its next one.
 
         Args:
             lanes: Lanes of the batch.
-            words: For each the moment of an access above `THREAD_BITS`, the thread below; 0: none.
+            words: Per lane an access: the timestamp above `THREAD_BITS`, the thread below; 0: none.
         """
-        moments, others = words >> THREAD_BITS, words & _THREAD_MASK
+        timestamps, others = words >> THREAD_BITS, words & _THREAD_MASK
         own = self.thread[lanes]
         blocks = others // self.threads
         here = blocks == own // self.threads
-        ordered = (others == own) | (here & (moments <= self.of_block[lanes])) | (words == 0)
+        ordered = (others == own) | (here & (timestamps <= self.of_block[lanes])) | (words == 0)
         rest = np.flatnonzero(~ordered)
         if len(rest):
             known = np.where(here[rest], self._known_here(lanes[rest], others[rest]), 0)
             if len(self._clocks) > 1:
                 known = np.maximum(known, self._known_by_clock(lanes[rest], others[rest]))
-            ordered[rest] = moments[rest] <= known
+            ordered[rest] = timestamps[rest] <= known
         result: npt.NDArray[np.bool_] = ~ordered
         return result
 
     def _known_here(self, lanes: Indices, others: Array) -> Array:
-        """The moment up to which lanes know threads of their own block, by warps."""
+        """Return the timestamps for threads of the lanes' own block, by warps."""
         place = others % self.threads
         warp = place // WARP_SIZE
         same = warp == self._in_block[lanes] // WARP_SIZE
@@ -303,7 +311,7 @@ class Past:
         return known
 
     def _known_by_clock(self, lanes: Indices, others: Array) -> Array:
-        """The moment up to which lanes know threads by their clocks."""
+        """Return the timestamps for threads in the lanes' vector clocks."""
         known = np.zeros(len(lanes), dtype=np.int64)
         numbers = self._clock[lanes]
         blocks = others // self.threads

@@ -1,6 +1,6 @@
-"""Stand-ins for actions and their accesses, which tell detectors what happens.
+"""Instrumented actions and accesses, which notify detectors.
 
-A launch that is watched binds these instead of the actions of the program, which are as they were.
+An observed launch binds these instead of the actions of the program, which stay unchanged.
 """
 
 from __future__ import annotations
@@ -25,20 +25,20 @@ Arrays = tuple[Array, ...]
 
 
 class Detector(Observer):
-    """An observer that is told of every access to memory."""
+    """An observer that is notified of every memory access."""
 
     def accessed(self, access: Access, site: Site, active: Active, addresses: Array) -> None:
-        """Active lanes access memory, and may; it has not been read or written yet."""
+        """Handle a valid access of active lanes, before memory is read or written."""
 
     def executed(self, action: MemoryAction, sources: Arrays) -> None:
-        """The action that accessed memory has done so."""
+        """Handle the end of an action that accessed memory."""
 
     def fence(self, active: Active, scope: str) -> None:
-        """Active lanes execute a fence."""
+        """Handle a fence of active lanes."""
 
 
-class WatchedAccess(Access):
-    """An access that tells detectors of itself."""
+class InstrumentedAccess(Access):
+    """An access that notifies detectors."""
 
     def __init__(self, access: Access, site: Site, to: Sequence[Detector]) -> None:
         super().__init__(
@@ -55,15 +55,15 @@ class WatchedAccess(Access):
         self._to = to
 
     def locate(self, active: Active, addresses: Array) -> list[Piece]:
-        """Locate what the access itself does, and tell of it."""
+        """Locate the original access, and notify the detectors."""
         pieces = self._access.locate(active, addresses)
         for detector in self._to:
             detector.accessed(self._access, self._site, active, addresses)
         return pieces
 
 
-def watched(operation: Action, to: Sequence[Detector]) -> ActionFunction:
-    """Return what runs in the place of an action so that detectors are told of it."""
+def instrumented(operation: Action, to: Sequence[Detector]) -> ActionFunction:
+    """Return the action to execute instead, which notifies detectors."""
     action = operation.action
     if isinstance(action, Fence):
         return _fence(action, to)
@@ -71,37 +71,39 @@ def watched(operation: Action, to: Sequence[Detector]) -> ActionFunction:
         return _wait_group(to)
     run = action
     if isinstance(action, MemoryAction):
-        run = _accessing(action, operation.site, to)
+        run = _instrumented_accesses(action, operation.site, to)
     if isinstance(action, WarpAction) and action.waits_for:
-        run = _meeting(run, to, masked=action.waits_for == "mask")
+        run = _synchronizing(run, to, masked=action.waits_for == "mask")
     return run
 
 
-def _accessing(action: MemoryAction, site: Site, to: Sequence[Detector]) -> ActionFunction:
-    telling = action.with_accesses(lambda access: WatchedAccess(access, site, to))
+def _instrumented_accesses(
+    action: MemoryAction, site: Site, to: Sequence[Detector]
+) -> ActionFunction:
+    instrumented_action = action.with_accesses(lambda access: InstrumentedAccess(access, site, to))
 
     def run(active: Active, sources: Arrays, destinations: Arrays) -> None:
-        telling(active, sources, destinations)
+        instrumented_action(active, sources, destinations)
         for detector in to:
             detector.executed(action, sources)
 
     return run
 
 
-def _meeting(run: ActionFunction, to: Sequence[Detector], *, masked: bool) -> ActionFunction:
-    def meet(active: Active, sources: Arrays, destinations: Arrays) -> None:
+def _synchronizing(run: ActionFunction, to: Sequence[Detector], *, masked: bool) -> ActionFunction:
+    def run_synchronized(active: Active, sources: Arrays, destinations: Arrays) -> None:
         masks = sources[-1] if masked else None
         for detector in to:
-            detector.warps_meet(active.batch, active.lanes, masks)
+            detector.warps_synchronize(active.batch, active.lanes, masks)
         run(active, sources, destinations)
 
-    return meet
+    return run_synchronized
 
 
 def _wait_group(to: Sequence[Detector]) -> ActionFunction:
     def run(active: Active, sources: Arrays, destinations: Arrays) -> None:
         for detector in to:
-            detector.warpgroups_meet(active.batch, active.lanes)
+            detector.warpgroups_synchronize(active.batch, active.lanes)
 
     return run
 

@@ -1,7 +1,8 @@
-"""Reads of memory that nothing has written, byte by byte: shared, local and global memory.
+"""The detector of uninitialized reads of shared, local and global memory, byte by byte.
 
-Global memory keeps what is known from launch to launch (`Allocation.unwritten`); shared memory is
-new with every block, local memory with every call. Variables of a module have initial values.
+Uninitialized bytes of global memory are kept across launches (`Allocation.unwritten`); shared
+memory is new with every block, local memory with every call. Variables of a module have initial
+values.
 """
 
 from __future__ import annotations
@@ -11,9 +12,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from cudarun.emulator.detectors.findings import Finding, Findings, Memory, Place, shared_name
-from cudarun.emulator.detectors.touched import Touched, touched
-from cudarun.emulator.detectors.watched import Detector
+from cudarun.emulator.detectors.findings import (
+    AccessedBytes,
+    AccessSite,
+    DetectorFinding,
+    FindingTable,
+    shared_name,
+)
+from cudarun.emulator.detectors.footprints import Footprint, footprints
+from cudarun.emulator.detectors.instrumentation import Detector
 from cudarun.emulator.machine.access import Access, Section
 
 if TYPE_CHECKING:
@@ -28,23 +35,23 @@ Array = npt.NDArray[Any]
 _WORDS = {size: np.dtype(f"u{size}") for size in (1, 2, 4, 8)}
 
 
-class UnwrittenReads(Detector):
-    """Finds such reads in one launch."""
+class UninitializedReadDetector(Detector):
+    """A detector of uninitialized reads in one launch."""
 
-    def __init__(self, launch: Launch, findings: Findings) -> None:
+    def __init__(self, launch: Launch, findings: FindingTable) -> None:
         self._launch = launch
         self._findings = findings
         self._unwritten: dict[Section, Array] = {}  # as in an allocation
 
     def begin(self, batch: Batch, first_block: int, blocks: int) -> None:
-        """New blocks have written nothing."""
+        """Mark shared memory of new blocks as uninitialized."""
         for name in ("shared", "local"):
             unwritten = self._unwritten.get(batch.section(name))
             if unwritten is not None:
                 unwritten[:] = 1
 
     def stack_grows(self, batch: Batch, lanes: Lanes, start: Array, size: Array | int) -> None:
-        """What was in local memory is of no account any more."""
+        """Mark allocated local memory as uninitialized."""
         section = batch.section("local")
         unwritten = self._unwritten.get(section)
         if unwritten is None:  # nobody has written to any of it
@@ -58,7 +65,7 @@ class UnwrittenReads(Detector):
 
     def accessed(self, access: Access, site: Site, active: Active, addresses: Array) -> None:
         """See `Detector`."""
-        for part in touched(access, active, addresses):
+        for part in footprints(access, active, addresses):
             unwritten = self._unwritten_in(part)
             if unwritten is None:
                 continue
@@ -67,7 +74,7 @@ class UnwrittenReads(Detector):
             if access.writes:
                 _write(unwritten, part.offsets, access.bytes)
 
-    def _unwritten_in(self, part: Touched) -> Array | None:
+    def _unwritten_in(self, part: Footprint) -> Array | None:
         if not isinstance(part.region, Section):
             return part.region.unwritten
         if part.space == "param":
@@ -77,7 +84,7 @@ class UnwrittenReads(Detector):
         return self._unwritten[part.region]
 
     def _check(
-        self, access: Access, site: Site, active: Active, part: Touched, unwritten: Array
+        self, access: Access, site: Site, active: Active, part: Footprint, unwritten: Array
     ) -> None:
         bad = np.flatnonzero(_any_unwritten(unwritten, part.offsets, access.bytes))
         if not len(bad) or self._findings.known("uninit", (site,), len(bad)):
@@ -86,24 +93,24 @@ class UnwrittenReads(Detector):
         offset = int(part.offsets[first])
         inside = np.flatnonzero(unwritten[offset : offset + access.bytes])
         lane = active.lane(first if part.positions is None else int(part.positions[first]))
-        place = Place(access.kind.value, site, *active.batch.threads.coordinates(lane))
+        place = AccessSite(access.kind.value, site, *active.batch.threads.coordinates(lane))
         memory = self._memory(part, lane, offset + int(inside[0]), len(inside))
         name = self._launch.kernel.name
-        self._findings.add(Finding("uninit", name, memory, (place,), len(bad)))
+        self._findings.add(DetectorFinding("uninit", name, memory, (place,), len(bad)))
 
-    def _memory(self, part: Touched, lane: int, offset: int, size: int) -> Memory:
+    def _memory(self, part: Footprint, lane: int, offset: int, size: int) -> AccessedBytes:
         region = part.region
         if not isinstance(region, Section):
-            return Memory("global", region.base + offset, size, region.label, offset)
+            return AccessedBytes("global", region.base + offset, size, region.label, offset)
         if region.name == "local":
             offset -= lane * self._launch.local_stride
-            return Memory("local", offset, size, "", offset)
+            return AccessedBytes("local", offset, size, "", offset)
         offset %= self._launch.shared_stride
-        return Memory("shared", offset, size, *shared_name(self._launch, offset))
+        return AccessedBytes("shared", offset, size, *shared_name(self._launch, offset))
 
 
 def _places(unwritten: Array, offsets: Array, size: int) -> tuple[Array, list[Array]]:
-    """Accesses of ``size`` bytes as words of an array: array, first words, second ones."""
+    """Return accesses of ``size`` bytes as words of an array: array, first words, second ones."""
     unit = min(size, 8)
     whole = len(unwritten) // unit * unit
     first = offsets >> (unit.bit_length() - 1)

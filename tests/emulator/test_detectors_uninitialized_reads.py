@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from cudarun.emulator.detectors.findings import Finding
-from cudarun.emulator.detectors.watch import Watch
+from cudarun.emulator.detectors.detector_observer import DetectorObserver
+from cudarun.emulator.detectors.findings import DetectorFinding
 from tests.emulator.device import Device
 
 KERNEL = """
@@ -35,17 +35,17 @@ class Watched:
     """A device with 4096 bytes that nothing has written."""
 
     def __init__(self, text: str) -> None:
-        self.watch = Watch(["uninit"])
+        self.watch = DetectorObserver(["uninit"])
         self.device = Device(text, observer=self.watch)
         self.device.memory.notes_writes = True
         self.buffer = self.device.memory.allocate(SIZE, label="buffer", defined=False)
 
-    def run(self, *, grid: int = 1, block: int = 32) -> list[Finding]:
+    def run(self, *, grid: int = 1, block: int = 32) -> list[DetectorFinding]:
         self.device.launch("k", (grid,), (block,), self.buffer)
         return self.watch.findings
 
 
-def found(body: str, *, grid: int = 1, block: int = 32) -> list[Finding]:
+def found(body: str, *, grid: int = 1, block: int = 32) -> list[DetectorFinding]:
     return Watched(KERNEL.format(body=body)).run(grid=grid, block=block)
 
 

@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cudarun.emulator.code import Site
-from cudarun.emulator.detectors.clocks import NOTHING, Clock, Timeline
-from cudarun.emulator.detectors.past import THREAD_BITS, Past
+from cudarun.emulator.detectors.happens_before import THREAD_BITS, HappensBefore
+from cudarun.emulator.detectors.vector_clocks import NOTHING, LogicalClock, VectorClock
 from cudarun.emulator.machine.barriers import Arrival
 from cudarun.emulator.machine.batch import Batch
 from cudarun.emulator.machine.launch import DeviceTraits, Launch, LaunchConfig
@@ -34,15 +34,15 @@ def new_batch() -> Batch:
 
 
 class VectorClocks:
-    """The textbook: a moment for every pair of threads."""
+    """The textbook: a timestamp for every pair of threads."""
 
     def __init__(self) -> None:
         self.known = np.zeros((LANES, LANES), dtype=np.int64)
         self.fenced = np.zeros_like(self.known)
         self.released: dict[int, np.ndarray] = {}
 
-    def access(self, lanes: np.ndarray, moment: int) -> None:
-        self.known[lanes, lanes] = moment
+    def access(self, lanes: np.ndarray, timestamp: int) -> None:
+        self.known[lanes, lanes] = timestamp
 
     def meet(self, arriving: dict[int, np.ndarray], waiting: np.ndarray) -> None:
         self.known[waiting] = np.max([*arriving.values()], axis=0)
@@ -60,25 +60,25 @@ class VectorClocks:
 
 
 class Both:
-    """The same steps for `Past` and for the textbook."""
+    """The same steps for `HappensBefore` and for the textbook."""
 
     def __init__(self) -> None:
         self.batch = new_batch()
-        self.timeline = Timeline()
-        self.past = Past(self.batch, self.timeline)
-        self.past.begin(0)
+        self.logical_clock = LogicalClock()
+        self.order = HappensBefore(self.batch, self.logical_clock)
+        self.order.begin(0)
         self.clocks = VectorClocks()
         self.accesses: list[tuple[int, int]] = []
-        self.published: dict[int, Clock] = {}
+        self.released: dict[int, VectorClock] = {}
 
     def access(self, lanes: np.ndarray) -> None:
-        moment = self.timeline.next(self.timeline.site_number(SITE, "load"))
-        self.clocks.access(lanes, moment)
-        self.accesses += [(moment, int(lane)) for lane in lanes]
+        timestamp = self.logical_clock.next(self.logical_clock.site_number(SITE, "load"))
+        self.clocks.access(lanes, timestamp)
+        self.accesses += [(timestamp, int(lane)) for lane in lanes]
 
     def block_barrier(self, block: int) -> None:
         lanes = np.arange(block * THREADS, (block + 1) * THREADS)
-        self.past.blocks_meet(slice(int(lanes[0]), int(lanes[-1]) + 1))
+        self.order.blocks_synchronize(slice(int(lanes[0]), int(lanes[-1]) + 1))
         self.clocks.meet({lane: self.clocks.known[lane] for lane in lanes}, lanes)
 
     def warp_barrier(self, warp: int, bits: int) -> None:
@@ -87,7 +87,7 @@ class Both:
         bits &= (1 << size) - 1
         lanes = np.array([first + lane for lane in range(size) if bits >> lane & 1])
         if len(lanes):
-            self.past.warps_meet(lanes, np.full(len(lanes), bits, dtype=np.uint32))
+            self.order.warps_synchronize(lanes, np.full(len(lanes), bits, dtype=np.uint32))
             self.clocks.meet({lane: self.clocks.known[lane] for lane in lanes}, lanes)
 
     def named_barrier(self, block: int, first_waits: bool) -> None:
@@ -98,35 +98,35 @@ class Both:
         before = {int(lane): self.clocks.known[lane].copy() for lane in arriving}
         arrivals = [self._arrival(arriving, None), self._arrival(waiting, (0,))]
         self.access(arriving)  # after the arrival: the others do not know of it
-        self.past.barrier(arrivals)
+        self.order.barrier(arrivals)
         before |= {int(lane): self.clocks.known[lane] for lane in waiting}
         self.clocks.meet(before, waiting)
 
     def _arrival(self, lanes: np.ndarray, path: tuple[int, ...] | None) -> Arrival:
         expected = np.full(len(lanes), 64, dtype=np.uint32)
-        return Arrival(1, lanes, expected, path, SITE, moment=self.timeline.now)
+        return Arrival(1, lanes, expected, path, SITE, timestamp=self.logical_clock.now)
 
     def fence(self, lanes: np.ndarray) -> None:
-        self.past.fence(lanes, "gpu")
+        self.order.fence(lanes, "gpu")
         self.clocks.fence(lanes)
 
     def write(self, lanes: np.ndarray, address: int) -> None:
-        for lane in lanes[self.past.has_fenced(lanes, "grid")]:
-            clock = self.past.published(int(lane), "grid")
-            self.published[address] = self.published.get(address, NOTHING).joined(clock)
+        for lane in lanes[self.order.has_fenced(lanes, "grid")]:
+            clock = self.order.released_clock(int(lane), "grid")
+            self.released[address] = self.released.get(address, NOTHING).joined(clock)
         self.clocks.write(lanes, address)
 
     def read(self, lanes: np.ndarray, address: int) -> None:
-        if address in self.published:
-            self.past.acquire(lanes, self.published[address])
+        if address in self.released:
+            self.order.acquire(lanes, self.released[address])
         self.clocks.read(lanes, address)
 
     def answers(self) -> Iterator[tuple[np.ndarray, np.ndarray]]:
         """For each access of the past, which lanes see it unordered: ours, the textbook's."""
         lanes = np.arange(LANES)
-        for moment, thread in self.accesses:
-            words = np.full(LANES, moment << THREAD_BITS | thread, dtype=np.int64)
-            yield self.past.unordered(lanes, words), self.clocks.known[:, thread] < moment
+        for timestamp, thread in self.accesses:
+            words = np.full(LANES, timestamp << THREAD_BITS | thread, dtype=np.int64)
+            yield self.order.unordered(lanes, words), self.clocks.known[:, thread] < timestamp
 
 
 some_lanes = st.sets(st.integers(0, LANES - 1), min_size=1, max_size=12).map(
@@ -217,15 +217,15 @@ known = st.dictionaries(st.integers(0, 50), st.integers(1, 99), max_size=20)
 
 @given(known, known)
 def test_joined_clocks_know_the_latest(left: dict[int, int], right: dict[int, int]) -> None:
-    joined = Clock.of(left.items()).joined(Clock.of(right.items()))
+    joined = VectorClock.of(left.items()).joined(VectorClock.of(right.items()))
     expected = [max(left.get(key, 0), right.get(key, 0)) for key in range(51)]
     assert joined.get(np.arange(51)).tolist() == expected
 
 
 @given(known, known)
 def test_a_clock_covers_what_it_knows(left: dict[int, int], right: dict[int, int]) -> None:
-    one, other = Clock.of(left.items()), Clock.of(right.items())
-    covers = all(left.get(key, 0) >= moment for key, moment in right.items())
+    one, other = VectorClock.of(left.items()), VectorClock.of(right.items())
+    covers = all(left.get(key, 0) >= timestamp for key, timestamp in right.items())
     assert one.covers(other) == covers
     if covers:
         assert one.joined(other) is one

@@ -1,4 +1,4 @@
-"""Which memory an access touches, for observers; the access has been found to be allowed."""
+"""The memory that an access touches, for observers; the access is known to be valid."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ if TYPE_CHECKING:
 Array = npt.NDArray[Any]
 
 
-class Touched(NamedTuple):
-    """Part of an access: what some lanes touch of one allocation, or of one section of a batch.
+class Footprint(NamedTuple):
+    """Part of an access: the memory of some lanes in one allocation or section.
 
     Attributes:
         region: The allocation or section.
         offsets: Per lane, the first byte, from the start of ``region.bytes``.
-        positions: Which of the active lanes these are; ``None`` for all of them.
+        positions: The positions of the lanes among the active ones; ``None`` for all of them.
     """
 
     region: Allocation | Section
@@ -40,8 +40,8 @@ class Touched(NamedTuple):
         return self.region.name if isinstance(self.region, Section) else "global"
 
 
-def touched(access: Access, active: Active, addresses: Array) -> list[Touched]:
-    """The parts of an access of the active lanes to these addresses."""
+def footprints(access: Access, active: Active, addresses: Array) -> list[Footprint]:
+    """Return the parts of an access of the active lanes to these addresses."""
     if addresses.dtype.itemsize == 4:
         wide = (addresses + np.uint32(access.offset % (1 << 32))).astype(np.uint64)
     else:
@@ -52,19 +52,19 @@ def touched(access: Access, active: Active, addresses: Array) -> list[Touched]:
     return [whole] if whole is not None else [*_anywhere(active, wide)]
 
 
-def _in_one_allocation(region: object, wide: Array) -> Touched | None:
-    """The usual case: all lanes in the allocation of the last time."""
+def _in_one_allocation(region: object, wide: Array) -> Footprint | None:
+    """Return the footprint if all lanes access the allocation of the last time."""
     if not isinstance(region, Allocation):
         return None
     offsets = wide - np.uint64(region.base)
     if int(offsets.max()) >= region.size:
         return None
-    return Touched(region, offsets.view(np.int64), None)
+    return Footprint(region, offsets.view(np.int64), None)
 
 
 def _in_section(
     section: Section, active: Active, offsets: Array, positions: Indices | None
-) -> Touched:
+) -> Footprint:
     starts = None if section.starts is None else active.per_lane(section.starts)
     if section.name == "shared" and int(offsets.max()) >= section.size:  # it has a rank in it
         if positions is not None:
@@ -73,10 +73,10 @@ def _in_section(
     elif starts is not None and positions is not None:
         starts = starts[positions]
     places = offsets.view(np.int64)
-    return Touched(section, places if starts is None else places + starts, positions)
+    return Footprint(section, places if starts is None else places + starts, positions)
 
 
-def _anywhere(active: Active, wide: Array) -> Iterator[Touched]:
+def _anywhere(active: Active, wide: Array) -> Iterator[Footprint]:
     if int(wide.min()) < WINDOWS_END:
         for name in ("shared", "local", "param"):
             inside = np.flatnonzero(wide - np.uint64(WINDOWS[name]) < WINDOW_BYTES)
@@ -90,5 +90,5 @@ def _anywhere(active: Active, wide: Array) -> Iterator[Touched]:
             assert allocation is not None, "the access is allowed"
             offsets = wide[inside] - np.uint64(allocation.base)
             here = offsets < allocation.size
-            yield Touched(allocation, offsets[here].view(np.int64), inside[here])
+            yield Footprint(allocation, offsets[here].view(np.int64), inside[here])
             inside = inside[~here]

@@ -1,4 +1,4 @@
-"""The kinds of instructions that statistics tell apart, by the PTX manual's chapter 9.7."""
+"""The kinds of instructions in statistics, by the PTX manual's chapter 9.7."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ _FLOATING = ("f16", "bf16", "f32", "f64", "f16x2", "bf16x2")
 
 
 def kind_of(name: str) -> str:
-    """The kind of an instruction by its name with modifiers: ``add.rn.f32`` is ``"floating"``.
+    """Return the kind of an instruction by its name with modifiers: ``add.rn.f32``, ``"floating"``.
 
-    What computes is ``"floating"`` or ``"integer"`` by its type.
+    Arithmetic is ``"floating"`` or ``"integer"`` by its type.
     """
     opcode, *modifiers = name.split(".")
     if opcode == "wmma" and modifiers[:1] in (["load"], ["store"]):

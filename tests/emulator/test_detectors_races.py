@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from cudarun.emulator.detectors.findings import Finding
-from cudarun.emulator.detectors.watch import Watch
+from cudarun.emulator.detectors.detector_observer import DetectorObserver
+from cudarun.emulator.detectors.findings import DetectorFinding
 from tests.emulator.device import Device
 
 # %t is the thread, %b the block; %s and %o are addresses in shared memory, of the thread's own word
@@ -36,15 +36,15 @@ KERNEL = """
 
 def races(
     body: str, *, grid: int = 1, block: int = 64, kernel: str = KERNEL, **options: Any
-) -> list[Finding]:
-    watch = Watch(["race"])
+) -> list[DetectorFinding]:
+    watch = DetectorObserver(["race"])
     device = Device(kernel.format(body=body), observer=watch, multiprocessors=4)
     buffer = device.buffer(np.zeros(4096, np.uint32))
     device.launch("k", (grid,), (block,), buffer, **options)
     return watch.findings
 
 
-def texts(findings: list[Finding]) -> list[tuple[str, ...]]:
+def texts(findings: list[DetectorFinding]) -> list[tuple[str, ...]]:
     return [tuple(place.site.text for place in finding.places) for finding in findings]
 
 
@@ -321,7 +321,7 @@ def test_a_finding_names_both_places() -> None:
 
 
 def test_a_launch_comes_after_the_one_before() -> None:
-    watch = Watch(["race"])
+    watch = DetectorObserver(["race"])
     device = Device(KERNEL.format(body="st.global.u32 [%h], %t;"), observer=watch)
     buffer = device.buffer(np.zeros(4096, np.uint32))
     for _ in range(2):
@@ -332,7 +332,7 @@ def test_a_launch_comes_after_the_one_before() -> None:
 def test_results_are_what_they_are_without() -> None:
     body = "st.shared.u32 [%s], %t; ld.shared.u32 %v1, [%o]; st.global.u32 [%m], %v1;"
     results = []
-    for options in ({}, {"observer": Watch(["race", "uninit"], count=True)}):
+    for options in ({}, {"observer": DetectorObserver(["race", "uninit"], count=True)}):
         device = Device(KERNEL.format(body=body), **options)
         buffer = device.buffer(np.zeros(4096, np.uint32))
         device.launch("k", (4,), (64,), buffer)

@@ -1,0 +1,126 @@
+"""The observer that passes the events of launches to detectors and collects their findings."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy.typing as npt
+
+from cudarun.emulator.detectors.findings import DetectorFinding, FindingTable
+from cudarun.emulator.detectors.instrumentation import Detector, instrumented
+from cudarun.emulator.detectors.races import RaceDetector
+from cudarun.emulator.detectors.statistics import Statistics, StatisticsCounter
+from cudarun.emulator.detectors.uninitialized_reads import UninitializedReadDetector
+from cudarun.emulator.machine.observer import Observer
+
+if TYPE_CHECKING:
+    from cudarun.emulator.code import Action, ActionFunction, BlockCode, Use
+    from cudarun.emulator.machine.active import Active
+    from cudarun.emulator.machine.barriers import Arrival
+    from cudarun.emulator.machine.batch import Batch
+    from cudarun.emulator.machine.frame import Code
+    from cudarun.emulator.machine.lanes import Lanes
+    from cudarun.emulator.machine.launch import Launch
+
+Array = npt.NDArray[Any]
+
+DETECTORS: dict[str, Callable[[Launch, FindingTable], Detector]] = {
+    "race": RaceDetector,
+    "uninit": UninitializedReadDetector,
+}
+"""The detectors by name."""
+
+
+class DetectorObserver(Observer):
+    """The observer of all launches from its creation on.
+
+    Args:
+        detect: Names of `DETECTORS`.
+        count: Collect statistics.
+
+    Attributes:
+        statistics: The statistics; ``None`` if they are not collected.
+    """
+
+    def __init__(self, detect: Collection[str], *, count: bool = False) -> None:
+        self._detect = tuple(detect)
+        self.statistics = Statistics() if count else None
+        self._findings = FindingTable()
+        self._detectors: list[Detector] = []
+        self._replacements: dict[int, ActionFunction] = {}
+
+    @property
+    def findings(self) -> list[DetectorFinding]:
+        """The findings, the most important first."""
+        return self._findings.most_important_first()
+
+    def launched(self, launch: Launch) -> None:
+        """Create new detectors: everything before the launch happens before everything in it."""
+        self._detectors = [DETECTORS[name](launch, self._findings) for name in self._detect]
+        if self.statistics is not None:
+            self._detectors.append(StatisticsCounter(self.statistics))
+        self._replacements = {}
+
+    def instead_of(self, operation: Action) -> ActionFunction:
+        """Return an action that notifies the detectors."""
+        key = id(operation)  # the program keeps it as long as the launch lasts
+        if key not in self._replacements:
+            self._replacements[key] = instrumented(operation, self._detectors)
+        return self._replacements[key]
+
+    # --- events ----------------------------------------------------------------------------------
+
+    def begin(self, batch: Batch, first_block: int, blocks: int) -> None:
+        """See `Observer`."""
+        for detector in self._detectors:
+            detector.begin(batch, first_block, blocks)
+
+    def bound(self, batch: Batch, block: BlockCode, code: Code) -> Code:
+        """See `Observer`."""
+        for detector in self._detectors:
+            code = detector.bound(batch, block, code)
+        return code
+
+    def timestamp(self) -> int:
+        """See `Observer`."""
+        return max((detector.timestamp() for detector in self._detectors), default=0)
+
+    def blocks_synchronize(self, batch: Batch, lanes: Lanes) -> None:
+        """See `Observer`."""
+        for detector in self._detectors:
+            detector.blocks_synchronize(batch, lanes)
+
+    def barrier(self, batch: Batch, released: Sequence[Arrival]) -> None:
+        """See `Observer`."""
+        for detector in self._detectors:
+            detector.barrier(batch, released)
+
+    def warp_barrier(self, active: Active, masks: Use) -> None:
+        """See `Observer`."""
+        self.warps_synchronize(active.batch, active.lanes, active.read(masks))
+
+    def warps_synchronize(self, batch: Batch, lanes: Lanes, masks: Array | None) -> None:
+        """See `Observer`."""
+        for detector in self._detectors:
+            detector.warps_synchronize(batch, lanes, masks)
+
+    def warpgroups_synchronize(self, batch: Batch, lanes: Lanes) -> None:
+        """See `Observer`."""
+        for detector in self._detectors:
+            detector.warpgroups_synchronize(batch, lanes)
+
+    def clusters_arrive(self, batch: Batch, lanes: Lanes) -> None:
+        """See `Observer`."""
+        for detector in self._detectors:
+            detector.clusters_arrive(batch, lanes)
+
+    def clusters_synchronize(self, batch: Batch, lanes: Lanes) -> None:
+        """See `Observer`."""
+        for detector in self._detectors:
+            detector.clusters_synchronize(batch, lanes)
+
+    def stack_grows(self, batch: Batch, lanes: Lanes, start: Array, size: Array | int) -> None:
+        """See `Observer`."""
+        for detector in self._detectors:
+            detector.stack_grows(batch, lanes, start, size)

@@ -1,0 +1,110 @@
+"""Logical time of a launch: a timestamp for every access, and vector clocks of threads.
+
+Every observed access gets the next number as its **timestamp**. For each other thread, a thread has
+a timestamp up to which the other's accesses happen before its own next one. A `VectorClock` holds
+such timestamps of threads, warps and blocks of the whole grid; it is sparse, as most threads never
+synchronize with most others.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+if TYPE_CHECKING:
+    from cudarun.emulator.code import Site
+    from cudarun.emulator.machine.access import AccessKind
+
+Array = npt.NDArray[Any]
+
+# Kinds of keys in a clock: the index of a thread, of a warp, of a block in the grid.
+THREAD, WARP, BLOCK = 0, 1 << 40, 1 << 41
+
+
+class LogicalClock:
+    """The timestamps of a launch so far, and the instruction of each."""
+
+    def __init__(self) -> None:
+        self.now = 0
+        self._numbers: dict[tuple[Site, AccessKind], int] = {}
+        self._sites: list[tuple[Site, AccessKind]] = []
+        self._site_at = array("I", [0])
+
+    def site_number(self, site: Site, kind: AccessKind) -> int:
+        """Return a number for an instruction that accesses memory."""
+        key = site, kind
+        if key not in self._numbers:
+            self._numbers[key] = len(self._sites)
+            self._sites.append(key)
+        return self._numbers[key]
+
+    def next(self, site_number: int) -> int:
+        """Return the timestamp of an access."""
+        self.now += 1
+        self._site_at.append(site_number)
+        return self.now
+
+    def site_numbers(self, timestamps: Array) -> Array:
+        """Return the numbers of the instructions of some timestamps."""
+        return np.frombuffer(self._site_at, dtype=np.uint32)[timestamps]
+
+    def site(self, number: int) -> tuple[Site, AccessKind]:
+        """Return the instruction with a number, and its effect on memory."""
+        return self._sites[number]
+
+
+class VectorClock:
+    """An immutable vector clock of some threads, warps and blocks."""
+
+    __slots__ = ("_keys", "_timestamps")
+
+    def __init__(self, keys: Array, timestamps: Array) -> None:
+        self._keys = keys
+        self._timestamps = timestamps
+
+    @classmethod
+    def of(cls, known: Iterable[tuple[int, int]]) -> VectorClock:
+        """Return a clock of pairs of a key and a timestamp; the latest of each key counts."""
+        pairs = np.array([*known], dtype=np.int64).reshape(-1, 2)
+        return cls.latest(pairs[:, 0], pairs[:, 1])
+
+    @classmethod
+    def latest(cls, keys: Array, timestamps: Array) -> VectorClock:
+        """Return a clock of the latest timestamp of each key."""
+        order = np.lexsort((timestamps, keys))
+        keys, timestamps = keys[order], timestamps[order]
+        last = np.append(keys[1:] != keys[:-1], True)[: len(keys)]
+        return cls(keys[last], timestamps[last])
+
+    def __len__(self) -> int:
+        return len(self._keys)
+
+    def get(self, keys: Array) -> Array:
+        """Return the timestamp of each key; 0 if it has none."""
+        if not len(self._keys):
+            return np.zeros(len(keys), dtype=np.int64)
+        places = np.minimum(np.searchsorted(self._keys, keys), len(self._keys) - 1)
+        found: Array = np.where(self._keys[places] == keys, self._timestamps[places], 0)
+        return found
+
+    def covers(self, other: VectorClock) -> bool:
+        """Return whether no timestamp of the other clock is later."""
+        return len(other) <= len(self) and bool((self.get(other._keys) >= other._timestamps).all())
+
+    def joined(self, other: VectorClock) -> VectorClock:
+        """Return the join of two clocks, which may be one of the two itself."""
+        if other is self or self.covers(other):
+            return self
+        if other.covers(self):
+            return other
+        return VectorClock.latest(
+            np.concatenate([self._keys, other._keys]),
+            np.concatenate([self._timestamps, other._timestamps]),
+        )
+
+
+NOTHING = VectorClock(np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64))

@@ -1,0 +1,87 @@
+"""Class names are unique, and docstrings begin with an imperative or a noun phrase."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from tests.imports import PACKAGE, modules
+
+# The parts that follow the rules so far.
+DONE = ["diagnostics", "emulator", "images", "ptx"]
+
+# A docstring is an imperative or a noun phrase, not a subordinate clause.
+CLAUSES = {"How", "What", "When", "Where", "Whether", "Which", "Who", "Whose", "Why"}
+
+_Documented = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
+
+
+def files(root: Path = PACKAGE) -> list[Path]:
+    """Return the files of the parts that are done."""
+    return [path for part in DONE for path in modules(root / part)]
+
+
+def clauses(path: Path) -> list[str]:
+    """Return ``name: first line`` of each docstring that begins with a subordinate clause."""
+    found = []
+    for node in ast.walk(ast.parse(path.read_text(), path)):
+        if isinstance(node, _Documented):
+            first = (ast.get_docstring(node) or "").partition("\n")[0]
+            if re.split(r"\W", first, maxsplit=1)[0] in CLAUSES:
+                found.append(f"{getattr(node, 'name', path.stem)}: {first}")
+    return found
+
+
+def classes(path: Path) -> list[str]:
+    """Return the names of all classes that a module defines, inside functions too."""
+    tree = ast.parse(path.read_text(), path)
+    return [node.name for node in ast.walk(tree) if isinstance(node, ast.ClassDef)]
+
+
+@pytest.mark.parametrize("path", files(), ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_docstrings_begin_with_a_statement(path: Path) -> None:
+    assert not clauses(path)
+
+
+def test_class_names_are_unique() -> None:
+    counted = Counter(name for path in files() for name in classes(path))
+    assert not [name for name, count in counted.items() if count > 1]
+
+
+# --- the checks themselves -----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '"""What it does."""',
+        'def f():\n    """Whether it is so."""',
+        'async def f():\n    """Who waits."""',
+        'class A:\n    """How.\n\n    More.\n    """',
+        'class A:\n    def f(self):\n        """Where lanes are."""',
+    ],
+)
+def test_a_clause_is_found(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "a.py"
+    path.write_text(text)
+    assert len(clauses(path)) == 1
+
+
+@pytest.mark.parametrize(
+    "text",
+    ['"""Whatever it does."""', 'def f():\n    """Return what it is."""', "def f(): ...", '""""""'],
+)
+def test_a_statement_passes(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "a.py"
+    path.write_text(text)
+    assert not clauses(path)
+
+
+def test_all_classes_are_counted(tmp_path: Path) -> None:
+    path = tmp_path / "a.py"
+    path.write_text("class A:\n    class B: ...\ndef f():\n    class C: ...\n")
+    assert sorted(classes(path)) == ["A", "B", "C"]

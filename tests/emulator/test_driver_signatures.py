@@ -2,6 +2,7 @@
 
 import inspect
 import re
+import typing
 
 import pytest
 from cuda.bindings import driver as bindings
@@ -44,6 +45,19 @@ def test_a_failure_has_as_many_values_as_a_success(name):
     result, *values = CALLS[name](*arguments)
     assert int(result) != 0
     assert values == [None] * documented_outputs(name)
+
+
+@pytest.mark.usefixtures("fresh_process")
+@pytest.mark.parametrize("name", sorted(CALLS.keys() - NEVER_FAIL))
+def test_a_call_returns_as_many_values_as_its_type_says(name):
+    """The session's protocol has the values of calls from their types."""
+    types = inspect.get_annotations(inspect.unwrap(CALLS[name]), eval_str=True)
+    returned = types.pop("return")
+    assert list(types) == list(inspect.signature(CALLS[name]).parameters)  # none is without
+    values = typing.get_args(returned) if typing.get_origin(returned) is tuple else [returned]
+    parameters = inspect.signature(CALLS[name]).parameters.values()
+    _, *found = CALLS[name](*[-1 for p in parameters if p.kind is not p.VAR_POSITIONAL])
+    assert len(found) == (0 if returned is None else len(values))
 
 
 def test_types_and_constants_are_the_bindings():

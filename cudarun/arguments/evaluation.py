@@ -344,3 +344,25 @@ def errors_naming(expression: Expression) -> Iterator[None]:
         raise error.of(argument=str(expression)) from None
     except MemoryError as error:
         raise RequestError(f"{expression}: {error or 'out of memory'}") from None
+
+
+def evaluate(
+    expression: Expression,
+    values: Mapping[str, Any],
+    old: Mapping[str, Any],
+    directory: Path = Path(),
+) -> Array | np.generic:
+    """Return the value of an expression.
+
+    Args:
+        expression: The expression.
+        values: Arrays and numpy scalars by name, after the run.
+        old: The same before the run; only :attr:`Expression.old_names` are needed.
+        directory: What relative paths in ``load(…)`` start from.
+
+    Raises:
+        ArgumentSyntaxError: There is no such name.
+        RequestError: The operation is not possible.
+    """
+    value: Array | np.generic = Evaluator(expression, values, old, directory).result()
+    return value

@@ -10,9 +10,7 @@ the text, the worker evaluates it (:mod:`cudarun.arguments.evaluation`).
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from cudarun.arguments.literals import UNSIGNED_NUMBER, LiteralError, as_number
 from cudarun.arguments.scanner import IDENTIFIER, Scanner, did_you_mean
@@ -42,10 +40,9 @@ from cudarun.arguments.syntax import (
 from cudarun.errors import ArgumentSyntaxError
 
 if TYPE_CHECKING:
-    import numpy as np
-    import numpy.typing as npt
+    pass
 
-__all__ = ["Expression", "evaluate", "parse_expression", "read_expression"]
+__all__ = ["Expression", "parse_expression", "read_expression"]
 
 MAX_OPERATIONS = 150
 """Operators, calls and indexings in one expression: no text can make evaluation recurse deeply."""
@@ -348,27 +345,3 @@ def _wrong_count(name: str, signature: Signature, given: int) -> str:
 def _wrong_keyword(name: str, signature: Signature, keyword: str) -> str:
     known = ", ".join(f"{each}=" for each in sorted(signature.keywords))
     return f"{name} takes no {keyword}=" + (f", only {known}" if known else "")
-
-
-def evaluate(
-    expression: Expression,
-    values: Mapping[str, Any],
-    old: Mapping[str, Any],
-    directory: Path = Path(),
-) -> npt.NDArray[Any] | np.generic:
-    """The value of an expression; see :mod:`cudarun.arguments.evaluation` for what it means.
-
-    Args:
-        expression: What to evaluate.
-        values: Arrays and numpy scalars by name, after the run.
-        old: The same before the run; only :attr:`Expression.old_names` are needed.
-        directory: What relative paths in ``load(…)`` start from.
-
-    Raises:
-        ArgumentSyntaxError: A name that is not there.
-        RequestError: The operation is not possible.
-    """
-    from cudarun.arguments.evaluation import Evaluator
-
-    result: npt.NDArray[Any] | np.generic = Evaluator(expression, values, old, directory).result()
-    return result

@@ -14,7 +14,8 @@ from hypothesis.extra import numpy as hnp
 
 from cudarun.arguments import deferred, evaluation
 from cudarun.arguments.dtypes import convert, scalar_dtype
-from cudarun.arguments.expressions import evaluate, parse_expression
+from cudarun.arguments.evaluation import evaluate
+from cudarun.arguments.expressions import parse_expression
 from cudarun.arguments.syntax import CASTS, FUNCTIONS
 from cudarun.arguments.types import SCALARS
 from cudarun.errors import ArgumentSyntaxError, RequestError

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from cudarun.arguments.expressions import evaluate, parse_expression
+from cudarun.arguments.evaluation import evaluate
+from cudarun.arguments.expressions import parse_expression
 from cudarun.arguments.rows import rows_wanted, span
 
 ROWS = 10

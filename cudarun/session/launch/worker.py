@@ -9,7 +9,8 @@ from functools import partial
 
 from cudarun.arguments.binding import Binding, bind
 from cudarun.arguments.checks import run_check
-from cudarun.arguments.expressions import Expression, evaluate
+from cudarun.arguments.evaluation import evaluate
+from cudarun.arguments.expressions import Expression
 from cudarun.arguments.packing import BufferSpec
 from cudarun.arguments.rows import ALL, rows_wanted, span
 from cudarun.diagnostics.entries import notes

@@ -12,14 +12,14 @@ from cudarun.commands.options import (
     context_options,
     device_options,
     output_options,
+    reading,
     target,
     watch,
 )
 from cudarun.commands.output import chosen_renderer
 from cudarun.errors import RequestError
-from cudarun.report.renderer import Renderer, finish
+from cudarun.report.renderer import finish
 from cudarun.session.contexts.verbs import CHAPTERS, Verb
-from cudarun.session.driver.target import Target
 from cudarun.session.image.image import Image
 
 if TYPE_CHECKING:
@@ -92,15 +92,14 @@ def run(script: str | None, file: str | None, times: bool, quiet: bool, **values
     cudarun ctx run 'create A; create B; pop == B; @t1 push B; current == A' -d cpu
     """
     renderer = chosen_renderer()
-    return _run(_script(script, file), target(values, capture=renderer.owns_stdout), renderer)
-
-
-def _run(script: Script, where: Target, renderer: Renderer) -> int:
+    where = target(values, capture=renderer.owns_stdout)
+    with reading(where):
+        parsed = _script(script, file)
+        images = _images(parsed)
     from cudarun.session.contexts.parent import run_script
 
-    images = _images(script)
-    renderer.begin(step.text for step in script.steps)
-    return finish(run_script(script, where, images, renderer.add), renderer)
+    renderer.begin(step.text for step in parsed.steps)
+    return finish(run_script(parsed, where, images, renderer.add), renderer)
 
 
 def _script(text: str | None, file: str | None) -> Script:

@@ -15,6 +15,7 @@ from cudarun.commands.options import (
     context_options,
     device_options,
     output_options,
+    reading,
     target,
     watch,
 )
@@ -112,7 +113,8 @@ def _request(values: dict[str, Any], where: Target) -> LaunchRequest:
     from cudarun.commands.launch_request import launch_request
     from cudarun.session.launch.detection import check_watchable
 
-    request = launch_request(values, where, read_input(values["image"], compilation(values)))
+    with reading(where):
+        request = launch_request(values, where, read_input(values["image"], compilation(values)))
     check_watchable(request.watch, where.devices)
     if values["write_spec"] is not None:
         from cudarun.commands.spec_writing import append_case

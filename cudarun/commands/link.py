@@ -13,6 +13,7 @@ from cudarun.commands.options import (
     context_options,
     device_options,
     output_options,
+    reading,
     target,
     watch,
 )
@@ -63,7 +64,9 @@ def command(quiet: bool, **values: Any) -> int:
 
     renderer = chosen_renderer()
     where = target(values, capture=False)
-    report = link(_request(values, where), watch(where, quiet=quiet))
+    with reading(where):
+        request = _request(values, where)
+    report = link(request, watch(where, quiet=quiet))
     return finish(report, renderer)
 
 

@@ -16,6 +16,7 @@ from cudarun.commands.options import (
     context_options,
     device_options,
     output_options,
+    reading,
     target,
     watch,
 )
@@ -86,11 +87,14 @@ def command(quiet: bool, offline: bool, **values: Any) -> int:
     renderer = chosen_renderer()
     where = target(values, capture=True)
     if offline:
-        return _offline(values, renderer)
+        with reading(where):
+            return _offline(values, renderer)
 
     with WorkerPool() as pool:
         workers = DeviceWorkers(pool, where, prefetch, watch(where, quiet=quiet))
-        report = load(_request(values, verbose=where.verbose), workers)
+        with reading(where):
+            request = _request(values, verbose=where.verbose)
+        report = load(request, workers)
     return finish(report, renderer)
 
 

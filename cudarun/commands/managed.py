@@ -14,6 +14,7 @@ from cudarun.commands.options import (
     context_options,
     device_options,
     output_options,
+    reading,
     target,
     watch,
 )
@@ -77,7 +78,9 @@ def command(quiet: bool, **values: Any) -> int:
     with WorkerPool() as pool:
         worker = start_worker(pool, where)  # which initializes the driver while we read the rest
         display = watch(where, quiet=quiet)
-        report = managed(_request(values, where), pool, worker, where.timeout, display)
+        with reading(where):
+            request = _request(values, where)
+        report = managed(request, pool, worker, where.timeout, display)
     return finish(report, renderer)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
@@ -13,6 +14,7 @@ from cudarun.report.progress import status_line
 from cudarun.session.driver.contexts import CACHE_CONFIGS, FLAGS, LIMITS
 from cudarun.session.driver.selection import parse_devices
 from cudarun.session.driver.target import ContextOptions, Target
+from cudarun.session.workers.deadline import time_limit
 
 if TYPE_CHECKING:
     from cudarun.session.workers.progress import ProgressDisplay
@@ -73,7 +75,8 @@ def device_options(default: str) -> Callable[[F], F]:
             form=CaseForm.VALUE,
             type=positive,
             metavar="SECONDS",
-            help="Kill the worker after this long and end with exit code 6.",
+            help="Allow this long for reading, for loading and for the device's work, each by "
+            "itself; exit code 6 when one takes longer.",
         ),
         option(
             "--trace",
@@ -178,6 +181,15 @@ def target(values: dict[str, Any], *, capture: bool) -> Target:
         verbose=values.pop("verbose"),
         capture=capture,
     )
+
+
+def reading(where: Target) -> AbstractContextManager[None]:
+    """Limit the time of reading and parsing what the command line names.
+
+    Raises:
+        OutOfTime: ``--timeout`` has passed.
+    """
+    return time_limit(where.timeout, "reading the request")
 
 
 def watch(where: Target, *, quiet: bool = False) -> ProgressDisplay | None:

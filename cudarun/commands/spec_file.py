@@ -21,7 +21,7 @@ from cudarun.commands.declaration import JOINED, Option
 from cudarun.commands.inputs import read_input
 from cudarun.commands.launch_options import launch_options
 from cudarun.commands.launch_request import launch_request
-from cudarun.commands.options import context_options, context_values, device_options
+from cudarun.commands.options import context_options, context_values, device_options, reading
 from cudarun.errors import ArgumentSyntaxError, CudarunError, ImageRefused, RequestError
 from cudarun.session.compile.request import CompileOptions
 from cudarun.session.driver.target import ContextOptions, Target
@@ -71,14 +71,19 @@ def read_spec(path: str, names: Sequence[str], where: Target) -> list[Case]:
             name.
     """
     try:
-        text = Path(path).read_text()
+        with reading(where):
+            text = Path(path).read_text()
     except OSError as error:
         raise RequestError(f"{path}: {error.strerror}", option="--spec") from error
     except UnicodeDecodeError as error:
         raise RequestError(f"{path} is not a text in UTF-8", option="--spec") from error
-    tables = _tables(path, text)
+    with reading(where):
+        tables = _tables(path, text)
     found = _Reader(path, text, where)
-    cases = [found.case(index, table) for index, table in enumerate(tables)]
+    cases = []
+    for index, table in enumerate(tables):
+        with reading(where):  # of which each case has the limit
+            cases.append(found.case(index, table))
     found.refuse_same_names(cases)
     return _chosen(path, cases, names)
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import ast
 from pathlib import Path
 
 import pytest
 
 from tests.imports import PACKAGE, imports, modules
+
+_SUFFIXES = ("l", "le", "lp", "lpe", "v", "ve", "vp", "vpe")
 
 # What each part may import of ours, beside itself. A name covers what lies below it. The leaves
 # `cudarun` (the version), `cudarun.bindings`, `cudarun.errors` and `cudarun.records` are open to
@@ -72,10 +75,31 @@ INSIDE: dict[str, dict[str, set[str]]] = {
         "api": {"host", "memory"},
         "driver": {"api", "detectors", "host", "machine"},
     },
+    "session": {
+        "driver": set(),
+        "workers": {"driver"},
+        "image": {"driver"},
+        "compile": {"image", "workers"},
+        "load": {"compile", "driver", "image", "workers"},
+        "link": {"compile", "driver", "image", "load", "workers"},
+        "launch": {"compile", "driver", "image", "load", "workers"},
+        "spec": {"driver", "launch", "workers"},
+        "managed": {"driver", "image", "launch", "load", "workers"},
+        "contexts": {"driver", "image", "load", "workers"},
+        "devices": {"compile", "driver", "link", "workers"},
+    },
 }
 
 # The one place that names the emulator; everything else speaks to whatever driver it was handed.
 EMULATOR_IS_NAMED_IN = "session/driver/drivers.py"
+
+# The one package that starts processes, and the names that do.
+PROCESSES_START_IN = "session/workers"
+STARTS_PROCESSES = {
+    *("subprocess", "multiprocessing", "concurrent.futures.process", "pty", "pexpect"),
+    *(f"os.{name}" for name in ("fork", "forkpty", "popen", "system", "posix_spawn")),
+    *(f"os.{kind}{suffix}" for kind in ("exec", "spawn") for suffix in _SUFFIXES),
+}
 
 # Packages that only some parts may use.
 ONLY_IN = {
@@ -131,6 +155,44 @@ def _violations_inside(path: Path, root: Path) -> list[str]:
     ]
 
 
+def process_starts(path: Path, root: Path = PACKAGE) -> list[str]:
+    """Everything in a module outside `PROCESSES_START_IN` that starts a process."""
+    if path.relative_to(root).as_posix().startswith(f"{PROCESSES_START_IN}/"):
+        return []
+    tree = ast.parse(path.read_text(), path)
+    used = {imported.module for imported in imports(path, root)}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+            used.add(f"{node.value.id}.{node.attr}")
+        if isinstance(node, ast.ImportFrom):
+            used |= {f"{node.module}.{alias.name}" for alias in node.names}
+    return [f"{path.relative_to(root)}: {name}" for name in sorted(used & STARTS_PROCESSES)]
+
+
+@pytest.mark.parametrize("path", modules(), ids=lambda p: str(p.relative_to(PACKAGE)))
+def test_processes_start_in_one_package(path: Path) -> None:
+    assert not process_starts(path)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "import subprocess",
+        "def f():\n    from subprocess import run",
+        "import os\nos.fork()",
+        "from os import posix_spawn",
+        "import multiprocessing.pool as p, multiprocessing",
+        "import os\nstart = os.execvp",
+    ],
+)
+def test_a_process_start_is_found(tmp_path: Path, text: str) -> None:
+    root = tmp_path / "cudarun"
+    _write(root / "session/launch/a.py", text)
+    _write(root / "session/workers/a.py", text)
+    assert process_starts(root / "session/launch/a.py", root)
+    assert not process_starts(root / "session/workers/a.py", root)
+
+
 @pytest.mark.parametrize("path", modules(), ids=lambda p: str(p.relative_to(PACKAGE)))
 def test_imports_go_one_way(path: Path) -> None:
     assert not violations(path)
@@ -162,9 +224,9 @@ def test_rules_inside_a_package_go_downward(package: str) -> None:
         ("ptx/a.py", "from cudarun.session import calls"),
         ("arguments/a.py", "def f():\n    import rich.table"),
         ("images/a.py", "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    import click"),
-        ("session/a.py", "from cudarun.report import tables"),
-        ("session/a.py", "from .. import commands"),
-        ("session/a.py", "import cudarun.emulator.driver"),
+        ("session/launch/a.py", "from cudarun.report import tables"),
+        ("session/launch/a.py", "from ... import commands"),
+        ("session/launch/a.py", "import cudarun.emulator.driver"),
         ("commands/a.py", "TABLE = {'x': 'cudarun.emulator.driver'}"),
         ("commands/a.py", "import importlib\nimportlib.import_module('rich.console')"),
         ("emulator/machine/a.py", "from ...session import calls"),
@@ -188,8 +250,8 @@ def test_a_violation_is_found(tmp_path: Path, file: str, text: str) -> None:
 @pytest.mark.parametrize(
     ("file", "text"),
     [
-        ("session/a.py", "from cudarun.report.types import Mismatch"),
-        ("session/a.py", "from cudarun.report import types"),
+        ("session/launch/a.py", "from cudarun.report.types import Mismatch"),
+        ("session/launch/a.py", "from cudarun.report import types"),
         (
             "session/driver/drivers.py",
             "import importlib\nimportlib.import_module('cudarun.emulator')",

@@ -10,7 +10,7 @@ from cudarun.commands.options import stack
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from cudarun.session.compile.request import CompileOptions
+    from cudarun.session.image.compilation import CompileOptions
 
 F = TypeVar("F", bound="Callable[..., Any]")
 
@@ -59,7 +59,7 @@ def compile_options(function: F) -> F:
 
 def compilation(values: dict[str, Any]) -> CompileOptions:
     """Take the values of `compile_options` out of a command's arguments."""
-    from cudarun.session.compile.request import CompileOptions
+    from cudarun.session.image.compilation import CompileOptions
 
     return CompileOptions(
         include=values.pop("include"),

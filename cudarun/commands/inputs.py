@@ -11,7 +11,7 @@ from cudarun.session.image.image import STDIN, Image
 
 if TYPE_CHECKING:
     from cudarun.images.facts import ImageFacts
-    from cudarun.session.compile.request import CompileOptions
+    from cudarun.session.image.compilation import CompileOptions
 
 
 def read_input(name: str, compilation: CompileOptions | None = None) -> Image:

@@ -23,8 +23,8 @@ from cudarun.commands.launch_options import launch_options
 from cudarun.commands.launch_request import launch_request
 from cudarun.commands.options import context_options, context_values, device_options, reading
 from cudarun.errors import ArgumentSyntaxError, CudarunError, ImageRefused, RequestError
-from cudarun.session.compile.request import CompileOptions
 from cudarun.session.driver.target import ContextOptions, Target
+from cudarun.session.image.compilation import CompileOptions
 from cudarun.session.image.image import Image
 from cudarun.session.launch.detection import check_watchable
 from cudarun.session.launch.request import LaunchRequest

@@ -458,7 +458,7 @@ def test_a_template_for_a_gpu(tmp_path: Path) -> None:
     from cudarun.images.read import read_image
     from cudarun.images.versions import Architecture
     from cudarun.session.compile.nvrtc import compile_source
-    from cudarun.session.compile.request import CompileOptions
+    from cudarun.session.image.compilation import CompileOptions
     from cudarun.session.image.image import Image
 
     options = CompileOptions(kernels=("ns::fill<float, 7>",))

@@ -23,7 +23,7 @@ from cudarun.errors import CudarunError, ImageRefused, RequestError
 from cudarun.images.read import read_image
 from cudarun.images.versions import Architecture, Version
 from cudarun.session.compile.headers import standard_headers
-from cudarun.session.compile.request import CompileOptions
+from cudarun.session.image.compilation import CompileOptions
 from cudarun.session.image.diagnosis import diagnose, diagnostics_of
 from cudarun.session.image.image import Image
 from cudarun.session.image.kernels import select_kernel

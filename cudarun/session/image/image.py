@@ -10,7 +10,7 @@ from cudarun.records import dataclass
 if TYPE_CHECKING:  # names only
     from cudarun.diagnostics.entries import Diagnostic
     from cudarun.images.facts import ImageFacts
-    from cudarun.session.compile.request import CompileOptions
+    from cudarun.session.image.compilation import CompileOptions
 
 STDIN = "<stdin>"
 """What messages call the image that came from there."""

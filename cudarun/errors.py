@@ -61,9 +61,8 @@ class Subject(NamedTuple):
 
     Attributes:
         kind: ``place`` is a file and a line in it, ``origin`` an image file.
-        name: Its name: ``--check``, ``saxpy.ptx``, ``cuMemAlloc``.
-        shown: How the message calls it in front of what happened; empty where what happened
-            says the name itself.
+        name: The name: ``--check``, ``saxpy.ptx``, ``cuMemAlloc``.
+        shown: The name as a prefix of the message; empty where the description contains it.
     """
 
     kind: SubjectKind
@@ -74,24 +73,24 @@ class Subject(NamedTuple):
 class CudarunError(Exception):
     """The base of all errors that are shown to the user as one message.
 
-    The message is composed of facts, in `message` and nowhere else; whoever wants to know what an
-    error is about asks `subject`, not the message.
+    `message` is the only place that composes the text. Code that needs to know what an error is
+    about calls `subject` and never reads the text.
 
     Args:
-        what: What happened, without the subject.
+        what: The description of what happened, without the subjects.
         hint: What the user can do about it.
         cuda: The driver's result, as ``(name, number)``.
         log: A JIT log, a fault report or a driver log, in full.
-        cause: Why it happened, in a few words.
-        option: The option that it is about: ``--save``.
-        origin: The image file that it is about.
-        operation: What was being done: a driver call, for instance.
+        cause: The reason, in a few words.
+        option: An option as subject: ``--save``.
+        origin: An image file as subject.
+        operation: An operation as subject, for instance a driver call.
         context: Where it happened: ``file``, ``kernel``, ``argument``, ``device``.
 
     Attributes:
         kind: The error's name in documents.
         exit_code: The process status.
-        subjects: What it is about, the widest first.
+        subjects: All subjects, the outermost first.
         warnings: A compiler's, from before, and notes on the arguments: each is a
             `cudarun.diagnostics.entries.Diagnostic`.
         findings: What detectors found before: each is a `cudarun.report.watch_types.Finding`.
@@ -129,7 +128,7 @@ class CudarunError(Exception):
 
     @property
     def message(self) -> str:
-        """The subjects and what happened: ``--check: y == x: there is no buffer 'x'``."""
+        """The subjects and the description: ``--check: y == x: there is no buffer 'x'``."""
         parts = [*(subject.shown for subject in self.subjects), self.what, self.cause]
         return ": ".join(filter(None, parts))
 
@@ -153,17 +152,17 @@ class CudarunError(Exception):
         argument: str | None = None,
         shown: str | None = None,
     ) -> Self:
-        """Add what it is about in front of what is known already, unless that says the same.
+        """Prepend subjects, except those that the error has already.
 
         Args:
             place: A file and a line in it.
             case: A case of a spec.
             option: An option, with its dashes.
             origin: An image file.
-            operation: What was being done.
+            operation: The operation that failed.
             argument: An argument, an expression or a buffer.
-            shown: How the message calls the one that is given, where its name does not do;
-                empty where what happened says it.
+            shown: The prefix of the message, where it is not the name; empty where the
+                description contains the name.
         """
         given: tuple[tuple[SubjectKind, str | None], ...] = (
             ("place", place),
@@ -173,28 +172,28 @@ class CudarunError(Exception):
             ("operation", operation),
             ("argument", argument),
         )
-        said = {(subject.kind, subject.name) for subject in self.subjects}
+        present = {(subject.kind, subject.name) for subject in self.subjects}
         added = (
             Subject(kind, name, name if shown is None else shown)
             for kind, name in given
-            if name is not None and (kind, name) not in said
+            if name is not None and (kind, name) not in present
         )
         self.subjects = (*added, *self.subjects)
         return self
 
     def naming(self, *options: str) -> Self:
-        """Add options that what happened names itself."""
+        """Add as subjects the options that the description names."""
         for option in options:
             self.of(option=option, shown="")
         return self
 
     def like(self, error: CudarunError) -> Self:
-        """Take over subject and cause of an error that this one stands for."""
+        """Copy the subjects and the cause of the error that this one replaces."""
         self.subjects, self.cause = (*self.subjects, *error.subjects), error.cause
         return self
 
     def subject(self, kind: SubjectKind) -> tuple[str, ...]:
-        """The names of what it is about that are of a kind, the widest first."""
+        """Return the names of all subjects of a kind, the outermost first."""
         return tuple(subject.name for subject in self.subjects if subject.kind == kind)
 
     def at(self, **context: str | None) -> Self:
@@ -230,7 +229,7 @@ class ArgumentSyntaxError(RequestError):
     """Text in one of our small languages does not parse.
 
     Args:
-        what: What is wrong.
+        what: The description of the mistake.
         text: The whole text.
         column: 0-based index into ``text`` where it went wrong.
     """

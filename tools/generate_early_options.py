@@ -1,6 +1,6 @@
-"""Write ``session/workers/early_options.py``: the options of ``launch``, for the early start.
+"""Write ``session/workers/early_options.py``: a table of the options of ``launch``.
 
-It reads the command line before click is imported, by this table of what the options declare.
+The early start parses the command line with it, before click is imported.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ TARGET = (
 _COMMAND = "launch"
 
 _HEAD = '''\
-"""The options of ``{command}``, as the early start reads them.
+"""Options of ``{command}`` for the early start.
 
-Written by `python -m tools.generate_early_options` from their declarations: change those.
+Written by `python -m tools.generate_early_options` from the declarations: change those.
 """
 
 COMMAND = "{command}"
@@ -32,12 +32,12 @@ DEFAULT_DEVICE = "{default}"
 OPTIONS = {{
 {rows}
 }}
-"""For each name of an option: whether it takes a value, and what it means to early workers."""
+"""By name: whether the option takes a value, and its effect on early workers."""
 '''
 
 
 def module() -> str:
-    """The text of the whole module."""
+    """Return the text of the module."""
     context, _ = find([_COMMAND])
     options = [
         each for each in context.command.get_params(context) if isinstance(each, click.Option)
@@ -60,10 +60,10 @@ def module() -> str:
 
 
 def takes_value(option: click.Option) -> bool:
-    """Whether a value follows the option.
+    """Return whether the option takes a value.
 
     Raises:
-        ValueError: The early start cannot read options of this kind.
+        ValueError: The early start cannot parse options of this kind.
     """
     names = (*option.opts, *option.secondary_opts)
     if any(not name.startswith("--") and len(name) != 2 for name in names):
@@ -74,7 +74,7 @@ def takes_value(option: click.Option) -> bool:
 
 
 def _effect(option: click.Option, context: click.Context) -> EarlyEffect:
-    """What the option means; with ``--help`` nothing runs."""
+    """Return the option's effect; ``--help``, which click makes, runs nothing."""
     if isinstance(option, Option):
         return option.early
     if option.opts == context.help_option_names:

@@ -1,4 +1,4 @@
-"""Groups of commands that refuse a command which there is not with the nearest that there is."""
+"""Command groups that suggest the nearest name for an unknown command."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from cudarun.errors import RequestError
 
 
 class CommandGroup(click.Group):
-    """A group whose suggestions know all commands, also those that are not imported yet."""
+    """A group whose suggestions include commands that are not imported yet."""
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Find the command that the first argument names.
+        """Return the command that the first argument names.
 
         Raises:
-            RequestError: There is none of this name.
+            RequestError: There is no such command.
         """
         name = args[0]
         is_option = name.startswith("-")
@@ -32,5 +32,5 @@ class CommandGroup(click.Group):
 
 
 def usage_hint(ctx: click.Context) -> str:
-    """Where the usage of a command is shown."""
+    """Return the hint that leads to a command's usage."""
     return f"'{ctx.command_path} --help' shows how it is used"

@@ -1,7 +1,7 @@
-"""How options are declared: click's, with what all parts of cudarun must know of each.
+"""Declaration of options: click's, with the facts that other parts of cudarun need.
 
-An option says by itself where it may stand, how a spec writes it down, and what it means to the
-workers, so that nobody else keeps a list of options.
+Where an option is allowed, its TOML in a spec and its effect on early workers are declared with the
+option, so that there is no second list of options.
 """
 
 from __future__ import annotations
@@ -14,17 +14,17 @@ import click
 
 
 class Scope(Enum):
-    """What an option of ``launch`` is about, and so where it may stand."""
+    """The scope of an option of ``launch``, which decides where it is allowed."""
 
     CASE = auto()
-    """One launch: a key in a case of a spec, and refused beside ``--spec``."""
+    """One launch: a key in a case of a spec; refused with ``--spec``."""
     DEFAULT = auto()
-    """One launch: a key in a case of a spec, and beside ``--spec`` for cases that lack the key."""
+    """One launch: a key in a case of a spec; with ``--spec`` the default of all cases."""
     RUN = auto()
-    """The whole run, beside ``--spec`` too; no case has one of its own."""
+    """The whole run: allowed with ``--spec``, and no key, because cases cannot differ in it."""
     SINGLE = auto()
-    """One launch from the command line: not a launch as others are, or nothing that is part of it,
-    so that neither a case nor ``--spec`` goes with it."""
+    """A launch from the command line only: it replaces the ordinary launch, or its worker, or
+    writes a spec. Neither a key nor allowed with ``--spec``."""
 
 
 class CaseForm(Enum):
@@ -41,7 +41,7 @@ class CaseForm(Enum):
     TEXTS = auto()
     """A text, or a list of them, for an option that may be repeated."""
     EXPRESSIONS = auto()
-    """Texts that can have paths in them, in ``load(…)``."""
+    """Texts that can contain paths, in ``load(…)``."""
     PATHS = auto()
     """Texts that are paths."""
     NAMED_PATHS = auto()
@@ -51,7 +51,7 @@ class CaseForm(Enum):
 
 
 JOINED = frozenset({CaseForm.EXTENT, CaseForm.WORDS})
-"""Forms of which a list is joined by commas to one value."""
+"""Forms whose lists are joined by commas to one value."""
 REPEATED = frozenset(
     {
         CaseForm.TEXTS,
@@ -61,11 +61,11 @@ REPEATED = frozenset(
         CaseForm.NAMED_SIZES,
     }
 )
-"""Forms of which a list has an option for each item."""
+"""Forms whose lists repeat the option for each item."""
 
 
 class EarlyEffect(Enum):
-    """What an option means to the workers that begin before the command line is parsed."""
+    """The effect of an option on workers that start before the command line is parsed."""
 
     NONE = "none"
     DEVICES = "devices"
@@ -73,19 +73,19 @@ class EarlyEffect(Enum):
     TOGETHER = "together"
     """All devices have one worker."""
     NO_WORKER = "no worker"
-    """None is needed, or another kind of worker."""
+    """No worker is needed, or another kind of worker."""
 
 
 class Option(click.Option):
-    """An option, and what all parts of cudarun must know of it.
+    """An option with its facts.
 
     Args:
-        names: Its names, and that of its parameter, as `click.option` has them.
-        scope: What it is about; ``None`` where ``launch`` does not have it.
-        form: How a case of a spec writes it down; ``None`` where no case can have it.
-        early: What it means to workers that begin early.
-        of_device: It is about a device or the driver, so that it goes with nothing that asks none.
-        attributes: What `click.Option` takes.
+        names: Its names and that of its parameter, as for `click.option`.
+        scope: Its scope; ``None`` for options that ``launch`` does not have.
+        form: Its TOML in a case of a spec; ``None`` where cases do not have it.
+        early: Its effect on early workers.
+        of_device: It concerns a device or the driver, so that it is refused where none is used.
+        attributes: Arguments of `click.Option`.
     """
 
     def __init__(
@@ -106,7 +106,7 @@ class Option(click.Option):
 
     @property
     def goes_with_spec(self) -> bool:
-        """Whether it may stand beside ``--spec``."""
+        """Whether it is allowed with ``--spec``."""
         return self.scope in (Scope.RUN, Scope.DEFAULT)
 
 

@@ -12,9 +12,9 @@ class Diagnosed(ImageRefused):
     """A refusal with a parsed log; the text of the log is in ``log``.
 
     Args:
-        what: What happened, without the subject.
-        diagnostics: The diagnostics, with their source lines.
-        explanation: The reason, in plain words.
+        what: The description of what happened, without the subjects.
+        diagnostics: The complaints, with their source lines.
+        explanation: Why, in plain words.
         hint: What the user can do about it.
         cuda: The driver's result, as ``(name, number)``.
         log: The log in full.

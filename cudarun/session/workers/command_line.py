@@ -1,7 +1,7 @@
-"""The command line as the early start reads it, before click is imported.
+"""Parser of the command line for the early start, which runs before click is imported.
 
-It is read by the same rules as click reads it, with the options that are declared there
-(`early_options`); only their values are left as they are written.
+It follows click's rules, with a table generated from the options' declarations (`early_options`).
+Values stay text.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ if TYPE_CHECKING:  # typing takes a while to import
 
 
 class EarlyStart:
-    """What the workers of a launch can begin with.
+    """The workers that a launch needs.
 
     Attributes:
-        devices: As they are written, joined by commas.
-        together: One worker is to have all of them.
+        devices: The devices as they are written, joined by commas.
+        together: Whether one worker serves all of them.
     """
 
     __slots__ = ("devices", "together")
@@ -34,15 +34,15 @@ class EarlyStart:
 
 
 def read(arguments: Sequence[str], environ: Mapping[str, str]) -> EarlyStart | None:
-    """Read for which devices a launch needs workers.
+    """Return the workers that a launch needs.
 
     Args:
-        arguments: Those of the process, without its name.
-        environ: Its environment.
+        arguments: The command line without the program.
+        environ: The environment.
 
     Returns:
-        ``None`` where none is needed, or another kind of worker, or click will refuse the
-        options.
+        ``None`` for other commands, where no worker or another kind of worker is needed, and for
+        options that click refuses.
     """
     if not arguments or arguments[0] != COMMAND:
         return None
@@ -61,10 +61,10 @@ def read(arguments: Sequence[str], environ: Mapping[str, str]) -> EarlyStart | N
 
 
 def _options(words: list[str]) -> Iterator[tuple[str, str]]:
-    """The effect and the value of each option, in order; the value of a flag is empty.
+    """Yield the effect and the value of each option, in order; the value of a flag is empty.
 
     Raises:
-        LookupError: There is no such option, or it lacks its value, or is a flag and has one.
+        LookupError: Unknown option, a missing value, or a flag with a value.
     """
     words.reverse()
     while words:

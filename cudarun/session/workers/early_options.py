@@ -1,6 +1,6 @@
-"""The options of ``launch``, as the early start reads them.
+"""Options of ``launch`` for the early start.
 
-Written by `python -m tools.generate_early_options` from their declarations: change those.
+Written by `python -m tools.generate_early_options` from the declarations: change those.
 """
 
 COMMAND = "launch"
@@ -69,4 +69,4 @@ OPTIONS = {
     "-q": (False, "none"),
     "-v": (False, "none"),
 }
-"""For each name of an option: whether it takes a value, and what it means to early workers."""
+"""By name: whether the option takes a value, and its effect on early workers."""

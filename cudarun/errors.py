@@ -93,8 +93,9 @@ class CudarunError(Exception):
         subjects: All subjects, the outermost first.
         warnings: A compiler's, from before, and notes on the arguments: each is a
             `cudarun.diagnostics.entries.Diagnostic`.
-        findings: What detectors found before: each is a `cudarun.report.watch_types.Finding`.
-        statistics: What was counted before: a `cudarun.report.watch_types.LaunchStatistics`.
+        findings: What detectors found before: each is a
+            `cudarun.report.detector_types.LaunchFinding`.
+        statistics: What was counted before: a `cudarun.report.detector_types.LaunchStatistics`.
     """
 
     kind: ClassVar[ErrorKind] = "WorkerDied"

@@ -165,7 +165,7 @@ class _Tally:
         """The outcome over all chunks added."""
         return CheckResult(
             expression=text,
-            held=self.mismatches == 0,
+            passed=self.mismatches == 0,
             elements=math.prod(self.shape),
             mismatches=self.mismatches,
             max_abs_error=self.worst_abs,

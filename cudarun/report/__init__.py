@@ -1,1 +1,1 @@
-"""What happened, as plain data, and its renderings."""
+"""Reports of commands, and their renderers."""

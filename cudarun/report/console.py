@@ -16,17 +16,17 @@ _PIPED_WIDTH = 200  # a pipe has no width; wide enough that no row is folded
 
 class _Console(Console):
     def on_broken_pipe(self) -> None:
-        """Let the one place that makes exit codes hear of it; rich would exit with 1."""
+        """Raise for `cli.main`, which decides the exit code; rich would exit with 1."""
         raise BrokenPipeError
 
 
 class _Piped(_Console):
-    """Lines as long as what stands in them: rich fills up those of a table."""
+    """A console without the trailing spaces that rich adds to the lines of tables."""
 
     def render(
         self, renderable: RenderableType, options: ConsoleOptions | None = None
     ) -> Iterator[Segment]:
-        """What rich makes of it, without the spaces at the ends of lines.
+        """Yield the segments of rich without spaces at the ends of lines.
 
         Spaces with a background are part of a picture.
         """
@@ -49,7 +49,7 @@ class _Piped(_Console):
 
 
 def console(color: bool | None) -> Console:
-    """Stdout, with or without colour; ``None`` decides by whether it is a terminal."""
+    """Return a console on stdout; ``None``: colored if it is a terminal."""
     is_terminal = sys.stdout.isatty()
     return (_Console if is_terminal else _Piped)(
         width=None if is_terminal else _PIPED_WIDTH,
@@ -61,7 +61,7 @@ def console(color: bool | None) -> Console:
 
 
 def table(*columns: str) -> Table:
-    """A table without lines; its columns fold rather than be cut."""
+    """Return a table without lines, whose columns are folded rather than cut."""
     rows = Table(box=None, pad_edge=False, header_style="bold")
     for column in columns:
         rows.add_column(column, overflow="fold")
@@ -69,7 +69,7 @@ def table(*columns: str) -> Table:
 
 
 def extent_text(extent: tuple[int, int, int]) -> str:
-    """``256×1×1`` without the trailing ones: ``256``."""
+    """Return ``256×1×1`` without the trailing ones: ``256``."""
     numbers = [*extent]
     while len(numbers) > 1 and numbers[-1] == 1:
         numbers.pop()

@@ -16,7 +16,7 @@ _MARKS = {"well": ("ok", "green"), "note": ("note", "yellow"), "wrong": ("WRONG"
 
 
 def show_devices(report: DevicesReport, out: Console, *, quiet: bool = False) -> None:
-    """A row per device, who can reach whose memory where there are several, and the attributes."""
+    """Print a row per device, the peer access of several devices, and the attributes."""
     if not quiet:
         _show_devices(report, out)
     if report.attributes:
@@ -82,7 +82,7 @@ def _version(version: tuple[int, int]) -> str:
 
 
 def show_doctor(report: DoctorReport, out: Console, *, quiet: bool) -> None:
-    """A row for each thing looked at, and below it what to do; ``quiet``: not of what is well."""
+    """Print a row for each finding, and its remedy; with ``quiet`` only of problems and notes."""
     rows = Table(box=None, pad_edge=False, show_header=False)
     rows.add_column(no_wrap=True)
     rows.add_column(no_wrap=True)

@@ -1,4 +1,4 @@
-"""What ``cudarun devices --doctor`` found out about the machine."""
+"""The report of ``devices --doctor``."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ State = Literal["well", "note", "wrong"]
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
-    """One thing that was looked at.
+class DoctorFinding:
+    """A part of the machine that was examined.
 
     Attributes:
-        subject: What: ``driver library``, ``device nodes``, ….
-        state: ``note`` is what keeps no GPU from working, ``wrong`` what does.
-        says: How it is.
+        subject: The part.
+        state: well; note, which keeps no GPU from working; or wrong, which does.
+        says: What was found.
         remedy: What to do about it; empty where all is well.
     """
 
@@ -29,14 +29,18 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class DoctorReport:
-    """The answer of ``cudarun devices --doctor``: everything looked at, in order."""
+    """What keeps the GPUs of a machine from working.
+
+    Attributes:
+        findings: All parts that were examined, in order.
+    """
 
     tag: ClassVar[Literal["devices-doctor"]] = "devices-doctor"
 
-    findings: tuple[Finding, ...]
+    findings: tuple[DoctorFinding, ...]
 
     @property
     def exit_code(self) -> ExitCode:
-        """3 where something keeps GPUs from working."""
+        """3 if a finding keeps GPUs from working."""
         wrong = any(finding.state == "wrong" for finding in self.findings)
         return ExitCode.NO_DEVICE if wrong else ExitCode.OK

@@ -1,4 +1,4 @@
-"""Errors as people read them: on stderr, without rich, coloured where click says so."""
+"""Errors and diagnostics on stderr, written without rich."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def show_error(error: CudarunError) -> None:
 
 
 def show_diagnostic(diagnostic: Diagnostic) -> None:
-    """Write a complaint on stderr as a compiler does: the place, the words, the line, a caret."""
+    """Write a diagnostic on stderr as a compiler does: place, message, source line, caret."""
     place = f"{diagnostic.place}: " if diagnostic.place else ""
     color = _COLORS[diagnostic.severity]
     grade = click.style(f"{diagnostic.severity}: ", fg=color, bold=diagnostic.severity in SERIOUS)
@@ -50,7 +50,7 @@ _LONGEST_LINE = 160
 
 
 def _clipped(source: str, column: int | None) -> tuple[str, int | None]:
-    """A line of source that is not too long to look at, and the column in it."""
+    """Return a line of source, cut to a readable length, and the column in it."""
     if len(source) <= _LONGEST_LINE:
         return source, column
     start = max(0, min((column or 1) - _LONGEST_LINE // 2, len(source) - _LONGEST_LINE))

@@ -18,7 +18,7 @@ Pixel = tuple[int, int, int]
 
 
 def show_figure(figure: Figure, out: Console) -> None:
-    """The figure under its name, and what is not in it."""
+    """Print a figure under its name, and the number of elements that are not in it."""
     out.print(Text(f"{figure.name}:"), soft_wrap=True)
     if figure.kind == "image":
         colored = out.color_system is not None and not out.no_color
@@ -44,7 +44,7 @@ def _histogram(figure: Histogram) -> Iterator[str]:
 
 
 def _plot(figure: Plot) -> Iterator[str]:
-    """Each column from its smallest to its largest number, two steps to a line."""
+    """Yield the lines of a plot: each column from minimum to maximum, two steps to a line."""
     steps = 2 * _PLOT_ROWS
     scale = (steps - 1) / ((figure.maximum - figure.minimum) or 1)
     spans = [
@@ -64,7 +64,7 @@ def _plot(figure: Plot) -> Iterator[str]:
 
 
 def _colored(rows: Sequence[Sequence[Pixel]]) -> Iterator[Text]:
-    """Two rows of pixels to a line: the upper as the ink of a half block, the lower behind it."""
+    """Yield lines of half blocks: the upper row of pixels in front, the lower as background."""
     for upper, lower in _pairs(rows):
         line = Text()
         for i, above in enumerate(upper):
@@ -74,7 +74,7 @@ def _colored(rows: Sequence[Sequence[Pixel]]) -> Iterator[Text]:
 
 
 def _shaded(rows: Sequence[Sequence[Pixel]]) -> Iterator[str]:
-    """Two rows of pixels to a line, by their brightness."""
+    """Yield lines of characters by brightness, two rows of pixels to a line."""
     for upper, lower in _pairs(rows):
         below = lower or upper
         yield "".join(

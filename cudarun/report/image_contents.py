@@ -1,4 +1,4 @@
-"""What is inside an image, as people read it: kernels, variables, parts. Fits any width."""
+"""The contents of images: kernels, variables, parts. Fits any width."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from cudarun.report.console import extent_text, table
 from cudarun.report.image_types import (
     FileReport,
     KernelReport,
+    LoaderReport,
     PartReport,
     VariableReport,
-    WayReport,
 )
 
 _LABEL_COLUMNS = 12  # as wide as compute_100a
@@ -34,7 +34,7 @@ class _Fact:
 
 
 def show_file(file: FileReport, out: Console) -> None:
-    """What a file holds; of each kernel what every part says of it."""
+    """Print the parts, kernels and variables of a file; of a kernel, what every part says of it."""
     if file.parts:
         _show_parts(file.parts, out)
     for kernel in file.kernels:
@@ -52,18 +52,18 @@ def show_file(file: FileReport, out: Console) -> None:
 
 
 def show_kernels(
-    kernels: Sequence[KernelReport], out: Console, ways: Sequence[WayReport] = ()
+    kernels: Sequence[KernelReport], out: Console, loaders: Sequence[LoaderReport] = ()
 ) -> None:
-    """Kernels; with their handles where several ways or contexts are there to compare."""
+    """Print kernels, with their handles where there are several loaders or contexts."""
     for kernel in kernels:
         uses = _Fact(_code(kernel), _uses(kernel))
-        handles = _handles(kernel, ways)
+        handles = _handles(kernel, loaders)
         _show_kernel(kernel, [_parameters(kernel), uses, *_block(kernel), *handles], out)
     _show_no_kernels(kernels, out)
 
 
 def show_variables(variables: Sequence[VariableReport], out: Console) -> None:
-    """Variables, those of CUDA's headers by their number alone."""
+    """Print variables; of those of CUDA's headers, only the number."""
     of_headers = [v for v in variables if v.demangled.startswith(_OF_HEADERS)]
     shown = [v for v in variables if v not in of_headers]
     columns = {
@@ -84,7 +84,7 @@ def show_variables(variables: Sequence[VariableReport], out: Console) -> None:
 
 
 def size_text(count: int) -> str:
-    """Bytes as people read them: ``2.0 MiB``."""
+    """Return a size with its unit: ``2.0 MiB``."""
     for unit, factor in (("MiB", 1 << 20), ("KiB", 1 << 10)):
         if count >= factor:
             return f"{count / factor:.1f} {unit}"
@@ -163,12 +163,14 @@ def _block(kernel: KernelReport) -> Iterator[_Fact]:
     yield _Fact("block", ", ".join(words))
 
 
-def _handles(kernel: KernelReport, ways: Sequence[WayReport]) -> Iterator[_Fact]:
-    for way in ways if len(ways) > 1 or any(way.before_contexts for way in ways) else ():
-        for handle in way.handles:
+def _handles(kernel: KernelReport, loaders: Sequence[LoaderReport]) -> Iterator[_Fact]:
+    for loader in (
+        loaders if len(loaders) > 1 or any(loader.before_contexts for loader in loaders) else ()
+    ):
+        for handle in loader.handles:
             if handle.name == kernel.name:
                 whole = "" if handle.kernel is None else f"CUkernel {handle.kernel:#x}, "
-                yield _Fact(way.via, f"{whole}CUfunction {handle.function:#x}")
+                yield _Fact(loader.via, f"{whole}CUfunction {handle.function:#x}")
 
 
 # --- parts ---------------------------------------------------------------------------------------

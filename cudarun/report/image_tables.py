@@ -1,4 +1,4 @@
-"""The reports of ``load`` and ``link`` as people read them."""
+"""The tables of ``load`` and ``link``."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from cudarun.report.image_contents import show_file, show_kernels, show_variable
 from cudarun.report.image_types import (
     FileReport,
     LinkReport,
+    LoaderReport,
     LoadOutcome,
     LoadReport,
     LoadResult,
     OfflineReport,
-    WayReport,
 )
 
 _SILENCE = "(the linker said nothing)"
@@ -26,13 +26,13 @@ _GOOD, _BAD = "green", "red bold"
 
 
 def show_load(report: LoadReport, out: Console, *, quiet: bool) -> None:
-    """A verdict for each file and device, with what is in the file; errors go to stderr."""
+    """Print a verdict for each file and device, and the contents of the file; errors on stderr."""
     for outcome in report.outcomes:
         _show_outcome(outcome, out, quiet=quiet)
 
 
 def show_offline(report: OfflineReport, out: Console, *, quiet: bool) -> None:
-    """What each file holds."""
+    """Print the contents of each file."""
     for file in report.files:
         if file.error is not None:
             _show_failure(file.error, out)
@@ -43,7 +43,7 @@ def show_offline(report: OfflineReport, out: Console, *, quiet: bool) -> None:
 
 
 def show_link(report: LinkReport, out: Console, *, quiet: bool, verbose: bool = False) -> None:
-    """What was linked into what, by whom and in which time."""
+    """Print the output of a link, its inputs, the linker and its time."""
     for diagnostic in report.diagnostics:
         show_diagnostic(diagnostic)
     facts = (
@@ -92,63 +92,64 @@ def _show_result(result: LoadResult, out: Console, *, quiet: bool) -> None:
             show_diagnostic(diagnostic)
     if quiet:
         return
-    if len(result.ways) > 1:
-        _show_ways(result.ways, out)
+    if len(result.loaders) > 1:
+        _show_loaders(result.loaders, out)
     elif result.error is None:
-        for way in result.ways:
-            out.print(Text(f"  {_way(way)}", style="dim"), soft_wrap=True)
+        for loader in result.loaders:
+            out.print(Text(f"  {_loader_text(loader)}", style="dim"), soft_wrap=True)
     if result.error is None or result.kernels:
-        show_kernels(result.kernels, out, result.ways)
+        show_kernels(result.kernels, out, result.loaders)
     if result.variables is None and result.error is None:
         out.print("which variables it has cannot be read from the file")
     show_variables(result.variables or (), out)
     for difference in result.differences:
         out.print(Text.assemble(("differs ", "yellow"), difference), soft_wrap=True)
-    for log in dict.fromkeys(way.info_log for way in result.ways if way.info_log):
+    for log in dict.fromkeys(loader.info_log for loader in result.loaders if loader.info_log):
         _show_log(log, out)
     for silence, vias in _silences(result).items():
-        whose = f"by {', '.join(vias)}: " if len(vias) < len(result.ways) else ""
+        whose = f"by {', '.join(vias)}: " if len(vias) < len(result.loaders) else ""
         _show_log(f"({whose}{silence})", out)
 
 
 def _silences(result: LoadResult) -> dict[str, list[str]]:
-    """Why nothing was logged, and of which ways."""
+    """Return the reasons for empty logs, each with its loaders."""
     found: dict[str, list[str]] = {}
-    for way in result.ways:
-        if way.silence is not None:
-            found.setdefault(way.silence, []).append(way.via)
+    for loader in result.loaders:
+        if loader.silence is not None:
+            found.setdefault(loader.silence, []).append(loader.via)
     return found
 
 
-def _way(way: WayReport) -> str:
-    """What one way took, in words."""
-    memory = "" if way.memory_bytes is None else f"; {size_text(way.memory_bytes)} of memory"
+def _loader_text(loader: LoaderReport) -> str:
+    """Return the calls, times and memory of a loader."""
+    memory = "" if loader.memory_bytes is None else f"; {size_text(loader.memory_bytes)} of memory"
     return (
-        f"by {way.via}, {_when(way)}: {way.load_calls} calls in {way.load_milliseconds:.2f} ms, "
-        f"for the kernels {way.context_calls} in {way.context_milliseconds:.2f} ms{memory}"
+        f"by {loader.via}, {_when(loader)}: "
+        f"{loader.load_calls} calls in {loader.load_milliseconds:.2f} ms, "
+        f"for the kernels {loader.context_calls} in {loader.context_milliseconds:.2f} ms{memory}"
     )
 
 
-def _when(way: WayReport) -> str:
-    return "before any context" if way.before_contexts else "in a context"
+def _when(loader: LoaderReport) -> str:
+    return "before any context" if loader.before_contexts else "in a context"
 
 
-def _show_ways(ways: Sequence[WayReport], out: Console) -> None:
-    """Two ways side by side, and why the second failed where it is not what the first failed of."""
+def _show_loaders(loaders: Sequence[LoaderReport], out: Console) -> None:
+    """Print two loaders side by side, and the error of the second if it differs."""
     rows = table("by", "loaded", "calls", "ms", "kernels", "calls", "ms", "memory")
-    for way in ways:
+    for loader in loaders:
         rows.add_row(
-            way.via,
-            _when(way) if way.error is None else "refused",
-            str(way.load_calls),
-            f"{way.load_milliseconds:.2f}",
-            str(len(way.handles)),
-            str(way.context_calls),
-            f"{way.context_milliseconds:.2f}",
-            "?" if way.memory_bytes is None else size_text(way.memory_bytes),
+            loader.via,
+            _when(loader) if loader.error is None else "refused",
+            str(loader.load_calls),
+            f"{loader.load_milliseconds:.2f}",
+            str(len(loader.handles)),
+            str(loader.context_calls),
+            f"{loader.context_milliseconds:.2f}",
+            "?" if loader.memory_bytes is None else size_text(loader.memory_bytes),
         )
     out.print(rows)
-    errors = {way.via: way.error for way in ways if way.error is not None}
+    errors = {loader.via: loader.error for loader in loaders if loader.error is not None}
     shown = next(iter(errors.values()), None)
     for via, error in errors.items():
         if shown is not None and error.cuda != shown.cuda:

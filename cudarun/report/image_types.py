@@ -1,4 +1,4 @@
-"""The reports of ``load`` and ``link``. Plain data; sizes are in bytes, times in milliseconds."""
+"""The reports of ``load`` and ``link``; sizes are in bytes, times in milliseconds."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ Extent = tuple[int, int, int]
 
 @dataclass(frozen=True, slots=True)
 class Occupancy:
-    """How full a multiprocessor gets with blocks of a size.
+    """The occupancy of a multiprocessor with blocks of a size.
 
     Attributes:
         block: The block.
-        blocks: Of those, how many are resident at once on a multiprocessor.
-        threads: Theirs, in all.
+        blocks: The number of resident blocks.
+        threads: The number of resident threads.
         share: Of the threads that a multiprocessor can hold, from 0 to 1.
     """
 
@@ -32,24 +32,24 @@ class Occupancy:
 
 @dataclass(frozen=True, slots=True)
 class KernelReport:
-    """A kernel as the driver or the file tells of it; ``None`` is what it does not tell.
+    """A kernel; null is what neither the driver nor the file tells.
 
     Attributes:
-        name: Mangled.
-        demangled: The C++ signature, or the name.
-        parameters: The layout of the parameter buffer.
-        registers: Per thread.
-        shared_bytes: Static shared memory of a block.
+        name: Its mangled name.
+        demangled: Its name in C++ spelling.
+        parameters: Its parameters.
+        registers: Registers per thread.
+        shared_bytes: Static shared memory per block.
         const_bytes: User constant memory of the module.
-        local_bytes: Local memory of a thread.
-        max_threads: Per block.
-        max_dynamic_shared: What a launch may ask for without more ado.
+        local_bytes: Local memory per thread.
+        max_threads: The largest number of threads per block.
+        max_dynamic_shared: The dynamic shared memory of a launch that sets no attribute.
         required_block: The block that a launch must have.
         required_cluster: The cluster that a launch must have.
-        binary_version: Of the machine code: 90 for sm_90.
+        binary_version: The architecture of its machine code, 90 for sm_90.
         ptx_version: The virtual architecture that it was compiled for.
-        is_loaded: Whether its code is on the device.
-        occupancy: With the block asked about.
+        is_loaded: Whether it is loaded on the device.
+        occupancy: The occupancy with ``--block``.
     """
 
     name: str
@@ -74,13 +74,13 @@ class VariableReport:
     """A variable of an image.
 
     Attributes:
-        name: As the driver wants it.
-        demangled: The C++ name, or the name itself.
-        space: ``global`` or ``const``.
-        size: As the driver says, or else the file.
-        managed: Whether it is ``__managed__``.
-        type: Where the image tells it.
-        address: In this context; ``None`` offline, and where the driver does not show it.
+        name: Its symbol.
+        demangled: Its name in C++ spelling.
+        space: global or const.
+        size: Its size.
+        managed: Whether it is a __managed__ variable.
+        type: Its type, where the image has it.
+        address: Its address in the context; ``None`` without one.
     """
 
     name: str
@@ -94,7 +94,13 @@ class VariableReport:
 
 @dataclass(frozen=True, slots=True)
 class Handle:
-    """A kernel's handles: ``kernel`` is the ``CUkernel``, the same in every context."""
+    """The handles of a kernel.
+
+    Attributes:
+        name: The kernel.
+        kernel: Its CUkernel, the same in every context.
+        function: Its CUfunction.
+    """
 
     name: str
     kernel: int | None
@@ -102,20 +108,21 @@ class Handle:
 
 
 @dataclass(frozen=True, slots=True)
-class WayReport:
-    """What it took to get from an image to kernels that can be launched, one way.
+class LoaderReport:
+    """The loading of an image by cuLibrary or by cuModule.
 
     Attributes:
-        via: ``library`` or ``module``.
+        via: library or module.
         before_contexts: Whether it was loaded before any context existed.
-        load_calls: Driver calls to load the image, once for all contexts with a library.
+        load_calls: The number of driver calls that load the image; with a library, once for all
+            contexts.
         load_milliseconds: Their time.
-        context_calls: Driver calls in this context, up to kernels that are there.
+        context_calls: The number of driver calls in the context that make its kernels available.
         context_milliseconds: Their time.
-        memory_bytes: Device memory that it took in this context.
-        handles: What it gave.
-        info_log: What the driver's compiler said.
-        silence: Why it said nothing although it was asked to, in words.
+        memory_bytes: The device memory that it took in the context.
+        handles: The handles of its kernels.
+        info_log: The log of the driver's compiler.
+        silence: Why the log is empty although one was asked for.
         error: Why it failed.
     """
 
@@ -134,19 +141,19 @@ class WayReport:
 
 @dataclass(frozen=True, slots=True)
 class LoadResult:
-    """One image on one device, loaded or refused.
+    """An image on a device.
 
     Attributes:
-        image: What it is called: the file, or the file and a number where it holds several.
-        ways: Each way that it was loaded.
-        kernels: As the first of them tells.
-        variables: Likewise; ``None`` where the image does not tell what variables it has.
-        differences: Where two ways told different things.
-        diagnostics: Of the compiler, where all went well.
+        image: The file; with a number where it holds several images.
+        loaders: The loading by each of the loaders.
+        kernels: Its kernels.
+        variables: Its variables; ``None`` where they are not known.
+        differences: What the loaders report differently.
+        diagnostics: Of the compiler, where the image loaded.
     """
 
     image: str
-    ways: tuple[WayReport, ...]
+    loaders: tuple[LoaderReport, ...]
     kernels: tuple[KernelReport, ...] = ()
     variables: tuple[VariableReport, ...] | None = ()
     differences: tuple[str, ...] = ()
@@ -154,16 +161,23 @@ class LoadResult:
 
     @property
     def error(self) -> CudarunError | None:
-        """Why it was refused; ``None`` where it loaded every way."""
-        return next((way.error for way in self.ways if way.error is not None), None)
+        """The first error; ``None`` if every loader loaded it."""
+        return next((loader.error for loader in self.loaders if loader.error is not None), None)
 
 
 @dataclass(frozen=True, slots=True)
 class LoadOutcome:
-    """One file on one device: what was in it, or why there is no answer.
+    """A file on a device.
 
-    ``verdict`` is ``loaded`` or ``refused``; ``failed`` where it was not the image that was at
-    fault, ``killed`` where the time was over and ``crashed`` where the driver died of it.
+    Attributes:
+        image: The file.
+        label: The device, as for ``--device``.
+        verdict: loaded; refused; failed, where the fault is not the image's; killed at
+            ``--timeout``; or crashed with the driver.
+        device: The device; ``None`` where it is not known.
+        results: The images of the file.
+        error: Why it did not load.
+        output: What the driver printed.
     """
 
     image: str
@@ -177,7 +191,11 @@ class LoadOutcome:
 
 @dataclass(frozen=True, slots=True)
 class LoadReport:
-    """The answer of ``cudarun load``: an outcome per file and device, in the order asked for."""
+    """Files loaded on devices.
+
+    Attributes:
+        outcomes: One for each file and device, in order.
+    """
 
     tag: ClassVar[Literal["load"]] = "load"
 
@@ -185,18 +203,26 @@ class LoadReport:
 
     @property
     def error(self) -> CudarunError | None:
-        """The worst of all."""
+        """The worst error of all."""
         return worst(outcome.error for outcome in self.outcomes)
 
     @property
     def exit_code(self) -> ExitCode:
-        """That of the worst error."""
+        """The exit code of the worst error."""
         return self.error.exit_code if self.error else ExitCode.OK
 
 
 @dataclass(frozen=True, slots=True)
 class PartReport:
-    """An image inside another: its kind, target, size and kernels, or why it cannot be read."""
+    """An image inside a file.
+
+    Attributes:
+        kind: Its format.
+        target: Its architecture.
+        size: Its size.
+        unread: Why it cannot be read.
+        kernels: Its kernels.
+    """
 
     kind: str
     target: str
@@ -207,20 +233,20 @@ class PartReport:
 
 @dataclass(frozen=True, slots=True)
 class FileReport:
-    """What a file holds, with no driver asked.
+    """A file, read without a driver.
 
     Attributes:
-        image: Its name.
-        kind: ``PTX``, ``cubin``, ``fatbin``, …
-        size: Its own.
-        targets: What it has code for.
-        ptx_version: Of PTX.
-        toolkit: What built it, where that is written down.
+        image: The file.
+        kind: Its format.
+        size: Its size.
+        targets: The architectures that it has code for.
+        ptx_version: The version of PTX.
+        toolkit: The toolkit that built it, where the file names it.
         is_relocatable: Whether it must be linked before it can be loaded.
-        kernels: In order.
-        variables: That the host can address.
-        externs: Symbols that another file has to define.
-        relocations: How many places are filled in when it is loaded or linked; of machine code.
+        kernels: Its kernels.
+        variables: The variables that the host can address.
+        externs: Its undefined symbols.
+        relocations: The number of relocations of machine code.
         parts: The images inside it.
         error: Why it cannot be read.
     """
@@ -242,7 +268,11 @@ class FileReport:
 
 @dataclass(frozen=True, slots=True)
 class OfflineReport:
-    """The answer of ``cudarun load --offline``."""
+    """Files read without a driver.
+
+    Attributes:
+        files: The files, in order.
+    """
 
     tag: ClassVar[Literal["load-offline"]] = "load-offline"
 
@@ -250,18 +280,24 @@ class OfflineReport:
 
     @property
     def error(self) -> CudarunError | None:
-        """The worst of all."""
+        """The worst error of all."""
         return worst(file.error for file in self.files)
 
     @property
     def exit_code(self) -> ExitCode:
-        """That of the worst error."""
+        """The exit code of the worst error."""
         return self.error.exit_code if self.error else ExitCode.OK
 
 
 @dataclass(frozen=True, slots=True)
 class InputReport:
-    """One input of a link."""
+    """An input of a link.
+
+    Attributes:
+        name: The file.
+        kind: Its format.
+        size: Its size.
+    """
 
     name: str
     kind: str
@@ -270,21 +306,21 @@ class InputReport:
 
 @dataclass(frozen=True, slots=True)
 class LinkReport:
-    """The answer of ``cudarun link``.
+    """A link.
 
     Attributes:
-        output: The file written.
-        linker: Which linker, with its version.
-        target: What it linked for.
-        inputs: In order.
-        milliseconds: From the first call of the linker to the last.
-        size: Of the output.
-        kind: What the output is.
-        kernels: In it.
-        variables: In it.
-        info_log: What the linker said.
+        output: The file that was written.
+        linker: The linker and its version.
+        target: The architecture.
+        inputs: The inputs, in order.
+        milliseconds: The time of the linker.
+        size: The size of the output.
+        kind: The format of the output.
+        kernels: Its kernels.
+        variables: Its variables.
+        info_log: The log of the linker.
         diagnostics: Its warnings.
-        loads: What came of loading it, where that was asked for.
+        loads: The output on each device, with ``--load``.
     """
 
     tag: ClassVar[Literal["link"]] = "link"
@@ -304,10 +340,10 @@ class LinkReport:
 
     @property
     def error(self) -> CudarunError | None:
-        """The worst of all."""
+        """The worst error of all."""
         return worst(outcome.error for outcome in self.loads)
 
     @property
     def exit_code(self) -> ExitCode:
-        """That of the worst error."""
+        """The exit code of the worst error."""
         return self.error.exit_code if self.error else ExitCode.OK

@@ -1,9 +1,9 @@
-"""The cases of a spec as JUnit XML, which CI systems show.
+"""JUnit XML of the cases of a spec, for CI systems.
 
-There is no standard; this is what Jenkins' schema and the readers of GitHub and GitLab take: a
-``testsuite`` for each device, a ``testcase`` for each case in it, ``failure`` for what is wrong, an
-``error`` where the launch did not come back, ``skipped`` with the reason; ``system-out`` for what
-the kernel printed, ``system-err`` for warnings and notes.
+There is no standard; Jenkins' schema and the readers of GitHub and GitLab accept this: a
+``testsuite`` for each device, a ``testcase`` for each of its cases, ``failure`` for failed checks,
+``error`` for a launch that did not come back, ``skipped`` with the reason; ``system-out`` for the
+output of the kernel, ``system-err`` for warnings and notes.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 from xml.etree import ElementTree
 
-from cudarun.report.remarks import remarks
+from cudarun.report.notes import remarks
 from cudarun.report.renderer import Renderer
 from cudarun.report.spec_types import CaseReport, SpecReport
 from cudarun.report.types import CheckResult
@@ -132,7 +132,7 @@ def _add_case(suite: ElementTree.Element, spec: str, case: CaseReport) -> None:
 
 
 def _details(case: CaseReport) -> list[str]:
-    """What is worth knowing of a failure."""
+    """Return the lines that describe a failure."""
     lines = [case.reason or ""]
     if case.error is not None:
         lines += [f"{key}: {value}" for key, value in case.error.context.items()]
@@ -141,7 +141,7 @@ def _details(case: CaseReport) -> list[str]:
     if case.seed is not None:
         lines.append(f"seed: {case.seed}")
     checks = case.result.checks if case.result is not None else ()
-    lines += [f"{check.expression}: {_verdict(check)}" for check in checks if not check.held]
+    lines += [f"{check.expression}: {_verdict(check)}" for check in checks if not check.passed]
     return [line for line in lines if line]
 
 

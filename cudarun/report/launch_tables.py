@@ -10,12 +10,13 @@ from rich.table import Table
 from rich.text import Text
 
 from cudarun.diagnostics.entries import Diagnostic
-from cudarun.report.checks import show_check
+from cudarun.report.check_tables import show_check
 from cudarun.report.console import extent_text, table
+from cudarun.report.detector_tables import show_findings, show_statistics, show_watched
 from cudarun.report.errors import show_diagnostic, show_error
 from cudarun.report.figures import show_figure
-from cudarun.report.remarks import never_written, own_reference
-from cudarun.report.timing import show_timing
+from cudarun.report.notes import never_written, own_reference
+from cudarun.report.timing_tables import show_timing
 from cudarun.report.types import (
     BufferResult,
     CheckResult,
@@ -24,20 +25,19 @@ from cudarun.report.types import (
     LaunchResult,
     LayoutRow,
 )
-from cudarun.report.watch_tables import show_findings, show_statistics, show_watched
 
 
 def show_launch(
     report: LaunchReport, out: Console, *, quiet: bool, verbose: bool = False, seed: bool = True
 ) -> None:
-    """What each device answered; errors go to stderr, in their place among the others.
+    """Print the result of each device; errors and warnings on stderr.
 
     Args:
-        report: What came of the launch.
-        out: Where to write.
-        quiet: Only what was asked for and what is wrong.
+        report: The launch.
+        out: The console.
+        quiet: Only what was asked for, and failures.
         verbose: The parameters, too.
-        seed: Tell the seed of random numbers; its user may have chosen it.
+        seed: Show the seed of random numbers.
     """
     if report.seed is not None and seed and not quiet:
         out.print(Text(f"seed {report.seed}  (--seed {report.seed} repeats it)", style="dim"))
@@ -58,13 +58,13 @@ def show_launch(
         for each in (result.errors if result else ()) or ((error,) if error else ()):
             show_error(each)
         if outcome.sanitizer is not None:
-            from cudarun.report.sanitizer import show_sanitizer  # few launches have one
+            from cudarun.report.sanitizer_tables import show_sanitizer  # few launches have one
 
             show_sanitizer(outcome.sanitizer, outcome.device, out)
 
 
 def show_plan(plan: LaunchPlan, out: Console) -> None:
-    """The parameter buffer that a launch would pass, value by value; what is odd on stderr."""
+    """Print the parameter buffer of a launch, value by value; diagnostics on stderr."""
     for diagnostic in plan.diagnostics:
         show_diagnostic(diagnostic)
     out.print(_headline(plan), soft_wrap=True)
@@ -112,7 +112,7 @@ def _show_result(result: LaunchResult, out: Console, *, quiet: bool, verbose: bo
 
 
 def show_asked(result: LaunchResult, out: Console) -> None:
-    """What the user wants to see of a launch that came back: times, values, pictures, files."""
+    """Print the requested outputs of a launch that came back: times, values, figures, files."""
     if result.timing is not None:
         show_timing(result.timing, out)
     for printed in result.prints:
@@ -124,18 +124,18 @@ def show_asked(result: LaunchResult, out: Console) -> None:
 
 
 def show_failures(result: LaunchResult, out: Console) -> None:
-    """What is wrong with a launch that came back, and nothing else."""
+    """Print only the failures of a launch that came back."""
     show_findings(result.findings, out)
     for buffer in result.buffers:
         if buffer.guard_damage is not None:
             _show_buffer(buffer, out)
     for check, claim in _checks(result):
-        if not check.held:
+        if not check.passed:
             show_check(check, out, claim)
 
 
 def _checks(result: LaunchResult) -> Iterator[tuple[CheckResult, str]]:
-    """Everything that was to hold, and what is claimed beyond its expression."""
+    """Yield checks and comparisons, each with a text after its expression."""
     for check in result.checks:
         yield check, ""
     if result.reference is not None:
@@ -160,7 +160,7 @@ def _show_note(note: str, out: Console) -> None:
 
 
 def _outside(buffer: BufferResult, damage: int) -> str:
-    """Where a guard zone is damaged, in bytes from the buffer and as the element there."""
+    """Return the place of guard zone damage: bytes from the buffer, and the element there."""
     past = damage - buffer.nbytes
     where = f"{-damage} bytes before its start" if damage < 0 else f"{past} bytes past its end"
     count = math.prod(buffer.shape)

@@ -1,4 +1,4 @@
-"""What ``cudarun managed`` found, as people read it."""
+"""The tables of ``managed``."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from rich.table import Table
 from rich.text import Text
 
 from cudarun.report.errors import show_diagnostic, show_error
-from cudarun.report.managed_types import ManagedReport, Place, VariableReport
+from cudarun.report.managed_types import ManagedReport, ManagedVariable, VariableContext
 
 
 def show_managed(report: ManagedReport, out: Console, *, quiet: bool) -> None:
-    """For each variable its addresses, and a row of values for each moment; warnings on stderr."""
+    """Print the addresses of each variable and its values at each moment; warnings on stderr."""
     for diagnostic in report.diagnostics:
         show_diagnostic(diagnostic)
     if not report.variables and report.error is None:
@@ -26,7 +26,7 @@ def show_managed(report: ManagedReport, out: Console, *, quiet: bool) -> None:
 
 
 def _show_variable(
-    variable: VariableReport, places: Sequence[Place], out: Console, *, quiet: bool
+    variable: ManagedVariable, places: Sequence[VariableContext], out: Console, *, quiet: bool
 ) -> None:
     kind = "managed" if variable.managed else "one in each context"
     head = Text(variable.demangled, style="bold")
@@ -46,21 +46,21 @@ def _show_variable(
     out.print(table)
 
 
-def _addresses(variable: VariableReport) -> list[str]:
-    """The address in each column; the host's is that of the first context."""
+def _addresses(variable: ManagedVariable) -> list[str]:
+    """Return the address of each column; the host's is that of the first context."""
     host = variable.addresses[:1] if variable.managed else ()
     return [hex(address) for address in (*host, *variable.addresses)]
 
 
-def _verdict(variable: VariableReport, places: Sequence[Place]) -> Text:
-    """What is to be seen in the addresses."""
+def _verdict(variable: ManagedVariable, places: Sequence[VariableContext]) -> Text:
+    """Return the verdict on the addresses and values of a variable."""
     distinct, devices = len(set(variable.addresses)), len({place.device for place in places})
     where = f"{_count(len(places), 'context')} of {_count(devices, 'device')}"
     if not variable.managed:
         return Text(f"  {_count(distinct, 'address', 'addresses')} in {where}")
     if not variable.one_address:
         return Text.assemble(("  FAILED ", "red bold"), f"{distinct} addresses in {where}")
-    if not variable.held:
+    if not variable.passed:
         return Text.assemble(("  FAILED ", "red bold"), "one address, and different values at it")
     return Text.assemble(("  held ", "green"), f"one address in {where}, and one value")
 

@@ -1,4 +1,4 @@
-"""What ``cudarun managed`` found, as plain data."""
+"""The report of ``managed``."""
 
 from __future__ import annotations
 
@@ -10,16 +10,26 @@ from cudarun.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
-    """A value as someone saw it: as text for people and as plain data for JSON."""
+class ObservedValue:
+    """The value of a variable, read by the host or in a context.
+
+    Attributes:
+        text: The value, as text.
+        value: The value.
+    """
 
     text: str
     value: object
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
-    """A context that has the variables: ``primary``, ``new``, or ``new 2`` for a further one."""
+class VariableContext:
+    """A context that has the variables.
+
+    Attributes:
+        device: The device, as for ``--device``.
+        context: primary, new, or new 2 for a further one.
+    """
 
     device: str
     context: str
@@ -33,34 +43,34 @@ class Observation:
     """A variable at one moment.
 
     Attributes:
-        moment: ``at first``, ``written``, ``after bump k=i32:5 on 0``.
-        host: What the host reads at the address; ``None`` where it cannot.
-        places: What is read in each context, in the order of `ManagedReport.places`.
+        moment: The moment, such as after a launch.
+        host: The value that the host reads; ``None`` where it cannot.
+        places: The value in each context, in the order of `ManagedReport.places`.
     """
 
     moment: str
-    host: Seen | None
-    places: tuple[Seen, ...]
+    host: ObservedValue | None
+    places: tuple[ObservedValue, ...]
 
     @property
     def one_value(self) -> bool:
-        """Whether everybody sees the same."""
+        """Whether the host and all contexts read the same value."""
         seen = [*self.places, *([self.host] if self.host else [])]
         return len({each.text for each in seen}) <= 1
 
 
 @dataclass(frozen=True, slots=True)
-class VariableReport:
-    """A variable of the image.
+class ManagedVariable:
+    """A variable.
 
     Attributes:
-        name: The symbol's name.
-        demangled: In C++ spelling.
-        managed: Whether it is a ``__managed__`` one.
-        type: What it is shown as, ``u32`` or ``f32[4]``; ``bytes`` where nobody tells.
-        size: Bytes.
-        addresses: In each context, in the order of `ManagedReport.places`.
-        observations: In the order of time.
+        name: Its symbol.
+        demangled: Its name in C++ spelling.
+        managed: Whether it is a __managed__ variable.
+        type: The type that it is read as.
+        size: Its size in bytes.
+        addresses: Its address in each context, in the order of `ManagedReport.places`.
+        observations: Its values, in the order of time.
     """
 
     name: str
@@ -73,12 +83,12 @@ class VariableReport:
 
     @property
     def one_address(self) -> bool:
-        """Whether it has the same address in every context."""
+        """Whether the address is the same in every context."""
         return len(set(self.addresses)) == 1
 
     @property
-    def held(self) -> bool:
-        """What is promised of managed variables: one address, and one value at any moment."""
+    def passed(self) -> bool:
+        """Whether a managed variable has one address, and one value at any moment."""
         return not self.managed or (
             self.one_address and all(each.one_value for each in self.observations)
         )
@@ -86,30 +96,30 @@ class VariableReport:
 
 @dataclass(frozen=True, slots=True)
 class ManagedReport:
-    """The answer of ``cudarun managed``.
+    """The variables of an image in several contexts.
 
     Attributes:
         image: The file.
-        places: The contexts that were looked from.
-        variables: What was found, managed ones first.
-        error: What kept a launch from coming back; what was seen before it is there all the same.
-        output: What kernels printed, where it was captured.
-        diagnostics: The warnings about CUDA source, and notes on the arguments of launches.
+        places: The contexts.
+        variables: The variables, managed ones first.
+        error: The error that the exit code is of; ``None`` where nothing but a check failed.
+        output: What kernels printed.
+        diagnostics: Warnings of the compiler, and notes on the arguments of launches.
     """
 
     tag: ClassVar[Literal["managed"]] = "managed"
 
     image: str
-    places: tuple[Place, ...]
-    variables: tuple[VariableReport, ...]
+    places: tuple[VariableContext, ...]
+    variables: tuple[ManagedVariable, ...]
     error: CudarunError | None = None
     output: str = ""
     diagnostics: tuple[Diagnostic, ...] = ()
 
     @property
     def exit_code(self) -> ExitCode:
-        """That of the error; 1 where a managed variable is not what it should be."""
+        """The exit code of the error; 1 if a managed variable has several addresses or values."""
         if self.error is not None:
             return self.error.exit_code
-        held = all(variable.held for variable in self.variables)
+        held = all(variable.passed for variable in self.variables)
         return ExitCode.OK if held else ExitCode.CHECK_FAILED

@@ -1,4 +1,4 @@
-"""What workers are doing, as one line on a terminal's stderr that is gone when they are done."""
+"""A status line on a terminal's stderr, removed when the workers are done."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ _TO_START_AND_CLEAR = "\r\x1b[K"
 
 
 class Told(Protocol):
-    """Where to read what a worker is doing, and which part of it is done (0 to 1)."""
+    """The progress of a worker."""
 
     def read(self) -> tuple[str, float]:
-        """What, and how much of it."""
+        """Return what it is doing, and the part of it that is done (0 to 1)."""
 
 
 class StatusLine:
-    """Shows the workers in turn, for a second each where there are several.
+    """A line that shows the workers in turn, for a second each.
 
     Args:
         out: A terminal.
@@ -32,7 +32,7 @@ class StatusLine:
         self._shown = False
 
     def update(self, workers: Sequence[tuple[str, Told]]) -> None:
-        """Show what one of them is doing."""
+        """Show the progress of one of them."""
         now = time.monotonic()
         if self._started is None:
             self._started = now
@@ -50,7 +50,7 @@ class StatusLine:
         self._shown = True
 
     def end(self) -> None:
-        """Take the line away."""
+        """Remove the line."""
         if self._shown:
             self._out.write(_TO_START_AND_CLEAR)
             self._out.flush()
@@ -58,7 +58,7 @@ class StatusLine:
 
 
 def status_line() -> StatusLine | None:
-    """One on stderr; ``None`` where stderr is no terminal."""
+    """Return a status line on stderr; ``None`` if stderr is no terminal."""
     return StatusLine(sys.stderr) if sys.stderr.isatty() else None
 
 

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from typing import TypeAlias
 
     from cudarun.errors import ExitCode
-    from cudarun.report.ctx_types import ContextsReport, ScriptReport, StepReport, VerifyReport
+    from cudarun.report.context_types import ContextsReport, ScriptReport, StepReport, VerifyReport
     from cudarun.report.doctor_types import DoctorReport
     from cudarun.report.image_types import LinkReport, LoadReport, OfflineReport
     from cudarun.report.managed_types import ManagedReport

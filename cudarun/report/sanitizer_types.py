@@ -1,4 +1,4 @@
-"""What a sanitizer had to say of a launch."""
+"""The report of ``--sanitize``."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from cudarun.records import dataclass
 
 @dataclass(frozen=True, slots=True)
 class SanitizerReport:
-    """One tool of compute-sanitizer over one launch on one device.
+    """What a tool of compute-sanitizer found.
 
     Attributes:
-        tool: ``memcheck``, ``racecheck``, ``initcheck`` or ``synccheck``.
-        findings: What it found, as many as it printed.
-        total: How many errors it counted.
+        tool: memcheck, racecheck, initcheck or synccheck.
+        findings: The findings that it printed.
+        total: The number of errors that it counted.
     """
 
     tool: str

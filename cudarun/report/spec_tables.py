@@ -1,26 +1,26 @@
-"""The cases of a spec as people read them: a line each, as they are settled, notes, and a sum."""
+"""The table of ``launch --spec``: a line per case as it ends, then notes and totals."""
 
 from __future__ import annotations
 
 from rich.console import Console
 from rich.text import Text
 
+from cudarun.report.detector_tables import show_findings, show_statistics
 from cudarun.report.launch_tables import show_asked, show_failures
-from cudarun.report.remarks import remarks
+from cudarun.report.notes import remarks
 from cudarun.report.spec_types import CaseReport, SpecReport
-from cudarun.report.timing import duration
-from cudarun.report.watch_tables import show_findings, show_statistics
+from cudarun.report.timing_tables import duration
 
 _NAMED = 3  # cases that the same remark is about
 _STYLES = {"passed": "green", "failed": "red bold", "skipped": "yellow"}
 
 
 class SpecTable:
-    """Writes each case on stdout.
+    """The lines of cases.
 
     Args:
-        out: Where to write.
-        quiet: Only those that failed, and the sum; no notes.
+        out: The console.
+        quiet: Only failed cases and the totals; no notes.
     """
 
     def __init__(self, out: Console, *, quiet: bool) -> None:
@@ -29,7 +29,7 @@ class SpecTable:
         self._remarks: dict[tuple[str, str], list[str]] = {}  # and the cases that each is about
 
     def add(self, case: CaseReport) -> None:
-        """Write a case, and what is wrong with it where something is."""
+        """Write a case, and its failures."""
         if self._quiet and case.verdict != "failed":
             return
         for remark in remarks(case):
@@ -49,7 +49,7 @@ class SpecTable:
             self._explain(case)
 
     def end(self, report: SpecReport) -> None:
-        """Write what is odd, each once for all cases that have it, and the sum."""
+        """Write the notes, each once for all its cases, and the totals."""
         if not self._quiet:
             self._show_remarks()
         self._out.print(

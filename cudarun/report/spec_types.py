@@ -1,4 +1,4 @@
-"""``cudarun launch --spec``: what became of many launches, as plain data."""
+"""The report of ``launch --spec``."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ Verdict = Literal["passed", "failed", "skipped"]
 
 @dataclass(frozen=True, slots=True)
 class CaseReport:
-    """One case on one device.
+    """A case on a device.
 
     Attributes:
-        name: The case's.
-        line: Of the spec, where it begins.
-        device: What ``--device`` calls it.
-        verdict: Whether what should happen did.
+        name: The name of the case.
+        line: Its first line in the spec file.
+        device: The device, as for ``--device``.
+        verdict: The result.
         reason: Why it failed or was skipped; ``None`` where it passed.
-        exit_code: What it counts for in the exit code of the whole: 0 unless it failed.
-        seconds: From handing it to the worker to its answer; 0 where it did not run.
-        seed: What random initialisers started from; ``None`` where there was none.
-        result: The launch that came back.
-        error: Why there is none; a case that expects an error passes with it.
+        exit_code: Its part in the exit code of the process.
+        seconds: The time of the case; 0 where it did not run.
+        seed: The seed of random initializers; ``None`` where there are none.
+        result: The launch; ``None`` where it did not come back.
+        error: The error; a case that expects one passes with it.
         output: What the kernel printed.
     """
 
@@ -46,7 +46,16 @@ class CaseReport:
 
 @dataclass(frozen=True, slots=True)
 class SpecReport:
-    """All cases on all devices, in the order of the spec and then of the devices."""
+    """The cases of a spec file.
+
+    Attributes:
+        spec: The spec file.
+        passed: The number of passed cases.
+        failed: The number of failed cases.
+        skipped: The number of skipped cases.
+        seconds: The time of all cases.
+        cases: All cases, in the order of the file, then of the devices.
+    """
 
     tag: ClassVar[Literal["launch-spec"]] = "launch-spec"
 
@@ -59,7 +68,7 @@ class SpecReport:
 
     @property
     def error(self) -> CudarunError | None:
-        """The worst of the cases that failed; one that a case expects is none."""
+        """The worst error of the failed cases; an expected one is none."""
         return worst(case.error for case in self.cases if case.verdict == "failed")
 
     @property

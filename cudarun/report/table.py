@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
-    from cudarun.report.ctx_tables import StepLines
+    from cudarun.report.context_tables import StepLines
     from cudarun.report.renderer import Part, Report
     from cudarun.report.spec_tables import SpecTable
 
@@ -99,15 +99,15 @@ class TableRenderer(Renderer):
 
                 show_managed(report, self._out, quiet=self._quiet)
             case "ctx-show":
-                from cudarun.report.ctx_tables import show_contexts
+                from cudarun.report.context_tables import show_contexts
 
                 show_contexts(report, self._out)
             case "ctx-run":
-                from cudarun.report.ctx_tables import show_end
+                from cudarun.report.context_tables import show_end
 
                 show_end(report, self._out)
             case "ctx-verify":
-                from cudarun.report.ctx_tables import show_facts, show_verify
+                from cudarun.report.context_tables import show_facts, show_verify
 
                 if report.devices:
                     show_verify(report, self._out, quiet=self._quiet)
@@ -138,6 +138,6 @@ class TableRenderer(Renderer):
 
     @cached_property
     def _steps(self) -> StepLines:
-        from cudarun.report.ctx_tables import StepLines, width_of
+        from cudarun.report.context_tables import StepLines, width_of
 
         return StepLines(self._out, width_of(self._labels), quiet=self._quiet, times=self._times)

@@ -1,4 +1,4 @@
-"""What happened, as plain data: every rendering (table, JSON, JUnit) starts from these."""
+"""The reports of ``launch`` and ``devices``."""
 
 from __future__ import annotations
 
@@ -10,16 +10,19 @@ from cudarun.records import dataclass
 
 if TYPE_CHECKING:
     from cudarun.diagnostics.entries import Diagnostic
+    from cudarun.report.detector_types import DetectorReport, LaunchFinding, LaunchStatistics
     from cudarun.report.sanitizer_types import SanitizerReport
-    from cudarun.report.watch_types import Finding, LaunchStatistics, Watched
 
 
 @dataclass(frozen=True, slots=True)
 class Mismatch:
-    """One element that is not as it should be: its index, empty for a scalar, and both values.
+    """An element that is not as expected.
 
-    ``operator`` stands between the values as text, ``left < right``; where it is empty, ``left``
-    should be true.
+    Attributes:
+        index: Its index; empty for a scalar.
+        left: The value on the left, as text.
+        right: The value on the right, as text.
+        operator: The operator between them; empty where left alone should be true.
     """
 
     index: tuple[int, ...]
@@ -30,24 +33,25 @@ class Mismatch:
 
 @dataclass(frozen=True, slots=True)
 class CheckResult:
-    """The outcome of one ``--check``.
+    """The result of a ``--check``, or of a comparison with the reference device.
 
     Attributes:
-        expression: The text as given.
-        held: Whether the check held; not where it could not be evaluated.
-        elements: How many elements were compared.
-        mismatches: How many of them differ.
-        max_abs_error: Largest ``|left - right|`` over all elements; ``None`` where there is none.
-        max_rel_error: Largest ``|left - right| / |right|``; ``None`` where there is none.
-        rtol: Relative tolerance used; 0 for integers.
-        atol: Absolute tolerance used; 0 for integers.
-        first: The first mismatches in index order.
-        both_nan: Of how many mismatches both sides are NaN.
-        evaluated: Whether there is a verdict; where there is none, an error says why.
+        expression: The expression as given; of a comparison, the buffer.
+        passed: Whether the check passed.
+        elements: The number of compared elements.
+        mismatches: The number of mismatches among them.
+        max_abs_error: The largest absolute error |left - right|; ``None`` where there is none.
+        max_rel_error: The largest relative error |left - right| / |right|; ``None`` where there is
+            none.
+        rtol: The relative tolerance; 0 for integers.
+        atol: The absolute tolerance; 0 for integers.
+        first: The first mismatches, by index.
+        both_nan: The number of mismatches that are NaN on both sides.
+        evaluated: Whether there is a result; where there is none, an error says why.
     """
 
     expression: str
-    held: bool
+    passed: bool
     elements: int
     mismatches: int
     max_abs_error: float | None
@@ -61,10 +65,21 @@ class CheckResult:
 
 @dataclass(frozen=True, slots=True)
 class DeviceInfo:
-    """One device as the driver describes it; sizes in bytes.
+    """A device as the driver describes it; sizes in bytes.
 
-    ``name`` to ``ptx_version`` are as the driver gives them; ``label`` is what ``--device`` calls
-    the device: ``0``, ``cpu``, ``cpu:1``.
+    Attributes:
+        label: The device as for ``--device``, such as 0, cpu or cpu:1.
+        index: The driver's ordinal.
+        name: Its name.
+        uuid: Its UUID.
+        pci_bus_id: Its PCI bus id.
+        compute_capability: Major and minor.
+        multiprocessors: The number of multiprocessors.
+        memory_free: Free memory; ``None`` where the driver was not asked.
+        memory_total: All memory.
+        driver_version: The CUDA version of the driver.
+        ptx_version: The newest PTX that the driver compiles.
+        peers: The ordinals of the devices whose memory it can access.
     """
 
     label: str
@@ -83,11 +98,13 @@ class DeviceInfo:
 
 @dataclass(frozen=True, slots=True)
 class DevicesReport:
-    """The answer of ``cudarun devices``.
+    """The devices of a machine.
 
-    ``attributes`` has, by the device's label, every ``CUdevice_attribute`` by its name without
-    ``CU_DEVICE_ATTRIBUTE_``; ``None`` where a driver does not know it. It is empty where nobody
-    asked.
+    Attributes:
+        devices: The chosen devices, in order.
+        attributes: By the device's label, each CUdevice_attribute by its name without
+            CU_DEVICE_ATTRIBUTE_; ``None`` where the driver does not know it. Empty without
+            ``--attributes``.
     """
 
     tag: ClassVar[Literal["devices"]] = "devices"
@@ -97,22 +114,22 @@ class DevicesReport:
 
     @property
     def exit_code(self) -> ExitCode:
-        """Zero: whatever fails is an error, and then there is no report."""
+        """Zero: a failure is an error, and then there is no report."""
         return ExitCode.OK
 
 
 @dataclass(frozen=True, slots=True)
 class LayoutRow:
-    """A line of the layout table: a parameter, or below it a member of a struct.
+    """A parameter of the kernel, or a member of a struct; sizes in bytes.
 
     Attributes:
-        name: ``s``, or ``s.n`` for a member.
-        type: As in the argument grammar; pointers as in C.
-        offset: Bytes from the start of the parameter buffer.
-        size: Bytes.
-        alignment: Bytes.
+        name: Its name; s.n for the member n of s.
+        type: Its type in the argument grammar; pointers as in C.
+        offset: The offset in the parameter buffer.
+        size: Its size.
+        alignment: Its alignment.
         padding_before: Unused bytes before it.
-        value: What it holds, as text.
+        value: Its value, as text.
     """
 
     name: str
@@ -126,17 +143,17 @@ class LayoutRow:
 
 @dataclass(frozen=True, slots=True)
 class BufferResult:
-    """One device buffer after the launch.
+    """A device buffer after the launch.
 
     Attributes:
-        name: The argument's name.
-        type: Element type in the argument grammar.
-        shape: Dimensions as given.
-        nbytes: Bytes on the device, guard zones not counted.
-        never_written: Elements that still hold the poison pattern; ``None`` where the buffer was
-            initialised.
-        guard_damage: First damaged guard byte, relative to the buffer's start (negative: before
-            it); ``None`` where the guard zones are intact.
+        name: The name of the argument.
+        type: The element type in the argument grammar.
+        shape: Its dimensions.
+        nbytes: Its size in bytes, without guard zones.
+        never_written: The number of elements that were never written; ``None`` where the buffer had
+            an initializer.
+        guard_damage: The offset of the first damaged byte of its guard zones, from the start of the
+            buffer and negative before it; ``None`` where they are intact.
     """
 
     name: str
@@ -149,7 +166,13 @@ class BufferResult:
 
 @dataclass(frozen=True, slots=True)
 class Printed:
-    """One ``--print``: the expression, its value as text for people and as plain data for JSON."""
+    """The value of a ``--print``.
+
+    Attributes:
+        expression: The expression as given.
+        text: Its value, as text.
+        value: Its value.
+    """
 
     expression: str
     text: str
@@ -158,7 +181,13 @@ class Printed:
 
 @dataclass(frozen=True, slots=True)
 class Saved:
-    """One file written by ``--save``."""
+    """A file that ``--save`` wrote.
+
+    Attributes:
+        name: The buffer.
+        path: The file.
+        nbytes: Its size in bytes.
+    """
 
     name: str
     path: str
@@ -167,11 +196,12 @@ class Saved:
 
 @dataclass(frozen=True, slots=True)
 class ReferenceResult:
-    """``--reference``: every buffer compared with what another device made of it.
+    """The comparison with the device of ``--reference``.
 
-    ``comparisons`` has one for each buffer, or for each member where it holds structs; their
-    ``expression`` is what was compared, ``y`` or ``s["f0"]``, this device's value on the left.
-    ``is_itself``: the other device is this one.
+    Attributes:
+        device: The reference device.
+        comparisons: One for each buffer, or for each member of its structs; left is the device.
+        is_itself: Whether the device was compared with itself.
     """
 
     device: str
@@ -248,20 +278,20 @@ Figure: TypeAlias = Histogram | Plot | Picture
 
 @dataclass(frozen=True, slots=True)
 class TimingResult:
-    """``--repeat``: how long the kernel took; all times in milliseconds.
+    """The times of ``--repeat``, in milliseconds.
 
     Attributes:
-        clock: What was measured: ``CUDA events``, or ``wall time of the emulation``.
-        samples: Every run, in order.
-        warmup: Runs before them that are not counted.
-        flushed_bytes: How much was written before each run to flush the L2 cache; 0: nothing.
+        clock: What was measured: CUDA events, or wall time of the emulation.
+        samples: All runs, in order.
+        warmup: The number of runs before them.
+        flushed_bytes: The bytes written before each run to flush the L2 cache.
         minimum: The shortest run.
-        median: The middle one.
-        mean: The average.
+        median: The median.
+        mean: The mean.
         deviation: The standard deviation of the sample.
-        percentiles: By percent, as ``"95"``.
-        noisy: Whether the deviation is too large for the figures to mean much.
-        throttled: What held the clocks down meanwhile; ``None`` where nobody tells.
+        percentiles: By percentage, as "95".
+        noisy: Whether the deviation is too large for the times to mean much.
+        throttled: What reduced the clock rates; ``None`` where that is not known.
         gigabytes_per_second: By the median and ``--bytes``; ``None`` without.
         gigaflops_per_second: By the median and ``--flops``; ``None`` without.
     """
@@ -283,13 +313,30 @@ class TimingResult:
 
 @dataclass(frozen=True, slots=True)
 class LaunchResult:
-    """One launch on one device that came back.
+    """A launch on a device that came back.
 
-    ``milliseconds`` is the time from the launch call to the end of the synchronisation; where the
-    kernel was timed, the median of ``timing``. ``diagnostics`` are the warnings about CUDA source
-    and notes on arguments.
-    ``watched`` is what detectors saw; ``None`` where none was at work. ``errors`` says why
-    something that was asked of the results could not be done.
+    Attributes:
+        device: The device.
+        kernel: The kernel's name.
+        demangled: Its name in C++ spelling.
+        grid: Blocks in the grid.
+        block: Threads in a block.
+        shared_bytes: Dynamic shared memory of a block.
+        cluster: Blocks in a cluster.
+        cooperative: Whether the launch is cooperative.
+        parameters: The contents of the parameter buffer.
+        buffers: The buffers after the launch.
+        checks: The results of ``--check``.
+        reference: The comparison with ``--reference``.
+        prints: The values of ``--print``.
+        figures: The figures of ``--show``.
+        saved: The files of ``--save``.
+        milliseconds: The time from the launch call to the end of synchronization; with
+            ``--repeat``, the median.
+        timing: The times of ``--repeat``.
+        diagnostics: Warnings of the compiler, and notes on the arguments.
+        watched: What ``--detect`` and ``--stats`` saw.
+        errors: Why something that was asked of the results could not be done.
     """
 
     device: DeviceInfo
@@ -310,40 +357,56 @@ class LaunchResult:
     milliseconds: float
     timing: TimingResult | None
     diagnostics: tuple[Diagnostic, ...] = ()
-    watched: Watched | None = None
+    watched: DetectorReport | None = None
     errors: tuple[CudarunError, ...] = ()
 
     @property
-    def findings(self) -> tuple[Finding, ...]:
-        """What detectors found."""
+    def findings(self) -> tuple[LaunchFinding, ...]:
+        """The findings of detectors."""
         return () if self.watched is None else self.watched.findings
 
     @property
     def statistics(self) -> LaunchStatistics | None:
-        """What was counted."""
+        """The counts of ``--stats``."""
         return None if self.watched is None else self.watched.statistics
 
     @property
-    def broken(self) -> tuple[str, ...]:
-        """What should hold and does not: checks, the reference, guard zones; what was found."""
+    def failures(self) -> tuple[str, ...]:
+        """The failed checks and comparisons, damaged guard zones, and findings of detectors."""
         found = (f"{finding.kind} of {finding.memory}" for finding in self.findings)
         guards = (f"guard zone of {b.name}" for b in self.buffers if b.guard_damage is not None)
-        checks = (check.expression for check in self.checks if check.evaluated and not check.held)
+        checks = (check.expression for check in self.checks if check.evaluated and not check.passed)
         if self.reference is None:
             return (*found, *guards, *checks)
         where = self.reference.device
-        differ = (f"{c.expression} as on {where}" for c in self.reference.comparisons if not c.held)
+        differ = (
+            f"{c.expression} as on {where}" for c in self.reference.comparisons if not c.passed
+        )
         return (*found, *guards, *checks, *differ)
 
     @property
-    def held(self) -> bool:
-        """Whether every check held, the reference agrees, guards are intact, nothing was found."""
-        return not self.broken and all(check.held for check in self.checks)
+    def passed(self) -> bool:
+        """Whether there are no failures, and every check was evaluated."""
+        return not self.failures and all(check.passed for check in self.checks)
 
 
 @dataclass(frozen=True, slots=True)
 class LaunchPlan:
-    """What ``--dry-run`` shows: the launch as it would be made."""
+    """The launch that ``--dry-run`` does not make.
+
+    Attributes:
+        image: The file.
+        kernel: The kernel's name.
+        demangled: Its name in C++ spelling.
+        grid: Blocks in the grid.
+        block: Threads in a block.
+        shared_bytes: Dynamic shared memory of a block.
+        cluster: Blocks in a cluster.
+        cooperative: Whether the launch is cooperative.
+        parameters: The contents of the parameter buffer.
+        parameter_bytes: Its size in bytes.
+        diagnostics: Warnings of the compiler, and notes on the arguments.
+    """
 
     tag: ClassVar[Literal["launch-plan"]] = "launch-plan"
 
@@ -361,16 +424,20 @@ class LaunchPlan:
 
     @property
     def exit_code(self) -> ExitCode:
-        """Zero: whatever fails is an error, and then there is no report."""
+        """Zero: a failure is an error, and then there is no report."""
         return ExitCode.OK
 
 
 @dataclass(frozen=True, slots=True)
 class DeviceOutcome:
-    """A launch on one device: its result or why there is none, and what the kernel printed.
+    """A launch on a device.
 
-    There is an error beside a result where something that was asked of it could not be done.
-    ``sanitizer`` is what ``--sanitize`` found; a launch can fail of what it found.
+    Attributes:
+        device: The device, as for ``--device``.
+        result: The launch; ``None`` where it did not come back.
+        error: The error; beside a result where something that was asked of it could not be done.
+        output: What the kernel printed.
+        sanitizer: What ``--sanitize`` found.
     """
 
     device: str
@@ -382,9 +449,12 @@ class DeviceOutcome:
 
 @dataclass(frozen=True, slots=True)
 class LaunchReport:
-    """The answer of ``cudarun launch``: one outcome per device, in the order asked for.
+    """A launch on one or several devices.
 
-    ``seed`` is what random initialisers started from; ``None`` where there was none.
+    Attributes:
+        image: The image file.
+        seed: The seed of random initializers; ``None`` where there are none.
+        outcomes: One for each device, in order.
     """
 
     tag: ClassVar[Literal["launch"]] = "launch"
@@ -395,7 +465,7 @@ class LaunchReport:
 
     @property
     def error(self) -> CudarunError | None:
-        """The worst of all devices; a check that does not hold is none."""
+        """The worst error of all devices; a failed check is none."""
         return worst(outcome.error for outcome in self.outcomes)
 
     @property
@@ -409,5 +479,5 @@ def _exit_code(outcome: DeviceOutcome) -> ExitCode:
         return ExitCode.CHECK_FAILED  # also where the launch fails of what was found
     if outcome.error is not None:
         return outcome.error.exit_code
-    held = outcome.result is not None and outcome.result.held
+    held = outcome.result is not None and outcome.result.passed
     return ExitCode.OK if held else ExitCode.CHECK_FAILED

@@ -34,7 +34,7 @@ X = np.arange(8, dtype=np.float32)
 def test_a_check_that_holds():
     assert check("y == a*x + 1", x=X, y=2 * X + 1, a=np.float32(2)) == CheckResult(
         expression="y == a*x + 1",
-        held=True,
+        passed=True,
         elements=8,
         mismatches=0,
         max_abs_error=0.0,
@@ -50,7 +50,7 @@ def test_a_check_that_fails():
     y[5] = np.nan
     assert check("y == 2*x", y=y, x=X) == CheckResult(
         expression="y == 2*x",
-        held=False,
+        passed=False,
         elements=8,
         mismatches=2,
         max_abs_error=0.5,
@@ -122,7 +122,7 @@ def test_tolerance_against_a_loop(name, pairs, rtol, atol, equal_nan):
     assert (result.rtol, result.atol) == used
     held = [_naive(*pair, *used, equal_nan) for pair in zip(left, right, strict=True)]
     assert result.mismatches == held.count(False)
-    assert result.held == all(held)
+    assert result.passed == all(held)
     assert [m.index for m in result.first] == [(i,) for i, ok in enumerate(held) if not ok][:5]
     errors = [
         0.0 if one == other else abs(one - other)
@@ -148,8 +148,8 @@ def test_tolerance_against_a_loop(name, pairs, rtol, atol, equal_nan):
 )
 def test_special_values(left, right, equal):
     values = {"a": np.array([left]), "b": np.array([right])}
-    assert check("a == b", **values).held is equal
-    assert check("a == b", Tolerance(rtol=1.0), **values).held is equal
+    assert check("a == b", **values).passed is equal
+    assert check("a == b", Tolerance(rtol=1.0), **values).passed is equal
 
 
 @pytest.mark.parametrize("bad", [-1.0, math.inf, math.nan])
@@ -162,9 +162,9 @@ def test_tolerances_that_are_none(bad):
 
 def test_equal_nan():
     x = np.float32([np.nan, 1])
-    assert not check("x == x", x=x).held
-    assert check("x == x", Tolerance(equal_nan=True), x=x).held
-    assert not check("x == 1", Tolerance(equal_nan=True), x=x).held
+    assert not check("x == x", x=x).passed
+    assert check("x == x", Tolerance(equal_nan=True), x=x).passed
+    assert not check("x == 1", Tolerance(equal_nan=True), x=x).passed
 
 
 @pytest.mark.parametrize("name", DEFAULT_TOLERANCES)
@@ -172,8 +172,8 @@ def test_a_rounding_of_the_type_is_within_its_tolerance(name):
     dtype = scalar_dtype(SCALARS[name])
     exact = np.concatenate([np.linspace(-9, 9, 999), np.geomspace(1e-6, 400, 999)])
     rounded = exact.astype(dtype)
-    assert check("rounded == exact", rounded=rounded, exact=exact).held
-    assert not check("rounded == exact * 1.6 + 0.1", rounded=rounded, exact=exact).held
+    assert check("rounded == exact", rounded=rounded, exact=exact).passed
+    assert not check("rounded == exact * 1.6 + 0.1", rounded=rounded, exact=exact).passed
 
 
 @pytest.mark.parametrize(
@@ -217,7 +217,7 @@ def test_integers_compare_exactly():
     assert (result.mismatches, result.max_abs_error) == (2, 1.0)
     assert (result.rtol, result.atol) == (0.0, 0.0)
     assert check("a == b", a=np.uint64([2**64 - 1]), b=np.int64([-1])).mismatches == 1
-    assert check("h == n", h=np.uint8([8]), n=np.int64(8)).held
+    assert check("h == n", h=np.uint8([8]), n=np.int64(8)).passed
 
 
 @given(hnp.arrays(np.int8, 20), hnp.arrays(np.uint16, 20))
@@ -248,7 +248,7 @@ def test_integers_against_a_loop(left, right):
 )
 def test_every_element_must_hold(text, failing):
     result = check(text, x=X)
-    assert (result.held, result.mismatches) == (not failing, len(failing))
+    assert (result.passed, result.mismatches) == (not failing, len(failing))
     assert [m.index for m in result.first] == [(i,) for i in failing][:5]
     assert (result.rtol > 0) == (text == "x == x == x")
     assert (result.max_abs_error is None) == (text != "x == x == x")
@@ -270,16 +270,16 @@ def test_sides_broadcast():
     m = np.arange(6, dtype=np.float32).reshape(2, 3)
     assert check("m == m[:1] + [[0], [3]]", m=m).elements == 6
     assert check("m == m[:1]", m=m).mismatches == 3
-    assert check("1 == m[0, 1] == n", m=m, n=np.int32(1)).held
+    assert check("1 == m[0, 1] == n", m=m, n=np.int32(1)).passed
 
 
 def test_old_values():
-    assert check("x == old(x) + 1", x=X + 1, old={"x": X}).held
+    assert check("x == old(x) + 1", x=X + 1, old={"x": X}).passed
 
 
 def test_nothing_to_compare_holds():
     result = check("e == e + 1", e=X[:0])
-    assert (result.held, result.elements, result.max_abs_error) == (True, 0, None)
+    assert (result.passed, result.elements, result.max_abs_error) == (True, 0, None)
 
 
 def test_sides_that_do_not_go_together():

@@ -9,7 +9,7 @@ import pytest
 
 from cudarun.diagnostics.sanitizer import parse_sanitizer_log
 from cudarun.report.console import console
-from cudarun.report.sanitizer import show_sanitizer
+from cudarun.report.sanitizer_tables import show_sanitizer
 from cudarun.report.sanitizer_types import SanitizerReport
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 from rich.console import Console
 
-from cudarun.report.timing import show_timing
+from cudarun.report.timing_tables import show_timing
 from cudarun.report.types import TimingResult
 
 if TYPE_CHECKING:

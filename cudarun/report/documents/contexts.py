@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from cudarun.report.documents.errors import optional_error
 
 if TYPE_CHECKING:
-    from cudarun.report.ctx_types import (
+    from cudarun.report.context_types import (
         ContextInfo,
         ContextsReport,
         FactReport,

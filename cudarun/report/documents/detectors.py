@@ -8,6 +8,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from cudarun.diagnostics.findings import SanitizerFinding
+    from cudarun.report.detector_types import DetectorReport, LaunchFinding, LaunchStatistics
     from cudarun.report.sanitizer_types import SanitizerReport
     from cudarun.report.schemas.detectors import (
         DetectorFindingRecord,
@@ -16,10 +17,9 @@ if TYPE_CHECKING:
         StatisticsRecord,
         WatchedRecord,
     )
-    from cudarun.report.watch_types import Finding, LaunchStatistics, Watched
 
 
-def watched_record(watched: Watched) -> WatchedRecord:
+def watched_record(watched: DetectorReport) -> WatchedRecord:
     """Return the findings and the counts of a launch."""
     statistics = watched.statistics
     return {
@@ -29,7 +29,7 @@ def watched_record(watched: Watched) -> WatchedRecord:
     }
 
 
-def finding_records(findings: Sequence[Finding]) -> list[DetectorFindingRecord]:
+def finding_records(findings: Sequence[LaunchFinding]) -> list[DetectorFindingRecord]:
     """Return what detectors found."""
     return [
         {

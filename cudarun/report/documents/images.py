@@ -14,12 +14,12 @@ if TYPE_CHECKING:
         FileReport,
         KernelReport,
         LinkReport,
+        LoaderReport,
         LoadOutcome,
         LoadReport,
         LoadResult,
         OfflineReport,
         VariableReport,
-        WayReport,
     )
     from cudarun.report.schemas.images import (
         FileRecord,
@@ -92,7 +92,7 @@ def _outcome(outcome: LoadOutcome) -> LoadOutcomeRecord:
 def _result(result: LoadResult) -> LoadResultRecord:
     return {
         "image": result.image,
-        "ways": [_loader(way) for way in result.ways],
+        "ways": [_loader(loader) for loader in result.loaders],
         "kernels": _kernels(result.kernels),
         "variables": None if result.variables is None else _variables(result.variables),
         "differences": [*result.differences],
@@ -100,22 +100,22 @@ def _result(result: LoadResult) -> LoadResultRecord:
     }
 
 
-def _loader(way: WayReport) -> LoaderRecord:
+def _loader(loader: LoaderReport) -> LoaderRecord:
     return {
-        "via": way.via,
-        "before_contexts": way.before_contexts,
-        "load_calls": way.load_calls,
-        "load_milliseconds": way.load_milliseconds,
-        "context_calls": way.context_calls,
-        "context_milliseconds": way.context_milliseconds,
-        "memory_bytes": way.memory_bytes,
+        "via": loader.via,
+        "before_contexts": loader.before_contexts,
+        "load_calls": loader.load_calls,
+        "load_milliseconds": loader.load_milliseconds,
+        "context_calls": loader.context_calls,
+        "context_milliseconds": loader.context_milliseconds,
+        "memory_bytes": loader.memory_bytes,
         "handles": [
             {"name": handle.name, "kernel": handle.kernel, "function": handle.function}
-            for handle in way.handles
+            for handle in loader.handles
         ],
-        "info_log": way.info_log,
-        "silence": way.silence,
-        "error": optional_error(way.error),
+        "info_log": loader.info_log,
+        "silence": loader.silence,
+        "error": optional_error(loader.error),
     }
 
 

@@ -154,7 +154,7 @@ def _buffer(buffer: BufferResult) -> BufferRecord:
 def _check(check: CheckResult) -> CheckRecord:
     return {
         "expression": check.expression,
-        "held": check.held,
+        "held": check.passed,
         "elements": check.elements,
         "mismatches": check.mismatches,
         "max_abs_error": number(check.max_abs_error),

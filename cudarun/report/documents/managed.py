@@ -8,7 +8,12 @@ from cudarun.report.documents.errors import diagnostic_records, optional_error
 from cudarun.report.documents.values import plain
 
 if TYPE_CHECKING:
-    from cudarun.report.managed_types import ManagedReport, Observation, Seen, VariableReport
+    from cudarun.report.managed_types import (
+        ManagedReport,
+        ManagedVariable,
+        Observation,
+        ObservedValue,
+    )
     from cudarun.report.schemas.managed import (
         ManagedDocument,
         ManagedVariableRecord,
@@ -31,7 +36,7 @@ def managed_document(report: ManagedReport) -> ManagedDocument:
     }
 
 
-def _variable(variable: VariableReport) -> ManagedVariableRecord:
+def _variable(variable: ManagedVariable) -> ManagedVariableRecord:
     return {
         "name": variable.name,
         "demangled": variable.demangled,
@@ -51,5 +56,5 @@ def _observation(observation: Observation) -> ObservationRecord:
     }
 
 
-def _value(seen: Seen) -> ReadValueRecord:
+def _value(seen: ObservedValue) -> ReadValueRecord:
     return {"text": seen.text, "value": plain(seen.value)}

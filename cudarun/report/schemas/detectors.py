@@ -42,7 +42,7 @@ class DetectorFindingRecord(TypedDict):
         address: The address in the state space.
         nbytes: The number of bytes from there.
         places: The accesses; of a race both, the earlier first.
-        count: How often threads did that at these lines of PTX.
+        count: How often threads did that at these lines of PTX; the other fields are of the first.
     """
 
     kind: Literal["race", "uninit"]

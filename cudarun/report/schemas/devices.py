@@ -12,7 +12,7 @@ class DeviceRecord(TypedDict):
     """A device as the driver describes it; sizes in bytes.
 
     Attributes:
-        label: The device, as for --device.
+        label: The device as for --device, such as 0, cpu or cpu:1.
         index: The driver's ordinal.
         name: Its name.
         uuid: Its UUID.
@@ -46,8 +46,9 @@ class DevicesDocument(Head):
     Attributes:
         schema: The schema of this document.
         devices: The chosen devices, in order.
-        attributes: By the device's label, each CUdevice_attribute by its name; null where the
-            driver does not know it. Empty without --attributes.
+        attributes: By the device's label, each CUdevice_attribute by its name without
+            CU_DEVICE_ATTRIBUTE_; null where the driver does not know it. Empty without
+            --attributes.
     """
 
     schema: Literal["cudarun/devices/1"]

@@ -57,7 +57,7 @@ class KernelRecord(TypedDict):
         parameters: Its parameters.
         registers: Registers per thread.
         shared_bytes: Static shared memory per block.
-        const_bytes: Constant memory.
+        const_bytes: User constant memory of the module.
         local_bytes: Local memory per thread.
         max_threads: The largest number of threads per block.
         max_dynamic_shared: The dynamic shared memory of a launch that sets no attribute.
@@ -128,9 +128,10 @@ class LoaderRecord(TypedDict):
     Attributes:
         via: library or module.
         before_contexts: Whether it was loaded before any context existed.
-        load_calls: The number of driver calls that load the image.
+        load_calls: The number of driver calls that load the image; with a library, once for all
+            contexts.
         load_milliseconds: Their time.
-        context_calls: The number of driver calls in the context.
+        context_calls: The number of driver calls in the context that make its kernels available.
         context_milliseconds: Their time.
         memory_bytes: The device memory that it took in the context.
         handles: The handles of its kernels.

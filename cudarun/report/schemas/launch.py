@@ -34,8 +34,9 @@ class CheckRecord(TypedDict):
         held: Whether the check passed.
         elements: The number of compared elements.
         mismatches: The number of mismatches among them.
-        max_abs_error: The largest absolute error; null where there is none.
-        max_rel_error: The largest relative error; null where there is none.
+        max_abs_error: The largest absolute error |left - right|; null where there is none.
+        max_rel_error: The largest relative error |left - right| / |right|; null where there is
+            none.
         rtol: The relative tolerance; 0 for integers.
         atol: The absolute tolerance; 0 for integers.
         first: The first mismatches, by index.
@@ -85,11 +86,11 @@ class BufferRecord(TypedDict):
         name: The name of the argument.
         type: The element type in the argument grammar.
         shape: Its dimensions.
-        nbytes: Its size in bytes.
+        nbytes: Its size in bytes, without guard zones.
         never_written: The number of elements that were never written; null where the buffer had an
             initializer.
-        guard_damage: The first damaged byte of its guard zones, from the start of the buffer; null
-            where they are intact.
+        guard_damage: The offset of the first damaged byte of its guard zones, from the start of
+            the buffer and negative before it; null where they are intact.
     """
 
     name: str
@@ -105,7 +106,7 @@ class ReferenceRecord(TypedDict):
 
     Attributes:
         device: The reference device.
-        comparisons: One for each buffer, or for each member of its structs.
+        comparisons: One for each buffer, or for each member of its structs; left is the device.
         is_itself: Whether the device was compared with itself.
     """
 
@@ -167,7 +168,7 @@ class TimingRecord(TypedDict):
     """The times of ``--repeat``, in milliseconds.
 
     Attributes:
-        clock: What was measured.
+        clock: What was measured: CUDA events, or wall time of the emulation.
         samples: All runs, in order.
         warmup: The number of runs before them.
         flushed_bytes: The bytes written before each run to flush the L2 cache.
@@ -175,7 +176,7 @@ class TimingRecord(TypedDict):
         median: The median.
         mean: The mean.
         deviation: The standard deviation of the sample.
-        percentiles: By percentage.
+        percentiles: By percentage, as "95".
         noisy: Whether the deviation is too large for the times to mean much.
         throttled: What reduced the clock rates; null where that is not known.
         gigabytes_per_second: By the median and --bytes; null without.
@@ -206,17 +207,18 @@ class LaunchResultRecord(TypedDict):
         demangled: Its name in C++ spelling.
         grid: Blocks in the grid.
         block: Threads in a block.
-        shared_bytes: Dynamic shared memory.
+        shared_bytes: Dynamic shared memory of a block.
         cluster: Blocks in a cluster.
         cooperative: Whether the launch is cooperative.
-        parameters: The parameter buffer.
+        parameters: The contents of the parameter buffer.
         buffers: The buffers after the launch.
         checks: The results of --check.
         reference: The comparison with --reference.
         prints: The values of --print.
         figures: The figures of --show.
         saved: The files of --save.
-        milliseconds: The time of the launch; of a timed one the median.
+        milliseconds: The time from the launch call to the end of synchronization; with --repeat,
+            the median.
         timing: The times of --repeat.
         diagnostics: Warnings of the compiler, and notes on the arguments.
         watched: What --detect and --stats saw.
@@ -268,7 +270,7 @@ class LaunchDocument(Head):
 
     Attributes:
         schema: The schema of this document.
-        image: The file.
+        image: The image file.
         seed: The seed of random initializers; null where there are none.
         outcomes: One for each device, in order.
     """
@@ -289,10 +291,10 @@ class PlanDocument(Head):
         demangled: Its name in C++ spelling.
         grid: Blocks in the grid.
         block: Threads in a block.
-        shared_bytes: Dynamic shared memory.
+        shared_bytes: Dynamic shared memory of a block.
         cluster: Blocks in a cluster.
         cooperative: Whether the launch is cooperative.
-        parameters: The parameter buffer.
+        parameters: The contents of the parameter buffer.
         parameter_bytes: Its size in bytes.
         diagnostics: Warnings of the compiler, and notes on the arguments.
     """

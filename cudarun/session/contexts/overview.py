@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from cudarun.bindings import context_arguments
 from cudarun.records import dataclass
-from cudarun.report.ctx_types import ContextInfo, ContextOutcome, ContextsReport
+from cudarun.report.context_types import ContextInfo, ContextOutcome, ContextsReport
 from cudarun.session.driver.contexts import LIMITS, cache_word, enter_context, flag_words
 from cudarun.session.driver.target import ContextOptions, Target
 from cudarun.session.workers.devices import Devices, label_of, one_by_one

@@ -8,7 +8,7 @@ from dataclasses import replace
 from cudarun.arguments.scanner import did_you_mean
 from cudarun.errors import NoDevice, RequestError, WorkerDied
 from cudarun.records import dataclass
-from cudarun.report.ctx_types import (
+from cudarun.report.context_types import (
     FactOnDevice,
     FactReport,
     FactVerdict,

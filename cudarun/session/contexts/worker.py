@@ -14,7 +14,7 @@ from functools import partial
 from queue import SimpleQueue
 from typing import Any, TypeVar
 
-from cudarun.report.ctx_types import StackEntry, StepReport, ThreadStack, Verdict
+from cudarun.report.context_types import StackEntry, StepReport, ThreadStack, Verdict
 from cudarun.session.contexts.handles import ScriptContexts
 from cudarun.session.contexts.image import builtin_image
 from cudarun.session.contexts.script import Name, Step, short_name

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from cudarun.bindings import toolkit_installation
 from cudarun.records import dataclass
-from cudarun.report.doctor_types import DoctorReport, Finding
+from cudarun.report.doctor_types import DoctorFinding, DoctorReport
 from cudarun.session.devices.probes import (
     Library,
     Started,
@@ -100,40 +100,42 @@ def examine_machine(timeout: float | None = None, machine: Machine | None = None
 # --- what files and variables say ----------------------------------------------------------------
 
 
-def hardware(machine: Machine) -> Finding:
+def hardware(machine: Machine) -> DoctorFinding:
     """Whether there is a GPU in the machine at all."""
     vendors = machine.pci.glob("*/vendor")
     found = [vendor.parent.name for vendor in vendors if _text(vendor).strip() == _NVIDIA]
     if found:
-        return Finding("hardware", "well", f"NVIDIA devices on PCI: {', '.join(sorted(found))}")
+        return DoctorFinding(
+            "hardware", "well", f"NVIDIA devices on PCI: {', '.join(sorted(found))}"
+        )
     if (machine.dev / "dxg").exists():
-        return Finding("hardware", "well", "a GPU of Windows, through /dev/dxg")
-    return Finding("hardware", "note", "no NVIDIA device on PCI", _BY_CPU)
+        return DoctorFinding("hardware", "well", "a GPU of Windows, through /dev/dxg")
+    return DoctorFinding("hardware", "note", "no NVIDIA device on PCI", _BY_CPU)
 
 
-def device_nodes(machine: Machine) -> Finding:
+def device_nodes(machine: Machine) -> DoctorFinding:
     """Whether this user may open what the driver opens."""
     subject = "device nodes"
     if (machine.dev / "dxg").exists():
-        return Finding(subject, "well", "/dev/dxg of WSL")
+        return DoctorFinding(subject, "well", "/dev/dxg of WSL")
     gpus = _nodes(machine)
     if not gpus:
         remedy = f"load the driver's kernel module (modprobe nvidia); {_CONTAINER}"
-        return Finding(subject, "wrong", f"no {machine.dev}/nvidia0", remedy)
+        return DoctorFinding(subject, "wrong", f"no {machine.dev}/nvidia0", remedy)
     nodes = [machine.dev / "nvidiactl", machine.dev / "nvidia-uvm", *gpus]
     missing = [node for node in nodes if not node.exists()]
     if missing:
         remedy = f"nvidia-modprobe -u -c 0 makes them; {_CONTAINER}"
-        return Finding(subject, "wrong", f"missing: {_listed(missing)}", remedy)
+        return DoctorFinding(subject, "wrong", f"missing: {_listed(missing)}", remedy)
     closed = [node for node in nodes if not os.access(node, os.R_OK | os.W_OK)]
     if closed:
         groups = ", ".join(sorted({_group(node) for node in closed}))
         remedy = f"join the group that may ({groups}), or make them readable and writable for all"
-        return Finding(subject, "wrong", f"not yours to open: {_listed(closed)}", remedy)
-    return Finding(subject, "well", f"{len(gpus)} of GPUs, all readable and writable")
+        return DoctorFinding(subject, "wrong", f"not yours to open: {_listed(closed)}", remedy)
+    return DoctorFinding(subject, "well", f"{len(gpus)} of GPUs, all readable and writable")
 
 
-def visible_devices(listed: str | None, nodes: int) -> Finding:
+def visible_devices(listed: str | None, nodes: int) -> DoctorFinding:
     """What ``CUDA_VISIBLE_DEVICES`` leaves to be seen.
 
     Args:
@@ -141,56 +143,58 @@ def visible_devices(listed: str | None, nodes: int) -> Finding:
         nodes: How many GPUs there are; 0: nobody knows.
     """
     if listed is None:
-        return Finding(VARIABLE, "well", "not set: every GPU is shown")
+        return DoctorFinding(VARIABLE, "well", "not set: every GPU is shown")
     items = [item.strip() for item in listed.split(",")]
     shown = gpus_listed(listed, nodes or len(items) + max(map(_index, items)) + 1)
     if not shown:
-        return Finding(VARIABLE, "wrong", f"'{listed}' hides every GPU", f"unset {VARIABLE}")
+        return DoctorFinding(VARIABLE, "wrong", f"'{listed}' hides every GPU", f"unset {VARIABLE}")
     if len(shown) < len(items):
         says = f"'{items[len(shown)]}' is no GPU: it and what follows it are hidden"
-        return Finding(VARIABLE, "note", says, f"{VARIABLE}={','.join(shown)} says the same")
-    return Finding(VARIABLE, "well", f"shows {', '.join(shown)}")
+        return DoctorFinding(VARIABLE, "note", says, f"{VARIABLE}={','.join(shown)} says the same")
+    return DoctorFinding(VARIABLE, "well", f"shows {', '.join(shown)}")
 
 
 # --- what libraries say --------------------------------------------------------------------------
 
 
-def library(loaded: Outcome[Library | str]) -> Finding:
+def library(loaded: Outcome[Library | str]) -> DoctorFinding:
     """Whether libcuda can be loaded."""
     subject = "driver library"
     match loaded.value:
         case None:
-            return Finding(subject, "wrong", f"libcuda.so.1: {loaded.error}", _INSTALL)
+            return DoctorFinding(subject, "wrong", f"libcuda.so.1: {loaded.error}", _INSTALL)
         case str(why) if "No such file" in why:  # dlerror(3) has nothing but a text
-            return Finding(
+            return DoctorFinding(
                 subject, "wrong", "libcuda.so.1 was not found", f"{_INSTALL}; {_CONTAINER}"
             )
         case str(why):
-            return Finding(
+            return DoctorFinding(
                 subject, "wrong", f"libcuda.so.1 cannot be loaded: {why}",
                 f"take it out of LD_LIBRARY_PATH, or {_INSTALL}",
             )  # fmt: skip
         case Library(path, result, _) if result != 0:
             remedy = _REMEDIES.get(result, _INSTALL)
-            return Finding(subject, "wrong", f"{path}: cuDriverGetVersion: error {result}", remedy)
+            return DoctorFinding(
+                subject, "wrong", f"{path}: cuDriverGetVersion: error {result}", remedy
+            )
         case Library(path, _, number) if number < _OLDEST_DRIVER:
             says = f"{path} is of CUDA {_dotted(number)}; {_dotted(_OLDEST_DRIVER)} is the oldest"
-            return Finding(subject, "wrong", says, _INSTALL)
+            return DoctorFinding(subject, "wrong", says, _INSTALL)
         case Library(path, _, number):
-            return Finding(subject, "well", f"{path}, CUDA {_dotted(number)}")
+            return DoctorFinding(subject, "well", f"{path}, CUDA {_dotted(number)}")
 
 
-def bindings(installed: Version | None, driver: Version | None) -> Finding:
+def bindings(installed: Version | None, driver: Version | None) -> DoctorFinding:
     """Whether the bindings are for a driver like this one."""
     subject = "cuda-bindings"
     if installed is None:
-        return Finding(subject, "wrong", "not installed", "pip install cuda-python")
+        return DoctorFinding(subject, "wrong", "not installed", "pip install cuda-python")
     if driver is not None and installed[0] > driver[0] >= _OLDEST_DRIVER[0]:
-        return Finding(
+        return DoctorFinding(
             subject, "note", f"{_dotted(installed)} is for drivers of CUDA {installed[0]}",
             f"update the driver, or pip install 'cuda-python=={driver[0]}.*'",
         )  # fmt: skip
-    return Finding(subject, "well", _dotted(installed))
+    return DoctorFinding(subject, "well", _dotted(installed))
 
 
 def toolkit_part(
@@ -199,7 +203,7 @@ def toolkit_part(
     asked: Outcome[Version],
     driver: Version | None,
     installed: Version | None,
-) -> Finding:
+) -> DoctorFinding:
     """Whether a part of the toolkit is there, and no newer than the driver.
 
     Args:
@@ -212,40 +216,42 @@ def toolkit_part(
     found = asked.value
     if found is None:
         remedy = toolkit_installation(installed)
-        return Finding(name, "note", f"{purpose}: {asked.error}", remedy)
+        return DoctorFinding(name, "note", f"{purpose}: {asked.error}", remedy)
     if driver is None or found <= driver:
-        return Finding(name, "well", _dotted(found))
+        return DoctorFinding(name, "well", _dotted(found))
     says = f"{_dotted(found)} is newer than the driver's CUDA {_dotted(driver)}"
     if found[0] == driver[0]:
-        return Finding(name, "well", f"{says}: it makes machine code, no PTX, for this driver")
+        return DoctorFinding(
+            name, "well", f"{says}: it makes machine code, no PTX, for this driver"
+        )
     remedy = f"update the driver, or in an environment of its own: {toolkit_installation(driver)}"
-    return Finding(name, "note", f"{says}, which may refuse what it makes", remedy)
+    return DoctorFinding(name, "note", f"{says}, which may refuse what it makes", remedy)
 
 
-def emulated(asked: Outcome[int]) -> Finding:
+def emulated(asked: Outcome[int]) -> DoctorFinding:
     """Whether ``-d cpu`` works."""
     if asked.value is None:
         why = asked.error.log if asked.error and asked.error.log else str(asked.error)
-        return Finding("device cpu", "wrong", why, "unset CUDARUN_CPU_DEVICES")
-    return Finding("device cpu", "well", f"{asked.value} emulated, for PTX")
+        return DoctorFinding("device cpu", "wrong", why, "unset CUDARUN_CPU_DEVICES")
+    return DoctorFinding("device cpu", "well", f"{asked.value} emulated, for PTX")
 
 
-def _started(asked: Outcome[Started]) -> Iterator[Finding]:
+def _started(asked: Outcome[Started]) -> Iterator[DoctorFinding]:
     """Whether the driver initialises, and a context can be made on each device."""
     started = asked.value
     if started is None:
-        yield Finding("cuInit", "wrong", str(asked.error), "dmesg may say more; restart")
+        yield DoctorFinding("cuInit", "wrong", str(asked.error), "dmesg may say more; restart")
         return
     yield _result("cuInit", started.result, f"{len(started.devices)} devices")
     for index, (name, result) in enumerate(started.devices):
         yield _result(f"GPU {index}", result, f"{name}: a context was made")
 
 
-def _result(subject: str, result: tuple[str, int], well: str) -> Finding:
+def _result(subject: str, result: tuple[str, int], well: str) -> DoctorFinding:
     name, number = result
     if number == 0:
-        return Finding(subject, "well", well)
-    return Finding(
+        return DoctorFinding(subject, "well", well)
+    return DoctorFinding(
         subject, "wrong", f"{name}, {number}", _REMEDIES.get(number, "dmesg may say more")
     )
 

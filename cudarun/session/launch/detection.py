@@ -9,14 +9,14 @@ from cudarun.arguments.packing import BufferSpec
 from cudarun.errors import RequestError
 from cudarun.images.demangle import demangle
 from cudarun.records import dataclass
-from cudarun.report.watch_types import (
+from cudarun.report.detector_types import (
     BankConflicts,
-    Finding,
+    DetectorReport,
     InstructionCount,
+    LaunchFinding,
     LaunchStatistics,
-    Place,
-    Traffic,
-    Watched,
+    LaunchTraffic,
+    MemoryAccess,
 )
 from cudarun.session.driver import drivers
 from cudarun.session.driver.calls import Driver
@@ -68,7 +68,7 @@ def watching(driver: Driver, watch: Watch) -> Iterator[Seen]:
 
 def watched(
     watch: Watch, seen: Seen, specs: Sequence[BufferSpec], addresses: Mapping[str, int]
-) -> Watched | None:
+) -> DetectorReport | None:
     """The report on a launch, with its buffers by name; ``None`` where nobody watched.
 
     Args:
@@ -79,7 +79,7 @@ def watched(
     """
     if not watch:
         return None
-    return Watched(
+    return DetectorReport(
         detect=watch.detect,
         findings=tuple(_finding(found, specs, addresses) for found in seen.findings),
         statistics=None if seen.statistics is None else _statistics(seen.statistics),
@@ -88,14 +88,14 @@ def watched(
 
 def _finding(
     found: drivers.DetectorFinding, specs: Sequence[BufferSpec], addresses: Mapping[str, int]
-) -> Finding:
+) -> LaunchFinding:
     memory, offset, element = _words(found.memory.name), found.memory.offset, None
     for spec in specs:
         inside = found.memory.address - addresses[spec.name]
         if found.memory.space == "global" and 0 <= inside < max(spec.nbytes, 1):
             memory, offset = f"buffer {spec.name}", inside
             element = inside // spec.dtype().itemsize
-    return Finding(
+    return LaunchFinding(
         kind=found.kind,
         kernel=demangle(found.kernel),
         space=found.memory.space,
@@ -115,9 +115,9 @@ def _words(name: str) -> str:
     return f"{kind}{space}{demangle(symbol.rpartition('.')[2]).rpartition('::')[2]}"
 
 
-def _place(place: drivers.AccessSite) -> Place:
+def _place(place: drivers.AccessSite) -> MemoryAccess:
     site = place.site
-    return Place(
+    return MemoryAccess(
         access=place.access,
         function=demangle(site.function),
         ptx_line=site.line,
@@ -154,8 +154,8 @@ def _statistics(counted: drivers.Statistics) -> LaunchStatistics:
     )
 
 
-def _traffic(space: str, traffic: drivers.MemoryTraffic) -> Traffic:
-    return Traffic(
+def _traffic(space: str, traffic: drivers.MemoryTraffic) -> LaunchTraffic:
+    return LaunchTraffic(
         space=space,
         requests=traffic.requests,
         read_bytes=traffic.read_bytes,

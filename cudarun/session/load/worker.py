@@ -18,10 +18,10 @@ from cudarun.records import dataclass
 from cudarun.report.image_types import (
     Handle,
     KernelReport,
+    LoaderReport,
     LoadResult,
     Occupancy,
     VariableReport,
-    WayReport,
 )
 from cudarun.report.types import DeviceInfo
 from cudarun.session.driver.calls import Driver
@@ -112,7 +112,7 @@ class _Trial:
         good = next((a.way for a in self._attempts if a.error is None), None)
         result = LoadResult(
             image=self.image.origin,
-            ways=tuple(reports),
+            loaders=tuple(reports),
             kernels=tuple(read[0]) if read else (),
             variables=self._variables(good) if good else None,
             differences=tuple(_differences(*read)) if len(read) > 1 else (),
@@ -140,7 +140,7 @@ class _Trial:
         attempt.milliseconds = (time.perf_counter() - started) * 1e3
         attempt.calls = self.driver.count - calls
 
-    def _in_context(self, attempt: _Attempt) -> WayReport:
+    def _in_context(self, attempt: _Attempt) -> LoaderReport:
         way = attempt.way
         free = self.driver.cuMemGetInfo()[0]
         if not way.loads_once:
@@ -155,7 +155,7 @@ class _Trial:
                 attempt.error = error
         milliseconds = (time.perf_counter() - started) * 1e3
         said = way.logs.info if attempt.error is None else ""
-        return WayReport(
+        return LoaderReport(
             via=way.via,
             before_contexts=attempt.before_contexts,
             load_calls=attempt.calls,
@@ -249,7 +249,7 @@ class _Trial:
             return None
         return tuple(_variables(way, self.facts))
 
-    def _warnings(self, reports: list[WayReport]) -> tuple[Diagnostic, ...]:
+    def _warnings(self, reports: list[LoaderReport]) -> tuple[Diagnostic, ...]:
         logs = dict.fromkeys(report.info_log for report in reports if report.info_log)
         found = (d for log in logs for d in diagnostics_of(log, [self.image]))
         return tuple(diagnostic for diagnostic in found if diagnostic.severity == "warning")

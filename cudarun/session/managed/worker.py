@@ -30,7 +30,13 @@ from cudarun.images.demangle import demangle
 from cudarun.images.facts import VariableFacts
 from cudarun.parameters import Parameter
 from cudarun.records import dataclass
-from cudarun.report.managed_types import ManagedReport, Observation, Place, Seen, VariableReport
+from cudarun.report.managed_types import (
+    ManagedReport,
+    ManagedVariable,
+    Observation,
+    ObservedValue,
+    VariableContext,
+)
 from cudarun.session.driver.calls import Driver
 from cudarun.session.driver.devices import Device
 from cudarun.session.image.image import Image
@@ -94,7 +100,7 @@ class _Context:
     """A context to look from."""
 
     device: Device
-    place: Place
+    place: VariableContext
     handle: cuda.CUcontext
 
 
@@ -106,12 +112,12 @@ def _make_contexts(session: Session, request: ManagedRequest) -> list[_Context]:
     contexts = []
     for device in devices:
         session.enter(device)
-        first = Place(device.label, kind)
+        first = VariableContext(device.label, kind)
         contexts.append(_Context(device, first, driver.cuCtxGetCurrent()))
         for number in range(2, each + 1):
             handle = driver.cuCtxCreate(*context_arguments(driver.module, 0, device.handle))
             name = "new" if kind == "primary" and number == 2 else f"new {number}"
-            contexts.append(_Context(device, Place(device.label, name), handle))
+            contexts.append(_Context(device, VariableContext(device.label, name), handle))
     return contexts
 
 
@@ -224,11 +230,11 @@ class _Variable:
         given = view.value if view else None
         self.data = None if given is None else self._encoded(given)
 
-    def seen(self, data: bytes) -> Seen:
+    def seen(self, data: bytes) -> ObservedValue:
         """Its value, from its bytes."""
         if self.type is None:
             text = f"bytes:{data.hex()}"
-            return Seen(text, text)
+            return ObservedValue(text, text)
         count = self.size // self.type.size
         shape = (() if count == 1 else (count,)) + inner_shape(self.type)
         array = np.frombuffer(data, element_dtype(self.type)).reshape(shape)[()]
@@ -237,11 +243,11 @@ class _Variable:
             if isinstance(array, np.ndarray)
             else str(array)
         )
-        return Seen(text, array.tolist())
+        return ObservedValue(text, array.tolist())
 
-    def report(self) -> VariableReport:
+    def report(self) -> ManagedVariable:
         """All that was seen."""
-        return VariableReport(
+        return ManagedVariable(
             name=self.facts.name,
             demangled=demangle(self.facts.name),
             managed=self.facts.managed,
@@ -360,7 +366,7 @@ class _Watcher:
 
     def look(self, moment: str) -> None:
         """Note the value of every variable."""
-        read: dict[int, list[Seen]] = {id(variable): [] for variable in self._variables}
+        read: dict[int, list[ObservedValue]] = {id(variable): [] for variable in self._variables}
         for index, context in enumerate(self._contexts):
             self._driver.cuCtxSetCurrent(context.handle)
             for variable in self._variables:

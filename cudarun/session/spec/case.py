@@ -151,10 +151,10 @@ class Case:
         self, result: LaunchResult | None, error: CudarunError | None
     ) -> tuple[Verdict, str | None, ExitCode]:
         """Whether what came of it is what should have, why not, and what that counts for."""
-        if error is None and result is not None and not result.held:
+        if error is None and result is not None and not result.passed:
             from cudarun.errors import CheckFailed
 
-            error = CheckFailed(f"does not hold: {'; '.join(result.broken)}")
+            error = CheckFailed(f"does not hold: {'; '.join(result.failures)}")
         if self.expected is None:
             if error is None:
                 return "passed", None, ExitCode.OK

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from cudarun.errors import CudarunError, NoDevice, OutOfTime, WorkerDied
-from cudarun.report.ctx_types import ScriptReport, StepReport, Verdict
+from cudarun.report.context_types import ScriptReport, StepReport, Verdict
 from cudarun.session.contexts.facts import Fact
 from cudarun.session.contexts.verification import _judged, _next, _Trial
 from cudarun.session.driver.selection import parse_devices

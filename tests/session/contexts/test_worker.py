@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from cudarun.errors import ImageRefused, OutOfTime, RequestError
-from cudarun.report.ctx_types import ScriptReport, StepReport
+from cudarun.report.context_types import ScriptReport, StepReport
 from cudarun.session.contexts.parent import run_script
 from cudarun.session.contexts.parser import parse_script
 from cudarun.session.contexts.script import Step

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from cudarun.errors import RequestError
-from cudarun.report.doctor_types import Finding
+from cudarun.report.doctor_types import DoctorFinding
 from cudarun.session.devices import doctor
 from cudarun.session.devices.doctor import Machine
 from cudarun.session.devices.probes import Library
@@ -33,7 +33,7 @@ def machine(tmp_path: Path) -> Machine:
 
 
 def test_a_machine_with_gpus(machine: Machine) -> None:
-    assert doctor.hardware(machine) == Finding(
+    assert doctor.hardware(machine) == DoctorFinding(
         "hardware", "well", "NVIDIA devices on PCI: 0000:01:00.0"
     )
     assert doctor.device_nodes(machine).says == "2 of GPUs, all readable and writable"

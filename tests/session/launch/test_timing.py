@@ -17,7 +17,7 @@ from cudarun.emulator import driver as emulator
 from cudarun.emulator.host.process import process
 from cudarun.errors import DeviceFailed, RequestError
 from cudarun.images.read import read_image
-from cudarun.report.timing import duration
+from cudarun.report.timing_tables import duration
 from cudarun.report.types import LaunchResult
 from cudarun.session.driver import drivers
 from cudarun.session.driver.selection import parse_devices
@@ -93,7 +93,7 @@ def launched(
 
 def test_each_run_is_restored_flushed_and_timed_alone(recorder: Recorder) -> None:
     result = launched(Timing(repeat=3, warmup=2), checks=("y == a*x + old(y)",))
-    assert result.held
+    assert result.passed
     names = recorder.names()
     first = names.index("cuEventRecord") - 3
     run = ["cuMemcpyDtoDAsync", "cuMemcpyDtoDAsync", "cuMemsetD8Async",
@@ -112,7 +112,7 @@ def test_each_run_is_restored_flushed_and_timed_alone(recorder: Recorder) -> Non
 
 def test_hot_runs_flush_nothing_but_keep_the_queue_ahead(recorder: Recorder) -> None:
     result = launched(Timing(repeat=2, warmup=0, hot=True), checks=("y == a*x + old(y)",))
-    assert result.held
+    assert result.passed
     names = recorder.names()
     assert "cuMemsetD8Async" not in names
     first = names.index("cuEventRecord")
@@ -169,12 +169,12 @@ def test_a_profiled_launch_is_bare(recorder: Recorder) -> None:
 
 
 def test_a_profiled_launch_still_checks_what_it_is_asked_to(recorder: Recorder) -> None:
-    assert launched(None, profile=True, checks=("y == a*x + 1",)).held
+    assert launched(None, profile=True, checks=("y == a*x + 1",)).passed
     assert recorder.names().count("cuMemcpyDtoH") == 2
 
 
 def test_an_ordinary_launch_has_guard_zones(recorder: Recorder) -> None:
-    assert launched(None).held
+    assert launched(None).passed
     assert [args for name, args in recorder.calls if name == "cuMemAlloc"] == [(528,), (528,)]
 
 
@@ -233,7 +233,7 @@ def test_large_copies_go_in_parts_and_say_how_far_they_are(
     monkeypatch.setattr(buffers, "Transfers", in_parts)
     told: list[tuple[str, float]] = []
     monkeypatch.setattr(Progress, "say", lambda self, what, done=0.0: told.append((what, done)))
-    assert launched(None, checks=("y == a*x + 1",)).held
+    assert launched(None, checks=("y == a*x + 1",)).passed
     for call in ("cuMemcpyHtoDAsync", "cuMemcpyDtoHAsync"):
         sizes = [args[2] for name, args in recorder.calls if name == call]
         assert sizes == 2 * [152, 152, 96]
@@ -245,9 +245,9 @@ def test_a_long_sequence_is_made_by_a_kernel(
     recorder: Recorder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(buffers, "Filler", partial(Filler, large=400))
-    assert launched(None, checks=("old(x) == arange(100)", "y == a*x + 1")).held
+    assert launched(None, checks=("old(x) == arange(100)", "y == a*x + 1")).passed
     assert recorder.names().count("cuLaunchKernel") == 1, "an array that is kept is copied"
-    assert launched(None, checks=("y == a*x + 1",)).held
+    assert launched(None, checks=("y == a*x + 1",)).passed
     assert recorder.names().count("cuLaunchKernel") == 3
 
 
@@ -255,5 +255,5 @@ def test_a_profiler_sees_no_kernel_of_ours(
     recorder: Recorder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(buffers, "Filler", partial(Filler, large=400))
-    assert launched(None, profile=True, checks=("y == a*x + 1",)).held
+    assert launched(None, profile=True, checks=("y == a*x + 1",)).passed
     assert recorder.names().count("cuLaunchKernel") == 1

@@ -15,7 +15,7 @@ import pytest
 
 from cudarun.errors import ImageRefused
 from cudarun.report.documents.errors import error_record
-from cudarun.report.image_types import WayReport
+from cudarun.report.image_types import LoaderReport
 from cudarun.session.image.image import Image
 from cudarun.session.load.preparation import check_structure, prepare_all
 from cudarun.session.load.request import JitOptions, LoadRequest
@@ -38,10 +38,10 @@ class Differing:
         return getattr(self._module, name)
 
 
-def ways(session: Session, image: Image, *, verbose: bool = False) -> tuple[WayReport, ...]:
+def ways(session: Session, image: Image, *, verbose: bool = False) -> tuple[LoaderReport, ...]:
     request = LoadRequest((image,), ("library", "module"), options=JitOptions(verbose=verbose))
     _, [result] = examine(request, image, session)(session.devices[0])
-    return result.ways
+    return result.loaders
 
 
 def told_of_cached(image: Image, verbose: bool, session: Session) -> list[tuple[str, str | None]]:

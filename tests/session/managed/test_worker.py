@@ -10,7 +10,12 @@ from cuda.bindings.driver import CUresult
 
 from cudarun.errors import CudarunError, DeviceFailed, RequestError
 from cudarun.images.facts import VariableFacts
-from cudarun.report.managed_types import Observation, Place, Seen, VariableReport
+from cudarun.report.managed_types import (
+    ManagedVariable,
+    Observation,
+    ObservedValue,
+    VariableContext,
+)
 from cudarun.session.managed.worker import _Context, _resolve
 
 
@@ -25,7 +30,7 @@ def refusing(result: CUresult) -> Any:
 
 def refused(result: CUresult, *, managed: bool) -> CudarunError:
     library: Any = SimpleNamespace(handle=1, image=SimpleNamespace(origin="a.cubin"))
-    context = _Context(SimpleNamespace(label="0"), Place("0", "primary"), 1)  # type: ignore[arg-type]
+    context = _Context(SimpleNamespace(label="0"), VariableContext("0", "primary"), 1)  # type: ignore[arg-type]
     with pytest.raises(CudarunError) as caught:
         _resolve(
             refusing(result), library, VariableFacts("v", "global", 4, managed=managed), context
@@ -64,13 +69,15 @@ def test_other_refusals_stay_the_drivers() -> None:
 
 def variable(
     *, managed: bool = True, addresses: tuple[int, ...] = (1, 1), host: int = 5
-) -> VariableReport:
-    observation = Observation("at first", Seen(str(host), host), (Seen("5", 5), Seen("5", 5)))
-    return VariableReport("v", "v", managed, "u32", 4, addresses, (observation,))
+) -> ManagedVariable:
+    observation = Observation(
+        "at first", ObservedValue(str(host), host), (ObservedValue("5", 5), ObservedValue("5", 5))
+    )
+    return ManagedVariable("v", "v", managed, "u32", 4, addresses, (observation,))
 
 
 def test_one_address_and_one_value_are_promised_of_managed_variables_alone() -> None:
-    assert variable().held
-    assert not variable(addresses=(1, 2)).held
-    assert not variable(host=6).held
-    assert variable(managed=False, addresses=(1, 2)).held
+    assert variable().passed
+    assert not variable(addresses=(1, 2)).passed
+    assert not variable(host=6).passed
+    assert variable(managed=False, addresses=(1, 2)).passed

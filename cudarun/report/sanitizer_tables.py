@@ -1,4 +1,4 @@
-"""What a sanitizer found, as people read it."""
+"""The findings of ``--sanitize``."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from cudarun.report.sanitizer_types import SanitizerReport
 
 
 def show_sanitizer(report: SanitizerReport, device: str, out: Console) -> None:
-    """A line for each finding with where it is below it; the number of them."""
+    """Print each finding with its places, and the number of findings."""
     if not report.findings:
         held = Text("held ", style="green") + Text(f"{report.tool}: nothing found on {device}")
         out.print(held, soft_wrap=True)
@@ -32,7 +32,7 @@ def show_sanitizer(report: SanitizerReport, device: str, out: Console) -> None:
 
 
 def _below(finding: SanitizerFinding) -> Iterator[str]:
-    """The place as a compiler writes one, the thread, and the rest of the sanitizer's words."""
+    """Yield the places of a finding as a compiler writes them, then the sanitizer's other lines."""
     for place in finding.places:
         if place.file is not None:
             yield f"{place.file}:{place.line}: {_what(place)}"

@@ -1,4 +1,4 @@
-"""What was seen of a kernel that was watched, as people read it."""
+"""The tables of ``--detect`` and ``--stats``."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from cudarun.report.watch_types import (
+from cudarun.report.detector_types import (
     BankConflicts,
     Coordinates,
-    Finding,
+    DetectorReport,
+    LaunchFinding,
     LaunchStatistics,
-    Place,
-    Watched,
+    MemoryAccess,
 )
 
 _SHOWN = 10  # findings at different lines of the source
@@ -26,8 +26,8 @@ _MORE = {
 _CLAIMS = {"race": "no race", "uninit": "no read of unwritten memory"}
 
 
-def show_watched(watched: Watched, out: Console) -> None:
-    """The findings, or that there are none, and the counts."""
+def show_watched(watched: DetectorReport, out: Console) -> None:
+    """Print the findings, the detectors without any, and the counts."""
     show_findings(watched.findings, out)
     found = {finding.kind for finding in watched.findings}
     claims = [_CLAIMS[name] for name in watched.detect if name not in found]
@@ -36,9 +36,9 @@ def show_watched(watched: Watched, out: Console) -> None:
     show_statistics(watched.statistics, out)
 
 
-def show_findings(findings: Sequence[Finding], out: Console) -> None:
-    """What is wrong. Findings at the same lines of the source, as of unrolled loops, are one."""
-    groups: dict[object, list[Finding]] = {}
+def show_findings(findings: Sequence[LaunchFinding], out: Console) -> None:
+    """Print findings; those at the same lines of the source, as of unrolled loops, are one."""
+    groups: dict[object, list[LaunchFinding]] = {}
     for number, finding in enumerate(findings):
         sources = tuple(place.source for place in finding.places)
         key = number if None in sources else (finding.kind, sources)
@@ -49,8 +49,8 @@ def show_findings(findings: Sequence[Finding], out: Console) -> None:
         out.print(f"{len(groups) - _SHOWN} more findings are not shown; --json has all of them")
 
 
-def _show_finding(finding: Finding, others: Sequence[Finding], out: Console) -> None:
-    """Each access with its thread and its place in the code."""
+def _show_finding(finding: LaunchFinding, others: Sequence[LaunchFinding], out: Console) -> None:
+    """Print each access of a finding with its thread and its place in the code."""
     size = "1 byte" if finding.nbytes == 1 else f"{finding.nbytes} bytes"
     line = Text("FAILED ", style="red bold")
     line.append(_WORDS[finding.kind].format(space=finding.space))
@@ -69,8 +69,8 @@ def _show_finding(finding: Finding, others: Sequence[Finding], out: Console) -> 
         out.print(Text(f"  and at {len(others)} more {what} from there"), soft_wrap=True)
 
 
-def _name(finding: Finding) -> str:
-    """``x[12]``, ``tile + 16``, or an offset alone."""
+def _name(finding: LaunchFinding) -> str:
+    """Return ``x[12]``, ``tile + 16``, or an offset alone."""
     kind, _, name = finding.memory.rpartition(" ")
     if kind == "buffer" and finding.element is not None:
         return f"{name}[{finding.element}]"
@@ -79,12 +79,12 @@ def _name(finding: Finding) -> str:
     return f"{name if kind == 'variable' else finding.memory} + {finding.offset}"
 
 
-def _who(place: Place) -> str:
+def _who(place: MemoryAccess) -> str:
     verb = {"load": "read by", "store": "written by"}.get(place.access, f"{place.access} by")
     return f"{verb} block {_triple(place.block)}, thread {_triple(place.thread)}"
 
 
-def _where(source: str | None, place: Place | BankConflicts) -> str:
+def _where(source: str | None, place: MemoryAccess | BankConflicts) -> str:
     start = f"{source}, " if source else ""
     return f"{start}PTX line {place.ptx_line}: {place.ptx}"
 
@@ -97,7 +97,7 @@ def _triple(numbers: Coordinates) -> str:
 
 
 def show_statistics(statistics: LaunchStatistics | None, out: Console) -> None:
-    """The counts, where something was counted."""
+    """Print the counts, if there are any."""
     if statistics is None or not statistics.instructions:
         return
     out.print(_instructions(statistics))
@@ -147,7 +147,7 @@ def _conflicts(conflicts: BankConflicts) -> str:
 
 
 def _numbers(first: str, *others: str) -> Table:
-    """A table without lines: names on the left, numbers on the right of their columns."""
+    """Return a table without lines: names to the left, numbers to the right of their columns."""
     rows = Table(box=None, pad_edge=False, header_style="bold")
     rows.add_column(first)
     for name in others:

@@ -1,4 +1,4 @@
-"""What ``cudarun ctx`` found, as plain data."""
+"""The reports of ``ctx``."""
 
 from __future__ import annotations
 
@@ -10,14 +10,18 @@ from cudarun.records import dataclass
 # --- ctx run -------------------------------------------------------------------------------------
 
 Verdict = Literal["ok", "held", "failed", "broken", "not supported", "not run"]
-"""What is to be thought of a step: it succeeded, or came to what was expected (``held``); it failed
-and nobody expected it, or did not come to what was expected (``broken``); the driver has no such
-call, or what the step is about was never made."""
+"""The verdict on a step: it succeeded (``ok``), met its expectation (``held``) or did not
+(``broken``), failed without one, is not supported by the driver, or needs what was never made."""
 
 
 @dataclass(frozen=True, slots=True)
 class StackEntry:
-    """A context on a thread's stack, by its name; dead when it was destroyed or released."""
+    """A context on a thread's stack.
+
+    Attributes:
+        name: The name of the context.
+        alive: Whether it was neither destroyed nor released.
+    """
 
     name: str
     alive: bool
@@ -25,7 +29,12 @@ class StackEntry:
 
 @dataclass(frozen=True, slots=True)
 class ThreadStack:
-    """The contexts of a thread, the current one first."""
+    """The context stack of a thread.
+
+    Attributes:
+        thread: The thread.
+        contexts: Its contexts, the current one first.
+    """
 
     thread: str
     contexts: tuple[StackEntry, ...]
@@ -33,23 +42,24 @@ class ThreadStack:
 
 @dataclass(frozen=True, slots=True)
 class StepReport:
-    """One step and what came of it.
+    """A step of a script.
 
     Attributes:
-        number: From 1.
-        line: Its line in the script, from 1.
-        thread: Where it ran.
-        text: As written, with its thread and what is expected.
-        call: The driver's or the runtime's function; empty where none was called.
-        result: Name of its result, ``CUDA_ERROR_INVALID_CONTEXT``; empty where there is none.
-        code: Its number.
-        value: What it gave, as text: a context's name, a number, an address, data.
-        expected: What the script expects, as written; ``None`` where it does not say.
-        verdict: See `Verdict`.
-        milliseconds: How long the call took.
-        reason: Why it was not run or is not supported, or the driver's log of a failure.
-        stacks: Every thread's stack after the step, in the order in which the threads began.
-        floating: The living contexts that are on no stack.
+        number: Its number, from 1.
+        line: Its line, from 1.
+        thread: The thread that it ran on.
+        text: Its text.
+        call: The function that it called; empty where there is none.
+        result: The name of its result; empty where there is none.
+        code: The number of its result.
+        value: Its value, as text.
+        expected: What the script expects; ``None`` where it expects nothing.
+        verdict: ok or, of an expectation, held or broken; failed unexpectedly; not supported by the
+            driver; or not run, because something that it needs was never made.
+        milliseconds: The time of the call.
+        reason: Why it was not run or is not supported, or the driver's log.
+        stacks: The stacks of all threads after it.
+        floating: The contexts on no stack after it.
     """
 
     tag: ClassVar[Literal["step"]] = "step"
@@ -71,7 +81,7 @@ class StepReport:
 
     @property
     def exit_code(self) -> ExitCode:
-        """1 where an expectation was not met, 5 where something failed that nobody expected to."""
+        """1 for a step that did not meet its expectation, 5 for one that failed without one."""
         if self.verdict in ("ok", "held"):
             return ExitCode.OK
         return ExitCode.CHECK_FAILED if self.verdict == "broken" else ExitCode.DEVICE_FAILED
@@ -79,14 +89,14 @@ class StepReport:
 
 @dataclass(frozen=True, slots=True)
 class ScriptReport:
-    """The answer of ``cudarun ctx run``.
+    """A script of driver calls.
 
     Attributes:
-        script: The file it is from; ``None`` where it stood on the command line.
-        devices: The labels of the devices that ``dev=0``, ``dev=1``, … are.
-        steps: Those that came to something, in order.
-        error: Why the script ended before its end: time, the worker's death, an unusable launch.
-        output: What kernels printed, where it was captured.
+        script: The file; ``None`` where the script was on the command line.
+        devices: The devices that dev=0, dev=1, … are.
+        steps: The steps that ran.
+        error: The error that the exit code is of; ``None`` where nothing but a check failed.
+        output: What kernels printed.
     """
 
     tag: ClassVar[Literal["ctx-run"]] = "ctx-run"
@@ -99,7 +109,7 @@ class ScriptReport:
 
     @property
     def exit_code(self) -> ExitCode:
-        """The largest code of all steps, and of what ended the script."""
+        """The largest code of all steps and of the error."""
         codes = [step.exit_code for step in self.steps]
         return max([*codes, self.error.exit_code if self.error else ExitCode.OK])
 
@@ -111,7 +121,14 @@ FactVerdict = Literal["held", "broken", "not supported"]
 
 @dataclass(frozen=True, slots=True)
 class FactOnDevice:
-    """A fact tried on a device: the verdict, why, and every step of its script."""
+    """A fact, tried on a device.
+
+    Attributes:
+        device: The device, as for ``--device``.
+        verdict: The result.
+        reason: Why.
+        steps: The steps of its script.
+    """
 
     device: str
     verdict: FactVerdict
@@ -121,14 +138,14 @@ class FactOnDevice:
 
 @dataclass(frozen=True, slots=True)
 class FactReport:
-    """A fact about contexts.
+    """A documented fact about contexts.
 
     Attributes:
-        name: What it is called.
-        sentence: What is learned.
+        name: Its name.
+        sentence: The fact.
         note: Where drivers or bindings differ.
-        script: What was run, in the language of ``ctx run``.
-        outcomes: One for each device, in the order of `VerifyReport.devices`.
+        script: Its script, as for ctx run.
+        outcomes: One for each device of the report.
     """
 
     name: str
@@ -140,7 +157,12 @@ class FactReport:
 
 @dataclass(frozen=True, slots=True)
 class VerifyReport:
-    """The answer of ``cudarun ctx verify``: what was tried on which devices."""
+    """Facts about contexts, tried on devices.
+
+    Attributes:
+        devices: The devices; empty with ``--list``.
+        facts: The facts, in order.
+    """
 
     tag: ClassVar[Literal["ctx-verify"]] = "ctx-verify"
 
@@ -148,12 +170,12 @@ class VerifyReport:
     facts: tuple[FactReport, ...]
 
     def count(self, verdict: FactVerdict) -> int:
-        """How many times a verdict was given, over all facts and devices."""
+        """Return the number of outcomes with a verdict, over all facts and devices."""
         return sum(outcome.verdict == verdict for fact in self.facts for outcome in fact.outcomes)
 
     @property
     def exit_code(self) -> ExitCode:
-        """1 where a fact is broken."""
+        """1 if a fact is broken."""
         return ExitCode.CHECK_FAILED if self.count("broken") else ExitCode.OK
 
 
@@ -162,23 +184,23 @@ class VerifyReport:
 
 @dataclass(frozen=True, slots=True)
 class ContextInfo:
-    """The contexts of one device: as found, and as made.
+    """The contexts of a device.
 
     Attributes:
-        device: Its label.
-        name: The device's own name.
-        primary_active: Whether the primary context was active before anything was made.
-        primary_flags: Its flags then, in the words of ``--ctx-flags``.
-        current_before: Whether a context was current then.
-        made: The context that the rest is about: ``primary`` or ``new``.
+        device: The device, as for ``--device``.
+        name: Its name.
+        primary_active: Whether the primary context was active at first.
+        primary_flags: Its flags at first, as for ``--ctx-flags``.
+        current_before: Whether a context was current at first.
+        made: The context that the rest is about: primary or new.
         flags: Its flags.
-        api_version: ``cuCtxGetApiVersion``.
-        limits: By name; ``None`` where the device has no such limit.
-        cache_config: Its preference.
-        stream_priorities: Least and greatest.
-        milliseconds: What making it took.
-        another_milliseconds: What making one more beside it took.
-        another_bytes: Device memory that the one more took.
+        api_version: Its API version.
+        limits: Its limits, by name; ``None`` where the device has no such limit.
+        cache_config: Its cache preference.
+        stream_priorities: The least and the greatest priority of a stream.
+        milliseconds: The time to create it.
+        another_milliseconds: The time to create one more.
+        another_bytes: The device memory that one more takes.
     """
 
     device: str
@@ -199,7 +221,13 @@ class ContextInfo:
 
 @dataclass(frozen=True, slots=True)
 class ContextOutcome:
-    """What came of looking at one device: its contexts, or why they cannot be told."""
+    """The contexts of a device, or why they are not known.
+
+    Attributes:
+        device: The device, as for ``--device``.
+        info: Its contexts; ``None`` where there is an error.
+        error: The error.
+    """
 
     device: str
     info: ContextInfo | None
@@ -208,7 +236,11 @@ class ContextOutcome:
 
 @dataclass(frozen=True, slots=True)
 class ContextsReport:
-    """The answer of ``cudarun ctx show``, a device after the other."""
+    """The contexts of devices.
+
+    Attributes:
+        outcomes: One for each device, in order.
+    """
 
     tag: ClassVar[Literal["ctx-show"]] = "ctx-show"
 
@@ -216,10 +248,10 @@ class ContextsReport:
 
     @property
     def error(self) -> CudarunError | None:
-        """The worst of all."""
+        """The worst error of all devices."""
         return worst(outcome.error for outcome in self.outcomes)
 
     @property
     def exit_code(self) -> ExitCode:
-        """That of the worst error."""
+        """The exit code of the worst error."""
         return self.error.exit_code if self.error else ExitCode.OK

@@ -1,4 +1,4 @@
-"""What is odd about a launch, though nothing failed of it: in one line each."""
+"""Notes on launches: oddities that are no failures, each in one line."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from cudarun.report.types import BufferResult, LaunchResult
 
 
 def never_written(buffer: BufferResult) -> str | None:
-    """How much of a buffer the kernel left as it was; ``None`` where that is nothing."""
+    """Return a note on elements that were never written; ``None`` where there are none."""
     if not buffer.never_written:
         return None
     count = math.prod(buffer.shape)
@@ -18,14 +18,14 @@ def never_written(buffer: BufferResult) -> str | None:
 
 
 def own_reference(result: LaunchResult) -> str | None:
-    """That ``--reference`` compared a device with itself."""
+    """Return a note on ``--reference`` that compared a device with itself."""
     if result.reference is None or not result.reference.is_itself:
         return None
     return f"{result.reference.device} is this very device: it was compared with itself"
 
 
 def remarks(case: CaseReport) -> Iterator[tuple[str, str]]:
-    """The compiler's warnings and our notes on a case of a spec: ``("note", words)``."""
+    """Yield the compiler's warnings and our notes on a case of a spec: ``("note", text)``."""
     result, error = case.result, case.error
     for warning in result.diagnostics if result else error.warnings if error else ():
         place = f"{warning.place}: " if warning.place else ""

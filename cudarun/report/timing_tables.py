@@ -1,4 +1,4 @@
-"""Timings as people read them."""
+"""The table of ``--repeat``."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _WIDE = 90  # in which all figures stand beside each other
 
 
 def show_timing(timing: TimingResult, out: Console) -> None:
-    """The figures in a table, then the rates, then what makes one doubt them."""
+    """Print the times in a table, then the rates, then reasons to doubt them."""
     runs = len(timing.samples)
     flushed = f", L2 flushed by {timing.flushed_bytes >> 20} MiB" if timing.flushed_bytes else ""
     out.print(Text(f"{runs} runs after {timing.warmup}, {timing.clock}{flushed}"), soft_wrap=True)
@@ -41,7 +41,7 @@ def show_timing(timing: TimingResult, out: Console) -> None:
 
 
 def duration(milliseconds: float) -> str:
-    """``1.234 ms`` or ``12.34 µs``: four digits in the unit that suits."""
+    """Return a time with four digits and a suitable unit: ``1.234 ms`` or ``12.34 µs``."""
     if milliseconds < 1:
         return f"{milliseconds * 1000:.4g} µs"
     if milliseconds < 1000:

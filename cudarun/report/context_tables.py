@@ -1,4 +1,4 @@
-"""What ``cudarun ctx`` found, as people read it."""
+"""The tables of ``ctx``."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from cudarun.report.ctx_types import (
+from cudarun.report.context_types import (
     ContextInfo,
     ContextsReport,
     FactReport,
@@ -40,13 +40,13 @@ _RESULT_WIDTH = 36  # CONTEXT_IS_DESTROYED (709) and a value beside most others
 
 
 class StepLines:
-    """Steps as lines, each as soon as it is done: mark, step, result, value, stacks.
+    """The lines of steps, each as soon as it is done: mark, step, result, value, stacks.
 
     Args:
-        out: Where to.
+        out: The console.
         width: Characters of the longest step.
-        quiet: Leave out the steps that came to what they should.
-        times: Say how long each call took.
+        quiet: Leave out the steps that passed.
+        times: Show the time of each call.
     """
 
     def __init__(self, out: Console, width: int, *, quiet: bool, times: bool) -> None:
@@ -75,7 +75,7 @@ class StepLines:
 
 
 def show_end(report: ScriptReport, out: Console) -> None:
-    """What a script came to, where not all of it was as it should be."""
+    """Print the number of steps that did not pass, and the error."""
     bad = [
         f"{count} {words}"
         for verdict, words in (
@@ -103,7 +103,7 @@ def _result(step: StepReport) -> str:
 
 
 def _stacks(step: StepReport) -> Text:
-    """``main [B A]  t1 []  floating C``."""
+    """Return ``main [B A]  t1 []  floating C``."""
     parts = []
     for stack in step.stacks:
         inside = Text(" ").join(map(_entry, stack.contexts))
@@ -121,7 +121,7 @@ def _entry(entry: StackEntry) -> Text:
 
 
 def show_verify(report: VerifyReport, out: Console, *, quiet: bool) -> None:
-    """A row per fact, a column per device, and below what is wrong or missing."""
+    """Print a row per fact and a column per device, then what is broken or not supported."""
     if not quiet:
         table = _table("fact", *report.devices, "what is learned")
         for fact in report.facts:
@@ -138,7 +138,7 @@ def show_verify(report: VerifyReport, out: Console, *, quiet: bool) -> None:
 
 
 def _show_remarks(report: VerifyReport, out: Console, verdict: FactVerdict) -> None:
-    """What there is to say of facts with a verdict, once for each thing to say."""
+    """Print the reasons of a verdict, each once with the facts that it is about."""
     remarks: dict[str, list[str]] = {}
     for fact in report.facts:
         for outcome in fact.outcomes:
@@ -150,7 +150,7 @@ def _show_remarks(report: VerifyReport, out: Console, verdict: FactVerdict) -> N
 
 
 def _show_broken(fact: FactReport, out: Console) -> None:
-    """What came instead, with every step up to there."""
+    """Print every step of a broken fact."""
     for outcome in fact.outcomes:
         if outcome.verdict != "broken":
             continue
@@ -166,7 +166,7 @@ def _show_broken(fact: FactReport, out: Console) -> None:
 
 
 def show_facts(report: VerifyReport, out: Console) -> None:
-    """Facts by name and sentence, untried."""
+    """Print facts by name and sentence."""
     table = _table("fact", "what is learned")
     for fact in report.facts:
         table.add_row(fact.name, Text(fact.sentence))
@@ -174,7 +174,7 @@ def show_facts(report: VerifyReport, out: Console) -> None:
 
 
 def width_of(texts: Iterable[str]) -> int:
-    """How wide a column of texts must be."""
+    """Return the width of a column of texts."""
     return max(map(len, texts), default=0)
 
 
@@ -182,7 +182,7 @@ def width_of(texts: Iterable[str]) -> int:
 
 
 def show_contexts(report: ContextsReport, out: Console) -> None:
-    """A column per device."""
+    """Print the contexts of devices, a column per device."""
     infos = [outcome.info for outcome in report.outcomes if outcome.info is not None]
     if infos:
         table = _table("", *(info.device for info in infos))

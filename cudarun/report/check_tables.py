@@ -1,4 +1,4 @@
-"""Checks as people read them: whether they hold, and if not, where and by how much."""
+"""Results of checks: the verdict, the first mismatches, the largest errors."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from cudarun.report.types import CheckResult, Mismatch
 
 
 def show_check(check: CheckResult, out: Console, claim: str = "") -> None:
-    """The check, and below one that failed what is wrong with it.
+    """Print a check, and below a failed one its mismatches.
 
     Args:
-        check: What came of it.
+        check: The result.
         out: Where to write.
-        claim: What is claimed beyond its expression, `` as on cpu``.
+        claim: A text after its expression, `` as on cpu``.
     """
     line = _verdict(check) + Text(check.expression + claim)
     if check.rtol or check.atol:
         line.append(f"  (rtol {check.rtol:g}, atol {check.atol:g})", style="dim")
     out.print(line, soft_wrap=True)
-    if check.held or not check.first:
+    if check.passed or not check.first:
         return
     mismatches = check.first if check.first[0].index else ()
     found = f"{check.mismatches} of {check.elements} {_how(check)}"
@@ -39,7 +39,7 @@ def show_check(check: CheckResult, out: Console, claim: str = "") -> None:
 def _verdict(check: CheckResult) -> Text:
     if not check.evaluated:
         return Text("not evaluated ", style="yellow")
-    return Text("held ", style="green") if check.held else Text("FAILED ", style="red bold")
+    return Text("held ", style="green") if check.passed else Text("FAILED ", style="red bold")
 
 
 def _how(check: CheckResult) -> str:

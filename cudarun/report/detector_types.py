@@ -1,0 +1,158 @@
+"""The findings of detectors, and the statistics of a launch."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from cudarun.records import dataclass
+
+Coordinates = tuple[int, int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryAccess:
+    """A memory access of a thread.
+
+    Attributes:
+        access: Such as load, store or atomic operation.
+        function: The kernel or the function that it calls.
+        ptx_line: The line of the PTX.
+        ptx: The instruction.
+        source: File and line of the CUDA source; ``None`` without line information.
+        block: The thread's block.
+        thread: The thread in its block.
+    """
+
+    access: str
+    function: str
+    ptx_line: int
+    ptx: str
+    source: str | None
+    block: Coordinates
+    thread: Coordinates
+
+
+@dataclass(frozen=True, slots=True)
+class LaunchFinding:
+    """A fault that a detector found.
+
+    Attributes:
+        kind: A data race, or a read of uninitialized memory.
+        kernel: The kernel.
+        space: The state space.
+        memory: The buffer, the variable, or the allocation.
+        offset: Bytes from its start.
+        element: The element of a buffer; ``None`` where it is none.
+        address: The address in the state space.
+        nbytes: The number of bytes from there.
+        places: The accesses; of a race both, the earlier first.
+        count: How often threads did that at these lines of PTX; the other fields are of the first.
+    """
+
+    kind: Literal["race", "uninit"]
+    kernel: str
+    space: str
+    memory: str
+    offset: int
+    element: int | None
+    address: int
+    nbytes: int
+    places: tuple[MemoryAccess, ...]
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class InstructionCount:
+    """The executed instructions of a kind.
+
+    Attributes:
+        kind: The kind.
+        warps: Executions, counted once per warp.
+        threads: Executions, counted once per thread.
+    """
+
+    kind: str
+    warps: int
+    threads: int
+
+
+@dataclass(frozen=True, slots=True)
+class LaunchTraffic:
+    """The accesses to a state space.
+
+    Attributes:
+        space: The state space.
+        requests: Accesses, counted once per warp.
+        read_bytes: Bytes loaded, each time counted.
+        written_bytes: Bytes stored.
+        atomic_bytes: Bytes of atomic operations.
+        sectors: 32-byte sectors of global memory that requests touched; ``None`` elsewhere.
+    """
+
+    space: str
+    requests: int
+    read_bytes: int
+    written_bytes: int
+    atomic_bytes: int
+    sectors: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class BankConflicts:
+    """The bank conflicts of an instruction.
+
+    Attributes:
+        ptx_line: The line of the PTX.
+        ptx: The instruction.
+        source: File and line of the CUDA source; ``None`` without line information.
+        accesses: Accesses that banks could have served at once.
+        conflicts: The further turns that they took.
+    """
+
+    ptx_line: int
+    ptx: str
+    source: str | None
+    accesses: int
+    conflicts: int
+
+
+@dataclass(frozen=True, slots=True)
+class LaunchStatistics:
+    """What ``--stats`` counted.
+
+    Attributes:
+        instructions: By kind, the most frequent first.
+        warp_instructions: All kinds, counted once per warp.
+        thread_instructions: All kinds, counted once per thread.
+        branches: Conditional branches, counted once per warp.
+        divergent_branches: Those at which a warp diverged.
+        traffic: By state space.
+        shared_accesses: Accesses to shared memory that banks could have served at once.
+        bank_conflicts: The further turns that they took.
+        worst_conflicts: The instructions with most of them.
+    """
+
+    instructions: tuple[InstructionCount, ...]
+    warp_instructions: int
+    thread_instructions: int
+    branches: int
+    divergent_branches: int
+    traffic: tuple[LaunchTraffic, ...]
+    shared_accesses: int
+    bank_conflicts: int
+    worst_conflicts: tuple[BankConflicts, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class DetectorReport:
+    """What ``--detect`` and ``--stats`` saw.
+
+    Attributes:
+        detect: The detectors.
+        findings: What they found, the most important first.
+        statistics: What was counted; ``None`` without ``--stats``.
+    """
+
+    detect: tuple[str, ...]
+    findings: tuple[LaunchFinding, ...]
+    statistics: LaunchStatistics | None

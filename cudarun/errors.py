@@ -21,7 +21,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from enum import IntEnum
-from typing import Any, ClassVar, Literal, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Self
+
+if TYPE_CHECKING:
+    from typing import TypedDict, Unpack
+
+    class ErrorContext(TypedDict, total=False):
+        """Where an error happened. The keys are fields of the errors in JSON documents."""
+
+        file: str | None
+        kernel: str | None
+        argument: str | None
+        device: str | None
+        step: str | None
 
 
 class ExitCode(IntEnum):
@@ -85,7 +97,7 @@ class CudarunError(Exception):
         option: An option as subject: ``--save``.
         origin: An image file as subject.
         operation: An operation as subject, for instance a driver call.
-        context: Where it happened: ``file``, ``kernel``, ``argument``, ``device``.
+        context: Where it happened, see `ErrorContext`.
 
     Attributes:
         kind: The error's name in documents.
@@ -112,7 +124,7 @@ class CudarunError(Exception):
         option: str | None = None,
         origin: str | None = None,
         operation: str | None = None,
-        **context: str | None,
+        **context: Unpack[ErrorContext],
     ) -> None:
         super().__init__(what)
         self.what = what
@@ -122,7 +134,8 @@ class CudarunError(Exception):
         self.cause = cause
         self.subjects: tuple[Subject, ...] = ()
         self.of(option=option, origin=origin, operation=operation)
-        self.context = {key: value for key, value in context.items() if value is not None}
+        self.context: dict[str, str] = {}
+        self.at(**context)
         self.warnings: tuple[Any, ...] = ()
         self.findings: tuple[Any, ...] = ()
         self.statistics: Any = None
@@ -197,11 +210,11 @@ class CudarunError(Exception):
         """Return the names of all subjects of a kind, the outermost first."""
         return tuple(subject.name for subject in self.subjects if subject.kind == kind)
 
-    def at(self, **context: str | None) -> Self:
+    def at(self, **context: Unpack[ErrorContext]) -> Self:
         """Add where it happened, unless a place nearer to the cause already said so."""
         for key, value in context.items():
             if value is not None:
-                self.context.setdefault(key, value)
+                self.context.setdefault(key, str(value))
         return self
 
 

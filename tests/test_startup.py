@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -20,10 +21,13 @@ def imported(*arguments: str) -> set[str]:
 
     The bindings of CUDA 12 have a ``.pth`` file, by which every process imports ``cuda``.
     """
-    return _imported("-m", "cudarun", *arguments) - _imported("-c", "")
+    found = (_modules("-m", "cudarun", *arguments), _modules("-c", ""))
+    ours, of_python = ({name.partition(".")[0] for name in names} for names in found)
+    return ours - of_python
 
 
-def _imported(*arguments: str) -> set[str]:
+def _modules(*arguments: str) -> set[str]:
+    """Modules that a run of Python imports."""
     done = subprocess.run(
         [sys.executable, "-X", "importtime", *arguments],
         capture_output=True,
@@ -32,7 +36,7 @@ def _imported(*arguments: str) -> set[str]:
     )
     assert done.returncode == 0, done.stderr
     lines = (line for line in done.stderr.splitlines() if line.startswith("import time:"))
-    return {line.rpartition("|")[2].strip().partition(".")[0] for line in lines}
+    return {line.rpartition("|")[2].strip() for line in lines}
 
 
 @pytest.mark.parametrize("path", PATHS, ids=lambda path: " ".join(["cudarun", *path]))
@@ -44,3 +48,13 @@ def test_help_imports_nothing_heavy(path: list[str]) -> None:
 
 def test_version_imports_nothing_heavy() -> None:
     assert imported("--version") & HEAVY == set()
+
+
+def test_a_document_imports_neither_tables_nor_declarations() -> None:
+    image = Path(__file__).resolve().parents[1] / "samples" / "saxpy.ptx"
+    found = _modules("-m", "cudarun", "load", "--offline", str(image), "--json")
+    assert "cudarun.report.documents.images" in found
+    assert "rich" not in found
+    assert not [name for name in found if name.startswith("cudarun.report.schemas")]
+    others = {"launch", "spec", "managed", "contexts", "detectors"}
+    assert not found & {f"cudarun.report.documents.{name}" for name in others}

@@ -3,9 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from cudarun.diagnostics.entries import Diagnostic
 from cudarun.errors import ImageRefused
+
+if TYPE_CHECKING:
+    from typing import Unpack
+
+    from cudarun.errors import ErrorContext
 
 
 class Diagnosed(ImageRefused):
@@ -30,7 +36,7 @@ class Diagnosed(ImageRefused):
         hint: str | None = None,
         cuda: tuple[str, int] | None = None,
         log: str | None = None,
-        **context: str | None,
+        **context: Unpack[ErrorContext],
     ) -> None:
         super().__init__(what, hint=hint, cuda=cuda, log=log, **context)
         self.diagnostics = tuple(diagnostics)

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from tests.commands.started import started
-from tests.report.published import validate
+from tests.support.json_documents import validate
 from tests.support.processes import PATIENCE
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -29,7 +29,7 @@ from cudarun.report.types import (
     ReferenceResult,
     TimingResult,
 )
-from tests.report.published import validate
+from tests.support.json_documents import validate
 from tools import generate_json_schemas
 
 DEVICE = DeviceInfo(

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
         PtxDiagnosticRecord,
     )
 
+# The keys of `cudarun.errors.ErrorContext`.
 _Place = Literal["file", "kernel", "argument", "device", "step"]
 _PLACES: tuple[_Place, ...] = ("file", "kernel", "argument", "device", "step")
 

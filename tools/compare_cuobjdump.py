@@ -22,8 +22,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from cudarun.images.facts import KernelFacts
-from cudarun.images.identify import ImageKind, identify
-from cudarun.images.read import image_entries, read_image
+from cudarun.images.kinds import ImageKind, identify
+from cudarun.images.reader import image_entries, read_image
 
 Facts = dict[str, object]
 

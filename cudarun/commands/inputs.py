@@ -49,7 +49,7 @@ def _read(name: str) -> bytes:
 
 
 def _facts(data: bytes, origin: str) -> ImageFacts | None:
-    from cudarun.images.identify import ImageKind, identify
+    from cudarun.images.kinds import ImageKind, identify
 
     kind = identify(data)
     if kind is ImageKind.EMPTY:
@@ -66,7 +66,7 @@ def _facts(data: bytes, origin: str) -> ImageFacts | None:
         read_elf(data, origin, kind)  # a driver that is given half a cubin crashes
     if kind not in (ImageKind.PTX, ImageKind.CUBIN):
         return None
-    from cudarun.images.read import read_image
+    from cudarun.images.reader import read_image
 
     try:
         return read_image(data, origin)

@@ -6,7 +6,7 @@ import re
 
 from cudarun.bindings import toolkit_installation
 from cudarun.diagnostics.refusals import Explanation, RefusalFacts, listed
-from cudarun.images.demangle import demangle
+from cudarun.images.demangler import demangle
 
 _STANDARD_HEADER = re.compile(r"[a-z_]+")  # <vector>: no other has a name without a suffix
 _DEVICE_CODE_ALONE = (

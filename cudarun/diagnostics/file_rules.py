@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from cudarun.diagnostics.refusals import Explanation, RefusalFacts, listed
-from cudarun.images.identify import ImageKind
+from cudarun.images.kinds import ImageKind
 
 
 def damaged(case: RefusalFacts) -> Explanation | None:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import field
 
 from cudarun.diagnostics.entries import Diagnostic
-from cudarun.images.demangle import quoted
+from cudarun.images.demangler import quoted
 from cudarun.images.summary import FileSummary
 from cudarun.images.versions import Architecture, Version
 from cudarun.records import dataclass

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from cudarun.errors import ImageRefused
-from cudarun.images.identify import ARCHIVE_MAGIC
+from cudarun.images.kinds import ARCHIVE_MAGIC
 from cudarun.records import dataclass
 
 _HEADER_BYTES = 60

@@ -32,7 +32,7 @@ from enum import IntEnum
 from math import prod
 
 from cudarun.errors import ImageRefused
-from cudarun.images.demangle import demangle, parameter_types
+from cudarun.images.demangler import demangle, parameter_types
 from cudarun.images.elf import Elf, ElfSection, ElfSymbol, read_elf
 from cudarun.images.facts import (
     OF_THE_DRIVER,
@@ -41,7 +41,7 @@ from cudarun.images.facts import (
     KernelFacts,
     VariableFacts,
 )
-from cudarun.images.identify import ImageKind
+from cudarun.images.kinds import ImageKind
 from cudarun.parameters import Parameter
 from cudarun.records import dataclass
 

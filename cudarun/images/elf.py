@@ -16,7 +16,7 @@ from elftools.elf.elffile import ELFFile
 from elftools.elf.sections import SymbolTableSection
 
 from cudarun.errors import ImageRefused
-from cudarun.images.identify import ImageKind
+from cudarun.images.kinds import ImageKind
 from cudarun.records import dataclass
 
 _HEADER_BYTES = 64

@@ -6,8 +6,8 @@ no parameter names.
 
 from __future__ import annotations
 
-from cudarun.images.demangle import demangle
-from cudarun.images.identify import ImageKind
+from cudarun.images.demangler import demangle
+from cudarun.images.kinds import ImageKind
 from cudarun.parameters import Parameter
 from cudarun.records import dataclass
 

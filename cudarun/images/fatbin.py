@@ -25,7 +25,7 @@ from contextlib import contextmanager
 
 from cudarun.errors import ImageRefused
 from cudarun.images.compression import Compression, NoCodec, NotDecompressible, decompress
-from cudarun.images.identify import FATBIN_MAGIC, FATBIN_WRAPPER_MAGIC, ImageKind
+from cudarun.images.kinds import FATBIN_MAGIC, FATBIN_WRAPPER_MAGIC, ImageKind
 from cudarun.records import dataclass
 
 _CONTAINER = struct.Struct("<4sHHQ")

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from math import prod
 
-from cudarun.images.demangle import demangle, parameter_types
+from cudarun.images.demangler import demangle, parameter_types
 from cudarun.images.facts import (
     OF_THE_DRIVER,
     Extent,
@@ -14,7 +14,7 @@ from cudarun.images.facts import (
     KernelFacts,
     VariableFacts,
 )
-from cudarun.images.identify import ImageKind
+from cudarun.images.kinds import ImageKind
 from cudarun.parameters import Parameter
 from cudarun.ptx.errors import PtxError
 from cudarun.ptx.parser import parse

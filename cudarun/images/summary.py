@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterable
 
 from cudarun.errors import ImageRefused
-from cudarun.images.identify import ImageKind, identify
-from cudarun.images.read import CONTAINERS, image_entries, read_image
+from cudarun.images.kinds import ImageKind, identify
+from cudarun.images.reader import CONTAINERS, image_entries, read_image
 from cudarun.images.versions import Architecture, Version, parse_target
 from cudarun.records import dataclass
 

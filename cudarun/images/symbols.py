@@ -10,9 +10,9 @@ from typing import Literal
 from cudarun.errors import ImageRefused
 from cudarun.images.facts import OF_THE_DRIVER
 from cudarun.images.fatbin import Entry, read_entries
-from cudarun.images.identify import ImageKind, identify
+from cudarun.images.kinds import ImageKind, identify
 from cudarun.images.ptx_facts import ptx_text
-from cudarun.images.read import CONTAINERS, fatbins_in
+from cudarun.images.reader import CONTAINERS, fatbins_in
 from cudarun.images.versions import parse_target
 from cudarun.ptx.parser import parse
 from cudarun.ptx.tree import Module

@@ -455,7 +455,7 @@ def test_a_template_of_managed_that_nvrtc_refuses(run: Run, tmp_path: Path) -> N
 
 def test_a_template_for_a_gpu(tmp_path: Path) -> None:
     """Machine code has the kernel under the name that is asked for."""
-    from cudarun.images.read import read_image
+    from cudarun.images.reader import read_image
     from cudarun.images.versions import Architecture
     from cudarun.session.compile.nvrtc import compile_source
     from cudarun.session.image.compilation import CompileOptions

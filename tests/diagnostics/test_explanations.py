@@ -13,7 +13,7 @@ import pytest
 from cudarun.diagnostics.explanations import explain
 from cudarun.diagnostics.log_parser import parse_log
 from cudarun.diagnostics.refusals import LoadTarget, RefusalFacts
-from cudarun.images.identify import ImageKind
+from cudarun.images.kinds import ImageKind
 from cudarun.images.summary import FileSummary
 from cudarun.images.versions import Architecture
 

@@ -7,7 +7,7 @@ import pytest
 from cudarun.errors import ImageRefused
 from cudarun.images.cubin import read_cubin
 from cudarun.images.facts import KernelFacts, VariableFacts
-from cudarun.images.identify import ImageKind
+from cudarun.images.kinds import ImageKind
 from cudarun.images.ptx_facts import read_ptx
 from cudarun.parameters import Parameter
 from tests.images.golden_files import golden

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cudarun.errors import CudarunError
-from cudarun.images.read import read_image
+from cudarun.images.reader import read_image
 from tests.images.golden_files import archive, golden
 
 FILES = {

@@ -3,7 +3,7 @@
 import pytest
 
 from cudarun.images.facts import KernelFacts, VariableFacts
-from cudarun.images.identify import ImageKind
+from cudarun.images.kinds import ImageKind
 from cudarun.images.ptx_facts import read_ptx
 from cudarun.parameters import Parameter
 from cudarun.ptx.errors import PtxError

@@ -2,7 +2,7 @@
 
 import pytest
 
-from cudarun.images.identify import ImageKind
+from cudarun.images.kinds import ImageKind
 from cudarun.images.summary import FileSummary, summarize
 from cudarun.images.versions import Architecture
 from tests.images.golden_files import golden

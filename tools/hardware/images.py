@@ -135,7 +135,7 @@ def from_libraries(folder: Path, wanted: int) -> tuple[int, list[str]]:
         How many were taken, and which libraries could not be read.
     """
     from cudarun.errors import ImageRefused
-    from cudarun.images.read import fatbins_in
+    from cudarun.images.reader import fatbins_in
 
     taken, problems = 0, []
     for library in sorted(_libraries(), key=lambda path: path.stat().st_size):
@@ -168,8 +168,8 @@ def _libraries() -> Iterator[Path]:
 def _cubins_of(fatbins: tuple[bytes, ...], name: str) -> Iterator[tuple[bytes, bytes]]:
     """The code for sm_90 in each fatbin, and the fatbin."""
     from cudarun.images.fatbin import read_entries
-    from cudarun.images.identify import ImageKind
-    from cudarun.images.read import read_image
+    from cudarun.images.kinds import ImageKind
+    from cudarun.images.reader import read_image
 
     for fatbin in fatbins:
         for entry in read_entries(fatbin, name):

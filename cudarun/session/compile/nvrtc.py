@@ -20,7 +20,7 @@ from cudarun.bindings import installed_version, is_missing_library, toolkit_inst
 from cudarun.diagnostics.errors import Diagnosed
 from cudarun.diagnostics.refusals import LoadTarget
 from cudarun.errors import CudarunError, ImageRefused, RequestError
-from cudarun.images.read import read_image
+from cudarun.images.reader import read_image
 from cudarun.images.versions import Architecture, Version
 from cudarun.session.compile.headers import standard_headers
 from cudarun.session.image.compilation import CompileOptions

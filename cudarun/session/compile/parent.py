@@ -6,7 +6,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from cudarun.images.read import read_image
+from cudarun.images.reader import read_image
 from cudarun.session.workers.pool import call_in_worker
 
 if TYPE_CHECKING:

@@ -54,7 +54,7 @@ again:
 
 def builtin_image() -> Image:
     """The image, as if it had been read from a file."""
-    from cudarun.images.read import read_image
+    from cudarun.images.reader import read_image
 
     data = PTX.encode()
     return Image("builtin", data, read_image(data, "builtin"))

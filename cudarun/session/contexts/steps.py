@@ -524,7 +524,7 @@ def _kernel_facts(image: Image | None, name: str) -> KernelFacts | None:
 
 def _mangled_names(image: Image | None, name: str) -> str | None:
     """What a kernel is called for the driver, if ``name`` is what C++ calls it."""
-    from cudarun.images.demangle import spellings
+    from cudarun.images.demangler import spellings
 
     names = [kernel.name for kernel in _kernels(image)]
     found = [mangled for mangled in names if name in spellings(mangled)[1:]]
@@ -535,7 +535,7 @@ def _mangled_names(image: Image | None, name: str) -> str | None:
 
 def _kernels(image: Image | None) -> tuple[KernelFacts, ...]:
     """An image's kernels; none where it cannot be read."""
-    from cudarun.images.read import read_image
+    from cudarun.images.reader import read_image
 
     if image is None:
         return ()

@@ -10,7 +10,7 @@ from cudarun.diagnostics.explanations import explain
 from cudarun.diagnostics.log_parser import parse_log
 from cudarun.diagnostics.refusals import LoadTarget, RefusalFacts
 from cudarun.errors import CudarunError
-from cudarun.images.identify import ImageKind, identify
+from cudarun.images.kinds import ImageKind, identify
 from cudarun.images.summary import FileSummary, summarize
 from cudarun.images.versions import Architecture
 from cudarun.session.driver.calls import Driver

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from cudarun.errors import ImageRefused, RequestError
-from cudarun.images.demangle import demangle, spellings
+from cudarun.images.demangler import demangle, spellings
 
 _OF_TEMPLATES = (
     "a template's kernels are those that the source instantiates: "

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 from cudarun.arguments.packing import BufferSpec
 from cudarun.errors import RequestError
-from cudarun.images.demangle import demangle
+from cudarun.images.demangler import demangle
 from cudarun.records import dataclass
 from cudarun.report.detector_types import (
     BankConflicts,

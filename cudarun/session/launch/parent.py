@@ -192,8 +192,8 @@ def _with_facts(image: Image, timeout: float | None) -> Image:
     """The image with what it says of its kernels; CUDA source says it when it is compiled."""
     if image.facts is not None:
         return image
-    from cudarun.images.identify import ImageKind, identify
-    from cudarun.images.read import read_image
+    from cudarun.images.kinds import ImageKind, identify
+    from cudarun.images.reader import read_image
 
     if identify(image.data) is ImageKind.CUDA_SOURCE:
         from cudarun.session.compile.parent import compile_for_facts

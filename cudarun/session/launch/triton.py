@@ -109,7 +109,7 @@ def parameter_count(image: Image, kernel: str) -> int:
     Raises:
         ImageRefused: The image cannot be read.
     """
-    from cudarun.images.read import read_image
+    from cudarun.images.reader import read_image
 
     facts = image.facts or read_image(image.data, image.origin)
     return next((len(k.parameters) for k in facts.kernels if k.name == kernel), 0)

@@ -19,7 +19,7 @@ from typing import Any
 from cudarun.bindings import installed_version, is_missing_library, toolkit_installation
 from cudarun.diagnostics.refusals import LoadTarget
 from cudarun.errors import ImageRefused, RequestError, WorkerDied
-from cudarun.images.identify import ImageKind, identify
+from cudarun.images.kinds import ImageKind, identify
 from cudarun.images.versions import Architecture
 from cudarun.session.compile.nvrtc import Form, compile_source
 from cudarun.session.image.diagnosis import diagnose, diagnostics_of

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
 
 from cudarun.errors import ImageRefused, NoDevice, RequestError
-from cudarun.images.identify import ImageKind, identify
+from cudarun.images.kinds import ImageKind, identify
 from cudarun.session.driver.target import Target
 from cudarun.session.image.image import Image
 from cudarun.session.link.request import LinkRequest

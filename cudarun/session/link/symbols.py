@@ -11,8 +11,8 @@ from dataclasses import replace
 
 from cudarun.diagnostics.entries import Diagnostic, located
 from cudarun.diagnostics.errors import Diagnosed
-from cudarun.images.demangle import quoted
-from cudarun.images.identify import ImageKind, identify
+from cudarun.images.demangler import quoted
+from cudarun.images.kinds import ImageKind, identify
 from cudarun.images.symbols import LinkSymbol, link_symbols
 from cudarun.records import dataclass
 from cudarun.session.image.image import Image

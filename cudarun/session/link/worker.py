@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 from cudarun.diagnostics.entries import Diagnostic
 from cudarun.diagnostics.errors import Diagnosed
 from cudarun.errors import CudarunError, ImageRefused, RequestError
-from cudarun.images.identify import ImageKind, identify
-from cudarun.images.read import CONTAINERS
+from cudarun.images.kinds import ImageKind, identify
+from cudarun.images.reader import CONTAINERS
 from cudarun.images.symbols import link_symbols
 from cudarun.images.versions import Architecture, newest_ptx
 from cudarun.records import dataclass

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, ParamSpec, TypeVar
 from cudarun.arguments.scanner import did_you_mean
 from cudarun.bindings import counting_call
 from cudarun.errors import CudarunError, ImageRefused, RequestError
-from cudarun.images.demangle import demangle, parameter_types
+from cudarun.images.demangler import demangle, parameter_types
 from cudarun.images.facts import ImageFacts, KernelFacts
-from cudarun.images.identify import ImageKind, identify
+from cudarun.images.kinds import ImageKind, identify
 from cudarun.parameters import Parameter
 from cudarun.records import dataclass
 from cudarun.session.driver.calls import Driver
@@ -157,7 +157,7 @@ class Library:
         return read_parameters(self.driver, "cuKernelGetParamInfo", handle, name, self.image.facts)
 
     def _read(self) -> ImageFacts:
-        from cudarun.images.read import read_image
+        from cudarun.images.reader import read_image
 
         return read_image(self.image.data, self.image.origin)
 

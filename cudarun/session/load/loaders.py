@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, ClassVar
 
 from cudarun.errors import CudarunError, ImageRefused
-from cudarun.images.demangle import demangle
+from cudarun.images.demangler import demangle
 from cudarun.images.facts import ImageFacts, VariableFacts
 from cudarun.parameters import Parameter
 from cudarun.records import dataclass

@@ -8,8 +8,8 @@ from cudarun.diagnostics.explanations import explain
 from cudarun.diagnostics.refusals import LoadTarget, RefusalFacts
 from cudarun.errors import CudarunError, ImageRefused
 from cudarun.images.facts import KernelFacts, Part, VariableFacts
-from cudarun.images.identify import identify
-from cudarun.images.read import read_image
+from cudarun.images.kinds import identify
+from cudarun.images.reader import read_image
 from cudarun.images.summary import summarize
 from cudarun.report.image_types import (
     FileReport,

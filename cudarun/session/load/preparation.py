@@ -16,8 +16,8 @@ from cudarun.diagnostics.refusals import LoadTarget
 from cudarun.errors import ImageRefused, RequestError
 from cudarun.images.facts import ImageFacts
 from cudarun.images.fatbin import Entry, read_entries
-from cudarun.images.identify import ImageKind, identify
-from cudarun.images.read import CONTAINERS, fatbins_in, image_entries, read_image
+from cudarun.images.kinds import ImageKind, identify
+from cudarun.images.reader import CONTAINERS, fatbins_in, image_entries, read_image
 from cudarun.images.versions import Architecture, newest_ptx, parse_target
 from cudarun.session.driver.calls import Driver
 from cudarun.session.driver.devices import Device

@@ -10,10 +10,10 @@ from typing import Any
 
 from cudarun.diagnostics.entries import Diagnostic
 from cudarun.errors import CudarunError, ImageRefused
-from cudarun.images.demangle import demangle
+from cudarun.images.demangler import demangle
 from cudarun.images.facts import ImageFacts, KernelFacts
-from cudarun.images.identify import ImageKind, identify
-from cudarun.images.read import read_image
+from cudarun.images.kinds import ImageKind, identify
+from cudarun.images.reader import read_image
 from cudarun.records import dataclass
 from cudarun.report.image_types import (
     Handle,

@@ -26,7 +26,7 @@ from cudarun.arguments.types import SCALARS, Type, inner_shape
 from cudarun.arguments.values import BareNumber, Buffer, Bytes, Element, FileBuffer, Value
 from cudarun.bindings import context_arguments
 from cudarun.errors import CudarunError, ImageRefused, OutOfTime, RequestError
-from cudarun.images.demangle import demangle
+from cudarun.images.demangler import demangle
 from cudarun.images.facts import VariableFacts
 from cudarun.parameters import Parameter
 from cudarun.records import dataclass
@@ -151,7 +151,7 @@ def _choose(request: ManagedRequest, image: Image) -> list[tuple[VariableFacts, 
 
 def _variables_of(image: Image) -> tuple[VariableFacts, ...] | None:
     """The variables that the image tells; ``None`` where it cannot be read."""
-    from cudarun.images.read import read_image
+    from cudarun.images.reader import read_image
 
     try:
         facts = image.facts or read_image(image.data, image.origin)

@@ -16,7 +16,7 @@ from cudarun.arguments.tolerance import Tolerance
 from cudarun.emulator import driver as emulator
 from cudarun.emulator.host.process import process
 from cudarun.errors import DeviceFailed, RequestError
-from cudarun.images.read import read_image
+from cudarun.images.reader import read_image
 from cudarun.report.timing_tables import duration
 from cudarun.report.types import LaunchResult
 from cudarun.session.driver import drivers

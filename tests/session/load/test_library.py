@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from cudarun.errors import ImageRefused, RequestError
-from cudarun.images.read import read_image
+from cudarun.images.reader import read_image
 from cudarun.parameters import Parameter
 from cudarun.session.image.image import Image
 from cudarun.session.image.kernels import select_kernel

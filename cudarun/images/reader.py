@@ -9,7 +9,7 @@ from cudarun.errors import ImageRefused
 from cudarun.images.archive import read_members
 from cudarun.images.facts import ImageFacts, KernelFacts, Part, VariableFacts
 from cudarun.images.fatbin import Entry, read_entries, split_containers
-from cudarun.images.identify import ImageKind, identify
+from cudarun.images.kinds import ImageKind, identify
 from cudarun.images.ptx_facts import read_ptx
 
 # Where a host object keeps fatbins: finished code, and code that is still to be linked (-rdc=true).

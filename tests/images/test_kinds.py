@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from cudarun.images.identify import ImageKind, identify
+from cudarun.images.kinds import ImageKind, identify
 from tests.images.golden_files import archive, golden
 
 
@@ -57,7 +57,7 @@ def test_by_the_first_bytes(data, kind):
 
 def test_to_identify_imports_nothing_heavy():
     code = (
-        "import sys; from cudarun.images.identify import identify;"
+        "import sys; from cudarun.images.kinds import identify;"
         "print([m for m in ('numpy', 'elftools', 'ctypes', 'rich', 'click') if m in sys.modules])"
     )
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -2,8 +2,8 @@
 
 import pytest
 
-from cudarun.images import demangle as module
-from cudarun.images.demangle import (
+from cudarun.images import demangler as module
+from cudarun.images.demangler import (
     base_name,
     demangle,
     parameter_types,

@@ -8,8 +8,8 @@ from cudarun.errors import ImageRefused
 from cudarun.images import compression
 from cudarun.images.archive import ArchiveMember, read_members
 from cudarun.images.fatbin import read_entries
-from cudarun.images.identify import ImageKind
-from cudarun.images.read import image_entries, read_image
+from cudarun.images.kinds import ImageKind
+from cudarun.images.reader import image_entries, read_image
 from cudarun.ptx.errors import PtxError
 from tests.images.golden_files import archive, golden
 

@@ -216,7 +216,7 @@ class Memory:
                 return freed
         return None
 
-    def neighbours(self, address: int) -> tuple[Allocation | None, Allocation | None]:
+    def neighbors(self, address: int) -> tuple[Allocation | None, Allocation | None]:
         """Return the live allocations before and after an address outside of all."""
         index = bisect_right(self._live, address, key=_base)
         before = self._live[index - 1] if index else None

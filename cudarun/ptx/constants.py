@@ -148,7 +148,7 @@ def _unary(cursor: Cursor) -> _Value:
     if cursor.accept("~"):
         return _wrap(~_as_integer(_unary(cursor)).value, unsigned=True)
     if cursor.accept("("):
-        return _parenthesised(cursor)
+        return _parenthesized(cursor)
     if cursor.accept("WARP_SZ"):
         return Integer(WARP_SIZE)
     if cursor.token.kind is TokenKind.FLOAT:
@@ -156,7 +156,7 @@ def _unary(cursor: Cursor) -> _Value:
     return integer(cursor.take(TokenKind.INTEGER))
 
 
-def _parenthesised(cursor: Cursor) -> _Value:
+def _parenthesized(cursor: Cursor) -> _Value:
     if cursor.token.kind is TokenKind.MODIFIER:
         if not cursor.at(".s64", ".u64"):
             raise _Unusable("Unsupported cast operation")

@@ -20,7 +20,7 @@ from cudarun.ptx.tree import (
 STATE_SPACES = frozenset({"reg", "const", "global", "local", "param", "shared", "sreg", "tex"})
 """The words that begin the declaration of a variable (manual 5.1)."""
 
-_MOST_FILLED_IN = 1 << 24  # elements of an initialiser's row; real tables are far smaller
+_MOST_FILLED_IN = 1 << 24  # elements of an initializer's row; real tables are far smaller
 
 
 class VariableRules(InstructionRules):
@@ -43,10 +43,10 @@ class VariableRules(InstructionRules):
     def _variable_statement(self, position: Position, linkage: str | None) -> list[Variable]:
         """Parse one declaration, which may name several variables, up to its semicolon."""
         prefix = self._variable_prefix(position, linkage)
-        variables = [self._declare(self._initialised(self._declarator(prefix)))]
+        variables = [self._declare(self._initialized(self._declarator(prefix)))]
         while self.accept(","):
             prefix = replace(prefix, position=self.position())
-            variables.append(self._declare(self._initialised(self._declarator(prefix))))
+            variables.append(self._declare(self._initialized(self._declarator(prefix))))
         self.expect(";")
         return variables
 
@@ -107,7 +107,7 @@ class VariableRules(InstructionRules):
         self._scope[variable.name] = variable
         return variable
 
-    def _initialised(self, variable: Variable) -> Variable:
+    def _initialized(self, variable: Variable) -> Variable:
         if not self.accept("="):
             return variable
         initial = self._initial(variable.dimensions, variable.vector)

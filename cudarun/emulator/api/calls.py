@@ -55,7 +55,7 @@ def call(
 
 def _driver_call(
     outputs: int,
-    synchronises: bool | None,
+    synchronizes: bool | None,
     *,
     waits: bool = False,
     before_init: bool = False,
@@ -66,15 +66,15 @@ def _driver_call(
         converted = _with_integers(body)
 
         def carried_out(*args: P.args, **kwargs: P.kwargs) -> object:
-            if not before_init and not process.initialised:
+            if not before_init and not process.initialized:
                 raise Refusal("NOT_INITIALIZED")
             if waits:
                 process.wait()
-            if synchronises is not None:
-                process.check_fault(name, synchronises=synchronises, of_current=of_current)
+            if synchronizes is not None:
+                process.check_fault(name, synchronizes=synchronizes, of_current=of_current)
             value = body(*args, **kwargs)
             if waits:  # it may have waited for another device than the current one
-                process.check_fault(name, synchronises=True, of_current=of_current)
+                process.check_fault(name, synchronizes=True, of_current=of_current)
             return value
 
         @functools.wraps(body)

@@ -1,4 +1,4 @@
-"""Errors, initialisation, version, devices: driver API, sections 6.2 to 6.5, and peer queries."""
+"""Errors, initialization, version, devices: driver API, sections 6.2 to 6.5, and peer queries."""
 # ruff: noqa: N802, N803 - the names are CUDA's
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def cuInit(Flags: int) -> None:
     """Create the emulated devices; ``CUDARUN_CPU_DEVICES`` sets their number."""
     if Flags != 0:
         raise Refusal("INVALID_VALUE", "Flags must be 0")
-    process.initialise()
+    process.initialize()
 
 
 @query(1, before_init=True)

@@ -41,7 +41,7 @@ _COST_OF_LOADS = 1
 _COST_OF_ATOMICS = 512
 
 
-def analyse(code: FunctionCode) -> None:
+def analyze(code: FunctionCode) -> None:
     """Analyze a function's code and add the results to it."""
     code.symbols = {
         use.name

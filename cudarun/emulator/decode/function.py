@@ -16,7 +16,7 @@ from cudarun.emulator.code import (
     Site,
     Terminator,
 )
-from cudarun.emulator.decode.analysis import analyse
+from cudarun.emulator.decode.analysis import analyze
 from cudarun.emulator.decode.builder import BlockBuilder
 from cudarun.emulator.decode.contraction import contract
 from cudarun.emulator.decode.control import CONTROL, ControlContext, branch, leave
@@ -104,7 +104,7 @@ class FunctionDecoder:
         self.code.local_bytes = self.declarations.local.size
         if "debug" not in self.names.module.targets:
             contract(self.code)
-        analyse(self.code)
+        analyze(self.code)
         return self.code
 
     # --- declarations ----------------------------------------------------------------------------

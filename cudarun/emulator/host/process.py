@@ -51,7 +51,7 @@ class Process:
         launch: The running launch.
     """
 
-    host_memory: HostMemory  # from `initialise` on
+    host_memory: HostMemory  # from `initialize` on
 
     def __init__(self) -> None:
         self.lock = threading.Condition(threading.RLock())
@@ -76,13 +76,13 @@ class Process:
     # --- devices and contexts --------------------------------------------------------------------
 
     @property
-    def initialised(self) -> bool:
+    def initialized(self) -> bool:
         """True once ``cuInit`` has succeeded."""
         return bool(self.devices)
 
-    def initialise(self) -> None:
+    def initialize(self) -> None:
         """Create the devices, once."""
-        if not self.initialised:
+        if not self.initialized:
             self.devices = make_devices()
             self.primary_contexts = tuple(
                 PrimaryContext(device, self.handles) for device in self.devices
@@ -204,13 +204,13 @@ class Process:
         with contextlib.suppress(OSError), os.fdopen(_STDOUT, "wb", closefd=False) as stdout:
             stdout.write(text)
 
-    def check_fault(self, call: str, *, synchronises: bool, of_current: bool = True) -> None:
+    def check_fault(self, call: str, *, synchronizes: bool, of_current: bool = True) -> None:
         """Raise `Refusal` if a fault is known, or becomes known because ``call`` synchronizes.
 
         A call ``of_current`` needs the current context; after a fault a missing or destroyed one
         (``cuDevicePrimaryCtxReset``) is reported instead.
         """
-        if self.fault is None or not (self.fault.known or synchronises):
+        if self.fault is None or not (self.fault.known or synchronizes):
             return
         if not self.fault.known:
             self.fault.known = True

@@ -9,7 +9,7 @@ from cudarun.emulator.machine.mbarriers import (
     Arrive,
     ArriveAfterCopies,
     BulkCopy,
-    Initialise,
+    Initialize,
     Transactions,
     Wait,
     pending_count,
@@ -42,8 +42,8 @@ _REPORTING = "mbarrier::complete_tx::bytes{.hint}"
 _COPY: dict[str, Any] = {"action": BulkCopy, "hint": "L2::cache_hint"}
 
 FORMS: tuple[InstructionForm, ...] = (
-    form("mbarrier.init{.space}.b64  [a], count:u32", action=Initialise, space=_OWN),
-    form("mbarrier.inval{.space}.b64  [a]", action=Initialise, space=_OWN),
+    form("mbarrier.init{.space}.b64  [a], count:u32", action=Initialize, space=_OWN),
+    form("mbarrier.inval{.space}.b64  [a]", action=Initialize, space=_OWN),
     form(f"mbarrier.expect_tx{_WHERE}  [a], bytes:u32", **_TRANSACTIONS),
     form(f"mbarrier.complete_tx{_WHERE}  [a], bytes:u32", **_TRANSACTIONS),
     form(f"mbarrier.arrive{{.kind}}{_WHERE}  d, [a], ?count:u32", **_ARRIVE),

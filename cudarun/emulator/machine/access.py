@@ -329,7 +329,7 @@ class Access:
     def _nearest(self, active: Active, address: int) -> str:
         best: tuple[int, str] | None = None
         for memory in active.batch.launch.memories:
-            before, after = memory.neighbours(address)
+            before, after = memory.neighbors(address)
             if before is not None:
                 text = f"is {_past(address - before.end)} the end of {_name(before)}"
                 best = min(best or (1 << 64, ""), (address - before.end, text))

@@ -58,7 +58,7 @@ def _object(words: Words, space: str, address: int, *, order: str) -> Access:
     return Access(space, _WORD, 1, AccessKind.MBARRIER, offset, order=order, scope=scope)
 
 
-class Initialise(MemoryAction):
+class Initialize(MemoryAction):
     """``mbarrier.init``; ``mbarrier.inval`` writes zeros, which are no object."""
 
     def __init__(self, words: Words) -> None:

@@ -187,7 +187,7 @@ class Texture:
             mode = AddressMode.BORDER if modes is None else modes[dimension]
             if mode is AddressMode.BORDER:
                 outside |= (place < 0) | (place >= size)
-            elif mode is AddressMode.WRAP and self.linear:  # the neighbour of the last is the first
+            elif mode is AddressMode.WRAP and self.linear:  # the neighbor of the last is the first
                 place = place % size
             inside.append(np.clip(place, 0, size - 1))
         lanes = np.flatnonzero(~outside)

@@ -8,12 +8,12 @@ from cudarun.bindings import toolkit_installation
 from cudarun.diagnostics.refusals import Explanation, RefusalFacts, listed
 from cudarun.images.demangler import demangle
 
-_STANDARD_HEADER = re.compile(r"[a-z_]+")  # <vector>: no other has a name without a suffix
+_STANDARD_HEADER = re.compile(r"[a-z_]+")  # <vector>: only standard headers have no suffix
 _DEVICE_CODE_ALONE = (
     "put what is for the host between #ifndef __CUDACC_RTC__ and #endif, or compile the file with "
     "nvcc -ptx -lineinfo and give the .ptx"
 )
-_WITHOUT_OPT_IN = 48 << 10  # what a block gets on any GPU; more has to be asked for
+_WITHOUT_OPT_IN = 48 << 10  # bytes per block on any GPU; more requires an opt-in
 
 
 def unresolved(case: RefusalFacts) -> Explanation | None:
@@ -80,7 +80,7 @@ def shared_memory(case: RefusalFacts) -> Explanation | None:
         return None
     used, most = int(match[2], 16), int(match[3], 16)
     remedy = "make it dynamic (extern __shared__) and ask for its size at the launch: --smem BYTES"
-    if most > _WITHOUT_OPT_IN:  # of dynamic shared memory a block can have no more either
+    if most > _WITHOUT_OPT_IN:  # the limit applies to dynamic shared memory, too
         remedy = "declare less: a block has no more than that"
     return Explanation(
         f"{demangle(match[1])} declares {used} bytes of static shared memory; {most} is the most.",

@@ -36,9 +36,9 @@ _NVRTC_LINE = re.compile(
 _NVRTC_OPTION = re.compile(r"nvrtc: (?P<severity>error|warning): (?P<message>.*)")
 _CARET = re.compile(r" +\^$")
 
-# What a message says of the file it is about.
+# The reference to a file in a message.
 _OF_FILE = re.compile(r"(?:in|JIT the PTX) [('](?P<file>[^)']+)[)']")
-# nvJitLink writes the input's name straight behind these words.
+# Messages of nvJitLink that are followed directly by the input's name.
 _BAD_INPUT = re.compile(
     r"(?P<message>bad input(?:: (?:does not match type \w+?_INPUT_(?:PTX|CUBIN|LTOIR|FATBIN|OBJECT"
     r"|LIBRARY|ANY)|malformed cubin ELF))?):?\s*(?P<file>.*)"
@@ -47,7 +47,7 @@ _CLOSING = re.compile(
     r"Ptx assembly aborted due to errors|merge_elf failed|elfLink internal error|complete"
 )
 _PTX_OF_INPUT = "JIT the PTX"
-_NAMELESS = "application ptx input"  # what ptxas calls PTX that comes from memory
+_NAMELESS = "application ptx input"  # ptxas's name for PTX from memory
 
 _SEVERITIES: dict[str, Severity] = {"catastrophic error": "fatal", "remark": "note"}
 

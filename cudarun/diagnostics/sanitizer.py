@@ -21,7 +21,7 @@ from cudarun.records import dataclass
 _PREFIX = re.compile(r"^=+ ?", re.MULTILINE)
 _SUMMARY = re.compile(r"^(?:(?:ERROR|RACECHECK) SUMMARY: (\d+)|\w+ SUMMARY:)")
 _BANNER = "COMPUTE-SANITIZER"
-# Of the tool itself, not of a kernel.
+# Messages about the tool itself, not a kernel.
 _COMPLAINT = re.compile(
     r"^(?:Internal Sanitizer Error|Target application|Warning: (?!Race|\()|"
     r"(?:Error|Fatal)(?: |: (?!Race|Potential))|.*not supported\b)",
@@ -47,7 +47,7 @@ _BLOCK = re.compile(r"\bblock \((\d+),(\d+),(\d+)\)")
 _ADDRESS = re.compile(
     r"(?:^Address |^Access (?:to|at) |__shared__ |^Leaked .* at )(0x[0-9a-f]+)", re.MULTILINE
 )
-# Functions of the device's runtime, as __assertfail: no kernel, even where no frame leads to one.
+# Device runtime functions, as __assertfail: not a kernel, even if they are the outermost frame.
 _RUNTIME = "__"
 
 

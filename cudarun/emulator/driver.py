@@ -71,7 +71,7 @@ def watch(detect: Collection[str] = (), *, count: bool = False) -> None:
         count: Count instructions and accesses, too.
     """
     from cudarun.emulator.detectors.detector_observer import (
-        DetectorObserver,  # which most programs never need
+        DetectorObserver,  # most programs never need it
     )
 
     process.observer = DetectorObserver(detect, count=count)

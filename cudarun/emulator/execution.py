@@ -88,7 +88,7 @@ def _run(launch: Launch, told: Callable[[float], object]) -> None:
             running.appendleft((batch, batch.run()))
         batch, steps = running.popleft()
         launch.running = batch
-        for _ in steps:  # it waits for others: they are to have their turn
+        for _ in steps:  # it waits for other batches, which run next
             running.append((batch, steps))
             break
         else:

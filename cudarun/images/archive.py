@@ -10,7 +10,7 @@ from cudarun.records import dataclass
 
 _HEADER_BYTES = 60
 _HEADER_END = b"`\n"
-_INDEXES = ("/", "/SYM64/", "__.SYMDEF", "__.SYMDEF SORTED")  # of symbols, for linkers
+_INDEXES = ("/", "/SYM64/", "__.SYMDEF", "__.SYMDEF SORTED")  # symbol tables, for linkers
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +49,7 @@ def _members(data: bytes) -> Iterator[ArchiveMember]:
         at = start + size + size % 2
         if name == "//":
             long_names = content
-        elif name.startswith("#1/"):  # BSD: the name stands before the content
+        elif name.startswith("#1/"):  # BSD: the name precedes the content
             length = _number(name[3:].encode("latin-1"))
             name = content[:length].rstrip(b"\0").decode("latin-1")
             if name not in _INDEXES:

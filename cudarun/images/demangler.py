@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from functools import cache, lru_cache
 from itertools import pairwise
 
-_LONGEST = 8192  # the demangler's result can grow much faster than the name; longer is no name
+_LONGEST = 8192  # the demangler's result can grow much faster than the name
 _OPENED_BY = {")": "(", "]": "[", "}": "{"}
 _ANONYMOUS = "(anonymous namespace)"
 

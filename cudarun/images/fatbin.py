@@ -37,7 +37,7 @@ _COMPRESSIONS: dict[int, Compression] = {0x2000: "lz4", 0x8000: "zstd"}
 _SCRAMBLED = 0x1_0000
 _SUFFIXES = {0x10_0000: "a", 0x20_0000: "f"}
 
-_LARGEST = 1 << 30  # bytes that an entry is believed to have, decompressed
+_LARGEST = 1 << 30  # the largest plausible decompressed size of an entry, in bytes
 _PADDING = re.compile(rb"\0*")
 
 

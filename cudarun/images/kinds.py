@@ -38,8 +38,8 @@ _MAGIC = {
     LTO_IR_MAGIC: ImageKind.LTO_IR,
 }
 
-# The first word of a PTX text. It has to be .version; the others make a text that lacks it broken
-# PTX, which the parser can tell, rather than nothing known.
+# The first word of a PTX text. It has to be .version; with the others a text is invalid PTX, for
+# which the parser has an error message, rather than an unknown file.
 _PTX = re.compile(
     rb"(?:\xef\xbb\xbf)?+"
     rb"(?: \s+ | //[^\n]* | /\*[\s\S]*?\*/ )*+"

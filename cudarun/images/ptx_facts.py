@@ -20,7 +20,7 @@ from cudarun.ptx.errors import PtxError
 from cudarun.ptx.parser import parse
 from cudarun.ptx.tree import TYPE_BYTES, Function, Module, Variable
 
-# String literals and the file names of assert(): variables that nobody named.
+# String literals and the file names of assert(): variables without a name in the source.
 _UNNAMED = re.compile(r"\$|__unnamed_|__PRETTY_FUNCTION__|__func__")
 
 

@@ -12,7 +12,7 @@ from cudarun.images.fatbin import Entry, read_entries, split_containers
 from cudarun.images.kinds import ImageKind, identify
 from cudarun.images.ptx_facts import read_ptx
 
-# Where a host object keeps fatbins: finished code, and code that is still to be linked (-rdc=true).
+# Sections of fatbins in a host object: final code, and code to be linked (-rdc=true).
 _FATBIN_SECTIONS = (".nv_fatbin", "__nv_relfatbin")
 CONTAINERS = (ImageKind.FATBIN, ImageKind.HOST_OBJECT, ImageKind.ARCHIVE)
 """What holds other images."""

@@ -8,7 +8,7 @@ from cudarun.records import dataclass
 
 Version = tuple[int, int]
 
-# PTX ISA manual, release notes: the newest PTX of each CUDA. From CUDA 13.0 on they are 9.x alike.
+# PTX ISA manual, release notes: the newest PTX of each CUDA. CUDA 13.x has PTX 9.x.
 _PTX_OF_CUDA: dict[Version, Version] = {
     (8, 0): (5, 0), (9, 0): (6, 0), (9, 1): (6, 1), (9, 2): (6, 2), (10, 0): (6, 3),
     (10, 1): (6, 4), (10, 2): (6, 5), (11, 0): (7, 0), (11, 1): (7, 1), (11, 2): (7, 2),

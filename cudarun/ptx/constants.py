@@ -83,7 +83,7 @@ def constant(cursor: Cursor) -> Integer | Float:
     Raises:
         PtxError: There is none, integers and floats are mixed, or a divisor is zero.
     """
-    if cursor.token.kind is TokenKind.FLOAT_BITS:  # stands alone: no operator applies to it
+    if cursor.token.kind is TokenKind.FLOAT_BITS:  # no operator applies to it
         return _float_of_bits(cursor.advance().text)
     start = cursor.token
     try:

@@ -58,7 +58,7 @@ class InstructionRules(Cursor):
             operands = ()
         else:
             operands = tuple(self._separated(self._operand))
-        if self.accept(".unified"):  # of ld; it alone stands behind the operands
+        if self.accept(".unified"):  # of ld; the only one after the operands
             modifiers.append("unified")
         self.expect(";")
         return Instruction(opcode, tuple(modifiers), operands, position, guard)

@@ -87,7 +87,7 @@ def tokenize(text: str) -> list[PtxToken]:
     tokens = []
     for match in _TOKEN.finditer(text):
         name = match.lastgroup
-        assert name is not None  # one of the groups always takes part
+        assert name is not None  # one of the groups always matches
         kind = kinds.get(name)
         if kind is None:
             raise _unreadable(text, match)

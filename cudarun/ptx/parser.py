@@ -82,7 +82,7 @@ class _ModuleParser(VariableRules):
         if not self.accept(".target"):
             raise self.refusal("Missing .target directive at start of file")
         self._targets += self._separated(self._name)
-        # The manual's default of 32 has no meaning any more: every target since 12.0 has 64 bits.
+        # The manual's default of 32 is obsolete: every target since CUDA 12.0 has 64 bits.
         address_size = self._number() if self.accept(".address_size") else 64
         while self.token.kind is not TokenKind.END:
             self._module_item()

@@ -64,7 +64,7 @@ class VariableRules(InstructionRules):
         vector = int(self.advance().text[2:]) if self.at(".v2", ".v4") else 1
         type_ = self._word(TYPE_BYTES)
         pointer = self._pointer() if self.accept(".ptr") else None
-        if self.accept(".align"):  # a parameter may have it behind the type
+        if self.accept(".align"):  # a parameter may have it after the type
             alignment = self._number()
         return Variable(
             space=space,

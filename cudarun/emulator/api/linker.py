@@ -20,7 +20,7 @@ from cudarun.emulator.host.process import process
 from cudarun.emulator.host.refusal import Refusal
 from cudarun.ptx.errors import PtxError
 
-# What can hold PTX. An image that cuLinkComplete has made counts as a cubin.
+# Input types that can contain PTX. The image of cuLinkComplete counts as a cubin.
 _INPUTS = (
     CUjitInputType.CU_JIT_INPUT_CUBIN,
     CUjitInputType.CU_JIT_INPUT_PTX,

@@ -37,7 +37,7 @@ def allocated(
         raise Refusal("INVALID_VALUE", "an allocation of 0 bytes")
     device = context.device if pool is None else pool.device
     memory = device.memory if kind is AllocationKind.DEVICE else process.host_memory
-    # What the host can write by itself counts as written.
+    # Memory that the host can write directly counts as initialized.
     address = memory.allocate(size, label=kind.value, defined=kind is not AllocationKind.DEVICE)
     if pool is not None:
         try:

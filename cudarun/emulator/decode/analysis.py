@@ -173,7 +173,7 @@ def _mask(slots: Iterable[int], wide: int) -> int:
 
 
 def _liveness(code: FunctionCode) -> None:
-    wide = 0  # the slots with a value per lane, which are the ones to be carried along
+    wide = 0  # the slots with a value per lane, which diverged lanes have to keep
     for index, slot in enumerate(code.slots):
         uniform = slot.role is Role.SPECIAL and SPECIAL_REGISTERS[slot.name].extent is Extent.LAUNCH
         if slot.role is not Role.CONSTANT and not uniform:
@@ -201,7 +201,7 @@ def _reads_and_writes(block: BlockCode, wide: int) -> None:
         reads |= _mask(_slots([block.sync_mask]), wide)
     for operation in block.operations:
         sources = set(_slots(operation.sources))
-        # Writing a part of a variable leaves the rest of it as it was.
+        # Writing a part of a variable preserves the rest.
         sources.update(u.slot for u in operation.destinations if isinstance(u, ParameterUse))
         reads |= _mask(sources, wide) & ~writes
         writes |= _mask(_slots(operation.destinations), wide)

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from cudarun.emulator.code import BlockCode, Operation, Terminator, Use
 from cudarun.emulator.machine.control import Jump
 
-# Made when all labels have their blocks: label numbers to block numbers.
+# Called when all labels are bound: maps label numbers to block numbers.
 Ending = Callable[[Callable[[int], int]], Terminator]
 
 

@@ -34,7 +34,7 @@ def contract(code: FunctionCode) -> None:
     """Contract multiplications and additions in each block of a function."""
     reads = Counter(_reads(code))
     for block in code.blocks:
-        products: dict[int, int] = {}  # by the slot of the result: where in the block
+        products: dict[int, int] = {}  # by the slot of the result: index in the block
         operations: list[Operation | None] = list(block.operations)
         for index, operation in enumerate(block.operations):
             place = _place_of_product(operation, products, block.operations)

@@ -27,7 +27,7 @@ from cudarun.emulator.words import Words
 from cudarun.ptx import tree
 from cudarun.records import dataclass
 
-# Of copies, which word has the space of which address; it is else the one of the instruction.
+# For copies, the word with the space of each address; else it is the instruction's.
 _PLACES = {"d": "to", "m": "to", "a": "source"}
 
 
@@ -141,7 +141,7 @@ class _Resolution:
 
     def _pair_or_value(self, wanted: OperandForm, operand: tree.Operand, *, writes: bool) -> None:
         if isinstance(operand, tree.Vector) and len(operand.elements) == 1:
-            (operand,) = operand.elements  # ptxas takes {%r1} for %r1, and Triton writes it
+            (operand,) = operand.elements  # ptxas accepts {%r1} as %r1, and Triton emits it
         if not isinstance(operand, tree.Pair):
             if wanted.pair is not None and not wanted.spare:
                 raise self.operands.mismatch()
@@ -215,7 +215,7 @@ class _Resolution:
             if self.instruction.opcode == "st":
                 raise OperandMismatch("st.param takes the name of a parameter as its address")
         if not space and "space" in self.words:
-            # The address of a variable in shared or local memory is one in that space.
+            # An address of a shared or local variable is in that space.
             space = self.words["space"] = self.operands.space_of_symbol(operand)
         use, offset = self.operands.address(operand, TYPES[wanted.type], space)
         self.sources.append(use)

@@ -32,7 +32,7 @@ _KNOWN_DIRECTIVES = frozenset(
     }
 )
 
-_SHAREABLE = frozenset({"extern", "weak", "common"})  # linkages of what may be defined elsewhere
+_SHAREABLE = frozenset({"extern", "weak", "common"})  # may be defined elsewhere
 
 
 class ModuleDecoder:

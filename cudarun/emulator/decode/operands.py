@@ -42,9 +42,9 @@ from cudarun.emulator.numerics.types import TYPES, Type, TypeKind, bits_of
 from cudarun.ptx import tree
 from cudarun.records import dataclass
 
-# What may have the address of a variable as an operand; the others want it in a register.
+# Opcodes that take the address of a variable as an operand; others need a register.
 _TAKE_ADDRESSES = frozenset({"mov", "cvta", "mapa", "getctarank", "call"})
-# What takes no constants: the video instructions of two and four parts, and this one.
+# Opcodes that take no constants: SIMD video instructions and this one.
 _REGISTERS_ONLY = frozenset({"stackrestore"}) | {
     f"v{operation}{parts}"
     for operation in ("add", "sub", "absdiff", "min", "max", "avrg", "set")
@@ -141,7 +141,7 @@ class Operands:
         if not isinstance(found, RegisterName):
             raise self.mismatch()
         special = None if self.scope.find(name) else SPECIAL_REGISTERS.get(name)
-        # `mov.u16` of %tid.x and its like is legal from the time when they had 16 bits (10.1).
+        # `mov.u16` of %tid.x etc. is legal because they once had 16 bits (10.1).
         relaxed |= special is not None and "." in name
         if not fits(TYPES[found.declared], ptx_type, relaxed=relaxed):
             raise self.mismatch()

@@ -135,7 +135,7 @@ def wrong_words(opcode: str, words: Words) -> str | None:
     return check(words) if check else None
 
 
-# Selectors of which there are many, as the manual writes them (9.7.18.2).
+# Selectors in the manual's notation for many (9.7.18.2).
 _SELECTORS = {"hxy": re.compile(r"h[0-3]{2}"), "bxyzw": re.compile(r"b[0-7]{4}")}
 
 

@@ -64,7 +64,7 @@ class DetectorObserver(Observer):
 
     def instead_of(self, operation: Action) -> ActionFunction:
         """Return an action that notifies the detectors."""
-        key = id(operation)  # the program keeps it as long as the launch lasts
+        key = id(operation)  # the program keeps it alive during the launch
         if key not in self._replacements:
             self._replacements[key] = instrumented(operation, self._detectors)
         return self._replacements[key]

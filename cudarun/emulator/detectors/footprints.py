@@ -66,7 +66,7 @@ def _in_section(
     section: Section, active: Active, offsets: Array, positions: Indices | None
 ) -> Footprint:
     starts = None if section.starts is None else active.per_lane(section.starts)
-    if section.name == "shared" and int(offsets.max()) >= section.size:  # it has a rank in it
+    if section.name == "shared" and int(offsets.max()) >= section.size:  # it contains a rank
         if positions is not None:
             active = active.some(positions)
         offsets, starts = other_blocks(active, offsets)

@@ -226,7 +226,7 @@ class RaceDetector(Detector):
     def _unordered(self, step: _UnitAccess, order: HappensBefore, held: Array) -> Indices:
         """Return the lanes with an access of another thread that does not happen before."""
         if isinstance(step.region, Section) and self._launch.cluster_blocks == 1:
-            # Nobody but the threads of its block reach it.
+            # Only threads of its block can access it.
             suspects = np.flatnonzero(held >> THREAD_BITS > order.of_block[step.lanes])
         else:
             suspects = np.flatnonzero(held)

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 Array = npt.NDArray[Any]
 
 _ANYBODY = -1
-_SHARED_KEYS = 40  # a block's number is above this bit of the key of a place in shared memory
+_SHARED_KEYS = 40  # the block index is above this bit of the key of a shared memory address
 
 
 class ReleasedClocks:

@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 Array = npt.NDArray[Any]
 
-_ALIGNMENT = 16  # of the widest access; a memory's first byte can lie anywhere in that
+_ALIGNMENT = 16  # of the widest access; a memory need not begin at a multiple of it
 
 
 class Shadow:

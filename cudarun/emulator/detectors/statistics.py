@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 Array = npt.NDArray[Any]
 
 _BANKS, _BANK_BYTES = 32, 4
-_SECTOR_BITS = 5  # global memory comes in sectors of 32 bytes
+_SECTOR_BITS = 5  # global memory is accessed in sectors of 32 bytes
 
 
 @dataclass(slots=True)

@@ -54,7 +54,7 @@ class UninitializedReadDetector(Detector):
         """Mark allocated local memory as uninitialized."""
         section = batch.section("local")
         unwritten = self._unwritten.get(section)
-        if unwritten is None:  # nobody has written to any of it
+        if unwritten is None:  # no access to it has been observed
             return
         assert section.starts is not None
         first = section.starts[lanes] + start.astype(np.int64)

@@ -31,7 +31,7 @@ class AllocationKind(Enum):
     REGISTERED = "cuMemHostRegister"
 
 
-DEVICE_KINDS = (AllocationKind.DEVICE, AllocationKind.MANAGED)  # what cuMemFree takes
+DEVICE_KINDS = (AllocationKind.DEVICE, AllocationKind.MANAGED)  # accepted by cuMemFree
 
 
 @dataclass(eq=False)

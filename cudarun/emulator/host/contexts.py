@@ -22,7 +22,7 @@ from cudarun.records import dataclass
 if TYPE_CHECKING:
     from cudarun.emulator.machine.textures import Texture
 
-API_VERSION = 3020  # what cuCtxGetApiVersion has answered since CUDA 3.2
+API_VERSION = 3020  # returned by cuCtxGetApiVersion since CUDA 3.2
 STREAM_PRIORITIES = (0, -5)  # least and greatest
 _SCHEDULING = int(CUctx_flags.CU_CTX_SCHED_MASK)
 
@@ -35,11 +35,11 @@ _DEFAULT_LIMITS: dict[CUlimit, int] = {
     CUlimit.CU_LIMIT_PERSISTING_L2_CACHE_SIZE: 11796480,
 }
 _LARGEST: dict[CUlimit, int] = {
-    CUlimit.CU_LIMIT_STACK_SIZE: 512 << 10,  # the local memory a thread can have
+    CUlimit.CU_LIMIT_STACK_SIZE: 512 << 10,  # the maximum local memory per thread
     CUlimit.CU_LIMIT_MAX_L2_FETCH_GRANULARITY: 128,
     CUlimit.CU_LIMIT_PERSISTING_L2_CACHE_SIZE: 11796480,
 }
-# Once a kernel that makes one of the calls has run, the size cannot be changed any more.
+# After a kernel with one of the calls has run, the size is fixed.
 _FIXED_BY: dict[CUlimit, frozenset[str]] = {
     CUlimit.CU_LIMIT_PRINTF_FIFO_SIZE: frozenset({"vprintf"}),
     CUlimit.CU_LIMIT_MALLOC_HEAP_SIZE: frozenset({"malloc", "free"}),

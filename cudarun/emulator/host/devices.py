@@ -23,7 +23,7 @@ NAME = "cudarun emulated device"
 _ADDRESSES = 1 << 41
 _MOST_MEMORY = 1 << 39
 _GRAIN = 2 << 20
-_NEWEST_ATTRIBUTE = 148  # CUDA 13.0 knows none above
+_NEWEST_ATTRIBUTE = 148  # the largest of CUDA 13.0
 
 _ATTRIBUTES = {
     # programming guide, technical specifications per compute capability
@@ -61,7 +61,7 @@ _ATTRIBUTES = {
     "MAX_PERSISTING_L2_CACHE_SIZE": 11796480,
     "MAX_ACCESS_POLICY_WINDOW_SIZE": 128 << 20,
     "L2_CACHE_SIZE": 50 << 20,
-    # figures of speed, which an emulated device has not: small, and never 0 for who divides by them
+    # performance figures are placeholders: small, but not 0, as programs divide by them
     "CLOCK_RATE": 1_000_000,
     "MEMORY_CLOCK_RATE": 1_000_000,
     "GLOBAL_MEMORY_BUS_WIDTH": 64,
@@ -106,7 +106,7 @@ class EmulatedDevice:
         self.memory = Memory(_ADDRESSES * (ordinal + 1), capacity)
         self.traits = DeviceTraits(ordinal=ordinal)
         self.busy = False
-        self.pci = (0, 0xE0 + ordinal, 0)  # domain, bus, device: buses that a PC seldom uses
+        self.pci = (0, 0xE0 + ordinal, 0)  # domain, bus, device: buses that PCs rarely use
 
     @property
     def pci_bus_id(self) -> str:

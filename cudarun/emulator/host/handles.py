@@ -14,7 +14,7 @@ T = TypeVar("T")
 Handle = SupportsInt | None
 """A handle as the bindings take one: an object of theirs, its number, or ``None`` (0)."""
 
-_FIRST = 0x5CDA_0000_0100  # nothing that a program would use as a small constant or an address
+_FIRST = 0x5CDA_0000_0100  # unlikely as a small constant or an address
 _STEP = 0x40
 
 

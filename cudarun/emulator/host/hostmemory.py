@@ -9,7 +9,7 @@ from __future__ import annotations
 from cudarun.emulator.host.addresses import host_bytes
 from cudarun.emulator.memory import Allocation, Freed, Memory
 
-_ANY_BASE = 1 << 21  # until the true one is known
+_ANY_BASE = 1 << 21  # until the actual one is known
 _ALIGNMENT = 16  # of an arena's base: the widest access
 
 

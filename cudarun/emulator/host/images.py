@@ -73,7 +73,7 @@ def ptx_text(image: bytes) -> str:
     if b".version" not in text:
         words = "Binary format for key='0', ident='' is not recognized"
         raise NotLoadable("INVALID_IMAGE", f"error   : {words}")
-    return text.decode("latin-1")  # what is not ASCII, the parser refuses
+    return text.decode("latin-1")  # the parser refuses non-ASCII characters
 
 
 def _ptx_of_fatbin(image: bytes) -> bytes:

@@ -32,7 +32,7 @@ NEWEST_PTX = (9, 0)
 _VERSION = re.compile(r"^[ \t]*\.version[ \t]+(\d+)\.(\d+)", re.MULTILINE)
 _TARGET = re.compile(r"(?:sm|compute)_(\d+)[af]?")
 _TARGET_LINE = re.compile(r"^[ \t]*\.target\b", re.MULTILINE)
-# The architectures that PTX 9.0 has names for (PTX ISA, section 11.1.2, .target).
+# The architectures of PTX 9.0 (PTX ISA, section 11.1.2, .target).
 _ARCHITECTURES = frozenset(
     {
         *(10, 11, 12, 13, 20, 30, 32, 35, 37, 50, 52, 53, 60, 61, 62, 70, 72, 75, 80, 86, 87, 88),
@@ -46,15 +46,14 @@ _BUFFERS = {
         CUjit_option.CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES,
     ),
 }
-# What there is nothing to do for: every text is compiled as these options ask, whatever they say.
-# Lines of the source are always kept, the code can be anywhere, PTX is preferred since there is
-# nothing else, and any block that the kernel allows can be launched.
-_ALWAYS_HONOURED = frozenset(
+# Options that are satisfied with any value: source lines are always kept, code is always position
+# independent, PTX is always preferred, and any block that the kernel allows can be launched.
+_ALWAYS_HONORED = frozenset(
     {
-        CUjit_option.CU_JIT_WALL_TIME,  # the bindings drop what would be written
+        CUjit_option.CU_JIT_WALL_TIME,  # the bindings discard the output
         CUjit_option.CU_JIT_TARGET,  # see `for_another_device`
         CUjit_option.CU_JIT_TARGET_FROM_CUCONTEXT,
-        CUjit_option.CU_JIT_THREADS_PER_BLOCK,  # a GPU's driver takes any number, too
+        CUjit_option.CU_JIT_THREADS_PER_BLOCK,  # a GPU's driver accepts any number, too
         CUjit_option.CU_JIT_FALLBACK_STRATEGY,
         CUjit_option.CU_JIT_GENERATE_DEBUG_INFO,
         CUjit_option.CU_JIT_GENERATE_LINE_INFO,
@@ -62,22 +61,22 @@ _ALWAYS_HONOURED = frozenset(
         CUjit_option.CU_JIT_NEW_SM3X_OPT,
         CUjit_option.CU_JIT_FAST_COMPILE,
         CUjit_option.CU_JIT_POSITION_INDEPENDENT_CODE,
-        *newer_jit_options(),  # how many threads compile, and load
+        *newer_jit_options(),  # number of compiling and loading threads
         *(option for pair in _BUFFERS.values() for option in pair),
     }
 )
-# What is about how fast machine code is: the result is the same, and the log says so.
+# Options about the speed of machine code: they have no effect, which the log states.
 _WITHOUT_EFFECT = {
     CUjit_option.CU_JIT_OPTIMIZATION_LEVEL: "PTX is run as it is written",
     CUjit_option.CU_JIT_CACHE_MODE: "the emulated device has no caches",
     CUjit_option.CU_JIT_MIN_CTA_PER_SM: "the emulated device allocates no registers",
 }
 _HIGHEST_OPTIMIZATION = 4
-# For the architecture itself, which is what drivers compile for, ptxas takes static arrays of all
-# that a block can opt in to; nvcc's -arch=sm_90 keeps to 48 KiB.
+# For the device's own architecture, as in a driver, ptxas accepts static arrays up to the opt-in
+# maximum; with nvcc's -arch=sm_90 up to 48 KiB.
 _MOST_SHARED = attribute_value("MAX_SHARED_MEMORY_PER_BLOCK_OPTIN")
 _OWN_TARGET = 10 * CAPABILITY[0] + CAPABILITY[1]
-# What cuLinkAddData refuses: it belongs to the whole link.
+# Options of a whole link, which cuLinkAddData refuses.
 _OF_THE_WHOLE = frozenset(
     {option for pair in _BUFFERS.values() for option in pair}
     | {
@@ -86,7 +85,7 @@ _OF_THE_WHOLE = frozenset(
         CUjit_option.CU_JIT_TARGET_FROM_CUCONTEXT,
     }
 )
-# What no part of a link takes (driver API, CUjit_option): a linker wants code that matches exactly.
+# Not valid for links (driver API, CUjit_option): a linker requires code that matches exactly.
 _OF_NO_LINK = CUjit_option.CU_JIT_FALLBACK_STRATEGY
 
 
@@ -116,7 +115,7 @@ class DriverJitOptions:
         """Refuse an option by name, or log that it has no effect."""
         if option is CUjit_option.CU_JIT_MAX_REGISTERS and value == 0:
             raise Refusal("INVALID_VALUE", f"{option.name} of 0")  # as a GPU's driver does
-        if option in _ALWAYS_HONOURED or not (why := _why_not(option, value)):
+        if option in _ALWAYS_HONORED or not (why := _why_not(option, value)):
             if option in _WITHOUT_EFFECT:
                 words = f"{option.name} changes nothing: {_WITHOUT_EFFECT[option]}"
                 self.append("info", f"ptxas info    : {words}")
@@ -213,7 +212,7 @@ def compile_image(image: bytes, options: DriverJitOptions) -> CompiledModule:
     except PtxError as error:
         options.append("error", error.log or "")
         raise jit_refusal(error) from None
-    if options.for_another_device:  # as a GPU's driver has it: it compiles, and cannot load that
+    if options.for_another_device:  # as on a GPU: it compiles but does not load
         raise Refusal("INVALID_SOURCE", f"the code is not for sm_{_OWN_TARGET}")
     if options.verbose:
         options.append("info", information(compiled.program))

@@ -32,7 +32,7 @@ _GRID = tuple(attribute_value(f"MAX_GRID_DIM_{axis}") for axis in "XYZ")
 _PORTABLE_CLUSTER = 8
 _LARGEST_CLUSTER = 16
 
-# Launch attributes that change no result and no order here.
+# Launch attributes that affect neither results nor order.
 _WITHOUT_EFFECT = frozenset(
     {
         LaunchAttribute.CU_LAUNCH_ATTRIBUTE_IGNORE,

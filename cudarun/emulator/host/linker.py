@@ -77,7 +77,7 @@ class LinkInput:
         self.items = tuple(_items(text, self.module))
         self._uses = Counter(t.text for t in tokenize(text) if t.kind is TokenKind.NAME)
         if not any(self.wanted()):
-            compile_text(text)  # its errors, with its own line numbers
+            compile_text(text)  # raises its errors, with its own line numbers
 
     def symbols(self) -> Iterator[DeclaredSymbol]:
         """Yield all declared symbols."""
@@ -88,7 +88,7 @@ class LinkInput:
         """Yield the symbols that it uses and does not define."""
         own = {symbol.name for symbol in self.symbols() if symbol.defined}
         for symbol in self.symbols():
-            used = self._uses[symbol.name] > 1  # more often than in its declaration
+            used = self._uses[symbol.name] > 1  # more than in its declaration
             if used and symbol.name not in own and symbol.name not in SYSTEM_CALLS:
                 yield symbol
 
@@ -128,14 +128,14 @@ def _declared(text: str, module: tree.Module) -> dict[int, list[DeclaredSymbol]]
     statement = 0
     for variable in module.variables:
         offset = offset_of(variable.position)
-        if text[offset] == ".":  # else it is a further name in the same statement
+        if text[offset] == ".":  # else it is another name in the same statement
             statement = offset
         declared.setdefault(statement, []).append(_variable_symbol(variable))
     return declared
 
 
 def _variable_symbol(variable: tree.Variable) -> DeclaredSymbol:
-    # An unsized .extern .shared array is the block's dynamic shared memory: nobody else's.
+    # An unsized .extern .shared array is dynamic shared memory, not a symbol of another input.
     dynamic = variable.linkage == "extern" and variable.space == "shared"
     size = prod(extent or 0 for extent in variable.dimensions)
     defined = dynamic or variable.linkage != "extern"

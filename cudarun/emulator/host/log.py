@@ -33,7 +33,7 @@ class ErrorLog:
     def __init__(self) -> None:
         self._entries: deque[_Entry] = deque()
         self._size = 0
-        self.next = 0  # the number that the next entry gets
+        self.next = 0  # the number of the next entry
 
     def returning(self, call: str, result: CUresult, words: str = "") -> None:
         """Append that a call fails, preceded by its message."""

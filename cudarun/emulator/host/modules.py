@@ -60,7 +60,7 @@ class FunctionAttributes:
     ) -> None:
         self._set: dict[Attribute, int] = {}
         self._beneath = beneath
-        # A kernel that requires a block (.reqntid) is not said to take fewer threads than others.
+        # As on a GPU, .reqntid does not lower the maximum number of threads.
         threads = code.max_threads if code.required_block is None else _MOST_THREADS
         self._own: dict[Attribute, int] = {
             Attribute.CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK: threads,

@@ -19,7 +19,7 @@ _REGISTERS = attribute_value("MAX_REGISTERS_PER_MULTIPROCESSOR")
 _SHARED = attribute_value("MAX_SHARED_MEMORY_PER_MULTIPROCESSOR")
 _RESERVED_SHARED = attribute_value("RESERVED_SHARED_MEMORY_PER_BLOCK")
 _MULTIPROCESSORS = attribute_value("MULTIPROCESSOR_COUNT")
-_REGISTER_UNIT = 256  # registers are given to a warp in such pieces
+_REGISTER_UNIT = 256  # the unit in which registers are allocated to a warp
 _SHARED_UNIT = 128
 
 

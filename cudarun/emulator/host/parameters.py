@@ -149,6 +149,6 @@ def _packed_buffer(code: KernelCode, extra: int) -> bytes:
             raise Refusal("INVALID_VALUE", f"{word} is no word of extra")
     if code.parameter_bytes and (buffer == 0 or size == 0):
         raise Refusal("INVALID_VALUE", f"{code.name} has parameters, extra has no address or size")
-    # The driver takes a buffer that is too small; here what is missing is 0.
+    # The driver accepts a buffer that is too small; here missing bytes are 0.
     given = min(size, code.parameter_bytes)
     return ctypes.string_at(buffer, given).ljust(code.parameter_bytes, b"\0")

@@ -200,7 +200,7 @@ class Process:
     def show_printed(self) -> None:
         """Write text printed by kernels to the process's standard output, as the driver does."""
         text, self._printed = self._printed, bytearray()
-        # What cannot be written is lost in silence, as with the driver's printf.
+        # Output that cannot be written is dropped, as with the driver's printf.
         with contextlib.suppress(OSError), os.fdopen(_STDOUT, "wb", closefd=False) as stdout:
             stdout.write(text)
 
@@ -214,7 +214,7 @@ class Process:
             return
         if not self.fault.known:
             self.fault.known = True
-            self.log.write(self.fault.report)  # the call that says so is on its way
+            self.log.write(self.fault.report)  # the current call reports it
             self.show_printed()
         top = self.stack.top
         if of_current and (top is None or not top.alive):

@@ -44,7 +44,7 @@ _FLAGS = (
 
 _ALIGNMENT = attribute_value("TEXTURE_ALIGNMENT")
 _PITCH_ALIGNMENT = attribute_value("TEXTURE_PITCH_ALIGNMENT")
-_MOST_LINEAR = 1 << 31  # bytes: an H200's driver takes as many, four times as many it refuses
+_MOST_LINEAR = 1 << 31  # bytes: accepted by an H200's driver, which refuses four times as many
 _WIDEST = attribute_value("MAXIMUM_TEXTURE2D_LINEAR_WIDTH")
 _HIGHEST = attribute_value("MAXIMUM_TEXTURE2D_LINEAR_HEIGHT")
 _WIDEST_PITCH = attribute_value("MAXIMUM_TEXTURE2D_LINEAR_PITCH")

@@ -17,7 +17,7 @@ _WHERE: dict[str, Any] = {
     "hint": "L2::cache_hint",
     "any_order": True,
 }
-_REDUCED = {**_WHERE, "sem": "relaxed release"}  # nothing is read that could be acquired
+_REDUCED = {**_WHERE, "sem": "relaxed release"}  # they read no value that could acquire
 # Operations, and the types that each of them takes.
 _OPERATIONS = (
     ("and or xor", "b32 b64"),
@@ -28,13 +28,13 @@ _OPERATIONS = (
 _HALVES = "f16 f16x2 bf16 bf16x2"
 _EXCHANGED = "b32 b64 b128"
 _COMPARED = "b16 b32 b64 b128"
-# Of vectors: operations, with what must stand behind them; the types and lengths that they take.
+# Vector operations, with their required suffix; their types and lengths.
 _VECTORS = (
     ("add", "", "f32", "v2 v4"),
     ("add min max", ".noftz", "f16 bf16", "v2 v4 v8"),
     ("add min max", ".noftz", "f16x2 bf16x2", "v2 v4"),
 )
-# What ptxas says that operations require, in its spelling.
+# The requirements of operations, in the words of ptxas.
 _INTEGERS = ".u32 or .s32 or .u64 or .s64"
 _DEMANDS = {
     "and": ".b32 or .b64",

@@ -21,7 +21,7 @@ _INTEGER_TESTS: dict[str, Function] = {
     "lt": np.less, "le": np.less_equal, "gt": np.greater, "ge": np.greater_equal,
     "lo": np.less, "ls": np.less_equal, "hi": np.greater, "hs": np.greater_equal,
 }  # fmt: skip
-# What numpy's test gives for NaN is what PTX wants of these; the others are the opposite of one.
+# For NaN numpy's test equals PTX's for these; the others are negations of one.
 _ORDERED: dict[str, Function] = {
     "eq": np.equal, "lt": np.less, "le": np.less_equal, "gt": np.greater, "ge": np.greater_equal,
     "neu": np.not_equal,

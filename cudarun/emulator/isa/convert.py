@@ -59,7 +59,7 @@ def _to_integer(words: Words) -> Function:
     if not words["sat"]:
 
         def convert(a: Array, d: Array) -> None:
-            # Cut down first: the register may be wider, and then takes the value extended.
+            # Truncate first: a wider register takes the extended value.
             np.copyto(d, a.astype(target.dtype), casting="unsafe")
 
         def copy(a: Array, d: Array) -> None:
@@ -137,7 +137,7 @@ def _between_floats(words: Words) -> Function:
     ftz, sat, relu = (bool(words.get(word)) for word in ("ftz", "sat", "relu"))
     whole = _WHOLE.get(words.get("irnd", ""))
 
-    # Hardware takes subnormal f32 as they are on the way to f16, with .ftz too.
+    # Hardware does not flush subnormal f32 when converting to f16, even with .ftz.
     flushes = ftz and target.name != "f16"
 
     def convert(a: Array, d: Array) -> None:
@@ -178,7 +178,7 @@ def _between_floats(words: Words) -> Function:
         return narrow
     if (source.name, target.name) == ("f32", "f64") and not (sat or whole):
         return widen
-    if target.name == "f32" and not (sat or ftz or whole):  # the bits as they are, of NaN too
+    if target.name == "f32" and not (sat or ftz or whole):  # the bits unchanged, including NaN
         if source.name == "f32":
             return copy
         if source.name == "bf16":
@@ -192,7 +192,7 @@ def _to_tf32(words: Words) -> Function:
     def convert(a: Array, d: Array) -> None:
         result = to_tf32(a, mode)
         if satfinite:
-            # The value before: of infinity the largest number, and of NaN another NaN.
+            # The preceding bit pattern: the largest number for infinity, another NaN for NaN.
             result = np.where(np.isfinite(result.view(np.float32)), result, result - _LAST_TF32)
         if relu:
             result = rectified(result.view(np.float32)).view(np.uint32)

@@ -211,7 +211,7 @@ def _testp(words: Words) -> Function:
         "infinite": np.isinf,
         "number": lambda a: ~np.isnan(a),
         "notanumber": np.isnan,
-        # Zeros are normal, says the manual.
+        # By the manual, zeros are normal.
         "normal": lambda a: np.isfinite(a) & ((np.abs(a) >= np.finfo(a.dtype).tiny) | (a == 0)),
         "subnormal": lambda a: (np.abs(a) < np.finfo(a.dtype).tiny) & (a != 0),
     }

@@ -128,7 +128,7 @@ def _shf(words: Words) -> Function:
 
 # --- prmt ----------------------------------------------------------------------------------------
 
-# Which byte place ``i`` takes, by the lowest two bits ``n`` of the selector.
+# The byte that position ``i`` takes, by the lowest two bits ``n`` of the selector.
 _MODES = {
     "f4e": lambda i, n: n + i,
     "b4e": lambda i, n: (n - i) % 8,

@@ -112,8 +112,8 @@ CONTROL_FORMS = (
     "barrier.cluster.wait{.acquire}{.aligned}",
 )
 
-# Forms of instructions with rows that are refused, by example: what the manual has for sm_90 first,
-# then what it has for later architectures.
+# Examples of forms that are not implemented of instructions with rows: those for sm_90 first,
+# then those for later architectures.
 REFUSED_FORMS = tuple(
     _words("""
     fma.rn.oob.f16 fma.rn.relu.oob.bf16x2 rcp.rn.ftz.f64 vadd.u32.u32.u32.sat vmin.u32.s32.s32.max
@@ -138,7 +138,7 @@ REFUSED_FORMS = tuple(
 """)
 )
 
-# Opcodes whose tables have every form that ptxas of CUDA 13.0 takes for sm_90.
+# Opcodes with every form that ptxas of CUDA 13.0 accepts for sm_90.
 WHOLE = frozenset(
     _words("""
     add sub mul mad div rem abs neg min max sad popc clz brev cnot not and or xor sqrt rsqrt
@@ -147,7 +147,7 @@ WHOLE = frozenset(
 """)
 )
 
-# Modifiers that are in no row, of instructions and forms that are refused.
+# Modifiers without a row, of instructions and forms that are not implemented.
 _OTHER_WORDS = frozenset(
     _words("""
     oob rs e2m1 e2m3 e3m2 ue8m0 ue4m3 e2m1x2 e2m3x2 e3m2x2 ue8m0x2 ue4m3x2 e2m1x4 e4m3x4
@@ -184,7 +184,7 @@ _NAME_WORDS = frozenset(
 """)
 )
 
-# What tells, of some opcodes, forms that PTX does not have, in the words of ptxas.
+# Functions that report forms of some opcodes that PTX does not define, in the words of ptxas.
 _ILLEGAL = {
     "atom": illegal_atomic,
     "red": illegal_atomic,

@@ -22,7 +22,7 @@ _WORDS: dict[str, Any] = {
     "any_order": True,
 }
 _SHARED = "shared shared::cta shared::cluster"
-# Spaces that other threads see, which those of the strong loads and stores are.
+# Spaces shared with other threads, to which strong loads and stores are restricted.
 _SEEN: dict[str, Any] = {**_WORDS, "space": f"global {_SHARED}"}
 _MMIO: dict[str, Any] = {"sem": "relaxed", "scope": "sys"}
 _LOAD: dict[str, Any] = {

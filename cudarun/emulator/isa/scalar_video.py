@@ -158,7 +158,7 @@ def _scalars(
 
 
 FORMS: tuple[InstructionForm, ...] = tuple(_rows())
-# What PTX has behind their types.
+# Modifiers after the types.
 _OWN_WORDS: dict[str, str] = {
     **dict.fromkeys(_OPERATIONS, "sat add min max"),
     **dict.fromkeys(("vshl", "vshr"), "sat add min max clamp wrap"),

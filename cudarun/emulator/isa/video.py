@@ -58,7 +58,7 @@ def _chosen(a: Array, b: Array, count: int, kind: str, selector: str) -> Array:
     return both[:, [int(part) for part in selector[:0:-1]]]
 
 
-# The selectors that operands without one have, by the count of parts.
+# The default selectors, by the number of parts.
 _DEFAULTS = {
     2: (("a", "h10"), ("b", "h32")),
     4: (("a", "b3210"), ("b", "b7654")),

@@ -12,7 +12,7 @@ _MMA = "wgmma.mma_async.sync.aligned.shape"
 _REST = "b-desc:b64, scale-d:pred"
 _SCALES = f"{_REST}, imm-scale-a:int, imm-scale-b:int"
 _SIZES = range(8, 257, 8)
-# Of integers, from 32 on only every other one (the manual leaves out two that ptxas takes).
+# For integers, from 32 on only every other one (the manual omits two that ptxas accepts).
 _INTEGER_SIZES = (n for n in _SIZES if n <= 32 or n % 16 == 0)
 _FP8 = "e4m3 e5m2"
 _BYTES = "s8 u8"
@@ -31,13 +31,13 @@ def _mma(operands: str, shape: str, d: str, a: str, b: str) -> InstructionForm:
 
 
 def _integers(operands: str) -> InstructionForm:
-    # The manual has .satfinite behind the shape in its syntax and last in its examples.
+    # The manual has .satfinite after the shape in its syntax and last in its examples.
     return form(f"{_MMA}{{.sat}}.dtype.atype.btype{{.satfinite}}  {operands}", action=MultiplyAsync,
                 shape=_K32_OF_INTEGERS, sat="satfinite", dtype="s32", atype=_BYTES,
                 btype=_BYTES)  # fmt: skip
 
 
-# Registers of pairs of f16 stand for any 32 untyped bits: so ptxas has it.
+# As with ptxas, registers of f16 pairs are any 32 untyped bits.
 FORMS: tuple[InstructionForm, ...] = (
     form("wgmma.fence.sync.aligned", action=NothingPending),
     form("wgmma.commit_group.sync.aligned", action=NothingPending),

@@ -189,7 +189,7 @@ class Access:
         offsets = self._offsets(active, addresses, 0 if self._own_space else region.base)
         bits = int(np.bitwise_or.reduce(offsets))
         limit = region.size - self.bytes
-        # The union of bits is no smaller than any offset, and shows every misaligned one.
+        # The bitwise OR is at least as large as every offset, and misaligned if any is.
         if bits & (self.bytes - 1) or (bits > limit and int(offsets.max()) > limit):
             return None
         return self._piece(active, region, offsets)
@@ -234,7 +234,7 @@ class Access:
             inside = np.ones_like(wrong) if self._own_space else offsets < WINDOW_BYTES
             unclaimed &= ~inside
             starts = None if section.starts is None else active.per_lane(section.starts)
-            if section.name == "shared":  # of a cluster of one block too, by an address of mapa
+            if section.name == "shared":  # also of a cluster of one block, with an address of mapa
                 offsets, starts = other_blocks(active, offsets)
             if section.size < self.bytes or (self.writes and section.name == "param"):
                 wrong |= inside
@@ -247,7 +247,7 @@ class Access:
                 unclaimed &= ~inside
                 wrong |= inside & ~self._in_allocations(memory, wide)
                 pieces.append(self._part(memory, wide - np.uint64(memory.base), inside, None))
-        # Of an address in nobody's memory, hardware does not say that it is misaligned.
+        # Hardware does not report misalignment of an address outside all memory.
         misaligned = ((wide & np.uint64(self.bytes - 1)) != 0) & ~unclaimed
         bad = wrong | unclaimed | misaligned
         if bad.any():

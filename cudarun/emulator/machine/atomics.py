@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 Array = npt.NDArray[Any]
 Combine = Callable[[Array, Array], Array]
 
-_SMALL = 2.0**-100  # sums of nothing smaller are never subnormal
+_SMALL = 2.0**-100  # sums of larger addends are never subnormal
 _SIXTEEN_BYTES = np.dtype([("low", np.uint64), ("high", np.uint64)])
 
 
@@ -77,7 +77,7 @@ class Atomic(MemoryAction):
                 scope=words.get("scope") or "gpu",
             ),
         )
-        # Sums in global memory are those of the memory's own adders; shared memory has none.
+        # Sums in global memory are computed by the memory unit; shared memory has no adders.
         adder = self.operation == "add" and "shared" not in self.space
         self._adder = self.type.name if adder and self.type.name in ("f32", "f64") else ""
         self._combine = combination(self.operation, self.type, self._adder)
@@ -331,7 +331,7 @@ def _float_combination(operation: str, ptx_type: Type, adder: str) -> Combine:
                 total = held + b
             if number_format == "f32":
                 canonical(total)
-            elif adder and np.isnan(total).any():  # a NaN stays what it is, signalling or not
+            elif adder and np.isnan(total).any():  # NaN are unchanged, signaling or not
                 total = np.where(np.isnan(held), held, np.where(np.isnan(b), b, total))
             return total
 

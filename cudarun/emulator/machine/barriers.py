@@ -116,7 +116,7 @@ class Barriers:
         arrived = threads.warp_bits(_together(here))
         living = threads.warp_bits(np.flatnonzero(self.batch.alive))
         missing = living & ~arrived
-        # Hardware counts by warps: a warp whose living lanes are all here counts as 32.
+        # Hardware counts by warps: a warp whose live lanes have all arrived counts as 32.
         whole = (arrived != 0) & (missing == 0)
         counts = np.where(whole, WARP, population(arrived)).reshape(-1, threads.warps)
         total = counts.sum(axis=1)

@@ -34,7 +34,7 @@ class Branch(Terminator):
     """``@p bra``, and the branch around any other guarded instruction."""
 
     def __init__(self, condition: RegisterUse, target: int, otherwise: int, site: Site) -> None:
-        # The condition is bound as it lies in its slot, so a negation swaps the ways.
+        # The condition is bound without negation, so a negation swaps the targets.
         if condition.negated:
             target, otherwise = otherwise, target
             condition = RegisterUse(condition.slot, condition.type)

@@ -26,7 +26,7 @@ Array = npt.NDArray[Any]
 STEPS = 256
 """Steps from the middle of a texel to that of the next: a weight has 8 bits of fraction."""
 
-_GUARD = 4  # bits below the last of the largest texel that the others keep
+_GUARD = 4  # bits kept below the last bit of the largest texel
 
 
 def filtered(corners: Array, kind: np.dtype[np.generic], right: Array, below: Array) -> Array:
@@ -69,7 +69,7 @@ def _sums_of_integers(corners: Array, weights: Array, kind: np.dtype[np.generic]
 
 
 def _sums_of_floats(corners: Array, weights: Array, kind: np.dtype[np.generic]) -> Array:
-    # What has no weight is not there, were it infinite or NaN.
+    # Texels of weight 0 are ignored, even infinite ones or NaN.
     held = np.where(weights > 0, corners.astype(np.float64), 0.0)
     finite = np.isfinite(held).all(axis=0)
     numbers = np.where(finite, held, 0.0)

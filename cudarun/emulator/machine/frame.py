@@ -42,7 +42,7 @@ Array = npt.NDArray[Any]
 Entry = tuple[Callable[..., object], tuple[object, ...]]
 
 _CODE_KEPT = 512
-_STAGGER = 5 * 64  # registers that begin on the same cache set would push each other out
+_STAGGER = 5 * 64  # registers that begin in the same cache set would evict each other
 
 
 @dataclass(frozen=True, slots=True)
@@ -274,7 +274,7 @@ class _RegisterView:
     def _broadcast(self, values: Array) -> Array:
         if len(values) == self.width:
             return values
-        # What numpy.broadcast_to does, eight times as fast; every operand is bound by it.
+        # The same as numpy.broadcast_to, eight times as fast; used to bind every operand.
         shape = (self.width, *values.shape[1:])
         array = np.ndarray(shape, values.dtype, values, 0, (0, *values.strides[1:]))
         array.flags.writeable = False

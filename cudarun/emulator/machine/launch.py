@@ -33,7 +33,7 @@ DEFAULT_PRINTF_FIFO = 8650752
 _LOCAL_LIMIT = 512 << 10
 _LARGEST_BATCH = 1 << 16
 _SMALLEST_BATCH = 1 << 10
-_REGISTER_BYTES = 8 << 20  # of one batch: about what stays in the caches near a core
+_REGISTER_BYTES = 8 << 20  # of one batch: about the size of a core's caches
 _RECURSIVE_BATCH = 1 << 11
 
 
@@ -153,7 +153,7 @@ class Launch:
             "%cluster_nctarank": self.cluster_blocks,
             "%current_graph_exec": 0,
             **{f"%envreg{number}": 0 for number in range(32)},
-            # Where the cooperative groups header looks for the barrier of a grid.
+            # Read by the cooperative groups header to find the barrier of a grid.
             "%envreg1": self.grid_workspace >> 32,
             "%envreg2": self.grid_workspace & 0xFFFFFFFF,
         }

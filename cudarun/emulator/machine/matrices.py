@@ -62,7 +62,7 @@ def numbers(bits: Array, ptx_type: Type) -> Array:
     if ptx_type.kind is not TypeKind.FLOAT:
         return bits.astype(np.int64)
     if ptx_type.name == "tf32":
-        kept = bits.view(np.uint32) & np.uint32(0xFFFFE000)  # the other bits do not count
+        kept = bits.view(np.uint32) & np.uint32(0xFFFFE000)  # the other bits are ignored
         return kept.view(np.float32).astype(np.float64)
     if ptx_type.name in ("f32", "f64"):
         return bits.astype(np.float64)

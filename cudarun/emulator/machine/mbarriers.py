@@ -25,7 +25,7 @@ Array = npt.NDArray[Any]
 Arrays = tuple[Array, ...]
 
 _COUNT = (1 << 20) - 1
-_PENDING, _BYTES, _PHASE = 20, 40, 63  # where the fields begin; the expected count is the lowest
+_PENDING, _BYTES, _PHASE = 20, 40, 63  # first bits of the fields; the expected count is the lowest
 _NO_BYTES = 1 << 21
 _CHUNK = 16  # bytes, of which bulk copies take multiples
 _WORD = np.dtype(np.uint64)
@@ -243,7 +243,7 @@ class BulkCopy(_Change):
         )
         self.reports = bool(rest)
         self.within_cluster = self.reports and origin.startswith("shared")
-        if self.reports:  # who sees the bytes counted sees them written
+        if self.reports:  # threads that see the completed bytes also see the data
             self.accesses += (_object(words, to, 2, order="acq_rel"),)
 
     def __call__(self, active: Active, sources: Arrays, destinations: Arrays) -> None:

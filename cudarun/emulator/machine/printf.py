@@ -19,7 +19,7 @@ _CONVERSION = re.compile(
 )
 _FLOATS = "eEfFgGaA"
 _WIDE = {b"l", b"ll", b"j", b"z", b"t"}
-_RECORD_BYTES = 32  # what one call takes in the buffer beside its text
+_RECORD_BYTES = 32  # bytes per call in the buffer besides its text
 
 
 class PrintBuffer:

@@ -167,7 +167,7 @@ class Texture:
 
     def _filtered(self, texels: Texels, scaled: list[Array]) -> Array:
         """Return filtered texels, weighted by the distance of a position from their centers."""
-        # The nearest step; from the middle between two, the next.
+        # The nearest step; ties round up.
         steps = [np.floor(place * STEPS - STEPS / 2 + 0.5).astype(np.int64) for place in scaled]
         corners = [
             self._values(texels, [steps[0] // STEPS + right, steps[1] // STEPS + below], self.modes)
@@ -187,7 +187,7 @@ class Texture:
             mode = AddressMode.BORDER if modes is None else modes[dimension]
             if mode is AddressMode.BORDER:
                 outside |= (place < 0) | (place >= size)
-            elif mode is AddressMode.WRAP and self.linear:  # the neighbor of the last is the first
+            elif mode is AddressMode.WRAP and self.linear:  # the last texel's neighbor is the first
                 place = place % size
             inside.append(np.clip(place, 0, size - 1))
         lanes = np.flatnonzero(~outside)

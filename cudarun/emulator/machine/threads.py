@@ -21,7 +21,7 @@ WARP = 32
 WARPGROUP = 4 * WARP
 """Threads of four warps that follow each other, the first one's rank a multiple of four."""
 
-_LEAST_LANES = 32  # arrays of one item stand for values that all lanes share
+_LEAST_LANES = 32  # arrays of one item are values that all lanes share
 
 
 class Threads:

@@ -43,7 +43,7 @@ def odd_f32(s: Array, e: Array) -> Array:
     bits = nearest.view(np.int32).copy()
     difference = np.where(s != back, s - back, e)
     inexact = (difference != 0) & np.isfinite(s)
-    outward = np.signbit(difference) != np.signbit(s)  # rounding went away from zero
+    outward = np.signbit(difference) != np.signbit(s)  # rounded away from zero
     bits -= (inexact & outward).astype(np.int32)
     bits |= inexact.astype(np.int32)
     return bits.view(np.float32)

@@ -17,11 +17,11 @@ from cudarun.emulator.numerics.temporaries import temporaries
 Array = npt.NDArray[Any]
 
 _SMALLEST_NORMAL = 2.0**-126
-_TAIL = np.uint64(0x1FFFFFFF)  # the bits of an f64 that an f32 has not
+_TAIL = np.uint64(0x1FFFFFFF)  # the bits of an f64 that an f32 lacks
 _HALFWAY = np.uint64(0x10000000)
 
 _SPLITTER = 134217729.0  # 2**27 + 1
-_LARGE, _SMALL = 2.0**960, 2.0**-900  # between these no part of a product over- or underflows
+_LARGE, _SMALL = 2.0**960, 2.0**-900  # no part of a product over- or underflows in between
 
 
 @temporaries("f64", "f64", "u64", "pred")
@@ -61,7 +61,7 @@ def fused_f64(
     lanes = exact = None
     if not all(_is_ordinary(value, t) for value in (a, b, c, p)):
         lanes, exact = _out_of_the_ordinary(a, b, c, p)
-    # e: what the product left off
+    # e: the rounding error of the product
     _split(a, h, k, t)
     _split(b, s, u, t)
     np.multiply(h, s, out=e)
@@ -93,7 +93,7 @@ def _out_of_the_ordinary(a: Array, b: Array, c: Array, p: Array) -> tuple[Array,
     sizes = np.abs(np.stack(np.broadcast_arrays(a, b, c, p)))
     strange = ~((sizes <= _LARGE) & ((sizes >= _SMALL) | (sizes == 0))).all(axis=0)
     strange |= (p == 0) & (a != 0) & (b != 0)
-    nothing = (p == 0) & (c == 0) & ~strange  # only the sign of the zero is in question
+    nothing = (p == 0) & (c == 0) & ~strange  # only the sign of the zero is undetermined
     result = p + c
     lanes = np.flatnonzero(strange)
     result[lanes] = rounding.fused_f64(a[lanes], b[lanes], c[lanes], rounding.NEAREST)

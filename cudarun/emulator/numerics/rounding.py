@@ -125,7 +125,7 @@ def quotient_f32(a: Array, b: Array, mode: str) -> Array:
     quotient = a / b
     if mode == NEAREST:
         return quotient
-    # a - quotient * b is exact in f64; its sign with that of b tells on which side it lies.
+    # a - quotient * b is exact in f64; its sign and that of b give the sign of the error.
     rest = a.astype(np.float64) - quotient.astype(np.float64) * b.astype(np.float64)
     sign = np.sign(rest) * np.where(np.signbit(b), -1.0, 1.0)
     sign = np.where(np.isinf(quotient), -np.sign(quotient), sign)
@@ -220,7 +220,7 @@ def fused_f64(a: Array, b: Array, c: Array, mode: str) -> Array:
     risky = (sizes > _SAFE_HIGH).any(axis=0) | small.any(axis=0) | underflow | (head == 0)
     proper = np.isfinite(a) & np.isfinite(b)
     simple = ~(proper & np.isfinite(c))
-    # Infinities and NaN come from the ordinary operations; a finite product must not add its own.
+    # Infinities and NaN come from ordinary operations; a finite product must not cause any.
     result = np.where(simple, np.where(proper, c + 0.0, a * b + c), result)
     exactly = ~simple if mode != NEAREST else risky & ~simple
     for index in np.flatnonzero(exactly):

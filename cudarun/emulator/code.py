@@ -34,7 +34,7 @@ class Role(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Slot:
+class RegisterSlot:
     """One register of a function; ``size`` is the number of bytes of a ``.param`` variable."""
 
     name: str
@@ -221,7 +221,7 @@ class FunctionCode:
     """
 
     name: str
-    slots: list[Slot]
+    slots: list[RegisterSlot]
     base: int = 0
     blocks: list[BlockCode] = field(default_factory=list)
     prologue: list[Lanewise] = field(default_factory=list)

@@ -40,7 +40,7 @@ from cudarun.emulator.api import (  # noqa: F401 - each chapter adds its calls
 from cudarun.emulator.api.calls import CALLS
 from cudarun.emulator.host.process import process
 from cudarun.emulator.machine.observer import NOBODY
-from cudarun.emulator.machine.report import describe_standing
+from cudarun.emulator.machine.report import describe_thread_states
 
 if TYPE_CHECKING:
     from cudarun.emulator.detectors.findings import DetectorFinding
@@ -49,9 +49,9 @@ if TYPE_CHECKING:
 globals().update(CALLS)
 
 
-def on_progress(told: Callable[[float], object]) -> None:
-    """Call ``told`` while kernels run, with the completed part of the blocks, from 0 to 1."""
-    process.told = told
+def on_progress(callback: Callable[[float], object]) -> None:
+    """Call ``callback`` while kernels run, with the completed part of the blocks, from 0 to 1."""
+    process.on_progress = callback
 
 
 def standing() -> str | None:
@@ -60,14 +60,14 @@ def standing() -> str | None:
     A launch returns when its kernel has ended, so the caller is a signal handler or another thread.
     ``None`` if no kernel runs.
     """
-    return None if process.launch is None else describe_standing(process.launch)
+    return None if process.launch is None else describe_thread_states(process.launch)
 
 
 def watch(detect: Collection[str] = (), *, count: bool = False) -> None:
     """Observe all later launches; device memory that is allocated later is uninitialized.
 
     Args:
-        detect: What to look for: ``"race"``, ``"uninit"``.
+        detect: The detectors: ``"race"``, ``"uninit"``.
         count: Count instructions and accesses, too.
     """
     from cudarun.emulator.detectors.detector_observer import (

@@ -12,7 +12,7 @@ from cudarun.emulator.machine.batch import Batch
 from cudarun.emulator.machine.launch import DeviceTraits, Launch, LaunchConfig
 from cudarun.emulator.machine.observer import NOBODY, Observer
 from cudarun.emulator.memory import Memory
-from cudarun.emulator.program import KernelCode, Program
+from cudarun.emulator.program import KernelCode, ModuleCode
 
 _GRID_WORKSPACE = 64
 
@@ -21,7 +21,7 @@ _FIRST_DEVICE = DeviceTraits()
 
 
 def execute(
-    program: Program,
+    program: ModuleCode,
     kernel: KernelCode,
     config: LaunchConfig,
     *,
@@ -30,7 +30,7 @@ def execute(
     printf: Callable[[bytes], None],
     device: DeviceTraits = _FIRST_DEVICE,
     begun: Callable[[Launch], object] = lambda launch: None,
-    told: Callable[[float], object] = lambda done: None,
+    on_progress: Callable[[float], object] = lambda done: None,
     observer: Observer = NOBODY,
 ) -> None:
     """Run a kernel to its end.
@@ -44,7 +44,7 @@ def execute(
         printf: Called with the printed text when the kernel has ended, also by a fault.
         device: The device it runs on.
         begun: Called with the launch before it runs.
-        told: Called from time to time with the completed part of the blocks, from 0 to 1.
+        on_progress: Called from time to time with the completed part of the blocks, from 0 to 1.
         observer: Notified of the actions of the launch.
 
     Raises:
@@ -55,7 +55,7 @@ def execute(
         observer.launched(launch)
         begun(launch)
         try:
-            _run(launch, told)
+            _run(launch, on_progress)
         finally:
             printf(launch.printed.take())
 
@@ -73,7 +73,7 @@ def _grid_workspace(config: LaunchConfig, memory: Memory) -> Iterator[int]:
         memory.free(address)
 
 
-def _run(launch: Launch, told: Callable[[float], object]) -> None:
+def _run(launch: Launch, on_progress: Callable[[float], object]) -> None:
     """Run batch after batch; if one seems to wait for later blocks, start those, too."""
     size = launch.blocks_per_batch()
     begun = 0
@@ -94,4 +94,4 @@ def _run(launch: Launch, told: Callable[[float], object]) -> None:
         else:
             idle.append(batch)
             launch.ended = max(0, begun - size * len(running))
-            told(launch.ended / launch.blocks)
+            on_progress(launch.ended / launch.blocks)

@@ -11,7 +11,7 @@ class DeviceFault(Exception):
     Attributes:
         result: The number of the driver's result, ``700`` for an illegal address.
         name: Its name, ``CUDA_ERROR_ILLEGAL_ADDRESS``.
-        report: What happened where, in several lines.
+        report: A description of the fault and its location, in several lines.
     """
 
     def __init__(self, result: int, report: str) -> None:

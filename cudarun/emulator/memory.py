@@ -46,9 +46,9 @@ class Allocation:
         size: Bytes, exactly as requested.
         label: A description for reports: ``cuMemAlloc``, ``variable counter``.
         bytes: Its memory, a uint8 view of the arena.
-        live: Whether it has not been freed.
-        unwritten: A 1 for every byte that nothing has written, a 0 for the others; ``None`` where
-            nobody wants to know.
+        live: False once it has been freed.
+        unwritten: 1 for every uninitialized byte, 0 for the others; ``None`` if they are not
+            tracked.
     """
 
     base: int

@@ -84,7 +84,7 @@ class VariableCode:
 
 
 @dataclass(frozen=True, slots=True)
-class Program:
+class ModuleCode:
     """All code and variables of one module.
 
     Attributes:

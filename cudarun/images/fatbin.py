@@ -94,7 +94,7 @@ def read_entries(data: bytes, origin: str) -> tuple[Entry, ...]:
     """Return the entries of all containers in ``data``, in order.
 
     Raises:
-        ImageRefused: It is none, it is broken, or it ends too early.
+        ImageRefused: It is not a fatbin, or is damaged or truncated.
     """
     with _told_in_one_line(origin):
         return tuple(_entries(_unwrapped(data)))
@@ -104,7 +104,7 @@ def split_containers(data: bytes, origin: str) -> tuple[bytes, ...]:
     """Return each container in ``data`` separately, as a driver takes it.
 
     Raises:
-        ImageRefused: It is none, it is broken, or it ends too early.
+        ImageRefused: It is not a fatbin, or is damaged or truncated.
     """
     with _told_in_one_line(origin):
         data = _unwrapped(data)

@@ -51,7 +51,7 @@ def image_entries(data: bytes, origin: str) -> tuple[Entry, ...]:
     """Return the entries of a fatbin, a host object or an archive of those, one per target.
 
     Raises:
-        ImageRefused: It is none of these, or broken.
+        ImageRefused: It has another kind, or is damaged.
     """
     return tuple(_entries(data, origin))
 
@@ -65,7 +65,7 @@ def fatbins_in(data: bytes, origin: str) -> tuple[bytes, ...]:
     """Return the fatbins inside a host object or an archive of those, as a driver takes them.
 
     Raises:
-        ImageRefused: It is none of these, or broken.
+        ImageRefused: It has another kind, or is damaged.
     """
     return tuple(
         container

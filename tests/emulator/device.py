@@ -15,7 +15,7 @@ from cudarun.emulator.execution import execute
 from cudarun.emulator.machine.launch import DeviceTraits, LaunchConfig
 from cudarun.emulator.machine.observer import NOBODY, Observer
 from cudarun.emulator.memory import DeviceHeap, Memory
-from cudarun.emulator.program import Program
+from cudarun.emulator.program import ModuleCode
 from cudarun.ptx.parser import parse
 
 Array = npt.NDArray[Any]
@@ -23,7 +23,7 @@ HEADER = ".version 8.8\n.target sm_90\n.address_size 64\n"
 
 
 @lru_cache(maxsize=32)
-def compiled(text: str) -> Program:
+def compiled(text: str) -> ModuleCode:
     """The program of a PTX text; tests of one file share it."""
     return compile_module(parse(text))
 

@@ -1,12 +1,12 @@
 """Common parts of all driver calls: the lock, required state, error handling and results.
 
-There are three kinds, by what a fault of an earlier kernel does to them (see `host.process`):
+There are three kinds, by the effect of an earlier kernel's fault on them (see `host.process`):
 
-- `query` only reads what no fault can change: it never fails for one;
-- `enqueue` gives work to a stream: until the fault is known it succeeds and nothing happens;
-- `call` is all others: it is the one that makes the fault known. Where the current context has
-  been destroyed it tells of that instead, unless it is ``of_current=False``: it makes or ends a
-  context of its own.
+- `query` only reads state that no fault affects: it never fails because of one;
+- `enqueue` submits work to a stream: until the fault is known it succeeds without effect;
+- `call` is any other call, which makes the fault known. If the current context has been destroyed,
+  it reports that instead, unless it is ``of_current=False``: it creates or destroys contexts
+  itself.
 """
 
 from __future__ import annotations

@@ -35,7 +35,7 @@ from cudarun.emulator.machine.barriers import BarrierWait
 from cudarun.emulator.machine.control import FunctionCall
 from cudarun.emulator.machine.mbarriers import Wait
 from cudarun.emulator.machine.stack import StackAllocate
-from cudarun.emulator.machine.transfers import Load
+from cudarun.emulator.machine.transfers import MemoryLoad
 
 _COST_OF_LOADS = 1
 _COST_OF_ATOMICS = 512
@@ -228,10 +228,10 @@ def _polling_cost(block: BlockCode) -> int:
         if isinstance(operation, Action):
             action = operation.action
             waits = isinstance(action, Wait) or (
-                isinstance(action, Load) and action.accesses[0].strong
+                isinstance(action, MemoryLoad) and action.accesses[0].strong
             )
             if waits or isinstance(action, Atomic):
                 cost = _COST_OF_ATOMICS
-            elif isinstance(action, Load):
+            elif isinstance(action, MemoryLoad):
                 cost = max(cost, _COST_OF_LOADS)
     return cost

@@ -27,9 +27,9 @@ from cudarun.emulator.decode.rules import too_new, wrong_declaration
 from cudarun.emulator.decode.scope import (
     Declarations,
     LabelName,
+    NameScope,
     ParameterName,
     RegisterName,
-    Scope,
     SharedVariable,
     VectorName,
     declared_names,
@@ -53,7 +53,7 @@ class ModuleNames:
     """
 
     module: tree.Module
-    scope: Scope
+    scope: NameScope
     functions: dict[str, tree.Function]
     shared: dict[str, SharedVariable]
 
@@ -63,7 +63,7 @@ class _Item:
     """A label or an instruction with the scope and line information of its place."""
 
     statement: tree.Label | tree.Instruction
-    scope: Scope
+    scope: NameScope
     source: str | None
 
 
@@ -85,7 +85,7 @@ class FunctionDecoder:
 
     def decode(self) -> FunctionCode:
         """Return the function's code, which is meaningless if there are diagnostics."""
-        scope = Scope(self.names.scope)
+        scope = NameScope(self.names.scope)
         self._declare_parameters(scope)
         self._labels_used = set(_label_uses(self.function))
         body = self.function.body or ()
@@ -109,7 +109,7 @@ class FunctionDecoder:
 
     # --- declarations ----------------------------------------------------------------------------
 
-    def _declare_parameters(self, scope: Scope) -> None:
+    def _declare_parameters(self, scope: NameScope) -> None:
         if self.function.is_entry:
             layout = VariableLayout()
             for variable in self._sound(self.function.parameters):
@@ -121,7 +121,7 @@ class FunctionDecoder:
         self.code.parameters = self._formals(self.function.parameters, scope)
         self.code.results = self._formals(self.function.results, scope)
 
-    def _formals(self, variables: tuple[tree.Variable, ...], scope: Scope) -> tuple[int, ...]:
+    def _formals(self, variables: tuple[tree.Variable, ...], scope: NameScope) -> tuple[int, ...]:
         slots = []
         for variable in self._sound(variables):
             self.declarations.declare(variable, scope)
@@ -147,7 +147,7 @@ class FunctionDecoder:
             else:
                 self._complain(variable.position, wrong)
 
-    def _flat(self, statements: tuple[tree.Statement, ...], scope: Scope) -> Iterator[_Item]:
+    def _flat(self, statements: tuple[tree.Statement, ...], scope: NameScope) -> Iterator[_Item]:
         """Yield labels and instructions in order, entering declarations before what follows."""
         labels: set[str] = set()
         for statement in statements:
@@ -162,7 +162,7 @@ class FunctionDecoder:
         for statement in statements:
             match statement:
                 case tree.Block(inner):
-                    yield from self._flat(inner, Scope(scope))
+                    yield from self._flat(inner, NameScope(scope))
                 case tree.Variable():
                     self._declare(statement, scope)
                 case tree.LineMark(file, line):
@@ -176,7 +176,7 @@ class FunctionDecoder:
                 case tree.Instruction():
                     yield _Item(statement, scope, self._source)
 
-    def _declare(self, variable: tree.Variable, scope: Scope) -> None:
+    def _declare(self, variable: tree.Variable, scope: NameScope) -> None:
         if variable.space not in ("reg", "local", "shared", "param"):
             self._complain(
                 variable.position,
@@ -278,7 +278,7 @@ class FunctionDecoder:
         return leave(self.control, None)
 
 
-def _spelled_out(instruction: tree.Instruction, scope: Scope) -> tree.Instruction:
+def _spelled_out(instruction: tree.Instruction, scope: NameScope) -> tree.Instruction:
     """Return an instruction with vector registers replaced by their components."""
     vectors = {
         place: found.components

@@ -9,10 +9,10 @@ from cudarun.emulator.code import FunctionCode, Role
 from cudarun.emulator.decode.function import FunctionDecoder, ModuleNames
 from cudarun.emulator.decode.layout import VariableLayout, variable_code
 from cudarun.emulator.decode.rules import wrong_declaration
-from cudarun.emulator.decode.scope import Scope, SharedVariable, SymbolName, shared_variable
+from cudarun.emulator.decode.scope import NameScope, SharedVariable, SymbolName, shared_variable
 from cudarun.emulator.machine.spaces import CODE_WINDOW
 from cudarun.emulator.machine.system import SYSTEM_CALLS
-from cudarun.emulator.program import KernelCode, Program, VariableCode
+from cudarun.emulator.program import KernelCode, ModuleCode, VariableCode
 from cudarun.ptx import tree
 from cudarun.ptx.errors import PtxDiagnostic, PtxError
 
@@ -42,7 +42,7 @@ class ModuleDecoder:
         self.module = module
         self.diagnostics: list[PtxDiagnostic] = []
         self.shared: dict[str, SharedVariable] = {}
-        self.scope = Scope()
+        self.scope = NameScope()
         self.variables: dict[str, VariableCode] = {}
         self.functions: dict[str, tree.Function] = {}
         for function in module.functions:
@@ -53,7 +53,7 @@ class ModuleDecoder:
             if function.body is not None or function.name not in self.functions:
                 self.functions[function.name] = function
 
-    def decode(self) -> Program:
+    def decode(self) -> ModuleCode:
         """Return the program.
 
         Raises:
@@ -81,7 +81,7 @@ class ModuleDecoder:
             name: CODE_WINDOW + _CODE_STEP * (index + 1)
             for index, name in enumerate(self.functions)
         }
-        return Program(kernels, self.variables, addresses, code)
+        return ModuleCode(kernels, self.variables, addresses, code)
 
     def _complain(self, position: tree.Position, what: str) -> None:
         message = f"{what} is not implemented by the emulated device"
@@ -207,7 +207,7 @@ def _deepest(function: FunctionCode, code: dict[str, FunctionCode]) -> int:
     return function.frame_bytes + max(below) if below else function.local_bytes
 
 
-def compile_module(module: tree.Module) -> Program:
+def compile_module(module: tree.Module) -> ModuleCode:
     """Decode every function of a module.
 
     Raises:

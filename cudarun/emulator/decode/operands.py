@@ -31,9 +31,9 @@ from cudarun.emulator.decode.scope import (
     LabelName,
     LocalName,
     Name,
+    NameScope,
     ParameterName,
     RegisterName,
-    Scope,
     SymbolName,
 )
 from cudarun.emulator.isa.special import SPECIAL_REGISTERS, Extent
@@ -66,7 +66,7 @@ class Operands:
     """
 
     opcode: str
-    scope: Scope
+    scope: NameScope
     declarations: Declarations
     site: Site
     before: list[Operation] = field(default_factory=list)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import field
 
-from cudarun.emulator.code import Role, Slot
+from cudarun.emulator.code import RegisterSlot, Role
 from cudarun.emulator.decode.layout import VariableLayout, alignment_of, size_of
 from cudarun.emulator.isa.special import SPECIAL_REGISTERS, Extent
 from cudarun.emulator.numerics.types import TYPES, bits_of
@@ -76,15 +76,15 @@ Name = (
 
 
 @dataclass(slots=True)
-class Scope:
+class NameScope:
     """The names declared in one ``{ … }`` and in the enclosing blocks."""
 
-    outer: Scope | None = None
+    outer: NameScope | None = None
     names: dict[str, Name] = field(default_factory=dict)
 
     def find(self, name: str) -> Name | None:
         """Return the meaning of a name in this scope."""
-        scope: Scope | None = self
+        scope: NameScope | None = self
         while scope is not None:
             found = scope.names.get(name)
             if found is not None:
@@ -108,7 +108,7 @@ class Declarations:
 
     def __init__(self, function: tree.Function, shared: dict[str, SharedVariable]) -> None:
         self.function = function
-        self.slots: list[Slot] = []
+        self.slots: list[RegisterSlot] = []
         self.local = VariableLayout()
         self.shared = shared
         self.labels = 0
@@ -118,7 +118,7 @@ class Declarations:
         """Add a slot."""
         declared_type = TYPES[declared]
         ptx_type = declared_type if declared == "pred" else bits_of(declared_type.bits)
-        self.slots.append(Slot(name, ptx_type, role, size))
+        self.slots.append(RegisterSlot(name, ptx_type, role, size))
         return len(self.slots) - 1
 
     def special(self, name: str) -> RegisterName | None:
@@ -137,7 +137,7 @@ class Declarations:
             self._special[name] = self.slot(name, declared, role)
         return self._special[name]
 
-    def declare(self, variable: tree.Variable, scope: Scope) -> None:
+    def declare(self, variable: tree.Variable, scope: NameScope) -> None:
         """Enter a declaration of a function body into its scope."""
         match variable.space:
             case "reg":
@@ -162,7 +162,7 @@ class Declarations:
     def _register(self, name: str, declared: str) -> RegisterName:
         return RegisterName(self.slot(name, declared, Role.REGISTER), declared)
 
-    def _declare_vector(self, name: str, variable: tree.Variable, scope: Scope) -> None:
+    def _declare_vector(self, name: str, variable: tree.Variable, scope: NameScope) -> None:
         components = tuple(f"{name}.{letter}" for letter in "xyzw"[: variable.vector])
         scope.names[name] = VectorName(components)
         for component, other in zip(components, "rgba", strict=False):

@@ -28,7 +28,7 @@ from cudarun.emulator.detectors.vector_clocks import LogicalClock
 from cudarun.emulator.machine import lanes as lane_sets
 from cudarun.emulator.machine.access import Access, MemoryAction, Section
 from cudarun.emulator.machine.threads import place_of_thread
-from cudarun.emulator.machine.transfers import Store, split
+from cudarun.emulator.machine.transfers import MemoryStore, split
 from cudarun.emulator.memory import Allocation
 from cudarun.records import dataclass
 
@@ -247,7 +247,7 @@ class RaceDetector(Detector):
         self._overwritten.clear()
         for step, lost in self._lost:
             differs = np.ones(len(lost), dtype=np.bool_)
-            if isinstance(action, Store):
+            if isinstance(action, MemoryStore):
                 rows = lost if step.rows is None else step.rows[lost]
                 given = _stored(action, sources, rows)
                 start = step.place * step.shadow.unit
@@ -296,7 +296,7 @@ def _threads(words: Array) -> Array:
     return words.view(np.uint32)[::2]
 
 
-def _stored(action: Store, sources: Arrays, rows: Indices) -> Array:
+def _stored(action: MemoryStore, sources: Arrays, rows: Indices) -> Array:
     """Return the bytes that lanes store, a row each."""
     columns = split(sources[1 : 1 + action.count], action.elements)
     values = np.empty((len(rows), len(columns)), dtype=action.accesses[0].dtype)

@@ -63,7 +63,7 @@ class MemoryTraffic:
 
 
 @dataclass(slots=True)
-class BankConflicts:
+class BankConflictCount:
     """Shared memory accesses of warps, and their serialization by bank conflicts.
 
     Attributes:
@@ -91,7 +91,7 @@ class Statistics:
     branches: int = 0
     divergent: int = 0
     traffic: dict[str, MemoryTraffic] = field(default_factory=dict)
-    banks: dict[Site, BankConflicts] = field(default_factory=dict)
+    banks: dict[Site, BankConflictCount] = field(default_factory=dict)
 
 
 class StatisticsCounter(Detector):
@@ -141,7 +141,7 @@ class StatisticsCounter(Detector):
                 sectors = (part.offsets + part.region.base) >> _SECTOR_BITS
                 traffic.sectors += int(np.count_nonzero(_different(sectors[:, None], slots)[1]))
             elif space == "shared":
-                conflicts = self._statistics.banks.setdefault(site, BankConflicts())
+                conflicts = self._statistics.banks.setdefault(site, BankConflictCount())
                 _count_turns(conflicts, part.offsets, access.bytes, slots)
 
 
@@ -191,7 +191,7 @@ def _different(values: Array, slots: Array) -> tuple[Array, Array]:
     return rows, new
 
 
-def _count_turns(conflicts: BankConflicts, offsets: Array, size: int, slots: Array) -> None:
+def _count_turns(conflicts: BankConflictCount, offsets: Array, size: int, slots: Array) -> None:
     """Return the largest number of words in one bank, of lanes that are served together."""
     first = offsets // _BANK_BYTES
     words = first[:, None] + np.arange(max(size // _BANK_BYTES, 1))

@@ -30,7 +30,7 @@ def address_of(data: HostPointer) -> int:
     """Return the host address of ``data``: a number, ``None`` (0), or a buffer.
 
     Raises:
-        TypeError: It is none of these, or a buffer with holes.
+        TypeError: It has another type, or is a buffer that is not contiguous.
     """
     if data is None:
         return 0

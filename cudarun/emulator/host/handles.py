@@ -62,7 +62,7 @@ def handle_value(handle: Handle) -> int:
     """Return the number in a handle object, an int, or ``None`` (0), as the bindings take them.
 
     Raises:
-        TypeError: It is none of these.
+        TypeError: It has another type.
     """
     if handle is None:
         return 0

@@ -25,9 +25,9 @@ class RegisteredMemory(Memory):
     """A range of the program's own memory, as one allocation.
 
     Args:
-        address: Where it begins.
+        address: The host address.
         size: Its bytes.
-        label: What a report calls it.
+        label: A description for reports.
     """
 
     def __init__(self, address: int, size: int, *, label: str) -> None:

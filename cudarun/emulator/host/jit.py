@@ -21,7 +21,7 @@ from cudarun.emulator.host.images import NotLoadable, ptx_text
 from cudarun.emulator.host.occupancy import registers_per_thread
 from cudarun.emulator.host.refusal import Refusal
 from cudarun.emulator.machine.system import SYSTEM_CALLS
-from cudarun.emulator.program import Program
+from cudarun.emulator.program import ModuleCode
 from cudarun.ptx import tree
 from cudarun.ptx.errors import PtxDiagnostic, PtxError
 from cudarun.ptx.parser import parse
@@ -192,7 +192,7 @@ class CompiledModule:
         system_calls: The device runtime functions that it uses: ``vprintf``, ``malloc``, …
     """
 
-    program: Program
+    program: ModuleCode
     architecture: int
     system_calls: frozenset[str]
 
@@ -329,7 +329,7 @@ def _symbols(operands: tuple[tree.Operand, ...]) -> Iterator[str]:
             yield from _symbols(operand.elements)
 
 
-def information(program: Program) -> str:
+def information(program: ModuleCode) -> str:
     """Return the output of ``ptxas --verbose`` for a program."""
     used = {"global": 0, "const": 0}
     for variable in program.variables.values():

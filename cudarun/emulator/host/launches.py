@@ -140,7 +140,7 @@ def launch(
             printf=process.printed,
             device=device.traits,
             begun=process.begun,
-            told=process.told,
+            on_progress=process.on_progress,
             observer=process.observer,
         )
 

@@ -20,7 +20,7 @@ from cudarun.emulator.host.jit import CompiledModule
 from cudarun.emulator.host.occupancy import registers_per_thread
 from cudarun.emulator.host.refusal import Refusal
 from cudarun.emulator.memory import Memory, OutOfMemory
-from cudarun.emulator.program import KernelCode, Program, VariableCode
+from cudarun.emulator.program import KernelCode, ModuleCode, VariableCode
 from cudarun.records import dataclass
 
 _DEFAULT_SHARED = attribute_value("MAX_SHARED_MEMORY_PER_BLOCK")
@@ -182,7 +182,7 @@ class LoadedModule:
         return FunctionAttributes(code, self.compiled.architecture, beneath)
 
     @property
-    def program(self) -> Program:
+    def program(self) -> ModuleCode:
         """The code of the module."""
         return self.compiled.program
 
@@ -218,7 +218,7 @@ class ModuleVariables:
 
     def __init__(
         self,
-        program: Program,
+        program: ModuleCode,
         memory: Memory,
         host_memory: HostMemory,
         library: LoadedLibrary | None = None,
@@ -375,9 +375,9 @@ class LoadedLibrary:
         self._managed.release()
 
 
-def _managed_part(compiled: CompiledModule | Refusal) -> Program:
+def _managed_part(compiled: CompiledModule | Refusal) -> ModuleCode:
     if isinstance(compiled, Refusal):
-        return Program({}, {})
+        return ModuleCode({}, {})
     program = compiled.program
     managed = {name: code for name, code in program.variables.items() if code.managed}
-    return Program({}, managed, program.functions)
+    return ModuleCode({}, managed, program.functions)

@@ -70,7 +70,7 @@ def dynamic_shared_for(code: KernelCode, blocks: int, threads: int, most: int) -
         code: The kernel.
         blocks: Of the grid.
         threads: Of a block.
-        most: What the kernel may have: ``CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES``.
+        most: The kernel's limit: ``CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES``.
     """
     if blocks_per_multiprocessor(code, threads, 0) < blocks:
         return 0

@@ -46,7 +46,7 @@ class Process:
     """The devices and every object that a program has created on them.
 
     Attributes:
-        told: Called from time to time with the completed part of a running kernel, from 0 to 1.
+        on_progress: Called from time to time with the completed part of a kernel, from 0 to 1.
         observer: Notified of the actions of kernels.
         launch: The running launch.
     """
@@ -69,7 +69,7 @@ class Process:
         self.pools: tuple[DevicePools, ...] = ()
         self.fault: Fault | None = None
         self._printed = bytearray()
-        self.told: Callable[[float], object] = lambda done: None
+        self.on_progress: Callable[[float], object] = lambda done: None
         self.observer: Observer = NOBODY
         self.launch: Launch | None = None
 

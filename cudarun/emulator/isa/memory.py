@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from cudarun.emulator.isa.form import InstructionForm, form
-from cudarun.emulator.machine.transfers import AsynchronousCopy, Load, NoEffect, Store
+from cudarun.emulator.machine.transfers import AsynchronousCopy, MemoryLoad, MemoryStore, NoEffect
 
 _TYPES = "b8 b16 b32 b64 b128 u8 u16 u32 u64 s8 s16 s32 s64 f32 f64"
 _WORDS: dict[str, Any] = {
@@ -27,13 +27,13 @@ _SEEN: dict[str, Any] = {**_WORDS, "space": f"global {_SHARED}"}
 _MMIO: dict[str, Any] = {"sem": "relaxed", "scope": "sys"}
 _LOAD: dict[str, Any] = {
     **_WORDS,
-    "action": Load,
+    "action": MemoryLoad,
     "space": f"global {_SHARED} local const param param::entry param::func",
     "cop": "ca cg cs lu cv",
 }
 _STORE: dict[str, Any] = {
     **_WORDS,
-    "action": Store,
+    "action": MemoryStore,
     "space": f"global {_SHARED} local param param::func",
     "cop": "wb cg cs wt",
 }

@@ -21,10 +21,10 @@ from cudarun.emulator.code import (
     KernelParameterUse,
     Operation,
     ParameterUse,
+    RegisterSlot,
     RegisterUse,
     Role,
     SinkUse,
-    Slot,
     SymbolUse,
     Use,
 )
@@ -329,13 +329,13 @@ def each(slots: int) -> list[int]:
     return found
 
 
-def _bytes_per_lane(slot: Slot) -> int:
+def _bytes_per_lane(slot: RegisterSlot) -> int:
     if slot.role is Role.PARAMETER:
         return slot.size
     return slot.type.bytes if slot.role is Role.REGISTER else 0
 
 
-def _storage(slot: Slot, memory: Array) -> Array:
+def _storage(slot: RegisterSlot, memory: Array) -> Array:
     if slot.role is Role.PARAMETER:
         return memory.reshape(-1, slot.size) if slot.size else memory.reshape(-1, 1)
     if slot.type.kind is TypeKind.PREDICATE:

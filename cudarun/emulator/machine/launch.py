@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from cudarun.emulator.machine.textures import Texture
     from cudarun.emulator.machine.threads import Threads
     from cudarun.emulator.memory import DeviceHeap, Memory
-    from cudarun.emulator.program import KernelCode, Program
+    from cudarun.emulator.program import KernelCode, ModuleCode
 
 Array = npt.NDArray[Any]
 
@@ -97,7 +97,7 @@ class Launch:
 
     def __init__(
         self,
-        program: Program,
+        program: ModuleCode,
         kernel: KernelCode,
         config: LaunchConfig,
         memories: Sequence[Memory],

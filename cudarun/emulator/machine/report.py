@@ -63,7 +63,7 @@ def describe_deadlock(batch: Batch) -> DeviceFault:
     return DeviceFault(719, "\n".join([head, *_parked(batch)]))
 
 
-def describe_standing(launch: Launch) -> str:
+def describe_thread_states(launch: Launch) -> str:
     """Return the states of the threads at this moment, between any two instructions.
 
     Diverged threads wait at different instructions; those with the most threads are listed.

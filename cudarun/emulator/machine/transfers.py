@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 Array = npt.NDArray[Any]
 
 
-class Load(MemoryAction):
+class MemoryLoad(MemoryAction):
     """``ld``: the destinations are the elements of the vector, in registers that may be wider."""
 
     def __init__(self, words: Words) -> None:
@@ -40,7 +40,7 @@ class Load(MemoryAction):
                     np.copyto(column, part.take(index), casting="unsafe")
 
 
-class Store(MemoryAction):
+class MemoryStore(MemoryAction):
     """``st``: if several lanes store to one address the last one wins."""
 
     def __init__(self, words: Words) -> None:

@@ -304,8 +304,8 @@ def test_patience_ends_without_any() -> None:
 
 
 def test_starting_does_not_count_for_the_time_limit() -> None:
-    with started(partial(time.sleep, 0.5)) as worker:
-        worker.submit(_pause, 0.2)
+    with started(signal.pause) as worker:
+        worker.submit(_pause, 0.1)
         assert settle([worker], patience=0.3) == []
 
 

@@ -11,6 +11,7 @@ import pytest
 
 from cudarun.session.workers.program import Program
 from cudarun.session.workers.shared_file import SharedFile
+from tests.support.processes import PATIENCE, wait_for_end
 
 
 def python(code: str, *arguments: str) -> list[str]:
@@ -20,7 +21,7 @@ def python(code: str, *arguments: str) -> list[str]:
 def test_its_status_and_its_output() -> None:
     with SharedFile() as output:
         with Program(python("print('hello'); exit(3)"), stdout=output.fileno()) as program:
-            assert program.wait(60) == 3
+            assert program.wait(PATIENCE) == 3
         assert output.read() == b"hello\n"
 
 
@@ -50,12 +51,7 @@ def test_at_its_limit_it_is_killed_with_all_that_it_started(tmp_path: Path) -> N
 
     with Program(python(code)) as program:
         assert program.wait(0.1, child_is_there) is None
-    stat = Path(f"/proc/{pid.read_text()}/stat")
-    for _ in range(1000):
-        if not stat.exists() or stat.read_text().rpartition(")")[2].split()[0] == "Z":
-            return
-        time.sleep(0.01)
-    raise AssertionError("the child is still there")
+    wait_for_end(int(pid.read_text()))
 
 
 def test_a_later_phase_has_the_limit_by_itself() -> None:
@@ -78,6 +74,6 @@ def test_a_shared_file_has_no_name_and_takes_what_others_write(tmp_path, monkeyp
     with SharedFile() as file:
         code = "import sys; open(sys.argv[1], 'wb').write(b'x' * 5)"
         with Program(python(code, file.path)) as program:
-            assert program.wait(60) == 0
+            assert program.wait(PATIENCE) == 0
         assert file.read() == b"xxxxx"
         assert [*tmp_path.iterdir()] == []

@@ -14,10 +14,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
+from tests.commands.limits import at_a_limit
 from tests.support.processes import PATIENCE, children, wait_for_end
 
 if TYPE_CHECKING:
-    from conftest import Run
+    from tests.commands.conftest import Ran, Run
 
 ROOT = Path(__file__).resolve().parents[2]
 SAXPY = ("launch", "samples/saxpy.ptx", "-d", "cpu", "--threads", "100", "--block", "32")
@@ -366,33 +367,45 @@ def test_a_fault_says_which_thread_did_what_where(run: Run) -> None:
 
 
 def test_an_endless_kernel_ends_with_the_time_limit(run: Run) -> None:
-    ran = run("launch", "samples/endless.ptx", "-d", "cpu", "--timeout", "1", "x=i32[1]:zeros")
+    command = ("launch", "samples/endless.ptx", "-d", "cpu", "x=i32[1]:zeros")
+    ran, limit = at_a_limit(
+        lambda limit: run(*command, "--timeout", f"{limit}"), lambda ran: "runs" in ran.err
+    )
     assert ran.code == 6, ran.err
-    assert ran.err == ENDLESS
+    assert ran.err == endless_until(limit)
 
 
 def test_an_endless_kernel_of_two_devices(run: Run) -> None:
-    two = {"CUDARUN_CPU_DEVICES": "2"}
-    args = ("launch", "samples/endless.ptx", "--timeout", "1", "x=i32[1]:zeros")
-    ran = run(*args, "-d", "cpu:all", env=two)
+    def launched(limit: int, *more: str) -> Ran:
+        two = {"CUDARUN_CPU_DEVICES": "2"}
+        arguments = ("-d", "cpu:all", "--timeout", f"{limit}", "x=i32[1]:zeros")
+        return run("launch", "samples/endless.ptx", *arguments, *more, env=two)
+
+    ran, limit = at_a_limit(launched, lambda ran: ran.err.count("runs") == 2)
     assert ran.code == 6
-    assert ran.err == ENDLESS + ENDLESS.replace("device cpu", "device cpu:1")
-    ran = run(*args, "-d", "cpu:all", "--together", env=two)
-    assert (ran.code, ran.err) == (6, ENDLESS)
+    text = endless_until(limit)
+    assert ran.err == text + text.replace("device cpu", "device cpu:1")
+    ran, limit = at_a_limit(
+        lambda limit: launched(limit, "--together"), lambda ran: "runs" in ran.err
+    )
+    assert (ran.code, ran.err) == (6, endless_until(limit))
 
 
 def test_where_all_threads_of_a_hung_kernel_are(run: Run, hangs: str) -> None:
     """Also what it printed, and what detectors found until then."""
-    arguments = ("flag=i32[1]:zeros", "y=i32[n]", "n=i32:64")
-    ran = run(
+    command = (
         "launch", hangs, "-k", "at_a_barrier", "-d", "cpu", "--grid", "2", "--block", "64",
-        *arguments, "--timeout", "3", "--detect", "race",
+        "flag=i32[1]:zeros", "y=i32[n]", "n=i32:64", "--detect", "race",
     )  # fmt: skip
+    ran, limit = at_a_limit(
+        lambda limit: run(*command, "--timeout", f"{limit}"),
+        lambda ran: "2 threads run:" in ran.err and "126 threads wait" in ran.err,
+    )
     assert ran.code == 6, ran.err
     assert ran.out.startswith("waiting\nwaiting\nFAILED race in shared memory: part")
     shown = ran.err.splitlines()
     assert [line.strip() for line in shown if "PTX line" not in line] == [
-        "error: no result within 3 s; the worker was killed",
+        f"error: no result within {limit} s; the worker was killed",
         "in file hangs.ptx, kernel at_a_barrier, device cpu",
         "| kernel at_a_barrier: 0 of 2 blocks have ended",
         "|   2 threads run: block (0, 0, 0), thread (0, 0, 0); block (1, 0, 0), thread (0, 0, 0)",
@@ -405,18 +418,25 @@ def test_where_all_threads_of_a_hung_kernel_are(run: Run, hangs: str) -> None:
 
 
 def test_threads_of_a_hung_kernel_that_have_parted(run: Run, hangs: str) -> None:
-    ran = run(
-        "launch", hangs, "-k", "in_six_loops", "-d", "cpu", "--block", "6", "--timeout", "3",
-        "flag=i32[1]:zeros", "--json",
+    command = (
+        "launch", hangs, "-k", "in_six_loops", "-d", "cpu", "--block", "6", "flag=i32[1]:zeros",
+        "--json",
     )  # fmt: skip
+    ran, _ = at_a_limit(
+        lambda limit: run(*command, "--timeout", f"{limit}"),
+        lambda ran: "2 more run elsewhere" in ran.out,
+    )
     assert ran.code == 6
     log = ran.document["error"]["log"]
     assert log.count("1 thread runs: block (0, 0, 0), thread (") == 4
     assert log.endswith("\n  2 more run elsewhere")
 
 
+def endless_until(limit: int) -> str:
+    return f"error: no result within {limit} s; the worker was killed\n{ENDLESS}"
+
+
 ENDLESS = """\
-error: no result within 1 s; the worker was killed
   in file samples/endless.ptx, kernel endless, device cpu
   | kernel endless: 0 of 1 blocks have ended
   |   1 thread runs: block (0, 0, 0), thread (0, 0, 0)

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
+from tests.commands.limits import at_a_limit
+
 if TYPE_CHECKING:
     from conftest import Run
 
@@ -148,10 +150,10 @@ def test_what_was_counted_before_a_fault_is_reported_beside_it(run: Run) -> None
 
 
 def test_what_was_counted_of_a_kernel_that_hangs(run: Run) -> None:
-    ran = run(
-        "launch", "samples/endless.ptx", "-d", "cpu", "--timeout", "1", "x=i32[1]:zeros", "--stats",
-        "--json",
-    )  # fmt: skip
+    command = ("launch", "samples/endless.ptx", "-d", "cpu", "x=i32[1]:zeros", "--stats", "--json")
+    ran, _ = at_a_limit(
+        lambda limit: run(*command, "--timeout", f"{limit}"), lambda ran: "traffic" in ran.out
+    )
     assert ran.code == 6
     counted = ran.document["error"]["statistics"]
     assert counted["branches"] > 1

@@ -13,6 +13,7 @@ from cudarun.commands.spec_file import read_spec
 from cudarun.errors import RequestError
 from cudarun.session.driver.selection import parse_devices
 from cudarun.session.driver.target import Target
+from tests.commands.limits import at_a_limit
 
 if TYPE_CHECKING:
     from conftest import Ran, Run
@@ -107,8 +108,12 @@ def test_every_kind_of_case_on_every_device(run: Run, tmp_path: Path) -> None:
 
 
 def test_a_case_that_hangs_says_where(run: Run, tmp_path: Path) -> None:
-    spec(tmp_path, case("hang", HANG), case("after it", SAXPY))
-    ran = run("launch", "--spec", "cases.toml", "-d", "cpu", "--junit", "out.xml")
+    def attempt(limit: int) -> Ran:
+        hang = HANG.replace("timeout = 1", f"timeout = {limit}")
+        spec(tmp_path, case("hang", hang), case("after it", SAXPY))
+        return run("launch", "--spec", "cases.toml", "-d", "cpu", "--junit", "out.xml")
+
+    ran, _ = at_a_limit(attempt, lambda ran: "thread runs" in ran.out)
     assert (ran.code, verdicts(ran)) == (6, {"hang on cpu": "failed", "after it on cpu": "passed"})
     assert "  |     at PTX line 30: ld.volatile.global.u32" in ran.out
     error = ElementTree.parse(tmp_path / "out.xml").getroot()[0][0].find("error")

@@ -9,6 +9,7 @@ import pytest
 
 from cudarun.errors import ArgumentSyntaxError
 from cudarun.session.managed.request import parse_view
+from tests.commands.limits import at_a_limit
 
 if TYPE_CHECKING:
     from conftest import Run
@@ -312,7 +313,10 @@ def test_views_that_do_not_parse(text: str, column: int) -> None:
 
 
 def test_a_kernel_that_hangs_says_where(run: Run) -> None:
-    launch = ("--launch", "endless flag=i32[1]:zeros", "--timeout", "1")
-    ran = run("managed", "samples/endless.ptx", "-d", "cpu", *launch)
+    launch = ("--launch", "endless flag=i32[1]:zeros")
+    command = ("managed", "samples/endless.ptx", "-d", "cpu", *launch)
+    ran, _ = at_a_limit(
+        lambda limit: run(*command, "--timeout", f"{limit}"), lambda ran: "runs" in ran.err
+    )
     assert ran.code == 6
     assert "PTX line 30: ld.volatile.global.u32" in ran.err

@@ -1,4 +1,4 @@
-"""Arrays in files: numpy's ``.npy`` format, and the bare bytes.
+"""Arrays in files: numpy's ``.npy`` format and raw bytes.
 
 The format: https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html
 """
@@ -20,10 +20,10 @@ from cudarun.errors import RequestError
 
 
 def npy_header(path: Path) -> tuple[ScalarType, tuple[int, ...]]:
-    """The element type and shape that a ``.npy`` file tells, without reading its contents.
+    """Return the element type and shape of a ``.npy`` file without reading its contents.
 
     Raises:
-        RequestError: It is not such a file, or its type is none of ours.
+        RequestError: The file is not in this format, or its type is unsupported.
     """
     if not is_npy(path):
         raise RequestError(
@@ -43,10 +43,10 @@ def npy_header(path: Path) -> tuple[ScalarType, tuple[int, ...]]:
 
 
 def load_npy(path: Path) -> Array:
-    """The array in a ``.npy`` file, in native byte order; never unpickled.
+    """Load the array of a ``.npy`` file in native byte order; pickled objects are refused.
 
     Raises:
-        RequestError: It cannot be read, is not such a file, or holds Python objects.
+        RequestError: The file cannot be read, is not in this format, or holds Python objects.
     """
     if not is_npy(path):
         raise RequestError(f"{path} is not a .npy file", file=str(path))
@@ -54,13 +54,13 @@ def load_npy(path: Path) -> Array:
 
 
 def file_contents(path: Path, spec: BufferSpec) -> Contents:
-    """What a file holds, as the contents of a buffer.
+    """Return a file's contents as the contents of a buffer.
 
-    The file is read part by part as it lies there; only an array in another byte order, or with its
-    first index fastest, is taken into memory.
+    The file is read in chunks. Only an array in another byte order or in Fortran order is loaded
+    into memory.
 
     Raises:
-        RequestError: It cannot be read, or has another type or another number of items.
+        RequestError: The file cannot be read, or its type or its number of items differs.
     """
     dtype, count = spec.dtype(), math.prod(spec.array_shape)
     if not is_npy(path):
@@ -68,7 +68,7 @@ def file_contents(path: Path, spec: BufferSpec) -> Contents:
         return FileRegion(path, 0, dtype, count)
     array = _mapped(path)
     found = array.dtype.newbyteorder("=")
-    # How numpy writes bf16 and fp8, which its format has no name for.
+    # numpy's encoding of bf16 and fp8, for which its format has no name.
     nameless = found.kind == "V" and found.names is None and found.itemsize == dtype.itemsize
     if found != dtype and not nameless:
         raise RequestError(
@@ -82,7 +82,7 @@ def file_contents(path: Path, spec: BufferSpec) -> Contents:
 
 
 def _mapped(path: Path) -> np.memmap[Any, Any]:
-    """The array in a file, of which no more than the header has been read."""
+    """Map the array of a file; only the header is read."""
     array = _load(path, mapped=True)
     assert isinstance(array, np.memmap), "what cannot be mapped is refused"
     return array
@@ -95,13 +95,13 @@ def _load(path: Path, *, mapped: bool) -> Array:
         raise unreadable(path, error) from None
     except ValueError as error:
         says = str(error)
-        if "Python objects" in says or "allow_pickle" in says:  # mapped, and not
+        if "Python objects" in says or "allow_pickle" in says:  # the array is mapped, not loaded
             says = "it holds Python objects, which are never unpickled"
         raise RequestError(f"cannot read {path}: {says}", file=str(path)) from None
     return array
 
 
 def _native(array: Array) -> Array:
-    """In the machine's byte order, the last index fastest."""
+    """Return an array in native byte order and C order."""
     native: Array = np.asarray(array, array.dtype.newbyteorder("="), order="C")
     return native

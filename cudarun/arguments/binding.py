@@ -1,7 +1,7 @@
-"""Arguments bound to a kernel's parameters: the layout of a launch, addresses left open.
+"""Arguments bound to a kernel's parameters: the layout of a launch with unresolved addresses.
 
-No numpy is imported here unless an argument is a ``.npy`` file or the scalars are asked for, so
-that it can be done, and shown by ``--dry-run``, at once.
+No numpy is imported here unless an argument is a ``.npy`` file or the scalars are requested, so
+that ``--dry-run`` answers at once.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ from cudarun.records import dataclass
 from cudarun.report.types import LayoutRow
 
 MAX_BYTES = (1 << 63) - 1
-"""The largest size a buffer can be asked for; whether a device has that much is its answer."""
+"""The largest accepted size of a buffer in bytes; the device refuses a size beyond its memory."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,11 +48,11 @@ class Slot:
     """One parameter of the launch.
 
     Attributes:
-        name: The name its argument goes by in expressions.
-        parameter: Where it lies.
-        value: The argument's value; bare numbers have got their type.
-        data: Its bytes, zero where an address belongs.
-        pointers: Where in ``data`` which addresses belong.
+        name: The argument's name in expressions.
+        parameter: The kernel's parameter.
+        value: The argument's value; untyped numbers have received their type.
+        data: Its bytes, with zeros in place of addresses.
+        pointers: The offsets of addresses in ``data``.
     """
 
     name: str
@@ -62,7 +62,7 @@ class Slot:
     pointers: tuple[tuple[int, Pointee], ...]
 
     def pack(self, addresses: Mapping[str, int], symbols: Mapping[str, int]) -> bytes:
-        """The parameter's bytes with the addresses in place; arguments as :meth:`Binding.pack`."""
+        """Return the parameter's bytes with all addresses; see :meth:`Binding.pack`."""
         data = bytearray(self.data)
         for offset, pointee in self.pointers:
             if isinstance(pointee, SymbolAddress):
@@ -80,7 +80,7 @@ class Binding:
     """A launch's arguments in the layout of the kernel's parameters.
 
     Attributes:
-        slots: One for each parameter, in order.
+        slots: One slot for each parameter, in order.
         rows: The layout table: a row for each parameter, and below it for each member.
     """
 
@@ -95,7 +95,7 @@ class Binding:
 
     @property
     def doubts(self) -> tuple[str, ...]:
-        """The buffers whose elements are not those that the kernel's C++ signature points to."""
+        """Warnings about buffers whose elements do not match the kernel's C++ signature."""
         return tuple(
             f"{slot.name} is {slot.parameter.type} in the kernel, {pointee} was given"
             for slot in self.slots
@@ -106,7 +106,7 @@ class Binding:
 
     @property
     def symbols(self) -> tuple[str, ...]:
-        """The variables of the image whose addresses are wanted, each once."""
+        """The image's variables whose addresses are needed, each once."""
         pointees = (pointee for slot in self.slots for _, pointee in slot.pointers)
         return tuple(
             dict.fromkeys(each.symbol for each in pointees if isinstance(each, SymbolAddress))
@@ -119,10 +119,10 @@ class Binding:
 
     @property
     def scalars(self) -> dict[str, Any]:
-        """Arguments passed by value, by name, as expressions see them.
+        """The arguments passed by value, by name, as expressions see them.
 
         Scalars are numpy scalars, vectors and arrays are arrays, structs are structured scalars
-        without their pointers; their members are there too, ``s.n``. Raw bytes and addresses are
+        without their pointers; their members are included, ``s.n``. Raw bytes and addresses are
         not.
         """
         from cudarun.arguments.dtypes import by_value
@@ -136,11 +136,11 @@ class Binding:
 
     @property
     def size(self) -> int:
-        """Bytes of the parameter buffer: up to the end of the last parameter."""
+        """The size of the parameter buffer in bytes, up to the end of the last parameter."""
         return max((s.parameter.offset + s.parameter.size for s in self.slots), default=0)
 
     def pack(self, addresses: Mapping[str, int], symbols: Mapping[str, int]) -> bytes:
-        """The whole parameter buffer.
+        """Return the whole parameter buffer.
 
         Args:
             addresses: Device addresses by buffer name; an empty buffer without one is null.
@@ -166,15 +166,15 @@ def bind(
     """Bind arguments to a kernel's parameters, in order.
 
     Args:
-        arguments: As parsed.
-        parameters: The kernel's list; ``None`` where neither driver nor image tells it, and the
-            arguments are laid out by the alignment of their own types.
-        kernel: What messages call it.
-        directory: What relative paths start from.
+        arguments: The parsed arguments.
+        parameters: The kernel's parameters. With ``None`` neither driver nor image knows them; the
+            arguments are then laid out by the alignment of their own types.
+        kernel: The kernel's name in messages.
+        directory: The base of relative paths.
 
     Raises:
-        RequestError: They do not fit (the message holds both lists side by side), a dimension or
-            a file cannot be resolved, or two names are the same.
+        RequestError: The arguments do not match (the message shows both lists), a dimension or a
+            file cannot be resolved, or two names are the same.
     """
     if parameters is None:
         parameters = _own_layout(arguments, kernel)
@@ -196,13 +196,13 @@ def bind(
 
 
 def _placed(rows: tuple[LayoutRow, ...], offset: int, padding: int) -> list[LayoutRow]:
-    """A value's rows at its parameter's place."""
+    """Return the layout rows of a value at its parameter's offset."""
     whole, *members = (replace(row, offset=row.offset + offset) for row in rows)
     return [replace(whole, padding_before=padding), *members]
 
 
 def _with_members(name: str, value: Value, data: Any) -> Iterator[tuple[str, Any]]:
-    """A value by its name, and the members of a struct by theirs."""
+    """Yield a value by its name, and the members of a struct by theirs."""
     yield name, data
     if isinstance(value, StructValue):
         fields = value.type.member_names
@@ -241,10 +241,10 @@ def _own_layout(arguments: Sequence[Argument], kernel: str) -> tuple[Parameter, 
 
 
 def _names(arguments: Sequence[Argument], parameters: Sequence[Parameter]) -> list[str]:
-    """The name of each argument: its own, the parameter's, or ``p`` and its index.
+    """Return the name of each argument: its own, the parameter's, or ``p`` and its index.
 
     Raises:
-        RequestError: Two would have one name, or an argument has that of another's parameter.
+        RequestError: Two arguments have the same name, or one has the name of another parameter.
     """
     taken = {argument.name for argument in arguments if argument.name}
     owners = {parameter.name: parameter.index for parameter in parameters if parameter.name}
@@ -277,7 +277,7 @@ def _names(arguments: Sequence[Argument], parameters: Sequence[Parameter]) -> li
 
 
 class _Resolver:
-    """Turns buffers as written into buffers to allocate."""
+    """A converter of buffers from their text to the buffers to allocate."""
 
     def __init__(self, integers: dict[str, int], directory: Path) -> None:
         self.integers = integers
@@ -297,7 +297,7 @@ class _Resolver:
         return replace(spec, initial=self.initial(value.initial, spec))
 
     def initial(self, initial: Initial | None, spec: BufferSpec) -> Initial | None:
-        """The initialiser with its file found, checked as far as can be without reading it."""
+        """Resolve the file of an initializer and check all that is possible without reading it."""
         if isinstance(initial, ListInitial) and initial.shape != spec.array_shape:
             raise RequestError(
                 f"a list of shape {_shape(initial.shape)} does not fill {spec}"
@@ -319,16 +319,16 @@ def _shape(shape: tuple[int, ...]) -> str:
     return "×".join(map(str, shape))
 
 
-# --- what fits, and how it is shown when it does not ---------------------------------------------
+# --- matching of arguments and parameters, and the error message ---------------------------------
 
 
 def _fit_all(
     arguments: Sequence[Argument], parameters: Sequence[Parameter], kernel: str
 ) -> list[Value]:
-    """The values with bare numbers typed.
+    """Return the values, with types for untyped numbers.
 
     Raises:
-        RequestError: Any of them does not fit, or there are too few or too many.
+        RequestError: An argument does not match its parameter, or there are too few or too many.
     """
     values: list[Value] = []
     problems: dict[int, str] = {}
@@ -353,7 +353,7 @@ def _misfits(
     problems: Mapping[int, str],
     kernel: str,
 ) -> str:
-    """The message: what is wrong in a line, and the two lists side by side."""
+    """Return the error message: the problems, and both lists side by side."""
     if len(arguments) != len(parameters):
         summary = f"takes {_number(parameters, 'parameter')}, {len(arguments)} given"
     else:
@@ -369,7 +369,7 @@ def _misfits(
         mark = "!" if index in problems else ""
         lines.append((mark, str(index), *_parameter_cells(parameter), *_argument_cells(argument)))
     table = _table(lines)
-    for index in sorted(problems, reverse=True):  # from the end, for each makes it longer
+    for index in sorted(problems, reverse=True):  # backwards: insertions move lines
         table.insert(index + 2, f"{'':{table[0].index('parameter')}}^ {problems[index]}")
     return "\n".join((f"{kernel}: {summary}", *table))
 
@@ -393,16 +393,16 @@ def _argument_cells(argument: Argument | None) -> tuple[str, str]:
     return text, size
 
 
-_WIDEST = 78  # columns: one of the narrowest terminals shows a line as it is
+_WIDEST = 78  # columns: the narrowest common terminal shows a line without wrapping
 _TEXTS = (4, 5)  # the columns that can be long
 
 
 def _table(lines: Sequence[tuple[str, ...]]) -> list[str]:
-    """The lines with their columns below each other; long texts are cut where they must be."""
+    """Return the lines with aligned columns; long texts are truncated to fit the width."""
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
     one, other = (widths[column] for column in _TEXTS)
     room = _WIDEST - 2 * len(widths) - (sum(widths) - one - other)
-    if one + other > room:  # each has half of it, and what the other leaves
+    if one + other > room:  # each column gets half, and what the other does not use
         widths[_TEXTS[0]] = min(one, max(room // 2, room - other))
         widths[_TEXTS[1]] = min(other, room - widths[_TEXTS[0]])
     right = {1, 2, 3, 6}

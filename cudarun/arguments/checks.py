@@ -1,8 +1,8 @@
-"""``--check``: whether an expression holds, and if not, where and by how much.
+"""``--check``: evaluation of a check, and the location and size of its mismatches.
 
 At the top of a check, ``==`` compares floats within a tolerance and everything else exactly; the
-other comparisons hold element by element; any other value must be true in all its elements.
-Nothing of the size of the buffers is allocated: sides are computed and compared chunk by chunk.
+other comparisons are made element by element; any other value must be true in all its elements.
+No array of a buffer's size is allocated: both sides are computed and compared chunk by chunk.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from cudarun.arguments.types import ScalarType
 from cudarun.report.types import CheckResult, Mismatch
 
 SHOWN = 5
-"""Mismatches that a result names."""
+"""The number of mismatches that a result lists."""
 
 _DEFAULT = Tolerance()
 
@@ -37,18 +37,18 @@ def run_check(
     tolerance: Tolerance = _DEFAULT,
     directory: Path = Path(),
 ) -> CheckResult:
-    """Carry out one ``--check``.
+    """Evaluate one ``--check``.
 
     Args:
-        expression: What must hold.
-        values: Arrays and numpy scalars by name, after the run.
-        old: The same before the run; only :attr:`Expression.old_names` are needed.
+        expression: The check.
+        values: Arrays and numpy scalars by name, after the launch.
+        old: The same before the launch; only :attr:`Expression.old_names` are needed.
         tolerance: For ``==`` between floats.
-        directory: What relative paths in ``load(…)`` start from.
+        directory: The base of relative paths in ``load(…)``.
 
     Raises:
-        ArgumentSyntaxError: A name that is not there.
-        RequestError: The expression cannot be evaluated, or its sides do not go together.
+        ArgumentSyntaxError: An unknown name.
+        RequestError: The expression cannot be evaluated, or the shapes of its sides differ.
     """
     evaluator = Evaluator(expression, values, old, directory)
     node = expression.node
@@ -66,9 +66,9 @@ def run_check(
 
 
 class _Tally:
-    """Counts what holds and keeps the worst of it, chunk by chunk.
+    """A count of matches and mismatches with the largest errors, over all chunks.
 
-    ``operators`` stand between the sides of a comparison; without any, the one side must be true.
+    ``operators`` compare adjacent sides; without operators the single side must be true.
     """
 
     def __init__(
@@ -91,7 +91,7 @@ class _Tally:
         self.both_nan = 0
 
     def add(self, start: int, parts: Sequence[Operand]) -> None:
-        """Compare one chunk of all sides, the first element of which has flat index ``start``."""
+        """Compare one chunk of all sides; the flat index of its first element is ``start``."""
         sides = [np.atleast_1d(materialise(part)) for part in parts]
         links = [
             self.link(operator, left, right)
@@ -119,13 +119,13 @@ class _Tally:
         return self.same(left, right)
 
     def close(self, left: Array, right: Array) -> Array:
-        """``|left - right| <= atol + rtol * |right|``, and infinities only equal to themselves."""
+        """Return ``|left - right| <= atol + rtol * |right|``; infinities equal only themselves."""
         equal = np.asarray(left == right)
-        if equal.all():  # as most are
+        if equal.all():  # the usual case
             self.note_none(right)
             return equal
         difference = np.abs(left - right)
-        difference[equal] = 0.0  # infinities too, whose difference is no number
+        difference[equal] = 0.0  # for infinities too, whose difference is NaN
         bound = self.atol + self.rtol * np.abs(right)
         held: Array = equal | ((difference <= bound) & np.isfinite(right))
         both = np.isnan(left) & np.isnan(right)
@@ -142,17 +142,17 @@ class _Tally:
         if held.all():
             self.note_none(right)
             return held
-        # Near 2^63 float64 cannot tell neighbours apart, but integers that differ do so by 1.
+        # Near 2^63 float64 cannot distinguish neighbors, but unequal integers differ by 1.
         self.note(np.maximum(np.abs(wide(left) - wide(right)), ~held), wide(right))
         return held
 
     def note_none(self, right: Array) -> None:
-        """All are equal; still, nothing is relative to zero."""
+        """Record a chunk without mismatches: a relative error needs a nonzero right side."""
         if right.size:
             self.note(np.zeros(1), np.ones(1) if right.any() else np.zeros(1))
 
     def note(self, difference: Array, right: Array) -> None:
-        """Keep the largest errors; NaNs are none, and nothing is relative to zero."""
+        """Record the largest errors, ignoring NaNs and relative errors against zero."""
         relative = np.where(right == 0, np.nan, difference / np.abs(right))
         self.worst_abs = _larger(self.worst_abs, difference)
         self.worst_rel = _larger(self.worst_rel, relative)
@@ -162,7 +162,7 @@ class _Tally:
         return str(value).lower() if value.dtype.kind == "b" else str(value)
 
     def result(self, text: str) -> CheckResult:
-        """The outcome over all chunks added."""
+        """Return the result over all chunks."""
         return CheckResult(
             expression=text,
             passed=self.mismatches == 0,
@@ -178,7 +178,7 @@ class _Tally:
 
 
 def _at(part: Array, flat: int) -> Any:
-    """An element of a chunk; a side that is one value is that everywhere."""
+    """Return an element of a chunk; a scalar side has the same value everywhere."""
     return part[flat] if part.size > 1 else part[0]
 
 

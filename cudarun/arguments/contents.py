@@ -1,4 +1,4 @@
-"""What a buffer is to hold, made part by part, so that nobody needs all of it at once."""
+"""The initial contents of a buffer, generated in chunks so that they need not fit in memory."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ from cudarun.arguments.types import ScalarType
 from cudarun.errors import RequestError
 
 _CHUNK = 1 << 16
-"""Items made at a time: a few float64 arrays of it stay in the cache."""
+"""Items generated at a time: a few float64 arrays of this size fit in the cache."""
 
 _WRAP = (1 << 64) - 1
 
 
 class Contents(ABC):
-    """The items of a buffer, one after the other: numbers, or structs.
+    """The items of a buffer in sequence: numbers or structs.
 
     Attributes:
-        dtype: Of one item.
-        count: How many there are.
-        in_order: Whether parts must be asked for one after the other, each once, from the first.
-            Otherwise they can be had in any order and by several threads at a time.
+        dtype: The dtype of one item.
+        count: The number of items.
+        in_order: Whether chunks must be read sequentially, each once, from the first. Otherwise
+            they can be read in any order and by several threads at a time.
     """
 
     in_order = False
@@ -39,22 +39,22 @@ class Contents(ABC):
 
     @property
     def nbytes(self) -> int:
-        """The size of all of it."""
+        """The size of all items in bytes."""
         return self.count * self.dtype.itemsize
 
     @abstractmethod
     def read(self, part: Array, first: int) -> None:
-        """Put the items from the index ``first`` on into ``part``, a flat array of `dtype`.
+        """Write the items from the index ``first`` on into ``part``, a flat array of `dtype`.
 
         Raises:
             RequestError: A file cannot be read.
         """
 
     def array(self) -> Array:
-        """All of it, as a flat array.
+        """Return all items as a flat array.
 
         Raises:
-            MemoryError: This machine has not the memory.
+            MemoryError: The host is out of memory.
         """
         whole = np.empty(self.count, self.dtype)
         self.read(whole, 0)
@@ -62,48 +62,48 @@ class Contents(ABC):
 
 
 class Held(Contents):
-    """An array that is there already, C-contiguous."""
+    """The items of an existing C-contiguous array."""
 
     def __init__(self, array: Array) -> None:
         super().__init__(array.dtype, array.size)
         self._array = array.reshape(-1)
 
     def read(self, part: Array, first: int) -> None:
-        """Copy a part; as bytes, for the padding of structs is to be copied too."""
+        """Copy a chunk, as bytes so that the padding of structs is copied too."""
         source = self._array[first : first + part.size]
         part.view(np.uint8)[...] = source.view(np.uint8)
 
     def array(self) -> Array:
-        """The array itself."""
+        """Return the array itself."""
         return self._array
 
 
 class Repeated(Contents):
-    """One item again and again; ``item`` is an array of it alone."""
+    """One item repeated; ``item`` is an array of it alone."""
 
     def __init__(self, item: Array, count: int) -> None:
         super().__init__(item.dtype, count)
         self._item = item
 
     def cut(self, count: int) -> Repeated:
-        """The same with fewer items."""
+        """Return the same contents with fewer items."""
         return Repeated(self._item, min(count, self.count))
 
     def read(self, part: Array, first: int) -> None:
-        """Fill a part."""
+        """Fill a chunk."""
         size = self.dtype.itemsize
         bare = np.dtype(f"u{size}" if size in (1, 2, 4, 8) else f"V{size}")
         part.view(bare)[...] = self._item.view(bare)
 
     def array(self) -> Array:
-        """All of it; zeros are pages that nobody has touched, so that they take no time."""
+        """Return all items; zeros are untouched pages, which cost no time."""
         if self._item.view(np.uint8).any():
             return super().array()
         return np.zeros(self.count, self.dtype)
 
 
 class Sequence(Contents):
-    """``start + index * step`` as a scalar type.
+    """The sequence ``start + index * step`` as a scalar type.
 
     Integers wrap as they do on the device; floats are computed in float64 and rounded once.
     """
@@ -118,7 +118,7 @@ class Sequence(Contents):
             self._ramp = self._ramp.astype(np.uint64) * np.uint64(int(step) & _WRAP)
 
     def read(self, part: Array, first: int) -> None:
-        """Compute a part."""
+        """Compute a chunk."""
         _make(part, self.scalar, lambda at, size: self._values(first + at, size))
 
     def _values(self, at: int, size: int) -> Array:
@@ -129,7 +129,7 @@ class Sequence(Contents):
 
 
 class Random(Contents):
-    """Random numbers as a scalar type; ``draw`` gives as many of them as it is asked for."""
+    """Random numbers as a scalar type; ``draw(n)`` returns the next ``n``."""
 
     in_order = True
 
@@ -139,12 +139,12 @@ class Random(Contents):
         self._draw = draw
 
     def read(self, part: Array, first: int) -> None:
-        """Draw the next part."""
+        """Draw the next chunk."""
         _make(part, self._scalar, lambda at, size: self._draw(size))
 
 
 class FileRegion(Contents):
-    """Items as they lie in a file, from the byte ``start`` on.
+    """The items of a file from the byte ``start`` on.
 
     Raises:
         RequestError: The file cannot be opened.
@@ -165,7 +165,7 @@ class FileRegion(Contents):
             os.close(self._file)
 
     def read(self, part: Array, first: int) -> None:
-        """Read a part; other threads run meanwhile."""
+        """Read a chunk, without blocking other threads."""
         rest = part.view(np.uint8).data
         at = self._start + first * self.dtype.itemsize
         while rest:

@@ -1,7 +1,7 @@
-"""Elementwise operations on arrays, put off until they can be done chunk by chunk.
+"""Elementwise operations on arrays, deferred so that they can be computed chunk by chunk.
 
-``a*x + 1`` over 2^26 elements would write each step to memory; done for a few thousand elements at
-a time the steps stay in the cache, and a comparison needs no array of that size at all.
+``a*x + 1`` over 2^26 elements would write each step to memory. With a few thousand elements at
+a time the steps stay in the cache, and a comparison needs no array of that size.
 """
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ from cudarun.arguments.operators import Operand, sized
 from cudarun.errors import RequestError
 
 MAX_ELEMENTS = 1 << 31
-"""The largest array an expression may make that is larger than all it is made from."""
+"""The largest array that an expression may create if none of its operands is as large."""
 
 _CHUNK = 1 << 16
 
 Data: TypeAlias = "int | np.generic | Array | Deferred"
-"""A value while an expression is evaluated."""
+"""An intermediate value of an expression."""
 
 
 class Deferred:
-    """An elementwise operation not yet carried out; at least one operand is no scalar."""
+    """An elementwise operation that is not yet computed; at least one operand is an array."""
 
     __slots__ = ("function", "operands", "shape")
 
@@ -42,7 +42,7 @@ class Deferred:
         self.shape = shape
 
     def compute(self, chunk: Mapping[int, Array]) -> Operand:
-        """The value over a chunk of each array below, given by the array's ``id``."""
+        """Return the value over a chunk of each leaf array, given by the array's ``id``."""
         return self.function(*(_part(operand, chunk) for operand in self.operands))
 
 
@@ -61,15 +61,15 @@ def _arrays(data: Data) -> Iterator[Array]:
 
 
 def shape_of(data: Data) -> tuple[int, ...]:
-    """The shape of a value; ``()`` for a scalar."""
+    """Return the shape of a value; ``()`` for a scalar."""
     return () if isinstance(data, int) else data.shape
 
 
 def joint_shape(operands: Sequence[Data]) -> tuple[int, ...]:
-    """The shape that values broadcast to.
+    """Return the shape that values broadcast to.
 
     Raises:
-        RequestError: They do not, or one of them is a struct, which is no operand.
+        RequestError: The shapes do not broadcast, or a value is a struct, which is not an operand.
     """
     for operand in operands:
         if not isinstance(operand, int | Deferred) and operand.dtype.names:
@@ -86,13 +86,13 @@ def joint_shape(operands: Sequence[Data]) -> tuple[int, ...]:
 
 
 def guard_size(count: int, *made_from: Data) -> None:
-    """Refuse arrays that would exhaust the machine, unless the user's own are as large."""
+    """Refuse arrays that would exhaust the memory, unless an operand is as large."""
     if count > max(MAX_ELEMENTS, *(math.prod(shape_of(data)) for data in made_from), 0):
         raise RequestError(f"an array of {count} elements: expressions make at most {MAX_ELEMENTS}")
 
 
 def chunks(*operands: Data) -> Iterator[tuple[int, tuple[Operand, ...]]]:
-    """The operands, broadcast together, chunk by chunk in index order.
+    """Broadcast the operands and yield them chunk by chunk in index order.
 
     Yields:
         The flat index of the first element, and a part of each operand: one-dimensional arrays of
@@ -109,7 +109,7 @@ def chunks(*operands: Data) -> Iterator[tuple[int, tuple[Operand, ...]]]:
             order="C",
             buffersize=_CHUNK,
         )
-    if iterator.itersize == 0:  # one empty chunk, so that the types of the results are known
+    if iterator.itersize == 0:  # one empty chunk, which determines the types of the results
         empty = {key: np.empty(0, array.dtype) for key, array in arrays.items()}
         yield 0, tuple(_part(operand, empty) for operand in operands)
         return
@@ -123,7 +123,7 @@ def chunks(*operands: Data) -> Iterator[tuple[int, tuple[Operand, ...]]]:
 
 
 def materialise(data: Data) -> Any:
-    """A value as a numpy scalar or array; a literal becomes a 64-bit integer."""
+    """Return a value as a numpy scalar or array; a literal becomes a 64-bit integer."""
     if isinstance(data, int):
         return sized(data, np.dtype(np.int64))
     if not isinstance(data, Deferred):
@@ -139,7 +139,7 @@ def materialise(data: Data) -> Any:
 
 
 def elementwise(function: Callable[..., Operand], *operands: Data) -> Data:
-    """Apply an elementwise function: at once to scalars, deferred where there is an array."""
+    """Apply an elementwise function: immediately to scalars, deferred with an array."""
     shape = joint_shape(operands)
     if all(isinstance(operand, int | np.generic) for operand in operands):
         return cast(Data, plain(function(*operands)))
@@ -147,13 +147,13 @@ def elementwise(function: Callable[..., Operand], *operands: Data) -> Data:
 
 
 def plain(value: Any) -> Any:
-    """An array without axes as the scalar it is."""
+    """Return a zero-dimensional array as a scalar."""
     return value[()] if isinstance(value, np.ndarray) and value.ndim == 0 else value
 
 
 @contextmanager
 def numpy_errors(what: str) -> Iterator[None]:
-    """What numpy refuses is a request that cannot be carried out."""
+    """Turn numpy's exceptions into request errors."""
     try:
         yield
     except (ValueError, TypeError, IndexError, OverflowError, MemoryError) as error:

@@ -1,4 +1,4 @@
-"""Integers of any size, exactly, and the dimensions of buffers that are made of them."""
+"""Exact integers of any size, and the dimensions of buffers that are computed with them."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def _power(base: int, exponent: int) -> int:
     if exponent < 0:
         raise RequestError(f"{base} ** {exponent}: an integer to a negative power")
     if abs(base) > 1 and exponent > 64:
-        return _HIGHEST + 1  # too large whatever the base: not worth computing
+        return _HIGHEST + 1  # too large for any base: not worth computing
     return int(base**exponent)
 
 
@@ -58,10 +58,10 @@ _INTEGER_OPERATORS: dict[str, Callable[[int, int], int]] = {
 
 
 def integer_operation(operator: str, left: int, right: int) -> int:
-    """``left operator right`` for two integers, exactly.
+    """Return ``left operator right`` for two integers, exactly.
 
     Raises:
-        RequestError: The result does not fit 64 bits, or there is none.
+        RequestError: The result does not fit 64 bits, or is undefined.
     """
     if operator in ("//", "%") and right == 0:
         raise RequestError(f"{left} {operator} 0: division by zero")
@@ -75,7 +75,7 @@ def read_dimension(scanner: Scanner) -> Expression:
     """Read the dimension of a buffer: an expression of integers and names, such as ``2*n+1``.
 
     Raises:
-        ArgumentSyntaxError: It has anything else in it.
+        ArgumentSyntaxError: The expression contains anything else.
     """
     start = scanner.skip_space()
     expression = read_expression(scanner)
@@ -103,7 +103,7 @@ def _not_of_a_dimension(node: Node | Slice | Rest) -> str | None:
 def evaluate_dimension(
     expression: Expression, integers: Mapping[str, int], option: str | None = None
 ) -> int:
-    """The value of a dimension, or of an option that is written as one.
+    """Evaluate a dimension, or an option in the same syntax.
 
     Raises:
         RequestError: A name is not among ``integers``, or the value is negative or over 64 bits.

@@ -1,4 +1,4 @@
-"""The numpy side of the types: dtypes with the device's layout.
+"""numpy dtypes of the argument types, with the device's layout.
 
 A buffer of vectors or arrays has their axes last (``float4[n]`` is an array of shape ``(n, 4)``),
 a buffer of structs has a structured dtype with explicit offsets and the padding at the end.
@@ -32,7 +32,7 @@ _BY_DTYPE_NAME = {name: SCALARS[scalar] for scalar, name in _ML_DTYPES.items()}
 
 @cache
 def scalar_dtype(scalar: ScalarType) -> np.dtype[Any]:
-    """The dtype of a scalar type."""
+    """Return the dtype of a scalar type."""
     if scalar.name in _ML_DTYPES:
         import ml_dtypes
 
@@ -45,7 +45,7 @@ def scalar_dtype(scalar: ScalarType) -> np.dtype[Any]:
 
 
 def struct_dtype(struct: StructType) -> np.dtype[Any]:
-    """The structured dtype with the device's offsets; pointer members are left out of it."""
+    """Return the structured dtype with the device's offsets, without pointer members."""
     layout = struct.layout
     fields = [
         (name, np.dtype((element_dtype(member.type), inner_shape(member.type))), offset)
@@ -65,9 +65,9 @@ def struct_dtype(struct: StructType) -> np.dtype[Any]:
 
 
 def element_dtype(element: Type) -> np.dtype[Any]:
-    """The dtype of what an element is made of: that of ``f32`` for ``float4``.
+    """Return the dtype of an element's scalars: that of ``f32`` for ``float4``.
 
-    The axes that go with it are :func:`cudarun.arguments.types.inner_shape`.
+    :func:`cudarun.arguments.types.inner_shape` returns the axes.
     """
     match innermost(element):
         case ScalarType() as scalar:
@@ -79,7 +79,7 @@ def element_dtype(element: Type) -> np.dtype[Any]:
 
 
 def scalar_type(dtype: np.dtype[Any]) -> ScalarType | None:
-    """The scalar type that a dtype is; ``None`` where there is none, as for complex numbers."""
+    """Return the scalar type of a dtype; ``None`` where there is none, as for complex numbers."""
     if dtype.name in _BY_DTYPE_NAME:
         return _BY_DTYPE_NAME[dtype.name]
     if dtype.kind == "b":
@@ -90,12 +90,12 @@ def scalar_type(dtype: np.dtype[Any]) -> ScalarType | None:
 
 
 def is_float(dtype: np.dtype[Any]) -> bool:
-    """Whether it is a floating dtype, those of ml_dtypes included (their ``kind`` is not ``f``)."""
+    """Return whether a dtype is floating, including ml_dtypes' (their ``kind`` is not ``f``)."""
     return dtype.kind == "f" or dtype.name in _BY_DTYPE_NAME
 
 
 def convert(values: npt.ArrayLike, scalar: ScalarType) -> Array:
-    """Numbers as a type, as a cast on the device gives them.
+    """Convert numbers to a type as a cast on the device does.
 
     To an integer: towards zero, clamped to its range, NaN is 0 (``cvt.rzi`` of the PTX manual);
     from an integer: wrapped. To a float: rounded once to nearest even.
@@ -112,7 +112,7 @@ def convert(values: npt.ArrayLike, scalar: ScalarType) -> Array:
 
 def _float_to_integer(values: Array, scalar: ScalarType, target: np.dtype[Any]) -> Array:
     whole = np.trunc(np.nan_to_num(values, nan=0.0, posinf=np.inf, neginf=-np.inf))
-    # The largest 64-bit integers are no float64: what reaches the bound is put in by hand.
+    # The largest 64-bit integers have no float64: values that reach the bound are set explicitly.
     above = whole >= float(scalar.maximum)
     below = whole <= float(scalar.minimum)
     result = np.where(above | below, 0.0, whole).astype(target)
@@ -121,10 +121,10 @@ def _float_to_integer(values: Array, scalar: ScalarType, target: np.dtype[Any]) 
 
 
 def _round_to_odd(values: Array) -> Array:
-    """As float32, with the last bit set where the value is not exact.
+    """Convert to float32, rounding to odd: the last bit is set where the value is inexact.
 
-    ml_dtypes goes from float64 by way of float32 and so rounds twice; from a float32 rounded to
-    odd the second rounding gives what a single one would.
+    ml_dtypes converts float64 through float32 and so rounds twice; from a float32 rounded to
+    odd the second rounding gives the result of a single one.
     """
     exact = values.astype(np.float64)
     single = exact.astype(np.float32)
@@ -141,6 +141,6 @@ def _round_to_odd(values: Array) -> Array:
 
 
 def by_value(element: Type, data: bytes) -> Any:
-    """A value passed by value, from its bytes: a numpy scalar, an array or a structured scalar."""
+    """Decode a value passed by value: a numpy scalar, an array or a structured scalar."""
     array = np.frombuffer(data, element_dtype(element)).reshape(inner_shape(element)).copy()
     return array[()]

@@ -1,17 +1,17 @@
-"""What an expression means: numpy's semantics, with the surprises taken out.
+"""Evaluation of expressions: numpy's semantics without its surprises.
 
-- Floating arithmetic is done in float64, whatever the types, and rounded only by a cast: the value
-  a kernel is checked against is not itself inexact, ``f16`` does not overflow half way, and
+- Floating arithmetic uses float64 for all types, and only a cast rounds: the value that
+  a kernel is checked against is exact, ``f16`` intermediates do not overflow, and
   ``f32(a*x)`` is exactly the single-precision product.
 - Integers keep their width and wrap as on the device and in numpy; a literal takes the type of
-  what it meets. Integer scalars among themselves are exact. ``sum``, ``prod``, ``cumsum``, ``@``
-  and ``dot`` are in 64 bits. Signed with unsigned 64 bits is unsigned, as in C (numpy would go to
+  the other operand. Integer scalars are exact. ``sum``, ``prod``, ``cumsum``, ``@``
+  and ``dot`` use 64 bits. Signed with unsigned 64 bits is unsigned, as in C (numpy would use
   float64). A bool in arithmetic is an ``i32``.
-- Operators are not applied to whole arrays but kept as :class:`Deferred` until a value is needed,
+- Operators are not applied to whole arrays but are :class:`Deferred` until a value is needed,
   then computed chunk by chunk: 2^26 elements need no array of their size, and the chunks stay in
   the cache.
 
-No floating-point warning leaves here; every impossible operation is a ``RequestError``.
+No floating-point warning escapes; every impossible operation is a ``RequestError``.
 """
 
 from __future__ import annotations
@@ -62,13 +62,13 @@ _EXACT = frozenset({"isnan", "all", "any", "bincount", "arange"})
 
 
 class Evaluator:
-    """Evaluates the tree of one expression over given values.
+    """An evaluator of one expression over given values.
 
     Args:
-        expression: Whose tree it is; errors about names point into its text.
-        values: Arrays and numpy scalars by name, after the run.
-        old: The same before the run.
-        directory: What relative paths in ``load(…)`` start from.
+        expression: The expression; errors about names point into its text.
+        values: Arrays and numpy scalars by name, after the launch.
+        old: The same before the launch.
+        directory: The base of relative paths in ``load(…)``.
     """
 
     def __init__(
@@ -85,9 +85,9 @@ class Evaluator:
         self._loaded: dict[str, Array] = {}
 
     def result(self) -> Any:
-        """The value of the whole expression, as a numpy scalar or array.
+        """Return the value of the whole expression, as a numpy scalar or array.
 
-        What was computed in float64 from nothing more exact than ``f32`` is given as ``f32``.
+        A float64 result of operands no more precise than ``f32`` is returned as ``f32``.
         """
         with np.errstate(all="ignore"), errors_naming(self.expression):
             found = materialise(self.value(self.expression.node))
@@ -97,10 +97,10 @@ class Evaluator:
     # --- values ---
 
     def value(self, node: tree.Node) -> Data:
-        """The value of a node, elementwise operations deferred.
+        """Return the value of a node, with elementwise operations deferred.
 
         Raises:
-            ArgumentSyntaxError: A name that is not there.
+            ArgumentSyntaxError: An unknown name.
             RequestError: The operation is not possible.
         """
         match node:
@@ -134,7 +134,7 @@ class Evaluator:
                 return self._member(base, member)
 
     def array(self, node: tree.Node) -> Any:
-        """The value of a node as a numpy scalar or array."""
+        """Return the value of a node as a numpy scalar or array."""
         return materialise(self.value(node))
 
     def _name(self, node: tree.Name) -> Data:
@@ -198,14 +198,14 @@ class Evaluator:
         return value if value.ndim or value.dtype.kind == "b" else int(value)
 
     def _integer(self, node: tree.Node) -> int:
-        """The value of a node that must be one integer."""
+        """Return the value of a node that must be one integer."""
         value = self.array(node)
         if value.ndim or value.dtype.kind not in "iu":
             raise RequestError("one integer is wanted for a shape, an axis or a bound")
         return int(value)
 
     def _integers(self, nodes: Sequence[tree.Node]) -> tuple[int, ...]:
-        """Integers written one by one, or as one tuple."""
+        """Return integers from separate arguments or from one tuple."""
         if len(nodes) == 1 and isinstance(nodes[0], tree.Sequence):
             nodes = nodes[0].items
         return tuple(map(self._integer, nodes))
@@ -233,7 +233,7 @@ class Evaluator:
     def _whole(
         self, name: str, first: Any, rest: Sequence[tree.Node], options: Mapping[str, Any]
     ) -> Any:
-        """A function that needs its arrays whole."""
+        """Call a function that needs whole arrays."""
         if name in REDUCTIONS:
             return reduce(name, first, **options)
         match name:
@@ -265,10 +265,10 @@ class Evaluator:
     # --- precision ---
 
     def precision(self, node: tree.Node) -> ScalarType | None:
-        """The least exact floating type that a value is made from; ``None`` where there is none.
+        """Return the least precise floating type that a value depends on; ``None`` without any.
 
-        A value cannot be more exact than what it was computed from. A cast says otherwise:
-        ``f32(x)`` is taken to be as exact as ``f32``.
+        A value cannot be more precise than its operands, except by a cast:
+        ``f32(x)`` counts as precise as ``f32``.
         """
         match node:
             case tree.Name(name):
@@ -300,7 +300,7 @@ class Evaluator:
 
 
 class _Before(Evaluator):
-    """Evaluates what stands in ``old(…)``: its values are those from before the run."""
+    """An evaluator of the operand of ``old(…)`` over the values from before the launch."""
 
     def __init__(
         self,
@@ -322,20 +322,20 @@ class _Before(Evaluator):
 
 
 def presented(value: Any, precision: ScalarType | None) -> Any:
-    """A computed value with no more digits than ``precision``, what it was made from, gives it."""
+    """Round a computed value to ``precision``, the precision of its operands."""
     if value.dtype == np.float64 and precision and precision != SCALARS["f64"]:
         return value.astype(np.float32)
     return value
 
 
 def least_exact(*types: ScalarType | None) -> ScalarType | None:
-    """The floating type with the shortest mantissa."""
+    """Return the floating type with the shortest mantissa."""
     return min(filter(None, types), key=lambda each: each.mantissa_bits, default=None)
 
 
 @contextmanager
 def errors_naming(expression: Expression) -> Iterator[None]:
-    """An operation that is not possible becomes an error that says in which expression."""
+    """Add the expression to the error of an impossible operation."""
     try:
         yield
     except ArgumentSyntaxError:

@@ -1,6 +1,6 @@
-"""The expression language of ``--check`` and ``--print``, and of buffer dimensions: text to tree.
+"""The parser of the expression language of ``--check``, ``--print`` and buffer dimensions.
 
-A small language with numpy's operators and a fixed list of functions; it reaches nothing else. It
+The language has numpy's operators and a fixed list of functions, and no other access. It
 has a parser of its own rather than Python's, because Python cannot read ``out == 2 * in`` (``in``
 and ``lambda`` are good names for kernel parameters) nor ``4Ki``, and because its messages and
 columns change from one version to the next. Nothing here imports numpy: the parent process checks
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 __all__ = ["Expression", "parse_expression", "read_expression"]
 
 MAX_OPERATIONS = 150
-"""Operators, calls and indexings in one expression: no text can make evaluation recurse deeply."""
+"""Operators, calls and indexings allowed in one expression, which bounds the recursion."""
 
 _OPERATOR = re.compile(r"\*\*|//|<<|>>|<=|>=|==|!=|[-+*/%@&|^~<>]|(?:and|or|not)\b")
 _COMPARISONS = frozenset({"<", "<=", ">", ">=", "==", "!="})
@@ -63,7 +63,7 @@ _PRECEDENCE = {
 }
 _NOT, _COMPARE, _SIGN = 3, 4, 11
 _NAME = re.compile(rf"(?P<first>{IDENTIFIER.pattern})(?:\.(?:{IDENTIFIER.pattern}|[0-9]+))*")
-"""An argument, or a member of a struct by value: ``s.n``, ``s.0`` for one without a name."""
+"""An argument, or a member of a struct passed by value: ``s.n``, or ``s.0`` without a name."""
 
 _SIGNS = re.compile(r"[-+~]")
 _NOT_WORD = re.compile(r"not\b")
@@ -96,7 +96,7 @@ def parse_expression(text: str) -> Expression:
 
 
 def read_expression(scanner: Scanner) -> Expression:
-    """Read one expression from the middle of a text, up to whatever cannot belong to it."""
+    """Read one expression in the middle of a text, up to the first foreign token."""
     start = scanner.skip_space()
     node = _Parser(scanner).expression()
     source = scanner.text
@@ -111,7 +111,7 @@ def _unexpected(scanner: Scanner) -> ArgumentSyntaxError:
 
 
 class _Parser:
-    """Precedence climbing over a scanner."""
+    """A precedence-climbing parser over a scanner."""
 
     def __init__(self, scanner: Scanner) -> None:
         self.scanner = scanner
@@ -125,14 +125,14 @@ class _Parser:
                 self.count()
                 if found in _COMPARISONS:
                     left = self.comparison(left, found)
-                elif found == "**":  # binds to the right, and looser than a sign to its right
+                elif found == "**":  # right-associative, and weaker than a sign to its right
                     left = Binary(found, left, self.expression(_SIGN))
                 else:
                     left = Binary(found, left, self.expression(_PRECEDENCE[found] + 1))
             return left
 
     def operator(self, minimum: int) -> str | None:
-        """Take the operator that follows if it binds at least as tightly as ``minimum``."""
+        """Consume the next operator if it binds at least as tightly as ``minimum``."""
         scanner = self.scanner
         before = scanner.position
         found = scanner.match(_OPERATOR)
@@ -202,7 +202,7 @@ class _Parser:
         return Number(value)
 
     def group(self, closing: str, start: int) -> Node:
-        """The rest of ``(…)`` or ``[…]``; round brackets around one value are only brackets."""
+        """Parse the rest of ``(…)`` or ``[…]``; parentheses around one value only group."""
         items, comma = self.items(closing)
         if closing == ")" and len(items) == 1 and not comma:
             return items[0]
@@ -211,7 +211,7 @@ class _Parser:
         return Sequence(tuple(items))
 
     def items(self, closing: str) -> tuple[list[Node], bool]:
-        """Values with commas between them up to ``closing``, and whether one came last."""
+        """Parse comma-separated values up to ``closing``; also return whether a comma came last."""
         items: list[Node] = []
         comma = True
         while not self.scanner.accept(closing):
@@ -258,7 +258,7 @@ class _Parser:
         return self.expression()
 
     def call(self, name: str, start: int) -> Node:
-        """The rest of ``name(…)``."""
+        """Parse the rest of ``name(…)``."""
         self.count()
         if name == "load":
             return self.load()

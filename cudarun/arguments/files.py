@@ -1,4 +1,4 @@
-"""Files named in arguments and expressions: found, told apart and sized, without numpy."""
+"""Files named in arguments and expressions: paths, formats and sizes, without numpy."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ _NPY_MAGIC = b"\x93NUMPY"
 
 
 def locate(path: str, directory: Path) -> Path:
-    """Where ``path`` is: relative ones start from ``directory``, ``~`` is the home directory."""
+    """Resolve a path: relative to ``directory``, with ``~`` as the home directory."""
     return directory / Path(path).expanduser()
 
 
 def relocated(argument: Argument, move: Callable[[str], str]) -> Argument:
-    """The argument with every path in it as ``move`` gives it."""
+    """Return the argument with ``move`` applied to every path in it."""
     return replace(argument, value=_relocated(argument.value, move))
 
 
@@ -44,12 +44,12 @@ def _relocated(value: Value, move: Callable[[str], str]) -> Value:
 
 
 def unreadable(path: Path, error: OSError) -> RequestError:
-    """The error for a file that cannot be read."""
+    """Return the error for a file that cannot be read."""
     return RequestError(f"cannot read {path}: {error.strerror or error}", file=str(path))
 
 
 def is_npy(path: Path) -> bool:
-    """Whether the file says it is numpy's format; its name does not matter.
+    """Return whether a file's contents are in numpy's format; its name does not matter.
 
     Raises:
         RequestError: It cannot be read.
@@ -62,10 +62,10 @@ def is_npy(path: Path) -> bool:
 
 
 def check_raw_size(path: Path, nbytes: int, what: str) -> None:
-    """Demand that a raw file has exactly the bytes of the buffer ``what``.
+    """Check that a raw file has exactly the size of the buffer ``what``.
 
     Raises:
-        RequestError: It has not.
+        RequestError: The sizes differ.
     """
     try:
         size = path.stat().st_size

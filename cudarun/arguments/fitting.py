@@ -1,7 +1,7 @@
-"""Whether a value fits a kernel's parameter, by size, alignment and what is known of its type.
+"""Matching of a value and a kernel's parameter, by size, alignment and known type.
 
-A parameter's type may be told by C++ (``float const*``, from the demangled signature), by PTX
-(``u64``: its width, and whether it is a float) or by nobody.
+A parameter's type is known from C++ (``float const*``, from the demangled signature), from PTX
+(``u64``: its width, and whether it is a float), or not at all.
 """
 
 from __future__ import annotations
@@ -38,25 +38,25 @@ _BYTES = ("char", "unsigned char")
 
 
 class Misfit(Exception):
-    """The value cannot be the parameter; the message says why, for one line of a table."""
+    """A value that does not match its parameter; the message gives the reason in one table line."""
 
 
 @dataclass(frozen=True, slots=True)
 class PtxType:
-    """What PTX tells of a parameter: ``f`` a float, ``u`` or ``s`` an integer or a pointer."""
+    """A parameter's type in PTX: ``f`` a float, ``u`` or ``s`` an integer or a pointer."""
 
     letter: str
     size: int
 
 
 Expected: TypeAlias = PointerType | ScalarType | VectorType | PtxType | None
-"""What a parameter wants; ``None`` where nobody tells, as for a struct."""
+"""A parameter's type; ``None`` if it is unknown, as for a struct."""
 
 
 def expected_type(text: str | None) -> Expected:
-    """Read a parameter's type as an image or a demangler writes it.
+    """Parse a parameter's type as an image or a demangler writes it.
 
-    What is none of ours, ``CUtensorMap_st`` or PTX's ``b8[24]``, is as good as not told.
+    Types that are not modeled, such as ``CUtensorMap_st`` or PTX's ``b8[24]``, are unknown.
 
     >>> expected_type("float const*")
     PointerType(pointee='float')
@@ -73,15 +73,15 @@ def expected_type(text: str | None) -> Expected:
 
 
 def _plain(text: str) -> str:
-    """A C++ type without its qualifiers."""
+    """Return a C++ type without its qualifiers."""
     return " ".join(_QUALIFIERS.sub(" ", text).split())
 
 
 def fit(value: Value, parameter: Parameter) -> Value:
-    """The value as the parameter takes it: a bare number comes back with the parameter's type.
+    """Return the value for a parameter; an untyped number gets the parameter's type.
 
     Raises:
-        Misfit: It cannot be this parameter.
+        Misfit: The value does not match the parameter.
     """
     expected = expected_type(parameter.type)
     if isinstance(value, BareNumber):
@@ -104,10 +104,10 @@ def fit(value: Value, parameter: Parameter) -> Value:
 
 
 def contradicts(element: Type, parameter: Parameter) -> bool:
-    """Whether a buffer's elements are not what the parameter's C++ type points to.
+    """Return whether a buffer's elements contradict the parameter's C++ pointee type.
 
-    Bytes may be anything, whoever has them, and so may what is behind ``void*`` and pointers to
-    vectors and structs; integers of one size differ in what the kernel reads them as alone.
+    Bytes on either side match everything, as do ``void*`` and pointers to vectors and structs;
+    integers of the same size match each other.
     """
     plain = _plain(parameter.type or "")
     pointee = plain.removesuffix("*").rstrip()
@@ -120,7 +120,7 @@ def contradicts(element: Type, parameter: Parameter) -> bool:
 
 
 def _fit_address(expected: Expected) -> None:
-    # A device address may be declared as an integer of its size, as CUdeviceptr is.
+    # A device address may be declared as an integer of its size, like CUdeviceptr.
     match expected:
         case ScalarType() | VectorType() if expected != SCALARS["u64"]:
             raise Misfit(f"it is {expected} by value, not a pointer")
@@ -131,7 +131,7 @@ def _fit_address(expected: Expected) -> None:
 def _fit_scalar(given: ScalarType, expected: Expected) -> None:
     match expected:
         case PointerType():
-            if given != SCALARS["u64"]:  # a raw address, written out, is the caller's business
+            if given != SCALARS["u64"]:  # an explicit raw address is not checked
                 raise Misfit("it is a pointer: give a buffer, &symbol or null")
         case ScalarType() if not _same_bits(given, expected):
             raise Misfit(f"it is {expected}, not {given}")
@@ -145,17 +145,17 @@ def _fit_vector(given: VectorType, expected: VectorType) -> None:
 
 
 def _same_bits(one: ScalarType, other: ScalarType) -> bool:
-    """Whether the one can be read as the other: signedness is the kernel's business."""
+    """Return whether two types have the same bits, ignoring signedness."""
     if one.is_float or other.is_float:
         return one == other
     return one.size == other.size
 
 
 def _typed(number: BareNumber, expected: Expected, size: int) -> Scalar:
-    """A bare number as the type of its parameter.
+    """Return an untyped number as the type of its parameter.
 
     Raises:
-        Misfit: The type is not known, is no scalar, or cannot hold the number.
+        Misfit: The type is unknown, not a scalar, or cannot represent the number.
     """
     match expected:
         case ScalarType():

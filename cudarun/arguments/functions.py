@@ -1,4 +1,4 @@
-"""The functions of the expression language that need their arrays whole."""
+"""The functions of the expression language that need whole arrays."""
 
 from __future__ import annotations
 
@@ -14,23 +14,23 @@ from cudarun.arguments.operators import is_floating, truth, wide
 from cudarun.errors import RequestError
 
 REDUCTIONS = frozenset({"sum", "prod", "min", "max", "mean", "all", "any"})
-"""The functions that make one value of many."""
+"""The functions that reduce an array to one value."""
 
 
 def native(array: Any) -> Any:
-    """Types that numpy borrowed from ml_dtypes as float32, which holds them exactly."""
+    """Return arrays of ml_dtypes' types as float32, which represents them exactly."""
     return array.astype(np.float32) if is_float(array.dtype) and array.dtype.kind != "f" else array
 
 
 def accumulator(dtype: np.dtype[Any]) -> type[np.generic]:
-    """What sums and products of a type are kept in."""
+    """Return the type in which sums and products of a type are accumulated."""
     if is_float(dtype):
         return np.float64
     return np.uint64 if dtype.kind == "u" else np.int64
 
 
 def reduce(name: str, array: Any, **options: Any) -> Any:
-    """One of :data:`REDUCTIONS`; ``options`` are ``axis`` and ``keepdims`` as numpy has them."""
+    """Call one of :data:`REDUCTIONS`; ``options`` are numpy's ``axis`` and ``keepdims``."""
     match name:
         case "sum" | "prod":
             return getattr(np, name)(array, dtype=accumulator(array.dtype), **options)
@@ -43,10 +43,10 @@ def reduce(name: str, array: Any, **options: Any) -> Any:
 
 
 def matrix_product(left: Any, right: Any) -> Any:
-    """``left @ right``: floats in float64, integers in 64 bits.
+    """Return ``left @ right``: floats in float64, integers in 64 bits.
 
     Raises:
-        RequestError: A side is a scalar, or the shapes do not go together.
+        RequestError: A side is a scalar, or the shapes do not match.
     """
     if left.ndim == 0 or right.ndim == 0:
         raise RequestError("'@' is for vectors and matrices; a scalar multiplies with '*'")
@@ -67,7 +67,7 @@ def _integer_product(left: Array, right: Array) -> Any:
     dtype = dtype if dtype.kind in "iu" else np.dtype(np.uint64)
     if left.size and right.size:
         bound = _magnitude(left) * _magnitude(right) * left.shape[-1]
-        if bound < 1 << 53:  # exact in float64, where the product is many times faster
+        if bound < 1 << 53:  # exact in float64, whose product is many times faster
             return np.matmul(wide(left), wide(right)).astype(dtype)
     return np.matmul(left.astype(dtype), right.astype(dtype))
 
@@ -77,7 +77,7 @@ def _magnitude(array: Array) -> int:
 
 
 def arange(bounds: Sequence[Any]) -> Array:
-    """The numbers of ``[stop]``, ``[start, stop]`` or ``[start, stop, step]``: i64, else f64.
+    """Return the numbers of ``[stop]``, ``[start, stop]`` or ``[start, stop, step]`` as i64 or f64.
 
     Raises:
         RequestError: There would be too many.
@@ -100,10 +100,10 @@ def arange(bounds: Sequence[Any]) -> Array:
 
 
 def bincount(array: Any, minlength: int = 0) -> Array:
-    """How often each integer from 0 occurs.
+    """Count the occurrences of each integer from 0.
 
     Raises:
-        RequestError: There are other values, or too large ones.
+        RequestError: A value is negative, too large or not an integer.
     """
     if array.dtype.kind not in "iub":
         raise RequestError("bincount counts integers")

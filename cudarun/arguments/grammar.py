@@ -1,8 +1,8 @@
-"""The text of an argument: ``[NAME=]VALUE``, as ``docs/arguments.md`` gives the grammar.
+"""The parser of an argument ``[NAME=]VALUE``; ``docs/arguments.md`` has the grammar.
 
-Everything that the text alone can tell is checked here, before any driver is touched: numbers fit
-their type, vectors have all their components, lists are rectangular. What needs the kernel or the
-other arguments (dimensions, files, the parameter list) is :mod:`cudarun.arguments.binding`.
+Everything that the text alone determines is checked here, before any driver call: numbers fit
+their type, vectors have all components, lists are rectangular. :mod:`cudarun.arguments.binding`
+checks what depends on the kernel or other arguments: dimensions, files, the parameter list.
 """
 
 from __future__ import annotations
@@ -59,10 +59,10 @@ from cudarun.errors import RequestError
 __all__ = ["Argument", "parse_argument", "parse_arguments", "parse_type"]
 
 INITIALS = ("zeros", "ones", "iota", "rand", "randn", "randint", "eye")
-"""The words that an initialiser can begin with."""
+"""The words that start an initializer."""
 
 MAX_ARRAY = 1 << 20
-"""The longest array member: its values are written out one by one."""
+"""The longest array member: its values are written individually."""
 
 _ARGUMENT_NAME = re.compile(r"(?P<name>[A-Za-z_][A-Za-z0-9_]*)\s*=(?!=)")
 _NUMBER_AHEAD = re.compile(r"[+-]?\s*(?:\.?[0-9]|(?:inf|nan|true|false)\b)")
@@ -138,7 +138,7 @@ def parse_type(text: str) -> Type:
 
 
 class _Parser:
-    """Recursive descent; each method reads what its name says, from the scanner's position."""
+    """A recursive-descent parser; each method parses what its name says from the scanner."""
 
     def __init__(self, scanner: Scanner) -> None:
         self.scanner = scanner
@@ -164,7 +164,7 @@ class _Parser:
         return found
 
     def type_or_value(self) -> Type | Value:
-        """A value, or a type with no value: only what surrounds it knows which it should be."""
+        """Parse a value, or a type without a value: only the context knows which is allowed."""
         scanner = self.scanner
         if scanner.accept("@"):
             return FileBuffer(self.path())
@@ -180,7 +180,7 @@ class _Parser:
         return self.word()
 
     def word(self) -> Type | Value:
-        """What begins with a word: ``null``, ``bytes:`` or a type."""
+        """Parse a construct that starts with a word: ``null``, ``bytes:`` or a type."""
         scanner = self.scanner
         start = scanner.skip_space()
         word = self.required(IDENTIFIER, "a value")
@@ -197,7 +197,7 @@ class _Parser:
         return self.after_type(named)
 
     def longest_name(self, word: str) -> ScalarType | VectorType | None:
-        """The type whose name begins with ``word``: those of C have up to four words."""
+        """Parse the type whose name starts with ``word``: C's type names have up to four words."""
         scanner = self.scanner
         name, named, end = word, NAMED.get(word), scanner.position
         for _ in range(3):
@@ -211,7 +211,7 @@ class _Parser:
         return named
 
     def after_type(self, element: Type) -> Type | Value:
-        """``*COUNT``, ``[DIMENSIONS]`` and ``:VALUE`` after a type, each if it is there."""
+        """Parse the optional ``*COUNT``, ``[DIMENSIONS]`` and ``:VALUE`` after a type."""
         scanner = self.scanner
         while scanner.accept("*"):
             element = self.array_type(element)
@@ -258,7 +258,7 @@ class _Parser:
     # --- structs ---
 
     def braces(self) -> StructType | StructValue:
-        """``{…}``: a struct type when no member has a value, a struct value when all have."""
+        """Parse ``{…}``: a struct value when all members have a value, a type when none has."""
         scanner = self.scanner
         start = scanner.skip_space()
         members: list[tuple[str | None, Type | Value, int]] = []
@@ -316,7 +316,7 @@ class _Parser:
     # --- literals of a type ---
 
     def element(self, element: Type) -> Element:
-        """The value of a type, without the type: ``1,2,3,4`` for ``float4``."""
+        """Parse a value without its type: ``1,2,3,4`` for ``float4``."""
         match element:
             case ScalarType():
                 return self.scalar(element)
@@ -344,7 +344,7 @@ class _Parser:
             return BareNumber(found.group()).of(scalar)
 
     def run(self, whole: Type, count: int, one: Callable[[], _Kept]) -> tuple[_Kept, ...]:
-        """``count`` values with commas between them."""
+        """Parse ``count`` comma-separated values."""
         scanner = self.scanner
         values = [one()]
         while len(values) < count:
@@ -436,7 +436,7 @@ class _Parser:
     def parameters(
         self, word: str, element: Type, counts: tuple[int, ...], *, ends_open: bool = False
     ) -> list[BareNumber]:
-        """``(number, …)`` after an initialiser's word; ``ends_open``: the last may be one past."""
+        """Parse ``(number, …)``; with ``ends_open`` the last may exceed the type by 1."""
         scanner = self.scanner
         numbers: list[BareNumber] = []
         start = scanner.skip_space()
@@ -455,7 +455,7 @@ class _Parser:
         return numbers
 
     def list_initial(self, element: Type, levels: int) -> ListInitial:
-        """Nested lists, as deep as the buffer has axes (its element's own among them)."""
+        """Parse nested lists, a level for each of the buffer's axes, including the element's."""
         scanner = self.scanner
         start = scanner.skip_space()
         if not scanner.accept("["):
@@ -503,14 +503,14 @@ class _Parser:
 
     @contextmanager
     def located(self, column: int) -> Iterator[None]:
-        """A number refused within becomes an error at ``column``."""
+        """Turn a refused number into an error at ``column``."""
         try:
             yield
         except LiteralError as error:
             raise self.scanner.error(str(error), column) from None
 
     def fits(self, number: BareNumber, element: Type, column: int) -> None:
-        """Demand that every scalar of ``element`` can hold ``number``."""
+        """Check that every scalar of ``element`` can represent ``number``."""
         for scalar in scalars_of(element):
             with self.located(column):
                 number.of(scalar)

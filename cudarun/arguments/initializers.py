@@ -1,7 +1,7 @@
-"""What initialisers say that a buffer holds before the launch.
+"""Initializers: the contents of a buffer before the launch.
 
-A vector or array buffer is filled as the flat buffer of its scalars that it is, so ``iota`` counts
-over them; a struct buffer is filled member by member, each as a buffer of its own.
+A vector or array buffer is filled as the flat buffer of its scalars, so ``iota`` counts
+over these; a struct buffer is filled member by member, each like a separate buffer.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ from cudarun.errors import RequestError
 
 
 def seeded(seed: int, buffer_name: str) -> np.random.Generator:
-    """The random numbers of one buffer: the same whatever the device or the other arguments."""
+    """Return the random generator of one buffer, independent of the device and other arguments."""
     digest = hashlib.sha256(buffer_name.encode()).digest()
     entropy = [abs(seed), int(seed < 0), int.from_bytes(digest[:16], "little")]
     return np.random.Generator(np.random.PCG64(np.random.SeedSequence(entropy)))
@@ -47,17 +47,17 @@ def seeded(seed: int, buffer_name: str) -> np.random.Generator:
 def fill(
     initial: Initial, element: Type, shape: tuple[int, ...], rng: np.random.Generator
 ) -> Array:
-    """An array with what ``initial`` says, C-contiguous and writable.
+    """Return an array with the contents of ``initial``, C-contiguous and writable.
 
     Args:
-        initial: The initialiser; a file is read from its path as it stands.
+        initial: The initializer; the path of a file is used unchanged.
         element: The type of one element.
         shape: Elements along each dimension; the array has the element's own axes after them.
-        rng: Where random numbers come from, see :func:`seeded`.
+        rng: The source of random numbers, see :func:`seeded`.
 
     Raises:
-        RequestError: A file or list does not fit, a sequence leaves the range of its type, or this
-            machine has not the memory.
+        RequestError: A file or list does not match, a sequence exceeds the range of its type, or
+            the host is out of memory.
     """
     with in_memory(str(BufferSpec("", element, shape))):
         return _array(initial, element, shape, rng)
@@ -66,11 +66,11 @@ def fill(
 def contents(
     initial: Initial, element: Type, shape: tuple[int, ...], rng: np.random.Generator
 ) -> Contents:
-    """What `fill` gives, to be made part by part.
+    """Return the contents that `fill` writes, for generation in chunks.
 
     Raises:
-        RequestError: A file or list does not fit, or a sequence leaves the range of its type.
-        MemoryError: This machine has not the memory for what cannot be made so.
+        RequestError: A file or list does not match, or a sequence exceeds the range of its type.
+        MemoryError: The host is out of memory for contents that cannot be generated in chunks.
     """
     whole = shape + inner_shape(element)
     match initial, innermost(element):
@@ -91,10 +91,10 @@ def contents(
 
 @contextmanager
 def in_memory(what: str) -> Iterator[None]:
-    """Turn the want of host memory into an error that says for what.
+    """Turn a shortage of host memory into an error that names its purpose.
 
     Raises:
-        RequestError: This machine has not the memory.
+        RequestError: The host is out of memory.
     """
     try:
         yield

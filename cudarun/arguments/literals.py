@@ -1,7 +1,7 @@
-"""Numbers as text, read exactly and rounded once to the type that wants them.
+"""Numbers in text, parsed exactly and rounded once to their type.
 
-No numpy, so that the text of arguments can be checked before anything heavy is imported, and no
-detour over Python's float, so that ``f32:0.1`` is rounded to ``f32`` directly.
+No numpy is needed, so that arguments can be checked before anything heavy is imported. Python's
+float is not involved, so that ``f32:0.1`` is rounded to ``f32`` directly.
 """
 
 from __future__ import annotations
@@ -28,24 +28,24 @@ UNSIGNED_NUMBER = re.compile(
     ) (?! [\w.] )""",
     re.VERBOSE,
 )
-"""A number without its sign: the one spelling that arguments and expressions share."""
+"""A number without its sign, as arguments and expressions share it."""
 
 NUMBER = re.compile(r"(?P<sign>[+-]?)\s*(?P<body>[\w.]+(?:(?<=[eEpP])[+-][0-9]+)?)")
-"""What stands where a number is wanted; :func:`read` says whether it is one."""
+"""A text where a number is expected; :func:`read` decides whether it is one."""
 
 SUFFIXES = {"Ki": 1 << 10, "Mi": 1 << 20, "Gi": 1 << 30, "K": 10**3, "M": 10**6, "G": 10**9}
 
-# Beyond these, every type's value is zero or out of range whatever the digits say.
+# Beyond these, every type's value is zero or out of range whatever the digits are.
 _LONGEST = 1000
 _LARGEST_EXPONENT = 20_000
 
 
 class LiteralError(ValueError):
-    """The text is no number, or no number of the type; the message says which."""
+    """A text that is not a number, or not a number of the type; the message says which."""
 
 
 class Form(Enum):
-    """How a number is written."""
+    """The notation of a number."""
 
     INTEGER = "integer"
     FRACTION = "fraction"
@@ -82,13 +82,13 @@ _WORDS = {
 
 
 def read(text: str) -> Literal:
-    """Read a number with its sign.
+    """Parse a number with its sign.
 
     >>> read("-4Ki").integer
     -4096
 
     Raises:
-        LiteralError: It is not one.
+        LiteralError: The text is not a number.
     """
     split = NUMBER.fullmatch(text.strip())
     if split is None:
@@ -111,7 +111,7 @@ def read(text: str) -> Literal:
 
 
 def _from_match(found: re.Match[str]) -> Literal:
-    """The magnitude of a match of :data:`UNSIGNED_NUMBER`."""
+    """Return the magnitude of a match of :data:`UNSIGNED_NUMBER`."""
     if found["bits"]:
         digits = found["bits"][2:]
         return Literal(Form.BITS, False, int(digits, 16), len(digits))
@@ -143,10 +143,10 @@ def _scaled(mantissa: int, base: int, exponent: int) -> Literal:
 
 
 def as_number(text: str) -> int | float:
-    """A number as a Python value, for expressions: a float where it is written as one.
+    """Return a number as a Python value for expressions: a float if it is written as one.
 
     Raises:
-        LiteralError: It is not one, or a bit pattern of neither 32 nor 64 bits.
+        LiteralError: The text is not a number, or a bit pattern of neither 32 nor 64 bits.
     """
     literal = read(text)
     match literal.form:
@@ -165,10 +165,10 @@ def as_number(text: str) -> int | float:
 
 
 def encode(text: str, scalar: ScalarType) -> int:
-    """The bits of the number ``text`` as a ``scalar``, rounded to nearest even once.
+    """Return the bits of the number ``text`` as a ``scalar``, rounded once to nearest even.
 
     Raises:
-        LiteralError: It is not a number, or the type cannot hold it.
+        LiteralError: The text is not a number, or the type cannot represent it.
     """
     literal = read(text)
     if scalar.kind is Kind.BOOL:
@@ -207,7 +207,7 @@ def _encode_integer(text: str, literal: Literal, scalar: ScalarType) -> int:
 
 
 def _round(literal: Literal, name: str, exponent: int, mantissa: int, has_infinity: bool) -> int:
-    """Bits of an IEEE-like format: round to nearest, ties to even; refuse what overflows."""
+    """Return bits of an IEEE-like format: round to nearest, ties to even; refuse overflow."""
     sign = literal.negative << (exponent + mantissa)
     infinity = ((1 << exponent) - 1) << mantissa
     if literal.form is Form.INFINITY:
@@ -244,7 +244,7 @@ def _round_magnitude(numerator: int, denominator: int, exponent: int, mantissa: 
 
 
 def decode(bits: int, scalar: ScalarType) -> int | float | bool:
-    """The value that ``bits`` have in a ``scalar``: exact, as every type fits Python's."""
+    """Return the exact value of ``bits`` in a ``scalar``."""
     match scalar.kind:
         case Kind.BOOL:
             return bool(bits)
@@ -270,7 +270,7 @@ def _decode_float(bits: int, exponent: int, mantissa: int, has_infinity: bool = 
 
 
 def show(bits: int, scalar: ScalarType) -> str:
-    """The shortest text that :func:`encode` turns back into ``bits``."""
+    """Return the shortest text that :func:`encode` turns back into ``bits``."""
     value = decode(bits, scalar)
     if isinstance(value, bool):
         return str(value).lower()

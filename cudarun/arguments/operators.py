@@ -1,7 +1,7 @@
 """Operators and elementwise functions, on scalars and on chunks of arrays.
 
-What they mean is told in :mod:`cudarun.arguments.evaluation`. A plain ``int`` is a number written
-in the expression, which adapts to what it meets; everything else has a numpy type.
+:mod:`cudarun.arguments.evaluation` describes their semantics. A plain ``int`` is a number written
+in the expression, which adapts to the other operand; everything else has a numpy type.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from cudarun.arguments.syntax import CASTS
 from cudarun.errors import RequestError
 
 Operand: TypeAlias = "int | np.generic | Array"
-"""What is computed with: arrays come here chunk by chunk."""
+"""An operand; arrays are chunks."""
 
 _FLOAT_OPERATORS: dict[str, Callable[[Any, Any], Any]] = {
     "+": np.add,
@@ -49,7 +49,7 @@ _BITWISE = frozenset("&|^")
 
 
 def is_floating(value: Operand) -> bool:
-    """Whether it has a floating type."""
+    """Return whether a value has a floating type."""
     return not isinstance(value, int) and is_float(value.dtype)
 
 
@@ -58,12 +58,12 @@ def _scalar(value: Operand) -> bool:
 
 
 def wide(value: Operand) -> Any:
-    """A value as float64: exact for every type but 64-bit integers beyond 2^53."""
+    """Return a value as float64: exact for every type except 64-bit integers beyond 2^53."""
     return np.float64(value) if isinstance(value, int) else value.astype(np.float64, copy=False)
 
 
 def binary(operator: str, left: Operand, right: Operand) -> Operand:
-    """``left operator right`` for everything but ``@`` and comparisons."""
+    """Return ``left operator right`` for all operators except ``@`` and comparisons."""
     if operator in ("and", "or"):
         combine = np.logical_and if operator == "and" else np.logical_or
         return cast(Operand, combine(truth(left), truth(right)))
@@ -94,7 +94,7 @@ def _integer_binary(operator: str, left: Operand, right: Operand) -> Operand:
 
 
 def _check_right(operator: str, right: Operand) -> None:
-    """Refuse what numpy would answer with a warning and a made-up number."""
+    """Refuse operands for which numpy would give a warning and an invented number."""
     if operator in ("//", "%") and not np.all(right):
         raise RequestError(f"'{operator}': integer division by zero")
     if operator in ("**", "<<", ">>") and np.any(np.less(right, 0)):
@@ -102,12 +102,12 @@ def _check_right(operator: str, right: Operand) -> None:
 
 
 def is_bool(value: Operand) -> bool:
-    """Whether it has the type bool."""
+    """Return whether a value has the type bool."""
     return not isinstance(value, int) and value.dtype.kind == "b"
 
 
 def integer_dtype(*values: Operand) -> np.dtype[Any]:
-    """The type that integer arithmetic of the values is done in."""
+    """Return the type of integer arithmetic on the values."""
     dtypes = [
         np.dtype(np.int32) if v.dtype.kind == "b" else v.dtype
         for v in values
@@ -129,7 +129,7 @@ def _holds(dtype: np.dtype[Any], value: int) -> bool:
 
 
 def sized(value: int, dtype: np.dtype[Any]) -> np.generic:
-    """An exact integer as ``dtype``, or 64 bits where it does not fit."""
+    """Return an exact integer as ``dtype``, or as 64 bits where it does not fit."""
     if dtype.kind == "b":
         return np.bool_(value)
     wider = (np.dtype(np.int64), np.dtype(np.uint64))
@@ -144,7 +144,7 @@ def _as_integers(value: Operand, dtype: np.dtype[Any]) -> Any:
 
 
 def compare(operator: str, left: Operand, right: Operand) -> Operand:
-    """A comparison: floats as float64, integers exactly whatever their types."""
+    """Compare: floats as float64, integers exactly whatever their types."""
     if is_floating(left) or is_floating(right):
         return cast(Operand, _COMPARISONS[operator](wide(left), wide(right)))
     sides = (sized(v, np.dtype(np.int64)) if isinstance(v, int) else v for v in (left, right))
@@ -152,12 +152,12 @@ def compare(operator: str, left: Operand, right: Operand) -> Operand:
 
 
 def truth(value: Operand) -> Any:
-    """What is not zero; a NaN is true, as in C."""
+    """Return whether values are nonzero; a NaN is true, as in C."""
     return np.not_equal(wide(value) if is_floating(value) else value, 0)
 
 
 def unary(operator: str, value: Operand) -> Operand:
-    """``-value``, ``+value``, ``~value`` or ``not value``."""
+    """Return ``-value``, ``+value``, ``~value`` or ``not value``."""
     match operator:
         case "not":
             return cast(Operand, np.logical_not(truth(value)))
@@ -194,7 +194,7 @@ def _where(condition: Operand, yes: Operand, no: Operand) -> Operand:
 
 
 def compare_chain(operators: tuple[str, ...], *operands: Operand) -> Operand:
-    """``a < b <= c``, with one operator fewer than operands."""
+    """Evaluate ``a < b <= c``, with one operator fewer than operands."""
     links = zip(operands, operators, operands[1:], strict=False)
     held = [compare(operator, left, right) for left, operator, right in links]
     return functools.reduce(lambda one, other: cast(Operand, np.logical_and(one, other)), held)

@@ -1,7 +1,7 @@
-"""Values as the bytes of a kernel's parameters, with the addresses left open.
+"""Values packed into the bytes of a kernel's parameters, with unresolved addresses.
 
-The bytes of a buffer's address are known only after it is allocated, so packing gives a template
-and the places in it that wait for an address.
+A buffer's address is known only after allocation, so packing returns a template
+and the offsets of unresolved addresses.
 """
 
 from __future__ import annotations
@@ -39,10 +39,10 @@ class BufferSpec:
     """A device buffer to allocate and fill.
 
     Attributes:
-        name: The name it goes by in expressions.
+        name: The name in expressions.
         type: The type of one element.
         shape: Elements along each dimension.
-        initial: What it holds before the launch; ``None``: whatever the caller poisons it with.
+        initial: The contents before the launch; ``None`` leaves the caller's poison pattern.
     """
 
     name: str
@@ -52,16 +52,16 @@ class BufferSpec:
 
     @property
     def nbytes(self) -> int:
-        """Its size; may be 0."""
+        """The size in bytes; may be 0."""
         return math.prod(self.shape) * self.type.size
 
     @property
     def array_shape(self) -> tuple[int, ...]:
-        """The shape of its numpy array: vectors and arrays add their axes at the end."""
+        """The shape of the numpy array: vectors and arrays add their axes at the end."""
         return self.shape + inner_shape(self.type)
 
     def dtype(self) -> np.dtype[Any]:
-        """The dtype of its numpy array."""
+        """The dtype of the numpy array."""
         from cudarun.arguments.dtypes import element_dtype
 
         return element_dtype(self.type)
@@ -71,16 +71,16 @@ class BufferSpec:
 
 
 Pointee: TypeAlias = BufferSpec | SymbolAddress
-"""What an address waits for."""
+"""The object that an address points to."""
 
 
 @dataclass(frozen=True, slots=True)
 class Packed:
-    """The bytes of a value.
+    """A packed value.
 
     Attributes:
-        data: Zero where an address belongs.
-        pointers: The offsets that wait for an address, and whose.
+        data: The bytes, with zeros in place of addresses.
+        pointers: The offsets of unresolved addresses, with their pointees.
         rows: A line of the layout table for the value, then one for each member of a struct;
             offsets from the start of the value.
     """
@@ -91,15 +91,15 @@ class Packed:
 
 
 Resolve: TypeAlias = Callable[[Buffer | FileBuffer, str], BufferSpec]
-"""Gives the buffer to allocate for a value, with the name it goes by."""
+"""A function that returns the buffer to allocate for a value and its name."""
 
 
 def pack(value: Value, name: str, resolve: Resolve) -> Packed:
-    """Lay a value out in the bytes of its parameter, little-endian, padding zero.
+    """Pack a value into the bytes of its parameter, little-endian, with zero padding.
 
     Args:
-        value: Anything but a bare number, which has no type of its own.
-        name: What the rows of the layout call it; a buffer within a struct goes by ``NAME_MEMBER``.
+        value: Any value except an untyped number.
+        name: The name in layout rows; a buffer within a struct is called ``NAME_MEMBER``.
         resolve: Called once for each buffer in the value.
     """
     packer = _Packer(bytearray(value_type(value).size), resolve)
@@ -108,7 +108,7 @@ def pack(value: Value, name: str, resolve: Resolve) -> Packed:
 
 
 def element_bytes(element: Element) -> bytes:
-    """The bytes of a value without addresses."""
+    """Return the bytes of a value without addresses."""
     data = bytearray(element.type.size)
     _write(element, data, 0)
     return bytes(data)
@@ -134,7 +134,7 @@ def _write(element: Element, data: bytearray, offset: int) -> None:
 
 
 class _Packer:
-    """Writes a value and its members into ``data``, noting a row for each."""
+    """A writer of a value and its members into ``data``, with a layout row for each."""
 
     def __init__(self, data: bytearray, resolve: Resolve) -> None:
         self.data = data

@@ -1,7 +1,7 @@
-"""Which rows of its arrays an expression looks at, as far as its text tells.
+"""The rows of arrays that an expression needs, as far as its text determines them.
 
-A row is what one index of the first axis names. Of ``y[:4]`` four are wanted, however large ``y``
-is; wherever an array is used otherwise than by an index written in numbers, all of them.
+A row is one index of the first axis. ``y[:4]`` needs four rows, however large ``y`` is. An array
+that is not indexed by literal numbers is needed whole.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ _NONE = slice(0)
 
 
 def rows_wanted(node: Node | Slice | Rest) -> Iterator[tuple[str, slice]]:
-    """Every name in an expression, each time with the rows that are wanted of it after the run.
+    """Yield each name of an expression with the rows that are needed of it after the launch.
 
     >>> from cudarun.arguments.expressions import parse_expression
     >>> list(rows_wanted(parse_expression("y[-2:] == x").node))
@@ -28,7 +28,7 @@ def rows_wanted(node: Node | Slice | Rest) -> Iterator[tuple[str, slice]]:
             yield name, _written(items[0])
             for item in items:
                 yield from rows_wanted(item)
-        case Old(operand):  # from before the run
+        case Old(operand):  # values from before the launch
             yield from ((name, _NONE) for name, _ in rows_wanted(operand))
         case _:
             for child in children(node):
@@ -36,14 +36,14 @@ def rows_wanted(node: Node | Slice | Rest) -> Iterator[tuple[str, slice]]:
 
 
 def span(wanted: Iterable[slice], length: int) -> range:
-    """The rows from the first wanted one to the last, of an array with so many."""
+    """Return the range from the first needed row to the last, of an array of ``length`` rows."""
     ranges = [range(length)[rows] for rows in wanted]
     ends = [row for rows in ranges if rows for row in (rows[0], rows[-1])]
     return range(min(ends), max(ends) + 1) if ends else range(0)
 
 
 def _written(item: Node | Slice | Rest) -> slice:
-    """The rows that an index names; all of them unless it is written in numbers."""
+    """Return the rows that an index selects; all rows unless it consists of literal numbers."""
     if isinstance(item, Slice):
         ends = [None if end is None else _integer(end) for end in (item.start, item.stop)]
         in_numbers = ends.count(None) == (item.start, item.stop).count(None)

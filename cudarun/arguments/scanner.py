@@ -1,4 +1,4 @@
-"""Reading text from left to right, with the column at hand when something is wrong."""
+"""A scanner that reads text from left to right and reports errors with their column."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _TOKEN = re.compile(r"[\w.]+|\S")
 
 
 class Scanner:
-    """A text and the position up to which it has been read.
+    """A text and the position up to which it is consumed.
 
     Raises:
         ArgumentSyntaxError: The text is longer than anything a person writes.
@@ -33,63 +33,63 @@ class Scanner:
             )
 
     def skip_space(self) -> int:
-        """Pass white space; give the column of what follows."""
+        """Skip white space; return the column of what follows."""
         found = _SPACE.match(self.text, self.position)
         self.position = found.end() if found else self.position
         return self.position
 
     @property
     def at_end(self) -> bool:
-        """Whether nothing but white space is left."""
+        """Return whether only white space is left."""
         return self.skip_space() == len(self.text)
 
     def match(self, pattern: re.Pattern[str]) -> re.Match[str] | None:
-        """Take what the pattern matches after white space, if it does."""
+        """Consume white space and a match of the pattern, if there is one."""
         found = pattern.match(self.text, self.skip_space())
         if found:
             self.position = found.end()
         return found
 
     def looks_at(self, pattern: re.Pattern[str]) -> bool:
-        """Whether the pattern matches after white space; takes nothing."""
+        """Return whether the pattern matches after white space; consume nothing."""
         return pattern.match(self.text, self.skip_space()) is not None
 
     def peek(self, literal: str) -> bool:
-        """Whether ``literal`` follows; takes nothing."""
+        """Return whether ``literal`` follows; consume nothing."""
         return self.text.startswith(literal, self.skip_space())
 
     def accept(self, literal: str) -> bool:
-        """Take ``literal`` if it follows."""
+        """Consume ``literal`` if it follows."""
         if not self.peek(literal):
             return False
         self.position += len(literal)
         return True
 
     def expect(self, literal: str, where: str) -> None:
-        """Take ``literal``, which the grammar demands here."""
+        """Consume ``literal``, which the grammar requires here."""
         if not self.accept(literal):
             raise self.error(f"expected {literal!r} {where}, found {self.found()}")
 
     def expect_end(self) -> None:
-        """Demand that nothing is left."""
+        """Require the end of the text."""
         if not self.at_end:
             raise self.error(f"unexpected {self.found()}")
 
     def found(self) -> str:
-        """What follows, as a message names it."""
+        """Describe the following text for a message."""
         token = _TOKEN.match(self.text, self.skip_space())
         return repr(token.group()) if token else "the end"
 
     def error(
         self, message: str, column: int | None = None, *, hint: str | None = None
     ) -> ArgumentSyntaxError:
-        """The error to raise about ``column``, by default about what follows."""
+        """Return an error about ``column``, by default about the following text."""
         where = self.skip_space() if column is None else column
         return ArgumentSyntaxError(message, self.text, where, hint=hint)
 
     @contextmanager
     def nested(self) -> Iterator[None]:
-        """One level of brackets deeper; bounded, so that no text can exhaust the stack."""
+        """Enter one level of brackets; the depth is bounded to protect the stack."""
         if self._nesting == MAX_NESTING:
             raise self.error(f"nested more than {MAX_NESTING} levels deep")
         self._nesting += 1
@@ -100,7 +100,7 @@ class Scanner:
 
 
 def did_you_mean(word: str, candidates: Iterable[str]) -> str | None:
-    """A hint that names the candidates nearest to ``word``, if any is near."""
+    """Return a hint with the candidates most similar to ``word``, if any is similar."""
     import difflib
 
     near = difflib.get_close_matches(word, list(candidates), n=3, cutoff=0.6)

@@ -1,4 +1,4 @@
-"""The syntax tree of the expression language, and the words that it knows."""
+"""The syntax tree of the expression language, and its vocabulary."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from cudarun.records import dataclass
 
 
 class Signature(NamedTuple):
-    """How many arguments a function takes, and which keywords."""
+    """The number of arguments and the keywords of a function."""
 
     minimum: int
     maximum: int
@@ -22,11 +22,11 @@ class Signature(NamedTuple):
 
 _REDUCTION = Signature(1, 1, frozenset({"axis", "keepdims"}))
 ELEMENTWISE = Signature(1, 1)
-"""Of the functions of one value, casts among them."""
+"""The signature of functions of one value, including casts."""
 
 _AXIS = Signature(1, 1, frozenset({"axis"}))
 MANY = 32
-"""The most values a function takes that takes any number of them."""
+"""The maximum number of arguments of a variadic function."""
 
 FUNCTIONS: dict[str, Signature] = {
     **dict.fromkeys(("sum", "prod", "min", "max", "mean", "all", "any"), _REDUCTION),
@@ -39,7 +39,7 @@ FUNCTIONS: dict[str, Signature] = {
     "transpose": Signature(1, MANY),
     "reshape": Signature(2, MANY),
 }
-"""The functions of the language, but for ``old``, ``load`` and the casts by type name."""
+"""The functions of the language, except ``old``, ``load`` and the casts by type name."""
 
 CASTS: dict[str, ScalarType] = {
     name: named
@@ -55,15 +55,15 @@ CONSTANTS: dict[str, float | bool] = {
     "true": True,
     "false": False,
 }
-"""Names that mean something where no argument has them."""
+"""Names that have a meaning unless an argument has the same name."""
 
 RESERVED = frozenset({"and", "or", "not"})
-"""Words that cannot name an argument: they are operators here, and in C++ too."""
+"""Words that cannot name an argument: they are operators here and in C++."""
 
 
 @dataclass(frozen=True, slots=True)
 class Number:
-    """A number as written; an integer adapts to the type of what it meets."""
+    """A number as written; an integer adapts to the type of the other operand."""
 
     value: int | float
 
@@ -93,7 +93,7 @@ class Unary:
 
 @dataclass(frozen=True, slots=True)
 class Binary:
-    """``left operator right``, for all operators but comparisons."""
+    """``left operator right``, for all operators except comparisons."""
 
     operator: str
     left: Node
@@ -119,7 +119,7 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class Old:
-    """``old(…)``: its operand with the values from before the run."""
+    """``old(…)``: its operand with the values from before the launch."""
 
     operand: Node
 
@@ -142,7 +142,7 @@ class Slice:
 
 @dataclass(frozen=True, slots=True)
 class Rest:
-    """``...`` within an index: all the axes not otherwise named."""
+    """``...`` within an index: all remaining axes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,7 +167,7 @@ Node: TypeAlias = (
 
 
 def children(node: Node | Slice | Rest) -> Iterator[Node | Slice | Rest]:
-    """The nodes directly below."""
+    """Yield the direct children of a node."""
     match node:
         case Number() | Name() | Load() | Rest():
             return
@@ -192,7 +192,7 @@ def children(node: Node | Slice | Rest) -> Iterator[Node | Slice | Rest]:
 
 
 def walk(node: Node | Slice | Rest) -> Iterator[Node | Slice | Rest]:
-    """``node`` and everything below it."""
+    """Yield ``node`` and all its descendants."""
     yield node
     for child in children(node):
         yield from walk(child)
@@ -203,9 +203,9 @@ class Expression:
     """A parsed expression.
 
     Attributes:
-        text: The text as given, without the space around it.
+        text: The text as given, without surrounding space.
         node: Its syntax tree.
-        source: The text that the columns of names count in; for a dimension, the whole argument.
+        source: The text that columns of names refer to; for a dimension, the whole argument.
     """
 
     text: str
@@ -214,18 +214,18 @@ class Expression:
 
     @property
     def names(self) -> frozenset[str]:
-        """Every free name in it, those inside ``old(…)`` included."""
+        """Every free name in the expression, including those inside ``old(…)``."""
         return frozenset(n.name for n in walk(self.node) if isinstance(n, Name))
 
     @property
     def old_names(self) -> frozenset[str]:
-        """The names whose values from before the run it needs."""
+        """The names whose values from before the launch are needed."""
         olds = [n for n in walk(self.node) if isinstance(n, Old)]
         return frozenset(n.name for old in olds for n in walk(old) if isinstance(n, Name))
 
     @property
     def files(self) -> tuple[str, ...]:
-        """The paths that it loads, as written."""
+        """The paths that the expression loads, as written."""
         paths = (n.path for n in walk(self.node) if isinstance(n, Load))
         return tuple(dict.fromkeys(paths))
 
@@ -245,7 +245,7 @@ class Expression:
 
 
 def unknown_name(expression: Expression, node: Name, known: Iterable[str]) -> ArgumentSyntaxError:
-    """The error about a name that no argument has."""
+    """Return the error about a name that no argument has."""
     known = list(known)
     if node.name in FUNCTIONS or node.name in CASTS or node.name in ("old", "load"):
         hint: str | None = f"{node.name} is a function: {node.name}(…)"

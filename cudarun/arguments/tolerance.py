@@ -1,4 +1,4 @@
-"""How far apart two floats may be and still be equal: by default, a few roundings of their type."""
+"""Tolerances for comparing floats; by default a few roundings of their type."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ DEFAULT_TOLERANCES: dict[str, tuple[float, float]] = {
     "f8e4m3": (0.125, 0.002),
     "f8e5m2": (0.25, 1e-4),
 }
-"""``(rtol, atol)`` by floating type: a few roundings of the type, relative; for the absolute part
-somewhat more than its results near zero lose, which for fp8 is half its smallest number."""
+"""``(rtol, atol)`` by floating type: ``rtol`` is a few roundings of the type, ``atol`` slightly
+more than the error of results near zero, which for fp8 is half its smallest number."""
 
 
 @dataclass(frozen=True, slots=True)
 class Tolerance:
-    """How far apart two floats may be and still be equal.
+    """The tolerance for comparing floats.
 
     Attributes:
-        rtol: Relative to the right side; ``None``: that of :data:`DEFAULT_TOLERANCES`.
-        atol: Absolute; ``None`` likewise.
+        rtol: The tolerance relative to the right side; ``None`` selects :data:`DEFAULT_TOLERANCES`.
+        atol: The absolute tolerance; ``None`` likewise.
         equal_nan: Whether a NaN equals a NaN.
 
     Raises:
-        RequestError: A tolerance is negative, infinite or no number.
+        RequestError: A tolerance is negative, infinite or NaN.
     """
 
     rtol: float | None = None
@@ -44,7 +44,7 @@ class Tolerance:
                 raise refused.of(option=option, shown=f"{option} {value}")
 
     def of(self, scalar: ScalarType | None) -> tuple[float, float]:
-        """``(rtol, atol)`` for values of a floating type; of ``f64`` where there is none."""
+        """Return ``(rtol, atol)`` for a floating type; that of ``f64`` for ``None``."""
         rtol, atol = DEFAULT_TOLERANCES[(scalar or SCALARS["f64"]).name]
         return (
             rtol if self.rtol is None else self.rtol,

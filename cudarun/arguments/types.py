@@ -1,4 +1,4 @@
-"""The types an argument can have, with the size and alignment they have on the device.
+"""The types of arguments, with their size and alignment on the device.
 
 Sizes and alignments follow the CUDA C++ Programming Guide ("Built-in Vector Types") and, for
 structs and arrays, the C++ layout rules that device code obeys. ``str(type)`` is the type in the
@@ -17,7 +17,7 @@ POINTER_SIZE = 8
 
 
 class Kind(Enum):
-    """What the bits of a scalar mean."""
+    """The interpretation of a scalar's bits."""
 
     SIGNED = "signed"
     UNSIGNED = "unsigned"
@@ -27,11 +27,11 @@ class Kind(Enum):
 
 @dataclass(frozen=True, slots=True)
 class ScalarType:
-    """One number.
+    """A scalar type.
 
     Attributes:
-        name: Its name in the grammar, ``f32``.
-        kind: What its bits mean.
+        name: The name in the grammar, ``f32``.
+        kind: The interpretation of its bits.
         size: Bytes; a scalar is aligned to its size.
         exponent_bits: Width of the exponent field; 0 for integers.
         mantissa_bits: Width of the stored mantissa; 0 for integers.
@@ -47,17 +47,17 @@ class ScalarType:
 
     @property
     def alignment(self) -> int:
-        """Bytes."""
+        """The alignment in bytes."""
         return self.size
 
     @property
     def is_integer(self) -> bool:
-        """Whether it is a signed or unsigned integer; ``bool`` is not."""
+        """True for signed and unsigned integers; ``bool`` is neither."""
         return self.kind in (Kind.SIGNED, Kind.UNSIGNED)
 
     @property
     def is_float(self) -> bool:
-        """Whether it is a floating type."""
+        """True for floating types."""
         return self.kind is Kind.FLOAT
 
     @property
@@ -85,7 +85,7 @@ class VectorType:
 
     @property
     def size(self) -> int:
-        """Bytes."""
+        """The size in bytes."""
         return self.scalar.size * self.count
 
     def __str__(self) -> str:
@@ -101,17 +101,17 @@ class ArrayType:
 
     @property
     def name(self) -> str:
-        """Its text in the grammar."""
+        """The type in the grammar."""
         return f"{self.element}*{self.count}"
 
     @property
     def size(self) -> int:
-        """Bytes."""
+        """The size in bytes."""
         return self.element.size * self.count
 
     @property
     def alignment(self) -> int:
-        """Bytes: that of its element."""
+        """The element's alignment in bytes."""
         return self.element.alignment
 
     def __str__(self) -> str:
@@ -120,23 +120,23 @@ class ArrayType:
 
 @dataclass(frozen=True, slots=True)
 class PointerType:
-    """A device address; ``pointee`` is only for people to read."""
+    """A device address; ``pointee`` is informative only."""
 
     pointee: str = "void"
 
     @property
     def name(self) -> str:
-        """As in C."""
+        """The type as in C."""
         return f"{self.pointee}*"
 
     @property
     def size(self) -> int:
-        """Bytes."""
+        """The size in bytes."""
         return POINTER_SIZE
 
     @property
     def alignment(self) -> int:
-        """Bytes."""
+        """The alignment in bytes."""
         return POINTER_SIZE
 
     def __str__(self) -> str:
@@ -145,7 +145,7 @@ class PointerType:
 
 @dataclass(frozen=True, slots=True)
 class StructMember:
-    """A member of a struct type; ``name`` is ``None`` where the text gives none."""
+    """A member of a struct type; ``name`` is ``None`` if the text has none."""
 
     name: str | None
     type: Type
@@ -156,33 +156,33 @@ class StructMember:
 
 @dataclass(frozen=True, slots=True)
 class StructType:
-    """A struct passed by value or held in a buffer, ``{i32, float4}`` or ``{n=i32, v=float4}``."""
+    """A struct by value or in a buffer, ``{i32, float4}`` or ``{n=i32, v=float4}``."""
 
     members: tuple[StructMember, ...]
 
     @property
     def name(self) -> str:
-        """Its text in the grammar."""
+        """The type in the grammar."""
         return f"{{{', '.join(map(str, self.members))}}}"
 
     @property
     def layout(self) -> Layout:
-        """Where its members lie."""
+        """The offsets of the members."""
         return lay_out(member.type for member in self.members)
 
     @property
     def size(self) -> int:
-        """Bytes, padding at the end included."""
+        """The size in bytes, including padding at the end."""
         return self.layout.size
 
     @property
     def alignment(self) -> int:
-        """Bytes: the largest of its members'."""
+        """The largest alignment of a member, in bytes."""
         return self.layout.alignment
 
     @property
     def member_names(self) -> tuple[str, ...]:
-        """The names its members go by: their own, or ``f0``, ``f1``, … by position."""
+        """The names of the members: their own, or ``f0``, ``f1``, … by position."""
         return tuple(member.name or f"f{index}" for index, member in enumerate(self.members))
 
     def __str__(self) -> str:
@@ -194,7 +194,7 @@ Type: TypeAlias = ScalarType | VectorType | ArrayType | StructType | PointerType
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """Where a sequence of types lies: offsets in bytes, size with the padding at the end."""
+    """The layout of a sequence of types: offsets and padded size in bytes."""
 
     offsets: tuple[int, ...]
     size: int
@@ -202,12 +202,12 @@ class Layout:
 
 
 def align_up(offset: int, alignment: int) -> int:
-    """The smallest multiple of ``alignment`` that is not below ``offset``."""
+    """Return the smallest multiple of ``alignment`` that is not below ``offset``."""
     return -(-offset // alignment) * alignment
 
 
 def lay_out(types: Iterable[Type]) -> Layout:
-    """Lay types out one after the other as C++ does the members of a struct."""
+    """Lay out types in sequence as C++ does the members of a struct."""
     offsets: list[int] = []
     end, widest = 0, 1
     for each in types:
@@ -219,7 +219,7 @@ def lay_out(types: Iterable[Type]) -> Layout:
 
 
 def inner_shape(element: Type) -> tuple[int, ...]:
-    """The axes that one element adds to the shape of a buffer: ``(4,)`` for ``float4``."""
+    """Return the axes that one element adds to the shape of a buffer: ``(4,)`` for ``float4``."""
     match element:
         case VectorType():
             return (element.count,)
@@ -230,7 +230,7 @@ def inner_shape(element: Type) -> tuple[int, ...]:
 
 
 def innermost(element: Type) -> ScalarType | StructType | PointerType:
-    """What vectors and arrays are made of in the end: ``f32`` for ``float4*2``."""
+    """Return the type that vectors and arrays consist of: ``f32`` for ``float4*2``."""
     match element:
         case VectorType():
             return element.scalar
@@ -241,7 +241,7 @@ def innermost(element: Type) -> ScalarType | StructType | PointerType:
 
 
 def scalars_of(element: Type) -> tuple[ScalarType, ...]:
-    """Every different scalar type that an element is made of, in order of appearance."""
+    """Return every distinct scalar type of an element, in order of appearance."""
     inner = innermost(element)
     if isinstance(inner, StructType):
         nested = (scalar for member in inner.members for scalar in scalars_of(member.type))
@@ -296,7 +296,7 @@ ALIASES: dict[str, tuple[str, ...]] = {
     "f8e5m2": ("__nv_fp8_e5m2", "float8_e5m2"),
     "bool": ("_Bool",),
 }
-"""Further names of the scalar types: those of C, CUDA, numpy and ml_dtypes, on 64-bit Linux."""
+"""Further names of the scalar types: C, CUDA, numpy and ml_dtypes names on 64-bit Linux."""
 
 
 def _vector_types() -> dict[str, VectorType]:
@@ -322,7 +322,7 @@ def _vector_types() -> dict[str, VectorType]:
             alignment = scalar.size if count == 3 else min(16, scalar.size * count)
             vectors.append(VectorType(f"{base}{count}", scalar, count, alignment))
         if scalar.size == 8:
-            # … but for the types that CUDA 13 added to say so.
+            # … except the types that CUDA 13 added with explicit alignment.
             vectors += [VectorType(f"{base}4_{wide}a", scalar, 4, wide) for wide in (16, 32)]
     vectors.append(VectorType("half2", SCALARS["f16"], 2, 4))
     vectors.append(VectorType("bfloat162", SCALARS["bf16"], 2, 4))
@@ -343,4 +343,4 @@ NAMED: dict[str, ScalarType | VectorType] = {
     **{alias: SCALARS[name] for name, aliases in ALIASES.items() for alias in aliases},
     **{alias: VECTORS[name] for name, aliases in VECTOR_ALIASES.items() for alias in aliases},
 }
-"""Every name a type can be written by."""
+"""Every name of a type."""

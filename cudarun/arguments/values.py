@@ -1,7 +1,7 @@
-"""What the text of an argument parses to: plain frozen data that can cross to the worker.
+"""Parsed arguments: plain frozen data that can be sent to the worker.
 
-``str()`` of each gives text that parses to an equal object; the text as the user wrote it is kept
-beside it in :class:`Argument`.
+``str()`` of each gives text that parses to an equal object; :class:`Argument` also stores the
+text as the user wrote it.
 """
 
 from __future__ import annotations
@@ -29,19 +29,19 @@ from cudarun.records import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Scalar:
-    """One number of a type, by its bits: exact, and equal to itself even when it is a NaN."""
+    """One number of a type, stored as bits: exact, and equal to itself even if it is a NaN."""
 
     type: ScalarType
     bits: int
 
     @property
     def value(self) -> int | float | bool:
-        """The number itself."""
+        """The number."""
         return literals.decode(self.bits, self.type)
 
     @property
     def literal(self) -> str:
-        """Its text without the type."""
+        """The text without the type."""
         return literals.show(self.bits, self.type)
 
     def __str__(self) -> str:
@@ -50,15 +50,15 @@ class Scalar:
 
 @dataclass(frozen=True, slots=True)
 class BareNumber:
-    """A number without a type, ``2.5``: the kernel's parameter or the buffer tells it."""
+    """A number without a type, ``2.5``: the kernel's parameter or the buffer determines it."""
 
     text: str
 
     def of(self, scalar: ScalarType) -> Scalar:
-        """This number as a ``scalar``.
+        """Return this number as a ``scalar``.
 
         Raises:
-            LiteralError: The type cannot hold it.
+            LiteralError: The type cannot represent it.
         """
         return Scalar(scalar, literals.encode(self.text, scalar))
 
@@ -68,14 +68,14 @@ class BareNumber:
 
 @dataclass(frozen=True, slots=True)
 class VectorValue:
-    """A CUDA vector by value, ``float4:1,2,3,4``."""
+    """A CUDA vector passed by value, ``float4:1,2,3,4``."""
 
     type: VectorType
     components: tuple[Scalar, ...]
 
     @property
     def literal(self) -> str:
-        """Its text without the type."""
+        """The text without the type."""
         return ",".join(component.literal for component in self.components)
 
     def __str__(self) -> str:
@@ -84,14 +84,14 @@ class VectorValue:
 
 @dataclass(frozen=True, slots=True)
 class ArrayValue:
-    """An array by value, ``f32*4:1,2,3,4``."""
+    """An array passed by value, ``f32*4:1,2,3,4``."""
 
     type: ArrayType
     elements: tuple[Element, ...]
 
     @property
     def literal(self) -> str:
-        """Its text without the type."""
+        """The text without the type."""
         return ",".join(element.literal for element in self.elements)
 
     def __str__(self) -> str:
@@ -100,7 +100,7 @@ class ArrayValue:
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """A member of a struct value; ``name`` is ``None`` where the text gives none."""
+    """A member of a struct value; ``name`` is ``None`` if the text has none."""
 
     name: str | None
     value: Value
@@ -111,7 +111,7 @@ class Member:
 
 @dataclass(frozen=True, slots=True)
 class StructValue:
-    """A struct by value, ``{f32:1, float4:1,2,3,4}``; its members may be buffers and pointers."""
+    """A struct by value, ``{f32:1, float4:1,2,3,4}``; members may be buffers and pointers."""
 
     members: tuple[Member, ...]
 
@@ -122,7 +122,7 @@ class StructValue:
 
     @property
     def literal(self) -> str:
-        """Its text where the type is known already; none of its members is a pointer there."""
+        """The text without the types; such a struct has no pointers."""
         return f"{{{', '.join(_literal(member.value) for member in self.members)}}}"
 
     def __str__(self) -> str:
@@ -144,7 +144,7 @@ class Bytes:
 
 @dataclass(frozen=True, slots=True)
 class Buffer:
-    """A device buffer, ``f32[m,k]:rand``; ``initial`` is ``None`` where the text gives none."""
+    """A device buffer, ``f32[m,k]:rand``; ``initial`` is ``None`` if the text has none."""
 
     type: Type
     dimensions: tuple[Expression, ...]
@@ -157,7 +157,7 @@ class Buffer:
 
 @dataclass(frozen=True, slots=True)
 class FileBuffer:
-    """A device buffer whose type, shape and contents are those of a ``.npy`` file, ``@x.npy``."""
+    """A device buffer with the type, shape and contents of a ``.npy`` file, ``@x.npy``."""
 
     path: str
 
@@ -184,7 +184,7 @@ class Null:
 
 
 Element: TypeAlias = Scalar | VectorValue | ArrayValue | StructValue
-"""What a value of a type parses to."""
+"""The parsed value of an element."""
 
 Value: TypeAlias = Element | BareNumber | Bytes | Buffer | FileBuffer | SymbolAddress | Null
 
@@ -192,10 +192,10 @@ BYTE = ScalarType("u8", Kind.UNSIGNED, 1)
 
 
 def value_type(value: Value) -> Type:
-    """The type that ``value`` has in the parameter list; that of a buffer is a pointer.
+    """Return the type of ``value`` in the parameter list; a buffer's is a pointer.
 
     Raises:
-        TypeError: A :class:`BareNumber` has none until the kernel's parameter tells it.
+        TypeError: A :class:`BareNumber` has no type until it is bound to a parameter.
     """
     match value:
         case Scalar() | VectorValue() | ArrayValue() | StructValue():
@@ -218,12 +218,12 @@ def _literal(value: Value) -> str:
     )
 
 
-# --- what a buffer holds before the launch -------------------------------------------------------
+# --- the contents of a buffer before the launch ------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
 class Constant:
-    """One number everywhere, ``3.5``; ``zeros`` and ``ones`` are 0 and 1."""
+    """One number for all elements, ``3.5``; ``zeros`` and ``ones`` are 0 and 1."""
 
     number: BareNumber
 
@@ -233,7 +233,7 @@ class Constant:
 
 @dataclass(frozen=True, slots=True)
 class Iota:
-    """``start``, ``start + step``, …; ``iota`` alone counts from 0."""
+    """The sequence ``start``, ``start + step``, …; ``iota`` alone counts from 0."""
 
     start: BareNumber = field(default=BareNumber("0"))
     step: BareNumber = field(default=BareNumber("1"))
@@ -244,7 +244,7 @@ class Iota:
 
 @dataclass(frozen=True, slots=True)
 class Rand:
-    """Uniform in ``[low, high)``."""
+    """Uniform random numbers in ``[low, high)``."""
 
     low: BareNumber = field(default=BareNumber("0"))
     high: BareNumber = field(default=BareNumber("1"))
@@ -255,7 +255,7 @@ class Rand:
 
 @dataclass(frozen=True, slots=True)
 class Randn:
-    """Normal, mean 0, deviation 1."""
+    """Normal random numbers with mean 0 and deviation 1."""
 
     def __str__(self) -> str:
         return "randn"
@@ -263,7 +263,7 @@ class Randn:
 
 @dataclass(frozen=True, slots=True)
 class RandInt:
-    """Uniform integers in ``[low, high)``."""
+    """Uniform random integers in ``[low, high)``."""
 
     low: BareNumber
     high: BareNumber
@@ -274,7 +274,7 @@ class RandInt:
 
 @dataclass(frozen=True, slots=True)
 class Eye:
-    """1 where the last two indices are equal, else 0."""
+    """An identity matrix: 1 where the last two indices are equal, else 0."""
 
     def __str__(self) -> str:
         return "eye"
@@ -282,13 +282,13 @@ class Eye:
 
 @dataclass(frozen=True, slots=True)
 class ListInitial:
-    """Every value written out, ``[[1,2],[3,4]]``; all lists of one level are equally long."""
+    """Individual values, ``[[1,2],[3,4]]``; all lists of one level have the same length."""
 
     items: tuple[ListInitial | Scalar | StructValue, ...]
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """Lengths of the lists, outermost first."""
+        """The lengths of the lists, outermost first."""
         first = self.items[0] if self.items else None
         return (len(self.items), *(first.shape if isinstance(first, ListInitial) else ()))
 
@@ -318,8 +318,8 @@ class Argument:
     """One ARG of the command line.
 
     Attributes:
-        name: The name it goes by in expressions, where one is given.
-        value: What it is.
+        name: The name in expressions, if one is given.
+        value: The parsed value.
         text: The text as the user wrote it.
     """
 

@@ -1,7 +1,7 @@
-"""The CUDA bindings of CUDA 12.9 and of CUDA 13: all that the rest must know of their differences.
+"""The CUDA bindings of CUDA 12.9 and of CUDA 13, and all differences that cudarun must handle.
 
-Nothing is imported before it is needed: the bindings take 30 ms, and most of a command line is
-read without them.
+Imports are deferred until they are needed: the bindings take 30 ms, and most of a command line is
+parsed without them.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _NEWER_JIT_OPTIONS = ("CU_JIT_SPLIT_COMPILE", "CU_JIT_BINARY_LOADER_THREAD_COUNT
 
 
 def installed_version() -> Version:
-    """Major and minor version of the bindings."""
+    """Return the major and minor version of the bindings."""
     from cuda.bindings import __version__
 
     major, minor, *_rest = __version__.split(".")
@@ -27,9 +27,9 @@ def installed_version() -> Version:
 
 
 def is_missing_library(error: Exception) -> bool:
-    """Whether the bindings could not open a library: libcuda, NVRTC or nvJitLink.
+    """Return whether the bindings could not open a library: libcuda, NVRTC or nvJitLink.
 
-    Up to 12.9.7 and 13.1 what they raise for libcuda is no more than a ``RuntimeError``.
+    Up to 12.9.7 and 13.1 they raise a mere ``RuntimeError`` for libcuda.
     """
     return type(error).__name__ == "DynamicLibNotFoundError" or (
         type(error) is RuntimeError and str(error).startswith("Failed to dlopen ")
@@ -37,10 +37,10 @@ def is_missing_library(error: Exception) -> bool:
 
 
 def enum_field(struct: Any, field: str) -> Any:
-    """A field of a struct that is an enumeration.
+    """Return a field of a struct that is an enumeration.
 
     Raises:
-        ValueError: Its number is no member. The bindings before 12.9.7 have ``None`` for it.
+        ValueError: The number is not a member. The bindings before 12.9.7 return ``None`` for it.
     """
     value = getattr(struct, field)
     if value is None:
@@ -49,7 +49,7 @@ def enum_field(struct: Any, field: str) -> Any:
 
 
 def toolkit_installation(cuda: Version | None) -> str:
-    """The command that installs NVRTC, nvJitLink and CUDA's headers.
+    """Return the command that installs NVRTC, nvJitLink and CUDA's headers.
 
     Args:
         cuda: The version of the bindings, or of an NVRTC; ``None`` for the newest.
@@ -59,7 +59,7 @@ def toolkit_installation(cuda: Version | None) -> str:
 
 
 def newer_jit_options() -> tuple[CUjit_option, ...]:
-    """The options of the just-in-time compiler since CUDA 13; none where the bindings are older."""
+    """Return the JIT compiler options added in CUDA 13; empty with older bindings."""
     from cuda.bindings.driver import CUjit_option
 
     members = CUjit_option.__members__
@@ -67,15 +67,14 @@ def newer_jit_options() -> tuple[CUjit_option, ...]:
 
 
 def context_arguments(driver: ModuleType | Any, flags: int, device: Any) -> tuple[Any, ...]:
-    """The arguments of ``cuCtxCreate``: since CUDA 13 parameters come first, here none.
+    """Return the arguments of ``cuCtxCreate``, whose first one since CUDA 13 is unused here.
 
-    Only the bindings of CUDA 12 still have a ``_v4`` beside it, and there the plain name takes no
-    parameters argument.
+    Only the bindings of CUDA 12 also have a ``_v4``; their plain function has no such argument.
 
     Args:
-        driver: Has the functions of ``cuda.bindings.driver``.
-        flags: Bits of ``CUctx_flags``.
-        device: The handle.
+        driver: A driver with the functions of ``cuda.bindings.driver``.
+        flags: The bits of ``CUctx_flags``.
+        device: The device's handle.
     """
     if hasattr(driver, "cuCtxCreate_v4"):
         return flags, device
@@ -83,14 +82,14 @@ def context_arguments(driver: ModuleType | Any, flags: int, device: Any) -> tupl
 
 
 def counting_call(driver: ModuleType | Any, call: str) -> str | None:
-    """The call since CUDA 13.2 that counts the parameters of a kernel.
+    """Return the name of the CUDA 13.2 call that counts the parameters of a kernel.
 
     Args:
-        driver: Has the functions of ``cuda.bindings.driver``.
-        call: The one that describes a parameter: ``cuKernelGetParamInfo``, ``cuFuncGetParamInfo``.
+        driver: A driver with the functions of ``cuda.bindings.driver``.
+        call: The call that describes a parameter: ``cuKernelGetParamInfo``, ``cuFuncGetParamInfo``.
 
     Returns:
-        Its name; ``None`` where the bindings are older.
+        The name; ``None`` with older bindings.
     """
     counting = call.replace("Info", "Count")
     return counting if hasattr(driver, counting) else None

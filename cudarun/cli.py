@@ -1,4 +1,4 @@
-"""The command line's root: the lazy command table, and the one place errors become exit codes."""
+"""The root of the command line: the lazy command table and the mapping of errors to exit codes."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from cudarun import __version__
 from cudarun.commands.command_group import CommandGroup, usage_hint
 from cudarun.errors import CudarunError, ExitCode, Interrupted, RequestError, WorkerDied
 
-# Name to its one-line help, so that `cudarun --help` imports no command.
+# Each command's name and one-line help, so that `cudarun --help` imports no command.
 COMMANDS = {
     "ctx": "Show contexts, play with them, and verify what is said of them.",
     "devices": "List GPUs and emulated devices.",
@@ -30,12 +30,12 @@ COMMANDS = {
 
 
 class _ReaderLeft(Exception):
-    """The pipe that the output goes into has no reader any more: ``| head``."""
+    """The reader of the output pipe has exited, as with ``| head``."""
 
 
 @contextmanager
 def _reader_may_leave() -> Iterator[None]:
-    """Keep a broken pipe from click, which would exit with 1."""
+    """Translate a broken pipe, for which click would exit with 1."""
     try:
         yield
     except BrokenPipeError:
@@ -43,7 +43,7 @@ def _reader_may_leave() -> Iterator[None]:
 
 
 class _LazyGroup(CommandGroup):
-    """Imports a command's module when the command is named, not before."""
+    """A group that imports a command's module only when the command is used."""
 
     def make_context(
         self, info_name: str | None, args: list[str], *rest: Any, **extra: Any
@@ -103,14 +103,14 @@ def main(args: list[str] | None = None) -> int:
     """Run the command line.
 
     Args:
-        args: Arguments without the program name; those of the process by default.
+        args: The arguments without the program name; by default the process's.
 
     Returns:
         The exit code.
     """
     given = sys.argv[1:] if args is None else args
     _make_output_writable()
-    # A context that outlives the command's own, so that errors are shown in the colours asked for.
+    # This context outlives the command's own, so that errors are shown in the chosen colors.
     outer = click.Context(cudarun, color=False if os.environ.get("NO_COLOR") else None)
     with outer.scope(cleanup=False):
         try:
@@ -130,23 +130,23 @@ def main(args: list[str] | None = None) -> int:
             _discard_output()
             return ExitCode.OK
         except OSError as error:
-            # All else that can fail has an error of its own: this is our output, on a full disk.
+            # All other failures have their own exceptions: this is the output, on a full disk.
             _discard_output()
             _show(RequestError(f"the output cannot be written: {error.strerror}"))
             return ExitCode.UNUSABLE_REQUEST
-        except Exception as error:  # a bug of ours
+        except Exception as error:  # a bug in cudarun
             traceback.print_exc()
             message = f"internal error: {type(error).__name__}: {error}"
             return _end(WorkerDied(message, log=traceback.format_exc()), given, shown=True)
 
 
 def _end(error: CudarunError, args: Sequence[str], *, shown: bool = False) -> int:
-    """Show an error that nothing came of but itself; with ``--json`` as a document, too.
+    """Show the error that ends the command; with ``--json`` also as a document.
 
     Args:
-        error: What ends the process.
-        args: Of the command line: the error may be that click could not read them.
-        shown: It is on the terminal already.
+        error: The error that ends the process.
+        args: The command line; click may have failed to parse it.
+        shown: The terminal already shows it.
     """
     if not shown:
         _show(error)
@@ -161,7 +161,7 @@ def _end(error: CudarunError, args: Sequence[str], *, shown: bool = False) -> in
 
 
 def _document_name(args: Sequence[str]) -> str:
-    """The command in a document's schema: ``launch``, ``ctx-run``; ``cudarun`` where none is named.
+    """Return the command in a document's schema: ``launch``, ``ctx-run``; by default ``cudarun``.
 
     >>> _document_name(["ctx", "run", "--json", "create A"])
     'ctx-run'
@@ -181,37 +181,37 @@ def _document_name(args: Sequence[str]) -> str:
 
 
 def _show(error: CudarunError) -> None:
-    from cudarun.report.errors import show_error  # most runs have none
+    from cudarun.report.errors import show_error  # most runs have no error
 
     show_error(error)
 
 
 def _make_output_writable() -> None:
-    """Let no character be unprintable."""
+    """Make every character printable."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")
 
 
 def _discard_output() -> None:
-    """Send what is still in stdout's buffer nowhere: flushing it at exit would fail once more."""
+    """Redirect the rest of stdout's buffer to nowhere: flushing it at exit would fail again."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _in_our_words(error: click.ClickException, args: Sequence[str]) -> RequestError:
-    """Click's own refusals, in the form that all others have."""
+    """Convert click's errors to the form of all others."""
     context = error.ctx if isinstance(error, click.UsageError) else None
     hint = usage_hint(context) if context else None
     if isinstance(error, click.NoSuchOption):
-        # Click's own text differs from version to version.
+        # Click's own text differs between versions.
         what = f"no such option '{error.option_name}'"
         return RequestError(what, hint=_meant_option(error, args) or hint)
-    message = error.format_message()  # of values, which have no more than a text
+    message = error.format_message()  # an error about a value has only a text
     return RequestError(message[:1].lower() + message[1:].rstrip("."), hint=hint)
 
 
 def _meant_option(error: click.NoSuchOption, args: Sequence[str]) -> str | None:
-    """What may be meant by an option that there is not."""
+    """Return a suggestion for an unknown option."""
     from cudarun.commands.numbers import negative_argument
 
     if hint := negative_argument(error.option_name, args):

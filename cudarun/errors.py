@@ -1,4 +1,4 @@
-"""Every error a user can cause, and the exit code each one ends the process with.
+"""The errors that a user can cause, and the exit code of each.
 
 ::
 
@@ -62,14 +62,14 @@ ErrorKind = Literal[
     "RequestError",
     "WorkerDied",
 ]
-"""The names of errors in JSON and JUnit documents, which stay when a class is renamed."""
+"""The names of errors in JSON and JUnit documents, which are independent of class names."""
 
 
 SubjectKind = Literal["place", "case", "option", "origin", "operation", "argument"]
 
 
 class Subject(NamedTuple):
-    """One thing that an error is about.
+    """A subject of an error.
 
     Attributes:
         kind: ``place`` is a file and a line in it, ``origin`` an image file.
@@ -226,26 +226,26 @@ def _rebuild(cls: type[CudarunError], state: dict[str, Any]) -> CudarunError:
 
 
 class CheckFailed(CudarunError):
-    """A check did not hold: the kernel ran and the answer is wrong."""
+    """A check failed: the kernel ran and the answer is wrong."""
 
     kind = "CheckFailed"
     exit_code = ExitCode.CHECK_FAILED
 
 
 class RequestError(CudarunError):
-    """The request cannot be carried out as written: bad text, unreadable file, misfit argument."""
+    """The request is invalid: a syntax error, an unreadable file, a mismatched argument."""
 
     kind: ClassVar[ErrorKind] = "RequestError"
     exit_code = ExitCode.UNUSABLE_REQUEST
 
 
 class ArgumentSyntaxError(RequestError):
-    """Text in one of our small languages does not parse.
+    """A text in one of cudarun's languages does not parse.
 
     Args:
         what: The description of the mistake.
         text: The whole text.
-        column: 0-based index into ``text`` where it went wrong.
+        column: The 0-based index of the error in ``text``.
     """
 
     kind = "ArgumentSyntaxError"
@@ -269,7 +269,7 @@ class NoDevice(CudarunError):
 
 
 class ImageRefused(CudarunError):
-    """The image is not one, does not parse, link or load on this device, or holds no such code."""
+    """The image has no known format, or does not parse, link or load on this device."""
 
     kind: ClassVar[ErrorKind] = "ImageRefused"
     exit_code = ExitCode.IMAGE_REFUSED
@@ -290,7 +290,7 @@ class OutOfTime(CudarunError):
 
 
 class WorkerDied(CudarunError):
-    """The worker process ended without an answer, or met an error of our own making."""
+    """The worker process ended without an answer, or encountered a bug in cudarun."""
 
     kind = "WorkerDied"
     exit_code = ExitCode.WORKER_DIED
@@ -304,5 +304,5 @@ class Interrupted(CudarunError):
 
 
 def worst(errors: Iterable[CudarunError | None]) -> CudarunError | None:
-    """Of several errors the one that the exit code is of: the first with the largest."""
+    """Return the error that determines the exit code: the first with the largest code."""
     return max((e for e in errors if e is not None), key=lambda e: e.exit_code, default=None)

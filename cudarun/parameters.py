@@ -1,4 +1,4 @@
-"""A kernel's parameter list, whoever told it: the driver, a PTX text or a cubin."""
+"""A kernel's parameters, as reported by the driver, a PTX text or a cubin."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ class Parameter:
     """One kernel parameter in the device-side layout.
 
     Attributes:
-        index: Position in the parameter list, from 0.
-        offset: Bytes from the start of the parameter buffer.
-        size: Bytes.
-        alignment: Bytes, where the image tells it.
-        type: C++ type from the demangled name (``"float*"``), else the PTX type (``"f32"``), where
-            the image tells either.
-        name: The parameter's own name, where the image has one that means something.
+        index: The position in the parameter list, from 0.
+        offset: The offset in the parameter buffer, in bytes.
+        size: The size in bytes.
+        alignment: The alignment in bytes, if the image has it.
+        type: The C++ type from the demangled name (``"float*"``), else the PTX type (``"f32"``),
+            if the image has either.
+        name: The parameter's name, if the image has a meaningful one.
     """
 
     index: int
@@ -28,5 +28,5 @@ class Parameter:
 
     @property
     def label(self) -> str:
-        """The name it goes by: its own, or ``p0``, ``p1``, …."""
+        """The displayed name: the parameter's own, or ``p0``, ``p1``, …."""
         return self.name or f"p{self.index}"

@@ -1,4 +1,4 @@
-"""What is about the process as a whole: its standard streams, and the signals that end it."""
+"""The process as a whole: its standard streams, and the signals that end it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from contextlib import suppress
 
 
 class _Stderr(io.TextIOWrapper):
-    """Loses what cannot be written: a full disk there is not to change the exit code."""
+    """A text stream that discards failed writes: a full disk must not change the exit code."""
 
     def write(self, text: str) -> int:
         try:
@@ -24,16 +24,16 @@ class _Stderr(io.TextIOWrapper):
 
 
 def open_standard_streams() -> None:
-    """Give a process that was started without stdin, stdout or stderr ones that lead nowhere.
+    """Open missing standard streams of the process on the null device.
 
-    Else the next file or pipe that is opened gets the number, and what is meant for it, or a worker
-    that puts its own streams there closes it.
+    Otherwise the next opened file or pipe gets the stream's descriptor: output for the stream would
+    go there, and a worker that redirects its streams would close it.
     """
     for descriptor, name, mode in ((0, "stdin", "r"), (1, "stdout", "w"), (2, "stderr", "w")):
         try:
             os.fstat(descriptor)
         except OSError:
-            os.open(os.devnull, os.O_RDWR)  # which takes the lowest number that is free
+            os.open(os.devnull, os.O_RDWR)  # returns the lowest free descriptor
             setattr(sys, name, os.fdopen(descriptor, mode))
     if isinstance(sys.stderr, io.TextIOWrapper):
         encoding = sys.stderr.encoding
@@ -41,10 +41,10 @@ def open_standard_streams() -> None:
 
 
 def end_in_order() -> list[int]:
-    """Have SIGTERM and SIGHUP do what Ctrl-C does: end workers, leave no half-written file.
+    """Make SIGTERM and SIGHUP act like Ctrl-C: end the workers, leave no partial file.
 
     Returns:
-        A list that gets the number of the signal. Signals that are ignored, as under nohup, stay
+        A list that receives the number of the signal. Ignored signals, as under nohup, stay
         ignored.
     """
     received: list[int] = []

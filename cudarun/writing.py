@@ -1,7 +1,7 @@
-"""Files that a command makes: each appears under its name when it is complete, or not at all.
+"""Output files, which appear under their name only when they are complete.
 
-A file that was there before stays as it is until then. What is no plain file (a pipe, a terminal,
-``/dev/null``) is written to as it is.
+Until then an existing file stays unchanged. Special files (a pipe, a terminal, ``/dev/null``) are
+written to directly.
 """
 
 from __future__ import annotations
@@ -16,24 +16,24 @@ from typing import IO
 from cudarun.errors import RequestError
 
 _DESCRIPTORS = "/proc/self/fd"
-# open(2): what file systems and kernels answer that know no O_TMPFILE.
+# open(2): the errors of file systems and kernels without O_TMPFILE.
 _NO_NAMELESS_FILES = {errno.EOPNOTSUPP, errno.EISDIR, errno.EINVAL, errno.ENOENT}
 
 
 @contextmanager
 def whole_file(option: str, path: str, *, replace: bool = True) -> Iterator[IO[bytes]]:
-    """A file to write, which takes its place at the end of the block.
+    """Open a file for writing that takes its place at the end of the block.
 
-    When the block raises, or the disk is full, nothing of it is left. A file that is replaced
-    keeps its permissions; of a symbolic link, what it leads to is replaced.
+    If the block raises, or the disk is full, nothing is left. A file that is replaced keeps its
+    permissions; of a symbolic link, the target is replaced.
 
     Args:
         option: The option that named the file, for messages: ``--save``.
-        path: Where.
-        replace: Whether a file that is there may go.
+        path: The file.
+        replace: Replace an existing file.
 
     Raises:
-        RequestError: It exists and ``replace`` is not set, or it cannot be written.
+        RequestError: The file exists and ``replace`` is not set, or it cannot be written.
     """
     try:
         if _is_special(path):
@@ -49,11 +49,11 @@ def whole_file(option: str, path: str, *, replace: bool = True) -> Iterator[IO[b
 
 
 def check_writable(option: str, path: str, *, replace: bool = True) -> None:
-    """Refuse, before any work is done, what `whole_file` would refuse after it.
+    """Refuse, before any work is done, a path that `whole_file` would refuse afterwards.
 
     Raises:
-        RequestError: It is a directory, exists though it may not be replaced, is read-only, or is
-            in no folder that can be written to.
+        RequestError: The path is a directory, exists and must not be replaced, is read-only, or is
+            not in a writable folder.
     """
     if os.path.isdir(path):
         raise RequestError(f"{path} is a directory", option=option)
@@ -73,10 +73,10 @@ def check_writable(option: str, path: str, *, replace: bool = True) -> None:
 
 @contextmanager
 def _beside(place: str, *, replace: bool) -> Iterator[IO[bytes]]:
-    """A file in the same folder that has no name before it is complete.
+    """Open a file in the same folder without a name until it is complete.
 
-    So nothing of it is left even where the process is killed. Some file systems know only files
-    with names: there it has one of its own until then.
+    So nothing is left even if the process is killed. On file systems that require names the file
+    has a temporary one.
     """
     folder, name = os.path.split(place)
     handle = _nameless(folder)
@@ -92,7 +92,7 @@ def _beside(place: str, *, replace: bool) -> Iterator[IO[bytes]]:
             _give_name(handle, place)
             return
         temporary = f"{folder}/.{name[:64]}.{os.getpid()}"
-        with suppress(FileNotFoundError):  # of a process with our number that was killed here
+        with suppress(FileNotFoundError):  # of a killed process with the same process ID
             os.unlink(temporary)
         _give_name(handle, temporary)
         try:
@@ -103,7 +103,7 @@ def _beside(place: str, *, replace: bool) -> Iterator[IO[bytes]]:
 
 
 def _nameless(folder: str) -> int | None:
-    """A file without a name (open(2), ``O_TMPFILE``); ``None`` where there can be none."""
+    """Open a file without a name (open(2), ``O_TMPFILE``); ``None`` if unsupported."""
     if not os.path.exists(_DESCRIPTORS):
         return None
     try:
@@ -115,19 +115,19 @@ def _nameless(folder: str) -> int | None:
 
 
 def _give_name(handle: int, place: str) -> None:
-    """Put a nameless file in its place.
+    """Give a nameless file its name.
 
     Raises:
-        FileExistsError: There is a file of that name already.
+        FileExistsError: A file of that name already exists.
     """
-    # With a descriptor for the folder Python calls linkat(2), which follows the link in /proc.
+    # With a folder's descriptor Python calls linkat(2), which follows the link in /proc.
     os.link(f"{_DESCRIPTORS}/{handle}", place, src_dir_fd=handle, follow_symlinks=True)
 
 
 @contextmanager
 def _named_beside(place: str, *, replace: bool) -> Iterator[IO[bytes]]:
-    """A file in the same folder under a name of its own, which is renamed to ``place``."""
-    import tempfile  # 5 ms, which a command that writes nothing need not spend
+    """Open a file in the same folder with a temporary name, to be renamed to ``place``."""
+    import tempfile  # 5 ms, unnecessary for a command that writes nothing
 
     folder, name = os.path.split(place)
     handle, temporary = tempfile.mkstemp(dir=folder, prefix=f".{name[:64]}.")
@@ -146,16 +146,16 @@ def _named_beside(place: str, *, replace: bool) -> Iterator[IO[bytes]]:
 
 
 def _rename_to_new(temporary: str, place: str) -> None:
-    """Rename, but replace nothing.
+    """Rename without replacing an existing file.
 
     Raises:
-        FileExistsError: There is a file of that name already.
+        FileExistsError: A file of that name already exists.
     """
     try:
         os.link(temporary, place)
     except FileExistsError:
         raise
-    except OSError:  # a file system without hard links: take the name first
+    except OSError:  # a file system without hard links: create the name first
         os.close(os.open(place, os.O_CREAT | os.O_EXCL))
         os.replace(temporary, place)
     else:
@@ -163,7 +163,7 @@ def _rename_to_new(temporary: str, place: str) -> None:
 
 
 def _permissions(place: str) -> int:
-    """Those of the file that is replaced, or those of a new one."""
+    """Return the permissions of the file that is replaced, or those of a new one."""
     try:
         return stat.S_IMODE(os.stat(place).st_mode)
     except FileNotFoundError:
@@ -173,7 +173,7 @@ def _permissions(place: str) -> int:
 
 
 def _is_special(path: str) -> bool:
-    """Whether there is something of that name, and it is neither a file nor a directory."""
+    """Return whether the path exists and is neither a file nor a directory."""
     try:
         mode = os.stat(path).st_mode
     except OSError:
@@ -182,7 +182,7 @@ def _is_special(path: str) -> bool:
 
 
 def _exists(option: str, path: str) -> RequestError:
-    # Only --save asks not to replace, and --force is the word for it.
+    # Only --save does not replace, and --force makes it do so.
     return RequestError(f"{path} exists", hint="--force replaces it", option=option)
 
 

@@ -1,1 +1,1 @@
-"""The six commands: options become a request, the session answers it, the report is rendered."""
+"""The six commands: each parses its options into a request, runs it and renders the report."""

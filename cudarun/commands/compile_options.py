@@ -1,4 +1,4 @@
-"""Options of every command that takes CUDA source: how NVRTC is to compile it."""
+"""The NVRTC options of every command that accepts CUDA source."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ F = TypeVar("F", bound="Callable[..., Any]")
 
 
 def compile_options(function: F) -> F:
-    """``-I``, ``-D``, ``--std``, ``--compile-option``, for CUDA source."""
+    """Add ``-I``, ``-D``, ``--std`` and ``--compile-option``, for CUDA source."""
     return stack(
         option(
             "-I",

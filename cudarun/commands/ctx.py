@@ -1,4 +1,4 @@
-"""``cudarun ctx``: the contexts of a device shown, played with and held to what is said of them."""
+"""``cudarun ctx``: inspection of contexts, scripts of driver calls, and documented facts."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def show(quiet: bool, **values: Any) -> int:
 
 
 def _step_help() -> str:
-    """The table of steps, as ``--help`` shows it."""
+    """Return the table of steps for ``--help``."""
     lines = []
     for chapter, verbs in CHAPTERS.items():
         lines += ["\b", f"{chapter}:", *map(_verb_help, verbs), ""]
@@ -106,8 +106,8 @@ def _script(text: str | None, file: str | None) -> Script:
     """Read and parse the script.
 
     Raises:
-        RequestError: There is none, or two, or it cannot be read.
-        ArgumentSyntaxError: It does not parse.
+        RequestError: There is no script, there are two, or the file cannot be read.
+        ArgumentSyntaxError: The script does not parse.
     """
     from cudarun.session.contexts.parser import parse_script
 

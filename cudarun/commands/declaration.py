@@ -28,26 +28,26 @@ class Scope(Enum):
 
 
 class CaseForm(Enum):
-    """The TOML of an option in a case of a spec."""
+    """The TOML form of an option in a case of a spec."""
 
     FLAG = auto()
-    """True or false."""
+    """A boolean."""
     VALUE = auto()
-    """A number or a text."""
+    """A number or a string."""
     EXTENT = auto()
     """A number, or a list of up to three."""
     WORDS = auto()
-    """Words joined by commas, or a list of them."""
+    """Comma-separated words, or a list of words."""
     TEXTS = auto()
-    """A text, or a list of them, for an option that may be repeated."""
+    """A string, or a list of strings for a repeatable option."""
     EXPRESSIONS = auto()
     """Texts that can contain paths, in ``load(…)``."""
     PATHS = auto()
-    """Texts that are paths."""
+    """Strings that are paths."""
     NAMED_PATHS = auto()
-    """Texts ``NAME=PATH``."""
+    """Strings of the form ``NAME=PATH``."""
     NAMED_SIZES = auto()
-    """Texts ``NAME=SIZE``."""
+    """Strings of the form ``NAME=SIZE``."""
 
 
 JOINED = frozenset({CaseForm.EXTENT, CaseForm.WORDS})
@@ -69,9 +69,9 @@ class EarlyEffect(Enum):
 
     NONE = "none"
     DEVICES = "devices"
-    """It names the devices."""
+    """The option names the devices."""
     TOGETHER = "together"
-    """All devices have one worker."""
+    """All devices share one worker."""
     NO_WORKER = "no worker"
     """No worker is needed, or another kind of worker."""
 

@@ -1,4 +1,4 @@
-"""``cudarun devices``: which devices there are."""
+"""``cudarun devices``: the available devices, and the check of the machine."""
 
 from __future__ import annotations
 

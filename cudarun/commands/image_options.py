@@ -1,4 +1,4 @@
-"""Options of commands that load and link images: what the driver's compiler is told."""
+"""The JIT compiler's options, for commands that load and link images."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 F = TypeVar("F", bound="Callable[..., Any]")
 
-_ARCHITECTURE = re.compile(r"sm_\d{2,3}[af]?")  # nvJitLink crashes of shorter ones
+_ARCHITECTURE = re.compile(r"sm_\d{2,3}[af]?")  # nvJitLink crashes on shorter ones
 
 
 def architecture(text: str) -> Architecture:
@@ -36,9 +36,9 @@ def architecture(text: str) -> Architecture:
 
 
 def jit_options(function: F) -> F:
-    """What the driver's compiler is told: ``-O``, ``--max-registers``, ``--lineinfo``, ``-g``, ….
+    """Add the JIT compiler's options: ``-O``, ``--max-registers``, ``--lineinfo``, ``-g``, ….
 
-    A function of them takes `jit` of its arguments.
+    The decorated function passes its arguments to `jit`.
     """
     return stack(
         option(
@@ -101,10 +101,10 @@ def jit_options(function: F) -> F:
 
 
 def jit(values: dict[str, Any], *, verbose: bool) -> JitOptions:
-    """Take the values of `jit_options` out of a command's arguments.
+    """Build the JIT options from the values of `jit_options`.
 
     Raises:
-        RequestError: Two of them do not go together.
+        RequestError: Two options contradict each other.
     """
     if values["target"] is not None and values["threads_per_block"] is not None:
         raise RequestError("the driver takes none beside --threads-per-block", option="--target")

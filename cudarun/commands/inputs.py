@@ -1,4 +1,4 @@
-"""Files that commands read: an image from a path or from stdin."""
+"""Input files of commands: an image from a path or from stdin."""
 
 from __future__ import annotations
 
@@ -18,22 +18,22 @@ def read_input(name: str, compilation: CompileOptions | None = None) -> Image:
     """Read an image file; ``-`` is stdin.
 
     Args:
-        name: The file.
-        compilation: How to compile it, if it is CUDA source.
+        name: The path.
+        compilation: The compile options, if the file is CUDA source.
 
     Raises:
-        RequestError: It cannot be read.
-        ImageRefused: It is empty, or is nothing that any driver could load.
+        RequestError: The file cannot be read.
+        ImageRefused: The file is empty, or in no format that a driver loads.
     """
     image = open_input(name, compilation)
     return replace(image, facts=_facts(image.data, image.origin))
 
 
 def open_input(name: str, compilation: CompileOptions | None = None) -> Image:
-    """Read a file that may be anything: what is wrong with it is told where it is used.
+    """Read a file in any format; its user reports errors in the contents.
 
     Raises:
-        RequestError: It cannot be read.
+        RequestError: The file cannot be read.
     """
     return Image(STDIN if name == "-" else name, _read(name), compilation=compilation)
 
@@ -63,7 +63,7 @@ def _facts(data: bytes, origin: str) -> ImageFacts | None:
     if kind is ImageKind.CUBIN:
         from cudarun.images.elf import read_elf
 
-        read_elf(data, origin, kind)  # a driver that is given half a cubin crashes
+        read_elf(data, origin, kind)  # the driver crashes on a truncated cubin
     if kind not in (ImageKind.PTX, ImageKind.CUBIN):
         return None
     from cudarun.images.reader import read_image

@@ -1,4 +1,4 @@
-"""``cudarun launch``: one kernel, typed arguments, checked results."""
+"""``cudarun launch``: one kernel with typed arguments and checked results."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ def command(quiet: bool, **values: Any) -> int:
     if values["sanitize"] is not None:
         return _sanitize(values, where, renderer)
     with WorkerPool() as pool:
-        # They initialize the driver while we read what the user wants of them.
+        # They initialize the driver while the parent parses the request.
         workers = DeviceWorkers(pool, where, prefetch, watch(where, quiet=quiet))
         reference = _reference(values["reference"], where, pool)
         request = _request(values, where)
@@ -108,7 +108,7 @@ def command(quiet: bool, **values: Any) -> int:
 
 
 def _request(values: dict[str, Any], where: Target) -> LaunchRequest:
-    # Imported here, when the workers are at work already.
+    # Imported here, while the workers are already running.
     from cudarun.commands.inputs import read_input
     from cudarun.commands.launch_request import launch_request
     from cudarun.session.launch.detection import check_watchable
@@ -133,7 +133,7 @@ def _refuse_without_spec(values: dict[str, Any]) -> None:
 
 
 def _spec(values: dict[str, Any], renderer: Renderer, *, quiet: bool) -> int:
-    """Run a spec: a line for each case as it is settled, or one document."""
+    """Run a spec: report each completed case, or one document."""
     _refuse_with_spec()
     return _run_spec(values, target(values, capture=True), renderer, quiet=quiet)
 
@@ -141,7 +141,7 @@ def _spec(values: dict[str, Any], renderer: Renderer, *, quiet: bool) -> int:
 def _run_spec(values: dict[str, Any], where: Target, renderer: Renderer, *, quiet: bool) -> int:
     from cudarun.session.spec.parent import device_runs, run_spec
 
-    with device_runs(where) as runs:  # whose workers start while we read the spec
+    with device_runs(where) as runs:  # the workers start while the spec is read
         from cudarun.commands.spec_file import read_spec
 
         names = [name for name in (values["image"], *values["arguments"]) if name is not None]
@@ -160,7 +160,7 @@ def _run_spec(values: dict[str, Any], where: Target, renderer: Renderer, *, quie
 
 
 def _refuse_with_spec() -> None:
-    """What is about one launch stands in the file."""
+    """Refuse options of a single launch with ``--spec``; the file has them."""
     context = click.get_current_context()
     for parameter in context.command.params:
         name = parameter.name or ""
@@ -172,7 +172,7 @@ def _refuse_with_spec() -> None:
 
 
 def _reference(selector: Selector | None, where: Target, pool: WorkerPool) -> DeviceWorkers | None:
-    """A worker for the device of ``--reference``; what its kernel prints is dropped."""
+    """Return a worker for the device of ``--reference``; its kernel's output is discarded."""
     if selector is None:
         return None
     alone = replace(
@@ -182,7 +182,7 @@ def _reference(selector: Selector | None, where: Target, pool: WorkerPool) -> De
 
 
 def _sanitize(values: dict[str, Any], where: Target, renderer: Renderer) -> int:
-    """Launch in processes that the sanitizer starts."""
+    """Launch in processes that compute-sanitizer starts."""
     from cudarun.session.launch.sanitizer import refuse_emulated, sanitize
 
     refuse_emulated(where)

@@ -1,6 +1,7 @@
-"""What ``cudarun launch`` can be told about one launch: its options.
+"""The options of ``cudarun launch`` for one launch.
 
-Apart from what is made of their values (`launch_request`), because a worker is started in between.
+They are separate from `launch_request`, which interprets their values, because a worker is started
+in between.
 """
 
 from __future__ import annotations
@@ -19,13 +20,13 @@ from cudarun.session.driver.selection import ALL, Selector, parse_devices
 F = TypeVar("F", bound=Callable[..., Any])
 
 DEFAULT_BLOCK = 256
-"""Threads per block where only ``--threads`` is given."""
+"""Threads per block if only ``--threads`` is given."""
 WARMUP = 10
-"""Runs before the timed ones."""
+"""Warm-up runs before the timed ones."""
 DETECTORS = ("race", "uninit")
-"""What ``--detect`` can look for."""
+"""The detectors of ``--detect``."""
 SHOW_KINDS = ("hist", "image", "plot")
-"""What ``--show`` can make of a buffer."""
+"""The forms of ``--show``."""
 
 
 def _one_device(text: str) -> Selector:
@@ -44,7 +45,7 @@ def _detectors(text: str) -> tuple[str, ...]:
 
 
 def launch_options(function: F) -> F:
-    """Everything about one launch but the image, the arguments and where it runs."""
+    """Add the options of one launch, except the image, the arguments and the devices."""
     return stack(
         option(
             "-k",

@@ -1,6 +1,6 @@
-"""The request that the options and arguments of one launch make.
+"""Construction of a launch request from the options and arguments of one launch.
 
-A case of a spec file says the same words, so it goes through the same function.
+A case of a spec has the same options, so it uses the same function.
 """
 
 from __future__ import annotations
@@ -35,16 +35,16 @@ if TYPE_CHECKING:
 def launch_request(
     values: dict[str, Any], where: Target, image: Image, directory: Path = Path()
 ) -> LaunchRequest:
-    """Parse and validate everything that needs no driver.
+    """Parse and validate everything that does not need a driver.
 
     Args:
-        values: Of `launch_options`, with ``arguments``.
-        where: The devices it will run on.
-        image: What is launched.
-        directory: What relative paths start from.
+        values: The values of `launch_options`, with ``arguments``.
+        where: The devices to run on.
+        image: The image to launch.
+        directory: The base of relative paths.
 
     Raises:
-        RequestError: Any of it is unusable.
+        RequestError: An option or argument is invalid.
         ImageRefused: The parameters of a Triton kernel cannot be read from its image.
     """
     from cudarun.arguments.expressions import parse_expression
@@ -101,7 +101,7 @@ def _geometry(values: dict[str, Any]) -> Geometry:
 
 
 def _triton_geometry(values: dict[str, Any], triton: TritonKernel) -> Geometry:
-    """What the options leave open is as Triton would have it."""
+    """Return the geometry, with Triton's values for unspecified options."""
     if values["threads"]:
         raise RequestError(
             "the grid of a Triton kernel counts programs",
@@ -151,7 +151,7 @@ def _timing(values: dict[str, Any]) -> Timing | None:
 
 
 def _count(option: str, text: str | None) -> Expression | None:
-    """An expression over the integer arguments, as a buffer's dimension is."""
+    """Parse an expression over the integer arguments, like a buffer's dimension."""
     if text is None:
         return None
     from cudarun.arguments.dimensions import read_dimension

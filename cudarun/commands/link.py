@@ -1,4 +1,4 @@
-"""``cudarun link``: several images to one, by the driver's linker or by nvJitLink."""
+"""``cudarun link``: several images linked into one, by the driver's linker or by nvJitLink."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``cudarun load``: does it load here, every kernel of it, and what is in it."""
+"""``cudarun load``: images and all their kernels loaded on each device, and their contents."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ def _offline(values: dict[str, Any], renderer: Renderer) -> int:
 
 
 def _refuse_offline() -> None:
-    """Refuse what a driver would have been told."""
+    """Refuse options for the driver with ``--offline``."""
     context = click.get_current_context()
     for parameter in context.command.params:
         name = parameter.name or ""

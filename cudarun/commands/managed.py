@@ -1,4 +1,4 @@
-"""``cudarun managed``: ``__managed__`` variables, and how they differ from ``__device__`` ones."""
+"""``cudarun managed``: ``__managed__`` variables compared with ``__device__`` variables."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def command(quiet: bool, **values: Any) -> int:
     renderer = chosen_renderer()
     where = target(values, capture=renderer.owns_stdout)
     with WorkerPool() as pool:
-        worker = start_worker(pool, where)  # which initializes the driver while we read the rest
+        worker = start_worker(pool, where)  # initializes the driver during parsing
         display = watch(where, quiet=quiet)
         with reading(where):
             request = _request(values, where)
@@ -85,11 +85,11 @@ def command(quiet: bool, **values: Any) -> int:
 
 
 def _request(values: dict[str, Any], where: Target) -> ManagedRequest:
-    """Parse and validate everything that needs no driver.
+    """Parse and validate everything that does not need a driver.
 
     Raises:
-        RequestError: Any of it is unusable.
-        ImageRefused: The file is empty or no image at all.
+        RequestError: An option or argument is invalid.
+        ImageRefused: The file is empty or not an image.
     """
     image = read_input(values["image"], compilation(values))
     geometry = Geometry(values["block"], values["grid"], shared_bytes=values["smem"])
@@ -105,7 +105,7 @@ def _request(values: dict[str, Any], where: Target) -> ManagedRequest:
 
 
 def _launch(text: str, image: Image, geometry: Geometry) -> ManagedLaunch:
-    """``KERNEL ARGS…``, split as a shell would."""
+    """Parse ``KERNEL ARGS…``, split like a shell command."""
     from cudarun.arguments.grammar import parse_arguments
     from cudarun.arguments.tolerance import Tolerance
 

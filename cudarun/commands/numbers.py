@@ -1,6 +1,6 @@
-"""Numbers in options: functions from the text to the value, which click calls.
+"""Numeric option values: functions that click calls to convert a text to a value.
 
-They are written as in arguments: ``4096``, ``0x1000``, ``4Ki``, ``1M``, ``1e-5``.
+The syntax is that of arguments: ``4096``, ``0x1000``, ``4Ki``, ``1M``, ``1e-5``.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ import click
 if TYPE_CHECKING:
     from cudarun.session.load.request import Extent
 
-# The reader of numbers is imported where there is one to read that is not plain digits: options are
-# read before the workers begin.
+# The parser of numbers is imported only for values that are not plain digits, because options are
+# read before the workers start.
 
 INT_MAX = (1 << 31) - 1
 _UINT_MAX = (1 << 32) - 1
@@ -24,7 +24,7 @@ _UINT_MAX = (1 << 32) - 1
 def whole(
     minimum: int | None = 0, maximum: int | None = (1 << 63) - 1
 ) -> Callable[[str | int], int]:
-    """The type of a whole number within bounds that are its own."""
+    """Return the type of a whole number with the given bounds."""
 
     def convert(text: str | int) -> int:
         number = text if isinstance(text, int) else _integer(text)
@@ -38,11 +38,11 @@ def whole(
 
 
 size = whole(0, _UINT_MAX)
-"""The type of a size in bytes that a launch takes."""
+"""The type of a size in bytes of a launch."""
 
 
 def positive(text: str | float) -> float:
-    """A number above 0."""
+    """Parse a positive number."""
     number = _number(text)
     if not number > 0:
         raise click.BadParameter(f"'{text}' is not above 0")
@@ -50,7 +50,7 @@ def positive(text: str | float) -> float:
 
 
 def not_negative(text: str | float) -> float:
-    """0 or a number above it."""
+    """Parse a nonnegative number."""
     number = _number(text)
     if not number >= 0:
         raise click.BadParameter(f"'{text}' is not 0 or above")
@@ -67,7 +67,7 @@ def _number(text: str | float) -> float:
 
 
 def extent(text: str) -> Extent:
-    """``X[,Y[,Z]]`` as three positive numbers; those left out are 1."""
+    """Parse ``X[,Y[,Z]]`` as three positive numbers; missing ones are 1."""
     numbers = [_integer(item, f" in '{text}'" * ("," in text)) for item in text.split(",")]
     if len(numbers) > 3:
         raise click.BadParameter(f"'{text}' has {len(numbers)} dimensions; there are three")
@@ -93,7 +93,7 @@ def _integer(text: str, where: str = "") -> int:
 
 
 def negative_argument(option: str, words: Iterable[str]) -> str | None:
-    """What to do where an option that there is not is the start of a number among the words."""
+    """Return a hint if an unknown option is the beginning of a negative number in the words."""
     from cudarun.arguments.literals import Form, LiteralError, read
 
     for word in words:

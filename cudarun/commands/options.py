@@ -1,4 +1,4 @@
-"""Option stacks that several commands share, and the types that turn their text into values."""
+"""Option stacks that several commands share, and the types of their values."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-# --- types of options: functions from the text to the value, which click calls -------------------
+# --- types of options: functions that click calls to convert a text -------------------------------
 
 
 def _limit(text: str) -> tuple[str, int]:
@@ -44,7 +44,7 @@ def _flags(text: str) -> tuple[str, ...]:
 
 
 def device_options(default: str) -> Callable[[F], F]:
-    """``-d``, ``--together``, ``--timeout``, ``--trace``: a function of them gets a `Target`."""
+    """Add ``-d``, ``--together``, ``--timeout`` and ``--trace``; see `target`."""
     return stack(
         option(
             "-d",
@@ -89,7 +89,7 @@ def device_options(default: str) -> Callable[[F], F]:
 
 
 def context_options(function: F) -> F:
-    """``--context``, ``--ctx-flags``, ``--limit``, ``--cache-config``."""
+    """Add ``--context``, ``--ctx-flags``, ``--limit`` and ``--cache-config``."""
     return stack(
         option(
             "--context",
@@ -137,7 +137,7 @@ def context_options(function: F) -> F:
 
 
 def output_options(function: F) -> F:
-    """``--json``, ``-v``, ``-q``, ``--color``; `target` takes ``-v``."""
+    """Add ``--json``, ``-v``, ``-q`` and ``--color``; `target` reads ``-v``."""
     return stack(
         option(
             "--json",
@@ -168,9 +168,9 @@ def output_options(function: F) -> F:
 
 
 def target(values: dict[str, Any], *, capture: bool) -> Target:
-    """Take the values of `device_options` and `context_options` out of a command's arguments.
+    """Build the target from the values of `device_options` and `context_options`.
 
-    One that makes its own contexts has the former alone.
+    A command that creates its own contexts has only the former.
     """
     return Target(
         devices=values.pop("devices"),
@@ -193,12 +193,12 @@ def reading(where: Target) -> AbstractContextManager[None]:
 
 
 def watch(where: Target, *, quiet: bool = False) -> ProgressDisplay | None:
-    """A line on a terminal's stderr for what takes long, unless that is told there anyway."""
+    """Return the progress display on a terminal's stderr, unless steps are logged there."""
     return None if quiet or where.trace or where.verbose else status_line()
 
 
 def context_values(values: dict[str, Any]) -> ContextOptions:
-    """Take the values of `context_options` out of a command's arguments."""
+    """Build the context options from the values of `context_options`."""
     return ContextOptions(
         kind=values.pop("context_kind"),
         flags=values.pop("ctx_flags"),
@@ -208,7 +208,7 @@ def context_values(values: dict[str, Any]) -> ContextOptions:
 
 
 def stack(*options: Callable[[Any], Any]) -> Callable[[F], F]:
-    """One decorator of many, which stand in the help in this order."""
+    """Combine decorators into one; the options keep this order in the help."""
 
     def decorate(function: F) -> F:
         for each in reversed(options):
@@ -219,5 +219,5 @@ def stack(*options: Callable[[Any], Any]) -> Callable[[F], F]:
 
 
 def _set_color(ctx: click.Context, _: click.Parameter, color: bool | None) -> None:
-    if color is not None:  # for the command's own output, and for errors shown after it
+    if color is not None:  # for the command's output, and for errors printed after it
         ctx.color = ctx.find_root().color = color

@@ -8,7 +8,7 @@ from cudarun.report.renderer import Renderer
 
 
 def chosen_renderer() -> Renderer:
-    """Return the renderer that the options of the current command ask for.
+    """Return the renderer that the options of the current command select.
 
     A renderer that the caller of the command gave click as the context's object is used instead.
     """
@@ -36,6 +36,6 @@ def _renderer(context: click.Context) -> Renderer:
         context.color,
         quiet=options["quiet"],
         verbose=options["verbose"],
-        seed=options.get("seed") is None,  # its user knows the one that was given
+        seed=options.get("seed") is None,  # the user knows an explicit seed
         times=options.get("times", False),
     )

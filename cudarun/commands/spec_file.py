@@ -1,8 +1,7 @@
-"""Spec files: TOML with a ``[[launch]]`` for each case, in the words of the command line.
+"""Spec files: TOML with a ``[[launch]]`` table per case, with the command line's options as keys.
 
-A case is turned into those words and read by the command line's own options, so that both take the
-same and refuse the same. Everything is read before anything runs; what is wrong is refused with the
-line it stands on.
+A case is converted to command-line words and parsed by the command line's own options, so that both
+accept and refuse the same. Everything is read before anything runs; errors name the line.
 """
 
 from __future__ import annotations
@@ -32,7 +31,7 @@ from cudarun.session.spec.case import Case, parse_expected, parse_requirement
 
 _TABLE = "launch"
 _OWN = ("name", "image", "args", "expect_error", "requires", "skip")
-"""The keys that are no options. ``-`` and ``_`` are the same in all keys."""
+"""The keys that are not options. ``-`` and ``_`` are equivalent in all keys."""
 
 
 @click.command(_TABLE)
@@ -43,7 +42,7 @@ _OWN = ("name", "image", "args", "expect_error", "requires", "skip")
 @device_options(default="0")
 @context_options
 def words(**values: Any) -> None:
-    """The words of a case; never called, only asked to parse."""
+    """Parse the words of a case; the command is never called."""
 
 
 words.params = [
@@ -55,20 +54,20 @@ OPTIONS = {
     for option in words.params
     if isinstance(option, Option)
 }
-"""The options that a case can have, by name."""
+"""The options of a case, by name."""
 
 
 def read_spec(path: str, names: Sequence[str], where: Target) -> list[Case]:
     """Read the cases of a spec: those named, or all.
 
     Args:
-        path: The file; paths in it start from its folder.
-        names: Which cases.
-        where: The devices they will run on, and the context of cases that say nothing else.
+        path: The file; its folder is the base of relative paths in it.
+        names: The names of the cases.
+        where: The devices to run on, and the context of cases without their own.
 
     Raises:
-        RequestError: The file cannot be read, or any case in it is wrong, or there is none of a
-            name.
+        RequestError: The file cannot be read, a case in it is invalid, or no case has one of the
+            names.
     """
     try:
         with reading(where):
@@ -116,7 +115,7 @@ def _chosen(path: str, cases: list[Case], names: Sequence[str]) -> list[Case]:
 
 
 class _Reader:
-    """Turns tables into cases."""
+    """A converter of TOML tables to cases."""
 
     def __init__(self, path: str, text: str, where: Target) -> None:
         self.path = path
@@ -127,10 +126,10 @@ class _Reader:
         self.headers = list(_lines_like(text, rf"\[\[\s*{_TABLE}\s*\]\]", 0, None))
 
     def case(self, index: int, table: Mapping[str, Any]) -> Case:
-        """The case of one table.
+        """Convert one table to a case.
 
         Raises:
-            RequestError: Something in it is wrong.
+            RequestError: The table is invalid.
         """
         entries = {key.replace("-", "_"): (key, value) for key, value in table.items()}
         own = {key: entries.pop(key)[1] for key in _OWN if key in entries}
@@ -153,7 +152,7 @@ class _Reader:
             raise error.of(place=f"{self.path}:{line}") from error.__cause__
 
     def parsed(self, argv: list[str], own: Mapping[str, Any]) -> dict[str, Any]:
-        """The values of the options, as the command line would have them."""
+        """Parse the options as the command line would."""
         arguments = [own["image"], *own.get("args", [])]
         context = click.Context(words, info_name=_TABLE)
         try:
@@ -166,7 +165,7 @@ class _Reader:
         return context.params
 
     def made(self, index: int, own: Mapping[str, Any], values: dict[str, Any]) -> Case:
-        """The case of values that are right each for itself."""
+        """Build a case from values that are individually valid."""
         skip = own.get("skip")
         reason = skip if isinstance(skip, str) else "skipped by the spec" if skip else None
         image, refused = self.image(values, reason)
@@ -188,7 +187,7 @@ class _Reader:
     def request(
         self, values: dict[str, Any], image: Image, requires: Sequence[str]
     ) -> LaunchRequest:
-        """The launch of a case; what it is watched for must be possible where it runs."""
+        """Build the launch of a case; its detectors must be available on the devices."""
         request = launch_request(values, self.where, image, self.directory)
         if "cpu" not in requires:
             check_watchable(request.watch, self.where.devices)
@@ -197,23 +196,23 @@ class _Reader:
     def image(
         self, values: dict[str, Any], skip: str | None
     ) -> tuple[Image | None, CudarunError | None]:
-        """The image, or why it is none, which the case may expect."""
+        """Return the image, or the reason that there is none, which the case may expect."""
         name, sources = values["image"], compilation(values)
         folders = tuple(str(self.directory / folder) for folder in sources.include)
         if name == "-":
             raise RequestError("stdin can be read only once, a case needs a file", option="image")
-        if skip is not None:  # it may not even have been built
+        if skip is not None:  # it may not have been built
             return None, None
         what = str(self.directory / name), replace(sources, include=folders)
         try:
-            if what not in self._images:  # most cases launch the same few
+            if what not in self._images:  # most cases launch the same few images
                 self._images[what] = read_input(*what)
             return self._images[what], None
         except ImageRefused as error:
             return None, error
 
     def line_of(self, index: int, key: str | None) -> int:
-        """The line of the ``index``-th case, or of a key in it, from 1."""
+        """Return the line of the ``index``-th case, or of a key in it, from 1."""
         start, end = [*self.headers, None][index : index + 2]
         assert start is not None, "every case has a header"
         if key is None:
@@ -222,10 +221,10 @@ class _Reader:
         return next(_lines_like(self.text, rf"{names}\s*=", start, end), start) + 1
 
     def refuse_same_names(self, cases: Sequence[Case]) -> None:
-        """Demand that each name is there once.
+        """Refuse duplicate names.
 
         Raises:
-            RequestError: At the second of a name.
+            RequestError: Two cases have the same name.
         """
         seen: dict[str, Case] = {}
         for case in cases:
@@ -238,7 +237,7 @@ class _Reader:
 
 
 def _check_own(key: str, value: Any) -> None:
-    """Demand the type that one of our own keys must have, if it is there."""
+    """Check the type of a key that is not an option, if the key is present."""
     match key, value:
         case _, None:
             return
@@ -262,10 +261,10 @@ def _check_own(key: str, value: Any) -> None:
 
 
 def _option_words(key: str, value: Any) -> list[str]:
-    """One entry as the command line has it.
+    """Return one entry as command-line words.
 
     Raises:
-        RequestError: There is no such option, or it has no such values.
+        RequestError: There is no such option, or it does not accept such values.
     """
     name = _dashed(key)
     option = OPTIONS.get(name)
@@ -299,11 +298,11 @@ def _near(word: str, known: Sequence[str] | Mapping[str, object]) -> str | None:
     return f"did you mean {near[0]}?" if near else None
 
 
-# --- where things stand --------------------------------------------------------------------------
+# --- line numbers ---------------------------------------------------------------------------------
 
 
 def _guilty(error: RequestError, table: Mapping[str, Any]) -> str | None:
-    """The key that an error is about: by its text, its option or its file."""
+    """Return the key that an error is about: by its text, its option or its file."""
     text = error.text if isinstance(error, ArgumentSyntaxError) else None
     options = {_dashed(option).removeprefix("--") for option in error.subject("option")}
     for key, value in table.items():
@@ -324,9 +323,9 @@ def _line_of_key(text: str, key: str) -> int:
 
 
 def _lines_like(text: str, pattern: str, start: int, end: int | None) -> Iterator[int]:
-    """The lines, from 0, that begin with a pattern and are not inside a text or a list.
+    """Yield the lines, from 0, that start with a pattern and are not inside a string or a list.
 
-    What stands between two such lines is TOML by itself; before a line inside something it is not.
+    The text between two such lines is valid TOML by itself; up to a line inside a value it is not.
     """
     lines = text.split("\n")
     begun = start

@@ -1,4 +1,4 @@
-"""``--write-spec``: the command as given, appended to a spec file as one more case."""
+"""``--write-spec``: the command line appended to a spec file as a case."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ _GIVEN = {ParameterSource.COMMANDLINE, ParameterSource.ENVIRONMENT}
 
 
 def append_case(path: str, context: click.Context) -> str:
-    """Append the launch that a command line asks for; return the name of the new case.
+    """Append the launch of a command line to a spec; return the name of the new case.
 
     Args:
-        path: The spec; it is made where there is none.
-        context: Of the command ``launch``, with all its parameters.
+        path: The spec, which is created if necessary.
+        context: The context of the command ``launch``, with all its parameters.
 
     Raises:
-        RequestError: The file cannot be read or written, or is no spec.
+        RequestError: The file cannot be read or written, or is not a spec.
     """
     folder = Path(path).parent
     image, arguments = context.params["image"], context.params["arguments"]
@@ -53,7 +53,7 @@ def append_case(path: str, context: click.Context) -> str:
 
 
 def _text(path: str) -> str:
-    """What is there already."""
+    """Return the current text of the file."""
     try:
         with open(path, encoding="utf-8", newline="") as file:
             return file.read()
@@ -66,7 +66,7 @@ def _text(path: str) -> str:
 
 
 def _names(path: str, text: str) -> set[str]:
-    """The names of the cases in a spec."""
+    """Return the names of the cases in a spec."""
     try:
         document = tomllib.loads(text)
         return {table["name"] for table in document.get("launch", []) if "name" in table}
@@ -80,14 +80,14 @@ def _free_name(stem: str, taken: set[str]) -> str:
 
 
 def _from(folder: Path, path: str) -> str:
-    """A path that was relative to the working directory, relative to the spec's folder."""
+    """Return a path that was relative to the working directory relative to the spec's folder."""
     if os.path.isabs(path) or path.startswith("~") or folder == Path():
         return path
     return os.path.relpath(path, folder)
 
 
 def _as_toml(form: CaseForm | None, value: Any, folder: Path) -> Any:
-    """The value of an option in TOML."""
+    """Convert the value of an option to its TOML form."""
     match form:
         case CaseForm.NAMED_PATHS:
             pairs = (text.partition("=") for text in value)
@@ -108,7 +108,7 @@ def _as_toml(form: CaseForm | None, value: Any, folder: Path) -> Any:
 
 
 def _trimmed(extent: Iterable[int]) -> list[int]:
-    """An extent without the ones at its end."""
+    """Return an extent without trailing ones."""
     numbers = [*extent]
     while len(numbers) > 1 and numbers[-1] == 1:
         numbers.pop()
@@ -116,7 +116,7 @@ def _trimmed(extent: Iterable[int]) -> list[int]:
 
 
 def _moved(text: str, folder: Path) -> str:
-    """An argument with the paths in it moved to the spec's folder; as written if there are none."""
+    """Return an argument with its paths relative to the spec's folder; unchanged without paths."""
     from cudarun.arguments.files import relocated
     from cudarun.arguments.grammar import parse_argument
 
@@ -126,7 +126,7 @@ def _moved(text: str, folder: Path) -> str:
 
 
 def _with_paths_moved(text: str, folder: Path) -> str:
-    """An expression with the paths in ``load(…)`` moved to the spec's folder."""
+    """Return an expression with the paths in ``load(…)`` relative to the spec's folder."""
     from cudarun.arguments.expressions import parse_expression
 
     for path in parse_expression(text).files:
@@ -136,5 +136,5 @@ def _with_paths_moved(text: str, folder: Path) -> str:
 
 
 def _literal(value: Any) -> str:
-    """A value in TOML, of which JSON's texts, numbers, truths and lists are a part."""
+    """Return a value in TOML; JSON's strings, numbers, booleans and lists are valid TOML."""
     return json.dumps(value, ensure_ascii=False)

@@ -1,1 +1,1 @@
-"""The core: everything that speaks to a driver."""
+"""The core of cudarun: all modules that use a driver."""

@@ -1,1 +1,1 @@
-"""CUDA source compiled by NVRTC."""
+"""Compilation of CUDA source with NVRTC."""

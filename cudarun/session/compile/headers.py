@@ -1,12 +1,12 @@
 """Headers of the C and C++ standard libraries for NVRTC, which has none.
 
-Kernels are written for nvcc, where the host compiler's headers are at hand, and most files begin
-with ``#include <cstdio>`` or ``<cstdint>``. What such a header has for device code is either built
-into NVRTC (``printf``, ``assert``, ``memcpy``, ``malloc``) or in libcu++, CUDA's own standard
-library, as ``cuda::std``. Each header here says only that. Those that are for the host
-(``<vector>``, ``<iostream>``) have none: what they hold cannot run on the device.
+Kernels are written for nvcc, which has the host compiler's headers, and most files start with
+``#include <cstdio>`` or ``<cstdint>``. The device part of such a header is either built into NVRTC
+(``printf``, ``assert``, ``memcpy``, ``malloc``) or in libcu++, CUDA's own standard library, as
+``cuda::std``. Each header here refers to these. Host-only headers (``<vector>``, ``<iostream>``)
+are missing, because their contents cannot run on the device.
 
-They are given by ``nvrtcCreateProgram``, https://docs.nvidia.com/cuda/nvrtc, "Basic Usage".
+The headers are passed to ``nvrtcCreateProgram``, https://docs.nvidia.com/cuda/nvrtc, "Basic Usage".
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ from cudarun.session.compile.number_headers import (
     libcu_or,
 )
 
-# Any header of libstdc++ brings these two.
+# Any header of libstdc++ includes these two.
 _SIZES = "namespace std { using ::size_t; using ::ptrdiff_t; }\n"
 
 _STD = "namespace std { using namespace cuda::std; }\n" + _SIZES
 
 _NAMED_FOR_STD = "namespace std { %s }\n" + _SIZES
 
-# glibc's math.h has these for every language mode that compilers choose by themselves.
+# glibc's math.h has these in every language mode that compilers select by default.
 _CONSTANTS = {
     "M_E": "2.7182818284590452354",
     "M_LOG2E": "1.4426950408889634074",
@@ -54,7 +54,7 @@ def _libcu(name: str) -> str:
     return f"#include <cuda/std/{name}>\n"
 
 
-# CUDA 12 has it, but under no name of its own.
+# CUDA 12 has it, but without a separate header.
 _ALGORITHM = (
     "#if __has_include(<cuda/std/detail/libcxx/include/algorithm>)\n"
     "#include <cuda/std/detail/libcxx/include/algorithm>\n"
@@ -62,18 +62,18 @@ _ALGORITHM = (
 )
 
 _HEADERS = {
-    # of C: names stand in the global namespace
+    # C headers: names are in the global namespace
     "assert.h": "",
     "float.h": FLOATS,
     "limits.h": LIMITS,
-    # Not libcu++'s <cmath>: that takes seconds to read, and the functions are built in.
+    # Not libcu++'s <cmath>: it takes seconds to parse, and the functions are built in.
     "math.h": defined(_CONSTANTS | _INFINITIES),
     "stddef.h": DEFINITIONS,
     "stdint.h": INTEGERS,
     "stdio.h": "",
     "stdlib.h": "",
     "string.h": "",
-    # of C++: in std, too
+    # C++ headers: names are in std, too
     "cassert": _SIZES,
     "cfloat": FLOATS + _SIZES,
     "climits": LIMITS + _SIZES,
@@ -96,10 +96,10 @@ _HEADERS = {
 
 
 def standard_headers(folders: Iterable[str]) -> dict[str, str]:
-    """Name to text of each header that none of the folders has.
+    """Return the name and text of each header that none of the folders has.
 
     Args:
-        folders: That NVRTC searches: who has a header of that name there means it.
+        folders: The folders that NVRTC searches; a header in one of them takes precedence.
     """
     paths = [Path(folder) for folder in folders]
     return {

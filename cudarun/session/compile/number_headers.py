@@ -1,12 +1,12 @@
-"""What ``<cstdint>``, ``<climits>``, ``<cfloat>`` and ``<cstddef>`` say to NVRTC.
+"""The headers ``<cstdint>``, ``<climits>``, ``<cfloat>`` and ``<cstddef>`` for NVRTC.
 
-They are libcu++'s where that is installed, for its other headers include them. NVRTC comes without
-it, with PyTorch's wheels say, and then they say the same themselves.
+They include libcu++'s where that is installed, because its other headers do so. NVRTC may be
+installed without it, for instance with PyTorch's wheels; then these headers define everything.
 """
 
 from __future__ import annotations
 
-_INTEGERS = {8: "char", 16: "short", 32: "int", 64: "long long"}  # as libcu++ has them for NVRTC
+_INTEGERS = {8: "char", 16: "short", 32: "int", 64: "long long"}  # libcu++'s choices for NVRTC
 
 _LIMITS = {
     "CHAR_BIT": "8", "SCHAR_MIN": "(-128)", "SCHAR_MAX": "127", "UCHAR_MAX": "255",
@@ -75,21 +75,21 @@ def _integers() -> str:
 
 
 def defined(macros: dict[str, str]) -> str:
-    """Definitions of those that are not defined yet."""
+    """Return definitions of the macros that are not yet defined."""
     return "".join(f"#ifndef {n}\n#define {n} {value}\n#endif\n" for n, value in macros.items())
 
 
 def libcu_or(name: str, text: str) -> str:
-    """The header of libcu++ if it is there, or a text."""
+    """Return a header that includes libcu++'s if it exists, and otherwise contains a text."""
     file = f"<cuda/std/{name}>"
     return (
         f"#if __has_include({file})\n#include {file}\n"
-        "namespace cuda { namespace std {} }\n"  # not all headers have it
+        "namespace cuda { namespace std {} }\n"  # not all headers declare it
         f"namespace std {{ using namespace cuda::std; }}\n#else\n{text}#endif\n"
     )
 
 
 INTEGERS = libcu_or("cstdint", _integers())
 LIMITS = libcu_or("climits", defined(_LIMITS))
-FLOATS = libcu_or("cfloat", "") + defined(_FLOATS)  # that of CUDA 12 is empty
+FLOATS = libcu_or("cfloat", "") + defined(_FLOATS)  # CUDA 12's is empty
 DEFINITIONS = libcu_or("cstddef", _BYTE + _OFFSETOF)

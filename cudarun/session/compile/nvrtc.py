@@ -1,7 +1,7 @@
-"""CUDA source compiled by NVRTC (https://docs.nvidia.com/cuda/nvrtc), inside a worker.
+"""Compilation of CUDA source with NVRTC (https://docs.nvidia.com/cuda/nvrtc), in a worker.
 
-For a GPU straight to its machine code: the PTX of a newer NVRTC may not load on an older driver.
-For the emulated device to PTX.
+Source is compiled to SASS for a GPU, because the PTX of a newer NVRTC may not load on an older
+driver, and to PTX for the emulated device.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ Form = Literal["PTX", "CUBIN", "LTOIR"]
 
 _A_HEADER_OF_CUDA = "cuda_fp16.h"
 _NAME_EXPRESSIONS = "__nv_name_map"
-"""What NVRTC calls the text in which it looks names up."""
+"""NVRTC's name for the text in which it looks up names."""
 _VERSION_LINE = re.compile(rb"^\.version (\d+)\.(\d+)$", re.MULTILINE)
 
 
@@ -44,18 +44,18 @@ def compile_source(
     relocatable: bool = False,
     newest_ptx: Version | None = None,
 ) -> Image:
-    """Compile an image that is CUDA source; the code goes by the source's name.
+    """Compile an image that is CUDA source; the result keeps the source's name.
 
     Args:
-        source: With its `CompileOptions` in ``compilation``.
-        target: The architecture: of a GPU, or a virtual one for PTX.
-        form: What to make of it.
-        relocatable: Leave what is declared ``extern`` to the linker.
-        newest_ptx: Say no newer ``.version`` than this. What NVRTC writes is that of its toolkit,
-            whatever the instructions need; whoever takes the text refuses those it does not know.
+        source: The source, with its `CompileOptions` in ``compilation``.
+        target: The architecture: a GPU's, or a virtual one for PTX.
+        form: The form of the result.
+        relocatable: Leave ``extern`` declarations to the linker.
+        newest_ptx: The newest ``.version`` to write. NVRTC writes that of its toolkit, whatever
+            the instructions need; a driver or emulator refuses versions that it does not know.
 
     Raises:
-        Diagnosed: It does not compile.
+        Diagnosed: The source does not compile.
         RequestError: NVRTC is not installed, or does not know an option, the architecture or the
             kernel to be instantiated.
     """
@@ -69,14 +69,14 @@ def compile_source(
         if not wanted:
             raise
         refused = {wanted[0]: refusal} if len(wanted) == 1 else _refused(compiled, wanted)
-    # What is wrong with the source whatever is instantiated is said without those names.
+    # Errors in the source that do not depend on instantiation are reported without those names.
     made = compiled(instantiate=[name for name in wanted if name not in refused])
     spelled = {name: _spelled(made, name, refusal) for name, refusal in refused.items()}
     return replace(made, lowered=made.lowered | spelled)
 
 
 def _refused(compiled: Callable[..., Image], wanted: Sequence[str]) -> dict[str, Diagnosed]:
-    """Which of several name expressions NVRTC refuses, each being compiled alone."""
+    """Compile each name expression alone; return the errors of those that NVRTC refuses."""
     refused = {}
     for name in wanted:
         try:
@@ -128,13 +128,13 @@ def _compiled(
 
 
 def _spelled(compiled: Image, wanted: str, refused: Diagnosed) -> str:
-    """The mangled name of the kernel that the source instantiates itself and that is spelled so.
+    """Return the mangled name of a kernel that the source itself instantiates with this spelling.
 
-    A signature is no name expression, nor is ``scale<float>`` of what stands in a namespace.
+    A signature is not a name expression, nor is ``scale<float>`` for a kernel in a namespace.
 
     Raises:
-        RequestError: There is none; why NVRTC refused the name.
-        Diagnosed: There is none, and what the name means does not compile.
+        RequestError: There is no such kernel; the message has NVRTC's error for the name.
+        Diagnosed: There is no such kernel, and the named one does not compile.
     """
     kernels = compiled.facts.kernels if compiled.facts else ()
     try:
@@ -157,10 +157,10 @@ def _not_instantiated(
 
 
 def nvrtc_version() -> Version:
-    """Major and minor version of the NVRTC that is installed.
+    """Return the major and minor version of the installed NVRTC.
 
     Raises:
-        RequestError: There is none.
+        RequestError: NVRTC is not installed.
     """
     nvrtc = _nvrtc()
     major, minor = _checked(nvrtc, nvrtc.nvrtcVersion())
@@ -187,7 +187,7 @@ def _options(
 
 
 def _program(nvrtc: ModuleType, source: Image) -> Any:
-    """The ``nvrtcProgram``, with the standard headers that the source's own folders do not have."""
+    """Create the ``nvrtcProgram``, with the standard headers that the source's own folders lack."""
     headers = standard_headers(_own_folders(source))
     names = [name.encode() for name in headers]
     texts = [text.encode() for text in headers.values()]
@@ -200,14 +200,14 @@ def _program(nvrtc: ModuleType, source: Image) -> Any:
 
 
 def _own_folders(source: Image) -> tuple[str, ...]:
-    """Where headers are looked for first: in ``-I``, and beside the source as nvcc does."""
+    """Return the folders that are searched first: ``-I``, and the source's own, as with nvcc."""
     given = source.compilation or CompileOptions()
     return *given.include, os.path.dirname(source.origin) or "."
 
 
 @cache
 def _headers_of_cuda() -> tuple[str, ...]:
-    """The folders of CUDA's own headers: of the wheels, of ``CUDA_HOME``, of the usual place."""
+    """Return the folders of CUDA's headers: the wheels', ``CUDA_HOME``'s, the default one."""
     wheels = [
         path for entry in sys.path for path in sorted(Path(entry or ".").glob("nvidia/*/include"))
     ]
@@ -249,7 +249,7 @@ def _no_newer_than(newest: Version, ptx: bytes) -> bytes:
 
 
 def _facts(ptx: bytes, origin: str) -> Any:
-    """Names and types of parameters, which machine code does not have."""
+    """Read the names and types of parameters, which SASS does not have."""
     try:
         return read_image(ptx, origin)
     except ImageRefused:
@@ -276,7 +276,7 @@ def _nvrtc() -> ModuleType:
 
 
 def _fetched(nvrtc: ModuleType, what: str, program: Any) -> bytes:
-    """One of NVRTC's results; texts without their NUL."""
+    """Return one of NVRTC's results; texts without their NUL."""
     size = _checked(nvrtc, getattr(nvrtc, f"nvrtcGet{what}Size")(program))
     buffer = bytes(size)
     _checked(nvrtc, getattr(nvrtc, f"nvrtcGet{what}")(program, buffer))
@@ -291,6 +291,6 @@ def _checked(nvrtc: ModuleType, answer: tuple[Any, ...]) -> Any:
 
 
 def _checked_text(nvrtc: ModuleType, result: Any) -> str:
-    """What a result is called: ``compilation``."""
+    """Return the name of a result: ``compilation``."""
     words: bytes = nvrtc.nvrtcGetErrorString(result)[1]
     return words.decode().removeprefix("NVRTC_ERROR_").lower().replace("_", " ")

@@ -1,4 +1,4 @@
-"""CUDA source compiled in the parent's stead, by a worker: NVRTC may crash or hang."""
+"""Compilation of CUDA source for the parent, in a worker: NVRTC may crash or hang."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ from cudarun.session.workers.pool import call_in_worker
 if TYPE_CHECKING:
     from cudarun.session.image.image import Image
 
-_COMMON_ARCHITECTURE = 80  # that every NVRTC of CUDA 11 to 13 compiles for
+_COMMON_ARCHITECTURE = 80  # supported by every NVRTC of CUDA 11 to 13
 
 
 def compile_for_facts(source: Image, timeout: float | None = None) -> Image:
-    """Compile a source for no device in particular, and read its facts.
+    """Compile a source for no particular device, and read its facts.
 
     Args:
         source: The source.
         timeout: Seconds for the compiler.
 
     Raises:
-        ImageRefused: It does not compile.
+        ImageRefused: The source does not compile.
         RequestError: NVRTC is not installed, or does not know the kernel to be instantiated.
-        OutOfTime: It takes longer.
+        OutOfTime: Compilation took longer than ``timeout``.
     """
     image = call_in_worker(partial(_compile, source), timeout, capture=False).unwrap()
     return replace(image, facts=image.facts or read_image(image.data, image.origin))

@@ -1,1 +1,1 @@
-"""The driver API as the session uses it: checked calls, devices, contexts, memory and copies."""
+"""The driver API for the session: checked calls, devices, contexts, memory and copies."""

@@ -1,10 +1,10 @@
-"""The choke point: every driver call is made here, checked here and traced here.
+"""The single place where driver calls are made, checked and traced.
 
 A driver function returns a tuple whose first item is a ``CUresult``. Through `Driver` the same
 function returns the values alone and raises when the result is not ``CUDA_SUCCESS``::
 
     address = driver.cuMemAlloc(1024)
-    # where a failure is an answer:
+    # if a failure is a valid answer:
     result, *values = driver.attempt("cuKernelGetParamInfo", kernel, 0)
 """
 
@@ -30,11 +30,11 @@ else:
 Values = tuple[Any, ...]
 Function = Callable[..., Values]
 
-# CUDA driver API, enum CUresult: which failures are not the device's.
+# CUDA driver API, enum CUresult: failures that are not the device's.
 _NO_DEVICE = frozenset({3, 34, 36, 46, 100, 101, 102, 802, 803, 804})
 _IMAGE_REFUSED = frozenset({200, 209, 218, 220, 221, 222, 223, 224, 225, 226, 300, 301, 302, 303})
 _SUCCESS, _NOT_FOUND, _NOT_READY = 0, 500, 600
-# Given an image or what is in one, these want no name of us: the code itself wants the symbol.
+# Calls on an image or its contents that have no name argument: the code needs the symbol.
 _OF_CODE = ("cuFunc", "cuKernel", "cuLaunch", "cuLibraryLoad", "cuModuleLoad")
 _DOCTOR = "'cudarun devices --doctor' says why"
 _UNLINKED = "the code uses a symbol that its file does not define: cudarun link FILE… -o OUT"
@@ -43,23 +43,23 @@ _NAME_BYTES = 256
 
 
 class Driver(DriverCalls):
-    """One driver API, each call checked and traced; enums and handle types pass through.
+    """A driver API with checked and traced calls; enums and handle types pass through.
 
     Args:
-        choice: The driver to speak to.
-        trace: Print every call on stderr as it returns.
+        choice: The driver to call.
+        trace: Log every call on stderr when it returns.
     """
 
     def __init__(self, choice: DriverChoice, *, trace: bool = False) -> None:
         self.module = choice.module
         self.traits = choice.traits
-        self.count = 0  # calls made
-        self.version = 0  # cuDriverGetVersion, e.g. 13000; known once the session has initialised
+        self.count = 0  # number of calls
+        self.version = 0  # cuDriverGetVersion, e.g. 13000; known once the session is initialized
         self._call = self._traced if trace else _untraced
         self._log: DriverLog | None = None
-        self._said = ""  # by the driver's log, of the last call that failed
+        self._said = ""  # the driver's log of the last failed call
 
-    if not TYPE_CHECKING:  # to a type checker it has what `DriverCalls` has
+    if not TYPE_CHECKING:  # for a type checker it has the calls of `DriverCalls`
 
         def __getattr__(self, name: str) -> object:
             member = getattr(self.module, name)
@@ -72,7 +72,7 @@ class Driver(DriverCalls):
                     raise self.failure(name, result)
                 return values[0] if len(values) == 1 else tuple(values) if values else None
 
-            setattr(self, name, checked)  # found without __getattr__ the next time
+            setattr(self, name, checked)  # found without __getattr__ from now on
             return checked
 
     def attempt(self, name: str, *args: object) -> Values:
@@ -97,7 +97,7 @@ class Driver(DriverCalls):
         return answer
 
     def failure(self, name: str, result: IntEnum) -> CudarunError:
-        """The exception for the result of the last call that failed, with the driver's own log."""
+        """Return the exception for the last failed call's result, with the driver's own log."""
         number = int(result)
         kind, hint = DeviceFailed, None
         if number in _NO_DEVICE:
@@ -112,7 +112,7 @@ class Driver(DriverCalls):
         return kind(words, hint=hint, cuda=cuda, log=self._said or None, operation=name)
 
     def _read_log(self, name: str) -> str:
-        """What the driver's log says since the last call that failed."""
+        """Return the driver's log entries since the last failed call."""
         if self._log is None:
             logs = self.traits.find_logs()
             if logs is None:
@@ -140,7 +140,7 @@ def _is_function(name: str) -> bool:
 
 
 def _shown(value: Any) -> str:
-    """A value as ``--trace`` shows it: long data by its size, handles and addresses in hex."""
+    """Format a value for ``--trace``: long data by size, handles and addresses in hex."""
     if isinstance(value, bytes) and len(value) <= _NAME_BYTES:  # a C string in its buffer
         return repr(value.split(b"\0", 1)[0].decode(errors="replace"))
     if isinstance(value, bytes | bytearray | memoryview):

@@ -1,4 +1,4 @@
-"""Contexts: the device's primary one or one created for the run, with its flags and limits."""
+"""Contexts: the device's primary one or a new one, with its flags and limits."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from cudarun.bindings import context_arguments
 from cudarun.session.driver.target import ContextOptions
 
-if TYPE_CHECKING:  # the command line wants the words below without what a worker needs
+if TYPE_CHECKING:  # the command line needs the words below without a worker's imports
     from cuda.bindings import driver as cuda
 
     from cudarun.session.driver.calls import Driver
@@ -39,7 +39,7 @@ _PREFER = "CU_FUNC_CACHE_PREFER_"
 def enter_context(driver: Driver, device: Device, options: ContextOptions) -> cuda.CUcontext:
     """Make the context that the options describe current on this thread, and return it.
 
-    Nothing gives it back: a worker ends by process exit, which does so faster.
+    It is never released: a worker ends by process exit, which is faster.
     """
     flags = flag_bits(driver, options.flags)
     if options.kind == "new":
@@ -57,12 +57,12 @@ def enter_context(driver: Driver, device: Device, options: ContextOptions) -> cu
 
 
 def flag_bits(driver: Driver, words: Iterable[str]) -> int:
-    """``CUctx_flags`` from words of `FLAGS`."""
+    """Return the ``CUctx_flags`` of words of `FLAGS`."""
     return sum(int(getattr(driver.CUctx_flags, FLAGS[word])) for word in set(words))
 
 
 def flag_words(driver: Driver, bits: int) -> tuple[str, ...]:
-    """The words of `FLAGS` that are in ``bits``; ``auto`` where no way of waiting is."""
+    """Return the words of `FLAGS` in ``bits``; ``auto`` without a scheduling flag."""
     values = {word: int(getattr(driver.CUctx_flags, name)) for word, name in FLAGS.items()}
     waiting = bits & int(driver.CUctx_flags.CU_CTX_SCHED_MASK)
     automatic = () if waiting else ("auto",)
@@ -70,11 +70,11 @@ def flag_words(driver: Driver, bits: int) -> tuple[str, ...]:
 
 
 def cache_config(driver: Driver, word: str) -> cuda.CUfunc_cache:
-    """The ``CUfunc_cache`` that a word of `CACHE_CONFIGS` means."""
+    """Return the ``CUfunc_cache`` of a word of `CACHE_CONFIGS`."""
     found: cuda.CUfunc_cache = getattr(driver.CUfunc_cache, f"{_PREFER}{word.upper()}")
     return found
 
 
 def cache_word(driver: Driver, config: cuda.CUfunc_cache) -> str:
-    """The word of `CACHE_CONFIGS` for a ``CUfunc_cache``."""
+    """Return the word of `CACHE_CONFIGS` for a ``CUfunc_cache``."""
     return str(driver.CUfunc_cache(int(config)).name).removeprefix(_PREFER).lower()

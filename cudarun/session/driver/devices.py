@@ -1,4 +1,4 @@
-"""Devices: from what a request calls them to the driver's handles and descriptions."""
+"""Devices: the resolution of a request's devices to the driver's handles, and descriptions."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from cudarun.records import dataclass
 from cudarun.session.driver.calls import Driver
 from cudarun.session.driver.selection import DriverName, Selector
 
-if TYPE_CHECKING:  # a session initialises the driver before it needs any of this
+if TYPE_CHECKING:  # a session initializes the driver before it needs these
     from cuda.bindings import driver as cuda
 
     from cudarun.report.types import DeviceInfo
@@ -20,7 +20,7 @@ if TYPE_CHECKING:  # a session initialises the driver before it needs any of thi
 
 @dataclass(frozen=True, slots=True)
 class Device:
-    """One device of an initialised driver."""
+    """One device of an initialized driver."""
 
     label: str
     index: int
@@ -28,7 +28,7 @@ class Device:
 
 
 def driver_of(selectors: Sequence[Selector]) -> DriverName:
-    """The one driver that all of them belong to."""
+    """Return the driver that all selectors belong to."""
     [name] = {selector.driver for selector in selectors}
     return name
 
@@ -36,16 +36,16 @@ def driver_of(selectors: Sequence[Selector]) -> DriverName:
 def resolve(
     driver: Driver, selectors: Sequence[Selector], shown: Shown | None = None
 ) -> list[Device]:
-    """The devices that the selectors mean, in order, each once.
+    """Return the selected devices, in order, each once.
 
     Args:
-        driver: The driver, initialised.
+        driver: The initialized driver.
         selectors: The devices.
-        shown: What the driver was narrowed to, if it was.
+        shown: The visible devices, if visibility was narrowed.
 
     Raises:
-        NoDevice: One of them does not exist here.
-        RequestError: The start of a UUID fits several.
+        NoDevice: A device does not exist.
+        RequestError: The prefix of a UUID matches several devices.
     """
     count = driver.cuDeviceGetCount()
     if shown is not None:
@@ -82,7 +82,7 @@ def _indices(driver: Driver, selector: Selector, count: int) -> list[int]:
 
 
 def describe(driver: Driver, device: Device) -> DeviceInfo:
-    """What the driver says of a device; ``memory_free`` only where a context is current on it."""
+    """Describe a device; ``memory_free`` is known only with a current context on it."""
     from cudarun.report.types import DeviceInfo
 
     attribute = driver.CUdevice_attribute
@@ -114,7 +114,7 @@ def describe(driver: Driver, device: Device) -> DeviceInfo:
 
 
 def peers_of(driver: Driver, device: Device) -> tuple[int, ...]:
-    """The devices whose memory this one can reach, of all that the driver shows."""
+    """Return the visible devices whose memory this device can access."""
     return tuple(
         other
         for other in range(driver.cuDeviceGetCount())
@@ -124,18 +124,18 @@ def peers_of(driver: Driver, device: Device) -> tuple[int, ...]:
 
 
 def attributes_of(driver: Driver, device: Device) -> dict[str, int | None]:
-    """Every ``CUdevice_attribute`` that the bindings name; ``None``: the driver knows none such."""
+    """Return every known ``CUdevice_attribute``; ``None`` if the driver does not know it."""
     prefix = "CU_DEVICE_ATTRIBUTE_"
     found: dict[str, int | None] = {}
     for attribute in driver.CUdevice_attribute:
-        if attribute.name != f"{prefix}MAX":  # which is the end of the list
+        if attribute.name != f"{prefix}MAX":  # the end of the list
             result, *value = driver.attempt("cuDeviceGetAttribute", attribute, device.handle)
             found[attribute.name.removeprefix(prefix)] = int(value[0]) if result == 0 else None
     return found
 
 
 def uuid_of(driver: Driver, device: Device) -> str:
-    """The device's UUID as nvidia-smi writes it."""
+    """Return the device's UUID as nvidia-smi writes it."""
     return _uuid(driver, device.handle)
 
 
@@ -154,7 +154,7 @@ def _pci(driver: Driver, handle: cuda.CUdevice) -> str:
 
 
 def _on_bus(driver: Driver, index: int, given: str) -> bool:
-    """Compare bus ids; the domain and the function may be left out or shortened."""
+    """Compare bus IDs; the domain and the function may be missing or shortened."""
     return _bus(_pci(driver, driver.cuDeviceGet(index))) == _bus(given)
 
 

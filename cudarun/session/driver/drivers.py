@@ -1,4 +1,4 @@
-"""The one place that chooses between the real driver and the emulated one."""
+"""The choice between the real driver and the emulated one."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from cudarun.records import dataclass
 from cudarun.session.driver.log import LogCalls, libcuda_logs
 from cudarun.session.driver.selection import DriverName
 
-if TYPE_CHECKING:  # what a watched kernel is told of, as the emulator has it
+if TYPE_CHECKING:  # the emulator's data about an instrumented kernel
     from cudarun.emulator.detectors.findings import AccessSite as AccessSite
     from cudarun.emulator.detectors.findings import DetectorFinding as DetectorFinding
     from cudarun.emulator.detectors.statistics import MemoryTraffic as MemoryTraffic
@@ -19,46 +19,46 @@ if TYPE_CHECKING:  # what a watched kernel is told of, as the emulator has it
 
 
 def _ignore(told: Callable[[float], object]) -> None:
-    """A GPU does not tell how far a kernel is."""
+    """Ignore the callback: a GPU does not report a kernel's progress."""
 
 
 def _keep(address: int, size: int) -> None:
-    """A GPU does not know which memory was never written."""
+    """Ignore the memory: a GPU does not track uninitialized memory."""
 
 
 def _no_logs() -> LogCalls | None:
-    """A driver that keeps no log."""
+    """Return ``None``: the driver has no log."""
     return None
 
 
 class KernelWatch(Protocol):
-    """A driver that can set detectors to work on kernels."""
+    """A driver with detectors for kernels."""
 
     def watch(self, detect: Collection[str] = (), *, count: bool = False) -> None:
-        """Watch what is allocated and launched from now on."""
+        """Instrument allocations and launches from now on."""
 
     def seen(self) -> tuple[list[DetectorFinding], Statistics | None]:
-        """Return what was found and counted since `watch`; watch no longer."""
+        """Return the findings and statistics since `watch`, and stop the instrumentation."""
 
 
 @dataclass(frozen=True, slots=True)
 class DriverTraits:
-    """What the session must know of a driver beside its calls; the defaults are those of a GPU's.
+    """The properties of a driver beside its calls; the defaults are a GPU's.
 
     Attributes:
-        guard_bytes: How wide a guard zone each side of a buffer needs for stray writes to be seen.
-            A GPU checks addresses by the page only; the emulator checks every access against the
-            exact allocation, where a guard zone would hide the fault it is there to find.
-        clock: What the times of events are times of, in words.
-        has_cache: Whether what ran before can make a kernel quicker.
-        runs_machine_code: Whether it takes cubins; the emulator runs PTX alone.
-        quick_kernels: Whether a kernel makes data faster than this program does; emulated ones do
-            not, and would count among what is told of the user's.
-        on_progress: Has a function called with the part of a running kernel that is done.
-        watching: Sets detectors to work on kernels; ``None`` where `can_watch` says so.
-        standing: Tells where a running kernel stands; ``None`` where nobody can.
-        never_written: Has memory, at an address and of a size, count as unwritten for them.
-        find_logs: What has ``cuLogs*`` of this driver; ``None`` where it keeps no log.
+        guard_bytes: The width of a guard zone on each side of a buffer that makes stray writes
+            detectable. A GPU checks addresses per page only; the emulator checks every access
+            against the exact allocation, where a guard zone would hide the fault.
+        clock: A description of the clock of events.
+        has_cache: Whether earlier work can make a kernel faster.
+        runs_machine_code: Whether the driver loads cubins; the emulator runs PTX only.
+        quick_kernels: Whether a kernel generates data faster than the host does. Emulated kernels
+            do not, and would be counted with the user's.
+        on_progress: Sets a function that is called with the completed part of a running kernel.
+        watching: Instruments kernels with detectors; ``None`` unless `can_watch`.
+        standing: Reports the thread states of a running kernel; ``None`` if unsupported.
+        never_written: Marks memory, by address and size, as uninitialized for detectors.
+        find_logs: Returns the driver's ``cuLogs*`` calls; ``None`` without a log.
     """
 
     guard_bytes: int
@@ -82,12 +82,12 @@ class DriverChoice:
 
 
 def can_watch(name: DriverName) -> bool:
-    """Whether detectors can follow kernels step by step: in the emulator alone."""
+    """Return whether a driver has detectors for kernels; only the emulator does."""
     return name == "cpu"
 
 
 def choose_driver(name: DriverName) -> DriverChoice:
-    """Import the driver API that ``name`` stands for (30–60 ms)."""
+    """Import the driver API of the given name (30–60 ms)."""
     if name == "cpu":
         from cudarun.emulator import driver as emulator
         from cudarun.emulator.api import logs

@@ -1,4 +1,4 @@
-"""Faults: the results after which a process can do nothing more with its driver."""
+"""Faults: the results after which a process cannot use its driver any more."""
 
 from __future__ import annotations
 
@@ -9,5 +9,5 @@ FAULTS = frozenset({700, 702, 710, 714, 715, 716, 717, 718, 719, 721})
 
 
 def is_fault(error: CudarunError) -> bool:
-    """Return whether the process can do nothing more with its driver."""
+    """Return whether the error makes the process's driver unusable."""
     return error.cuda is not None and error.cuda[1] in FAULTS

@@ -1,12 +1,12 @@
-"""The driver's own log of what went wrong (driver API, section 6.36; CUDA 12.9 and later).
+"""The driver's own error log (driver API, section 6.36; CUDA 12.9 and later).
 
-What a call has to say, and the end of it, as the driver of CUDA 13.0 writes them::
+The entries of a call and their end, as the driver of CUDA 13.0 writes them::
 
     [15:05:53.128][140648125628736][CUDA][E] One or more of block dimensions of …
     [15:05:53.128][140648125628736][CUDA][E] Returning 1 (CUDA_ERROR_INVALID_VALUE) from …
 
-Some drivers name the call in brackets instead: ``[CUDA][E][cuLaunchKernel] …``. Calls fail that
-nobody here made: cuda-bindings ask a driver for functions of newer ones, dozens of them.
+Some drivers put the call in brackets instead: ``[CUDA][E][cuLaunchKernel] …``. The log also has
+calls that cudarun did not make: cuda-bindings query dozens of functions of newer drivers.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import ctypes
 import re
 from typing import Any, Protocol
 
-_BYTES = 25600  # cuLogsDumpToMemory: the driver keeps no more
+_BYTES = 25600  # cuLogsDumpToMemory: the maximum size of the log
 _BRACKETS = r"\[[^\]\n]*\]"
 _ENTRY = re.compile(
     rf"^{_BRACKETS}\[(?P<thread>[^\]\n]*)\]{_BRACKETS}\[\w+\](?:\[(?P<call>\w+)\])? ?",
@@ -27,10 +27,10 @@ _SUCCESS = 0
 
 
 class LogCalls(Protocol):
-    """The calls of a driver that keeps a log, with the signatures of the bindings."""
+    """The log calls of a driver, with the signatures of the bindings."""
 
     def cuLogsCurrent(self, flags: int, /) -> tuple[Any, ...]:  # noqa: N802
-        """Return a result, and an iterator to the place where the next message will be."""
+        """Return a result, and an iterator to the position of the next message."""
 
     def cuLogsDumpToMemory(  # noqa: N802
         self, iterator: Any, buffer: bytearray, size: int, flags: int, /
@@ -39,14 +39,14 @@ class LogCalls(Protocol):
 
 
 class DriverLog:
-    """Reads what the log of some calls has got since the last time."""
+    """A reader of the log entries since the last time."""
 
     def __init__(self, calls: LogCalls) -> None:
         self._calls = calls
         self._iterator: Any = None  # from the beginning
 
     def since_last(self, call: str) -> str:
-        """What the new entries say of a call that has failed; empty where they say nothing."""
+        """Return the new entries about a failed call; empty without any."""
         buffer = bytearray(_BYTES)
         result, *_ = self._calls.cuLogsDumpToMemory(self._iterator, buffer, _BYTES, 0)
         _, self._iterator = self._calls.cuLogsCurrent(0)
@@ -56,11 +56,11 @@ class DriverLog:
 
 
 def _entries(text: str, call: str) -> list[str]:
-    """The messages about a call, and those that do not say which one they are about."""
+    """Return the messages about a call, and those that name no call."""
     starts = [*_ENTRY.finditer(text)]
     ends = [*(start.start() for start in starts), len(text)][1:]
     named: list[str] = []
-    of_threads: dict[str, list[str]] = {}  # since a call last returned there
+    of_threads: dict[str, list[str]] = {}  # since a call last returned in that thread
     for start, end in zip(starts, ends, strict=True):
         message = text[start.end() : end].strip()
         returning = _RETURNING.match(message)
@@ -79,14 +79,14 @@ def _is(entry_point: str, call: str) -> bool:
 
 
 class LibcudaLogs:
-    """``cuLogs*`` of the driver that the bindings have loaded, with their signatures.
+    """The ``cuLogs*`` calls of the driver that the bindings have loaded, with their signatures.
 
-    The bindings of CUDA 13.3 do not find them: they ask ``cuGetProcAddress`` for the functions as
-    of CUDA 12.8, and there they were not yet.
+    The bindings of CUDA 13.3 do not find them: they query ``cuGetProcAddress`` for the functions of
+    CUDA 12.8, which did not have them.
 
     Raises:
         OSError: There is no driver.
-        AttributeError: It is older than CUDA 12.9.
+        AttributeError: The driver is older than CUDA 12.9.
     """
 
     def __init__(self) -> None:
@@ -95,7 +95,7 @@ class LibcudaLogs:
         self._dump = library.cuLogsDumpToMemory
 
     def cuLogsCurrent(self, flags: int) -> tuple[int, ctypes.c_uint]:  # noqa: N802
-        """An iterator to the place where the next message will be."""
+        """Return a result, and an iterator to the position of the next message."""
         iterator = ctypes.c_uint()
         return self._current(ctypes.byref(iterator), ctypes.c_uint(flags)), iterator
 
@@ -114,7 +114,7 @@ class LibcudaLogs:
 
 
 def libcuda_logs() -> LibcudaLogs | None:
-    """The driver's log; ``None`` where it keeps none."""
+    """Return the driver's log calls; ``None`` without a log."""
     try:
         return LibcudaLogs()
     except (OSError, AttributeError):

@@ -1,4 +1,4 @@
-"""Device memory between guard zones: poisoned, restored, verified."""
+"""Device memory between guard zones: poisoned, restored and verified."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from cudarun.session.driver.calls import Driver
 if TYPE_CHECKING:
     from cudarun.session.driver.protocol import Handle
 
-POISON = 0xA5  # what memory that nobody initialised holds
-_GUARD = 0x5A  # what the guard zones hold
+POISON = 0xA5  # the contents of uninitialized memory
+_GUARD = 0x5A  # the contents of guard zones
 
 
 class DeviceBuffer:
     """Device memory of ``nbytes`` between two guard zones.
 
     Args:
-        driver: The driver; the context that is to own the memory must be current.
-        name: What messages call it.
-        nbytes: Size; zero is allowed and still has an address of its own.
-        guard_bytes: How wide each guard zone is; by default as the driver needs it.
+        driver: The driver; the context that owns the memory must be current.
+        name: The name in messages.
+        nbytes: The size in bytes; zero is allowed and has a distinct address.
+        guard_bytes: The width of each guard zone; by default the driver's.
 
     Raises:
         DeviceFailed: Out of device memory.
@@ -49,35 +49,35 @@ class DeviceBuffer:
             driver.cuMemsetD8(self.address + nbytes, _GUARD, self._guard)
 
     def free(self) -> None:
-        """Give the memory back."""
+        """Free the memory."""
         self.driver.cuMemFree(self._start)
 
     def poison(self, stream: Handle = 0) -> None:
-        """Fill with a pattern that shows which elements were never written."""
+        """Fill with a pattern that identifies elements that are never written."""
         if self.nbytes:
             self.driver.cuMemsetD8Async(self.address, POISON, self.nbytes, stream)
             self.driver.traits.never_written(self.address, self.nbytes)
 
     def copy_from(self, other: DeviceBuffer, stream: Handle) -> None:
-        """Take the contents of a buffer of the same size, in the order of a stream."""
+        """Copy the contents of a buffer of the same size, in stream order."""
         if self.nbytes:
             self.driver.cuMemcpyDtoDAsync(self.address, other.address, self.nbytes, stream)
 
     def guard_damage(self) -> int | None:
-        """Where a guard zone was written: bytes from the buffer's start; ``None`` when intact."""
+        """Return a modified guard byte's offset from the buffer's start; ``None`` when intact."""
         guard = self._guard
         zone = np.empty(guard, np.uint8)
         for start in (-guard, self.nbytes) if guard else ():
             self.driver.cuMemcpyDtoH(zone.ctypes.data, self.address + start, guard)
             damaged = np.flatnonzero(zone != _GUARD)
             if damaged.size:
-                # The byte nearest to the buffer tells most about how far the kernel strayed.
+                # The byte nearest to the buffer best shows how far out of bounds the kernel wrote.
                 return start + int(damaged[-1] if start < 0 else damaged[0])
         return None
 
 
 def never_written(data: npt.NDArray[Any]) -> int:
-    """How many items of a flat array still hold the poison pattern in every byte."""
+    """Count the items of a flat array that still have the poison pattern in every byte."""
     size = data.itemsize
     if size in (1, 2, 4, 8):
         pattern = int.from_bytes(bytes([POISON]) * size)

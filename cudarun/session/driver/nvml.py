@@ -1,7 +1,7 @@
-"""What holds a GPU's clocks down, where the driver's management library (NVML) tells.
+"""The reasons for reduced GPU clocks, from the management library (NVML).
 
-https://docs.nvidia.com/deploy/nvml-api, group nvmlClocksEventReasons. It is called through ctypes:
-one question, for which no further package is worth its place.
+https://docs.nvidia.com/deploy/nvml-api, group nvmlClocksEventReasons. NVML is called through
+ctypes: a single query does not justify a further package.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ _REASONS = {
 
 
 class Throttling:
-    """Notes why a device runs slower than it could, whenever it is asked to look.
+    """A recorder of the reasons for throttling.
 
-    Idle clocks and clocks that somebody has set are no reasons: only power and heat are.
+    Idle clocks and clocks set by a user are not reported: only power and temperature are.
 
     Args:
-        uuid: The device's, as nvidia-smi writes it.
+        uuid: The device's UUID as nvidia-smi writes it.
     """
 
     def __init__(self, uuid: str) -> None:
@@ -37,7 +37,7 @@ class Throttling:
                 self._nvml = None
 
     def look(self) -> None:
-        """Note the reasons of this moment; most is told while the device is busy."""
+        """Record the current reasons; most appear while the device is busy."""
         if self._nvml is None:
             return
         mask = ctypes.c_ulonglong()
@@ -47,7 +47,7 @@ class Throttling:
 
     @property
     def reasons(self) -> tuple[str, ...] | None:
-        """All that were seen; ``None`` where nobody tells."""
+        """Return all recorded reasons; ``None`` if they are unavailable."""
         if self._nvml is None:
             return None
         return tuple(words for bit, words in _REASONS.items() if self._seen & bit)

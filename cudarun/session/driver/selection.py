@@ -1,4 +1,4 @@
-"""Which devices a request means: the text of ``-d/--device``, parsed before any driver is touched.
+"""The parser of ``-d/--device``, which runs before any driver call.
 
 ``0`` · ``0,2`` · ``all`` · a GPU UUID or its start · a PCI bus id · ``cpu`` · ``cpu:1`` ·
 ``cpu:all``
@@ -23,7 +23,7 @@ _FORMS = "an index, 'all', a GPU UUID, a PCI bus id, 'cpu', 'cpu:N' or 'cpu:all'
 
 @dataclass(frozen=True, slots=True)
 class Selector:
-    """One item of the list: all devices of a driver, or the one that ``by`` and ``value`` name."""
+    """An item of the list: all devices of a driver, or the one that ``by`` and ``value`` name."""
 
     driver: DriverName
     by: Literal["index", "uuid", "pci", "all"]
@@ -45,7 +45,7 @@ def parse_devices(text: str) -> tuple[Selector, ...]:
 
 
 def by_index(selectors: Sequence[Selector]) -> tuple[int, ...] | None:
-    """The GPUs' numbers, each once; ``None`` where one is named by anything else."""
+    """Return the GPUs' indices, each once; ``None`` if one is named otherwise."""
     if any(selector.driver != "cuda" or selector.by != "index" for selector in selectors):
         return None
     return tuple(dict.fromkeys(int(selector.value) for selector in selectors))

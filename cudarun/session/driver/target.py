@@ -1,6 +1,6 @@
-"""Where work is done: on which devices, in which contexts. All that a worker needs to begin.
+"""The devices and contexts to work in: all that a worker needs to start.
 
-Apart from the other requests, because workers are made before those are parsed.
+This module is separate from the other requests, because workers start before those are parsed.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from cudarun.session.driver.selection import Selector
 
 @dataclass(frozen=True, slots=True)
 class ContextOptions:
-    """The context that work is done in.
+    """The context to work in.
 
     Attributes:
-        kind: The device's primary context, or one created for this run (``cuCtxCreate``).
-        flags: Words of ``CUctx_flags`` in command-line spelling: ``spin``, ``map-host``, ….
+        kind: The device's primary context, or a new one (``cuCtxCreate``).
+        flags: The ``CUctx_flags`` in command-line spelling: ``spin``, ``map-host``, ….
         limits: ``cuCtxSetLimit``, name in command-line spelling to size in bytes or count.
         cache_config: ``cuCtxSetCacheConfig``: ``none``, ``shared``, ``l1`` or ``equal``.
     """
@@ -30,12 +30,12 @@ class ContextOptions:
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """On which devices, in which contexts and how many workers, for how long at most (seconds).
+    """The devices, the contexts, the number of workers and the time limit in seconds.
 
     Attributes:
-        verbose: Each step of the work goes to stderr as it begins.
-        capture: Kernel printf goes into the report, not to stdout.
-        narrow: The driver is shown the chosen GPUs alone, which makes it start sooner.
+        verbose: Log each step of the work on stderr.
+        capture: Put kernel printf output into the report, not on stdout.
+        narrow: Make only the chosen GPUs visible to the driver, which then starts faster.
     """
 
     devices: tuple[Selector, ...]

@@ -1,9 +1,9 @@
-"""Data between the host and device memory, the large through a few blocks of page-locked memory.
+"""Copies between host and device memory; large ones go through blocks of page-locked memory.
 
-A copy between a device and memory of the program's own goes at a fraction of the bus's speed, and
-needs all of the data in memory. What is large goes block by block instead: while the device copies
-some blocks, threads fill or empty others, so that a file goes to a device and back without ever
-being in memory. What is small is not worth the time that locking pages takes.
+A copy between a device and pageable memory reaches a fraction of the bus's bandwidth, and needs all
+data in memory. A large copy goes block by block instead: while the device copies some blocks,
+threads fill or empty others, so that a file is copied without ever being in memory. For a small
+copy the time of locking pages is not worthwhile.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ from cudarun.arguments.contents import Contents
 from cudarun.records import dataclass
 from cudarun.session.driver.calls import Driver
 
-if TYPE_CHECKING:  # only what is large has threads, and the import takes 10 ms
+if TYPE_CHECKING:  # only large copies use threads, and the import takes 10 ms
     from concurrent.futures import Future
 
     from cuda.bindings import driver as cuda
 
 LARGE = 64 << 20
-"""Bytes of a buffer from which on it goes through page-locked memory."""
+"""The size in bytes from which on a buffer is copied through page-locked memory."""
 
 _BLOCK = 8 << 20
 _BLOCKS = 8
@@ -37,11 +37,11 @@ _THREADS = 4
 Array = npt.NDArray[Any]
 
 Take = Callable[[Array, int], object]
-"""Is given flat parts of a buffer, each with the index of its first item, in order, each once. A
-part is another's as soon as this returns."""
+"""A function that receives flat chunks of a buffer in order, each with the index of its first item.
+The chunk is reused as soon as the function returns."""
 
 Told = Callable[[float], object]
-"""Is called with the part of a copy that is done, from 0 to 1."""
+"""A function that receives the completed part of a copy, from 0 to 1."""
 
 
 @dataclass()
@@ -49,10 +49,10 @@ class _Block:
     """A block of page-locked memory.
 
     Attributes:
-        address: Where it is.
-        bytes: The same as an array.
+        address: The address.
+        bytes: The memory as an array.
         copied: The event after the last copy from it or to it.
-        tasks: What threads are doing with it.
+        tasks: The tasks of threads on the block.
     """
 
     address: int
@@ -66,9 +66,9 @@ class Transfers:
 
     Args:
         driver: The driver; the context of the memory must be current.
-        large: Bytes from which on copies go by blocks.
-        block_bytes: The size of a block.
-        blocks: How many there are, at least two: half of them are with the threads, half with the
+        large: The size in bytes from which on copies use blocks.
+        block_bytes: The size of a block in bytes.
+        blocks: The number of blocks, at least two: half of them for the threads, half for the
             device.
     """
 
@@ -88,7 +88,7 @@ class Transfers:
         self._blocks: deque[_Block] = deque()
 
     def free(self) -> None:
-        """Give the page-locked memory back, once the device is done with it."""
+        """Free the page-locked memory when the device no longer uses it."""
         if self._start:
             for block in self._blocks:
                 self._driver.cuEventDestroy(block.copied)
@@ -99,11 +99,11 @@ class Transfers:
     # --- to the device ---------------------------------------------------------------------------
 
     def upload(self, address: int, contents: Contents, told: Told = lambda done: None) -> None:
-        """Make contents and copy them to the device.
+        """Generate contents and copy them to the device.
 
         Raises:
-            RequestError: They cannot be read.
-            DeviceFailed: There is no page-locked memory to be had.
+            RequestError: The contents cannot be read.
+            DeviceFailed: No page-locked memory is available.
         """
         if self._by_blocks(contents.nbytes, contents.dtype):
             self._upload_blocks(address, contents, told)
@@ -144,19 +144,19 @@ class Transfers:
         into: Array | None = None,
         told: Told = lambda done: None,
     ) -> None:
-        """Give the items of a buffer to each of ``takes``, and put them into an array.
+        """Pass the items of a buffer to each of ``takes``, and copy them into an array.
 
         Args:
-            address: The buffer's.
-            dtype: Of its items.
-            count: How many there are.
-            takes: Each works in a thread of its own.
-            into: A flat array of them all.
-            told: Hears how far it is.
+            address: The buffer's address.
+            dtype: The dtype of the items.
+            count: The number of items.
+            takes: Functions that receive the items, each in its own thread.
+            into: A flat array for all items.
+            told: Called with the completed part.
 
         Raises:
-            DeviceFailed: A kernel failed before, or there is no page-locked memory to be had.
-            OSError: A taker failed so.
+            DeviceFailed: An earlier kernel failed, or no page-locked memory is available.
+            OSError: One of ``takes`` failed.
         """
         nbytes = count * dtype.itemsize
         if self._by_blocks(nbytes, dtype):
@@ -183,7 +183,7 @@ class Transfers:
         copied: deque[tuple[_Block, int, int]] = deque()
         with ExitStack() as stack:
             threads = [(stack.enter_context(ThreadPoolExecutor(1)), take) for take in takes]
-            if into is not None:  # several: touching the pages of a new array is what takes time
+            if into is not None:  # several: most of the time goes to page faults
                 threads.append((stack.enter_context(ThreadPoolExecutor(_THREADS)), _into(into)))
 
             def hand_over(block: _Block, first: int, count: int) -> None:
@@ -210,14 +210,14 @@ class Transfers:
         return nbytes >= max(self._large, 1) and dtype.itemsize <= self._block_bytes
 
     def _parts(self, count: int, item: int, told: Told) -> Iterator[tuple[int, int]]:
-        """The first item of each part and how many it has: what goes into a block."""
+        """Yield the first item and the number of items of each part that fits in a block."""
         step = self._block_bytes // item
         for first in range(0, count, step):
             told(first / count)
             yield first, min(step, count - first)
 
     def _free_block(self) -> _Block:
-        """The block that has been in use the longest, once nobody uses it any more."""
+        """Return the least recently used block, once it is free."""
         if not self._blocks:
             self._lock_pages()
         block = self._blocks[0]
@@ -237,7 +237,7 @@ class Transfers:
 
 
 def _settle(block: _Block) -> None:
-    """Wait for the threads that have a block; raise what one of them raised."""
+    """Wait for the threads that use a block; raise their first exception."""
     tasks, block.tasks = block.tasks, []
     for task in tasks:
         task.result()

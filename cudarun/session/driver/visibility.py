@@ -1,12 +1,12 @@
-"""What is done for a GPU's driver before its API is imported: narrow what it is shown, and wake it.
+"""Preparations before a GPU driver's API is imported: narrow the visible GPUs, and start cuInit.
 
-Each GPU that ``cuInit`` finds costs 0.1 to 0.2 s, whether it is used or not. So before it is called
-``CUDA_VISIBLE_DEVICES`` is narrowed to what was chosen of what the user lets be seen.
+``cuInit`` takes 0.1 to 0.2 s per visible GPU, even for unused ones. So before the call
+``CUDA_VISIBLE_DEVICES`` is narrowed to the chosen GPUs among those that the user makes visible.
 
-CUDA C++ Programming Guide, "CUDA environment variables": a list of indices, UUIDs and MIG names,
-joined by commas; the GPUs are numbered in its order, and it ends where an item is no GPU.
+CUDA C++ Programming Guide, "CUDA environment variables": a comma-separated list of indices, UUIDs
+and MIG names. The GPUs are numbered in its order, and it ends at an item that is not a GPU.
 
-The first thing that a worker does: nothing is imported here that takes long.
+A worker runs this first, so nothing is imported here that takes long.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ _NODES = "/dev"
 
 
 class Shown:
-    """What the driver is shown.
+    """The GPUs that are visible to the driver.
 
     Attributes:
-        indices: By the numbers that the driver gives the GPUs, those that the user knows them by.
-        all: The variable as the user has it.
+        indices: The user's index of each GPU, by the driver's index.
+        all: The user's value of the variable.
     """
 
     def __init__(self, indices: tuple[int, ...], variable: str | None) -> None:
@@ -32,9 +32,9 @@ class Shown:
         self.all = variable
 
     def widen(self) -> None:
-        """Show the driver all again.
+        """Make all of the user's GPUs visible again.
 
-        Where it found no GPU, it looks anew when it is initialised once more (measured).
+        A driver that found no GPU searches again when it is initialized again (measured).
         """
         if self.all is None:
             del os.environ[VARIABLE]
@@ -44,11 +44,11 @@ class Shown:
 
 @cache
 def narrow(chosen: tuple[int, ...]) -> Shown | None:
-    """Show the driver the chosen GPUs alone, once; to be called before it is initialised.
+    """Make only the chosen GPUs visible, once, before the driver is initialized.
 
     Returns:
-        ``None`` where nothing was narrowed: one of them may not be there, which the driver shall
-        say.
+        ``None`` if nothing was narrowed: a chosen GPU may not exist, which the driver will
+        report.
     """
     visible = _visible()
     if max(chosen) >= len(visible):
@@ -60,19 +60,19 @@ def narrow(chosen: tuple[int, ...]) -> Shown | None:
 
 @cache
 def wake(*, context: bool) -> None:
-    """Have the driver initialise from now on, once, in a thread of its own.
+    """Start the driver's initialization, once, in a separate thread.
 
-    The same calls through the API wait for these, and are the ones whose results count.
+    The same calls through the API wait for these, and their results are the ones that count.
 
     Args:
-        context: Make the primary context of the first device, too.
+        context: Create the primary context of the first device, too.
     """
-    import _thread  # threading takes a while
+    import _thread  # threading takes longer to import
     import ctypes
 
     try:
         library = ctypes.CDLL("libcuda.so.1")
-    except OSError:  # there is no driver, as the API will say
+    except OSError:  # there is no driver, as the API will report
         return
 
     def initialise() -> None:
@@ -85,12 +85,12 @@ def wake(*, context: bool) -> None:
 
 
 def count() -> int | None:
-    """How many GPUs the driver will probably show, without asking it; ``None``: no idea."""
+    """Estimate the number of visible GPUs without the driver; ``None`` if that is impossible."""
     return len(_visible()) or None
 
 
 def _visible() -> list[str]:
-    """The items of the list that are GPUs, as far as can be told without the driver."""
+    """Return the items of the list that are GPUs, as far as this is known without the driver."""
     nodes = _openable_nodes()
     listed = os.environ.get(VARIABLE)
     if listed is None:
@@ -99,18 +99,18 @@ def _visible() -> list[str]:
 
 
 def gpus_listed(listed: str, nodes: int) -> list[str]:
-    """The items of a list that are GPUs, of which there are so many."""
+    """Return the items of a list that are GPUs, given the number of device nodes."""
     items: list[str] = []
     for item in map(str.strip, listed.split(",")):
         is_gpu = int(item) < nodes if item.isdecimal() else item.startswith(("GPU-", "MIG-"))
         if not is_gpu:
             break
         items.append(item)
-    return items if len(set(items)) == len(items) else []  # twice the same: the driver's business
+    return items if len(set(items)) == len(items) else []  # duplicates: the driver decides
 
 
 def _openable_nodes() -> int:
-    """How many ``/dev/nvidia<N>`` this process may use; the driver opens one for each GPU."""
+    """Count the ``/dev/nvidia<N>`` that this process may use; the driver opens one per GPU."""
     try:
         names = os.listdir(_NODES)
     except OSError:

@@ -1,1 +1,1 @@
-"""An image as read from a file, and the diagnosis of its refusal."""
+"""Images read from files, and diagnosis of their refusal."""

@@ -1,4 +1,4 @@
-"""How CUDA source is to be compiled. Plain frozen data."""
+"""The options of compiling CUDA source. Plain frozen data."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from cudarun.records import dataclass
 
 @dataclass(frozen=True, slots=True)
 class CompileOptions:
-    """What NVRTC is told.
+    """The options of NVRTC.
 
     Attributes:
-        include: Folders of headers, ``-I``.
-        defines: ``NAME`` or ``NAME=VALUE``, ``-D``.
-        standard: ``c++17``.
-        options: Any other, as NVRTC spells them.
+        include: Include folders, ``-I``.
+        defines: Macros, ``NAME`` or ``NAME=VALUE``, ``-D``.
+        standard: The language standard: ``c++17``.
+        options: Other options in NVRTC's spelling.
         kernels: Kernels with their template arguments, to be instantiated: ``ns::scale<float, 4>``.
     """
 

@@ -1,4 +1,4 @@
-"""A driver's refusal of an image, with its log taken apart and the reason in plain words."""
+"""Diagnosis of a driver's refusal of an image: its parsed log and an explanation."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ def diagnose(
     definers: Mapping[str, tuple[str, ...]] | None = None,
     target: Architecture | None = None,
 ) -> Diagnosed:
-    """The refusal as it is shown: complaints with their lines, an explanation, a remedy.
+    """Return the refusal as it is displayed: complaints with their lines, an explanation, a remedy.
 
     Args:
         error: The refusal, with its log.
-        images: What was refused; of a link all inputs.
-        place: Where it was refused.
-        definers: Of the symbols that the inputs of a link define, the files of each.
-        target: What the driver's compiler was told to compile for.
+        images: The refused images; for a link all inputs.
+        place: The device that refused them.
+        definers: The files of each symbol that the inputs of a link define.
+        target: The JIT compiler's explicit target.
     """
     diagnostics = diagnostics_of(error.log or "", images)
     case = RefusalFacts(
@@ -58,15 +58,15 @@ def diagnose(
 
 
 def diagnostics_of(log: str, images: Sequence[Image]) -> tuple[Diagnostic, ...]:
-    """A log's complaints with the lines of the images' texts."""
+    """Return a log's complaints with the corresponding lines of the images' texts."""
     texts = [image for image in images if identify(image.data) in _TEXTS]
-    # ptxas has the bytes, of which any may stand in a comment.
+    # ptxas echoes the bytes, and any byte may be in a comment.
     sources = {image.text_name: image.data.decode("latin-1") for image in texts}
     return located(parse_log(log), sources)
 
 
 def device_place(driver: Driver) -> LoadTarget:
-    """The device of the current context, or the first one."""
+    """Return the device of the current context, or the first one."""
     result, *found = driver.attempt("cuCtxGetDevice")
     device = found[0] if result == 0 else driver.cuDeviceGet(0)
     attribute = driver.CUdevice_attribute
@@ -85,7 +85,7 @@ def device_place(driver: Driver) -> LoadTarget:
 
 
 def _contents(images: Sequence[Image], diagnostics: Sequence[Diagnostic]) -> FileSummary | None:
-    """Of the one file that it is about: the only one, or the only one that is complained of."""
+    """Return the contents of the only file, or of the only one with complaints."""
     named = {diagnostic.file for diagnostic in diagnostics if diagnostic.is_serious}
     about = (
         [image for image in images if named & {image.origin, image.text_name}]

@@ -1,4 +1,4 @@
-"""A kernel file as read: its bytes, what they say of themselves, and how to compile it."""
+"""A kernel file: its bytes, the facts read from them, and its compile options."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 from cudarun.records import dataclass
 
-if TYPE_CHECKING:  # names only
+if TYPE_CHECKING:  # only for annotations
     from cudarun.diagnostics.entries import Diagnostic
     from cudarun.images.facts import ImageFacts
     from cudarun.session.image.compilation import CompileOptions
 
 STDIN = "<stdin>"
-"""What messages call the image that came from there."""
+"""The name of the image from stdin in messages."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,14 +21,14 @@ class Image:
     """A kernel file as read.
 
     Attributes:
-        origin: The name it goes by in messages.
-        data: Its bytes.
-        facts: What a PTX text or a cubin says of its kernels and variables. ``None`` for other
-            files, of which the driver tells, and for what we cannot read: whether that is good is
-            the driver's to say.
-        compilation: How to compile it, of CUDA source.
-        is_compiled: Whether this was CUDA source: lines of the data are not lines of the file.
-        warnings: What the compiler complained of all the same.
+        origin: The name in messages.
+        data: The bytes.
+        facts: The kernels and variables of a PTX text or a cubin. ``None`` for other files, which
+            the driver describes, and for unreadable ones: the driver decides whether they are
+            valid.
+        compilation: The compile options of CUDA source.
+        is_compiled: Whether the data was compiled from CUDA source, so that its lines differ.
+        warnings: The compiler's warnings.
         lowered: The mangled names of the kernels that ``compilation`` named.
     """
 
@@ -42,16 +42,16 @@ class Image:
 
     @property
     def text_name(self) -> str:
-        """What a place in the data is said to be in: of ``x.cu`` it is the PTX made of it."""
+        """The name of the text in messages: for ``x.cu`` that of the PTX made from it."""
         return f"{self.origin} as PTX" if self.is_compiled else self.origin
 
     def instantiating(self, *kernels: str | None) -> Image:
-        """The image; CUDA source is to be compiled with the template arguments in these names."""
+        """Return the image, to be compiled with the template arguments in these kernel names."""
         templates = tuple(dict.fromkeys(name for name in kernels if name and "<" in name))
         if self.compilation is None or not templates:
             return self
         return replace(self, compilation=replace(self.compilation, kernels=templates))
 
     def lowered_name(self, wanted: str | None) -> str | None:
-        """The mangled name of a kernel that was instantiated for it; any other name as it is."""
+        """Return the mangled name of an instantiated kernel; any other name unchanged."""
         return self.lowered.get(wanted, wanted) if wanted else wanted

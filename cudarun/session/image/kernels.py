@@ -1,4 +1,4 @@
-"""Choose a kernel of an image by its mangled name, its C++ signature or its bare name."""
+"""The selection of an image's kernel by its mangled name, C++ signature or bare name."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ _OF_TEMPLATES = (
 
 
 def select_kernel(names: Iterable[str], wanted: str | None, origin: str) -> str:
-    """The one mangled name that ``wanted`` means, or the only one there is.
+    """Return the mangled name of the kernel ``wanted``, or of the only one.
 
     Raises:
-        RequestError: There is none, or more than one fits.
+        RequestError: No kernel matches, or several do.
         ImageRefused: The image has no kernel at all.
     """
     names = sorted(names)

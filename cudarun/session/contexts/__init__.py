@@ -1,1 +1,1 @@
-"""Contexts shown, scripted and verified: ``cudarun ctx``."""
+"""Inspection of contexts, scripts of driver calls, and documented facts: ``cudarun ctx``."""

@@ -1,8 +1,8 @@
-"""What ``cudarun ctx verify`` knows about contexts: sentences, each with the script that shows it.
+"""The facts of ``cudarun ctx verify``: sentences about contexts with scripts that check them.
 
-A script is in the language of ``ctx run``. A step without an expectation must succeed; where a
-comparison or a result is given, that must be what comes. What is said here was seen on an NVIDIA
-H200 with driver 580 (CUDA 13.0), or is in the driver API's manual, sections 6.7 to 6.14.
+A script is in the language of ``ctx run``. A step without an expectation must succeed; a step with
+one must have the given result or value. The facts were observed on an NVIDIA H200 with driver 580
+(CUDA 13.0), or are documented in the driver API's manual, sections 6.7 to 6.14.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ class Fact:
     """A fact about contexts.
 
     Attributes:
-        name: What it is called.
-        sentence: What is learned.
-        text: The script that shows it.
-        note: Where drivers or bindings differ.
-        may_crash: It uses a dead handle, of which the manual leaves open what becomes: an error, or
-            the end of the process (an H200's driver has done both).
+        name: The fact's name.
+        sentence: The documented behavior.
+        text: The script that checks it.
+        note: Differences between drivers or bindings.
+        may_crash: The script uses a destroyed handle. The manual does not define the result: an
+            error, or the end of the process (an H200's driver has done both).
     """
 
     name: str
@@ -35,11 +35,11 @@ class Fact:
 
     @property
     def lines(self) -> str:
-        """The script as it is shown, without the indentation that it has here."""
+        """Return the script as it is displayed, without its indentation here."""
         return textwrap.dedent(self.text).strip()
 
     def script(self) -> Script:
-        """The script, parsed."""
+        """Parse the script."""
         return parse_script(self.lines, f"fact {self.name}")
 
 

@@ -1,4 +1,4 @@
-"""The contexts that a script has met: what they are called, and which of them are alive."""
+"""The contexts of a script: their names, and whether they are alive."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from cudarun.session.driver.devices import Device
 
 
 class ScriptContexts:
-    """The contexts that a script has met: what they are called and which are alive.
+    """The contexts of a script: their names, and whether they are alive.
 
     Args:
-        driver: A driver whose calls nobody traces: they are not the script's.
-        devices: What ``dev=0``, ``dev=1``, … are.
+        driver: A driver whose calls are not traced, because they are not the script's.
+        devices: The devices ``dev=0``, ``dev=1``, ….
     """
 
     def __init__(self, driver: Driver, devices: Sequence[Device]) -> None:
@@ -25,7 +25,7 @@ class ScriptContexts:
         self._shaken: set[int] = set()  # indices of devices
 
     def met(self, handle: int, name: str, primary_of: Device | None = None) -> None:
-        """A context was made or retained; a primary one keeps the first name it was given."""
+        """Record a context that was created or retained; a primary one keeps its first name."""
         self._ended.discard(handle)
         if primary_of is not None:
             self._shaken.discard(primary_of.index)
@@ -35,31 +35,31 @@ class ScriptContexts:
             self._names[handle] = name
 
     def ended(self, handle: int) -> None:
-        """A context was destroyed."""
+        """Record the destruction of a context."""
         self._ended.add(handle)
 
     def name(self, handle: int) -> str:
-        """What the script calls a context; the primary one that it never named is ``primary``."""
+        """Return the script's name of a context; a primary one without a name is ``primary``."""
         if handle not in self._names:
             self._find_primary(handle)
         return self._names.get(handle, f"{handle:#x}")
 
     def shaken(self, device: Device) -> None:
-        """The primary context was reset: until it is retained again it may not be pushed."""
+        """Record a reset of the primary context, which must be retained before it is pushed."""
         self._shaken.add(device.index)
 
     def can_be_pushed(self, handle: int) -> bool:
-        """Whether a context that was popped could be put back."""
+        """Return whether a context that was popped can be pushed back."""
         device = self._primary.get(handle)
         return self.alive(handle) and (device is None or device.index not in self._shaken)
 
     def alive(self, handle: int) -> bool:
-        """Whether a context can still be used, as the driver tells of primary ones."""
+        """Return whether a context is usable; the driver reports this for primary ones."""
         device = self._primary.get(handle)
         return handle not in self._ended if device is None else self._is_active(device)
 
     def living(self) -> list[int]:
-        """The contexts that are alive, in the order in which they were met."""
+        """The contexts that are alive, in the order of their creation."""
         return [handle for handle in self._names if self.alive(handle)]
 
     def _is_active(self, device: Device) -> bool:
@@ -67,9 +67,9 @@ class ScriptContexts:
         return bool(int(result) == 0 and state[1])
 
     def _find_primary(self, handle: int) -> None:
-        """Recognise a primary context that something else than the script made active."""
+        """Find a primary context that was activated by something else than the script."""
         for index, device in enumerate(self.devices):
-            if not self._is_active(device):  # then it is not this one, and must not be made so
+            if not self._is_active(device):  # then it is another one
                 continue
             result, *primary = self.driver.attempt("cuDevicePrimaryCtxRetain", device.handle)
             if int(result) == 0:

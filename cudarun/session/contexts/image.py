@@ -1,4 +1,4 @@
-"""The image ``builtin`` of the context playground: small kernels and variables to try things on."""
+"""The image ``builtin`` for context scripts: small kernels and variables."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ again:
 
 
 def builtin_image() -> Image:
-    """The image, as if it had been read from a file."""
+    """Return the image in the same form as one read from a file."""
     from cudarun.images.reader import read_image
 
     data = PTX.encode()

@@ -1,6 +1,6 @@
-"""The text of a script of ``cudarun ctx run`` as steps of tokens, each with its place.
+"""The lexer of ``cudarun ctx run`` scripts: steps of tokens with their positions.
 
-Steps are separated by ``;`` or line ends, ``#`` begins a comment; quotes and brackets hold a token
+Steps are separated by ``;`` or line ends, ``#`` starts a comment; quotes and brackets keep a token
 together.
 """
 
@@ -16,7 +16,7 @@ _OPENING, _CLOSING = "([{", ")]}"
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """A word of a line and where it stands in it, from 0."""
+    """A word of a line, with its column from 0."""
 
     text: str
     column: int
@@ -24,7 +24,7 @@ class Token:
 
 @dataclass(slots=True)
 class Line:
-    """A line of a script, for messages that point into it."""
+    """A line of a script, with its position for messages."""
 
     text: str
     number: int
@@ -32,14 +32,14 @@ class Line:
     alone: bool
 
     def error(self, message: str, column: int, *, hint: str | None = None) -> ArgumentSyntaxError:
-        """The error about a place in the line."""
+        """Return the error about a column of the line."""
         where = "" if self.alone else f"line {self.number}: "
         error = ArgumentSyntaxError(f"{where}{message}", self.text, column, hint=hint)
         error.at(file=self.origin)
         return error
 
     def steps(self) -> Iterator[list[Token]]:
-        """The tokens of each step in the line."""
+        """Yield the tokens of each step in the line."""
         step: list[Token] = []
         position = 0
         while position < len(self.text):
@@ -58,7 +58,7 @@ class Line:
         yield step
 
     def _token_end(self, start: int) -> int:
-        """Where a token ends: at white space or ``;`` outside quotes and brackets."""
+        """Return the end of a token: white space or ``;`` outside quotes and brackets."""
         opened: list[int] = []
         position = start
         while position < len(self.text):

@@ -1,7 +1,7 @@
-"""What the words of a step in a context script say: names, numbers, flags, values.
+"""The operands of steps in a context script: names, numbers, flags, values.
 
-`parser` finds out which word is which operand; here each is read by its placeholder in
-`Verb.usage`, with the names that the script has made so far.
+`parser` determines which word is which operand. Here each word is parsed by its placeholder in
+`Verb.usage`, with the names that the script has created so far.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from cudarun.session.contexts.script import Limit, Name, Symbol
 from cudarun.session.contexts.verbs import Verb
 from cudarun.session.driver.contexts import CACHE_CONFIGS, FLAGS, LIMITS
 
-# What a letter of `Verb.usage` may name: kinds of thing.
+# The kinds of object that a letter of `Verb.usage` may name.
 _KINDS: Mapping[str, tuple[str, ...]] = {
     "A": ("context", "primary"),
     "P": ("primary",),
@@ -45,7 +45,7 @@ _KINDS: Mapping[str, tuple[str, ...]] = {
 
 @dataclass(slots=True)
 class Named:
-    """What is known of a name: its kind, a primary context's device, what was last written."""
+    """The properties of a name: its kind, a primary context's device, the value last written."""
 
     kind: str
     dev: int = 0
@@ -53,18 +53,18 @@ class Named:
 
 
 class Reader:
-    """Reads words of a line; ``names`` are those that the script has made so far."""
+    """A parser of single words of a line; ``names`` are those created so far."""
 
     def __init__(self, line: Line, names: Mapping[str, Named]) -> None:
         self.line = line
         self.names = names
 
     def error(self, message: str, token: Token, *, hint: str | None = None) -> ArgumentSyntaxError:
-        """The error about a word."""
+        """Return the error about a word."""
         return self.line.error(message, token.column, hint=hint)
 
     def old_name(self, token: Token, placeholder: str) -> str:
-        """The name of something made before."""
+        """Parse the name of an existing object."""
         kinds = tuple(kind for letter in placeholder.split("|") for kind in _KINDS[letter])
         known = self.names.get(token.text)
         wanted = " or ".join(kind for kind in kinds if kind != "primary") or "primary context"
@@ -79,14 +79,14 @@ class Reader:
         return token.text
 
     def argument(self, token: Token) -> Argument | Name:
-        """One ARG: the name of memory, or a value."""
+        """Parse one ARG: the name of memory, or a value."""
         known = self.names.get(token.text)
         if known is not None and known.kind in _KINDS["B"]:
             return Name(token.text)
         return self.written(token)
 
     def written(self, token: Token) -> Argument:
-        """An ARG that is a value."""
+        """Parse an ARG that is a value."""
         argument: Argument = self.based(token, lambda: parse_argument(token.text))
         if isinstance(argument.value, Buffer | FileBuffer | SymbolAddress):
             raise self.error(
@@ -97,12 +97,12 @@ class Reader:
         return argument
 
     def based(self, token: Token, parse: Callable[[], Any], skipped: int = 0) -> Any:
-        """Parse part of a token, an error's column being turned into that of the line.
+        """Parse part of a token; an error's column is converted to the line's.
 
         Args:
-            token: Where it stands.
-            parse: The parser, called with no argument.
-            skipped: Characters before the token's own in the text that is parsed.
+            token: The token.
+            parse: The parser, called without arguments.
+            skipped: The number of characters before the token's own in the parsed text.
         """
         try:
             return parse()
@@ -111,7 +111,7 @@ class Reader:
             raise self.line.error(error.what, column, hint=error.hint) from None
 
     def number(self, token: Token) -> int:
-        """``4096``, ``0x1000``, ``4Ki``: not negative."""
+        """Parse a nonnegative number: ``4096``, ``0x1000``, ``4Ki``."""
         try:
             literal = read(token.text)
         except LiteralError as error:
@@ -121,7 +121,7 @@ class Reader:
         return literal.integer
 
     def extent(self, token: Token) -> tuple[int, int, int]:
-        """``X[,Y[,Z]]``; zero is allowed, for the driver to refuse."""
+        """Parse ``X[,Y[,Z]]``; zero is allowed, for the driver to refuse."""
         numbers = [self.number(Token(text, token.column)) for text in token.text.split(",")]
         if len(numbers) > 3:
             raise self.error(f"{token.text!r} has {len(numbers)} dimensions", token)
@@ -129,7 +129,7 @@ class Reader:
         return (x, y, z)
 
     def words(self, token: Token) -> frozenset[str]:
-        """Context flags, joined by commas."""
+        """Parse comma-separated context flags."""
         found = frozenset(token.text.split(","))
         for word in sorted(found):
             if word not in FLAGS:
@@ -139,7 +139,7 @@ class Reader:
         return found
 
     def limit(self, token: Token) -> Limit:
-        """``NAME[=SIZE]``."""
+        """Parse ``NAME[=SIZE]``."""
         name, equals, size = token.text.partition("=")
         if name not in LIMITS:
             there = f"there are {', '.join(LIMITS)}"
@@ -149,24 +149,24 @@ class Reader:
         return Limit(name, self.number(Token(size, token.column + len(name) + 1)))
 
     def prefer(self, token: Token) -> str:
-        """A cache preference."""
+        """Parse a cache preference."""
         return self.one_of(token, CACHE_CONFIGS)
 
     def one_of(self, token: Token, words: tuple[str, ...]) -> str:
-        """One of the words."""
+        """Parse one of the given words."""
         if token.text not in words:
             raise self.error(f"{token.text!r} is none of {', '.join(words)}", token)
         return token.text
 
     def image(self, token: Token) -> str:
-        """A path, in quotes where it has spaces, or `BUILTIN`."""
+        """Parse a path, quoted if it contains spaces, or `BUILTIN`."""
         path = token.text.strip('"')
         if not path:
             raise self.error("expected the path of an image", token)
         return path
 
     def symbol(self, token: Token) -> Symbol:
-        """``M.NAME``."""
+        """Parse ``M.NAME``."""
         owner, dot, name = token.text.partition(".")
         if not dot or not name:
             raise self.error(
@@ -175,7 +175,7 @@ class Reader:
         return Symbol(self.old_name(Token(owner, token.column), "M"), name)
 
     def value(self, token: Token) -> tuple[bytes, Type | None]:
-        """A value to write: its bytes, and its type where it has one."""
+        """Parse a value to write: its bytes, and its type if it has one."""
         value = self.written(token).value
         if isinstance(value, Bytes):
             return value.data, None
@@ -186,14 +186,14 @@ class Reader:
         return element_bytes(value), value.type
 
     def type(self, token: Token) -> Type:
-        """A type on its own."""
+        """Parse a type without a value."""
         found: Type = self.based(token, lambda: parse_type(token.text))
         return found
 
-    # --- what a value is compared with ---
+    # --- the operands of comparisons ---
 
     def compared_context(self, token: Token, verb: Verb, operands: Mapping[str, Any]) -> Any:
-        """``none``, a context, or a value that was named."""
+        """Parse ``none``, a context, or a named value."""
         if token.text == "none":
             return None
         known = self.names.get(token.text)
@@ -204,7 +204,7 @@ class Reader:
         return Name(self.old_name(token, "A"))
 
     def compared_number(self, token: Token, verb: Verb, operands: Mapping[str, Any]) -> Any:
-        """A number, a value that was named, or the address of something."""
+        """Parse a number, a named value, or the address of an object."""
         known = self.names.get(token.text)
         if known is None:
             return self.number(token)
@@ -213,15 +213,15 @@ class Reader:
         return Name(token.text)
 
     def compared_word(self, token: Token, verb: Verb, operands: Mapping[str, Any]) -> Any:
-        """One of the verb's words."""
+        """Parse one of the verb's words."""
         return self.one_of(token, verb.words)
 
     def compared_words(self, token: Token, verb: Verb, operands: Mapping[str, Any]) -> Any:
-        """Flags."""
+        """Parse flags."""
         return self.words(token)
 
     def compared_data(self, token: Token, verb: Verb, operands: Mapping[str, Any]) -> bytes:
-        """A value of the type that is read, its type left out unless it is a struct."""
+        """Parse a value of the type that is read; only structs repeat the type."""
         type_: Type = operands["as_type"]
         prefix = "" if isinstance(type_, StructType) else f"{type_}:"
         value = self.based(
@@ -234,7 +234,7 @@ class Reader:
         return element_bytes(value)
 
 
-# --- how a usage text is read --------------------------------------------------------------------
+# --- the placeholders of usage texts -------------------------------------------------------------
 
 _Reads = Callable[[Reader, Token], Any]
 
@@ -249,7 +249,7 @@ def _context_or_none(reader: Reader, token: Token) -> str | None:
 
 @dataclass(frozen=True, slots=True)
 class Operand:
-    """A placeholder: the key of its value in `Step.operands`, in words, and what reads it."""
+    """A placeholder: the key of its value in `Step.operands`, a description, and its parser."""
 
     key: str
     described: str
@@ -287,7 +287,7 @@ OPTIONS: Mapping[str, _Reads] = {
     "BYTES": Reader.number,
     "S": _reference("S"),
 }
-"""The value of an option to what reads it; the operand's name is the option's own."""
+"""The parser of each option's value; the operand has the option's name."""
 
 COMPARED: Mapping[str, Callable[[Reader, Token, Verb, Mapping[str, Any]], Any]] = {
     "context": Reader.compared_context,
@@ -296,4 +296,4 @@ COMPARED: Mapping[str, Callable[[Reader, Token, Verb, Mapping[str, Any]], Any]] 
     "words": Reader.compared_words,
     "data": Reader.compared_data,
 }
-"""What a value is compared with, by the kind that the verb gives."""
+"""The parser of a comparison's operand, by the kind of value that the verb returns."""

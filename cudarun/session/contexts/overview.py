@@ -1,4 +1,4 @@
-"""``cudarun ctx show``: the contexts of each device, as found and as made, and what one costs."""
+"""``cudarun ctx show``: the contexts of each device, and the cost of one more."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from cudarun.session.workers.parent import WorkerSpec
 from cudarun.session.workers.pool import WorkerPool
 from cudarun.session.workers.progress import Progress, ProgressDisplay
 
-if TYPE_CHECKING:  # only a worker has these
+if TYPE_CHECKING:  # only a worker needs these
     from cuda.bindings import driver as cuda
 
     from cudarun.session.contexts.worker import BareSession
@@ -25,14 +25,14 @@ if TYPE_CHECKING:  # only a worker has these
 
 
 def show_contexts(target: Target, display: ProgressDisplay | None = None) -> ContextsReport:
-    """Look at the contexts of each device, in a process of its own.
+    """Inspect the contexts of each device, in a separate process each.
 
     Args:
-        target: The devices, and the context to make on each.
-        display: Shows what is being done.
+        target: The devices, and the context to create on each.
+        display: The progress display.
 
     Raises:
-        NoDevice: ``all`` was asked for and there is none.
+        NoDevice: ``all`` was requested and there is no device.
     """
     outcomes = []
     with WorkerPool() as pool:
@@ -51,7 +51,7 @@ def show_contexts(target: Target, display: ProgressDisplay | None = None) -> Con
 
 @dataclass(frozen=True, slots=True)
 class BareSessionStart:
-    """The start of a worker whose task makes its own contexts."""
+    """The start of a worker whose task creates its own contexts."""
 
     devices: Devices
     trace: bool
@@ -91,7 +91,7 @@ def _look(options: ContextOptions, session: BareSession) -> ContextInfo:
 
 
 def _limit(driver: Driver, name: str) -> int | None:
-    """A limit of the current context; ``None`` where the device has none such."""
+    """Return a limit of the current context; ``None`` if the device does not support it."""
     result, value = driver.attempt("cuCtxGetLimit", getattr(driver.CUlimit, LIMITS[name]))
     if result == driver.CUresult.CUDA_ERROR_UNSUPPORTED_LIMIT:
         return None
@@ -101,7 +101,7 @@ def _limit(driver: Driver, name: str) -> int | None:
 
 
 def _cost(driver: Driver, device: cuda.CUdevice) -> tuple[float, int]:
-    """Milliseconds and bytes of device memory that one more context takes; it is destroyed."""
+    """Return the time (ms) and device memory (bytes) of one more context, which is destroyed."""
     free, _ = driver.cuMemGetInfo()
     context, milliseconds = _timed(
         lambda: driver.cuCtxCreate(*context_arguments(driver.module, 0, device))
@@ -112,7 +112,7 @@ def _cost(driver: Driver, device: cuda.CUdevice) -> tuple[float, int]:
 
 
 def _timed(function: Callable[[], Any]) -> tuple[Any, float]:
-    """What a function returns, and how many milliseconds it took."""
+    """Call a function; return its result and its duration in milliseconds."""
     started = time.perf_counter()
     value = function()
     return value, (time.perf_counter() - started) * 1e3

@@ -1,7 +1,7 @@
-"""Context scripts in the parent: a worker that is handed one step at a time.
+"""Context scripts in the parent, which sends one step at a time to a worker.
 
-So the steps that were done are known when one never comes back, and a script can go on in a new
-process after a fault.
+So the completed steps are known when one never returns, and a script can continue in a new process
+after a fault.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from cudarun.session.workers.devices import Devices
 from cudarun.session.workers.parent import Outcome, WorkerSpec
 from cudarun.session.workers.pool import WorkerPool
 
-if TYPE_CHECKING:  # only a worker has one
+if TYPE_CHECKING:  # only a worker needs it
     from cudarun.session.contexts.worker import Player
     from cudarun.session.workers.progress import Progress
 
@@ -31,33 +31,33 @@ Shown = Callable[[StepReport], object]
 def run_script(
     script: Script, target: Target, images: Mapping[str, Image], shown: Shown = lambda step: None
 ) -> ScriptReport:
-    """Run a script, step by step, in one process or as many as it asks for.
+    """Run a script, step by step, in one process or as many as it requests.
 
     Args:
-        script: What to run.
-        target: On which devices, for how long, whether to trace and to capture.
-        images: The files that it names (`Script.images`), as read.
-        shown: Called with each step when it is done.
+        script: The script.
+        target: The devices, the time limit, and whether to trace and to capture.
+        images: The contents of the script's files (`Script.images`).
+        shown: Called with each completed step.
 
     Raises:
-        NoDevice: No driver, no device, or not the one asked for.
+        NoDevice: No driver, no device, or not the requested one.
         RequestError: The script names more devices than were chosen.
-        ImageRefused: A source does not compile, or a file holds no image.
+        ImageRefused: A source does not compile, or a file contains no image.
     """
     with WorkerPool() as pool:
         return ScriptWorker(pool, target, images).play(script, shown)
 
 
 class ScriptWorker:
-    """A worker that initializes the driver from now on, ready for one script.
+    """A worker that starts to initialize the driver immediately, for one script.
 
     Args:
-        pool: The pool that it is of.
-        target: On which devices, for how long, whether to trace and to capture.
+        pool: The worker's pool.
+        target: The devices, the time limit, and whether to trace and to capture.
         images: The files that the script names.
 
     Raises:
-        RequestError: The devices are of two drivers, which no one process can serve.
+        RequestError: The devices are of two drivers, which one process cannot serve.
     """
 
     def __init__(self, pool: WorkerPool, target: Target, images: Mapping[str, Image]) -> None:
@@ -110,7 +110,7 @@ class ScriptWorker:
         return ScriptReport(script.origin, labels, tuple(done), None, output)
 
     def _ask(self, task: Callable[[Player], T]) -> Outcome[T]:
-        """Have the worker do a task within what is left of the time."""
+        """Run a task in the worker within the remaining time."""
         left = self._timeout
         if self._deadline is not None:
             left = max(0.0, self._deadline - time.monotonic())
@@ -119,10 +119,10 @@ class ScriptWorker:
         return outcome
 
     def _new_process(self, step: Step) -> StepReport:
-        """End the process and start another: a step that is no call of the driver."""
+        """End the process and start another: a step without a driver call."""
         self._pool.discard(self._worker)
         self._worker = self._pool.acquire(self._spec)
-        if self._deadline is not None:  # what the new one takes to start does not count
+        if self._deadline is not None:  # the new process's start-up time does not count
             before = time.monotonic()
             self._ask(_labels)
             self._deadline += time.monotonic() - before
@@ -133,7 +133,7 @@ class ScriptWorker:
         )  # fmt: skip
 
     def _reason(self, outcome: Outcome[Any]) -> CudarunError:
-        """Return why the script went no further."""
+        """Return the reason that the script stopped."""
         if outcome.error is None:
             raise ValueError("a step without an answer or an error")
         if not isinstance(outcome.error, OutOfTime):
@@ -148,7 +148,7 @@ class ScriptWorker:
 
 
 class PlayerStart:
-    """The start of a worker whose state is the player of a script.
+    """The start of a worker whose state is a script runner.
 
     Args:
         devices: The devices that ``dev=0``, ``dev=1``, … are.

@@ -1,9 +1,9 @@
-"""The parser of scripts of ``cudarun ctx run``.
+"""The parser of ``cudarun ctx run`` scripts.
 
-A script is parsed whole before any driver is touched: verbs, operands, types, names and what is
-done to which kind of thing. A name may be used after what it names is gone, for that can be the
-point of a script; one that was never made may not, and a step that must fail makes none.
-`cudarun.session.contexts.operands` reads what a single word says.
+A script is parsed completely before any driver call: verbs, operands, types, names and the kinds of
+objects. A name may be used after its object is destroyed, which can be the point of a script. An
+unknown name is refused, and a step that must fail creates none.
+`cudarun.session.contexts.operands` parses single words.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ _RESERVED = {"none", ANY, FAILURE, BUILTIN, "as"}
 
 
 def parse_script(text: str, origin: str | None = None) -> Script:
-    """Parse a script whole.
+    """Parse a whole script.
 
     Raises:
-        ArgumentSyntaxError: With the line and the column where it goes wrong.
+        ArgumentSyntaxError: The script does not parse; the error has the line and the column.
     """
     lines = text.splitlines()
     names: dict[str, Named] = {}
@@ -46,7 +46,7 @@ def parse_script(text: str, origin: str | None = None) -> Script:
 
 
 class _StepParser:
-    """Reads one step; ``names`` are those made so far, and this step's are added."""
+    """A parser of one step; ``names`` are those created so far, to which this step's are added."""
 
     def __init__(self, line: Line, tokens: list[Token], names: dict[str, Named]) -> None:
         self.line = line
@@ -58,7 +58,7 @@ class _StepParser:
         self.end = last.column + len(last.text)
 
     def step(self, number: int) -> Step:
-        """The step, and its names noted."""
+        """Parse the step and record its names."""
         text = self.text_since(self.tokens[0])
         thread = self.thread()
         verb_token = self.take("a step")
@@ -82,15 +82,15 @@ class _StepParser:
     def error(
         self, message: str, token: Token | None, *, hint: str | None = None
     ) -> ArgumentSyntaxError:
-        """The error about a token, or about the end of the step."""
+        """Return the error about a token, or about the end of the step."""
         return self.line.error(message, self.end if token is None else token.column, hint=hint)
 
     def peek(self) -> Token | None:
-        """The next token; ``None`` where the step ends."""
+        """Return the next token; ``None`` at the end of the step."""
         return self.tokens[self.position] if self.position < len(self.tokens) else None
 
     def take(self, what: str) -> Token:
-        """The next token, which must be there."""
+        """Consume the next token, which is required."""
         token = self.peek()
         if token is None or (token.text in _CLAUSES and what != "a clause"):
             raise self.error(f"expected {what}", token)
@@ -98,16 +98,16 @@ class _StepParser:
         return token
 
     def operand_follows(self) -> bool:
-        """Whether another operand follows, rather than a clause or the end."""
+        """Return whether another operand follows, rather than a clause or the end."""
         token = self.peek()
         return token is not None and token.text not in _CLAUSES
 
     def text_since(self, first: Token) -> str:
-        """The step's text from a token on."""
+        """Return the step's text from a token on."""
         return self.line.text[first.column : self.end]
 
     def thread(self) -> str:
-        """``@t1`` before the verb."""
+        """Parse ``@t1`` before the verb."""
         token = self.peek()
         if token is None or not token.text.startswith("@"):
             return MAIN
@@ -120,7 +120,7 @@ class _StepParser:
     # --- operands ---
 
     def operands(self, verb: Verb) -> dict[str, Any]:
-        """All operands, by the names that `OPERANDS` and `OPTIONS` give them."""
+        """Parse all operands, by the names in `OPERANDS` and `OPTIONS`."""
         positional, options = _shape(verb.usage)
         given: dict[str, Any] = {}
         for index, (placeholder, optional) in enumerate(positional):
@@ -137,7 +137,7 @@ class _StepParser:
         return given
 
     def options(self, options: Mapping[str, str], given: dict[str, Any]) -> None:
-        """Take every ``key=…`` that comes next."""
+        """Parse every ``key=…`` that follows."""
         while (token := self.peek()) is not None:
             key, equals, text = token.text.partition("=")
             if not equals or key not in options or token.text in _CLAUSES:
@@ -149,7 +149,7 @@ class _StepParser:
             given[key] = OPTIONS[options[key]](self.reader, value)
 
     def complete(self, verb: Verb, given: dict[str, Any]) -> None:
-        """What follows from the operands together."""
+        """Derive values that depend on several operands."""
         if "primary" in given:
             if "dev" in given:
                 raise self.error("give the context's name or dev=, not both", None)
@@ -171,7 +171,7 @@ class _StepParser:
             given["as_type"] = known
 
     def new_name(self, verb: Verb) -> str:
-        """A name that this step makes."""
+        """Parse a name that this step creates."""
         token = self.take(f"a name for the {verb.makes}")
         name = token.text
         if not _NAME.fullmatch(name) or name in _RESERVED:
@@ -184,7 +184,7 @@ class _StepParser:
     def arguments(
         self, options: Mapping[str, str], given: dict[str, Any]
     ) -> tuple[Argument | Name, ...]:
-        """The ARGs of a launch; options may stand among them."""
+        """Parse the ARGs of a launch, which may be mixed with options."""
         found: list[Argument | Name] = []
         while self.operand_follows():
             found.append(self.reader.argument(self.take("an argument")))
@@ -194,7 +194,7 @@ class _StepParser:
     # --- clauses ---
 
     def label(self, verb: Verb) -> str | None:
-        """``as NAME``."""
+        """Parse ``as NAME``."""
         token = self.peek()
         if token is None or token.text != "as":
             return None
@@ -207,7 +207,7 @@ class _StepParser:
         return name.text
 
     def expectation(self, verb: Verb, operands: Mapping[str, Any]) -> Expectation | None:
-        """``-> RESULT`` or a comparison."""
+        """Parse ``-> RESULT`` or a comparison."""
         first = self.peek()
         if first is None or first.text == "as" or first.text not in _CLAUSES:
             return None
@@ -219,7 +219,7 @@ class _StepParser:
         return Expectation(self.text_since(first), operator=first.text, operand=operand)
 
     def results(self) -> tuple[str, ...]:
-        """``RESULT|RESULT…`` after the arrow."""
+        """Parse ``RESULT|RESULT…`` after the arrow."""
         token = self.take("a result after '->', such as INVALID_CONTEXT")
         column, found = token.column, []
         for word in token.text.split("|"):
@@ -235,7 +235,7 @@ class _StepParser:
         return tuple(found)
 
     def compared(self, verb: Verb, operator: Token, operands: Mapping[str, Any]) -> Any:
-        """What a value is compared with, of the kind that the verb gives."""
+        """Parse the operand of a comparison, of the kind of value that the verb returns."""
         if verb.gives is None:
             raise self.error(f"'{verb.name}' has no value to compare", operator)
         ordered = verb.gives in ("number", "words")
@@ -247,7 +247,7 @@ class _StepParser:
     # --- names ---
 
     def declare(self, verb: Verb, operands: Mapping[str, Any], label: str | None) -> None:
-        """Note what the step makes."""
+        """Record the names that the step creates."""
         if verb.name == "new-process":
             self.names.clear()
         if verb.makes is not None:
@@ -260,8 +260,8 @@ class _StepParser:
 
 @cache
 def result_names() -> frozenset[str]:
-    """The names of ``CUresult`` without their prefixes."""
-    from cuda.bindings.driver import CUresult  # only a script that expects a failure wants it
+    """Return the names of ``CUresult`` without their prefixes."""
+    from cuda.bindings.driver import CUresult  # only a script that expects a failure needs it
 
     names = (str(result.name) for result in CUresult)
     return frozenset(name.removeprefix("CUDA_ERROR_").removeprefix("CUDA_") for name in names)
@@ -269,7 +269,7 @@ def result_names() -> frozenset[str]:
 
 @cache
 def _shape(usage: str) -> tuple[tuple[tuple[str, bool], ...], Mapping[str, str]]:
-    """A usage text as positional placeholders, each optional or not, and options."""
+    """Split a usage text into positional placeholders, each optional or not, and options."""
     positional: list[tuple[str, bool]] = []
     options: dict[str, str] = {}
     for item in usage.split():

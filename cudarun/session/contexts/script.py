@@ -1,11 +1,11 @@
-"""What a script of ``cudarun ctx run`` is: steps with operands and expectations.
+"""A parsed script of ``cudarun ctx run``: steps with operands and expectations.
 
 ::
 
     create A; create B flags=spin      # steps, separated by ; or line ends; # begins a comment
-    pop == B                           # a step that must succeed and give this value
+    pop == B                           # a step that must succeed with this value
     @t1 pop -> INVALID_CONTEXT         # on the thread t1, and it must have this result
-    limit stack as before              # its value, named for a later step
+    limit stack as before              # the value gets a name for later steps
 
 `cudarun.session.contexts.verbs` has the verbs, `cudarun.session.contexts.parser` reads the text.
 """
@@ -19,22 +19,22 @@ from cudarun.records import dataclass
 from cudarun.session.contexts.verbs import BUILTIN
 
 MAIN = "main"
-"""The thread of steps that name none."""
+"""The thread of steps without a thread."""
 
 ANY, FAILURE = "any", "failure"
-"""What can stand for a result: whatever it is, and anything but success."""
+"""The placeholders for a result: any result, and any but success."""
 
 
 @dataclass(frozen=True, slots=True)
 class Name:
-    """A name where a value stands; the step that runs knows what it is then."""
+    """A name in place of a value; the worker knows its value when the step runs."""
 
     text: str
 
 
 @dataclass(frozen=True, slots=True)
 class Limit:
-    """``NAME[=SIZE]``; without a size it is only asked for."""
+    """``NAME[=SIZE]``; without a size the limit is only read."""
 
     name: str
     size: int | None
@@ -50,13 +50,13 @@ class Symbol:
 
 @dataclass(frozen=True, slots=True)
 class Expectation:
-    """What a step must come to.
+    """The expected outcome of a step.
 
     Attributes:
         text: As written: ``-> INVALID_CONTEXT``, ``== A``.
         results: Names of results without their prefix; `ANY` or `FAILURE` may be among them.
-        operator: How the value must compare with ``operand``; empty where no value is asked for.
-        operand: A `Name`, or a value of the kind that the step gives; ``None`` is no context.
+        operator: The comparison of the value with ``operand``; empty if none is expected.
+        operand: A `Name`, or a value of the step's kind; ``None`` is no context.
     """
 
     text: str
@@ -65,19 +65,19 @@ class Expectation:
     operand: Any = None
 
     def admits(self, result: str) -> bool:
-        """Whether a result, by its name without prefix, is one that was expected."""
+        """Return whether a result, given without its prefix, is expected."""
         if result in self.results or ANY in self.results:
             return True
         return FAILURE in self.results and result != "SUCCESS"
 
     @property
     def admits_anything(self) -> bool:
-        """Whether even a step that cannot be carried out is fine."""
+        """Return whether even a step that cannot be carried out is expected."""
         return ANY in self.results
 
 
 def short_name(result: str) -> str:
-    """``INVALID_CONTEXT`` for ``CUDA_ERROR_INVALID_CONTEXT``, ``SUCCESS`` for the runtime's too."""
+    """Return ``INVALID_CONTEXT`` for ``CUDA_ERROR_INVALID_CONTEXT``, ``SUCCESS`` for both APIs'."""
     if result == "cudaSuccess":
         return "SUCCESS"
     return result.removeprefix("CUDA_ERROR_").removeprefix("CUDA_")
@@ -85,17 +85,17 @@ def short_name(result: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One step.
+    """A step of a script.
 
     Attributes:
-        number: Its place in the script, from 1.
-        line: Its line, from 1.
-        thread: The thread it runs on.
-        verb: What it does, a key of `VERBS`.
+        number: The position in the script, from 1.
+        line: The line, from 1.
+        thread: The thread to run on.
+        verb: The verb, a key of `VERBS`.
         text: As written.
-        operands: By the name that `_OPERANDS` gives each.
-        label: The name that its value is given, ``as NAME``.
-        expected: What it must come to; ``None`` where the user did not say.
+        operands: The operands by the names in `_OPERANDS`.
+        label: The name for its value, ``as NAME``.
+        expected: The expected outcome; ``None`` if none is given.
     """
 
     number: int
@@ -110,11 +110,11 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Script:
-    """A script, parsed.
+    """A parsed script.
 
     Attributes:
         text: As given.
-        origin: The file it is from; ``None`` where it stood on the command line.
+        origin: The file; ``None`` for a script on the command line.
     """
 
     text: str
@@ -123,11 +123,11 @@ class Script:
 
     @property
     def devices(self) -> int:
-        """How many devices it needs: the highest ``dev=`` and one."""
+        """The number of required devices: the highest ``dev=`` plus 1."""
         return 1 + max((step.operands.get("dev", 0) for step in self.steps), default=0)
 
     @property
     def images(self) -> tuple[str, ...]:
-        """The files that it loads, each once."""
+        """The files that the script loads, each once."""
         named = (step.operands["image"] for step in self.steps if "image" in step.operands)
         return tuple(dict.fromkeys(image for image in named if image != BUILTIN))

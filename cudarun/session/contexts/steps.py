@@ -1,8 +1,7 @@
-"""What each step of a context script does: one call of the driver or the runtime API, mostly.
+"""The implementation of each step of a context script, usually one driver or runtime API call.
 
-A result code is an answer here, whatever it is. The method of a verb is `_do_` and its name; what
-it is there for says the table of `verbs`, and it takes the operands by the names that the
-parser gives them.
+Every result code is a valid answer here. The method of a verb is `_do_` and its name. The table in
+`verbs` describes it, and it receives the operands by the names of the parser.
 """
 
 from __future__ import annotations
@@ -43,28 +42,28 @@ if TYPE_CHECKING:
 Extent = tuple[int, int, int]
 
 _LOG_BYTES = 1 << 16
-_PROBE_BYTES = 256  # what runtime-current allocates
+_PROBE_BYTES = 256  # the size that runtime-current allocates
 
 
 class NotSupported(Exception):
-    """There is nothing here that could carry out the step; the message says what is missing."""
+    """The step cannot be carried out here; the message says what is missing."""
 
 
 class NotRun(Exception):
-    """What the step is about was never made; the message says why."""
+    """The step's object was never created; the message says why."""
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a call came to.
+    """The outcome of a call.
 
     Attributes:
         call: The function's name.
         result: A ``CUresult`` or ``cudaError_t``.
-        milliseconds: How long it took.
-        value: What later steps and comparisons see: an int, a word, words, bytes.
-        text: The value as people read it.
-        log: What a compiler said.
+        milliseconds: The duration.
+        value: The value for later steps and comparisons: an int, a word, words, bytes.
+        text: The value for display.
+        log: The compiler's log.
     """
 
     call: str
@@ -76,17 +75,17 @@ class Answer:
 
     @property
     def succeeded(self) -> bool:
-        """Whether the result is success."""
+        """Return whether the result is success."""
         return int(self.result) == 0
 
     def giving(self, value: Any, text: str | None = None, *, log: str | None = None) -> Answer:
-        """The same answer with a value."""
+        """Return the same answer with a value."""
         return Answer(self.call, self.result, self.milliseconds, value, text, log)
 
 
 @dataclass(frozen=True, slots=True)
 class Thing:
-    """What a name stands for: a handle or an address, and what it is."""
+    """The object of a name: a handle or an address, and its kind."""
 
     kind: str
     value: int
@@ -95,13 +94,13 @@ class Thing:
 
 
 class Steps:
-    """The verbs.
+    """The implementation of the verbs.
 
     Args:
-        driver: The driver, initialised.
-        contexts: Where contexts are noted.
-        images: The files that the script loads, by the names it gives them.
-        trace: Whether calls of the runtime API are to be traced too.
+        driver: The initialized driver.
+        contexts: The record of contexts.
+        images: The files that the script loads, by their names in it.
+        trace: Trace calls of the runtime API, too.
     """
 
     def __init__(
@@ -121,15 +120,15 @@ class Steps:
         self._runtime: Driver | None = None
 
     def method(self, verb: str) -> Any:
-        """The method of a verb."""
+        """Return the method of a verb."""
         return getattr(self, f"_do_{verb.replace('-', '_')}")
 
     def value_of(self, name: str) -> int:
-        """The handle or address that a name stands for."""
+        """Return the handle or address of a name."""
         return self._thing(name).value
 
     def keep(self, label: str, value: int) -> None:
-        """Remember the value of a step, ``as LABEL``."""
+        """Store the value of a step, ``as LABEL``."""
         self._things[label] = Thing("value", value)
 
     def _thing(self, name: str) -> Thing:
@@ -139,13 +138,13 @@ class Steps:
         return thing
 
     def _ask(self, call: str, *arguments: Any) -> tuple[Answer, Any]:
-        """Make a call of the driver; its answer, and the first value that it returned."""
+        """Call the driver; return the answer and the first returned value."""
         return _timed(self.driver, call, *arguments)
 
     def _made(
         self, asked: tuple[Answer, Any], name: str, kind: str, image: Image | None = None
     ) -> Answer:
-        """The answer of a call that makes the thing ``name``."""
+        """Return the answer of a call that creates the object ``name``."""
         answer, handle = asked
         if not answer.succeeded:
             return answer
@@ -153,7 +152,7 @@ class Steps:
         return answer.giving(int(handle))
 
     def _addressed(self, asked: tuple[Answer, Any], name: str, kind: str) -> Answer:
-        """The answer of a call that gives an address to ``name``."""
+        """Return the answer of a call that returns the address of ``name``."""
         answer = self._made(asked, name, kind)
         if not answer.succeeded:
             return answer
@@ -161,7 +160,7 @@ class Steps:
         return answer.giving(address, hex(address))
 
     def _contextual(self, asked: tuple[Answer, Any]) -> Answer:
-        """The answer of a call that gives a context."""
+        """Return the answer of a call that returns a context."""
         answer, handle = asked
         if not answer.succeeded:
             return answer
@@ -233,7 +232,7 @@ class Steps:
         current = self.contexts.driver.cuCtxGetCurrent
         handle = current() if context is None else self._context(context)
         answer, _ = self._ask("cuCtxDetach", handle)
-        # The driver counts the uses; with the last one the context goes, and off the stack.
+        # The driver counts the uses; the last release destroys the context and pops it.
         if answer.succeeded and int(current()) != int(handle):
             self.contexts.ended(int(handle))
         return answer
@@ -279,7 +278,7 @@ class Steps:
         return answer.giving(word, word)
 
     def _read_back(self, answer: Answer, read: Any) -> Answer:
-        """A setter's answer with what its getter says afterwards, for the driver may round."""
+        """Return a setter's answer with its getter's value, because the driver may round."""
         if not answer.succeeded:
             return answer
         after = read()
@@ -319,7 +318,7 @@ class Steps:
         return self._read_back(answer, lambda: self._do_primary_flags(dev=dev))
 
     def _state(self, dev: int) -> tuple[Answer, tuple[int, int]]:
-        """The primary context's flags, and whether it is active."""
+        """Query the primary context's flags, and whether it is active."""
         answer, state = _timed_all(
             self.driver, "cuDevicePrimaryCtxGetState", self._device(dev).handle
         )
@@ -463,7 +462,7 @@ class Steps:
     def _do_runtime_init(self, dev: int = 0) -> Answer:
         runtime, device = self.runtime(), self._device(dev)
         if device.index != 0 and not int(self.contexts.driver.cuCtxGetCurrent()):
-            runtime.attempt("cudaSetDevice", device.index)  # else it would take the first GPU
+            runtime.attempt("cudaSetDevice", device.index)  # otherwise it would use the first GPU
         return _timed(runtime, "cudaFree", 0)[0]
 
     def _do_runtime_current(self) -> Answer:
@@ -484,10 +483,10 @@ class Steps:
         return answer.giving(word, word)
 
     def runtime(self) -> Driver:
-        """The runtime API that stands beside the driver API, as ``cuda.bindings.runtime`` does.
+        """Return the runtime API that belongs to the driver API, such as ``cuda.bindings.runtime``.
 
         Raises:
-            NotSupported: There is none.
+            NotSupported: There is no runtime API.
         """
         if self._runtime is None:
             package = self.driver.module.__package__
@@ -500,30 +499,30 @@ class Steps:
 
 
 def _timed(api: Driver, call: str, *arguments: Any) -> tuple[Answer, Any]:
-    """Make a call; its answer, and the first value that it returned."""
+    """Make a call; return the answer and the first returned value."""
     answer, values = _timed_all(api, call, *arguments)
     return answer, values[0] if values else None
 
 
 def _timed_all(api: Driver, call: str, *arguments: Any) -> tuple[Answer, list[Any]]:
-    """Make a call; its answer, and all values that it returned."""
+    """Make a call; return the answer and all returned values."""
     started = time.perf_counter()
     result, *values = api.attempt(call, *arguments)
     return Answer(call, result, (time.perf_counter() - started) * 1e3), values
 
 
 def _said(log: bytearray) -> str | None:
-    """What a compiler wrote into its buffer."""
+    """Return the text that a compiler wrote into its buffer."""
     return log.split(b"\0", 1)[0].decode(errors="replace").strip() or None
 
 
 def _kernel_facts(image: Image | None, name: str) -> KernelFacts | None:
-    """What an image tells of a kernel; ``None`` where it cannot be read."""
+    """Return an image's facts about a kernel; ``None`` if it cannot be read."""
     return next((kernel for kernel in _kernels(image) if kernel.name == name), None)
 
 
 def _mangled_names(image: Image | None, name: str) -> str | None:
-    """What a kernel is called for the driver, if ``name`` is what C++ calls it."""
+    """Return the mangled name of a kernel if ``name`` is its C++ name."""
     from cudarun.images.demangler import spellings
 
     names = [kernel.name for kernel in _kernels(image)]
@@ -534,7 +533,7 @@ def _mangled_names(image: Image | None, name: str) -> str | None:
 
 
 def _kernels(image: Image | None) -> tuple[KernelFacts, ...]:
-    """An image's kernels; none where it cannot be read."""
+    """Return an image's kernels; none if it cannot be read."""
     from cudarun.images.reader import read_image
 
     if image is None:
@@ -547,7 +546,7 @@ def _kernels(image: Image | None) -> tuple[KernelFacts, ...]:
 
 
 def _shown(as_type: Type, data: bytes | bytearray) -> str:
-    """Data as people read it: ``5``, ``[1, 2]``."""
+    """Format data for display: ``5``, ``[1, 2]``."""
     import numpy as np
 
     value = by_value(as_type, bytes(data))

@@ -1,6 +1,6 @@
-"""The steps of ``cudarun ctx run``, as a table: the parser, the help and the docs read it.
+"""The steps of ``cudarun ctx run`` as a table, used by the parser, the help and the docs.
 
-A usage text is read by the parser too (`script`). Its letters stand for names: A a context,
+The parser reads usage texts too (`script`). Their letters stand for names: A a context,
 P a primary one, B memory, M a module or library, F a kernel, S a stream, E an event.
 """
 
@@ -12,7 +12,7 @@ from cudarun.records import dataclass
 from cudarun.session.driver.contexts import CACHE_CONFIGS, FLAGS
 
 BUILTIN = "builtin"
-"""The IMAGE that comes with the program (`image`)."""
+"""The name of the IMAGE that is included in cudarun (`image`)."""
 
 STATES = ("active", "inactive")
 MEMORY_KINDS = ("device", "host", "managed", "unregistered")
@@ -24,11 +24,11 @@ class Verb:
 
     Attributes:
         name: The word.
-        usage: Its operands; the parser reads them by this text (`_OPERANDS`, `_OPTIONS`).
-        help: What it does, beginning with the call it makes.
-        makes: The kind of thing that its first operand becomes the name of.
-        gives: The kind of value it has: ``context``, ``number``, ``word``, ``words`` or ``data``.
-        words: Which words a ``word`` or ``words`` value is of.
+        usage: The operands; this text determines how they are parsed (`_OPERANDS`, `_OPTIONS`).
+        help: A description that starts with the driver call.
+        makes: The kind of object that the first operand names from then on.
+        gives: The kind of its value: ``context``, ``number``, ``word``, ``words`` or ``data``.
+        words: The possible words of a ``word`` or ``words`` value.
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""``cudarun ctx verify``: every fact on every device, each in a process of its own."""
+"""``cudarun ctx verify``: every fact on every device, each in a separate process."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ _TWO_DEVICES = "it takes two devices of one driver: --together, as in -d 0,1 --t
 _NOT_SUPPORTED = 801  # CUDA_ERROR_NOT_SUPPORTED
 
 Watch = Callable[[str], object]
-"""Called before each fact with what is being tried, and with nothing when all is done."""
+"""Called before each fact with its description, and with an empty text at the end."""
 
 
 def chosen_facts(names: Sequence[str]) -> tuple[Fact, ...]:
-    """The facts of these names, in the order of `FACTS`; all of them where none is named.
+    """Return the facts of these names, in the order of `FACTS`; all without names.
 
     Raises:
-        RequestError: There is none of a name.
+        RequestError: There is no fact of one of the names.
     """
     known = {fact.name: fact for fact in FACTS}
     for name in names:
@@ -46,16 +46,16 @@ def chosen_facts(names: Sequence[str]) -> tuple[Fact, ...]:
 
 
 def verify(facts: Sequence[Fact], target: Target, watch: Watch = lambda what: None) -> VerifyReport:
-    """Try facts on each device.
+    """Check facts on each device.
 
     Args:
-        facts: What to try.
-        target: The devices; with ``together`` a fact about two of them gets the next one too.
+        facts: The facts.
+        target: The devices; with ``together`` a fact about two devices gets the next one too.
             ``timeout`` is for each fact on each device.
-        watch: Told of the progress.
+        watch: Called with the progress.
 
     Raises:
-        NoDevice: No driver, no device, or not the one asked for.
+        NoDevice: No driver, no device, or not the requested one.
     """
     with WorkerPool() as pool:
         devices = [selector for (selector,) in one_by_one(pool, target)]
@@ -71,7 +71,7 @@ def verify(facts: Sequence[Fact], target: Target, watch: Watch = lambda what: No
 
 
 def untried(facts: Sequence[Fact]) -> VerifyReport:
-    """The facts themselves, on no device."""
+    """Return the facts themselves, without a device."""
     return VerifyReport((), tuple(map(_report, facts)))
 
 
@@ -81,7 +81,7 @@ def _report(fact: Fact, *outcomes: FactOnDevice) -> FactReport:
 
 @dataclass(frozen=True, slots=True)
 class _Trial:
-    """A fact to be tried on a device; where it cannot be, ``target`` is the reason."""
+    """A fact to check on a device; if it cannot be checked, ``target`` is the reason."""
 
     fact: Fact
     script: Script
@@ -89,11 +89,11 @@ class _Trial:
     target: Target | str
 
     def begin(self, pool: WorkerPool) -> ScriptWorker | None:
-        """Start a worker for it, which initializes the driver from now on."""
+        """Start a worker, which initializes the driver immediately."""
         return None if isinstance(self.target, str) else ScriptWorker(pool, self.target, {})
 
     def outcome(self, worker: ScriptWorker | None) -> FactOnDevice:
-        """Try it, in the worker that `begin` started."""
+        """Check the fact in the worker that `begin` started."""
         if worker is None:
             return FactOnDevice(self.device, "not supported", str(self.target), ())
         report = worker.play(self.script)
@@ -104,7 +104,7 @@ class _Trial:
 
 
 def _trial(fact: Fact, device: Selector, devices: Sequence[Selector], target: Target) -> _Trial:
-    """A fact on one device, which is its ``dev=0``."""
+    """Prepare the check of a fact on one device, its ``dev=0``."""
     script, label = fact.script(), label_of([device])
     chosen = [device]
     if script.devices > 1:
@@ -129,17 +129,17 @@ def _try_all(pool: WorkerPool, trials: Sequence[_Trial], watch: Watch) -> list[F
 
 
 def _next(device: Selector, devices: Sequence[Selector]) -> Selector | None:
-    """The device after this one, of the same driver, the first again after the last."""
+    """Return the device after this one, of the same driver, cyclically."""
     same = [other for other in devices if other.driver == device.driver]
     other = same[(same.index(device) + 1) % len(same)]
     return None if other == device else other
 
 
 def _judged(report: ScriptReport) -> tuple[FactVerdict, str | None]:
-    """The verdict on a script that has run: its first step that is not as it should be says it.
+    """Return the verdict on a script that has run, from its first unexpected step.
 
     Raises:
-        NoDevice: The script met none.
+        NoDevice: The script requires a device that does not exist.
     """
     for step in report.steps:
         if step.verdict == "not supported" or (step.exit_code and step.code == _NOT_SUPPORTED):
@@ -155,7 +155,7 @@ def _judged(report: ScriptReport) -> tuple[FactVerdict, str | None]:
 
 
 def _complaint(step: StepReport) -> str:
-    """What was expected of a step, and what came."""
+    """Describe the expected and the actual outcome of a step."""
     came = step.result or step.reason
     if step.value is not None:
         came = f"{came}, {step.value}"

@@ -1,8 +1,8 @@
-"""Playing a context script in a worker: its threads, its steps, and the stacks after each.
+"""The execution of a context script in a worker: its threads, its steps, and the stacks after each.
 
-Every thread of a script is a thread of the operating system that lives until the worker ends, for
-the driver keeps a stack of contexts for each. The steps run one after the other all the same: what
-a script shows is an order of calls, not a race.
+Every thread of a script is an operating system thread that lives until the worker ends, because the
+driver has a stack of contexts per thread. The steps still run one after the other: a script
+specifies an order of calls, not a race.
 """
 
 from __future__ import annotations
@@ -36,30 +36,30 @@ _OPERATORS = {"==": operator.eq, "!=": operator.ne, ">=": operator.ge, "<=": ope
 
 
 class BareSession(Session):
-    """A session whose work makes its own contexts."""
+    """A session whose work creates its own contexts."""
 
     def enter(self, device: Device) -> None:
-        """Nothing is made current."""
+        """Make no context current."""
 
     def prepared(self, image: Image) -> Image:
-        """The image as the driver takes it: CUDA source is compiled, a host object opened."""
+        """Return the image as the driver accepts it: source compiled, a host object opened."""
         from cudarun.session.load.preparation import prepare
 
         return prepare(self.driver, image, self.devices)
 
 
 class ScriptThread:
-    """A thread that does what it is handed, and has a stack of contexts in the driver."""
+    """A thread that runs functions on request, and has a stack of contexts in the driver."""
 
     def __init__(self, name: str) -> None:
         self.name = name
-        self.stack: list[int] = []  # as last seen, the current context last
+        self.stack: list[int] = []  # at the last inspection, the current context last
         self._tasks: SimpleQueue[Callable[[], object]] = SimpleQueue()
         self._answers: SimpleQueue[tuple[Any, BaseException | None]] = SimpleQueue()
         threading.Thread(target=self._run, name=name, daemon=True).start()
 
     def call(self, function: Callable[[], T]) -> T:
-        """Have the thread call ``function``; its value, or what it raised."""
+        """Call ``function`` in the thread; return its value or raise its exception."""
         self._tasks.put(function)
         value, error = self._answers.get()
         if error is not None:
@@ -80,14 +80,14 @@ class Player:
     """The state of a script in its worker.
 
     Args:
-        selectors: The devices that ``dev=0``, ``dev=1``, … are.
-        images: The files that the script loads; what is no image yet is made one.
-        trace: Show every driver call of the script on stderr.
-        progress: Where to say what is being done.
+        selectors: The devices ``dev=0``, ``dev=1``, ….
+        images: The files that the script loads; source and host objects are converted to images.
+        trace: Log every driver call of the script on stderr.
+        progress: The progress report.
 
     Raises:
-        NoDevice: No driver, no device, or not the one asked for.
-        ImageRefused: A source does not compile, or a file holds no image.
+        NoDevice: No driver, no device, or not the requested one.
+        ImageRefused: A source does not compile, or a file contains no image.
     """
 
     def __init__(
@@ -102,7 +102,7 @@ class Player:
         session = BareSession(target, selectors, progress=progress)
         self.driver = session.driver
         self.devices = session.devices
-        # What looks at the stacks is not the script's, so it is not traced.
+        # Inspection of the stacks is not part of the script, so it is not traced.
         self._onlooker = Driver(DriverChoice(self.driver.module, self.driver.traits))
         self._contexts = ScriptContexts(self._onlooker, self.devices)
         ready = {name: session.prepared(image) for name, image in images.items()}
@@ -113,10 +113,10 @@ class Player:
         self._faulted = False
 
     def play(self, step: Step) -> StepReport:
-        """Carry out a step and look at every thread's stack.
+        """Run a step and inspect every thread's stack.
 
         Raises:
-            RequestError: A launch's arguments do not fit its kernel.
+            RequestError: A launch's arguments do not match its kernel.
         """
         thread = self._threads.get(step.thread)
         if thread is None:
@@ -135,7 +135,7 @@ class Player:
             return self._report(step, None, "not run", str(reason))
         return self._report(step, answer, verdict, self._reason(answer, verdict))
 
-    # --- what is thought of it ---
+    # --- verdicts ---
 
     def _verdict(self, step: Step, answer: Answer) -> Verdict:
         expected = step.expected
@@ -153,7 +153,7 @@ class Player:
         return "held" if _OPERATORS[expected.operator](answer.value, operand) else "broken"
 
     def _reason(self, answer: Answer, verdict: Verdict) -> str | None:
-        """What the driver has to say of a failure that nobody expected."""
+        """Return the driver's explanation of an unexpected failure."""
         if verdict in ("ok", "held") or answer.succeeded:
             return None
         if not answer.call.startswith("cu") or answer.call.startswith("cuda"):
@@ -194,21 +194,21 @@ class Player:
     # --- stacks ---
 
     def _look_at_all(self, active: ScriptThread, step: Step | None) -> None:
-        """Look at every thread's stack, in that thread; ``step`` has succeeded on ``active``."""
+        """Inspect every thread's stack, in that thread; ``step`` has succeeded on ``active``."""
         for thread in self._threads.values():
             own = step if thread is active else None
             thread.stack = thread.call(partial(self._look, thread.stack, own))
 
     def _look(self, before: list[int], own: Step | None) -> list[int]:
-        """The thread's contexts, the current one last: popped one by one, and pushed back.
+        """Return the thread's contexts, the current one last, by popping and pushing them back.
 
-        A dead context can be popped but not pushed back, and after a fault no call is sure to
-        work. What is below such a one is what was there when it was last seen. A context that the
-        driver does not take back is off the stack, and shown so.
+        A destroyed context can be popped but not pushed back, and after a fault any call may
+        fail. The contexts below such a one are taken from the last inspection. A context that the
+        driver does not accept back is off the stack, and is shown as such.
 
         Args:
-            before: The stack when it was last seen.
-            own: The step that has just succeeded on this thread; ``None`` where it was another's.
+            before: The stack at the last inspection.
+            own: The step that has just succeeded on this thread; ``None`` if it ran on another.
         """
         driver = self._onlooker
         popped: list[int] = []
@@ -232,12 +232,12 @@ class Player:
 
 
 def _last_seen(before: list[int], top: int, own: Step | None) -> list[int]:
-    """A stack that ends with ``top`` and cannot be looked into, from how it was before a step.
+    """Return a stack that ends with ``top`` and cannot be inspected, from its state before a step.
 
     Args:
-        before: The stack before.
-        top: The context that is current now.
-        own: The step, where it succeeded on this thread and nothing was pushed above ``top``.
+        before: The stack before the step.
+        top: The current context.
+        own: The step, if it succeeded on this thread and nothing was pushed above ``top``.
     """
     verb = own.verb if own else ""
     if verb == "pop" or (own and verb == "set" and own.operands["context"] is None):

@@ -1,1 +1,1 @@
-"""Devices listed, and the machine examined: ``cudarun devices``."""
+"""Descriptions of devices and the check of the machine: ``cudarun devices``."""

@@ -1,7 +1,7 @@
-"""What is wrong with this machine, and how to mend it: ``cudarun devices --doctor``.
+"""The check of this machine, with remedies: ``cudarun devices --doctor``.
 
-Files and environment variables are looked at here; whatever loads a library of NVIDIA's happens in
-processes of their own, of which any may crash or hang.
+Files and environment variables are read here; everything that loads one of NVIDIA's libraries runs
+in a separate process, which may crash or hang.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ from cudarun.session.workers.pool import call_in_worker
 Version = tuple[int, int]
 
 _OLDEST_DRIVER = (12, 0)  # CUDA driver API: libraries (cuLibrary*) since 12.0
-_PATIENCE = 60.0  # seconds for each process, where no limit is given
+_PATIENCE = 60.0  # seconds for each process, without a time limit
 _NVIDIA = "0x10de"  # PCI vendor id
 _INSTALL = "install NVIDIA's driver, from your distribution or https://www.nvidia.com/drivers"
 _CONTAINER = "in a container: start it with GPUs, as docker run --gpus all does"
 _BY_CPU = "without a GPU, -d cpu runs PTX on the emulated device"
 
-# CUDA driver API, enum CUresult: what cuInit and cuDevicePrimaryCtxRetain fail with on machines.
+# CUDA driver API, enum CUresult: frequent errors of cuInit and cuDevicePrimaryCtxRetain.
 _REMEDIES = {
     2: "another process has the GPU's memory: nvidia-smi shows which",
     34: "a stub of the toolkit is loaded instead of the driver: take …/lib64/stubs out of "
@@ -56,18 +56,18 @@ _REMEDIES = {
 
 @dataclass(frozen=True, slots=True)
 class Machine:
-    """Where the kernel shows its devices."""
+    """The paths where the kernel lists its devices."""
 
     dev: Path = Path("/dev")
     pci: Path = Path("/sys/bus/pci/devices")
 
 
 def examine_machine(timeout: float | None = None, machine: Machine | None = None) -> DoctorReport:
-    """Look at everything that a launch on a GPU needs, and at what this program needs besides.
+    """Check everything that a launch on a GPU needs, and everything else that cudarun needs.
 
     Args:
-        timeout: Seconds for each process that looks.
-        machine: Where the kernel shows its devices.
+        timeout: Seconds for each process.
+        machine: The paths where the kernel lists its devices.
     """
     where = machine or Machine()
     limit = _PATIENCE if timeout is None else timeout
@@ -97,11 +97,11 @@ def examine_machine(timeout: float | None = None, machine: Machine | None = None
     )
 
 
-# --- what files and variables say ----------------------------------------------------------------
+# --- files and variables -------------------------------------------------------------------------
 
 
 def hardware(machine: Machine) -> DoctorFinding:
-    """Whether there is a GPU in the machine at all."""
+    """Check that there is a GPU in the machine."""
     vendors = machine.pci.glob("*/vendor")
     found = [vendor.parent.name for vendor in vendors if _text(vendor).strip() == _NVIDIA]
     if found:
@@ -114,7 +114,7 @@ def hardware(machine: Machine) -> DoctorFinding:
 
 
 def device_nodes(machine: Machine) -> DoctorFinding:
-    """Whether this user may open what the driver opens."""
+    """Check that this user may open the device nodes that the driver opens."""
     subject = "device nodes"
     if (machine.dev / "dxg").exists():
         return DoctorFinding(subject, "well", "/dev/dxg of WSL")
@@ -139,8 +139,8 @@ def visible_devices(listed: str | None, nodes: int) -> DoctorFinding:
     """What ``CUDA_VISIBLE_DEVICES`` leaves to be seen.
 
     Args:
-        listed: Its value; ``None`` where it is not set.
-        nodes: How many GPUs there are; 0: nobody knows.
+        listed: The value; ``None`` if it is not set.
+        nodes: The number of GPUs; 0 if unknown.
     """
     if listed is None:
         return DoctorFinding(VARIABLE, "well", "not set: every GPU is shown")
@@ -154,16 +154,16 @@ def visible_devices(listed: str | None, nodes: int) -> DoctorFinding:
     return DoctorFinding(VARIABLE, "well", f"shows {', '.join(shown)}")
 
 
-# --- what libraries say --------------------------------------------------------------------------
+# --- libraries -----------------------------------------------------------------------------------
 
 
 def library(loaded: Outcome[Library | str]) -> DoctorFinding:
-    """Whether libcuda can be loaded."""
+    """Check that libcuda can be loaded."""
     subject = "driver library"
     match loaded.value:
         case None:
             return DoctorFinding(subject, "wrong", f"libcuda.so.1: {loaded.error}", _INSTALL)
-        case str(why) if "No such file" in why:  # dlerror(3) has nothing but a text
+        case str(why) if "No such file" in why:  # dlerror(3) has only a text
             return DoctorFinding(
                 subject, "wrong", "libcuda.so.1 was not found", f"{_INSTALL}; {_CONTAINER}"
             )
@@ -185,7 +185,7 @@ def library(loaded: Outcome[Library | str]) -> DoctorFinding:
 
 
 def bindings(installed: Version | None, driver: Version | None) -> DoctorFinding:
-    """Whether the bindings are for a driver like this one."""
+    """Check that the bindings match the driver's version."""
     subject = "cuda-bindings"
     if installed is None:
         return DoctorFinding(subject, "wrong", "not installed", "pip install cuda-python")
@@ -207,10 +207,10 @@ def toolkit_part(
     """Whether a part of the toolkit is there, and no newer than the driver.
 
     Args:
-        name: The part's.
-        purpose: What it is for.
-        asked: Its version, or why there is none.
-        driver: The CUDA version of the driver; ``None`` where there is no driver.
+        name: The part's name.
+        purpose: Its purpose.
+        asked: Its version, or the reason that there is none.
+        driver: The CUDA version of the driver; ``None`` without a driver.
         installed: The version of the bindings.
     """
     found = asked.value
@@ -229,7 +229,7 @@ def toolkit_part(
 
 
 def emulated(asked: Outcome[int]) -> DoctorFinding:
-    """Whether ``-d cpu`` works."""
+    """Check that ``-d cpu`` works."""
     if asked.value is None:
         why = asked.error.log if asked.error and asked.error.log else str(asked.error)
         return DoctorFinding("device cpu", "wrong", why, "unset CUDARUN_CPU_DEVICES")
@@ -237,7 +237,7 @@ def emulated(asked: Outcome[int]) -> DoctorFinding:
 
 
 def _started(asked: Outcome[Started]) -> Iterator[DoctorFinding]:
-    """Whether the driver initialises, and a context can be made on each device."""
+    """Check that the driver initializes, and that a context can be created on each device."""
     started = asked.value
     if started is None:
         yield DoctorFinding("cuInit", "wrong", str(asked.error), "dmesg may say more; restart")
@@ -256,11 +256,11 @@ def _result(subject: str, result: tuple[str, int], well: str) -> DoctorFinding:
     )
 
 
-# --- small things --------------------------------------------------------------------------------
+# --- helpers -------------------------------------------------------------------------------------
 
 
 def _nodes(machine: Machine) -> list[Path]:
-    """``/dev/nvidia0`` and so on."""
+    """Return ``/dev/nvidia0`` and so on."""
     nodes = machine.dev.glob("nvidia*")
     return sorted(node for node in nodes if node.name.removeprefix("nvidia").isdecimal())
 
@@ -276,7 +276,7 @@ def _installed(package: str) -> Version | None:
 def _group(node: Path) -> str:
     try:
         return node.group()
-    except KeyError:  # it has a number only
+    except KeyError:  # the group has only a number
         return str(node.stat().st_gid)
 
 

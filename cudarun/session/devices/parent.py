@@ -1,4 +1,4 @@
-"""``cudarun devices`` in the parent: one worker for each driver describes its chosen devices."""
+"""``cudarun devices`` in the parent: one worker per driver describes its chosen devices."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ def list_devices(
 
     Args:
         target: The devices.
-        display: Shows what is being done.
-        attributes: Ask for every attribute, too.
+        display: The progress display.
+        attributes: Query every attribute, too.
 
     Raises:
-        NoDevice: No driver, no device, or not the one asked for.
+        NoDevice: No driver, no device, or not the requested one.
     """
     groups = [tuple(group) for _, group in groupby(target.devices, lambda s: s.driver)]
     with WorkerPool() as pool:
@@ -49,16 +49,16 @@ def list_devices(
 
 
 class DescribeJob(Job["_Described"]):
-    """The description of a device, and with ``attributes`` every attribute of it."""
+    """The description of a device; with ``attributes`` including all its attributes."""
 
     def __init__(self, attributes: bool) -> None:
         self._attributes = attributes
 
     def on(self, device: Device) -> _Described:
-        """Ask the driver."""
+        """Query the driver."""
         from cudarun.session.driver.devices import attributes_of, describe, peers_of
 
         driver = self.session.driver
-        self.session.enter(device)  # a context alone knows how much memory is free
+        self.session.enter(device)  # the free memory is known only within a context
         about = replace(describe(driver, device), peers=peers_of(driver, device))
         return about, attributes_of(driver, device) if self._attributes else {}

@@ -1,6 +1,6 @@
-"""Tasks for workers that find out what loads and starts on this machine; each does one thing.
+"""Tasks for workers that test whether a library loads and starts; each tests one thing.
 
-What they load is NVIDIA's, and may crash or hang: `doctor` asks them one by one.
+They load NVIDIA's libraries, which may crash or hang, so `doctor` runs them separately.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ Version = tuple[int, int]
 
 @dataclass(frozen=True, slots=True)
 class Library:
-    """The driver's library as loaded: its file, and what ``cuDriverGetVersion`` came to."""
+    """The loaded driver library: its file, and the result of ``cuDriverGetVersion``."""
 
     path: str
     result: int
@@ -24,14 +24,14 @@ class Library:
 
 @dataclass(frozen=True, slots=True)
 class Started:
-    """The driver as initialised: the result's name and number, and each device with its own."""
+    """The initialized driver: the result's name and number, and each device with its result."""
 
     result: tuple[str, int]
     devices: tuple[tuple[str, tuple[str, int]], ...] = ()
 
 
 def load_driver(_: None) -> Library | str:
-    """Load libcuda and ask its version, which initialises nothing; or what the loader says."""
+    """Load libcuda and query its version without initialization; or return the loader's error."""
     import ctypes
 
     try:
@@ -47,7 +47,7 @@ def load_driver(_: None) -> Library | str:
 
 
 def start_driver(_: None) -> Started:
-    """Initialise the driver and make a context on each device."""
+    """Initialize the driver and create a context on each device."""
     from cudarun.session.driver.calls import Driver
     from cudarun.session.driver.drivers import choose_driver
 
@@ -65,7 +65,7 @@ def start_driver(_: None) -> Started:
 
 
 def start_emulator(_: None) -> int:
-    """How many emulated devices there are."""
+    """Return the number of emulated devices."""
     from cudarun.session.driver.calls import Driver
     from cudarun.session.driver.drivers import choose_driver
 
@@ -75,10 +75,10 @@ def start_emulator(_: None) -> int:
 
 
 def load_nvrtc(_: None) -> Version:
-    """The version of NVRTC.
+    """Return the version of NVRTC.
 
     Raises:
-        RequestError: It is not installed.
+        RequestError: NVRTC is not installed.
     """
     from cudarun.session.compile.nvrtc import nvrtc_version
 
@@ -86,10 +86,10 @@ def load_nvrtc(_: None) -> Version:
 
 
 def load_nvjitlink(_: None) -> Version:
-    """The version of nvJitLink.
+    """Return the version of nvJitLink.
 
     Raises:
-        RequestError: It is not installed.
+        RequestError: nvJitLink is not installed.
     """
     from cudarun.session.link.nvjitlink import nvjitlink_version
 

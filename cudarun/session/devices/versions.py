@@ -1,4 +1,4 @@
-"""The versions behind us, for ``--version``: asked without initialising anything."""
+"""The versions of the bindings and the driver, for ``--version``, without initialization."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from cudarun.session.workers.pool import call_in_worker
 
 
 def version_lines() -> list[str]:
-    """A line for the CUDA bindings and one for the driver."""
+    """Return a line for the CUDA bindings and one for the driver."""
     return [f"cuda-bindings {_bindings()}", f"driver {_driver()}"]
 
 
 def _bindings() -> str:
-    """As the folder says that is beside every installed package (``NAME-VERSION.dist-info``).
+    """Return the version in the bindings' metadata folder (``NAME-VERSION.dist-info``).
 
-    To import importlib.metadata, which reads it, takes as long as all of the command line.
+    Importing importlib.metadata, which reads it, takes as long as the whole command line.
     """
     before, after = "cuda_bindings-", ".dist-info"
     for folder in sys.path:
-        with suppress(OSError):  # some are archives, some are not there
+        with suppress(OSError):  # some are archives, some do not exist
             for name in os.listdir(folder or os.curdir):
                 if name.startswith(before) and name.endswith(after):
                     return name.removeprefix(before).removesuffix(after)
@@ -30,7 +30,7 @@ def _bindings() -> str:
 
 
 def _driver() -> str:
-    """Asked by a worker: the driver's library is never loaded in this process."""
+    """Query the driver's version in a worker: this process never loads the driver's library."""
     match call_in_worker(load_driver, timeout=10).value:
         case Library(_, 0, (major, minor)):
             return f"CUDA {major}.{minor}"

@@ -1,1 +1,1 @@
-"""One launch: bind, fill, launch, verify, copy back: ``cudarun launch``."""
+"""One launch: its buffers, its kernel and its results: ``cudarun launch``."""

@@ -1,4 +1,4 @@
-"""The buffers of one launch: allocated, filled, restored between runs, copied back, verified."""
+"""The buffers of one launch: allocated, initialized, restored, copied back and verified."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ class Buffers:
     """All device buffers of a launch, in the order of its arguments.
 
     Args:
-        session: The session, with the context that is to own them current.
-        specs: What to allocate.
-        bare: Whether nothing but the kernel of the launch is to be seen on the device: no guard
-            zones, no kernels of our own, no pattern in what nobody initialises, nothing verified.
+        session: The session; the context that owns the buffers must be current.
+        specs: The buffers to allocate.
+        bare: Run only the launch's kernel on the device: without guard zones, kernels of cudarun,
+            poison pattern and verification.
 
     Raises:
         DeviceFailed: Out of device memory.
@@ -49,15 +49,15 @@ class Buffers:
 
     @property
     def addresses(self) -> dict[str, int]:
-        """Device addresses by name."""
+        """The device addresses by name."""
         return {name: buffer.address for name, buffer in self._buffers.items()}
 
     def fill(self, seed: int, keep: Collection[str]) -> Values:
-        """Initialise every buffer; return the arrays of those named in ``keep``.
+        """Initialize every buffer; return the arrays of those named in ``keep``.
 
         Raises:
-            RequestError: An initialiser does not fit its buffer, or what is to be kept this
-                machine's memory.
+            RequestError: An initializer does not match its buffer, or the kept arrays exceed the
+                host's memory.
         """
         driver = self._session.driver
         with_kernels = driver.traits.quick_kernels and not self._bare
@@ -81,10 +81,10 @@ class Buffers:
         return kept
 
     def keep_originals(self) -> None:
-        """Copy every initialised buffer within the device, so that `restore` is quick.
+        """Copy every initialized buffer within the device, which makes `restore` fast.
 
         Raises:
-            DeviceFailed: There is no memory for a second copy of each.
+            DeviceFailed: There is no memory for the copies.
         """
         try:
             for name, spec in self._specs.items():
@@ -97,7 +97,7 @@ class Buffers:
             raise error.of(operation=purpose) from None
 
     def restore(self, stream: Handle) -> None:
-        """Bring every buffer to what it was before the first run, in the order of a stream."""
+        """Restore every buffer to its contents before the first run, in stream order."""
         for name, buffer in self._buffers.items():
             if name in self._originals:
                 buffer.copy_from(self._originals[name], stream)
@@ -107,22 +107,22 @@ class Buffers:
     # --- after the run ---------------------------------------------------------------------------
 
     def array(self, name: str) -> Array:
-        """A buffer as an array of its own, in host memory.
+        """Return a copy of a buffer in host memory.
 
         Raises:
-            RequestError: This machine has not the memory.
+            RequestError: The host is out of memory.
         """
         whole = self._empty(name, self._specs[name].nbytes)
         self.give(name, into=whole.reshape(-1))
         return whole
 
     def rows(self, name: str, rows: range) -> Array:
-        """An array of a buffer's shape that has some rows of it, and anything in the others.
+        """Return an array of a buffer's shape in which only some rows are copied.
 
-        Those others take no memory, for nobody looks at them.
+        The other rows are undefined and take no memory, because they are not used.
 
         Raises:
-            RequestError: This machine has not the memory.
+            RequestError: The host is out of memory.
         """
         row_bytes = self._specs[name].nbytes // max(self._specs[name].array_shape[0], 1)
         whole = self._empty(name, len(rows) * row_bytes)
@@ -133,19 +133,19 @@ class Buffers:
         return whole
 
     def _empty(self, name: str, nbytes: int) -> Array:
-        """An array for a copy of a buffer, of which so many bytes will be written."""
+        """Allocate an array for a copy of a buffer, of which ``nbytes`` will be written."""
         spec = self._specs[name]
         with in_memory(f"a copy of {name}, {spec},"):
             check_room(nbytes)
             return np.empty(spec.array_shape, spec.dtype())
 
     def give(self, name: str, *takes: Take, into: Array | None = None) -> None:
-        """Copy a buffer from the device, part by part.
+        """Copy a buffer from the device in chunks.
 
         Args:
-            name: The buffer's.
-            takes: Each is given all parts.
-            into: A flat array of the whole.
+            name: The buffer's name.
+            takes: Functions that each receive all chunks.
+            into: A flat array for the whole buffer.
         """
         spec = self._specs[name]
         told = self._telling(f"copying {name} from the device")
@@ -160,7 +160,7 @@ class Buffers:
             self._never_written[name] = counter.found
 
     def verified(self) -> tuple[BufferResult, ...]:
-        """What became of each: its guard zones, and what was never written."""
+        """Return the state of each buffer: its guard zones, and the number of unwritten items."""
         if self._bare:
             return ()
         for name in self._specs:
@@ -179,7 +179,7 @@ class Buffers:
         )
 
     def _counts(self, name: str) -> bool:
-        """Whether a buffer's items that were never written are still to be counted."""
+        """Return whether a buffer's unwritten items must still be counted."""
         without = self._specs[name].initial is None
         return without and not self._bare and name not in self._never_written
 
@@ -194,7 +194,7 @@ class Buffers:
 
 
 class _Counter:
-    """Counts, part by part, what still holds the poison pattern."""
+    """A count of the items that still have the poison pattern, chunk by chunk."""
 
     def __init__(self) -> None:
         self.found = 0
@@ -204,12 +204,12 @@ class _Counter:
 
 
 def check_room(nbytes: int) -> None:
-    """Refuse a large array for which the machine has no memory free.
+    """Refuse a large array for which the machine has no free memory.
 
-    Linux would give it all the same, and kill the process when it is used.
+    Linux would allocate it anyway, and kill the process when the memory is used.
 
     Raises:
-        MemoryError: It has not.
+        MemoryError: There is not enough free memory.
     """
     if nbytes < LARGE:
         return

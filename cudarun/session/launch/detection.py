@@ -1,4 +1,4 @@
-"""A launch that is watched: detectors are set to work, and what they saw becomes a report."""
+"""Detectors of a launch: enabled in the driver, with their results as a report."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ from cudarun.session.driver.calls import Driver
 from cudarun.session.driver.selection import Selector
 from cudarun.session.launch.request import Watch
 
-_WORST = 3  # instructions with bank conflicts that are told of
+_WORST = 3  # the number of instructions with bank conflicts that are reported
 
 
 def check_watchable(watch: Watch, devices: Iterable[Selector]) -> None:
-    """Refuse to watch kernels where nobody can.
+    """Refuse detectors on devices that do not support them.
 
     Raises:
         RequestError: One of the devices is a GPU.
@@ -44,7 +44,7 @@ def check_watchable(watch: Watch, devices: Iterable[Selector]) -> None:
 
 @dataclass(slots=True)
 class Seen:
-    """What was seen of a launch, as the driver tells it, once it has ended."""
+    """The results of the detectors after a launch."""
 
     findings: Sequence[drivers.DetectorFinding] = ()
     statistics: drivers.Statistics | None = None
@@ -52,7 +52,7 @@ class Seen:
 
 @contextmanager
 def watching(driver: Driver, watch: Watch) -> Iterator[Seen]:
-    """Watch what is allocated and launched meanwhile; nothing, where nobody wants to."""
+    """Instrument allocations and launches within the block; do nothing without detectors."""
     seen = Seen()
     if not watch:
         yield seen
@@ -72,10 +72,10 @@ def watched(
     """The report on a launch, with its buffers by name; ``None`` where nobody watched.
 
     Args:
-        watch: What it was watched for.
-        seen: After the launch, also after one that a fault or its time limit ended.
+        watch: The requested detectors.
+        seen: The results, also of a launch that ended with a fault or a timeout.
         specs: The buffers.
-        addresses: Where each was.
+        addresses: The address of each buffer.
     """
     if not watch:
         return None
@@ -110,7 +110,7 @@ def _finding(
 
 
 def _words(name: str) -> str:
-    """``variable sum._ZZ3sumE4part`` as it is called in the source: ``variable part``."""
+    """Return ``variable sum._ZZ3sumE4part`` by its name in the source: ``variable part``."""
     kind, space, symbol = name.rpartition(" ")
     return f"{kind}{space}{demangle(symbol.rpartition('.')[2]).rpartition('::')[2]}"
 

@@ -1,4 +1,4 @@
-"""Faults of kernels in the words of the launch: buffers by name, elements, what was forgotten."""
+"""Explanations of kernel faults: buffers by name, elements, missing options."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from cudarun.errors import CudarunError
 from cudarun.session.driver.faults import is_fault
 from cudarun.session.launch.request import LaunchRequest
 
-# The driver tells of a fault by a result and a text, the log: all else stands in the text.
+# The driver reports a fault by a result and its log, a text: all details are in the text.
 _ADDRESS = re.compile(r"^ *(?:global|generic) address 0x(?P<address>[0-9a-f]+) ")
 _ALLOCATION = re.compile(r" at 0x(?P<base>[0-9a-f]+) \(")
 _OF_SHARED = re.compile(r"^ *shared address ", re.MULTILINE)
 _OF_STACK = re.compile(r"^kernel \S+: stack overflow", re.MULTILINE)
 _DYNAMIC_SHARED = re.compile(rb"\.extern\s+\.shared\b|\bextern\s+__shared__")  # PTX, or source
-# What cooperative_groups::this_grid() reads, and that it traps where that is 0: the driver sets it
-# in a cooperative launch alone. A source says it by name.
+# The register of cooperative_groups::this_grid(), which traps if it is 0: the driver sets it only
+# in a cooperative launch. Source has the function's name.
 _GRID_SYNC = re.compile(rb"%envreg2\b|\bthis_grid\s*\(")
-_LAUNCH_FAILED = 719  # CUDA_ERROR_LAUNCH_FAILED: what a trap ends with
+_LAUNCH_FAILED = 719  # CUDA_ERROR_LAUNCH_FAILED: the result of a trap
 
 
 def explain_fault(
@@ -28,13 +28,13 @@ def explain_fault(
     specs: Sequence[BufferSpec],
     addresses: Mapping[str, int],
 ) -> None:
-    """Say in the error's log which buffers are meant, and in its hint what may be missing.
+    """Add the buffers in question to the error's log, and missing options to its hint.
 
     Args:
-        error: Of a launch.
+        error: The error of a launch.
         request: The launch.
-        specs: Its buffers.
-        addresses: Where each is.
+        specs: The launch's buffers.
+        addresses: The address of each buffer.
     """
     if not is_fault(error):
         return
@@ -46,7 +46,7 @@ def explain_fault(
 
 
 def _forgotten(error: CudarunError, request: LaunchRequest) -> str | None:
-    """The option that the kernel needs and the launch does not have."""
+    """Return the option that the kernel needs and the launch lacks."""
     geometry, code, log = request.geometry, request.image.data, error.log or ""
     if not geometry.shared_bytes and _OF_SHARED.search(log) and _DYNAMIC_SHARED.search(code):
         return "the image declares extern __shared__ memory, and --smem gives it none"
@@ -75,6 +75,6 @@ def _explained(
         start = addresses[spec.name]
         if start == nearest or start <= address < start + spec.nbytes:
             size = spec.dtype().itemsize
-            # Before the start the elements count downwards: -1 is the one next to it.
+            # Before the start the elements have negative numbers: -1 is adjacent.
             yield f"  that is element {(address - start) // size} of buffer {spec.name}, {spec}"
             return

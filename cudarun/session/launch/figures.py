@@ -1,4 +1,4 @@
-"""``--show``: a buffer reduced to the few numbers that fit a terminal."""
+"""``--show``: a buffer summarized for display in a terminal."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from cudarun.session.launch.request import Show
 
 _BINS = 16
 _COLUMNS = 80  # of an image
-_PLOT_COLUMNS = 68  # beside its labels on a narrow terminal
-_IMAGE_ROWS = 80  # two to a line of text
+_PLOT_COLUMNS = 68  # fits beside the labels on a narrow terminal
+_IMAGE_ROWS = 80  # two rows per line of text
 
 
 def check_showable(show: Show, spec: BufferSpec) -> None:
-    """Refuse, before anything is launched, what a buffer cannot be shown as.
+    """Refuse, before the launch, a form in which a buffer cannot be shown.
 
     Raises:
-        RequestError: A struct, no image, or nothing at all.
+        RequestError: The buffer holds structs, is not an image, or is empty.
     """
     if isinstance(innermost(spec.type), StructType):
         raise RequestError(f"{spec.name} is {spec}: structs are not shown", option="--show")
@@ -39,7 +39,7 @@ def check_showable(show: Show, spec: BufferSpec) -> None:
 
 
 def figure(show: Show, data: npt.NDArray[Any]) -> Figure:
-    """The figure of a buffer's contents; a plot is over the elements in memory order."""
+    """Return the figure of a buffer's contents; a plot is over the elements in memory order."""
     if show.kind == "image":
         return Picture(show.name, 0.0, 255.0, 0, _image(data))
     numbers = data.reshape(-1).astype(np.float64)
@@ -52,13 +52,13 @@ def figure(show: Show, data: npt.NDArray[Any]) -> Figure:
 
 
 def _histogram(numbers: npt.NDArray[Any], low: float, high: float) -> tuple[int, ...]:
-    """How many lie in each of the equal parts from the smallest to the largest."""
+    """Count the numbers in each of the equal intervals from the smallest to the largest."""
     counts, _ = np.histogram(numbers, bins=_BINS if high > low else 1, range=(low, high))
     return tuple(counts.tolist())
 
 
 def _plot(numbers: npt.NDArray[Any]) -> tuple[tuple[float, float] | None, ...]:
-    """The smallest and the largest number of each column; ``None`` where none is finite."""
+    """Return the smallest and the largest number of each column; ``None`` without finite ones."""
     columns = np.array_split(numbers, min(_PLOT_COLUMNS, numbers.size))
     return tuple(_extremes(column[np.isfinite(column)]) for column in columns)
 
@@ -68,7 +68,7 @@ def _extremes(numbers: npt.NDArray[Any]) -> tuple[float, float] | None:
 
 
 def _image(data: npt.NDArray[Any]) -> tuple[tuple[tuple[int, int, int], ...], ...]:
-    """Rows of pixels, each ``(red, green, blue)``; a large image by the pixel nearest to each."""
+    """Return rows of pixels ``(red, green, blue)``; a large image by its nearest pixels."""
     pixels = brightness(data)[..., :3]
     height, width, channels = pixels.shape
     step = max(width / _COLUMNS, height / _IMAGE_ROWS, 1.0)

@@ -1,7 +1,7 @@
-"""Device memory filled with what its initialiser says, by the device itself where it can be.
+"""Initialization of device memory, by the device itself where possible.
 
-What repeats is copied within the device, twice as much with each copy; a long sequence is computed
-by a kernel. All else is made on the host, part by part.
+Repeated items are copied within the device, doubling the amount with each copy. A long sequence is
+computed by a kernel. All other contents are generated on the host in chunks.
 """
 
 from __future__ import annotations
@@ -15,19 +15,19 @@ from cudarun.session.driver.transfers import LARGE, Told, Transfers
 from cudarun.session.image.image import Image
 from cudarun.session.workers.session import Session
 
-_TILE = 64 << 10  # bytes that are made on the host of what repeats
+_TILE = 64 << 10  # bytes of repeated items that are generated on the host
 _THREADS = 256
-_MOST_BLOCKS = 1 << 14  # enough to fill any device: each thread goes on with the next item
+_MOST_BLOCKS = 1 << 14  # enough for any device; each thread processes several items
 
 
 class Filler:
-    """Fills the buffers of a launch.
+    """A writer of the initial contents of a launch's buffers.
 
     Args:
-        session: The session, with the context of the memory current.
-        transfers: How data gets to the device.
-        with_kernels: Whether kernels of our own may run.
-        large: Bytes from which on a sequence is worth the 60 ms that compiling a kernel takes.
+        session: The session; the memory's context must be current.
+        transfers: The copies to the device.
+        with_kernels: Allow kernels of cudarun.
+        large: The size in bytes from which on a sequence justifies compiling a kernel (60 ms).
     """
 
     def __init__(
@@ -45,7 +45,7 @@ class Filler:
         self._kernels: Any = None
 
     def fill(self, address: int, contents: Contents, told: Told = lambda done: None) -> None:
-        """Bring contents to where a buffer begins, in the order of the default stream.
+        """Write contents to the address of a buffer, in order on the default stream.
 
         Raises:
             RequestError: A file cannot be read.
@@ -93,7 +93,7 @@ class Filler:
 
 
 def _number(sequence: Sequence, value: float) -> ctypes.c_double | ctypes.c_uint64:
-    """An argument for the kernel; ctypes takes an integer modulo 2^64, as the device computes."""
+    """Return an argument for the kernel; ctypes takes integers modulo 2^64, like the device."""
     return ctypes.c_double(value) if sequence.scalar.is_float else ctypes.c_uint64(int(value))
 
 
@@ -139,14 +139,14 @@ _FLOAT = (
 
 
 def _kernel_name(scalar: ScalarType) -> str | None:
-    """The kernel that computes a sequence of a type; none for types of which few are made."""
+    """Return the kernel that computes a sequence of a type; ``None`` for small types."""
     if scalar.is_integer:
         return f"sequence_u{8 * scalar.size}"
     return f"sequence_{scalar.name}" if scalar.name in ("f32", "f64") else None
 
 
 def _ptx() -> str:
-    """A kernel for each type, for all devices that there are drivers for.
+    """Return PTX with a kernel per type, for all devices with a supported driver.
 
     The arithmetic is that of `Sequence`, which rounds after each operation.
     """

@@ -1,4 +1,4 @@
-"""A kernel made ready to be launched: its attributes set, its parameters packed, its stream chosen.
+"""The launch of a kernel: attributes, packed parameters and stream.
 
 CUDA driver API, section 6.22 (execution control).
 """
@@ -24,25 +24,25 @@ if TYPE_CHECKING:
 # CUDA driver API, cuLaunchKernel: the keys of its `extra` array.
 _PARAM_END, _PARAM_BUFFER_POINTER, _PARAM_BUFFER_SIZE = 0, 1, 2
 _SHARED_WITHOUT_OPT_IN = 48 << 10
-_PORTABLE_CLUSTER = 8  # blocks; larger ones work on some devices only
+_PORTABLE_CLUSTER = 8  # blocks; only some devices support larger clusters
 
 
 class Launcher:
-    """Launches one kernel with the same arguments, as often as it is called.
+    """A kernel with fixed arguments that can be launched repeatedly.
 
     Args:
-        driver: The driver; the context to launch in must be current.
-        device: Whose context it is.
+        driver: The driver; the context of the launch must be current.
+        device: The device of the context.
         kernel: The kernel.
-        request: Geometry, preferences and the way to pass parameters.
+        request: The geometry, the preferences and the way to pass parameters.
         packed: The whole parameter buffer.
 
     Attributes:
-        name: The kernel's, in C++ spelling.
-        stream: What it is launched in: the default stream, or one with the priority asked for.
+        name: The kernel's name, in C++ spelling.
+        stream: The stream: the default one, or one with the requested priority.
 
     Raises:
-        DeviceFailed: The device refuses an attribute; the hint has its limits.
+        DeviceFailed: The device refuses an attribute; the hint has the limits.
         RequestError: The device has no such priority.
     """
 
@@ -67,7 +67,7 @@ class Launcher:
         self._config = self._make_config()
 
     def __call__(self) -> None:
-        """Launch once; faults come to light when something waits for it.
+        """Launch once; faults are reported at the next synchronization.
 
         Raises:
             DeviceFailed: The driver refuses the launch; the hint has the limits that it exceeds.
@@ -123,7 +123,7 @@ class Launcher:
         self._driver.cuKernelSetAttribute(attribute, value, handle, device)
 
     def _make_config(self) -> cuda.CUlaunchConfig | None:
-        """The ``CUlaunchConfig`` of a launch that needs attributes; ``None`` for a plain one."""
+        """Return the ``CUlaunchConfig`` of a launch with attributes; ``None`` for a plain one."""
         driver, geometry = self._driver, self._geometry
         attributes = []
         if geometry.cooperative:
@@ -155,7 +155,7 @@ def _blocks(cluster: Extent | None) -> int:
 
 
 class _Parameters:
-    """The parameter buffer, and both ways to point a launch at it."""
+    """The parameter buffer, with both ways to pass it to a launch."""
 
     def __init__(self, packed: bytes, kernel: Kernel) -> None:
         self._buffer = ctypes.create_string_buffer(packed, max(1, len(packed)))
@@ -171,10 +171,10 @@ class _Parameters:
 
     @property
     def array(self) -> int:
-        """Address of the ``void*[]`` for kernelParams."""
+        """The address of the ``void*[]`` for kernelParams."""
         return ctypes.addressof(self._array)
 
     @property
     def extra(self) -> int:
-        """Address of the ``extra`` array with the packed buffer."""
+        """The address of the ``extra`` array with the packed buffer."""
         return ctypes.addressof(self._extra)

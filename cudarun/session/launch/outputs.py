@@ -1,4 +1,4 @@
-"""``--save``: results as files, complete or not at all; ``.npy`` and ``.bin`` part by part."""
+"""``--save``: files of results, complete or not written at all; ``.npy`` and ``.bin`` in chunks."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from cudarun.errors import RequestError
 from cudarun.session.launch.request import Save
 from cudarun.writing import check_writable, whole_file
 
-if TYPE_CHECKING:  # `check_savable` runs in the parent, which does without numpy
+if TYPE_CHECKING:  # `check_savable` runs in the parent, which does not import numpy
     import numpy.typing as npt
 
     from cudarun.arguments.packing import BufferSpec
@@ -21,22 +21,22 @@ if TYPE_CHECKING:  # `check_savable` runs in the parent, which does without nump
 
 
 def save(request: Save, device: str, spec: BufferSpec, deliver: Deliver, *, force: bool) -> Saved:
-    """Write a buffer as the file's suffix says.
+    """Write a buffer in the format of the file's suffix.
 
-    ``.npy`` is numpy's format, ``.bin`` the bare bytes, ``.csv`` a line for each row, ``.png`` a
+    ``.npy`` is numpy's format, ``.bin`` the raw bytes, ``.csv`` has a line per row, ``.png`` is a
     picture.
 
     The file appears under its name only when it is complete.
 
     Args:
-        request: Which buffer, and where.
-        device: What the path calls the device.
+        request: The buffer and the path.
+        device: The device's name in the path.
         spec: The buffer.
-        deliver: Gives what it is passed all parts of the buffer; where `takes_parts` says no, one.
-        force: Whether a file that is there may go.
+        deliver: Passes all chunks of the buffer to a function; one unless `takes_parts`.
+        force: Replace an existing file.
 
     Raises:
-        RequestError: It exists and ``force`` is not set, or it cannot be written.
+        RequestError: The file exists and ``force`` is not set, or it cannot be written.
     """
     from cudarun.report.types import Saved
 
@@ -47,17 +47,17 @@ def save(request: Save, device: str, spec: BufferSpec, deliver: Deliver, *, forc
 
 
 def takes_parts(request: Save) -> bool:
-    """Whether `save` can do without the whole buffer in memory."""
+    """Return whether `save` works without the whole buffer in memory."""
     return _suffix(request.path) in _PART_BY_PART
 
 
 def check_savable(request: Save, device: str, *, force: bool) -> None:
-    """Refuse, before anything runs, what `save` would refuse after it.
+    """Refuse, before the launch, a path that `save` would refuse afterwards.
 
     Args:
-        request: What is to be saved.
-        device: As the user names it; of ``all`` nothing is known yet but the form of the path.
-        force: Whether files that are there may go.
+        request: The buffer and the path.
+        device: The user's name of the device; for ``all`` only the form of the path is checked.
+        force: Replace existing files.
 
     Raises:
         RequestError: The format is unknown, the file exists, or its folder cannot be written.
@@ -71,10 +71,11 @@ def check_savable(request: Save, device: str, *, force: bool) -> None:
 
 
 def check_saving(request: Save, spec: BufferSpec) -> None:
-    """Refuse, before anything is launched, a buffer that its file's format cannot hold.
+    """Refuse, before the launch, a buffer that the file's format cannot represent.
 
     Raises:
-        RequestError: No image for a ``.png``, more than two axes for a ``.csv``.
+        RequestError: The buffer is not an image for ``.png``, or has more than two axes for
+            ``.csv``.
     """
     from cudarun.session.launch.pictures import is_image
 
@@ -98,14 +99,14 @@ def _suffix(path: str) -> str:
 
 
 def _npy_writer(file: IO[bytes], spec: BufferSpec) -> Take:
-    """Numpy's format, with the header that `numpy.save` would write."""
+    """Write numpy's format, with the header that `numpy.save` would write."""
     from numpy.lib import format as npy
 
     descr = npy.dtype_to_descr(spec.dtype())
     header = {"descr": descr, "fortran_order": False, "shape": spec.array_shape}
     try:
         npy.write_array_header_1_0(file, header)
-    except ValueError:  # a struct of very many members
+    except ValueError:  # a struct with very many members
         npy.write_array_header_2_0(file, header)
     return _bin_writer(file, spec)
 
@@ -115,7 +116,7 @@ def _bin_writer(file: IO[bytes], spec: BufferSpec) -> Take:
 
 
 def _csv_writer(file: IO[bytes], spec: BufferSpec) -> Take:
-    """A line for each element along the first axis; structs have a first line of member names."""
+    """Write a line for each element along the first axis; structs get a line of member names."""
     import csv
     import io
 
@@ -133,7 +134,7 @@ def _csv_writer(file: IO[bytes], spec: BufferSpec) -> Take:
 
 
 def _columns(dtype: Any, name: str = "") -> list[str]:
-    """The names of a struct's numbers: ``v.0``, ``v.1`` for an array ``v``."""
+    """Return the names of a struct's numbers: ``v.0``, ``v.1`` for an array ``v``."""
     base, shape = dtype.subdtype or (dtype, ())
     if shape:
         import numpy as np
@@ -147,7 +148,7 @@ def _columns(dtype: Any, name: str = "") -> list[str]:
 
 
 def _cells(value: Any) -> list[str]:
-    """The numbers in a row, a struct or an array, each with all its digits."""
+    """Return the numbers in a row, a struct or an array, each with all digits."""
     if value.dtype.names:
         return [cell for name in value.dtype.names for cell in _cells(value[name])]
     if value.shape:

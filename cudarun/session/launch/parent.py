@@ -1,4 +1,4 @@
-"""A launch request in the parent: planned without a driver, or sent to the workers."""
+"""A launch in the parent: planned without a driver, or run by the workers."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, TypeVar
 from cudarun.errors import CudarunError, worst
 from cudarun.session.workers.job import Job
 
-if TYPE_CHECKING:  # what is imported here keeps the workers from starting
+if TYPE_CHECKING:  # imports here delay the start of the workers
     from cudarun.report.types import LaunchPlan, LaunchReport, LaunchResult
     from cudarun.session.driver.devices import Device
     from cudarun.session.image.image import Image
@@ -24,7 +24,7 @@ T = TypeVar("T")
 
 
 def prefetch() -> None:
-    """Import what a launch needs in a worker, numpy above all."""
+    """Import the modules that a launch needs in a worker, numpy above all."""
     import cudarun.session.launch.worker  # noqa: F401
 
 
@@ -39,8 +39,8 @@ def launch(
 
     Args:
         request: The launch.
-        workers: Made with `prefetch`.
-        reference: A worker of the device that ``request.reference`` names; where there is one, it
+        workers: The workers, made with `prefetch`.
+        reference: A worker of the device that ``request.reference`` names. If there is one, it
             launches first and the results of the others are compared with its own.
         meanwhile: Called in this process while the workers run.
 
@@ -129,7 +129,7 @@ class LaunchJob(_KernelJob["LaunchResult"]):
 
 
 class ReferenceJob(_KernelJob["ReferenceBuffers"]):
-    """The launch on the reference device, once, which leaves every buffer in a shared file.
+    """The launch on the reference device, which writes every buffer to a shared file.
 
     Args:
         request: The launch.
@@ -149,15 +149,15 @@ class ReferenceJob(_KernelJob["ReferenceBuffers"]):
 
 
 def plan(request: LaunchRequest, timeout: float | None = None) -> LaunchPlan:
-    """Return what the launch would pass to the kernel, from the file alone.
+    """Return the parameters that the launch would pass to the kernel, from the file alone.
 
     Args:
         request: The launch.
-        timeout: Seconds for a compiler.
+        timeout: The time limit of a compiler in seconds.
 
     Raises:
-        ImageRefused: The file does not tell its kernels' parameters.
-        RequestError: The arguments do not fit.
+        ImageRefused: The file does not describe its kernels' parameters.
+        RequestError: The arguments do not match the parameters.
     """
     from cudarun.arguments.binding import bind
     from cudarun.diagnostics.entries import notes
@@ -189,7 +189,7 @@ def plan(request: LaunchRequest, timeout: float | None = None) -> LaunchPlan:
 
 
 def _with_facts(image: Image, timeout: float | None) -> Image:
-    """The image with what it says of its kernels; CUDA source says it when it is compiled."""
+    """Return the image with the facts of its kernels; CUDA source is compiled for them."""
     if image.facts is not None:
         return image
     from cudarun.images.kinds import ImageKind, identify

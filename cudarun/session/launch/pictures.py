@@ -1,4 +1,4 @@
-"""Buffers as pictures: which shapes are images, how numbers become brightness, and PNG files.
+"""Buffers as images: accepted shapes, the mapping of numbers to brightness, and PNG files.
 
 PNG specification (third edition): https://www.w3.org/TR/png-3
 """
@@ -16,14 +16,14 @@ from cudarun.arguments.packing import BufferSpec
 from cudarun.arguments.types import StructType, innermost
 
 _SIGNATURE = b"\x89PNG\r\n\x1a\n"
-_COLOR_TYPES = {1: 0, 3: 2, 4: 6}  # by channels: grey, RGB, RGBA
+_COLOR_TYPES = {1: 0, 3: 2, 4: 6}  # by number of channels: gray, RGB, RGBA
 _NO_FILTER = 0
 
 
 def is_image(spec: BufferSpec) -> bool:
-    """Whether a buffer is rows × columns, or rows × columns × 1, 3 or 4 channels, none of them 0.
+    """Return whether a buffer is a nonempty image: rows × columns, or with 1, 3 or 4 channels.
 
-    ``uchar4[h,w]`` is the latter.
+    ``uchar4[h,w]`` has 4 channels.
     """
     shape = spec.array_shape
     channels = len(shape) == 2 or (len(shape) == 3 and shape[2] in _COLOR_TYPES)
@@ -31,10 +31,10 @@ def is_image(spec: BufferSpec) -> bool:
 
 
 def brightness(data: npt.NDArray[Any]) -> npt.NDArray[np.uint8]:
-    """An image's numbers as 0 to 255, with the axis of channels.
+    """Convert an image's numbers to 0 to 255, with an axis of channels.
 
-    Bytes are what they are, truth is black and white, floats that all lie from 0 to 1 are taken at
-    their word; all else is stretched from its smallest to its largest. What is not finite is black.
+    Bytes are unchanged, booleans are black and white, and floats between 0 and 1 are scaled by 255.
+    Other numbers are scaled from their minimum to their maximum. Nonfinite numbers are black.
     """
     pixels = data if data.ndim == 3 else data[..., np.newaxis]
     if pixels.dtype == np.uint8:
@@ -55,7 +55,7 @@ def brightness(data: npt.NDArray[Any]) -> npt.NDArray[np.uint8]:
 
 
 def write_png(file: IO[bytes], data: npt.NDArray[Any]) -> None:
-    """Write an image of 8 bits a channel."""
+    """Write an image with 8 bits per channel."""
     pixels = brightness(data)
     height, width, channels = pixels.shape
     rows = np.empty((height, 1 + width * channels), np.uint8)

@@ -1,7 +1,7 @@
-"""``--reference``: the same launch on another device, and every buffer compared with its own.
+"""``--reference``: the same launch on another device, and the comparison of every buffer.
 
-The buffers go from the one worker to the other through a shared file, so that neither sends
-gigabytes through a pipe.
+Buffers are passed from one worker to the other in a shared file, so that gigabytes need not go
+through a pipe.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from cudarun.records import dataclass
 from cudarun.report.types import CheckResult, ReferenceResult
 from cudarun.session.driver.transfers import Array, Take
 
-# A comparison reads "HERE == THERE", each of them with the members of structs spelt out.
+# A comparison displays "HERE == THERE", each with the members of structs.
 _HERE, _THERE = "here", "there"
 
 
@@ -35,8 +35,8 @@ class ReferenceBuffers:
 
     Attributes:
         path: The file.
-        uuid: The device's.
-        offsets: Where each buffer begins, in bytes.
+        uuid: The device's UUID.
+        offsets: The offset of each buffer in bytes.
     """
 
     path: str
@@ -47,16 +47,16 @@ class ReferenceBuffers:
 def keep(
     path: str, uuid: str, names: Iterable[str], give: Callable[[str, Take], object]
 ) -> ReferenceBuffers:
-    """Write the buffers of the reference, each of which ``give`` delivers part by part.
+    """Write the buffers of the reference device, which ``give`` passes in chunks.
 
     Args:
-        path: The file, which is there already.
-        uuid: Of the device that they are from.
-        names: Of the buffers.
-        give: Passes all parts of the named buffer to what it is given.
+        path: The file, which exists already.
+        uuid: The UUID of their device.
+        names: The names of the buffers.
+        give: Passes all chunks of a named buffer to a function.
 
     Raises:
-        RequestError: There is no room for them.
+        RequestError: The disk is full.
     """
     offsets: dict[str, int] = {}
     try:
@@ -75,7 +75,7 @@ def keep(
 
 def _write(file: RawIOBase, part: Array, first: int) -> None:
     data = part.view(np.uint8).data.cast("B")
-    while data:  # a raw file may take less than it is given
+    while data:  # a raw file may write only a part
         data = data[file.write(data) or 0 :]
 
 
@@ -87,15 +87,15 @@ def compare(
     arrays: Mapping[str, Array],
     tolerance: Tolerance,
 ) -> ReferenceResult:
-    """Compare every buffer with that of the reference, member by member where it holds structs.
+    """Compare every buffer with the reference's; structs are compared member by member.
 
     Args:
         device: The name of the reference device.
-        uuid: Of the device here.
-        reference: The buffers there.
+        uuid: The UUID of this device.
+        reference: The buffers of the reference device.
         specs: All buffers.
-        arrays: Their contents here.
-        tolerance: For floats; integers must be the same.
+        arrays: Their contents on this device.
+        tolerance: The tolerance for floats; integers must be equal.
     """
     results: list[CheckResult] = []
     for spec in specs:
@@ -114,11 +114,11 @@ def compare(
 
 
 def _members(element: Type) -> Iterator[str]:
-    """What to append to a buffer's name to reach each of its numbers: nothing, or ``["f0"]``."""
+    """Yield the suffix of a buffer's name for each of its numbers: empty, or ``["f0"]``."""
     inner = innermost(element)
     if not isinstance(inner, StructType):
         yield ""
         return
     for name, member in zip(inner.member_names, inner.members, strict=True):
-        if not isinstance(member.type, PointerType):  # addresses differ from device to device
+        if not isinstance(member.type, PointerType):  # addresses differ between devices
             yield from (f'["{name}"]{rest}' for rest in _members(member.type))

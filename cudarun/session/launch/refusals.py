@@ -1,4 +1,4 @@
-"""Why a device refused a launch: its own limit beside what was asked for."""
+"""Explanations of a refused launch: the exceeded limits beside the requested values."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ _PORTABLE_CLUSTER, _LARGEST_CLUSTER = 8, 16  # CUDA programming guide, thread bl
 def explain_refusal(
     driver: Driver, device: Device, kernel: Kernel, geometry: Geometry
 ) -> str | None:
-    """Every limit that the launch exceeds, a line each; ``None`` when it exceeds none we know."""
+    """Return a line for each limit that the launch exceeds; ``None`` without a known one."""
     return "\n".join(_Explanation(driver, device, kernel, geometry).lines()) or None
 
 
 class _Explanation:
-    """Compares a geometry with what the device and the kernel allow."""
+    """A comparison of a geometry with the limits of the device and the kernel."""
 
     def __init__(self, driver: Driver, device: Device, kernel: Kernel, geometry: Geometry) -> None:
         self.driver = driver
@@ -32,7 +32,7 @@ class _Explanation:
         self.threads = prod(geometry.block)
 
     def lines(self) -> Iterator[str]:
-        """A line for each limit that is exceeded."""
+        """Yield a line for each exceeded limit."""
         for what, asked, limit in (*self.of_a_block(), *self.of_extents()):
             if asked > limit:
                 yield f"{what}: {asked} asked for, {limit} is the limit"
@@ -42,7 +42,7 @@ class _Explanation:
             yield from self.of_residency()
 
     def of_a_block(self) -> Iterator[tuple[str, int, int]]:
-        """Threads, shared memory and registers: what is asked for, and the limit."""
+        """Yield threads, shared memory and registers: the requested value and the limit."""
         any_kernel = self.device_limit("MAX_THREADS_PER_BLOCK")
         this_kernel = self.kernel_fact("MAX_THREADS_PER_BLOCK")
         whose = f" of {self.kernel.name}" if this_kernel < any_kernel else ""
@@ -61,7 +61,7 @@ class _Explanation:
         )
 
     def of_extents(self) -> Iterator[tuple[str, int, int]]:
-        """Each dimension of the block and of the grid."""
+        """Yield each dimension of the block and of the grid."""
         grid = self.geometry.grid_extent()
         for what, asked in (("block", self.geometry.block), ("grid", grid)):
             for axis, number in zip("xyz", asked, strict=True):
@@ -69,7 +69,7 @@ class _Explanation:
                 yield f"{what}.{axis}", number, limit
 
     def of_the_cluster(self, cluster: Extent) -> Iterator[str]:
-        """Whether the device has clusters, their size, and whether they fill the grid."""
+        """Check that the device supports clusters, their size, and that they divide the grid."""
         if not self.device_limit("CLUSTER_LAUNCH"):
             yield f"clusters: device {self.device.label} has none"
             return
@@ -85,7 +85,7 @@ class _Explanation:
                 yield f"grid.{axis}: {number} is no multiple of the cluster's {width}"
 
     def of_residency(self) -> Iterator[str]:
-        """How many blocks the whole device holds at once, which is all a cooperative grid gets."""
+        """Check that a cooperative grid does not exceed the resident blocks of the device."""
         if not self.device_limit("COOPERATIVE_LAUNCH"):
             yield f"cooperative launches: device {self.device.label} has none"
             return
@@ -107,12 +107,12 @@ class _Explanation:
             )
 
     def device_limit(self, name: str) -> int:
-        """A ``CUdevice_attribute``."""
+        """Return a ``CUdevice_attribute``."""
         attribute = getattr(self.driver.CUdevice_attribute, f"CU_DEVICE_ATTRIBUTE_{name}")
         return int(self.driver.cuDeviceGetAttribute(attribute, self.device.handle))
 
     def kernel_fact(self, name: str) -> int:
-        """A ``CUfunction_attribute``."""
+        """Return a ``CUfunction_attribute``."""
         attribute = getattr(self.driver.CUfunction_attribute, f"CU_FUNC_ATTRIBUTE_{name}")
         handle, device = self.kernel.handle, self.device.handle
         return int(self.driver.cuKernelGetAttribute(attribute, handle, device))

@@ -1,4 +1,4 @@
-"""The request of one launch, parsed and validated before any driver is touched: frozen data."""
+"""The request of one launch: frozen data, validated before any driver call."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from cudarun.records import dataclass
 from cudarun.session.driver.selection import Selector
 from cudarun.session.load.request import Extent
 
-if TYPE_CHECKING:  # names only: a request for `devices` needs no argument grammar
+if TYPE_CHECKING:  # only for annotations: a request of `devices` needs no argument grammar
     from cudarun.arguments.expressions import Expression
     from cudarun.arguments.grammar import Argument
     from cudarun.arguments.tolerance import Tolerance
@@ -18,15 +18,15 @@ if TYPE_CHECKING:  # names only: a request for `devices` needs no argument gramm
 
 @dataclass(frozen=True, slots=True)
 class Geometry:
-    """Launch geometry: ``grid``, or ``threads`` from which it is deduced, rounding up.
+    """The launch geometry: ``grid``, or ``threads`` from which it is computed, rounding up.
 
     Attributes:
-        block: Threads in a block.
-        grid: Blocks in the grid.
-        threads: Threads in all.
-        shared_bytes: Dynamic shared memory of a block.
-        cooperative: Whether all blocks must be resident, so that they can wait for each other.
-        cluster: Blocks in a cluster; ``None`` leaves it to the kernel.
+        block: The threads of a block.
+        grid: The blocks of the grid.
+        threads: The total number of threads.
+        shared_bytes: The dynamic shared memory of a block.
+        cooperative: Require all blocks to be resident, so that they can synchronize.
+        cluster: The blocks of a cluster; ``None`` for the kernel's own.
     """
 
     block: Extent
@@ -37,7 +37,7 @@ class Geometry:
     cluster: Extent | None = None
 
     def grid_extent(self) -> Extent:
-        """The grid in blocks."""
+        """The blocks of the grid."""
         if self.threads is None:
             return self.grid or (1, 1, 1)
         x, y, z = (-(-t // b) for t, b in zip(self.threads, self.block, strict=True))
@@ -46,12 +46,12 @@ class Geometry:
 
 @dataclass(frozen=True, slots=True)
 class Preferences:
-    """What a kernel would like, and changes no result. ``None``: as the driver has it.
+    """Preferences that do not change results. ``None`` is the driver's default.
 
     Attributes:
-        carveout: Percent of a multiprocessor's fast memory to be shared memory.
+        carveout: The percentage of shared memory in a multiprocessor's unified L1 memory.
         cache_config: ``cuKernelSetCacheConfig``: ``none``, ``shared``, ``l1`` or ``equal``.
-        priority: Of the stream; lower numbers go first.
+        priority: The stream's priority; lower numbers run first.
     """
 
     carveout: int | None = None
@@ -61,14 +61,14 @@ class Preferences:
 
 @dataclass(frozen=True, slots=True)
 class Timing:
-    """``--repeat``: how a kernel is timed.
+    """The timing of a kernel: ``--repeat``.
 
     Attributes:
-        repeat: Runs that count.
-        warmup: Runs before them.
-        hot: Leave the L2 cache as the run before left it.
-        nbytes: Bytes that one run moves, an expression over the integer arguments.
-        flops: Floating-point operations of one run, likewise.
+        repeat: The number of timed runs.
+        warmup: The number of warm-up runs.
+        hot: Do not flush the L2 cache between runs.
+        nbytes: The bytes that one run moves, an expression over the integer arguments.
+        flops: The floating-point operations of one run, likewise.
     """
 
     repeat: int
@@ -80,10 +80,10 @@ class Timing:
 
 @dataclass(frozen=True, slots=True)
 class Watch:
-    """What to watch a kernel for; nothing is false.
+    """The detectors of a launch; false without any.
 
     Attributes:
-        detect: Detectors to set to work: ``race``, ``uninit``.
+        detect: The detectors: ``race``, ``uninit``.
         stats: Count instructions and accesses.
     """
 
@@ -96,19 +96,19 @@ class Watch:
 
 @dataclass(frozen=True, slots=True)
 class Save:
-    """``--save NAME=PATH``; ``{device}`` in the path stands for the device's label."""
+    """``--save NAME=PATH``; ``{device}`` in the path is replaced by the device's label."""
 
     name: str
     path: str
 
     def path_on(self, device: str) -> str:
-        """The file of one device."""
+        """Return the path for one device."""
         return self.path.replace("{device}", device.replace(":", "-"))
 
 
 @dataclass(frozen=True, slots=True)
 class Show:
-    """``--show NAME=KIND``: a buffer as a picture in the terminal."""
+    """``--show NAME=KIND``: a buffer displayed in the terminal."""
 
     name: str
     kind: Literal["hist", "image", "plot"]
@@ -116,14 +116,14 @@ class Show:
 
 @dataclass(frozen=True, slots=True)
 class LaunchRequest:
-    """Everything ``cudarun launch`` was told about one launch.
+    """The request of one launch.
 
     Attributes:
-        timing: ``None``: one run, timed by the wall clock.
-        profile: A bare launch for profilers: no guard zones, nothing copied that nobody asked for.
-        watch: What to look for while it runs.
-        reference: The device whose results those of the others are compared with.
-        directory: What relative paths in arguments and expressions start from.
+        timing: The timing; ``None`` for one run with wall-clock time.
+        profile: Launch for profilers: no guard zones, no copies that are not requested.
+        watch: The detectors.
+        reference: The device with which the results of the others are compared.
+        directory: The base of relative paths in arguments and expressions.
     """
 
     image: Image
@@ -147,7 +147,7 @@ class LaunchRequest:
 
     @property
     def is_random(self) -> bool:
-        """Whether an initialiser draws random numbers."""
+        """Return whether an initializer generates random numbers."""
         from cudarun.arguments.values import Buffer, Rand, RandInt, Randn
 
         values = [argument.value for argument in self.arguments]

@@ -1,7 +1,7 @@
 """The worker under compute-sanitizer: ``python -m cudarun.session.launch.sanitized``.
 
-It does what a forked worker does with its one task, and leaves the answer in a shared file.
-`sanitizer` starts it, with the paths of the request, the answer and the shared page.
+It runs the same task as a forked worker and writes the answer to a shared file. `sanitizer` starts
+it with the paths of the request, the answer and the shared page.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ _Answer = tuple[str, "LaunchResult | None", CudarunError | None]
 
 
 def main(question: str, answer: str, memory: str) -> None:
-    """Launch what the request asks for, and leave the outcome.
+    """Run the requested launch and write the outcome.
 
     Args:
         question: The path of the request.
-        answer: The path that the outcome is written to.
+        answer: The path of the outcome.
         memory: The path of the shared page.
     """
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent gets Ctrl-C
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent handles Ctrl-C
     die_with(os.getppid())
     with open(question, "rb") as file:
         target, request = receive(file)
@@ -55,7 +55,7 @@ def _launch(target: Target, request: LaunchRequest, progress: Progress) -> _Answ
         from cudarun.session.launch.worker import run_on
 
         progress.start_phase()
-        # With the lines of the source, where the PTX has them: findings report where they are.
+        # With the source lines of the PTX, if it has them: findings report them.
         library = load_image(session, request.image, JitOptions(line_info=True))
         session.enter(device)
         progress.start_phase()
@@ -64,7 +64,7 @@ def _launch(target: Target, request: LaunchRequest, progress: Progress) -> _Answ
         return label, result, None
     except CudarunError as error:
         return label, None, error.at(device=label)
-    except Exception as error:  # a bug of ours: the parent shows the traceback, exit code 7
+    except Exception as error:  # a bug in cudarun: the parent shows the traceback, exit code 7
         import traceback
 
         name = type(error).__name__

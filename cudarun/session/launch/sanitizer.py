@@ -1,8 +1,8 @@
 """``launch --sanitize``: the worker under NVIDIA's compute-sanitizer.
 
-The sanitizer instruments a program that it starts itself, so this worker is no fork of ours but a
-process of its own, `sanitized`. The sanitizer writes its findings to its log file. A launch that it
-did not see to the end is an error, never a launch without findings.
+The sanitizer instruments a program that it starts itself, so this worker is not forked but a
+separate program, `sanitized`. The sanitizer writes its findings to its log file. A launch that it
+did not observe to the end is an error, never a launch without findings.
 """
 
 from __future__ import annotations
@@ -33,11 +33,11 @@ from cudarun.session.workers.worker import receive, send
 
 PROGRAM = "compute-sanitizer"
 _HOMES = ("CUDA_HOME", "CUDA_PATH")
-_FOLDERS = ("bin", "compute-sanitizer")  # of a toolkit, below its home
-_FOUND = 99  # what the sanitizer is told to end with when it has found something
+_FOLDERS = ("bin", "compute-sanitizer")  # of a toolkit, relative to its root
+_FOUND = 99  # the sanitizer's exit code when it has findings
 
 _OPTIONS = {
-    # The bindings ask this driver for functions of newer ones: no fault of the kernel's.
+    # The bindings query this driver for functions of newer ones, which is not the kernel's fault.
     "memcheck": ("--report-api-errors", "no", "--padding", "4096"),
     "racecheck": (),
     "initcheck": (),
@@ -48,18 +48,18 @@ WORKER = "cudarun.session.launch.sanitized"
 
 
 def sanitize(tool: str, request: LaunchRequest, target: Target) -> LaunchReport:
-    """Launch on each device under a tool of the sanitizer, side by side.
+    """Launch on each device under a tool of the sanitizer, concurrently.
 
     Args:
         tool: ``memcheck``, ``racecheck``, ``initcheck`` or ``synccheck``.
-        request: What to launch.
-        target: Where.
+        request: The launch.
+        target: The devices.
 
     Raises:
-        NoDevice: The sanitizer is not installed; there is no device.
+        NoDevice: The sanitizer is not installed, or there is no device.
     """
     program = find_program()
-    # No guard zones, in which it would see nothing wrong, and nothing initialized by us.
+    # Without guard zones, in which it would not detect errors, and without our initialization.
     bare = replace(request, profile=True)
     with WorkerPool() as pool:
         groups = one_by_one(pool, target)
@@ -74,10 +74,10 @@ def sanitize(tool: str, request: LaunchRequest, target: Target) -> LaunchReport:
 
 
 def find_program() -> str:
-    """The path of compute-sanitizer.
+    """Return the path of compute-sanitizer.
 
     Raises:
-        NoDevice: It is not installed.
+        NoDevice: compute-sanitizer is not installed.
     """
     homes = [os.environ[name] for name in _HOMES if os.environ.get(name)] + ["/usr/local/cuda"]
     places = [os.path.join(home, folder) for home in homes for folder in _FOLDERS]
@@ -94,17 +94,17 @@ def find_program() -> str:
 
 
 def _wheels() -> Iterator[str]:
-    """Where NVIDIA's wheels have it."""
+    """Yield its paths in NVIDIA's wheels."""
     package = util.find_spec("nvidia")
     for place in (package.submodule_search_locations or ()) if package else ():
         yield from (os.fspath(path) for path in Path(place).glob(f"*/{PROGRAM}"))
 
 
 class _Run:
-    """One device's worker under the sanitizer, started at once.
+    """One device's worker under the sanitizer, started immediately.
 
-    Request, answer, the sanitizer's log, output and progress go through shared files: whatever the
-    sanitizer does with the descriptors of the program that it starts, they can be opened.
+    Request, answer, the sanitizer's log, output and progress use shared files, which can be opened
+    whatever the sanitizer does with the descriptors of the program that it starts.
     """
 
     def __init__(
@@ -177,7 +177,7 @@ def _findings(
 ) -> tuple[SanitizerFinding, ...]:
     """What was found; all that was said, where that is more than could be understood.
 
-    A finding whose frames do not lead to a kernel is of the one that was launched.
+    A finding whose frames do not lead to a kernel is attributed to the launched one.
     """
     counted = bool(log.total) or status == _FOUND
     if counted and not log.findings:
@@ -189,7 +189,7 @@ def _findings(
 
 
 def _failure(log: SanitizerLog, text: str, status: int) -> CudarunError:
-    """Why there is no result of the sanitizer's."""
+    """Return the reason that the sanitizer gave no result."""
     first = log.complaints[0].splitlines()[0] if log.complaints else ""
     words = first.removeprefix("Error: ") or f"it ended with status {status} and no summary"
     if "not supported" in words:
@@ -198,7 +198,7 @@ def _failure(log: SanitizerLog, text: str, status: int) -> CudarunError:
 
 
 def refuse_emulated(target: Target) -> None:
-    """The sanitizer instruments machine code.
+    """Refuse emulated devices, because the sanitizer instruments SASS.
 
     Raises:
         RequestError: One of the devices is emulated.

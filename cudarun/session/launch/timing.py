@@ -1,8 +1,8 @@
-"""``--repeat``: how long a kernel takes, by events, under the same conditions each time.
+"""``--repeat``: the time of a kernel by events, under the same conditions for each run.
 
-Before each run, outside of what is timed, the inputs are restored and the L2 cache is filled with
-something else by writing a large buffer, as ``triton.testing.do_bench`` does. All runs are given to
-the stream at once, so that the device never waits for the host between an event and the kernel.
+Before each run, outside the timed interval, the inputs are restored and the L2 cache is flushed by
+writing a large buffer, as in ``triton.testing.do_bench``. All runs are enqueued at once, so that
+the device never waits for the host between an event and the kernel.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ from cudarun.session.workers.session import Session
 if TYPE_CHECKING:
     from cudarun.session.driver.protocol import Handle
 
-_FLUSH_BYTES = 256 << 20  # what do_bench writes; the L2 cache of no device is larger
+_FLUSH_BYTES = 256 << 20  # do_bench's size; no device has a larger L2 cache
 _LEAD_BYTES = 1 << 20
-_BATCH = 100  # runs given to the stream at once: few enough that its queue never fills
+_BATCH = 100  # runs enqueued at once: few enough that the stream's queue never fills
 _PERCENTILES = (5, 25, 75, 95, 99)
-_NOISY = 0.05  # deviation against the mean
+_NOISY = 0.05  # standard deviation divided by the mean
 
 
 def measure(
@@ -39,18 +39,18 @@ def measure(
     restore: Callable[[Handle], None],
     integers: dict[str, int],
 ) -> TimingResult:
-    """Run a kernel again and again, and time it.
+    """Run a kernel repeatedly, and time it.
 
     Args:
         session: The session, with the device's context current.
-        device: Where.
-        launcher: What is timed.
-        timing: How often, and what one run moves and computes.
-        restore: Brings the inputs back, in the order of a stream.
+        device: The device.
+        launcher: The kernel.
+        timing: The number of runs, and the bytes and operations of one run.
+        restore: Restores the inputs, in stream order.
         integers: The integer arguments, for the expressions of ``timing``.
 
     Raises:
-        DeviceFailed: The kernel faulted, or there is no memory for the buffer that flushes.
+        DeviceFailed: The kernel faulted, or there is no memory for flushing the cache.
         RequestError: ``--bytes`` or ``--flops`` cannot be evaluated.
     """
     nbytes = flops = None
@@ -99,7 +99,7 @@ class _Runs:
         session.owns(lambda: session.driver.cuMemFreeHost(self._host))
 
     def take(self, count: int, doing: str) -> list[float]:
-        """Milliseconds of each of ``count`` runs."""
+        """Return the milliseconds of each of ``count`` runs."""
         samples: list[float] = []
         while len(samples) < count:
             samples += self._batch(min(_BATCH, count - len(samples)))
@@ -125,7 +125,7 @@ class _Runs:
     def _prepare(self, stream: Handle) -> None:
         """Restore the inputs, then flush.
 
-        Where nothing is flushed, a copy over the bus keeps the device busy for some microseconds
+        Without a flush, a copy over the bus keeps the device busy for some microseconds
         instead, so that the launch is in the queue before the event is reached.
         """
         self._restore(stream)
@@ -146,7 +146,7 @@ def summary(
     nbytes: int | None,
     flops: int | None,
 ) -> TimingResult:
-    """The figures of some samples, in milliseconds; rates by the median."""
+    """Return the statistics of samples, in milliseconds; rates are computed from the median."""
     median = float(np.median(samples))
     mean = float(np.mean(samples))
     deviation = float(np.std(samples, ddof=1)) if len(samples) > 1 else 0.0
@@ -168,5 +168,5 @@ def summary(
 
 
 def _rate(count: int | None, milliseconds: float) -> float | None:
-    """``count`` per run as 10⁹ per second."""
+    """Return ``count`` per run as 10⁹ per second."""
     return None if count is None or milliseconds == 0 else count / milliseconds / 1e6

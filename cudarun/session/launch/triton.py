@@ -1,10 +1,10 @@
-"""Kernels from Triton's cache: what the ``.json`` beside an image says about launching it.
+"""Kernels from Triton's cache: the launch parameters in the ``.json`` beside an image.
 
-Beside ``softmax.cubin`` and ``softmax.ptx`` lies ``softmax.json`` with the kernel's name, the warps
-of a program, its shared memory and the blocks of its cluster. After the kernel's own parameters,
-which are the arguments that are no ``constexpr``, stand pointers to scratch memory; how many there
-are depends on Triton's version, so they are counted. Triton's grid counts programs, each of them
-``num_ctas`` blocks. As the launcher in Triton 3.6 (``backends/nvidia/driver.py``) has it.
+``softmax.json`` beside ``softmax.cubin`` and ``softmax.ptx`` has the kernel's name, the warps of a
+program, its shared memory and the blocks of its cluster. The kernel's own parameters, the arguments
+that are not ``constexpr``, are followed by pointers to scratch memory. Their number depends on
+Triton's version, so they are counted. Triton's grid counts programs, each of ``num_ctas`` blocks.
+The reference is the launcher in Triton 3.6 (``backends/nvidia/driver.py``).
 """
 
 from __future__ import annotations
@@ -28,15 +28,15 @@ _WARP = 32
 
 @dataclass(frozen=True, slots=True)
 class TritonKernel:
-    """How Triton would launch a kernel.
+    """Triton's launch parameters of a kernel.
 
     Attributes:
-        name: The kernel's.
-        warps: Of a block.
-        shared_bytes: Dynamic shared memory of a block.
-        blocks: Of a program; more than one are a cluster.
-        cooperative: Whether the grid synchronises.
-        scratch_bytes: What a block needs of each kind of scratch memory, in the order of the
+        name: The kernel's name.
+        warps: The warps of a block.
+        shared_bytes: The dynamic shared memory of a block.
+        blocks: The blocks of a program; several form a cluster.
+        cooperative: Whether the grid synchronizes.
+        scratch_bytes: The size of each kind of scratch memory per block, in the order of the
             parameters.
     """
 
@@ -49,28 +49,28 @@ class TritonKernel:
 
     @property
     def block(self) -> Extent:
-        """Threads in a block."""
+        """The threads of a block."""
         return (_WARP * self.warps, 1, 1)
 
     @property
     def cluster(self) -> Extent | None:
-        """Blocks in a cluster."""
+        """The blocks of a cluster."""
         return (self.blocks, 1, 1) if self.blocks > 1 else None
 
     def grid(self, programs: Extent) -> Extent:
-        """The grid in blocks, of one in programs."""
+        """Convert a grid in programs to blocks."""
         x, y, z = programs
         return (x * self.blocks, y, z)
 
     def with_scratch(
         self, arguments: Sequence[Argument], parameters: int, grid: Extent
     ) -> tuple[Argument, ...]:
-        """The kernel's own arguments, and after them those for scratch memory.
+        """Return the kernel's own arguments, followed by those for scratch memory.
 
         Args:
-            arguments: As given; complete already if there are as many as parameters.
-            parameters: How many the kernel has.
-            grid: In blocks.
+            arguments: The given arguments, complete if there are as many as parameters.
+            parameters: The number of the kernel's parameters.
+            grid: The grid in blocks.
         """
         from cudarun.arguments.grammar import parse_argument
 
@@ -83,11 +83,11 @@ class TritonKernel:
 
 
 def read_triton(image: Image) -> TritonKernel | None:
-    """What lies beside an image; ``None`` where no file does, or one that is not Triton's."""
+    """Read the file beside an image; ``None`` without one, or if it is not Triton's."""
     beside = f"{os.path.splitext(image.origin)[0]}.json"
     if not os.path.isfile(beside):
         return None
-    import json  # only where there is such a file
+    import json  # only if there is such a file
 
     try:
         data = json.loads(Path(beside).read_bytes())
@@ -104,7 +104,7 @@ def read_triton(image: Image) -> TritonKernel | None:
 
 
 def parameter_count(image: Image, kernel: str) -> int:
-    """How many parameters a kernel has, by what its image holds.
+    """Return the number of a kernel's parameters, from its image.
 
     Raises:
         ImageRefused: The image cannot be read.

@@ -1,4 +1,4 @@
-"""One launch on one device, inside the worker: bind, fill, launch, verify, copy back, check."""
+"""One launch on one device, in the worker: bind, initialize, launch, verify, copy back, check."""
 
 from __future__ import annotations
 
@@ -39,23 +39,23 @@ def run_on(
     device: Device,
     reference: ReferenceBuffers | None = None,
 ) -> LaunchResult:
-    """Launch on a device, in the current context, and say what came of it.
+    """Launch on a device, in the current context, and return the result.
 
     Args:
-        session: The initialised driver.
+        session: The initialized session.
         library: The image, loaded once for all devices.
-        request: What the user asked for.
-        device: Where.
-        reference: The buffers that `run_reference` left.
+        request: The launch.
+        device: The device.
+        reference: The buffers that `run_reference` wrote.
 
     Raises:
-        CudarunError: Anything that kept the launch from coming back.
+        CudarunError: The launch failed.
     """
     ran = _carry_out(session, library, request, device)
     binding, geometry = ran.binding, request.geometry
     about = describe(session.driver, device)
     errors: list[CudarunError] = []
-    # Outputs are saved first: they must be there also when a check fails or cannot be made.
+    # Outputs are saved first: they must exist even if a check fails or cannot be evaluated.
     after, saved = _bring_back(ran, request, device, errors, comparing=reference is not None)
     buffers = ran.buffers.verified()
     session.progress.say("checking")
@@ -96,10 +96,10 @@ def run_on(
 def run_reference(
     session: Session, library: Library, request: LaunchRequest, device: Device, path: str
 ) -> ReferenceBuffers:
-    """Launch on the reference device and leave every buffer in a shared file for `run_on`.
+    """Launch on the reference device and write every buffer to a shared file for `run_on`.
 
     Raises:
-        CudarunError: Anything that kept the launch from coming back.
+        CudarunError: The launch failed.
     """
     ran = _carry_out(session, library, request, device)
     return keep(path, uuid_of(session.driver, device), ran.buffers.addresses, ran.buffers.give)
@@ -107,10 +107,10 @@ def run_reference(
 
 @dataclass(frozen=True, slots=True)
 class _Ran:
-    """A launch that has come back, its results still on the device.
+    """A completed launch with its results still on the device.
 
-    ``before`` has the arrays that an ``old(…)`` asks for; ``milliseconds`` are those of one launch
-    with the synchronisation after it.
+    ``before`` has the arrays of ``old(…)``; ``milliseconds`` is the time of one launch with its
+    synchronization.
     """
 
     kernel: Kernel
@@ -123,7 +123,7 @@ class _Ran:
 
 
 def _carry_out(session: Session, library: Library, request: LaunchRequest, device: Device) -> _Ran:
-    """Bind, allocate, fill, launch and wait."""
+    """Bind, allocate, initialize, launch and wait."""
     kernel = library.kernel(request.kernel)
     binding: Binding | None = None
     buffers: Buffers | None = None
@@ -161,7 +161,7 @@ def _carry_out(session: Session, library: Library, request: LaunchRequest, devic
 
 
 def _run_once(session: Session, launcher: Launcher) -> float:
-    """Launch and wait; the milliseconds that both took."""
+    """Launch and wait; return the milliseconds of both."""
     running = f"running {launcher.name}"
     session.progress.say(running)
     session.driver.traits.on_progress(lambda done: session.progress.say(running, done))
@@ -182,16 +182,16 @@ def _measure(
     from cudarun.session.launch.timing import measure
 
     assert request.timing is not None, "only a request to time comes here"
-    session.driver.traits.on_progress(lambda done: None)  # `measure` says how far it is
+    session.driver.traits.on_progress(lambda done: None)  # `measure` reports the progress
     buffers.keep_originals()
     return measure(session, device, launcher, request.timing, buffers.restore, integers)
 
 
 def _check_names(request: LaunchRequest, binding: Binding) -> None:
-    """Refuse, before anything is launched, what cannot be done with what the arguments are.
+    """Refuse, before the launch, operations that the types of the arguments do not allow.
 
     Raises:
-        RequestError: A check, a print, a save or a show asks for what is not there.
+        RequestError: A check, a print, a save or a show names an unknown or unsuitable argument.
     """
     specs = {spec.name: spec for spec in binding.buffers}
     for expression in (*request.checks, *request.prints):
@@ -219,7 +219,7 @@ def _checked(
     request: LaunchRequest,
     errors: list[CudarunError],
 ) -> CheckResult:
-    """What came of a check; of one that cannot be evaluated there is an error beside it."""
+    """Return the result of a check; if it cannot be evaluated, also add an error."""
     try:
         return run_check(check, values, old, request.tolerance, request.directory)
     except CudarunError as error:
@@ -230,7 +230,7 @@ def _checked(
 def _printed(
     request: LaunchRequest, values: Values, old: Values, errors: list[CudarunError]
 ) -> Iterator[Printed]:
-    """The values to print; of one that cannot be told there is an error instead."""
+    """Yield the values to print; if one cannot be evaluated, add an error instead."""
     for expression in request.prints:
         try:
             value = evaluate(expression, values, old, request.directory)
@@ -241,7 +241,7 @@ def _printed(
 
 
 def _olds(request: LaunchRequest) -> set[str]:
-    """The buffers whose values from before the run something asks for."""
+    """Return the buffers whose values from before the launch are needed."""
     return {name for e in (*request.checks, *request.prints) for name in e.old_names}
 
 
@@ -253,9 +253,9 @@ def _bring_back(
     *,
     comparing: bool,
 ) -> tuple[Values, tuple[Saved, ...]]:
-    """Copy from the device what is asked for: into arrays where need be, else only to its file.
+    """Copy the requested data from the device: into arrays if necessary, else only to files.
 
-    Of a file that cannot be written there is an error instead.
+    A file that cannot be written adds an error instead.
     """
     arrays: Values = {}
     saved: dict[Save, Saved] = {}
@@ -278,12 +278,12 @@ def _bring_back(
 
 
 def _deliver(array: Array, take: Take) -> None:
-    """All of an array as one part."""
+    """Pass a whole array as one chunk."""
     take(array.reshape(-1), 0)
 
 
 def _as_arrays(request: LaunchRequest) -> dict[str, list[slice]]:
-    """The buffers that are asked for as they are after the run, not part by part: which rows."""
+    """Return the rows of the buffers that are needed as arrays after the launch."""
     wanted: dict[str, list[slice]] = {show.name: [ALL] for show in request.shows}
     wanted |= {save.name: [ALL] for save in request.saves if not takes_parts(save)}
     for expression in (*request.checks, *request.prints):

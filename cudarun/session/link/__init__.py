@@ -1,1 +1,1 @@
-"""Images linked into one by the driver or by nvJitLink: ``cudarun link``."""
+"""Linking of images by the driver or by nvJitLink: ``cudarun link``."""

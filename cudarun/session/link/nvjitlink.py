@@ -1,9 +1,8 @@
-"""NVIDIA's nvJitLink (https://docs.nvidia.com/cuda/nvjitlink), which links with no GPU.
+"""Linking by NVIDIA's nvJitLink (https://docs.nvidia.com/cuda/nvjitlink), which needs no GPU.
 
-It runs in a process of its own: a malformed input, or an architecture that it does not know, can
-crash it. What it has to say of duplicate symbols it writes on file descriptor 2 and then succeeds,
-so that is read as well; and after a failure it gives out what it has made so far, which nobody
-gets to see here.
+It runs in a separate process, because a malformed input or an unknown architecture can crash it. It
+writes complaints of duplicate symbols on file descriptor 2 and then succeeds, so these are read
+too. After a failure it returns a partial result, which is discarded.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ from cudarun.session.workers.parent import WorkerSpec
 from cudarun.session.workers.pool import WorkerPool
 from cudarun.session.workers.progress import Progress, ProgressDisplay
 
-# ptxas, of an architecture that nvJitLink 12 was created for all the same
+# ptxas's error for an architecture with which nvJitLink 12 was created nevertheless
 _UNKNOWN_ARCHITECTURE = re.compile(r"Value '(\w+)' is not defined for option 'gpu-name'")
 _TYPES = {
     ImageKind.PTX: "PTX",
@@ -41,23 +40,23 @@ _TYPES = {
     ImageKind.HOST_OBJECT: "OBJECT",
     ImageKind.ARCHIVE: "LIBRARY",
 }
-_OPTIMIZATIONS = (0, 3)  # all that it has of -O
+_OPTIMIZATIONS = (0, 3)  # all supported values of -O
 
 
 def link_with_nvjitlink(
     request: LinkRequest, target: Architecture, display: ProgressDisplay | None = None
 ) -> Linked:
-    """Link in a process of its own.
+    """Link in a separate process.
 
     Args:
         request: The inputs and options.
-        target: What to link for.
-        display: Shows that it is at work.
+        target: The architecture to link for.
+        display: The progress display.
 
     Raises:
         RequestError: nvJitLink is not installed, or lacks an option.
         ImageRefused: The inputs do not link.
-        WorkerDied: It crashed.
+        WorkerDied: nvJitLink crashed.
     """
     options = [*_options(request, target)]
     said = os.memfd_create("cudarun-nvjitlink")
@@ -79,7 +78,7 @@ def _options(request: LinkRequest, target: Architecture) -> Iterator[str]:
     """Its spelling of the options.
 
     Raises:
-        RequestError: One that it does not have.
+        RequestError: nvJitLink does not have an option.
     """
     given = request.options
     missing = {
@@ -113,7 +112,7 @@ def _options(request: LinkRequest, target: Architecture) -> Iterator[str]:
 
 
 def _capture(said: int, target: Architecture, progress: Progress) -> int:
-    """Have all that is written on descriptor 2 in a file that outlives this process."""
+    """Redirect descriptor 2 to a file that outlives this process."""
     progress.say(f"nvJitLink links for {target}")
     os.dup2(said, 2)
     return said
@@ -153,7 +152,7 @@ def _work(request: LinkRequest, target: Architecture, options: list[str], said: 
 
 
 def _inputs(request: LinkRequest, target: Architecture) -> Iterator[Image]:
-    """The inputs, with sources compiled."""
+    """Yield the inputs, with sources compiled."""
     form: Form = "LTOIR" if request.lto else "CUBIN"
     for image in request.inputs:
         if identify(image.data) is ImageKind.CUDA_SOURCE:
@@ -182,7 +181,7 @@ def _link(
 
 
 _OF_ARCHITECTURE = ("ERROR_MISSING_ARCH", "ERROR_UNRECOGNIZED_ARCH", "ERROR_UNSUPPORTED_ARCH")
-"""nvJitLink, ``nvJitLinkResult``: it does not link for what it was told to."""
+"""``nvJitLinkResult``: errors of the requested architecture."""
 
 
 def _create(nvjitlink: ModuleType, target: Architecture, options: list[str]) -> Any:
@@ -201,7 +200,7 @@ def _no_such_architecture(target: Architecture | str) -> RequestError:
 
 
 def _add(nvjitlink: ModuleType, handle: Any, image: Image) -> None:
-    # What is nothing known is given as any: nvJitLink has words for it.
+    # An unknown format is passed as any input: nvJitLink reports the error.
     kind = getattr(nvjitlink.InputType, _TYPES.get(identify(image.data), "ANY"))
     is_text = identify(image.data) is ImageKind.PTX
     data = image.data + b"\0" if is_text else image.data
@@ -215,7 +214,7 @@ def _add(nvjitlink: ModuleType, handle: Any, image: Image) -> None:
 
 
 def _ask(nvjitlink: ModuleType, handle: Any, what: str, call: Any) -> None:
-    """Make a call; of a refusal, the log."""
+    """Make a call; if it fails, raise an error with the log."""
     try:
         call()
     except nvjitlink.nvJitLinkError as error:
@@ -235,7 +234,7 @@ def _log(nvjitlink: ModuleType, handle: Any, which: str) -> str:
 
 
 def _nothing_to_link(inputs: list[Image], target: Architecture) -> ImageRefused:
-    """An object with no code to link becomes an empty image, of which nvJitLink says nothing."""
+    """Return the error of an object without code, from which nvJitLink makes an empty image."""
     names = ", ".join(image.origin for image in inputs)
     return ImageRefused(
         f"nothing in {names} can be linked for {target}",
@@ -244,7 +243,7 @@ def _nothing_to_link(inputs: list[Image], target: Architecture) -> ImageRefused:
 
 
 def _nvjitlink() -> tuple[ModuleType, str]:
-    """The bindings and the version of the library."""
+    """Return the bindings and the version of the library."""
     from cuda.bindings import nvjitlink
 
     try:
@@ -260,10 +259,10 @@ def _nvjitlink() -> tuple[ModuleType, str]:
 
 
 def nvjitlink_version() -> tuple[int, int]:
-    """Major and minor version of the nvJitLink that is installed.
+    """Return the major and minor version of the installed nvJitLink.
 
     Raises:
-        RequestError: There is none.
+        RequestError: nvJitLink is not installed.
     """
     _, version = _nvjitlink()
     major, minor, *_ = map(int, version.split("."))

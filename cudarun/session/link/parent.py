@@ -1,4 +1,4 @@
-"""``cudarun link`` in the parent: which linker, in which worker, and the file it makes."""
+"""``cudarun link`` in the parent: the choice of the linker, its worker, and the output file."""
 
 from __future__ import annotations
 
@@ -29,15 +29,15 @@ T = TypeVar("T")
 
 
 def link(request: LinkRequest, display: ProgressDisplay | None = None) -> LinkReport:
-    """Link, write the output when it is complete, and load it if that was asked for.
+    """Link, write the complete output, and load it if requested.
 
     Args:
-        request: What to link, and how.
-        display: Shows what the workers are doing.
+        request: The inputs and options.
+        display: The progress display.
 
     Raises:
-        RequestError: The request is unusable; the output cannot be written.
-        NoDevice: The driver was to link and there is none.
+        RequestError: The request is invalid, or the output cannot be written.
+        NoDevice: The driver's linker was requested and there is no driver.
         ImageRefused: The inputs do not link.
     """
     check_writable("--output", request.output)
@@ -63,7 +63,7 @@ def _check_inputs(request: LinkRequest) -> None:
 
 
 def _link(request: LinkRequest, display: ProgressDisplay | None) -> Linked:
-    """With the linker asked for; ``auto`` is the driver's, where it can and there is a driver."""
+    """Link with the requested linker; ``auto`` is the driver's if it is able and available."""
     on_cpu = request.target.devices[0].driver == "cpu"
     if request.linker == "nvjitlink":
         return _with_nvjitlink(request, display)
@@ -109,7 +109,7 @@ def _architecture(target: Target) -> Architecture:
     """Return the device's own architecture.
 
     Raises:
-        RequestError: There is no device to ask.
+        RequestError: There is no device.
     """
     answer = _on_one_device(ArchitectureJob(), target)
     if isinstance(answer.error, NoDevice):
@@ -124,7 +124,7 @@ class ArchitectureJob(Job["Architecture"]):
     """The architecture of a device."""
 
     def on(self, device: Device) -> Architecture:
-        """Ask the driver."""
+        """Query the driver."""
         from cudarun.images.versions import Architecture
         from cudarun.session.load.preparation import architecture_of
 
@@ -134,7 +134,7 @@ class ArchitectureJob(Job["Architecture"]):
 def _on_one_device(
     job: Job[T], target: Target, display: ProgressDisplay | None = None
 ) -> DeviceAnswer[T]:
-    """Run a job on the first device of those chosen: a link is for one."""
+    """Run a job on the first chosen device, because a link needs only one."""
     alone = replace(target, devices=target.devices[:1], together=True)
     with WorkerPool() as pool:
         [answer, *_] = DeviceWorkers(pool, alone, display=display).run(job, last=True)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Literal
 
 from cudarun.records import dataclass
 
-if TYPE_CHECKING:  # the command's help needs no images
+if TYPE_CHECKING:  # the command's help does not need images
     from cudarun.images.versions import Architecture
     from cudarun.session.driver.target import Target
     from cudarun.session.image.image import Image
@@ -17,17 +17,17 @@ Linker = Literal["auto", "driver", "nvjitlink"]
 
 @dataclass(frozen=True, slots=True)
 class LinkRequest:
-    """Everything ``cudarun link`` was told.
+    """The request of a link.
 
     Attributes:
-        inputs: In order.
+        inputs: The inputs, in order.
         output: The file to write.
-        linker: Which one; ``auto`` is decided by what there is.
-        architecture: What to link for; ``None``: the device's own.
-        options: For the linker.
-        lto: Optimise LTO-IR while linking.
+        linker: The linker; ``auto`` chooses among the available ones.
+        architecture: The architecture to link for; ``None`` for the device's.
+        options: The linker's options.
+        lto: Optimize LTO-IR while linking.
         target: The device to link on, where the driver links.
-        load: Load the result at once.
+        load: Load the result immediately.
     """
 
     inputs: tuple[Image, ...]

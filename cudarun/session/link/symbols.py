@@ -1,7 +1,7 @@
-"""Who defines and who wants what among the inputs of a link, and what is wrong with that.
+"""The symbols that the inputs of a link define and use, and the errors among them.
 
-No linker can be left to tell it: nvJitLink 13 succeeds with two definitions of a symbol, naming
-neither file, and the driver's linker has been seen to succeed with one that is defined nowhere.
+Linkers do not report these reliably: nvJitLink 13 succeeds with two definitions of a symbol, naming
+neither file, and the driver's linker was observed to succeed with an undefined one.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from cudarun.session.image.image import Image
 
 @dataclass(frozen=True, slots=True)
 class _Mention:
-    """A symbol in an input."""
+    """A symbol of an input."""
 
     file: str
     symbol: LinkSymbol
@@ -30,8 +30,8 @@ class SymbolTable:
     """The symbols of all inputs.
 
     Args:
-        inputs: In order. Of a static library a linker takes only what is wanted, so what it
-            defines a second time is no mistake.
+        inputs: The inputs, in order. A linker takes only needed members of a static library, so
+            a second definition there is not an error.
         architecture: 90 for sm_90.
     """
 
@@ -57,7 +57,7 @@ class SymbolTable:
         """Refuse symbols that more than one input defines.
 
         Raises:
-            Diagnosed: With every file that has them.
+            Diagnosed: Symbols have multiple definitions; the error lists the files of each.
         """
         twice = {
             name: defined
@@ -74,7 +74,7 @@ class SymbolTable:
         )
 
     def missing(self) -> set[str]:
-        """What an input wants and no input defines."""
+        """The symbols that an input uses and no input defines."""
         return {
             name
             for name, mentions in self._mentions.items()
@@ -82,11 +82,11 @@ class SymbolTable:
         }
 
     def refuse(self, unresolved: Iterable[str]) -> None:
-        """Refuse symbols that nothing defines.
+        """Refuse undefined symbols.
 
         Raises:
-            Diagnosed: With every file that uses them; of those that no input mentions nothing is
-                known.
+            Diagnosed: Symbols are undefined; the error lists the files that use them, if any
+                does.
         """
         missing = {n: self._mentions[n] for n in sorted(unresolved) if n in self._mentions}
         if not missing:
@@ -104,7 +104,7 @@ class SymbolTable:
         )
 
     def placed(self, diagnostics: Iterable[Diagnostic]) -> tuple[Diagnostic, ...]:
-        """A linker's complaints of symbols with the lines that the texts have them at."""
+        """Return a linker's complaints of symbols with their lines in the texts."""
         return located((self._placed(given) for given in diagnostics), self._sources)
 
     def _placed(self, given: Diagnostic) -> Diagnostic:

@@ -34,20 +34,20 @@ from cudarun.session.workers.session import Session
 if TYPE_CHECKING:
     from cuda.bindings import driver as cuda
 
-_BY_FILE = (ImageKind.HOST_OBJECT, ImageKind.ARCHIVE)  # what linkers are used to find on disk
+_BY_FILE = (ImageKind.HOST_OBJECT, ImageKind.ARCHIVE)  # formats that linkers read from disk
 
 
 @dataclass(frozen=True, slots=True)
 class Linked:
-    """What a linker made.
+    """The result of a linker.
 
     Attributes:
-        data: The image.
-        linker: Which one, with its version.
-        target: What it is for.
-        milliseconds: From the linker's first call to its last.
-        info_log: What it said.
-        diagnostics: Warnings, of the compiler too.
+        data: The linked image.
+        linker: The linker with its version.
+        target: The architecture.
+        milliseconds: The time from the linker's first call to its last.
+        info_log: The linker's information log.
+        diagnostics: Warnings, including the compiler's.
     """
 
     data: bytes
@@ -62,7 +62,7 @@ def link_on_device(request: LinkRequest, session: Session, device: Device) -> Li
     """Link in a device's context.
 
     Raises:
-        RequestError: An option that this linker does not have.
+        RequestError: The linker does not support an option.
         ImageRefused: The inputs do not link.
     """
     driver = session.driver
@@ -81,7 +81,7 @@ def link_on_device(request: LinkRequest, session: Session, device: Device) -> Li
         defined, wanted = result_symbols(data, target)
         symbols.refuse(wanted | (symbols.missing() - defined))
         if any(found.is_serious for found in diagnostics_of(logs.error, inputs)):
-            # The driver has been seen to make an image all the same.
+            # The driver was observed to create an image nevertheless.
             raise ImageRefused("the inputs do not link", log=logs.error)
     except Diagnosed:
         raise
@@ -100,24 +100,24 @@ def link_on_device(request: LinkRequest, session: Session, device: Device) -> Li
 
 
 def result_symbols(data: bytes, target: Architecture) -> tuple[set[str], set[str]]:
-    """What a linked image defines, and what it still wants although it should not."""
+    """Return the symbols that a linked image defines, and those that it fails to define."""
     symbols = link_symbols(data, "the result", target.number)
     wanted = {symbol.name for symbol in symbols if symbol.role == "wanted"}
     return {symbol.name for symbol in symbols} - wanted, wanted
 
 
 def link_warnings(inputs: Sequence[Image], log: str) -> tuple[Diagnostic, ...]:
-    """What the compiler complained of, and the warnings in the linker's information log."""
+    """Return the compiler's warnings, and those in the linker's information log."""
     of_compiler = [warning for image in inputs for warning in image.warnings]
     of_linker = [found for found in diagnostics_of(log, inputs) if found.severity == "warning"]
     return tuple(dict.fromkeys([*of_compiler, *of_linker]))
 
 
 def _check_options(request: LinkRequest, driver: Driver, device: Device) -> None:
-    """Refuse what this linker does not have, rather than leave it out.
+    """Refuse options that this linker does not support, rather than ignore them.
 
     Raises:
-        RequestError: By its name.
+        RequestError: An option is unsupported; the error names it.
     """
     options = request.options
     if request.lto:
@@ -149,7 +149,7 @@ def _check_options(request: LinkRequest, driver: Driver, device: Device) -> None
 def _inputs(
     request: LinkRequest, driver: Driver, device: Device, target: Architecture
 ) -> list[Image]:
-    """The inputs as the linker takes them."""
+    """Return the inputs in the form that the linker accepts."""
     inputs: list[Image] = []
     newest = newest_ptx((driver.version // 1000, driver.version % 1000 // 10))
     for image in request.inputs:
@@ -173,9 +173,9 @@ def _inputs(
 def _link(
     driver: Driver, inputs: Sequence[Image], options: JitOptions, logs: Logs
 ) -> tuple[bytes, Logs]:
-    """The linked image, copied before the link state that owns it ends, and the logs."""
+    """Return the linked image, copied before the link state that owns it ends, and the logs."""
     of_link = driver_options(driver, options)
-    # The state keeps pointers to the values: they must live until it is destroyed.
+    # The state has pointers to the values, which must live until it is destroyed.
     every = of_link | logs.options(driver)
     with options_told(of_link, logs):
         state = driver.cuLinkCreate(len(every), [*every], [*every.values()])
@@ -198,9 +198,9 @@ def _link(
 def _add(driver: Driver, state: cuda.CUlinkState, image: Image) -> None:
     """Add an input, without options of its own.
 
-    Of ``CU_JIT_FALLBACK_STRATEGY`` the manual says both that links do not have it and that inputs
-    which hold several images do (``CUjit_option``, ``CUjitInputType``); driver 580 takes it of
-    neither a fatbin nor an object.
+    The manual contradicts itself on ``CU_JIT_FALLBACK_STRATEGY``: links do not support it, and
+    inputs with several images do (``CUjit_option``, ``CUjitInputType``). Driver 580 accepts it
+    neither for a fatbin nor for an object.
     """
     given = 0, list[Any](), list[Any]()
     kind = identify(image.data)
@@ -211,7 +211,7 @@ def _add(driver: Driver, state: cuda.CUlinkState, image: Image) -> None:
         ImageKind.FATBIN: kinds.CU_JIT_INPUT_FATBINARY,
         ImageKind.HOST_OBJECT: kinds.CU_JIT_INPUT_OBJECT,
         ImageKind.ARCHIVE: kinds.CU_JIT_INPUT_LIBRARY,
-    }.get(kind, kinds.CU_JIT_INPUT_PTX)  # what is nothing known, ptxas has the words for
+    }.get(kind, kinds.CU_JIT_INPUT_PTX)  # ptxas reports errors of an unknown format
     try:
         if kind in _BY_FILE and image.origin != STDIN:
             driver.cuLinkAddFile(state, input_type, image.origin.encode(), *given)

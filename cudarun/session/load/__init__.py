@@ -1,1 +1,1 @@
-"""Images loaded into a driver: ``cudarun load``, and what every launch does first."""
+"""Loading of images into a driver: ``cudarun load``, and the first step of every launch."""

@@ -1,4 +1,4 @@
-"""The options and the logs of the driver's compiler and linker (driver API, ``CUjit_option``)."""
+"""The options and logs of the driver's JIT compiler and linker (driver API, ``CUjit_option``)."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-_FIRST_SIZE = 1 << 20  # costs nothing before it is written to
+_FIRST_SIZE = 1 << 20  # costs nothing until it is written
 _LARGEST_SIZE = 1 << 26
 
 
 class Logs:
-    """The buffers that a compiler or linker writes into.
+    """The buffers that a compiler or linker writes its logs to.
 
-    They must live as long as what was made with them: a library that loads lazily and a link under
-    way write into them later.
+    They must live as long as the library or link state: lazy loading and an unfinished link write
+    to them later.
     """
 
     def __init__(self, size: int = _FIRST_SIZE) -> None:
@@ -33,7 +33,7 @@ class Logs:
         self._info = bytearray(size)
 
     def options(self, driver: Driver) -> dict[cuda.CUjit_option, Any]:
-        """The options that name the buffers."""
+        """Return the options that pass the buffers."""
         option = driver.CUjit_option
         return {
             option.CU_JIT_ERROR_LOG_BUFFER: self._error,
@@ -44,22 +44,22 @@ class Logs:
 
     @property
     def error(self) -> str:
-        """What went wrong; empty where nothing did."""
+        """The error log; empty without errors."""
         return _text(self._error)
 
     @property
     def info(self) -> str:
-        """What was done, and warnings."""
+        """The information log, with warnings."""
         return _text(self._info)
 
     @property
     def is_full(self) -> bool:
-        """Whether there may be more than the buffers hold."""
+        """Whether the logs may be truncated."""
         return any(_length(buffer) >= self._size - 1 for buffer in (self._error, self._info))
 
 
 def with_whole_logs(work: Callable[[Logs], T]) -> T:
-    """Do the work, again with larger buffers as long as its logs do not fit."""
+    """Do the work, repeatedly with larger buffers while its logs do not fit."""
     size = _FIRST_SIZE
     while True:
         logs = Logs(size)
@@ -75,10 +75,10 @@ def with_whole_logs(work: Callable[[Logs], T]) -> T:
 
 
 def driver_options(driver: Driver, options: JitOptions) -> dict[cuda.CUjit_option, Any]:
-    """The options in the driver's terms.
+    """Convert the options to the driver's.
 
     Raises:
-        RequestError: There is no such target in this version of the bindings.
+        RequestError: This version of the bindings lacks the target.
     """
     option = driver.CUjit_option
     given: dict[cuda.CUjit_option, Any] = {
@@ -103,14 +103,14 @@ def driver_options(driver: Driver, options: JitOptions) -> dict[cuda.CUjit_optio
 
 @contextmanager
 def options_told(options: dict[cuda.CUjit_option, Any], logs: Logs) -> Iterator[None]:
-    """Turn a refusal of an option, by the driver or the bindings, into one of its name here.
+    """Turn a refusal of an option, by the driver or the bindings, into an error with its name.
 
     Args:
-        options: Those of `driver_options`.
-        logs: Where the driver may have said which one it is.
+        options: The result of `driver_options`.
+        logs: The logs, in which the driver may have named the option.
 
     Raises:
-        RequestError: They do not take the options.
+        RequestError: The driver or the bindings do not accept the options.
     """
     try:
         yield
@@ -136,10 +136,10 @@ def options_told(options: dict[cuda.CUjit_option, Any], logs: Logs) -> Iterator[
         raise refused.like(error).of(option=given) from None
 
 
-# The results of calls that are given an option which is not for them, or has no such value.
+# The results of calls with an option that does not apply, or has no such value.
 _OPTION_REFUSED = (1, 801)
 _NOT_SUPPORTED = re.compile(r"(CU_JIT_\w+) is not supported: (.+)")
-# cuda-bindings turn the values of options to C by a table of their own, which lacks some.
+# cuda-bindings convert the values of options to C by a table of their own, which lacks some.
 _NOT_PASSED = re.compile(r"Unsupported attribute: (CU_JIT_\w+)")
 _FLAGS = {
     "CU_JIT_MAX_REGISTERS": "--max-registers",

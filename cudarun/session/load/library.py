@@ -1,4 +1,4 @@
-"""Images as libraries (``cuLibrary*``): loaded once, their kernels launched in any context."""
+"""Images as libraries (``cuLibrary*``): loaded once, with kernels for every context."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ T = TypeVar("T")
 
 _PARAM_COUNT_SINCE = 13020
 PARAM_INFO_SINCE = 12040
-"""cuKernelGetParamInfo, cuLibraryEnumerateKernels, cuFuncLoad and their like."""
+"""The version of cuKernelGetParamInfo, cuLibraryEnumerateKernels, cuFuncLoad and others."""
 
 
 @dataclass(frozen=True, slots=True)
 class Kernel:
-    """A kernel of a library: a ``CUkernel``, good in every context."""
+    """A kernel of a library: a ``CUkernel``, valid in every context."""
 
     name: str
     handle: cuda.CUkernel
@@ -52,16 +52,16 @@ class Library:
     """A loaded image.
 
     Loading is lazy: the driver may accept a broken image and refuse its kernels only when they are
-    asked for, so every failure here carries the JIT's log from the load.
+    used, so every failure here includes the JIT log of the load.
 
     Args:
-        driver: The driver, initialised.
-        image: The image; PTX is terminated here.
-        options: For the driver's compiler.
-        logs: Where it writes.
+        driver: The initialized driver.
+        image: The image; PTX gets its terminating NUL here.
+        options: The JIT compiler's options.
+        logs: The JIT compiler's logs.
 
     Raises:
-        ImageRefused: The driver does not take the image.
+        ImageRefused: The driver refuses the image.
     """
 
     def __init__(
@@ -84,30 +84,30 @@ class Library:
             )  # fmt: skip
 
     def kernel(self, wanted: str | None) -> Kernel:
-        """The kernel of that name: mangled, demangled, or the bare function name.
+        """Return the kernel with a mangled, demangled or bare function name.
 
         Raises:
-            RequestError: None or several fit; the candidates are listed.
-            ImageRefused: The driver refuses the image now that code is needed.
+            RequestError: No kernel or several match; the candidates are listed.
+            ImageRefused: The driver refuses the image when its code is needed.
         """
         name = select_kernel(self.names(), self.image.lowered_name(wanted), self.image.origin)
         handle = self.handle_of(name)
         return Kernel(name, handle, self._parameters(name, handle))
 
     def handle_of(self, name: str) -> cuda.CUkernel:
-        """The ``CUkernel`` of a mangled name."""
+        """Return the ``CUkernel`` of a mangled name."""
         return self._ask(self.driver.cuLibraryGetKernel, self.handle, name.encode())
 
     def function_of(self, kernel: cuda.CUkernel) -> cuda.CUfunction:
-        """The ``CUfunction`` of a ``CUkernel`` in the current context."""
+        """Return the ``CUfunction`` of a ``CUkernel`` in the current context."""
         return self._ask(self.driver.cuKernelGetFunction, kernel)
 
     def unload(self) -> None:
-        """Take it out of every context; its kernels and variables are no more."""
+        """Unload the library from every context, with its kernels and variables."""
         self.driver.cuLibraryUnload(self.handle)
 
     def symbol(self, name: str) -> int:
-        """The address of a variable of the image in the current context.
+        """Return the address of a variable of the image in the current context.
 
         Raises:
             RequestError: The image has no such variable.
@@ -128,10 +128,10 @@ class Library:
         )
 
     def names(self) -> list[str]:
-        """The mangled names of its kernels.
+        """Return the mangled names of the kernels.
 
         Raises:
-            ImageRefused: The driver refuses the image now that it must look into it.
+            ImageRefused: The driver refuses the image when it must read it.
         """
         if self.driver.version < PARAM_INFO_SINCE:
             return [kernel.name for kernel in self._read().kernels]
@@ -143,9 +143,9 @@ class Library:
         return [self.driver.cuKernelGetName(kernel).decode() for kernel in kernels]
 
     def _refuse_if_broken(self) -> None:
-        """Raise the driver's error for an image that it loaded without looking at its code.
+        """Raise the driver's error for an image that it loaded without reading its code.
 
-        Such an image counts no kernels; asking for one, by any name, tells why.
+        Such an image has no kernels; a query for one, by any name, returns the error.
         """
         result, *_ = self.driver.attempt("cuLibraryGetKernel", self.handle, b"-")
         if result not in (0, self.driver.CUresult.CUDA_ERROR_NOT_FOUND):
@@ -168,8 +168,8 @@ class Library:
             raise self.refused(error) from None
 
     def refused(self, error: CudarunError) -> CudarunError:
-        """The driver's refusal with the compiler's log, and explained."""
-        from cudarun.session.image.diagnosis import (  # only what fails needs it
+        """Return the driver's refusal with the compiler's log and an explanation."""
+        from cudarun.session.image.diagnosis import (  # only failures need it
             device_place,
             diagnose,
         )
@@ -182,19 +182,19 @@ class Library:
 def read_parameters(
     driver: Driver, call: str, handle: Handle, name: str, facts: ImageFacts | None
 ) -> tuple[Parameter, ...]:
-    """A kernel's parameters as the driver lays them out, named as far as the image tells.
+    """Return a kernel's parameters in the driver's layout, with names known from the image.
 
     Args:
         driver: The driver; a context must be current.
         call: ``cuKernelGetParamInfo`` or ``cuFuncGetParamInfo``.
-        handle: What that call takes.
+        handle: The argument of that call.
         name: The kernel's mangled name.
-        facts: Of its image.
+        facts: The facts of the image.
     """
     kernels = facts.kernels if facts else ()
     told = next((kernel for kernel in kernels if kernel.name == name), None)
     types = parameter_types(demangle(name))
-    # A cubin of old tools tells no parameters, which does not mean that there are none.
+    # A cubin of old tools has no parameter information, which does not mean no parameters.
     is_ptx = facts is not None and facts.kind is ImageKind.PTX
     certain = told if told and (told.parameters or is_ptx) else None
     count = _parameter_count(driver, call, handle, certain)
@@ -212,9 +212,9 @@ def read_parameters(
 def _parameter_count(
     driver: Driver, call: str, handle: Handle, told: KernelFacts | None
 ) -> int | None:
-    """How many parameters a kernel has; ``None``: as many as the driver tells before it refuses.
+    """Return the number of a kernel's parameters; ``None`` to query until the driver refuses.
 
-    A refused call is harmless, but a tool that watches the driver reports it.
+    A refused call is harmless, but a tool that observes the driver reports it.
     """
     if told is not None:
         return len(told.parameters)
@@ -227,7 +227,7 @@ def _parameter_count(
 def _named(
     layout: Sequence[Parameter], told: KernelFacts | None, types: Sequence[str] | None
 ) -> tuple[Parameter, ...]:
-    """The driver's layout with the names and types that the image or the mangled name has."""
+    """Return the driver's layout with names and types from the image or the mangled name."""
     if told is not None and len(told.parameters) == len(layout):
         return tuple(
             replace(known, name=fact.name, type=fact.type, alignment=fact.alignment)
@@ -242,16 +242,16 @@ def load_image(session: Session, image: Image, options: JitOptions | None = None
     """Load an image as a library, before or after any context exists.
 
     Args:
-        session: It unloads the library when it gives back what a job took.
+        session: The session, which unloads the library when it releases a job's resources.
         image: The image.
-        options: For the driver's compiler.
+        options: The JIT compiler's options.
 
     Raises:
-        ImageRefused: The driver does not take it, or it does not compile.
+        ImageRefused: The driver refuses the image, or it does not compile.
     """
     session.progress.say(f"loading {image.origin}")
     if identify(image.data) not in (ImageKind.PTX, ImageKind.CUBIN):
-        from cudarun.session.load.preparation import prepare  # what most launches can do without
+        from cudarun.session.load.preparation import prepare  # most launches do not need it
 
         image = prepare(session.driver, image, session.devices)
     library = Library(session.driver, image, options)

@@ -1,7 +1,7 @@
-"""The two ways from an image to kernels: a library for all contexts, a module in each.
+"""Two loaders of kernels: a library for all contexts, or a module in each.
 
-Both are measured and read in the same steps, so they have the same methods: `load`, then in each
-context `kernels`, and the questions about those.
+Both are measured and inspected in the same steps, so they have the same methods: `load`, then in
+each context `kernels`, and the queries of these.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ if TYPE_CHECKING:
 
     from cudarun.session.driver.protocol import Handle
 
-# Until cuModuleEnumerateFunctions (CUDA 12.4) the file itself is asked for the names.
+# Before cuModuleEnumerateFunctions (CUDA 12.4) the names come from the file.
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A kernel in the current context: ``kernel`` is the ``CUkernel``, where there is one."""
+    """A kernel in the current context: ``kernel`` is the ``CUkernel``, if there is one."""
 
     name: str
     kernel: cuda.CUkernel | None
@@ -41,13 +41,13 @@ class Found:
 
 
 class Way(ABC):
-    """One interface of the driver to load through.
+    """A loader: one of the driver's interfaces for loading.
 
     Args:
         driver: The driver.
-        image: What to load, as the driver takes it.
-        facts: What the file says of itself, as far as it can be read.
-        options: For the driver's compiler.
+        image: The image in a form that the driver accepts.
+        facts: The facts read from the file, if it can be read.
+        options: The JIT compiler's options.
     """
 
     via: ClassVar[Via]
@@ -67,22 +67,22 @@ class Way(ABC):
         """Load the image.
 
         Raises:
-            ImageRefused: The driver does not take it.
+            ImageRefused: The driver refuses the image.
         """
 
     @abstractmethod
     def kernels(self) -> list[Found]:
-        """Its kernels in the current context.
+        """Return the kernels in the current context.
 
         Raises:
-            ImageRefused: The driver refuses one now that it is asked for.
+            ImageRefused: The driver refuses a kernel when it is queried.
         """
 
     def force(self, found: Found) -> None:
-        """Have a kernel's code put on the device now, not when it is first launched.
+        """Load a kernel's code on the device now, not at its first launch.
 
         Raises:
-            ImageRefused: The driver refuses it.
+            ImageRefused: The driver refuses the kernel.
         """
         try:
             self.driver.cuFuncLoad(found.function)
@@ -91,27 +91,27 @@ class Way(ABC):
 
     @abstractmethod
     def attribute(self, name: str, found: Found, device: Device) -> int:
-        """A ``CUfunction_attribute`` of a kernel."""
+        """Return a ``CUfunction_attribute`` of a kernel."""
 
     @abstractmethod
     def variable(self, variable: VariableFacts) -> tuple[int, int] | None:
-        """Address and size in the current context; ``None`` where the driver shows it to nobody."""
+        """Return address and size in the current context; ``None`` if the driver hides it."""
 
     @abstractmethod
     def unload(self) -> None:
-        """Give it back."""
+        """Unload the image."""
 
     @property
     @abstractmethod
     def logs(self) -> Logs:
-        """What the compiler said; readable once `load` has returned."""
+        """The compiler's logs, available after `load`."""
 
     @abstractmethod
     def _refused(self, error: ImageRefused) -> CudarunError:
-        """The refusal with the compiler's log, and explained."""
+        """Return the refusal with the compiler's log and an explanation."""
 
     def parameters(self, found: Found) -> tuple[Parameter, ...]:
-        """The layout of a kernel's parameters."""
+        """Return the layout of a kernel's parameters."""
         if self.driver.version < PARAM_INFO_SINCE:
             known = self.facts.kernels if self.facts else ()
             return next((k.parameters for k in known if k.name == found.name), ())
@@ -134,14 +134,14 @@ class Way(ABC):
 
 
 class ThroughLibrary(Way):
-    """``cuLibraryLoadData``: once, before or after any context is made."""
+    """``cuLibraryLoadData``: once, before or after the creation of contexts."""
 
     via = "library"
     loads_once = True
     parameter_call = "cuKernelGetParamInfo"
 
     def load(self) -> None:
-        """``cuLibraryLoadData``, and what makes a broken image known."""
+        """Call ``cuLibraryLoadData``, and force the error of a broken image."""
 
         def load(logs: Logs) -> Library:
             library = Library(self.driver, self.image, self.options, logs)
@@ -151,27 +151,27 @@ class ThroughLibrary(Way):
         self._library = with_whole_logs(load)
 
     def kernels(self) -> list[Found]:
-        """``cuLibraryGetKernel``, ``cuKernelGetFunction``."""
+        """Call ``cuLibraryGetKernel`` and ``cuKernelGetFunction``."""
         handles = [(name, self._library.handle_of(name)) for name in self._names]
         return [Found(name, handle, self._library.function_of(handle)) for name, handle in handles]
 
     def attribute(self, name: str, found: Found, device: Device) -> int:
-        """``cuKernelGetAttribute``."""
+        """Call ``cuKernelGetAttribute``."""
         attribute = self._attribute_id(name)
         return int(self.driver.cuKernelGetAttribute(attribute, found.kernel, device.handle))
 
     def variable(self, variable: VariableFacts) -> tuple[int, int] | None:
-        """``cuLibraryGetManaged`` or ``cuLibraryGetGlobal``."""
+        """Call ``cuLibraryGetManaged`` or ``cuLibraryGetGlobal``."""
         call = "cuLibraryGetManaged" if variable.managed else "cuLibraryGetGlobal"
         return self._find(call, self._library.handle, variable)
 
     def unload(self) -> None:
-        """``cuLibraryUnload``."""
+        """Call ``cuLibraryUnload``."""
         self._library.unload()
 
     @property
     def logs(self) -> Logs:
-        """The library's."""
+        """The library's logs."""
         return self._library.logs
 
     def _refused(self, error: ImageRefused) -> CudarunError:
@@ -186,7 +186,7 @@ class ThroughModule(Way):
     parameter_call = "cuFuncGetParamInfo"
 
     def load(self) -> None:
-        """``cuModuleLoadDataEx``."""
+        """Call ``cuModuleLoadDataEx``."""
         self._module = with_whole_logs(self._load)
 
     def _load(self, logs: Logs) -> cuda.CUmodule:
@@ -202,7 +202,7 @@ class ThroughModule(Way):
             raise self._refused(error) from None
 
     def kernels(self) -> list[Found]:
-        """``cuModuleEnumerateFunctions``, or ``cuModuleGetFunction`` by the file's names."""
+        """Call ``cuModuleEnumerateFunctions``, or ``cuModuleGetFunction`` by the file's names."""
         try:
             if self.driver.version < PARAM_INFO_SINCE:
                 names = [kernel.name for kernel in self.facts.kernels] if self.facts else []
@@ -224,20 +224,20 @@ class ThroughModule(Way):
         return name.decode()
 
     def attribute(self, name: str, found: Found, device: Device) -> int:
-        """``cuFuncGetAttribute``."""
+        """Call ``cuFuncGetAttribute``."""
         return int(self.driver.cuFuncGetAttribute(self._attribute_id(name), found.function))
 
     def variable(self, variable: VariableFacts) -> tuple[int, int] | None:
-        """``cuModuleGetGlobal``."""
+        """Call ``cuModuleGetGlobal``."""
         return self._find("cuModuleGetGlobal", self._module, variable)
 
     def unload(self) -> None:
-        """``cuModuleUnload``."""
+        """Call ``cuModuleUnload``."""
         self.driver.cuModuleUnload(self._module)
 
     @property
     def logs(self) -> Logs:
-        """Its own."""
+        """The module's logs."""
         return self._logs
 
     def _refused(self, error: ImageRefused) -> CudarunError:

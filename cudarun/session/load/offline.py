@@ -1,4 +1,4 @@
-"""What files say of themselves, with no driver: ``cudarun load --offline``, and linked images."""
+"""The contents of files without a driver: ``cudarun load --offline``, and linked images."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ from cudarun.session.image.image import Image
 
 
 def load_offline(images: tuple[Image, ...]) -> OfflineReport:
-    """Read what each file holds."""
+    """Read the contents of each file."""
     return OfflineReport(tuple(read_file(image) for image in images))
 
 
 def read_file(image: Image) -> FileReport:
-    """What one file holds, or why it cannot be read."""
+    """Return one file's contents, or the reason that it cannot be read."""
     kind = identify(image.data).value
     try:
         facts = read_image(image.data, image.origin)
@@ -52,7 +52,7 @@ def read_file(image: Image) -> FileReport:
 
 
 def kernel_report(kernel: KernelFacts) -> KernelReport:
-    """A kernel as the file tells of it."""
+    """Return the report of a kernel with the file's facts."""
     return KernelReport(
         name=kernel.name,
         demangled=kernel.demangled,
@@ -75,7 +75,7 @@ def _part_report(part: Part) -> PartReport:
 
 
 def variable_report(variable: VariableFacts) -> VariableReport:
-    """A variable as the file tells of it."""
+    """Return the report of a variable with the file's facts."""
     return VariableReport(
         name=variable.name,
         demangled=variable.demangled,
@@ -87,7 +87,7 @@ def variable_report(variable: VariableFacts) -> VariableReport:
 
 
 def _diagnosed(error: ImageRefused, image: Image) -> CudarunError:
-    """The error with what our own reading of the file found, in its place."""
+    """Return the error with the diagnostics of cudarun's own parser, with their positions."""
     diagnostics: tuple[Diagnostic, ...] = diagnostics_of(error.log or "", [image])
     case = RefusalFacts(
         LoadTarget("the offline reader", is_driver=False),

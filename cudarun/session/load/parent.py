@@ -1,4 +1,4 @@
-"""``cudarun load`` in the parent: one file after the other through the same workers."""
+"""``cudarun load`` in the parent: the files in sequence, in the same workers."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def prefetch() -> None:
-    """Import what loading needs in a worker."""
+    """Import the modules that loading needs in a worker."""
     import cudarun.session.load.worker  # noqa: F401
 
 
@@ -29,9 +29,9 @@ def load(request: LoadRequest, workers: DeviceWorkers) -> LoadReport:
     """Load every file on each device.
 
     Args:
-        request: What to load, and how.
-        workers: Made with `prefetch`. They are replaced after a file that kills one: it must not
-            spoil the others' verdicts.
+        request: The files and options.
+        workers: The workers, made with `prefetch`. They are replaced after a file that kills
+            one, which must not affect the verdicts on others.
     """
     from cudarun.report.image_types import LoadReport
 
@@ -45,7 +45,7 @@ def _outcomes(request: LoadRequest, workers: DeviceWorkers) -> Iterator[LoadOutc
             workers.replace()
         outcomes = [_outcome(image, answer) for answer in workers.run(LoadJob(request, image))]
         yield from outcomes
-        # Of a driver that failed one cannot know what else it does.
+        # After a failure a driver's further behavior is undefined.
         healthy = all(outcome.verdict in _HEALTHY for outcome in outcomes)
 
 
@@ -53,10 +53,10 @@ _HEALTHY = ("loaded", "refused")
 
 
 class LoadJob(Job["_Loaded"]):
-    """The examination of one file: loaded each way that was asked for, every kernel forced.
+    """The check of one file: loaded by each requested interface, with every kernel forced.
 
     Args:
-        request: How to load it.
+        request: The options.
         image: The file.
     """
 
@@ -65,7 +65,7 @@ class LoadJob(Job["_Loaded"]):
         self._image = image
 
     def begin(self, session: Session) -> None:
-        """Load it as a library, before any context where there are several devices."""
+        """Load the file as a library, before any context exists if there are several devices."""
         super().begin(session)
         session.prefetched()
         from cudarun.session.load.worker import examine
@@ -73,7 +73,7 @@ class LoadJob(Job["_Loaded"]):
         self._examine = examine(self._request, self._image, session)
 
     def on(self, device: Device) -> _Loaded:
-        """Examine it on a device."""
+        """Check the file on a device."""
         return self._examine(device)
 
 

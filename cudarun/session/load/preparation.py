@@ -1,8 +1,8 @@
-"""From a file as the user has it to images that a driver takes.
+"""The conversion of a user's file to images that a driver loads.
 
-A driver loads PTX, cubins and fatbins. CUDA source is compiled for the device first; of a host
-object, an executable or an archive the fatbins inside are meant, and the emulated device is given
-the PTX out of a fatbin.
+A driver loads PTX, cubins and fatbins. CUDA source is compiled for the device first. Of a host
+object, an executable or an archive the fatbins inside are used, and the emulated device gets the
+PTX of a fatbin.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ from cudarun.session.image.image import Image
 
 
 def prepare(driver: Driver, image: Image, devices: Iterable[Device]) -> Image:
-    """The one image to load.
+    """Return the single image to load.
 
     Raises:
-        RequestError: The file holds several.
-        ImageRefused: It holds none that would do, or does not compile.
+        RequestError: The file contains several images.
+        ImageRefused: The file contains no suitable image, or does not compile.
     """
     prepared = prepare_all(driver, image, devices)
     if len(prepared) > 1:
@@ -42,26 +42,26 @@ def prepare(driver: Driver, image: Image, devices: Iterable[Device]) -> Image:
 
 
 def prepare_all(driver: Driver, image: Image, devices: Iterable[Device]) -> tuple[Image, ...]:
-    """The images to load, at least one.
+    """Return the images to load, at least one.
 
     Args:
-        driver: The driver, initialised.
+        driver: The initialized driver.
         image: The file.
-        devices: What it is to run on.
+        devices: The devices to run on.
 
     Raises:
-        ImageRefused: It holds nothing that would do, or does not compile.
-        RequestError: The devices have several architectures and it is to be compiled for them.
+        ImageRefused: The file contains no suitable image, or does not compile.
+        RequestError: CUDA source cannot be compiled for devices of several architectures.
     """
     with _refusals_explained(driver, image):
         return _prepared(driver, image, devices)
 
 
 def check_structure(driver: Driver, image: Image) -> None:
-    """Refuse a damaged file ourselves: a driver that is given one can crash, or never answer.
+    """Refuse a damaged file before the driver gets it, which can crash or hang on one.
 
     Raises:
-        ImageRefused: It is one.
+        ImageRefused: The file is damaged.
     """
     with _refusals_explained(driver, image):
         _check_structure(image, identify(image.data))
@@ -96,7 +96,7 @@ def _check_structure(image: Image, kind: ImageKind) -> None:
     if kind in CONTAINERS:
         image_entries(image.data, image.origin)
         return
-    from cudarun.images.elf import read_elf  # imports pyelftools, which PTX needs not
+    from cudarun.images.elf import read_elf  # imports pyelftools, which PTX does not need
 
     read_elf(image.data, image.origin, ImageKind.CUBIN)
 
@@ -119,7 +119,7 @@ def _compiled(driver: Driver, image: Image, devices: Iterable[Device]) -> Image:
 
 
 def architecture_of(driver: Driver, device: Device) -> int:
-    """90 for compute capability 9.0."""
+    """Return 90 for compute capability 9.0."""
     major, minor = (
         driver.cuDeviceGetAttribute(
             getattr(driver.CUdevice_attribute, f"CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_{part}"),
@@ -131,12 +131,12 @@ def architecture_of(driver: Driver, device: Device) -> int:
 
 
 def _fatbins(driver: Driver, image: Image, kind: ImageKind) -> Iterable[Image]:
-    """The fatbins in a file, numbered where there are several; or the PTX of each."""
+    """Yield the fatbins of a file, numbered if there are several; or the PTX of each."""
     place = device_place(driver)
     fatbins = fatbins_in(image.data, image.origin)
     if not fatbins:
         raise ImageRefused(f"the {kind.value} holds no device code", origin=image.origin)
-    # Every executable holds some without code, of the objects that a linker adds to it.
+    # Every executable contains some without code, from the objects that a linker adds.
     used = [n for n, data in enumerate(fatbins, start=1) if _has_code(data, image.origin)]
     images = []
     for number in used or [1]:
@@ -147,7 +147,7 @@ def _fatbins(driver: Driver, image: Image, kind: ImageKind) -> Iterable[Image]:
 
 
 def _has_code(fatbin: bytes, origin: str) -> bool:
-    """Whether there is a kernel, a variable or a function in it, or what cannot be read here."""
+    """Return whether a fatbin has a kernel, a variable or a function, or is unreadable here."""
     for entry in read_entries(fatbin, origin):
         try:
             facts = read_image(entry.content(origin), origin)
@@ -159,7 +159,7 @@ def _has_code(fatbin: bytes, origin: str) -> bool:
 
 
 def _ptx_of(fatbin: Image, place: LoadTarget) -> Image:
-    """The PTX in a fatbin for the newest architecture that is not newer than the device."""
+    """Return a fatbin's PTX for the newest architecture that is not newer than the device."""
     entries = read_entries(fatbin.data, fatbin.origin)
     fitting = [entry for entry in entries if _fits(entry, place)]
     if not fitting:
@@ -171,7 +171,7 @@ def _ptx_of(fatbin: Image, place: LoadTarget) -> Image:
 
 
 def _facts(ptx: bytes, origin: str) -> ImageFacts | None:
-    """Types and names of parameters; whether the text is good is the driver's to say."""
+    """Return the types and names of parameters; the driver decides whether the text is valid."""
     try:
         return read_image(ptx, origin)
     except ImageRefused:

@@ -1,4 +1,4 @@
-"""The request of ``cudarun load``, and the options of the driver's compiler: frozen data."""
+"""The request of ``cudarun load``, and the JIT compiler's options: frozen data."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Literal
 
 from cudarun.records import dataclass
 
-if TYPE_CHECKING:  # the commands' help needs no images
+if TYPE_CHECKING:  # the commands' help does not need images
     from cudarun.images.versions import Architecture
     from cudarun.session.image.image import Image
 
@@ -14,26 +14,26 @@ Extent = tuple[int, int, int]
 Via = Literal["library", "module"]
 
 CACHE_MODES = {"none": "NONE", "ca": "CA", "cg": "CG"}
-"""``--cache-mode`` to ``CUjit_cacheMode``."""
+"""The ``CUjit_cacheMode`` of each ``--cache-mode``."""
 FALLBACKS = {"prefer-ptx": "PTX", "prefer-binary": "BINARY"}
-"""``--fallback`` to ``CUjit_fallback``."""
+"""The ``CUjit_fallback`` of each ``--fallback``."""
 
 
 @dataclass(frozen=True, slots=True)
 class JitOptions:
-    """What the driver's compiler is told, ``CUjit_option``. ``None``: as the driver has it.
+    """The JIT compiler's options, ``CUjit_option``. ``None`` is the driver's default.
 
     Attributes:
-        max_registers: Most registers of a thread.
-        threads_per_block: Fewest threads that a block must be able to have.
-        optimization: 0 to 4.
-        line_info: Keep the lines of the source.
-        debug: Make code for a debugger.
-        target: Compile for this architecture, not for the device's own.
-        cache_mode: What global loads are cached in: a word of `CACHE_MODES`.
-        fallback: What to do where there is no machine code that fits: a word of `FALLBACKS`.
-        position_independent: Make code that can be anywhere.
-        verbose: Log what the compiler did.
+        max_registers: The limit of per-thread registers.
+        threads_per_block: The minimum number of threads per block to compile for.
+        optimization: The optimization level, 0 to 4.
+        line_info: Generate line information.
+        debug: Generate code for a debugger.
+        target: The architecture to compile for; by default the device's.
+        cache_mode: The caching of global loads: a key of `CACHE_MODES`.
+        fallback: The choice when no SASS matches exactly: a key of `FALLBACKS`.
+        position_independent: Generate position-independent code.
+        verbose: Create a verbose log.
     """
 
     max_registers: int | None = None
@@ -50,15 +50,15 @@ class JitOptions:
 
 @dataclass(frozen=True, slots=True)
 class LoadRequest:
-    """Everything ``cudarun load`` was told.
+    """The request of a load.
 
     Attributes:
-        images: In order.
-        ways: Load it through these interfaces, one after the other.
-        lazy: Leave kernels unloaded until they are used, as the driver does by itself.
-        block: The block that the occupancy is for; ``None``: none asked for.
-        shared_bytes: Dynamic shared memory of that block.
-        options: For the driver's compiler.
+        images: The images, in order.
+        ways: The interfaces to load through, one after the other.
+        lazy: Leave kernels unloaded until they are used, the driver's default.
+        block: The block size for the occupancy; ``None`` to omit it.
+        shared_bytes: The dynamic shared memory of that block.
+        options: The JIT compiler's options.
     """
 
     images: tuple[Image, ...]

@@ -1,4 +1,4 @@
-"""One file in a worker: loaded each way that was asked for, every kernel forced, all of it read."""
+"""The check of one file in a worker: loaded by each interface, every kernel forced and read."""
 
 from __future__ import annotations
 
@@ -38,10 +38,10 @@ OnDevice = Callable[[Device], tuple[DeviceInfo, tuple[LoadResult, ...]]]
 
 
 def examine(request: LoadRequest, image: Image, session: Session) -> OnDevice:
-    """Load a file as a library at once, before any context where there are several devices.
+    """Load a file as a library immediately, before any context if there are several devices.
 
     Returns:
-        What examines it on a device.
+        The function that checks the file on a device.
     """
     driver = session.driver
     session.progress.say(f"loading {image.origin}")
@@ -70,7 +70,7 @@ def examine(request: LoadRequest, image: Image, session: Session) -> OnDevice:
 
 @dataclass(slots=True)
 class _Attempt:
-    """One way, and what it has cost so far."""
+    """One interface, with its cost so far."""
 
     way: Way
     before_contexts: bool = False
@@ -81,12 +81,12 @@ class _Attempt:
 
 
 class _Trial:
-    """One image that the driver is to take.
+    """One image to load.
 
     Args:
         driver: The driver.
         image: The image, prepared.
-        request: How to load it.
+        request: The options.
     """
 
     def __init__(self, driver: Driver, image: Image, request: LoadRequest) -> None:
@@ -102,7 +102,7 @@ class _Trial:
                 self._load(attempt)
 
     def on(self, device: Device) -> LoadResult:
-        """Load what is loaded by context, force the kernels, and read all of it."""
+        """Load the image unless it is loaded already, force the kernels, and read everything."""
         reports = [self._in_context(attempt) for attempt in self._attempts]
         read = [
             [self._kernel(attempt.way, found, device) for found in attempt.found]
@@ -122,7 +122,7 @@ class _Trial:
         return result
 
     def end(self) -> None:
-        """Unload what was loaded for all contexts."""
+        """Unload everything that was loaded for all contexts."""
         self._unload(loaded_once=True)
 
     def _unload(self, *, loaded_once: bool) -> None:
@@ -170,7 +170,7 @@ class _Trial:
         )
 
     def _silence(self) -> str | None:
-        """Why a compiler that was to tell of its work has told nothing."""
+        """Return the reason that a compiler with a verbose log has written nothing."""
         if not self.request.options.verbose:
             return None
         kind = identify(self.image.data)
@@ -182,10 +182,10 @@ class _Trial:
         return f"{cached} (CUDA_CACHE_DISABLE=1 has it compile again)"
 
     def _force(self, attempt: _Attempt) -> None:
-        """Have the code of every kernel put on the device.
+        """Load the code of every kernel on the device.
 
-        Drivers before CUDA 12.4 have no ``cuFuncLoad``; there the attributes, which are read next,
-        make the compiler run.
+        Drivers before CUDA 12.4 lack ``cuFuncLoad``; there the following query of attributes
+        makes the compiler run.
         """
         if self.request.lazy or self.driver.version < PARAM_INFO_SINCE:
             return
@@ -241,7 +241,7 @@ class _Trial:
         )
         if result not in (0, self.driver.CUresult.CUDA_ERROR_INVALID_VALUE):
             raise self.driver.failure(call, result)
-        blocks = int(told[0]) if result == 0 else 0  # no block can be of that size
+        blocks = int(told[0]) if result == 0 else 0  # no block can have that size
         return Occupancy(block, blocks, blocks * threads, blocks * threads / most)
 
     def _variables(self, way: Way) -> tuple[VariableReport, ...] | None:
@@ -270,7 +270,7 @@ def _variables(way: Way, facts: ImageFacts) -> Iterator[VariableReport]:
 
 
 def _facts(image: Image) -> ImageFacts | None:
-    """What the file says; where we cannot read it, whether it is good is the driver's to say."""
+    """Return the file's facts; ``None`` if it is unreadable, in which case the driver decides."""
     try:
         return read_image(image.data, image.origin)
     except ImageRefused:
@@ -283,7 +283,7 @@ def _handle(found: Found) -> Handle:
 
 
 def _differences(one: list[KernelReport], other: list[KernelReport]) -> Iterator[str]:
-    """Where the two ways do not tell the same of a kernel."""
+    """Yield the differences between the two interfaces' reports of a kernel."""
     others: dict[str, Any] = {kernel.name: kernel for kernel in other}
     for kernel in one:
         twin = others.pop(kernel.name, None)

@@ -1,1 +1,1 @@
-"""Variables of an image as host and devices see them: ``cudarun managed``."""
+"""The variables of an image as seen by host and devices: ``cudarun managed``."""

@@ -1,6 +1,6 @@
 """``cudarun managed`` in the parent: one worker for all devices.
 
-A managed variable has one address within a process, and it is that which is to be seen.
+A managed variable has one address per process, which the command demonstrates.
 """
 
 from __future__ import annotations
@@ -17,16 +17,16 @@ from cudarun.session.workers.devices import session_spec
 from cudarun.session.workers.parent import WorkerProcess
 from cudarun.session.workers.pool import WorkerPool
 
-if TYPE_CHECKING:  # only a worker has one
+if TYPE_CHECKING:  # only a worker needs it
     from cudarun.session.workers.progress import ProgressDisplay
     from cudarun.session.workers.session import Session
 
 
 def start_worker(pool: WorkerPool, target: Target) -> WorkerProcess[Session]:
-    """Return the worker for all devices, which initializes the driver from now on.
+    """Return the worker for all devices, which initializes the driver immediately.
 
     Raises:
-        RequestError: They are of two drivers, which no one process can serve.
+        RequestError: The devices belong to two drivers, which one process cannot serve.
     """
     if len({selector.driver for selector in target.devices}) > 1:
         raise RequestError("one process serves all devices: GPUs and cpu have no common driver")
@@ -43,14 +43,14 @@ def managed(
     """Inspect the variables of an image from every context, before and after launches.
 
     Args:
-        request: Which variables, and what to launch.
-        pool: The worker's.
-        worker: From `start_worker`.
+        request: The variables and launches.
+        pool: The worker's pool.
+        worker: The result of `start_worker`.
         timeout: Seconds for loading, and for the work on the devices.
-        display: Shows what the worker is doing.
+        display: The progress display.
 
     Raises:
-        CudarunError: Nothing could be seen.
+        CudarunError: The variables could not be read.
     """
     worker.submit(partial(_observe, request), timeout)
     [outcome] = pool.gather([worker], display)

@@ -14,7 +14,7 @@ from cudarun.records import dataclass
 from cudarun.session.image.image import Image
 from cudarun.session.launch.request import LaunchRequest
 
-if TYPE_CHECKING:  # only a worker has one
+if TYPE_CHECKING:  # only a worker needs it
     pass
 
 _NAME = re.compile(r"[A-Za-z_$][\w$]*(?:::[A-Za-z_$][\w$]*)*")
@@ -22,12 +22,12 @@ _NAME = re.compile(r"[A-Za-z_$][\w$]*(?:::[A-Za-z_$][\w$]*)*")
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """``NAME``, ``NAME:TYPE`` or ``NAME=VALUE``: a variable, how to read it, what to write to it.
+    """``NAME``, ``NAME:TYPE`` or ``NAME=VALUE``: a variable, its type, and a value to write.
 
     Attributes:
-        name: Mangled or in C++ spelling.
-        type: What it is read as; ``None`` leaves it to the value or the image.
-        value: What the host writes before anything is launched.
+        name: The mangled or C++ name.
+        type: The type; ``None`` for that of the value or the image.
+        value: The value that the host writes before the launches.
         text: As written.
     """
 
@@ -39,7 +39,7 @@ class View:
 
 @dataclass(frozen=True, slots=True)
 class ManagedLaunch:
-    """``--launch 'KERNEL ARGS…'``: the text, and the launch that it means."""
+    """``--launch 'KERNEL ARGS…'``: the text and the parsed launch."""
 
     text: str
     request: LaunchRequest
@@ -47,16 +47,16 @@ class ManagedLaunch:
 
 @dataclass(frozen=True, slots=True)
 class ManagedRequest:
-    """Everything ``cudarun managed`` was told.
+    """The request of an inspection of variables.
 
     Attributes:
         image: The image.
-        views: Which variables; all where none is named.
-        launches: What to run on each device in turn.
-        with_globals: Whether ``__device__`` and ``__constant__`` variables are shown too.
-        contexts: How many contexts to look from on each device; ``None``: so many that there are
-            two at least.
-        context: What the first one of each device is, as in `ContextOptions`; others are new.
+        views: The selected variables; all if empty.
+        launches: The launches to run on each device in turn.
+        with_globals: Include ``__device__`` and ``__constant__`` variables.
+        contexts: The number of contexts on each device; ``None`` for as many as give at least
+            two in total.
+        context: The kind of each device's first context, as in `ContextOptions`; others are new.
     """
 
     image: Image
@@ -71,7 +71,7 @@ def parse_view(text: str) -> View:
     """Parse ``NAME``, ``NAME:TYPE`` or ``NAME=VALUE``.
 
     Raises:
-        ArgumentSyntaxError: With the column where it goes wrong.
+        ArgumentSyntaxError: The text does not parse; the error has the column.
     """
     found = _NAME.match(text)
     if found is None:
@@ -93,7 +93,7 @@ def parse_view(text: str) -> View:
 
 
 def _based(text: str, start: int, parse: Callable[[], Any]) -> Any:
-    """Parse what begins at ``start``, an error's column being turned into that of the whole."""
+    """Parse the text from ``start`` on; an error's column is converted to the whole text's."""
     try:
         return parse()
     except ArgumentSyntaxError as error:

@@ -1,4 +1,4 @@
-"""Variables of an image as every context sees them, inside the worker.
+"""The variables of an image as every context sees them, in the worker.
 
 A ``__managed__`` variable has one address, for the host and in all contexts
 (``cuLibraryGetManaged``); a ``__device__`` one has an address in each (``cuLibraryGetGlobal``).
@@ -49,19 +49,19 @@ if TYPE_CHECKING:
     from cuda.bindings import driver as cuda
 
 _PTX_TYPE = re.compile(r"\.?(?P<letter>[usf])(?P<bits>8|16|32|64)(?:\[[0-9]+\])*")
-_SEED = 0  # of random values written; a variable has no --seed
+_SEED = 0  # of random values to write; a variable has no --seed
 
 
 def observe(request: ManagedRequest, session: Session, library: Library) -> ManagedReport:
-    """Look at the variables: at first, after writing, and after each launch on each device.
+    """Read the variables: initially, after writing, and after each launch on each device.
 
     Args:
-        request: What to look at.
-        session: The initialised driver.
-        library: The image, loaded.
+        request: The variables and launches.
+        session: The initialized session.
+        library: The loaded image.
 
     Raises:
-        CudarunError: A variable is not there, or a value does not fit.
+        CudarunError: A variable does not exist, or a value does not match.
     """
     driver = session.driver
     contexts = _make_contexts(session, request)
@@ -81,14 +81,14 @@ def observe(request: ManagedRequest, session: Session, library: Library) -> Mana
                 ran = run_on(session, library, launch.request, context.device)
                 diagnostics += ran.diagnostics
                 watcher.look(f"after {launch.text} on {context.device.label}")
-    except OutOfTime:  # of the worker, whose answer would come too late
+    except OutOfTime:  # of the worker, whose answer would be too late
         raise
-    except CudarunError as failure:  # what was seen before it is worth showing
+    except CudarunError as failure:  # the values read before it are worth reporting
         error = failure
         diagnostics += failure.warnings
     places = tuple(context.place for context in contexts)
     reports = tuple(variable.report() for variable in variables)
-    odd = tuple(dict.fromkeys(diagnostics))  # each once, though every launch tells them
+    odd = tuple(dict.fromkeys(diagnostics))  # each once, though every launch reports them
     return ManagedReport(request.image.origin, places, reports, error, diagnostics=odd)
 
 
@@ -97,7 +97,7 @@ def observe(request: ManagedRequest, session: Session, library: Library) -> Mana
 
 @dataclass(frozen=True, slots=True)
 class _Context:
-    """A context to look from."""
+    """A context from which variables are read."""
 
     device: Device
     place: VariableContext
@@ -105,7 +105,7 @@ class _Context:
 
 
 def _make_contexts(session: Session, request: ManagedRequest) -> list[_Context]:
-    """The contexts to look from, device by device; the first of each is that of the session."""
+    """Return the contexts, device by device; the first of each device is the session's."""
     devices, driver = session.devices, session.driver
     each = request.contexts or (2 if len(devices) == 1 else 1)
     kind = request.context
@@ -122,20 +122,20 @@ def _make_contexts(session: Session, request: ManagedRequest) -> list[_Context]:
 
 
 def _first_of_each(contexts: Sequence[_Context]) -> list[_Context]:
-    """The context of each device that launches are made in."""
+    """Return the context of each device in which launches are made."""
     return list({context.device.label: context for context in reversed(contexts)}.values())[::-1]
 
 
-# --- which variables -----------------------------------------------------------------------------
+# --- the choice of variables ---------------------------------------------------------------------
 
 
 def _choose(request: ManagedRequest, image: Image) -> list[tuple[VariableFacts, View | None]]:
-    """The variables to look at, managed ones first, each with its view.
+    """Return the variables to read, managed ones first, each with its view.
 
-    Names choose among the variables of their kind; where none of a kind is named, all are meant.
+    Names choose among the variables of their kind; without names of a kind, all of it are chosen.
 
     Raises:
-        RequestError: There is none of a name, or it is not managed and those were not asked for.
+        RequestError: A variable does not exist, or is not managed and the request excludes those.
     """
     known = _variables_of(image)
     if known is None:
@@ -150,7 +150,7 @@ def _choose(request: ManagedRequest, image: Image) -> list[tuple[VariableFacts, 
 
 
 def _variables_of(image: Image) -> tuple[VariableFacts, ...] | None:
-    """The variables that the image tells; ``None`` where it cannot be read."""
+    """Return the image's variables; ``None`` if it cannot be read."""
     from cudarun.images.reader import read_image
 
     try:
@@ -161,7 +161,7 @@ def _variables_of(image: Image) -> tuple[VariableFacts, ...] | None:
 
 
 def _as_named(request: ManagedRequest) -> list[tuple[VariableFacts, View | None]]:
-    """The variables named, of an image that only the driver can read."""
+    """Return the named variables of an image that only the driver can read."""
     if not request.views:
         raise RequestError(
             "the image does not tell its variables", hint="name them", origin=request.image.origin
@@ -191,17 +191,17 @@ def _find(view: View, known: Sequence[VariableFacts], request: ManagedRequest) -
 
 
 class _Variable:
-    """A variable: where it is in each context, how to read it, what was seen.
+    """A variable: its address in each context, its type, and the values read.
 
     Args:
         driver: The driver.
-        library: The image, loaded.
-        facts: What the image tells of it; a size of 0 is not known.
-        view: What the user says of it.
-        contexts: Where to find it.
+        library: The loaded image.
+        facts: The image's facts; a size of 0 is unknown.
+        view: The user's view.
+        contexts: The contexts.
 
     Raises:
-        RequestError: It is not there, or what is to be written does not fit.
+        RequestError: The variable does not exist, or the value to write does not match.
         DeviceFailed: The device has no managed variables.
     """
 
@@ -231,7 +231,7 @@ class _Variable:
         self.data = None if given is None else self._encoded(given)
 
     def seen(self, data: bytes) -> ObservedValue:
-        """Its value, from its bytes."""
+        """Decode its value from bytes."""
         if self.type is None:
             text = f"bytes:{data.hex()}"
             return ObservedValue(text, text)
@@ -246,7 +246,7 @@ class _Variable:
         return ObservedValue(text, array.tolist())
 
     def report(self) -> ManagedVariable:
-        """All that was seen."""
+        """Report all values."""
         return ManagedVariable(
             name=self.facts.name,
             demangled=demangle(self.facts.name),
@@ -264,10 +264,10 @@ class _Variable:
         return str(self.type) if count == 1 else f"{self.type}[{count}]"
 
     def _encoded(self, value: Value) -> bytes:
-        """The bytes of what is to be written.
+        """Return the bytes of the value to write.
 
         Raises:
-            RequestError: They are not as many as the variable has, or the value has no type.
+            RequestError: The sizes of the value and the variable differ, or the value has no type.
         """
         data = _bytes_of(value, self.facts, self.type, self.size)
         if len(data) != self.size:
@@ -278,7 +278,7 @@ class _Variable:
 
 
 def _type_of(facts: VariableFacts, view: View | None) -> Type | None:
-    """What a variable is read as: what the user says, else what is written, else the image's."""
+    """Return the type of a variable: the user's, else the value's, else the image's."""
     if view is not None and view.type is not None:
         return view.type
     match view.value if view else None:
@@ -321,10 +321,10 @@ def _bytes_of(value: Value, facts: VariableFacts, type_: Type | None, size: int)
 def _resolve(
     driver: Driver, library: Library, facts: VariableFacts, context: _Context
 ) -> tuple[int, int]:
-    """Address and size of a variable in the current context.
+    """Return address and size of a variable in the current context.
 
     Raises:
-        RequestError: The library has none of this name.
+        RequestError: The library has no variable of this name.
         DeviceFailed: The device has no managed memory.
     """
     call = "cuLibraryGetManaged" if facts.managed else "cuLibraryGetGlobal"
@@ -351,11 +351,11 @@ def _resolve(
     raise error.at(device=context.device.label, file=origin)
 
 
-# --- looking and writing -------------------------------------------------------------------------
+# --- reading and writing -------------------------------------------------------------------------
 
 
 class _Watcher:
-    """Reads and writes variables from every context, and from the host where it can."""
+    """A reader and writer of variables in every context, and on the host where possible."""
 
     def __init__(
         self, driver: Driver, contexts: Sequence[_Context], variables: Sequence[_Variable]
@@ -365,7 +365,7 @@ class _Watcher:
         self._variables = variables
 
     def look(self, moment: str) -> None:
-        """Note the value of every variable."""
+        """Record the value of every variable."""
         read: dict[int, list[ObservedValue]] = {id(variable): [] for variable in self._variables}
         for index, context in enumerate(self._contexts):
             self._driver.cuCtxSetCurrent(context.handle)
@@ -375,13 +375,13 @@ class _Watcher:
                 read[id(variable)].append(variable.seen(bytes(data)))
         for variable in self._variables:
             host = None
-            if variable.facts.managed:  # the host follows the address itself, no call between
+            if variable.facts.managed:  # the host reads the address directly, without a driver call
                 host = variable.seen(ctypes.string_at(variable.addresses[0], variable.size))
             observation = Observation(moment, host, tuple(read[id(variable)]))
             variable.observations.append(observation)
 
     def write(self) -> None:
-        """Write what the user gave: managed ones by the host itself, others in every context."""
+        """Write the user's values: managed ones on the host, others in every context."""
         for variable in self._variables:
             if variable.data is None:
                 continue

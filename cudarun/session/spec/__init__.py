@@ -1,1 +1,1 @@
-"""Many launches: ``cudarun launch --spec``."""
+"""Runs of many launches: ``cudarun launch --spec``."""

@@ -1,4 +1,4 @@
-"""One case of a spec: a launch, what it needs, what should come of it, and whether that did."""
+"""One case of a spec: a launch, its requirements, its expected outcome and its verdict."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _NAME_PREFIX = "CUDA_ERROR_"
 
 @dataclass(frozen=True, slots=True)
 class Requirement:
-    """Something a device must be for a case to run on it.
+    """A requirement of a case on its device.
 
     >>> parse_requirement("sm_90")
     Requirement(text='sm_90')
@@ -35,7 +35,7 @@ class Requirement:
     text: str
 
     def met_by(self, driver: DriverName, device: DeviceInfo) -> bool:
-        """Whether the device, of this driver, is that."""
+        """Return whether the device, of this driver, meets the requirement."""
         match = _REQUIREMENT.fullmatch(self.text)
         assert match is not None, "only parse_requirement makes them"
         if match["kind"]:
@@ -52,7 +52,7 @@ def parse_requirement(text: str) -> Requirement:
     """Read one item of ``requires``.
 
     Raises:
-        RequestError: It is none that we know.
+        RequestError: The requirement is unknown.
     """
     if _REQUIREMENT.fullmatch(text) is None:
         raise RequestError(
@@ -65,16 +65,16 @@ def parse_requirement(text: str) -> Requirement:
 
 @dataclass(frozen=True, slots=True)
 class Expected:
-    """The error that a case is to end with: a ``CUresult``, or one of our own kinds.
+    """The expected error of a case: a ``CUresult``, or a kind of cudarun's errors.
 
-    ``ILLEGAL_ADDRESS``, ``CUDA_ERROR_ILLEGAL_ADDRESS`` and ``700`` are the same; ``OutOfTime`` and
-    ``CheckFailed`` are kinds.
+    ``ILLEGAL_ADDRESS``, ``CUDA_ERROR_ILLEGAL_ADDRESS`` and ``700`` are equivalent; ``OutOfTime``
+    and ``CheckFailed`` are kinds.
     """
 
     text: str
 
     def fits(self, error: CudarunError) -> bool:
-        """Whether this is the error."""
+        """Return whether an error is the expected one."""
         if self.text in (kind.__name__ for kind in type(error).__mro__):
             return True
         if error.cuda is None:
@@ -85,7 +85,7 @@ class Expected:
 
 
 def parse_expected(text: str) -> Expected:
-    """Read ``expect_error``.
+    """Parse ``expect_error``.
 
     Raises:
         RequestError: There is no such error.
@@ -114,16 +114,16 @@ class Case:
     """One ``[[launch]]`` of a spec.
 
     Attributes:
-        name: Unique in the spec.
-        line: Where it begins.
-        request: The launch; ``None`` where there can be none, and then ``skip`` or ``refused`` is
+        name: The name, unique in the spec.
+        line: The line of the table.
+        request: The launch; ``None`` without an image, and then ``skip`` or ``refused`` is
             set.
         context: The context to launch in.
-        timeout: Seconds.
-        requires: What a device must be.
-        expected: The error it is to end with; ``None``: it is to come back, and hold.
-        skip: Why it is not to run at all.
-        refused: The image is none, as was seen when it was read.
+        timeout: The time limit in seconds.
+        requires: The requirements on a device.
+        expected: The expected error; ``None`` if the case is expected to pass.
+        skip: The reason to skip the case.
+        refused: The error of reading the image.
     """
 
     name: str
@@ -138,19 +138,19 @@ class Case:
 
     @property
     def poisons(self) -> bool:
-        """Whether its worker will have to be replaced, as far as can be told."""
+        """Whether the case's worker will probably have to be replaced."""
         harmless = {"CheckFailed", "RequestError", "ImageRefused"}
         return self.expected is not None and self.expected.text not in harmless
 
     def unmet(self, driver: DriverName, device: DeviceInfo) -> str | None:
-        """What the device lacks, as the reason to skip the case there."""
+        """Return the first unmet requirement, as the reason to skip the case on the device."""
         lacking = [each.text for each in self.requires if not each.met_by(driver, device)]
         return f"requires {', '.join(lacking)}" if lacking else None
 
     def judge(
         self, result: LaunchResult | None, error: CudarunError | None
     ) -> tuple[Verdict, str | None, ExitCode]:
-        """Whether what came of it is what should have, why not, and what that counts for."""
+        """Return the verdict, its reason, and the resulting exit code."""
         if error is None and result is not None and not result.passed:
             from cudarun.errors import CheckFailed
 

@@ -1,7 +1,7 @@
-"""Many launches: every case on every device, a worker per device that is replaced after a fault.
+"""Many launches: every case on every device, with workers that are replaced after a fault.
 
-The cases of a device are a generator that hands tasks to its workers and is sent their outcomes.
-One loop waits for all devices at once, so that they work side by side and none waits for another.
+The cases of a device are a generator that submits tasks to its workers and receives their outcomes.
+One loop waits for all devices, so that they work concurrently and none waits for another.
 """
 
 from __future__ import annotations
@@ -34,21 +34,21 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 _SPARES = 3
-"""Workers that stand by on a device where one was lost, once a case takes long: faults come in
+"""The number of spare workers on a device after a loss, once a case takes long: faults come in
 clusters, and drivers initialize one after the other, which takes 0.3 s."""
 _LONG = 0.3
-"""Seconds after which a case takes long, so that nothing is lost by what is done beside it."""
+"""The seconds after which a case takes long, so that starting spares does not delay it."""
 
 _Place = WorkerSpec["Session"]
-"""A device and a context: what a worker is made for."""
+"""A device and a context: the specification of a worker."""
 
 
 @contextmanager
 def device_runs(target: Target) -> Iterator[list[DeviceRun]]:
-    """Yield the runs of a spec, one for each device, whose workers initialize from now on.
+    """Yield the runs of a spec, one per device, whose workers initialize immediately.
 
     Raises:
-        NoDevice: ``all`` was asked for and there is none.
+        NoDevice: ``all`` was requested and there is no device.
     """
     with WorkerPool() as pool:
         yield [DeviceRun(pool, devices, target) for devices in one_by_one(pool, target)]
@@ -68,12 +68,12 @@ def run_spec(
 
     Args:
         origin: The name of the spec.
-        cases: In order.
-        runs: From `device_runs`.
-        fail_fast: Start no case once one has failed.
-        display: Shows what the workers are doing.
-        on_case: Called with each case as soon as it is settled.
-        keep: Whether the report has each case's result, for which there may be no memory where
+        cases: The cases, in order.
+        runs: The result of `device_runs`.
+        fail_fast: Stop after the first failing case.
+        display: The progress display.
+        on_case: Called with each completed case.
+        keep: Include each case's result in the report, which may need too much memory if
             there are very many.
     """
     started = time.monotonic()
@@ -127,18 +127,18 @@ def _report(
 class DeviceRun:
     """The cases of a spec on one device, and its workers.
 
-    For each place (the device, a context of it, the reference device) at most one worker is at
-    work. One that faulted, died or timed out is never used again.
+    For each place (the device, a context of it, the reference device) at most one worker is
+    busy. A worker that faulted, died or timed out is never reused.
 
     Args:
-        pool: The pool of the workers; the first initializes from now on.
+        pool: The pool of the workers; the first one initializes immediately.
         devices: The device.
-        target: Its context and time limit are those of cases that name no other.
+        target: The context and time limit of cases without their own.
 
     Attributes:
         pool: As given.
         label: The device's name in messages.
-        progress: The case at work and its worker's progress; ``None`` while there is none.
+        progress: The running case and its worker's progress; ``None`` between cases.
     """
 
     def __init__(self, pool: WorkerPool, devices: Devices, target: Target) -> None:
@@ -150,12 +150,12 @@ class DeviceRun:
         self._at_work: dict[_Place, WorkerProcess[Session]] = {}
         self._ready: dict[_Place, Outcome[DeviceInfo]] = {}
         self._losses = 0  # workers that had to be replaced
-        self._began = 0.0  # the case
-        self._next: _Place | None = None  # where the case after it needs a worker
+        self._began = 0.0  # of the case
+        self._next: _Place | None = None  # the place of the next case
         pool.reserve(self._place(devices, target.context))
 
     def meanwhile(self) -> None:
-        """Have workers stand by while a case takes long; called several times a second."""
+        """Start spare workers while a case takes long; called several times a second."""
         is_long = time.monotonic() - self._began > _LONG
         if is_long and self._losses and self._next is not None:
             self.pool.reserve(self._next, _SPARES)
@@ -166,15 +166,15 @@ class DeviceRun:
         settled: Callable[[CaseReport], None],
         stopped: Callable[[], bool],
     ) -> Steps[None]:
-        """Settle every case.
+        """Run every case.
 
         Args:
-            cases: In order.
+            cases: The cases, in order.
             settled: Called with each case's report.
-            stopped: Whether no further case is to start.
+            stopped: Returns whether to stop.
         """
         fatal = [index for index, case in enumerate(cases[:-1]) if case.poisons]
-        last_fatal = max(fatal, default=-1)  # of the cases that the spec expects to end a worker
+        last_fatal = max(fatal, default=-1)  # the last case that is expected to end its worker
         surprises = 0  # workers lost to other cases
         for index, case in enumerate(cases):
             where = f"on {self.label}, case {index + 1} of {len(cases)}: {case.name}"
@@ -185,8 +185,8 @@ class DeviceRun:
                 settled(report("skipped", "not run: an earlier case failed (--fail-fast)"))
             else:
                 losses, others = self._losses, len(cases) - index - 1
-                # A spare is of use where the spec says so, and where things going on as before
-                # would cost a worker.
+                # A spare is useful where a case is expected to end its worker, and where the losses
+                # so far predict another one.
                 spare = index <= last_fatal or index + 1 <= surprises * others
                 settled((yield from self._case(case, where, spare=spare, is_last=not others)))
                 surprises += self._losses > losses and not case.poisons
@@ -196,12 +196,12 @@ class DeviceRun:
         self._at_work.clear()
 
     def _case(self, case: Case, where: str, *, spare: bool, is_last: bool) -> Steps[CaseReport]:
-        """Run one case, the reference first where it has one."""
+        """Run one case, after the reference if it has one."""
         if case.request is None:
             return _judged(case, self.label, None, case.refused, 0.0, "")
         place = self._place(self._devices, case.context)
         timeout = case.timeout or self._target.timeout
-        if spare:  # beside the one that is, or is to be, at work
+        if spare:  # in addition to the one that is busy or about to be
             self.pool.reserve(place, 1 if place in self._at_work else 2)
         ready = yield from self._prepare(place, where, timeout)
         if ready.value is None:
@@ -236,16 +236,16 @@ class DeviceRun:
         return _judged(case, self.label, outcome.value, outcome.error, seconds, outcome.output)
 
     def _place(self, devices: Devices, context: ContextOptions) -> _Place:
-        # Their output is the case's, never the terminal's.
+        # Their output belongs to the case, not to the terminal.
         target = replace(self._target, devices=devices, context=context, capture=True)
         return session_spec(devices, target, prefetch)
 
     def _prepare(
         self, place: _Place, where: str, timeout: float | None
     ) -> Steps[Outcome[DeviceInfo]]:
-        """Have a worker whose driver is initialized; the outcome describes its device.
+        """Prepare a worker with an initialized driver; the outcome describes its device.
 
-        A driver or device that is not there stays so: it is asked for once.
+        A driver or device that does not exist is queried only once.
         """
         if place not in self._ready:
             worker = self._at_work[place] = self.pool.acquire(place)
@@ -264,7 +264,7 @@ class DeviceRun:
         self.progress = where, self._at_work[place].page
 
     def _ask(self, place: _Place, job: Job[T], timeout: float | None) -> Steps[Outcome[T]]:
-        """Have the worker that is ready at ``place`` do a job on its one device."""
+        """Run a job on the one device of the worker that is ready at ``place``."""
         worker = self._at_work[place]
         worker.submit(JobTask(job, reuse=True), timeout)
         outcome: Outcome[JobOutcome[T]] = yield worker
@@ -285,8 +285,8 @@ class DeviceRun:
 
 
 def _describe(session: Session) -> DeviceInfo:
-    """In the worker: describe its device."""
-    session.prefetched()  # so that no case's time has imports in it
+    """Describe the worker's device, in the worker."""
+    session.prefetched()  # so that no case's time includes imports
     [device] = session.devices
     return describe(session.driver, device)
 

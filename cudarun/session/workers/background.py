@@ -1,4 +1,4 @@
-"""A function in a thread of its own, its result fetched when it is needed."""
+"""A function in a separate thread, whose result is fetched when it is needed."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ T = TypeVar("T")
 
 
 class Background(Generic[T]):
-    """Start ``function`` at once; `result` waits for it and raises what it raised."""
+    """A function that starts immediately; `result` waits for it and raises its exceptions."""
 
     def __init__(self, function: Callable[[], T]) -> None:
         self._function = function
         self._error: BaseException | None = None
-        # Daemonic: when the driver fails first, nobody waits for what was being prepared.
+        # Daemonic: when the driver fails first, the preparation is abandoned.
         self._thread = threading.Thread(target=self._run, daemon=True)
         self._thread.start()
 
@@ -29,5 +29,5 @@ class Background(Generic[T]):
     def _run(self) -> None:
         try:
             self._value = self._function()
-        except BaseException as error:  # kept for the thread that asks for the result
+        except BaseException as error:  # for the thread that calls `result`
             self._error = error

@@ -85,18 +85,18 @@ def session_spec(
 
 
 class DeviceWorkers:
-    """Workers that initialize their drivers from the moment this is made.
+    """Workers that start to initialize their drivers when this is created.
 
     Args:
-        pool: The pool that they are of.
-        target: Which devices, in how many workers.
-        prefetch: Called in each worker beside the driver's initialization: imports of what the
+        pool: The workers' pool.
+        target: The devices, and the number of workers.
+        prefetch: Called in each worker during the driver's initialization: imports that the
             work will need.
-        display: Shows what they are doing.
+        display: The progress display.
 
     Raises:
-        RequestError: ``--together`` with devices of two drivers, which no one process can serve.
-        NoDevice: ``all`` was asked for and there is none.
+        RequestError: ``--together`` with devices of two drivers, which one process cannot serve.
+        NoDevice: ``all`` was requested and there is no device.
     """
 
     def __init__(
@@ -135,9 +135,9 @@ class DeviceWorkers:
         """Run a job on each device; return the answers in the order the devices were named.
 
         Args:
-            job: What each worker does.
+            job: The job of each worker.
             meanwhile: Called in this process while the workers run.
-            last: There is no other job for them.
+            last: This is the workers' last job.
         """
         for worker in self._workers:
             worker.submit(JobTask(job), self._target.timeout)
@@ -154,7 +154,7 @@ class DeviceWorkers:
         return answers
 
     def replace(self) -> None:
-        """End the workers, which may do no more work, and start others."""
+        """End the workers, which may be unusable, and start others."""
         for worker in self._workers:
             self._pool.discard(worker)
         self._workers = [self._pool.acquire(spec) for spec in self._specs]
@@ -163,7 +163,7 @@ class DeviceWorkers:
         """Leave out devices that were guessed to exist and do not.
 
         Raises:
-            NoDevice: ``all`` was asked for and there is none.
+            NoDevice: ``all`` was requested and there is no device.
         """
         if self._target.together:
             return answers
@@ -172,7 +172,7 @@ class DeviceWorkers:
 
 
 def label_of(devices: Sequence[Selector]) -> str:
-    """Return what messages call a worker's devices."""
+    """Return the name of a worker's devices in messages."""
     return ",".join(map(str, devices))
 
 
@@ -180,13 +180,13 @@ def one_by_one(pool: WorkerPool, target: Target, *, guess: bool = False) -> list
     """Return a group for each device.
 
     Args:
-        pool: For a worker that counts them.
+        pool: The pool for a worker that counts the devices.
         target: The devices.
         guess: Take ``all`` to be as many GPUs as there seem to be. Otherwise a worker counts them,
             which takes the driver 0.1 s and more for each.
 
     Raises:
-        NoDevice: ``all`` was asked for and there is none.
+        NoDevice: ``all`` was requested and there is no device.
     """
     groups: list[Devices] = []
     for selector in target.devices:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 from cudarun.errors import CudarunError, DeviceFailed, OutOfTime
 from cudarun.records import dataclass
 
-if TYPE_CHECKING:  # only a worker has these
+if TYPE_CHECKING:  # only a worker needs these
     from cudarun.session.driver.devices import Device
     from cudarun.session.workers.session import Session
 
@@ -25,7 +25,7 @@ class Job(ABC, Generic[T]):
     session: Session
 
     def begin(self, session: Session) -> None:
-        """Do what all devices share, such as loading; no context need exist yet."""
+        """Do the work that all devices share, such as loading; no context need exist yet."""
         self.session = session
 
     @abstractmethod
@@ -63,8 +63,8 @@ class JobTask(Generic[T]):
 
     Attributes:
         job: The job.
-        reuse: Give back afterwards what the job took, so that the worker can take another. A worker
-            that ends does not need to: process exit is faster.
+        reuse: Release the job's resources afterwards, so that the worker can take another job. A
+            worker that ends does not need to: process exit is faster.
     """
 
     job: Job[T]
@@ -77,7 +77,7 @@ class JobTask(Generic[T]):
         try:
             self.job.begin(session)
             outcomes = tuple(self._on_each(session))
-        except OutOfTime:  # of the worker, which is at its end
+        except OutOfTime:  # of the worker, which is about to be killed
             raise
         except CudarunError as caught:
             alone = session.devices[0].label if len(session.devices) == 1 else None
@@ -102,7 +102,7 @@ class JobTask(Generic[T]):
             session.progress.start_phase()
             try:
                 yield DeviceOutcome(device.label, self.job.on(device), None)
-            except OutOfTime as late:  # and so are the devices after this one
+            except OutOfTime as late:  # so do the devices after this one
                 raise late.at(device=device.label) from None
             except CudarunError as caught:
                 faulted = device.label if is_fault(caught) else None

@@ -1,7 +1,7 @@
-"""A page of memory that a worker shares with its parent: what it is doing, and since when.
+"""A page of memory that a worker shares with its parent: its current step and its phase's start.
 
-Nothing waits for anything: a text that is read while it is written shows garbled for a moment. Only
-what a fork needs is imported here.
+There is no locking: a text that is read while it is written is garbled for a moment. Only the
+imports that a fork needs are made here.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class Page:
 
     @property
     def phase_start(self) -> float | None:
-        """When the phase started, in seconds of `time.monotonic`; ``None`` before the first."""
+        """The start of the phase, in seconds of `time.monotonic`; ``None`` before the first."""
         return _HEADER.unpack_from(self._memory)[0] or None
 
     def write(self, text: str, done: float) -> None:

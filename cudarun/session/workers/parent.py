@@ -1,12 +1,12 @@
-"""The parent's half of a worker process: hand it tasks, keep its time limit, collect its answers.
+"""The parent's half of a worker process: submit tasks, enforce the time limit, collect answers.
 
-A kernel fault poisons its whole process, a hung kernel ends only with its process, and a malformed
-image can crash the driver. So the parent never calls a driver: it turns whatever becomes of a
-worker into a value or an exception.
+A kernel fault poisons its process, a hung kernel ends only with its process, and a malformed image
+can crash the driver. So the parent never calls a driver, and turns every outcome of a worker into a
+value or an exception.
 
-A worker starts to initialize as soon as it is forked, while the parent is still reading what the
-user wants of it: of a launch that takes 0.3 s, initializing the driver is the larger part. The
-parent must have only one thread at that moment.
+A worker starts to initialize as soon as it is forked, while the parent is parsing the request:
+initializing the driver is most of a launch of 0.3 s. The parent must have only one thread at that
+moment.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ T = TypeVar("T")
 _CHUNK = 1 << 20
 
 GRACE = 3.0
-"""Seconds that a worker past its limit has to report where its kernel stands."""
+"""The seconds for a worker past its limit to report the thread states of its kernel."""
 
 STARTUP_LIMIT = 300.0
 """Seconds for a process to start and initialize its driver, where there is a time limit at all.
@@ -85,11 +85,11 @@ class Outcome(Generic[T]):
 
 
 class WorkerProcess(Generic[S]):
-    """A supervised worker process: its state, made once, and tasks done one after the other.
+    """A supervised worker process: a state, created once, and tasks that run one after the other.
 
     Args:
         spec: The worker to start.
-        preforked: A process that waits for this already.
+        preforked: A waiting process to use.
 
     Attributes:
         spec: As given.
@@ -104,7 +104,7 @@ class WorkerProcess(Generic[S]):
         self._grace_end: float | None = None
         self._retired = False
         self._status: int | None = None
-        self._shown = 0  # bytes of stdout that outcomes have had
+        self._shown = 0  # bytes of stdout that were already part of outcomes
         self._stdout: BinaryIO | None = None
         start = Start(
             spec.initialize, spec.label, spec.capture, spec.verbose, started=time.monotonic()
@@ -159,12 +159,12 @@ class WorkerProcess(Generic[S]):
         self._send(task)
 
     def _send(self, message: object) -> None:
-        with suppress(BrokenPipeError):  # it is dead, and `outcome` will report of what
+        with suppress(BrokenPipeError):  # it has died, and `outcome` will report the reason
             send(self._tasks, message)
 
     @property
     def seconds_left(self) -> float | None:
-        """Seconds until the time limit; ``None`` where there is none."""
+        """Return the seconds until the time limit; ``None`` without one."""
         if self._limit is None:
             return None
         if self._grace_end is not None:
@@ -177,11 +177,11 @@ class WorkerProcess(Generic[S]):
 
     @property
     def patience(self) -> float | None:
-        """Seconds in which the time limit cannot pass; ``None``: it never does."""
+        """Return the seconds in which the time limit cannot pass; ``None`` if it never does."""
         left = self.seconds_left
         if left is None or self._limit is None or self._grace_end is not None:
             return left
-        # Before the phase has started, the limit may still be nearer than it seems.
+        # The limit may be nearer than it seems until the phase has started.
         return left if self.page.phase_start is not None else min(left, self._limit)
 
     def fileno(self) -> int:
@@ -195,10 +195,10 @@ class WorkerProcess(Generic[S]):
         return not chunk or self._length() == len(self._received) - HEADER.size
 
     def give_up(self) -> bool:
-        """End the process, whose time limit has passed; first ask it where its kernel stands.
+        """End the process at its time limit, after asking it for its kernel's thread states.
 
         Returns:
-            Whether it is settled now. Nobody waits for its end, which takes a driver a while.
+            Whether it is settled now. Its end is not awaited, which takes a driver a while.
         """
         may_answer = self._grace_end is None and self._status is None and _hears(self.pid, OVERDUE)
         self._grace_end = time.monotonic() + GRACE
@@ -210,7 +210,7 @@ class WorkerProcess(Generic[S]):
 
     def kill(self) -> None:
         """End the process, however busy it is; it stays a zombie until it is reaped."""
-        if self._status is None:  # once reaped, the number may be another process's
+        if self._status is None:  # once reaped, the process ID may be another process's
             os.kill(self.pid, signal.SIGKILL)
 
     def retire(self) -> None:
@@ -225,7 +225,7 @@ class WorkerProcess(Generic[S]):
             self._stdout.close()
 
     def has_ended(self) -> bool:
-        """Return whether the process is over; if so, nothing is left of it, not even a zombie."""
+        """Return whether the process has ended; if so, it has been reaped."""
         if self._status is None:
             pid, status = os.waitpid(self.pid, os.WNOHANG)
             if pid:
@@ -242,7 +242,7 @@ class WorkerProcess(Generic[S]):
         return Outcome(*answer, self._output())
 
     def _out_of_time(self, reported: CudarunError | None) -> OutOfTime:
-        """Return the error, with what the worker could report of where its kernel stands."""
+        """Return the error, with the thread states that the worker could report."""
         if self.page.phase_start is None:
             return OutOfTime(
                 f"the driver was not initialized within {STARTUP_LIMIT:g} s; the worker was killed",
@@ -278,7 +278,7 @@ class WorkerProcess(Generic[S]):
         return self._status
 
     def _output(self) -> str:
-        """Return what was written on stdout since the last time."""
+        """Return the output on stdout since the last call."""
         if self._stdout is None:
             return ""
         # The file's offset is shared with the child, which must go on writing at its end.

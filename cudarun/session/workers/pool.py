@@ -1,4 +1,4 @@
-"""The pool of worker processes: where each is started, reused, replaced and ended."""
+"""The pool of worker processes, which starts, reuses, replaces and ends them."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ DISPLAY_INTERVAL = 0.2
 """Seconds between two updates of the progress display."""
 
 Steps = Generator[WorkerProcess[Any], Outcome[Any], T]
-"""A sequence of tasks: yields the worker that was given one, is sent the outcome."""
+"""A sequence of tasks: yields the worker of a submitted task, is sent the outcome."""
 
 
 class WorkerPool:
-    """Worker processes, none of which outlives the pool's context.
+    """Worker processes, all of which end with the pool's context.
 
-    A worker that stands by (`reserve`, `release`) initializes meanwhile and is what `acquire` hands
-    out. Ending a process that has a GPU takes a while, so nobody waits for that before the end.
+    An idle worker (`reserve`, `release`) initializes meanwhile, and `acquire` returns it. The end
+    of a process with a GPU takes a while, so it is not awaited before the pool's end.
     """
 
     def __init__(self) -> None:
@@ -47,7 +47,7 @@ class WorkerPool:
         error: BaseException | None = None,
         where: TracebackType | None = None,
     ) -> None:
-        """Leave no process behind."""
+        """End all processes."""
         workers = [*self._at_work, *self._ending]
         for standing_by in self._standing_by.values():
             workers += standing_by
@@ -57,11 +57,11 @@ class WorkerPool:
             worker.__exit__()
 
     def acquire(self, spec: WorkerSpec[S], preforked: Preforked | None = None) -> WorkerProcess[S]:
-        """Return a worker of the spec: one that stands by and is alive, or a new one.
+        """Return a worker of the spec: an idle one that is alive, or a new one.
 
         Args:
             spec: The worker.
-            preforked: A process to make a new one of.
+            preforked: A process to use for a new one.
         """
         standing_by = self._standing_by.get(spec, deque())
         while standing_by:
@@ -75,19 +75,19 @@ class WorkerPool:
         return worker
 
     def reserve(self, spec: WorkerSpec[Any], count: int = 1) -> None:
-        """Have so many workers of the spec stand by."""
+        """Keep ``count`` idle workers of the spec ready."""
         self._ending = [worker for worker in self._ending if not worker.has_ended()]
         standing_by = self._standing_by.setdefault(spec, deque())
         while len(standing_by) < count:
             standing_by.append(WorkerProcess(spec))
 
     def release(self, worker: WorkerProcess[Any]) -> None:
-        """Have a worker stand by again."""
+        """Make a worker idle again."""
         self._at_work.remove(worker)
         self._standing_by.setdefault(worker.spec, deque()).append(worker)
 
     def discard(self, worker: WorkerProcess[Any]) -> None:
-        """End a worker that can do no more work, or gets none."""
+        """End a worker that is unusable or no longer needed."""
         self._at_work.remove(worker)
         worker.retire()
         self._ending.append(worker)
@@ -99,13 +99,13 @@ class WorkerPool:
         timeout: float | None = None,
         display: ProgressDisplay | None = None,
     ) -> Outcome[T]:
-        """Have a worker of its own do one task.
+        """Run one task in a separate worker.
 
         Args:
             spec: The worker.
-            task: Called with its state.
-            timeout: Seconds for the task.
-            display: Shows its progress.
+            task: Called with the worker's state.
+            timeout: The time limit in seconds.
+            display: The progress display.
         """
         worker = self.acquire(spec)
         worker.submit(task, timeout)
@@ -123,12 +123,12 @@ class WorkerPool:
 
         Args:
             workers: All of them at work.
-            display: Shows their progress.
-            discard: They get no other task, so each is ended as soon as it has answered: taking a
+            display: The progress display.
+            discard: They get no other task, so each is ended as soon as it has answered: shutting a
                 driver down takes 0.1 s.
 
         Raises:
-            KeyboardInterrupt: Ctrl-C. The workers are still there; the pool ends them.
+            KeyboardInterrupt: Ctrl-C. The pool ends the workers.
         """
         outcomes: dict[WorkerProcess[Any], Outcome[Any]] = {}
         shown = [(worker.spec.label, worker.page) for worker in workers]
@@ -166,16 +166,16 @@ class WorkerPool:
 def call_in_worker(
     task: Callable[[None], T], timeout: float | None = None, *, capture: bool = True
 ) -> Outcome[T]:
-    """Have a process of its own do one task, which needs no state.
+    """Run one task, which needs no state, in a separate process.
 
     Args:
-        task: What may crash or hang.
-        timeout: Seconds for the task.
-        capture: Keep what it writes on stdout.
+        task: A function that may crash or hang.
+        timeout: The time limit in seconds.
+        capture: Capture stdout.
     """
     with WorkerPool() as pool:
         return pool.call(WorkerSpec(_no_state, capture=capture), task, timeout)
 
 
 def _no_state(_: object) -> None:
-    """Tasks that stand alone need none."""
+    """Create the empty state of standalone tasks."""

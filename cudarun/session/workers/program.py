@@ -1,4 +1,4 @@
-"""Programs that are not ours, such as compute-sanitizer, in supervised processes."""
+"""External programs, such as compute-sanitizer, in supervised processes."""
 
 from __future__ import annotations
 
@@ -51,12 +51,12 @@ class Program:
     def wait(
         self, timeout: float | None, phase_start: Callable[[], float | None] | None = None
     ) -> int | None:
-        """Wait for its end; return its status, ``None`` where it was killed at its limit.
+        """Wait for the program's end; return its status, ``None`` if it was killed at its limit.
 
         Args:
-            timeout: Seconds that it may take; ``None``: unlimited.
-            phase_start: When the phase began that the limit is for, ``None`` before the first; by
-                default the limit is for all its time.
+            timeout: The time limit in seconds; ``None`` for none.
+            phase_start: Returns the start of the limited phase, ``None`` before the first; by
+                default the limit applies to the whole run.
         """
         while True:
             start = phase_start() if phase_start else self._started
@@ -73,7 +73,7 @@ class Program:
                 return None
 
     def end(self) -> None:
-        """Kill the program and what it has started."""
+        """Kill the program and its process group."""
         with suppress(ProcessLookupError):
             os.killpg(self._process.pid, signal.SIGKILL)
         self._process.wait()

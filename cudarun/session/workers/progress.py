@@ -1,4 +1,4 @@
-"""A worker's report of what it is doing, which its parent displays when something takes long."""
+"""A worker's progress report, which its parent displays when the work takes long."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Progress:
         self._logged = ""
 
     def say(self, what: str, done: float = 0.0) -> None:
-        """Report a step, and which part of it is done (0 to 1; 0 also: unknown)."""
+        """Report a step, and its completed part (0 to 1; 0 also means unknown)."""
         if self._verbose and what != self._logged:
             self._logged = what
             seconds = time.monotonic() - self._started
@@ -49,14 +49,14 @@ class Progress:
 
 
 class Reported(Protocol):
-    """A worker's progress, as its parent reads it."""
+    """A worker's progress as its parent reads it."""
 
     def read(self) -> tuple[str, float]:
-        """Return the step, and which part of it is done (0 to 1)."""
+        """Return the step, and its completed part (0 to 1)."""
 
 
 class ProgressDisplay(Protocol):
-    """A display of what workers are doing."""
+    """A display of the progress of workers."""
 
     def update(self, workers: Sequence[tuple[str, Reported]]) -> None:
         """Display the progress of workers, each with its name; called several times a second."""
@@ -69,7 +69,7 @@ class ProgressDisplay(Protocol):
 def displayed(
     display: ProgressDisplay | None, workers: Sequence[tuple[str, Reported]]
 ) -> Iterator[Callable[[], object] | None]:
-    """Display workers' progress: yield what to call meanwhile, ``None`` without a display."""
+    """Display workers' progress: yield a function to call meanwhile, ``None`` without a display."""
     if display is None:
         yield None
         return

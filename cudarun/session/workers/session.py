@@ -1,4 +1,4 @@
-"""A session: one initialised driver and the devices that a request chose, inside a worker."""
+"""A session: an initialized driver and the chosen devices, in a worker."""
 
 from __future__ import annotations
 
@@ -17,22 +17,22 @@ from cudarun.session.workers.progress import Progress
 
 
 class Session:
-    """The driver, initialised.
+    """A session: an initialized driver and the chosen devices.
 
     Args:
-        target: The contexts to work in, and how. That of a single device is made at once; where
-            there are several, a library can be loaded before any context exists.
+        target: The contexts to work in. That of a single device is created at once; with several
+            devices, a library can be loaded before any context exists.
         selectors: The devices to work on, all of one driver.
-        prefetch: Called in a thread: cuInit and the first context take 0.2 s in which the
+        prefetch: Called in a thread, because cuInit and the first context take 0.2 s in which the
             interpreter is free to import.
-        progress: Where to say what is being done.
+        progress: The progress report.
 
     Attributes:
-        prefetched: Waits for ``prefetch``; to be called before what it imports is used.
+        prefetched: Waits for ``prefetch``; must be called before its imports are used.
 
     Raises:
-        NoDevice: No driver, no device, or not the one asked for.
-        DeviceFailed: The context could not be made.
+        NoDevice: No driver, no device, or not the requested one.
+        DeviceFailed: The context could not be created.
     """
 
     def __init__(
@@ -51,7 +51,7 @@ class Session:
         name = driver_of(selectors)
         chosen = by_index(selectors) if target.narrow else None
         shown = narrow(chosen) if chosen else None
-        if name == "cuda" and not target.trace:  # which is to show how long cuInit takes
+        if name == "cuda" and not target.trace:  # a trace shows the time of cuInit
             plain = target.context.kind == "primary" and not target.context.flags
             wake(context=plain and shown is not None and len(shown.indices) == 1)
         self.prefetched = Background(prefetch or (lambda: None)).result
@@ -63,13 +63,13 @@ class Session:
             self.enter(self.devices[0])
 
     def _initialise(self, shown: Shown | None) -> Shown | None:
-        """Initialise the driver; what it was shown, ``None`` where that is all."""
+        """Initialize the driver; return the visible devices, ``None`` if all are visible."""
         try:
             self.driver.cuInit(0)
         except NoDevice as error:
             if shown is None or error.cuda is None:
                 raise
-            # Not one of the chosen is there. Which are, it can say when it is shown all.
+            # None of the chosen devices exists. The error lists those that do, once visible.
             shown.widen()
             self.driver.cuInit(0)
             return None
@@ -83,17 +83,17 @@ class Session:
             self._entered = device
 
     def owns(self, give_back: Callable[[], object]) -> None:
-        """Remember how to give something back that a task took."""
+        """Register the release of a resource that a task acquired."""
         self._owned.append(give_back)
 
     def release(self) -> bool:
-        """Give back what tasks took, so that a worker can go on to the next.
+        """Release the resources of tasks, so that a worker can go on to the next.
 
-        A worker that ends does not ask for this: process exit is faster.
+        A worker that ends does not need this: process exit is faster.
 
         Returns:
-            Whether all is well: after a fault nothing can be given back, and only a new process
-            can work on.
+            Whether all is well: after a fault nothing can be released, and only a new process can
+            continue.
         """
         result, *_ = self.driver.attempt("cuCtxSynchronize")
         if result != 0:

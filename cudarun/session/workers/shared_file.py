@@ -1,4 +1,4 @@
-"""A file between processes of one command, gone as soon as they are."""
+"""A file shared by processes of one command, deleted as soon as they end."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import BinaryIO
 
 
 class SharedFile:
-    """A file without a name in ``TMPDIR``: nothing is left of it, however the processes end.
+    """A file without a name in ``TMPDIR``, which disappears however the processes end.
 
     Attributes:
         path: The path under which other processes of this user can open it (proc(5)).
@@ -29,5 +29,5 @@ class SharedFile:
         return self._file.fileno()
 
     def read(self) -> bytes:
-        """Return the contents, whoever wrote them."""
+        """Return the contents, written by any process."""
         return os.pread(self.fileno(), os.fstat(self.fileno()).st_size, 0)

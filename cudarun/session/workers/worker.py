@@ -1,4 +1,4 @@
-"""The worker's half of a worker process: start, then answer one task after the other.
+"""The worker's half of a worker process: start, then answer tasks one after the other.
 
 Messages go through pipes, each its length and then its pickle.
 """
@@ -24,12 +24,12 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 HEADER = struct.Struct("=Q")
-"""The length of a message, which stands before it."""
+"""The length of a message, which precedes it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Start:
-    """The first message to a process: how to make its state, and where its stdout goes.
+    """The first message to a process: the creation of its state, and the target of its stdout.
 
     Attributes:
         initialize: Makes the state; tasks get what it returns.
@@ -48,7 +48,7 @@ class Start:
 
 @dataclass(frozen=True, slots=True)
 class Channel:
-    """What a worker shares with its parent.
+    """The connection of a worker with its parent.
 
     Attributes:
         tasks: The descriptor that tasks are read from.
@@ -70,14 +70,14 @@ def serve(channel: Channel, prepare: Callable[[], object] | Start) -> NoReturn:
 
     Args:
         channel: The connection to the parent.
-        prepare: How to start, or what to do until the parent sends that.
+        prepare: The start, or a function to call until the parent sends it.
 
     It leaves by `os._exit`: process exit tears a driver down faster than the driver's own calls,
     and the parent's buffers and handlers are not the child's.
     """
     try:
-        gc.disable()  # nothing that is imported is garbage; to look for it takes 7 % of the time
-        signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent gets Ctrl-C and kills us
+        gc.disable()  # nothing that is imported is garbage; collecting takes 7 % of the time
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent handles Ctrl-C and kills it
         for number in (signal.SIGTERM, signal.SIGHUP):
             if callable(signal.getsignal(number)):  # the parent's handler
                 signal.signal(number, signal.SIG_DFL)
@@ -90,7 +90,7 @@ def serve(channel: Channel, prepare: Callable[[], object] | Start) -> NoReturn:
         if isinstance(prepare, Start):
             start = prepare
         else:
-            attempt(prepare)  # an error here comes again when the work needs what is missing
+            attempt(prepare)  # an error here is raised again when the work needs the import
             start = receive(stream)
         if start is None:  # the parent needs no worker
             os._exit(0)
@@ -122,7 +122,7 @@ def attempt(function: Callable[[], T]) -> tuple[T | None, CudarunError | None]:
         return function(), None
     except CudarunError as error:
         return None, error
-    except Exception as error:  # a bug of ours: the parent shows the traceback, exit code 7
+    except Exception as error:  # a bug in cudarun: the parent shows the traceback, exit code 7
         import traceback
 
         name = type(error).__name__
@@ -140,7 +140,7 @@ def send(pipe: int, message: object) -> None:
 
 
 def receive(stream: BinaryIO) -> Any:
-    """Read a message; ``None`` where the other end was closed before it was complete."""
+    """Read a message; ``None`` if the other end was closed before it was complete."""
     header = stream.read(HEADER.size)
     if len(header) < HEADER.size:
         return None
@@ -155,16 +155,16 @@ def receive(stream: BinaryIO) -> Any:
 
 def die_with(parent: int) -> None:
     """Have the operating system end this process when the parent dies, however (prctl(2))."""
-    import ctypes  # the parent must not pay for it
+    import ctypes  # imported only in the worker
 
     pr_set_pdeathsig = 1
     ctypes.CDLL(None).prctl(pr_set_pdeathsig, signal.SIGKILL, 0, 0, 0)
-    if os.getppid() != parent:  # it died before the request was in place
+    if os.getppid() != parent:  # it died before the request took effect
         os._exit(1)
 
 
 def _flush_c_streams() -> None:
-    """Write out what the driver's printf left in C's stdout buffer; `os._exit` would drop it."""
+    """Flush the driver's printf output in C's stdout buffer, which `os._exit` would drop."""
     import ctypes
 
     ctypes.CDLL(None).fflush(None)

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from typing import TypedDict, Unpack
 
     class ErrorContext(TypedDict, total=False):
-        """Where an error happened. The keys are fields of the errors in JSON documents."""
+        """The location of an error. The keys are fields of the errors in JSON documents."""
 
         file: str | None
         kernel: str | None

@@ -106,7 +106,7 @@ class Option(click.Option):
 
     @property
     def goes_with_spec(self) -> bool:
-        """Whether it is allowed with ``--spec``."""
+        """True if it is allowed with ``--spec``."""
         return self.scope in (Scope.RUN, Scope.DEFAULT)
 
 

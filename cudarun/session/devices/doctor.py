@@ -136,7 +136,7 @@ def device_nodes(machine: Machine) -> DoctorFinding:
 
 
 def visible_devices(listed: str | None, nodes: int) -> DoctorFinding:
-    """What ``CUDA_VISIBLE_DEVICES`` leaves to be seen.
+    """Check the GPUs that ``CUDA_VISIBLE_DEVICES`` makes visible.
 
     Args:
         listed: The value; ``None`` if it is not set.
@@ -204,7 +204,7 @@ def toolkit_part(
     driver: Version | None,
     installed: Version | None,
 ) -> DoctorFinding:
-    """Whether a part of the toolkit is there, and no newer than the driver.
+    """Check that a part of the toolkit is installed, and no newer than the driver.
 
     Args:
         name: The part's name.

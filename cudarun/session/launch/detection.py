@@ -69,7 +69,7 @@ def watching(driver: Driver, watch: Watch) -> Iterator[Seen]:
 def watched(
     watch: Watch, seen: Seen, specs: Sequence[BufferSpec], addresses: Mapping[str, int]
 ) -> DetectorReport | None:
-    """The report on a launch, with its buffers by name; ``None`` where nobody watched.
+    """Return the report of the detectors, with buffers by name; ``None`` without detectors.
 
     Args:
         watch: The requested detectors.

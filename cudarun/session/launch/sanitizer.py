@@ -175,7 +175,7 @@ class _Run:
 def _findings(
     log: SanitizerLog, text: str, status: int, kernel: str | None
 ) -> tuple[SanitizerFinding, ...]:
-    """What was found; all that was said, where that is more than could be understood.
+    """Return the findings; the whole log if part of it could not be parsed.
 
     A finding whose frames do not lead to a kernel is attributed to the launched one.
     """

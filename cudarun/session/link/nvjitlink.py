@@ -75,7 +75,7 @@ def link_with_nvjitlink(
 
 
 def _options(request: LinkRequest, target: Architecture) -> Iterator[str]:
-    """Its spelling of the options.
+    """Yield the options in nvJitLink's spelling.
 
     Raises:
         RequestError: nvJitLink does not have an option.

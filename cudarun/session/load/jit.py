@@ -54,7 +54,7 @@ class Logs:
 
     @property
     def is_full(self) -> bool:
-        """Whether the logs may be truncated."""
+        """True if the logs may be truncated."""
         return any(_length(buffer) >= self._size - 1 for buffer in (self._error, self._info))
 
 

@@ -138,7 +138,7 @@ class Case:
 
     @property
     def poisons(self) -> bool:
-        """Whether the case's worker will probably have to be replaced."""
+        """True if the case's worker will probably have to be replaced."""
         harmless = {"CheckFailed", "RequestError", "ImageRefused"}
         return self.expected is not None and self.expected.text not in harmless
 

@@ -1,6 +1,7 @@
 """A launch on a GPU, whole process: ``cudarun`` beside the same work in C, cuda.core and CuPy.
 
-Usage: ``python benchmarks/launch.py [--repeat N] [--elements N] [--image FILE] [--all]``
+Usage: ``python benchmarks/launch.py [--repeat N] [--elements N] [--image FILE] [--all]
+[--beside PROGRAM]``
 
 Every case reads the image, allocates two buffers, copies x and y to the device, launches saxpy,
 waits, copies y back and compares all of it. Beyond that, cudarun starts a worker process, parses
@@ -23,6 +24,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 
 from timing import ROOT, Failed, cudarun_command, interleaved, show
@@ -62,13 +64,22 @@ def compile_c_program(target: Path) -> bool:
     return False
 
 
-def cases(program: Path, image: str, elements: int) -> dict[str, list[str]]:
-    """The command of every case on one GPU that can run here, by name."""
+def cases(program: Path, image: str, elements: int, beside: Sequence[str]) -> dict[str, list[str]]:
+    """Return the command of every case on one GPU that can run here, by name.
+
+    Args:
+        program: The C program.
+        image: The kernel file.
+        elements: How many.
+        beside: Other cudaruns, such as that of the commit before.
+    """
     work = [image, str(elements)]
     found = {
         BASELINE: [os.fspath(program), *work],
-        "cudarun launch": launch(image, elements, "-d", "0"),
+        "cudarun launch": launch(cudarun_command(), image, elements, "-d", "0"),
     }
+    for other in beside:
+        found[f"{other} launch"] = launch([other], image, elements, "-d", "0")
     for package, name, script in [
         ("cuda.core", "cuda.core script", "saxpy_cuda_core.py"),
         ("cupy", "CuPy script", "saxpy_cupy.py"),
@@ -84,15 +95,17 @@ def cases_on_all(program: Path, image: str, elements: int, count: int) -> dict[s
     """The command of every case on all GPUs, by name."""
     return {
         BASELINE: [os.fspath(program), image, str(elements), str(count)],
-        "cudarun -d all": launch(image, elements, "-d", "all"),
-        "cudarun -d all --together": launch(image, elements, "-d", "all", "--together"),
+        "cudarun -d all": launch(cudarun_command(), image, elements, "-d", "all"),
+        "cudarun -d all --together": launch(
+            cudarun_command(), image, elements, "-d", "all", "--together"
+        ),
     }
 
 
-def launch(image: str, elements: int, *where: str) -> list[str]:
-    """The command of a launch by cudarun."""
+def launch(cudarun: Sequence[str], image: str, elements: int, *where: str) -> list[str]:
+    """Return the command of a launch by cudarun."""
     return [
-        *cudarun_command(),
+        *cudarun,
         *("launch", image, *where, "--threads", str(elements), "--block", "256"),
         *("a=f32:2", "x=f32[n]:iota", "y=f32[n]:ones", f"n=i32:{elements}"),
         *("--check", "y == a*x + 1"),
@@ -118,6 +131,10 @@ def main() -> int:
         help="default: samples/saxpy.ptx; or a cubin of saxpy.cu",
     )
     parser.add_argument("--all", action="store_true", help="on every GPU, not on the first")
+    parser.add_argument(
+        "--beside", action="append", default=[], metavar="PROGRAM",
+        help="another cudarun to compare with, such as that of the commit before; repeatable",
+    )  # fmt: skip
     options = parser.parse_args()
 
     visible = gpus()
@@ -132,7 +149,7 @@ def main() -> int:
         work = program, os.path.abspath(options.image), options.elements
         try:
             times = interleaved(
-                cases_on_all(*work, visible) if options.all else cases(*work),
+                cases_on_all(*work, visible) if options.all else cases(*work, options.beside),
                 options.repeat,
                 warmup=2,
             )

@@ -21,10 +21,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from enum import IntEnum
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, ClassVar
 
 if TYPE_CHECKING:
-    from typing import TypedDict, Unpack
+    from typing import Literal, Self, TypedDict, Unpack
 
     class ErrorContext(TypedDict, total=False):
         """The location of an error. The keys are fields of the errors in JSON documents."""
@@ -34,6 +34,22 @@ if TYPE_CHECKING:
         argument: str | None
         device: str | None
         step: str | None
+
+    ErrorKind = Literal[
+        "ArgumentSyntaxError",
+        "CheckFailed",
+        "DeviceFailed",
+        "ImageRefused",
+        "Interrupted",
+        "NoDevice",
+        "OutOfTime",
+        "PtxError",
+        "RequestError",
+        "WorkerDied",
+    ]
+    """The names of errors in JSON and JUnit documents, which are independent of class names."""
+
+    SubjectKind = Literal["place", "case", "option", "origin", "operation", "argument"]
 
 
 class ExitCode(IntEnum):
@@ -50,36 +66,29 @@ class ExitCode(IntEnum):
     INTERRUPTED = 130
 
 
-ErrorKind = Literal[
-    "ArgumentSyntaxError",
-    "CheckFailed",
-    "DeviceFailed",
-    "ImageRefused",
-    "Interrupted",
-    "NoDevice",
-    "OutOfTime",
-    "PtxError",
-    "RequestError",
-    "WorkerDied",
-]
-"""The names of errors in JSON and JUnit documents, which are independent of class names."""
-
-
-SubjectKind = Literal["place", "case", "option", "origin", "operation", "argument"]
-
-
-class Subject(NamedTuple):
+class Subject:
     """A subject of an error.
 
-    Attributes:
+    Args:
         kind: ``place`` is a file and a line in it, ``origin`` an image file.
         name: The name: ``--check``, ``saxpy.ptx``, ``cuMemAlloc``.
         shown: The name as a prefix of the message; empty where the description contains it.
     """
 
-    kind: SubjectKind
-    name: str
-    shown: str
+    __slots__ = ("kind", "name", "shown")
+
+    def __init__(self, kind: SubjectKind, name: str, shown: str) -> None:
+        self.kind = kind
+        self.name = name
+        self.shown = shown
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Subject):
+            return NotImplemented
+        return (self.kind, self.name, self.shown) == (other.kind, other.name, other.shown)
+
+    def __hash__(self) -> int:
+        return hash((self.kind, self.name, self.shown))
 
 
 class CudarunError(Exception):

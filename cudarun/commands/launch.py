@@ -24,12 +24,11 @@ from cudarun.errors import RequestError
 from cudarun.report.renderer import Renderer, finish
 from cudarun.session.driver.selection import Selector
 from cudarun.session.driver.target import ContextOptions, Target
-from cudarun.session.launch.parent import launch, plan, prefetch
-from cudarun.session.workers.devices import DeviceWorkers
-from cudarun.session.workers.pool import WorkerPool
 
 if TYPE_CHECKING:
     from cudarun.session.launch.request import LaunchRequest
+    from cudarun.session.workers.devices import DeviceWorkers
+    from cudarun.session.workers.pool import WorkerPool
 
 SANITIZERS = ("memcheck", "racecheck", "initcheck", "synccheck")
 
@@ -94,10 +93,15 @@ def command(quiet: bool, **values: Any) -> int:
         return _spec(values, renderer, quiet=quiet)
     where = target(values, capture=renderer.owns_stdout)
     _refuse_without_spec(values)
-    if values["dry_run"]:
-        return finish(plan(_request(values, where), where.timeout), renderer)
     if values["sanitize"] is not None:
         return _sanitize(values, where, renderer)
+    # Imported here: --help needs no workers.
+    from cudarun.session.launch.parent import launch, plan, prefetch
+    from cudarun.session.workers.devices import DeviceWorkers
+    from cudarun.session.workers.pool import WorkerPool
+
+    if values["dry_run"]:
+        return finish(plan(_request(values, where), where.timeout), renderer)
     with WorkerPool() as pool:
         # They initialize the driver while the parent parses the request.
         workers = DeviceWorkers(pool, where, prefetch, watch(where, quiet=quiet))
@@ -178,6 +182,9 @@ def _reference(selector: Selector | None, where: Target, pool: WorkerPool) -> De
     alone = replace(
         where, devices=(selector,), context=ContextOptions(), together=False, capture=True
     )
+    from cudarun.session.launch.parent import prefetch
+    from cudarun.session.workers.devices import DeviceWorkers
+
     return DeviceWorkers(pool, alone, prefetch, watch(where))
 
 

@@ -14,7 +14,6 @@ from typing import Any
 from cuda.bindings.driver import CUjit_option
 
 from cudarun.bindings import newer_jit_options
-from cudarun.emulator.decode.module import compile_module
 from cudarun.emulator.host.addresses import address_of, host_bytes
 from cudarun.emulator.host.devices import CAPABILITY, attribute_value
 from cudarun.emulator.host.images import NotLoadable, ptx_text
@@ -226,6 +225,8 @@ def compile_text(text: str) -> CompiledModule:
     wanted = _wanted_functions(module)
     for name in sorted(wanted - set(SYSTEM_CALLS)):
         raise WholeTextError(f"Unresolved extern function '{name}'")
+    from cudarun.emulator.decode.module import compile_module  # the instruction tables
+
     program = compile_module(module)
     for kernel in program.kernels.values():
         if kernel.static_shared > _MOST_SHARED:

@@ -12,7 +12,8 @@ from cudarun.records import dataclass
 from cudarun.report.context_types import ContextInfo, ContextOutcome, ContextsReport
 from cudarun.session.driver.contexts import LIMITS, cache_word, enter_context, flag_words
 from cudarun.session.driver.target import ContextOptions, Target
-from cudarun.session.workers.devices import Devices, label_of, one_by_one
+from cudarun.session.workers.devices import label_of, one_by_one
+from cudarun.session.workers.job import Devices
 from cudarun.session.workers.parent import WorkerSpec
 from cudarun.session.workers.pool import WorkerPool
 from cudarun.session.workers.progress import Progress, ProgressDisplay

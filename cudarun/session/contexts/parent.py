@@ -16,7 +16,7 @@ from cudarun.report.context_types import ScriptReport, StepReport
 from cudarun.session.contexts.script import Script, Step
 from cudarun.session.driver.target import Target
 from cudarun.session.image.image import Image
-from cudarun.session.workers.devices import Devices
+from cudarun.session.workers.job import Devices
 from cudarun.session.workers.parent import Outcome, WorkerSpec
 from cudarun.session.workers.pool import WorkerPool
 

@@ -17,7 +17,8 @@ if TYPE_CHECKING:  # imports here delay the start of the workers
     from cudarun.session.launch.reference import ReferenceBuffers
     from cudarun.session.launch.request import LaunchRequest
     from cudarun.session.load.library import Library
-    from cudarun.session.workers.devices import DeviceAnswer, DeviceWorkers
+    from cudarun.session.workers.devices import DeviceWorkers
+    from cudarun.session.workers.job import DeviceAnswer
     from cudarun.session.workers.session import Session
 
 T = TypeVar("T")

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from cudarun.errors import CudarunError, WorkerDied
 from cudarun.session.load.library import load_image
 from cudarun.session.load.request import JitOptions
-from cudarun.session.workers.devices import SessionStart
+from cudarun.session.workers.job import SessionStart
 from cudarun.session.workers.page import Page
 from cudarun.session.workers.progress import Progress
 from cudarun.session.workers.worker import die_with, receive, send

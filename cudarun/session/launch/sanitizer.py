@@ -24,7 +24,8 @@ from cudarun.report.sanitizer_types import SanitizerReport
 from cudarun.report.types import DeviceOutcome, LaunchReport
 from cudarun.session.driver.target import Target
 from cudarun.session.launch.request import LaunchRequest
-from cudarun.session.workers.devices import Devices, label_of, one_by_one
+from cudarun.session.workers.devices import label_of, one_by_one
+from cudarun.session.workers.job import Devices
 from cudarun.session.workers.page import SIZE, Page
 from cudarun.session.workers.pool import WorkerPool
 from cudarun.session.workers.program import Program

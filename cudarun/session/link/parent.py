@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from cudarun.report.image_types import LinkReport, LoadOutcome
     from cudarun.session.driver.devices import Device
     from cudarun.session.link.worker import Linked
-    from cudarun.session.workers.devices import DeviceAnswer
+    from cudarun.session.workers.job import DeviceAnswer
     from cudarun.session.workers.progress import ProgressDisplay
 
 T = TypeVar("T")

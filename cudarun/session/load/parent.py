@@ -14,7 +14,8 @@ if TYPE_CHECKING:
     from cudarun.session.driver.devices import Device
     from cudarun.session.image.image import Image
     from cudarun.session.load.request import LoadRequest
-    from cudarun.session.workers.devices import DeviceAnswer, DeviceWorkers
+    from cudarun.session.workers.devices import DeviceWorkers
+    from cudarun.session.workers.job import DeviceAnswer
     from cudarun.session.workers.session import Session
 
     _Loaded = tuple[DeviceInfo, tuple[LoadResult, ...]]

@@ -18,8 +18,8 @@ from cudarun.session.driver.devices import describe
 from cudarun.session.driver.target import ContextOptions, Target
 from cudarun.session.launch.parent import LaunchJob, ReferenceJob, prefetch
 from cudarun.session.spec.case import Case
-from cudarun.session.workers.devices import Devices, label_of, one_by_one, session_spec
-from cudarun.session.workers.job import Job, JobOutcome, JobTask
+from cudarun.session.workers.devices import label_of, one_by_one, session_spec
+from cudarun.session.workers.job import Devices, Job, JobOutcome, JobTask
 from cudarun.session.workers.parent import Outcome, WorkerProcess, WorkerSpec
 from cudarun.session.workers.pool import Steps, WorkerPool
 from cudarun.session.workers.progress import ProgressDisplay

@@ -3,66 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, Generic, TypeVar
+from dataclasses import replace
+from typing import TYPE_CHECKING, TypeVar
 
-from cudarun.errors import CudarunError, NoDevice, RequestError
-from cudarun.records import dataclass
+from cudarun.errors import NoDevice, RequestError
 from cudarun.session.driver.selection import Selector
 from cudarun.session.driver.target import Target
 from cudarun.session.workers import prefork
-from cudarun.session.workers.job import Job, JobOutcome, JobTask
+from cudarun.session.workers.job import (
+    DeviceAnswer,
+    Devices,
+    Job,
+    JobOutcome,
+    JobTask,
+    SessionStart,
+)
 from cudarun.session.workers.parent import Outcome, WorkerSpec
 from cudarun.session.workers.pool import WorkerPool
 
 if TYPE_CHECKING:  # only a worker has a session
-    from cudarun.session.workers.progress import Progress, ProgressDisplay
+    from cudarun.session.workers.progress import ProgressDisplay
     from cudarun.session.workers.session import Session
 
 T = TypeVar("T")
-
-Devices = tuple[Selector, ...]
-"""The devices of one worker."""
-
-
-@dataclass(frozen=True, slots=True)
-class DeviceAnswer(Generic[T]):
-    """The outcome of a job on one device: a value, or the reason that there is none.
-
-    ``output`` is what the worker wrote on stdout, when the target asked to capture it; with
-    ``--together`` the first device of the worker has it.
-    """
-
-    device: str
-    value: T | None
-    error: CudarunError | None
-    output: str
-
-    def unwrap(self) -> T:
-        """Return the value, or raise the error."""
-        if self.error is not None:
-            raise self.error
-        return self.value  # type: ignore[return-value]
-
-
-@dataclass(frozen=True, slots=True)
-class SessionStart:
-    """The start of a worker whose state is a session.
-
-    Attributes:
-        devices: The devices to work on, all of one driver.
-        target: The contexts to work in, and how.
-        prefetch: Imports what the work needs, while the driver initializes.
-    """
-
-    devices: Devices
-    target: Target
-    prefetch: Callable[[], object] | None = None
-
-    def __call__(self, progress: Progress) -> Session:
-        """Initialize the driver."""
-        from cudarun.session.workers.session import Session
-
-        return Session(self.target, self.devices, prefetch=self.prefetch, progress=progress)
 
 
 def session_spec(
@@ -222,6 +185,6 @@ def _answers(devices: Devices, outcome: Outcome[JobOutcome[T]]) -> Iterator[Devi
         label = label_of(devices)
         yield DeviceAnswer(label, None, error.at(device=label) if error else None, output)
         return
-    for each in outcome.value.devices:
-        yield DeviceAnswer(each.device, each.value, each.error, output)
+    for answer in outcome.value.devices:
+        yield replace(answer, output=output)
         output = ""

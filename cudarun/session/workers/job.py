@@ -1,4 +1,4 @@
-"""Jobs: work for a worker that holds a session, done once per session and on each device."""
+"""Messages to a worker that holds a session: its start, and jobs for each of its devices."""
 
 from __future__ import annotations
 
@@ -10,10 +10,39 @@ from cudarun.errors import CudarunError, DeviceFailed, OutOfTime
 from cudarun.records import dataclass
 
 if TYPE_CHECKING:  # only a worker needs these
+    from collections.abc import Callable
+
     from cudarun.session.driver.devices import Device
+    from cudarun.session.driver.selection import Selector
+    from cudarun.session.driver.target import Target
+    from cudarun.session.workers.progress import Progress
     from cudarun.session.workers.session import Session
 
 T = TypeVar("T")
+
+Devices = tuple["Selector", ...]
+"""The devices of one worker."""
+
+
+@dataclass(frozen=True, slots=True)
+class SessionStart:
+    """The start of a worker whose state is a session.
+
+    Attributes:
+        devices: The devices to work on, all of one driver.
+        target: The contexts to work in, and how.
+        prefetch: Imports what the work needs, while the driver initializes.
+    """
+
+    devices: Devices
+    target: Target
+    prefetch: Callable[[], object] | None = None
+
+    def __call__(self, progress: Progress) -> Session:
+        """Initialize the driver."""
+        from cudarun.session.workers.session import Session
+
+        return Session(self.target, self.devices, prefetch=self.prefetch, progress=progress)
 
 
 class Job(ABC, Generic[T]):
@@ -34,12 +63,23 @@ class Job(ABC, Generic[T]):
 
 
 @dataclass(frozen=True, slots=True)
-class DeviceOutcome(Generic[T]):
-    """The outcome of a job on one device: a value, or the reason that there is none."""
+class DeviceAnswer(Generic[T]):
+    """The outcome of a job on one device: a value, or the reason that there is none.
+
+    ``output`` is what the worker wrote on stdout, when the target asked to capture it; with
+    ``--together`` the first device of the worker has it.
+    """
 
     device: str
     value: T | None
     error: CudarunError | None
+    output: str = ""
+
+    def unwrap(self) -> T:
+        """Return the value, or raise the error."""
+        if self.error is not None:
+            raise self.error
+        return self.value  # type: ignore[return-value]
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,28 +92,28 @@ class JobOutcome(Generic[T]):
         is_reusable: Whether the worker can take another job.
     """
 
-    devices: tuple[DeviceOutcome[T], ...]
+    devices: tuple[DeviceAnswer[T], ...]
     error: CudarunError | None = None
     is_reusable: bool = False
 
 
-@dataclass(frozen=True, slots=True)
 class JobTask(Generic[T]):
     """The task of a worker that is handed a job.
 
-    Attributes:
+    Args:
         job: The job.
-        reuse: Release the job's resources afterwards, so that the worker can take another job. A
-            worker that ends does not need to: process exit is faster.
+        reuse: Release afterwards what the job took, so that the worker can take another. A worker
+            that ends does not need to: process exit is faster.
     """
 
-    job: Job[T]
-    reuse: bool = False
+    def __init__(self, job: Job[T], *, reuse: bool = False) -> None:
+        self.job = job
+        self.reuse = reuse
 
     def __call__(self, session: Session) -> JobOutcome[T]:
         """Run the job on each device of the session."""
         error = None
-        outcomes: tuple[DeviceOutcome[T], ...] = ()
+        outcomes: tuple[DeviceAnswer[T], ...] = ()
         try:
             self.job.begin(session)
             outcomes = tuple(self._on_each(session))
@@ -85,7 +125,7 @@ class JobTask(Generic[T]):
         session.progress.say("done")
         return JobOutcome(outcomes, error, self.reuse and session.release())
 
-    def _on_each(self, session: Session) -> Iterator[DeviceOutcome[T]]:
+    def _on_each(self, session: Session) -> Iterator[DeviceAnswer[T]]:
         from cudarun.session.driver.faults import is_fault
 
         faulted: str | None = None
@@ -97,13 +137,13 @@ class JobTask(Generic[T]):
                     "end",
                     hint="without --together each device has a process of its own",
                 )
-                yield DeviceOutcome(device.label, None, error.at(device=device.label))
+                yield DeviceAnswer(device.label, None, error.at(device=device.label))
                 continue
             session.progress.start_phase()
             try:
-                yield DeviceOutcome(device.label, self.job.on(device), None)
+                yield DeviceAnswer(device.label, self.job.on(device), None)
             except OutOfTime as late:  # so do the devices after this one
                 raise late.at(device=device.label) from None
             except CudarunError as caught:
                 faulted = device.label if is_fault(caught) else None
-                yield DeviceOutcome(device.label, None, caught.at(device=device.label))
+                yield DeviceAnswer(device.label, None, caught.at(device=device.label))

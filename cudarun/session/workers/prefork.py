@@ -16,13 +16,14 @@ import signal
 from functools import partial
 
 from cudarun.session.driver.visibility import count, narrow, wake
-from cudarun.session.workers.command_line import read
-from cudarun.session.workers.page import Page
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing takes a while to import
     from collections.abc import Callable, Iterable, Sequence
 
+    from cudarun.session.workers.page import Page
+
+_COMMAND = "launch"
 _ALL = "all"
 
 
@@ -66,6 +67,10 @@ def begin(arguments: Sequence[str], prefetch: Callable[[], object]) -> None:
         arguments: The command line without the program.
         prefetch: Imports what a launch needs, in each child.
     """
+    if not arguments or arguments[0] != _COMMAND:
+        return
+    from cudarun.session.workers.command_line import read
+
     start = read(arguments, os.environ)
     if start is not None:
         for devices in _groups(start.devices, together=start.together):
@@ -83,6 +88,8 @@ def take(devices: Iterable[str]) -> list[Preforked | None]:
 
 
 def _fork(devices: str, prefetch: Callable[[], object]) -> Preforked:
+    from cudarun.session.workers.page import Page
+
     page = Page()
     stdout = os.memfd_create("cudarun-stdout")
     tasks, answers = os.pipe(), os.pipe()

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from cudarun.arguments.contents import Contents, FileRegion, Held
+from cudarun.arguments.contents import ArrayContents, Contents, FileContents
 from cudarun.arguments.dtypes import Array, scalar_type
 from cudarun.arguments.files import check_raw_size, is_npy, unreadable
 from cudarun.arguments.packing import BufferSpec
@@ -65,7 +65,7 @@ def file_contents(path: Path, spec: BufferSpec) -> Contents:
     dtype, count = spec.dtype(), math.prod(spec.array_shape)
     if not is_npy(path):
         check_raw_size(path, spec.nbytes, str(spec))
-        return FileRegion(path, 0, dtype, count)
+        return FileContents(path, 0, dtype, count)
     array = _mapped(path)
     found = array.dtype.newbyteorder("=")
     # numpy's encoding of bf16 and fp8, for which its format has no name.
@@ -77,8 +77,8 @@ def file_contents(path: Path, spec: BufferSpec) -> Contents:
     if array.size != count:
         raise RequestError(f"{path} has shape {array.shape}; the buffer is {spec}", file=str(path))
     if array.dtype == found and array.flags.c_contiguous:
-        return FileRegion(path, array.offset, dtype, count)
-    return Held(_native(array).view(dtype))
+        return FileContents(path, array.offset, dtype, count)
+    return ArrayContents(_native(array).view(dtype))
 
 
 def _mapped(path: Path) -> np.memmap[Any, Any]:

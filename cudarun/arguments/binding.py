@@ -14,14 +14,13 @@ from typing import Any
 
 from cudarun.arguments.dimensions import evaluate_dimension
 from cudarun.arguments.files import check_raw_size, is_npy, locate
-from cudarun.arguments.fitting import Misfit, contradicts, fit
+from cudarun.arguments.fitting import ParameterMismatch, contradicts, fit
 from cudarun.arguments.packing import BufferSpec, Pointee, pack
 from cudarun.arguments.scanner import IDENTIFIER
 from cudarun.arguments.syntax import RESERVED
 from cudarun.arguments.types import POINTER_SIZE, Type, inner_shape, lay_out
 from cudarun.arguments.values import (
     Argument,
-    BareNumber,
     Buffer,
     Element,
     FileBuffer,
@@ -31,6 +30,7 @@ from cudarun.arguments.values import (
     Scalar,
     StructValue,
     SymbolAddress,
+    UntypedNumber,
     Value,
     value_type,
 )
@@ -44,7 +44,7 @@ MAX_BYTES = (1 << 63) - 1
 
 
 @dataclass(frozen=True, slots=True)
-class Slot:
+class ParameterSlot:
     """One parameter of the launch.
 
     Attributes:
@@ -84,7 +84,7 @@ class Binding:
         rows: The layout table: a row for each parameter, and below it for each member.
     """
 
-    slots: tuple[Slot, ...]
+    slots: tuple[ParameterSlot, ...]
     rows: tuple[LayoutRow, ...]
 
     @property
@@ -181,7 +181,7 @@ def bind(
     values = _fit_all(arguments, parameters, kernel)
     names = _names(arguments, parameters)
     resolver = _Resolver(_integers(zip(names, values, strict=True)), directory)
-    slots: list[Slot] = []
+    slots: list[ParameterSlot] = []
     rows: list[LayoutRow] = []
     end = 0
     for argument, name, value, parameter in zip(arguments, names, values, parameters, strict=True):
@@ -189,7 +189,7 @@ def bind(
             packed = pack(value, name, resolver.buffer)
         except RequestError as error:
             raise error.at(argument=argument.text or str(argument), kernel=kernel) from None
-        slots.append(Slot(name, parameter, value, packed.data, packed.pointers))
+        slots.append(ParameterSlot(name, parameter, value, packed.data, packed.pointers))
         rows += _placed(packed.rows, parameter.offset, parameter.offset - end)
         end = parameter.offset + parameter.size
     return Binding(tuple(slots), tuple(rows))
@@ -223,7 +223,7 @@ def _integers(named: Iterable[tuple[str, Value]]) -> dict[str, int]:
 def _own_layout(arguments: Sequence[Argument], kernel: str) -> tuple[Parameter, ...]:
     types: list[Type] = []
     for argument in arguments:
-        if isinstance(argument.value, BareNumber):
+        if isinstance(argument.value, UntypedNumber):
             raise RequestError(
                 f"{kernel}: nothing tells the parameters of this kernel, so "
                 f"{argument} needs a type, such as i32:{argument.value}",
@@ -340,7 +340,7 @@ def _fit_all(
         else:
             try:
                 values.append(fit(argument.value, parameter))
-            except Misfit as misfit:
+            except ParameterMismatch as misfit:
                 problems[index] = str(misfit)
     if problems:
         raise RequestError(_misfits(arguments, parameters, problems, kernel), kernel=kernel)
@@ -389,7 +389,9 @@ def _argument_cells(argument: Argument | None) -> tuple[str, str]:
     if argument is None:
         return "–", ""
     text = argument.text or str(argument)
-    size = "?" if isinstance(argument.value, BareNumber) else str(value_type(argument.value).size)
+    size = (
+        "?" if isinstance(argument.value, UntypedNumber) else str(value_type(argument.value).size)
+    )
     return text, size
 
 

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from cudarun.arguments import syntax as tree
-from cudarun.arguments.deferred import chunks, joint_shape, materialise
+from cudarun.arguments.deferred import chunks, joint_shape, materialize
 from cudarun.arguments.dtypes import Array, is_float
 from cudarun.arguments.evaluation import Evaluator, errors_naming, least_exact, presented
 from cudarun.arguments.operators import Operand, compare, truth, wide
@@ -59,13 +59,13 @@ def run_check(
     with np.errstate(all="ignore"), errors_naming(expression):
         sides = [evaluator.value(each) for each in nodes]
         precisions = [evaluator.precision(each) for each in nodes]
-        tally = _Tally(operators, precisions, tolerance, joint_shape(sides))
+        tally = _MismatchTally(operators, precisions, tolerance, joint_shape(sides))
         for start, parts in chunks(*sides):
             tally.add(start, parts)
     return tally.result(expression.text)
 
 
-class _Tally:
+class _MismatchTally:
     """A count of matches and mismatches with the largest errors, over all chunks.
 
     ``operators`` compare adjacent sides; without operators the single side must be true.
@@ -92,7 +92,7 @@ class _Tally:
 
     def add(self, start: int, parts: Sequence[Operand]) -> None:
         """Compare one chunk of all sides; the flat index of its first element is ``start``."""
-        sides = [np.atleast_1d(materialise(part)) for part in parts]
+        sides = [np.atleast_1d(materialize(part)) for part in parts]
         links = [
             self.link(operator, left, right)
             for operator, left, right in zip(self.operators, sides, sides[1:], strict=False)

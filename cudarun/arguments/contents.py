@@ -61,7 +61,7 @@ class Contents(ABC):
         return whole
 
 
-class Held(Contents):
+class ArrayContents(Contents):
     """The items of an existing C-contiguous array."""
 
     def __init__(self, array: Array) -> None:
@@ -78,16 +78,16 @@ class Held(Contents):
         return self._array
 
 
-class Repeated(Contents):
+class RepeatedContents(Contents):
     """One item repeated; ``item`` is an array of it alone."""
 
     def __init__(self, item: Array, count: int) -> None:
         super().__init__(item.dtype, count)
         self._item = item
 
-    def cut(self, count: int) -> Repeated:
+    def cut(self, count: int) -> RepeatedContents:
         """Return the same contents with fewer items."""
-        return Repeated(self._item, min(count, self.count))
+        return RepeatedContents(self._item, min(count, self.count))
 
     def read(self, part: Array, first: int) -> None:
         """Fill a chunk."""
@@ -102,7 +102,7 @@ class Repeated(Contents):
         return np.zeros(self.count, self.dtype)
 
 
-class Sequence(Contents):
+class ArithmeticSequence(Contents):
     """The sequence ``start + index * step`` as a scalar type.
 
     Integers wrap as they do on the device; floats are computed in float64 and rounded once.
@@ -128,7 +128,7 @@ class Sequence(Contents):
         return ramp + np.uint64(int(self.start + at * self.step) & _WRAP)
 
 
-class Random(Contents):
+class RandomContents(Contents):
     """Random numbers as a scalar type; ``draw(n)`` returns the next ``n``."""
 
     in_order = True
@@ -143,7 +143,7 @@ class Random(Contents):
         _make(part, self._scalar, lambda at, size: self._draw(size))
 
 
-class FileRegion(Contents):
+class FileContents(Contents):
     """The items of a file from the byte ``start`` on.
 
     Raises:

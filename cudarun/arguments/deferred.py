@@ -122,7 +122,7 @@ def chunks(*operands: Data) -> Iterator[tuple[int, tuple[Operand, ...]]]:
             start += next(iter(chunk.values())).size
 
 
-def materialise(data: Data) -> Any:
+def materialize(data: Data) -> Any:
     """Return a value as a numpy scalar or array; a literal becomes a 64-bit integer."""
     if isinstance(data, int):
         return sized(data, np.dtype(np.int64))

@@ -29,7 +29,7 @@ from cudarun.arguments.deferred import (
     Data,
     elementwise,
     joint_shape,
-    materialise,
+    materialize,
     numpy_errors,
     plain,
 )
@@ -81,7 +81,7 @@ class Evaluator:
         self.expression = expression
         self.values = values
         self.directory = directory
-        self.before = self if old is values else _Before(expression, old, values, directory)
+        self.before = self if old is values else _OldEvaluator(expression, old, values, directory)
         self._loaded: dict[str, Array] = {}
 
     def result(self) -> Any:
@@ -90,7 +90,7 @@ class Evaluator:
         A float64 result of operands no more precise than ``f32`` is returned as ``f32``.
         """
         with np.errstate(all="ignore"), errors_naming(self.expression):
-            found = materialise(self.value(self.expression.node))
+            found = materialize(self.value(self.expression.node))
             precision = self.precision(self.expression.node)
             return presented(found, precision)
 
@@ -110,7 +110,7 @@ class Evaluator:
                 return np.float64(number)
             case tree.Name():
                 return self._name(node)
-            case tree.Sequence(items):
+            case tree.SequenceLiteral(items):
                 return self._sequence(items)
             case tree.Unary(operator, operand):
                 return elementwise(lambda v: unary(operator, v), self.value(operand))
@@ -126,7 +126,7 @@ class Evaluator:
                 return self._call(node)
             case tree.Old(operand):
                 return self.before.value(operand)
-            case tree.Load(path):
+            case tree.FileLoad(path):
                 return cast(Data, plain(self._load(path)))
             case tree.Index(base, items):
                 return self._index(base, items)
@@ -135,7 +135,7 @@ class Evaluator:
 
     def array(self, node: tree.Node) -> Any:
         """Return the value of a node as a numpy scalar or array."""
-        return materialise(self.value(node))
+        return materialize(self.value(node))
 
     def _name(self, node: tree.Name) -> Data:
         if node.name in self.values:
@@ -206,7 +206,7 @@ class Evaluator:
 
     def _integers(self, nodes: Sequence[tree.Node]) -> tuple[int, ...]:
         """Return integers from separate arguments or from one tuple."""
-        if len(nodes) == 1 and isinstance(nodes[0], tree.Sequence):
+        if len(nodes) == 1 and isinstance(nodes[0], tree.SequenceLiteral):
             nodes = nodes[0].items
         return tuple(map(self._integer, nodes))
 
@@ -226,7 +226,7 @@ class Evaluator:
     def _option(self, keyword: str, node: tree.Node) -> Any:
         if keyword == "keepdims":
             return bool(self.array(node))
-        if keyword == "axis" and isinstance(node, tree.Sequence):
+        if keyword == "axis" and isinstance(node, tree.SequenceLiteral):
             return self._integers(node.items)
         return self._integer(node)
 
@@ -260,7 +260,7 @@ class Evaluator:
             raise RequestError("dot is for vectors and matrices; '@' goes over stacks of them")
         if left.ndim and right.ndim:
             return matrix_product(left, right)
-        return materialise(elementwise(lambda a, b: binary("*", a, b), left, right))
+        return materialize(elementwise(lambda a, b: binary("*", a, b), left, right))
 
     # --- precision ---
 
@@ -273,7 +273,7 @@ class Evaluator:
         match node:
             case tree.Name(name):
                 return self._float_type(self.values.get(name))
-            case tree.Load(path):
+            case tree.FileLoad(path):
                 return self._float_type(self._load(path))
             case tree.MemberOf():
                 return self._float_type(self.array(node))
@@ -299,7 +299,7 @@ class Evaluator:
         return found if found and found.is_float else None
 
 
-class _Before(Evaluator):
+class _OldEvaluator(Evaluator):
     """An evaluator of the operand of ``old(…)`` over the values from before the launch."""
 
     def __init__(

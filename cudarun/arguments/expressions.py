@@ -24,15 +24,15 @@ from cudarun.arguments.syntax import (
     Call,
     Comparison,
     Expression,
+    FileLoad,
     Index,
-    Load,
     MemberOf,
     Name,
     Node,
     Number,
     Old,
     Rest,
-    Sequence,
+    SequenceLiteral,
     Signature,
     Slice,
     Unary,
@@ -98,7 +98,7 @@ def parse_expression(text: str) -> Expression:
 def read_expression(scanner: Scanner) -> Expression:
     """Read one expression in the middle of a text, up to the first foreign token."""
     start = scanner.skip_space()
-    node = _Parser(scanner).expression()
+    node = _ExpressionParser(scanner).expression()
     source = scanner.text
     return Expression(source[start : scanner.position].strip(), node, source)
 
@@ -110,7 +110,7 @@ def _unexpected(scanner: Scanner) -> ArgumentSyntaxError:
     return scanner.error(f"unexpected {scanner.found()}")
 
 
-class _Parser:
+class _ExpressionParser:
     """A precedence-climbing parser over a scanner."""
 
     def __init__(self, scanner: Scanner) -> None:
@@ -208,7 +208,7 @@ class _Parser:
             return items[0]
         if not items:
             raise self.scanner.error("empty brackets", start)
-        return Sequence(tuple(items))
+        return SequenceLiteral(tuple(items))
 
     def items(self, closing: str) -> tuple[list[Node], bool]:
         """Parse comma-separated values up to ``closing``; also return whether a comma came last."""
@@ -304,7 +304,7 @@ class _Parser:
         if found is None:
             raise self.scanner.error('load takes the path of a file in quotes: load("ref.npy")')
         self.scanner.expect(")", "after the path")
-        return Load(_contents(found))
+        return FileLoad(_contents(found))
 
     def old(self, start: int) -> Node:
         if self.inside_old:

@@ -19,12 +19,12 @@ from cudarun.arguments.types import (
     VectorType,
 )
 from cudarun.arguments.values import (
-    BareNumber,
     Buffer,
     FileBuffer,
     Null,
     Scalar,
     SymbolAddress,
+    UntypedNumber,
     Value,
     value_type,
 )
@@ -37,7 +37,7 @@ _QUALIFIERS = re.compile(r"\b(?:const|volatile|__restrict__|restrict|struct|enum
 _BYTES = ("char", "unsigned char")
 
 
-class Misfit(Exception):
+class ParameterMismatch(Exception):
     """A value that does not match its parameter; the message gives the reason in one table line."""
 
 
@@ -84,7 +84,7 @@ def fit(value: Value, parameter: Parameter) -> Value:
         Misfit: The value does not match the parameter.
     """
     expected = expected_type(parameter.type)
-    if isinstance(value, BareNumber):
+    if isinstance(value, UntypedNumber):
         value = _typed(value, expected, parameter.size)
     given = value_type(value)
     if isinstance(value, Buffer | FileBuffer | SymbolAddress | Null):
@@ -95,9 +95,9 @@ def fit(value: Value, parameter: Parameter) -> Value:
         _fit_vector(given, expected)
     if given.size != parameter.size:
         what = "an address" if isinstance(given, PointerType) else str(given)
-        raise Misfit(f"{what} is {given.size} bytes, not {parameter.size}")
+        raise ParameterMismatch(f"{what} is {given.size} bytes, not {parameter.size}")
     if parameter.offset % given.alignment:
-        raise Misfit(
+        raise ParameterMismatch(
             f"{given} is aligned to {given.alignment} bytes, the offset {parameter.offset} is not"
         )
     return value
@@ -123,25 +123,25 @@ def _fit_address(expected: Expected) -> None:
     # A device address may be declared as an integer of its size, like CUdeviceptr.
     match expected:
         case ScalarType() | VectorType() if expected != SCALARS["u64"]:
-            raise Misfit(f"it is {expected} by value, not a pointer")
+            raise ParameterMismatch(f"it is {expected} by value, not a pointer")
         case PtxType(letter="f"):
-            raise Misfit("it is a float by value, not a pointer")
+            raise ParameterMismatch("it is a float by value, not a pointer")
 
 
 def _fit_scalar(given: ScalarType, expected: Expected) -> None:
     match expected:
         case PointerType():
             if given != SCALARS["u64"]:  # an explicit raw address is not checked
-                raise Misfit("it is a pointer: give a buffer, &symbol or null")
+                raise ParameterMismatch("it is a pointer: give a buffer, &symbol or null")
         case ScalarType() if not _same_bits(given, expected):
-            raise Misfit(f"it is {expected}, not {given}")
+            raise ParameterMismatch(f"it is {expected}, not {given}")
         case PtxType(letter) if letter != "b" and (letter == "f") != given.is_float:
-            raise Misfit(f"it is {_ptx_name(expected)}, not {given}")
+            raise ParameterMismatch(f"it is {_ptx_name(expected)}, not {given}")
 
 
 def _fit_vector(given: VectorType, expected: VectorType) -> None:
     if given.count != expected.count or not _same_bits(given.scalar, expected.scalar):
-        raise Misfit(f"it is {expected}, not {given}")
+        raise ParameterMismatch(f"it is {expected}, not {given}")
 
 
 def _same_bits(one: ScalarType, other: ScalarType) -> bool:
@@ -151,7 +151,7 @@ def _same_bits(one: ScalarType, other: ScalarType) -> bool:
     return one.size == other.size
 
 
-def _typed(number: BareNumber, expected: Expected, size: int) -> Scalar:
+def _typed(number: UntypedNumber, expected: Expected, size: int) -> Scalar:
     """Return an untyped number as the type of its parameter.
 
     Raises:
@@ -167,18 +167,18 @@ def _typed(number: BareNumber, expected: Expected, size: int) -> Scalar:
             negative = read(number.text).negative
             scalar = SCALARS[f"{'i' if letter == 's' or negative else 'u'}{8 * expected.size}"]
         case PointerType():
-            raise Misfit("it is a pointer: give a buffer, &symbol or null")
+            raise ParameterMismatch("it is a pointer: give a buffer, &symbol or null")
         case VectorType():
-            raise Misfit(f"it is {expected}: {expected}:…")
+            raise ParameterMismatch(f"it is {expected}: {expected}:…")
         case _:
-            raise Misfit(f"its type is not known: {_with_type(number, size)}")
+            raise ParameterMismatch(f"its type is not known: {_with_type(number, size)}")
     try:
         return number.of(scalar)
     except LiteralError as error:
-        raise Misfit(str(error)) from None
+        raise ParameterMismatch(str(error)) from None
 
 
-def _with_type(number: BareNumber, size: int) -> str:
+def _with_type(number: UntypedNumber, size: int) -> str:
     form = read(number.text).form
     likely = {Form.INTEGER: f"i{8 * size}", Form.TRUTH: "bool"}.get(form, f"f{8 * size}")
     return f"give {number} one, such as {likely}:{number}"

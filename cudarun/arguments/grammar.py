@@ -32,7 +32,6 @@ from cudarun.arguments.types import (
 from cudarun.arguments.values import (
     Argument,
     ArrayValue,
-    BareNumber,
     Buffer,
     Bytes,
     Constant,
@@ -51,6 +50,7 @@ from cudarun.arguments.values import (
     Scalar,
     StructValue,
     SymbolAddress,
+    UntypedNumber,
     Value,
     VectorValue,
 )
@@ -97,7 +97,7 @@ def parse_argument(text: str) -> Argument:
         raise scanner.error(f"{name!r} is an operator of expressions: it names no argument", start)
     if scanner.at_end:
         raise scanner.error("expected a value, found the end")
-    value = _Parser(scanner).whole_value()
+    value = _ArgumentParser(scanner).whole_value()
     return Argument(name, value, text)
 
 
@@ -130,14 +130,14 @@ def parse_type(text: str) -> Type:
         ArgumentSyntaxError: With the column where the text goes wrong.
     """
     scanner = Scanner(text)
-    found = _Parser(scanner).type_or_value()
+    found = _ArgumentParser(scanner).type_or_value()
     if not isinstance(found, Type):
         raise scanner.error("expected a type, found a value", 0)
     scanner.expect_end()
     return found
 
 
-class _Parser:
+class _ArgumentParser:
     """A recursive-descent parser; each method parses what its name says from the scanner."""
 
     def __init__(self, scanner: Scanner) -> None:
@@ -151,7 +151,7 @@ class _Parser:
         scanner = self.scanner
         if scanner.peek(",") and isinstance(value, VectorValue | ArrayValue):
             raise scanner.error(f"{value.type} takes no more than {value.type.count} values")
-        if scanner.peek(",") and isinstance(value, BareNumber):
+        if scanner.peek(",") and isinstance(value, UntypedNumber):
             raise scanner.error("unexpected ','", hint=_SEVERAL)
         scanner.expect_end()
         return value
@@ -228,12 +228,12 @@ class _Parser:
             raise self.scanner.error(f"an array has 1 to {MAX_ARRAY} elements", start)
         return ArrayType(element, int(count))
 
-    def number(self) -> BareNumber:
+    def number(self) -> UntypedNumber:
         start = self.scanner.skip_space()
         text = self.required(NUMBER, "a number")
         with self.located(start):
             read(text)
-        return BareNumber("".join(text.split()))
+        return UntypedNumber("".join(text.split()))
 
     def bytes(self) -> Bytes:
         start = self.scanner.skip_space()
@@ -283,7 +283,7 @@ class _Parser:
             raise self.scanner.error(f"two members are named {name!r}", start)
         start = self.scanner.skip_space()
         what = self.type_or_value()
-        if isinstance(what, BareNumber):
+        if isinstance(what, UntypedNumber):
             raise self.scanner.error(
                 f"{what} needs a type: in a struct the kernel cannot tell it",
                 start,
@@ -341,7 +341,7 @@ class _Parser:
                 f"expected {_described(scalar)}, found {self.scanner.found()}", start
             )
         with self.located(start):
-            return BareNumber(found.group()).of(scalar)
+            return UntypedNumber(found.group()).of(scalar)
 
     def run(self, whole: Type, count: int, one: Callable[[], _Kept]) -> tuple[_Kept, ...]:
         """Parse ``count`` comma-separated values."""
@@ -407,7 +407,7 @@ class _Parser:
         scalars = scalars_of(element)
         match word:
             case "zeros" | "ones":
-                return Constant(BareNumber("0" if word == "zeros" else "1"))
+                return Constant(UntypedNumber("0" if word == "zeros" else "1"))
             case "iota":
                 self.refuse(scalars, Kind.BOOL, "iota counts; a bool cannot", start)
                 return Iota(*self.parameters(word, element, (0, 1, 2)))
@@ -430,15 +430,15 @@ class _Parser:
             raise self.scanner.error("randint takes two integers", start)
         if first.integer >= end.integer:
             raise self.scanner.error(f"randint({low},{high}) leaves nothing to choose", start)
-        self.fits(BareNumber(str(end.integer - 1)), element, start)
+        self.fits(UntypedNumber(str(end.integer - 1)), element, start)
         return RandInt(low, high)
 
     def parameters(
         self, word: str, element: Type, counts: tuple[int, ...], *, ends_open: bool = False
-    ) -> list[BareNumber]:
+    ) -> list[UntypedNumber]:
         """Parse ``(number, …)``; with ``ends_open`` the last may exceed the type by 1."""
         scanner = self.scanner
-        numbers: list[BareNumber] = []
+        numbers: list[UntypedNumber] = []
         start = scanner.skip_space()
         if scanner.accept("("):
             while True:
@@ -509,7 +509,7 @@ class _Parser:
         except LiteralError as error:
             raise self.scanner.error(str(error), column) from None
 
-    def fits(self, number: BareNumber, element: Type, column: int) -> None:
+    def fits(self, number: UntypedNumber, element: Type, column: int) -> None:
         """Check that every scalar of ``element`` can represent ``number``."""
         for scalar in scalars_of(element):
             with self.located(column):

@@ -16,13 +16,18 @@ from typing import Any
 import numpy as np
 
 from cudarun.arguments.array_files import file_contents
-from cudarun.arguments.contents import Contents, Held, Random, Repeated, Sequence
+from cudarun.arguments.contents import (
+    ArithmeticSequence,
+    ArrayContents,
+    Contents,
+    RandomContents,
+    RepeatedContents,
+)
 from cudarun.arguments.dtypes import Array, convert, element_dtype, scalar_dtype
 from cudarun.arguments.literals import read
 from cudarun.arguments.packing import BufferSpec, element_bytes
 from cudarun.arguments.types import SCALARS, ScalarType, StructType, Type, inner_shape, innermost
 from cudarun.arguments.values import (
-    BareNumber,
     Constant,
     Element,
     Eye,
@@ -33,6 +38,7 @@ from cudarun.arguments.values import (
     Rand,
     RandInt,
     Randn,
+    UntypedNumber,
 )
 from cudarun.errors import RequestError
 
@@ -78,11 +84,11 @@ def contents(
             return file_contents(Path(path), BufferSpec("", element, shape))
         case ListInitial(), _:
             data = bytearray(b"".join(map(element_bytes, _leaves(initial))))
-            return Held(np.frombuffer(data, element_dtype(element)))
+            return ArrayContents(np.frombuffer(data, element_dtype(element)))
         case Constant(), StructType() as struct:
-            return Repeated(_structs(initial, struct, (1,), rng), math.prod(whole))
+            return RepeatedContents(_structs(initial, struct, (1,), rng), math.prod(whole))
         case _, StructType() as struct:
-            return Held(_structs(initial, struct, whole, rng))
+            return ArrayContents(_structs(initial, struct, whole, rng))
         case _, ScalarType() as scalar:
             return _scalars(initial, scalar, whole, rng)
         case _:
@@ -133,39 +139,43 @@ def _scalars(
         case Constant(number):
             value = number.of(scalar)
             item = np.array([value.bits], f"u{scalar.size}").view(scalar_dtype(scalar))
-            return Repeated(item, count)
+            return RepeatedContents(item, count)
         case Iota(start, step) if scalar.is_float:
             return _float_sequence(_float(start), _float(step), scalar, count)
         case Iota(start, step):
-            return Sequence(scalar, _integer(start), _integer(step), count)
+            return ArithmeticSequence(scalar, _integer(start), _integer(step), count)
         case Rand(low, high):
             first, width = _float(low), _float(high) - _float(low)
-            return Random(scalar, lambda n: first + width * rng.random(n), count)
+            return RandomContents(scalar, lambda n: first + width * rng.random(n), count)
         case Randn():
-            return Random(scalar, rng.standard_normal, count)
+            return RandomContents(scalar, rng.standard_normal, count)
         case RandInt(low, high):
             lowest, end = _integer(low), _integer(high)
             dtype: Any = np.uint64 if end > 1 << 63 else np.int64
-            return Random(scalar, lambda n: rng.integers(lowest, end, size=n, dtype=dtype), count)
+            return RandomContents(
+                scalar, lambda n: rng.integers(lowest, end, size=n, dtype=dtype), count
+            )
         case Eye():
-            return Held(_eye(scalar, shape))
+            return ArrayContents(_eye(scalar, shape))
         case _:
             raise AssertionError(f"{initial} is handled before")
 
 
-def _float(number: BareNumber) -> float:
+def _float(number: UntypedNumber) -> float:
     return float(number.of(SCALARS["f64"]).value)
 
 
-def _integer(number: BareNumber) -> int:
+def _integer(number: UntypedNumber) -> int:
     return read(number.text).integer
 
 
-def _float_sequence(start: float, step: float, scalar: ScalarType, count: int) -> Sequence:
+def _float_sequence(
+    start: float, step: float, scalar: ScalarType, count: int
+) -> ArithmeticSequence:
     last = start + max(count - 1, 0) * step
     if math.isfinite(last) and not np.isfinite(convert(last, scalar).astype(np.float64)):
         raise RequestError(f"iota goes up to {last:g}: out of range for {scalar}")
-    return Sequence(scalar, start, step, count)
+    return ArithmeticSequence(scalar, start, step, count)
 
 
 def _eye(scalar: ScalarType, shape: tuple[int, ...]) -> Array:

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from cudarun.arguments.types import Type, inner_shape
 from cudarun.arguments.values import (
     ArrayValue,
-    BareNumber,
     Buffer,
     Bytes,
     Element,
@@ -23,6 +22,7 @@ from cudarun.arguments.values import (
     Scalar,
     StructValue,
     SymbolAddress,
+    UntypedNumber,
     Value,
     VectorValue,
     value_type,
@@ -163,7 +163,7 @@ class _Packer:
                 self.note(value, name, offset, padding, str(value))
             case Null():
                 self.note(value, name, offset, padding, "null")
-            case BareNumber():
+            case UntypedNumber():
                 raise TypeError(f"the bare number {value} has no type of its own")
 
     def members(self, struct: StructValue, name: str, offset: int) -> None:

@@ -77,7 +77,7 @@ class Name:
 
 
 @dataclass(frozen=True, slots=True)
-class Sequence:
+class SequenceLiteral:
     """``[1, 2, 3]`` or ``(2, 3)``: an array written out, or a shape."""
 
     items: tuple[Node, ...]
@@ -125,7 +125,7 @@ class Old:
 
 
 @dataclass(frozen=True, slots=True)
-class Load:
+class FileLoad:
     """``load("ref.npy")``."""
 
     path: str
@@ -162,16 +162,26 @@ class MemberOf:
 
 
 Node: TypeAlias = (
-    Number | Name | Sequence | Unary | Binary | Comparison | Call | Old | Load | Index | MemberOf
+    Number
+    | Name
+    | SequenceLiteral
+    | Unary
+    | Binary
+    | Comparison
+    | Call
+    | Old
+    | FileLoad
+    | Index
+    | MemberOf
 )
 
 
 def children(node: Node | Slice | Rest) -> Iterator[Node | Slice | Rest]:
     """Yield the direct children of a node."""
     match node:
-        case Number() | Name() | Load() | Rest():
+        case Number() | Name() | FileLoad() | Rest():
             return
-        case Sequence():
+        case SequenceLiteral():
             yield from node.items
         case Unary() | Old():
             yield node.operand
@@ -226,7 +236,7 @@ class Expression:
     @property
     def files(self) -> tuple[str, ...]:
         """The paths that the expression loads, as written."""
-        paths = (n.path for n in walk(self.node) if isinstance(n, Load))
+        paths = (n.path for n in walk(self.node) if isinstance(n, FileLoad))
         return tuple(dict.fromkeys(paths))
 
     def check_names(self, known: Iterable[str]) -> None:

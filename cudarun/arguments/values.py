@@ -49,7 +49,7 @@ class Scalar:
 
 
 @dataclass(frozen=True, slots=True)
-class BareNumber:
+class UntypedNumber:
     """A number without a type, ``2.5``: the kernel's parameter or the buffer determines it."""
 
     text: str
@@ -186,7 +186,7 @@ class Null:
 Element: TypeAlias = Scalar | VectorValue | ArrayValue | StructValue
 """The parsed value of an element."""
 
-Value: TypeAlias = Element | BareNumber | Bytes | Buffer | FileBuffer | SymbolAddress | Null
+Value: TypeAlias = Element | UntypedNumber | Bytes | Buffer | FileBuffer | SymbolAddress | Null
 
 BYTE = ScalarType("u8", Kind.UNSIGNED, 1)
 
@@ -195,7 +195,7 @@ def value_type(value: Value) -> Type:
     """Return the type of ``value`` in the parameter list; a buffer's is a pointer.
 
     Raises:
-        TypeError: A :class:`BareNumber` has no type until it is bound to a parameter.
+        TypeError: A :class:`UntypedNumber` has no type until it is bound to a parameter.
     """
     match value:
         case Scalar() | VectorValue() | ArrayValue() | StructValue():
@@ -204,7 +204,7 @@ def value_type(value: Value) -> Type:
             return ArrayType(BYTE, len(value.data))
         case Buffer():
             return PointerType(str(value.type))
-        case BareNumber():
+        case UntypedNumber():
             raise TypeError(f"the bare number {value} has no type of its own")
         case _:
             return PointerType()
@@ -225,7 +225,7 @@ def _literal(value: Value) -> str:
 class Constant:
     """One number for all elements, ``3.5``; ``zeros`` and ``ones`` are 0 and 1."""
 
-    number: BareNumber
+    number: UntypedNumber
 
     def __str__(self) -> str:
         return {"0": "zeros", "1": "ones"}.get(self.number.text, self.number.text)
@@ -235,8 +235,8 @@ class Constant:
 class Iota:
     """The sequence ``start``, ``start + step``, …; ``iota`` alone counts from 0."""
 
-    start: BareNumber = field(default=BareNumber("0"))
-    step: BareNumber = field(default=BareNumber("1"))
+    start: UntypedNumber = field(default=UntypedNumber("0"))
+    step: UntypedNumber = field(default=UntypedNumber("1"))
 
     def __str__(self) -> str:
         return "iota" if self == Iota() else f"iota({self.start},{self.step})"
@@ -246,8 +246,8 @@ class Iota:
 class Rand:
     """Uniform random numbers in ``[low, high)``."""
 
-    low: BareNumber = field(default=BareNumber("0"))
-    high: BareNumber = field(default=BareNumber("1"))
+    low: UntypedNumber = field(default=UntypedNumber("0"))
+    high: UntypedNumber = field(default=UntypedNumber("1"))
 
     def __str__(self) -> str:
         return "rand" if self == Rand() else f"rand({self.low},{self.high})"
@@ -265,8 +265,8 @@ class Randn:
 class RandInt:
     """Uniform random integers in ``[low, high)``."""
 
-    low: BareNumber
-    high: BareNumber
+    low: UntypedNumber
+    high: UntypedNumber
 
     def __str__(self) -> str:
         return f"randint({self.low},{self.high})"

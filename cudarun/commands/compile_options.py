@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from cudarun.commands.declaration import CaseForm, Scope, option
+from cudarun.commands.declaration import CaseForm, OptionScope, option
 from cudarun.commands.options import stack
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ def compile_options(function: F) -> F:
         option(
             "-I",
             "--include",
-            scope=Scope.CASE,
+            scope=OptionScope.CASE,
             form=CaseForm.PATHS,
             multiple=True,
             metavar="DIR",
@@ -31,7 +31,7 @@ def compile_options(function: F) -> F:
             "-D",
             "--define",
             "defines",
-            scope=Scope.CASE,
+            scope=OptionScope.CASE,
             form=CaseForm.TEXTS,
             multiple=True,
             metavar="NAME[=VALUE]",
@@ -40,7 +40,7 @@ def compile_options(function: F) -> F:
         option(
             "--std",
             "standard",
-            scope=Scope.CASE,
+            scope=OptionScope.CASE,
             form=CaseForm.VALUE,
             metavar="c++NN",
             help="The C++ standard of a .cu.",
@@ -48,7 +48,7 @@ def compile_options(function: F) -> F:
         option(
             "--compile-option",
             "compiler_options",
-            scope=Scope.CASE,
+            scope=OptionScope.CASE,
             form=CaseForm.TEXTS,
             multiple=True,
             metavar="OPTION",

@@ -12,9 +12,9 @@ from cudarun.commands.options import (
     context_options,
     device_options,
     output_options,
+    progress_display,
     reading,
     target,
-    watch,
 )
 from cudarun.commands.output import chosen_renderer
 from cudarun.errors import RequestError
@@ -49,7 +49,7 @@ def show(quiet: bool, **values: Any) -> int:
 
     renderer = chosen_renderer()
     where = target(values, capture=renderer.owns_stdout)
-    return finish(show_contexts(where, watch(where, quiet=quiet)), renderer)
+    return finish(show_contexts(where, progress_display(where, quiet=quiet)), renderer)
 
 
 # --- run -----------------------------------------------------------------------------------------

@@ -13,7 +13,7 @@ from typing import Any
 import click
 
 
-class Scope(Enum):
+class OptionScope(Enum):
     """The scope of an option of ``launch``, which decides where it is allowed."""
 
     CASE = auto()
@@ -92,7 +92,7 @@ class Option(click.Option):
         self,
         names: Sequence[str],
         *,
-        scope: Scope | None = None,
+        scope: OptionScope | None = None,
         form: CaseForm | None = None,
         early: EarlyEffect = EarlyEffect.NONE,
         of_device: bool = False,
@@ -107,7 +107,7 @@ class Option(click.Option):
     @property
     def goes_with_spec(self) -> bool:
         """True if it is allowed with ``--spec``."""
-        return self.scope in (Scope.RUN, Scope.DEFAULT)
+        return self.scope in (OptionScope.RUN, OptionScope.DEFAULT)
 
 
 def option(*names: str, **attributes: Any) -> Callable[[Any], Any]:

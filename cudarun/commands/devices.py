@@ -11,8 +11,8 @@ from cudarun.commands.options import (
     context_options,
     device_options,
     output_options,
+    progress_display,
     target,
-    watch,
 )
 from cudarun.commands.output import chosen_renderer
 from cudarun.errors import RequestError
@@ -45,7 +45,7 @@ def command(attributes: bool, doctor: bool, quiet: bool, **values: Any) -> int:
     where = target(values, capture=renderer.owns_stdout)
     if doctor:
         return _doctor(where.timeout, renderer, attributes=attributes)
-    report = list_devices(where, watch(where, quiet=quiet), attributes=attributes)
+    report = list_devices(where, progress_display(where, quiet=quiet), attributes=attributes)
     return finish(report, renderer)
 
 

@@ -9,15 +9,15 @@ import click
 from click.core import ParameterSource
 
 from cudarun.commands.compile_options import compilation, compile_options
-from cudarun.commands.declaration import EarlyEffect, Option, Scope, option
+from cudarun.commands.declaration import EarlyEffect, Option, OptionScope, option
 from cudarun.commands.launch_options import launch_options
 from cudarun.commands.options import (
     context_options,
     device_options,
     output_options,
+    progress_display,
     reading,
     target,
-    watch,
 )
 from cudarun.commands.output import chosen_renderer
 from cudarun.errors import RequestError
@@ -40,37 +40,40 @@ SANITIZERS = ("memcheck", "racecheck", "initcheck", "synccheck")
 @compile_options
 @option(
     "--sanitize",
-    scope=Scope.SINGLE,
+    scope=OptionScope.SINGLE,
     early=EarlyEffect.NO_WORKER,
     type=click.Choice(SANITIZERS),
     help="Launch under a tool of NVIDIA's compute-sanitizer; what it finds is exit code 1.",
 )
 @option(
     "--dry-run",
-    scope=Scope.SINGLE,
+    scope=OptionScope.SINGLE,
     early=EarlyEffect.NO_WORKER,
     is_flag=True,
     help="Print the parameter table and stop; needs no GPU.",
 )
 @option(
     "--spec",
-    scope=Scope.RUN,
+    scope=OptionScope.RUN,
     early=EarlyEffect.NO_WORKER,
     metavar="FILE",
     help="Run the cases of a TOML file: all, or those named as arguments.",
 )
 @option(
     "--fail-fast",
-    scope=Scope.RUN,
+    scope=OptionScope.RUN,
     is_flag=True,
     help="Begin no case of --spec after one that failed.",
 )
 @option(
-    "--junit", scope=Scope.RUN, metavar="FILE", help="Write the results of --spec as JUnit XML."
+    "--junit",
+    scope=OptionScope.RUN,
+    metavar="FILE",
+    help="Write the results of --spec as JUnit XML.",
 )
 @option(
     "--write-spec",
-    scope=Scope.SINGLE,
+    scope=OptionScope.SINGLE,
     metavar="FILE",
     help="Append this launch to a spec file, and make it.",
 )
@@ -104,7 +107,7 @@ def command(quiet: bool, **values: Any) -> int:
         return finish(plan(_request(values, where), where.timeout), renderer)
     with WorkerPool() as pool:
         # They initialize the driver while the parent parses the request.
-        workers = DeviceWorkers(pool, where, prefetch, watch(where, quiet=quiet))
+        workers = DeviceWorkers(pool, where, prefetch, progress_display(where, quiet=quiet))
         reference = _reference(values["reference"], where, pool)
         request = _request(values, where)
         report = launch(request, workers, reference=reference, meanwhile=renderer.prepare)
@@ -115,11 +118,11 @@ def _request(values: dict[str, Any], where: Target) -> LaunchRequest:
     # Imported here, while the workers are already running.
     from cudarun.commands.inputs import read_input
     from cudarun.commands.launch_request import launch_request
-    from cudarun.session.launch.detection import check_watchable
+    from cudarun.session.launch.detection import check_detection
 
     with reading(where):
         request = launch_request(values, where, read_input(values["image"], compilation(values)))
-    check_watchable(request.watch, where.devices)
+    check_detection(request.detection, where.devices)
     if values["write_spec"] is not None:
         from cudarun.commands.spec_writing import append_case
 
@@ -156,7 +159,7 @@ def _run_spec(values: dict[str, Any], where: Target, renderer: Renderer, *, quie
             cases,
             runs,
             fail_fast=values["fail_fast"],
-            display=watch(where, quiet=quiet),
+            display=progress_display(where, quiet=quiet),
             on_case=renderer.add,
             keep=not renderer.streams,
         )
@@ -185,7 +188,7 @@ def _reference(selector: Selector | None, where: Target, pool: WorkerPool) -> De
     from cudarun.session.launch.parent import prefetch
     from cudarun.session.workers.devices import DeviceWorkers
 
-    return DeviceWorkers(pool, alone, prefetch, watch(where))
+    return DeviceWorkers(pool, alone, prefetch, progress_display(where))
 
 
 def _sanitize(values: dict[str, Any], where: Target, renderer: Renderer) -> int:

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 import click
 
-from cudarun.commands.declaration import CaseForm, Scope, option
+from cudarun.commands.declaration import CaseForm, OptionScope, option
 from cudarun.commands.numbers import INT_MAX, extent, not_negative, size, whole
 from cudarun.commands.options import stack
 from cudarun.session.driver.contexts import CACHE_CONFIGS
@@ -50,7 +50,7 @@ def launch_options(function: F) -> F:
         option(
             "-k",
             "--kernel",
-            scope=Scope.CASE,
+            scope=OptionScope.CASE,
             form=CaseForm.VALUE,
             metavar="NAME",
             help="Mangled, demangled or bare function name; optional when there is one. Of a .cu, "
@@ -66,7 +66,7 @@ def launch_options(function: F) -> F:
 _GEOMETRY = (
     option(
         "--grid",
-        scope=Scope.CASE,
+        scope=OptionScope.CASE,
         form=CaseForm.EXTENT,
         type=extent,
         metavar="X[,Y[,Z]]",
@@ -74,7 +74,7 @@ _GEOMETRY = (
     ),
     option(
         "--block",
-        scope=Scope.CASE,
+        scope=OptionScope.CASE,
         form=CaseForm.EXTENT,
         type=extent,
         metavar="X[,Y[,Z]]",
@@ -82,7 +82,7 @@ _GEOMETRY = (
     ),
     option(
         "--threads",
-        scope=Scope.CASE,
+        scope=OptionScope.CASE,
         form=CaseForm.EXTENT,
         type=extent,
         metavar="X[,Y[,Z]]",
@@ -90,7 +90,7 @@ _GEOMETRY = (
     ),
     option(
         "--smem",
-        scope=Scope.CASE,
+        scope=OptionScope.CASE,
         form=CaseForm.VALUE,
         type=size,
         metavar="BYTES",
@@ -98,14 +98,14 @@ _GEOMETRY = (
     ),
     option(
         "--cooperative",
-        scope=Scope.CASE,
+        scope=OptionScope.CASE,
         form=CaseForm.FLAG,
         is_flag=True,
         help="All blocks resident, so that the grid can synchronise.",
     ),
     option(
         "--cluster",
-        scope=Scope.CASE,
+        scope=OptionScope.CASE,
         form=CaseForm.EXTENT,
         type=extent,
         metavar="X[,Y[,Z]]",
@@ -113,7 +113,7 @@ _GEOMETRY = (
     ),
     option(
         "--carveout",
-        scope=Scope.CASE,
+        scope=OptionScope.CASE,
         form=CaseForm.VALUE,
         type=whole(0, 100),
         metavar="PERCENT",
@@ -121,14 +121,14 @@ _GEOMETRY = (
     ),
     option(
         "--func-cache",
-        scope=Scope.CASE,
+        scope=OptionScope.CASE,
         form=CaseForm.VALUE,
         type=click.Choice(CACHE_CONFIGS),
         help="Prefer shared memory or L1 for this kernel.",
     ),
     option(
         "--priority",
-        scope=Scope.CASE,
+        scope=OptionScope.CASE,
         form=CaseForm.VALUE,
         type=whole(-INT_MAX, INT_MAX),
         metavar="N",
@@ -137,7 +137,7 @@ _GEOMETRY = (
     option(
         "--params",
         "passing",
-        scope=Scope.CASE,
+        scope=OptionScope.CASE,
         form=CaseForm.VALUE,
         type=click.Choice(["array", "buffer"]),
         default="array",
@@ -150,7 +150,7 @@ _RESULTS = (
     option(
         "--check",
         "checks",
-        scope=Scope.CASE,
+        scope=OptionScope.CASE,
         form=CaseForm.EXPRESSIONS,
         multiple=True,
         metavar="EXPR",
@@ -158,7 +158,7 @@ _RESULTS = (
     ),
     option(
         "--reference",
-        scope=Scope.CASE,
+        scope=OptionScope.CASE,
         form=CaseForm.VALUE,
         type=_one_device,
         metavar="DEVICE",
@@ -166,7 +166,7 @@ _RESULTS = (
     ),
     option(
         "--rtol",
-        scope=Scope.CASE,
+        scope=OptionScope.CASE,
         form=CaseForm.VALUE,
         type=not_negative,
         metavar="X",
@@ -174,7 +174,7 @@ _RESULTS = (
     ),
     option(
         "--atol",
-        scope=Scope.CASE,
+        scope=OptionScope.CASE,
         form=CaseForm.VALUE,
         type=not_negative,
         metavar="X",
@@ -182,7 +182,7 @@ _RESULTS = (
     ),
     option(
         "--equal-nan",
-        scope=Scope.CASE,
+        scope=OptionScope.CASE,
         form=CaseForm.FLAG,
         is_flag=True,
         help="Let NaN equal NaN in them.",
@@ -190,7 +190,7 @@ _RESULTS = (
     option(
         "--print",
         "prints",
-        scope=Scope.CASE,
+        scope=OptionScope.CASE,
         form=CaseForm.EXPRESSIONS,
         multiple=True,
         metavar="EXPR",
@@ -199,7 +199,7 @@ _RESULTS = (
     option(
         "--show",
         "shows",
-        scope=Scope.CASE,
+        scope=OptionScope.CASE,
         form=CaseForm.TEXTS,
         multiple=True,
         metavar="NAME=KIND",
@@ -208,7 +208,7 @@ _RESULTS = (
     option(
         "--save",
         "saves",
-        scope=Scope.CASE,
+        scope=OptionScope.CASE,
         form=CaseForm.NAMED_PATHS,
         multiple=True,
         metavar="NAME=PATH",
@@ -217,14 +217,14 @@ _RESULTS = (
     ),
     option(
         "--force",
-        scope=Scope.CASE,
+        scope=OptionScope.CASE,
         form=CaseForm.FLAG,
         is_flag=True,
         help="Let --save replace existing files.",
     ),
     option(
         "--seed",
-        scope=Scope.CASE,
+        scope=OptionScope.CASE,
         form=CaseForm.VALUE,
         type=whole(),
         metavar="N",
@@ -235,7 +235,7 @@ _RESULTS = (
 _WATCH = (
     option(
         "--detect",
-        scope=Scope.CASE,
+        scope=OptionScope.CASE,
         form=CaseForm.WORDS,
         type=_detectors,
         metavar="WORDS",
@@ -245,7 +245,7 @@ _WATCH = (
     ),
     option(
         "--stats",
-        scope=Scope.CASE,
+        scope=OptionScope.CASE,
         form=CaseForm.FLAG,
         is_flag=True,
         help="On cpu, count instructions, divergence, bytes by space and bank conflicts.",
@@ -255,7 +255,7 @@ _WATCH = (
 _TIMING = (
     option(
         "--repeat",
-        scope=Scope.CASE,
+        scope=OptionScope.CASE,
         form=CaseForm.VALUE,
         type=whole(1, INT_MAX),
         metavar="N",
@@ -263,7 +263,7 @@ _TIMING = (
     ),
     option(
         "--warmup",
-        scope=Scope.CASE,
+        scope=OptionScope.CASE,
         form=CaseForm.VALUE,
         type=whole(0, INT_MAX),
         metavar="N",
@@ -271,7 +271,7 @@ _TIMING = (
     ),
     option(
         "--hot",
-        scope=Scope.CASE,
+        scope=OptionScope.CASE,
         form=CaseForm.FLAG,
         is_flag=True,
         help="Do not flush L2 between the runs of --repeat.",
@@ -279,21 +279,21 @@ _TIMING = (
     option(
         "--bytes",
         "nbytes",
-        scope=Scope.CASE,
+        scope=OptionScope.CASE,
         form=CaseForm.VALUE,
         metavar="EXPR",
         help="Bytes that a run moves, as 12*n, for GB/s by --repeat.",
     ),
     option(
         "--flops",
-        scope=Scope.CASE,
+        scope=OptionScope.CASE,
         form=CaseForm.VALUE,
         metavar="EXPR",
         help="Floating-point operations of a run, as 2*m*n*k, for GFLOP/s by --repeat.",
     ),
     option(
         "--profile",
-        scope=Scope.CASE,
+        scope=OptionScope.CASE,
         form=CaseForm.FLAG,
         is_flag=True,
         help="One bare launch for a profiler: no guard zones, no copies that nobody asked for.",

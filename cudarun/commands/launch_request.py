@@ -17,13 +17,13 @@ from cudarun.session.driver.selection import ALL
 from cudarun.session.image.image import Image
 from cudarun.session.launch.outputs import check_savable
 from cudarun.session.launch.request import (
+    Detection,
     Geometry,
     LaunchRequest,
     Preferences,
     Save,
     Show,
     Timing,
-    Watch,
 )
 from cudarun.session.launch.triton import TritonKernel, parameter_count, read_triton
 
@@ -75,7 +75,7 @@ def launch_request(
         preferences=Preferences(values["carveout"], values["func_cache"], values["priority"]),
         timing=_timing(values),
         profile=values["profile"],
-        watch=_watch(values),
+        detection=_detection(values),
         reference=values["reference"],
         directory=directory,
     )
@@ -118,14 +118,14 @@ def _triton_geometry(values: dict[str, Any], triton: TritonKernel) -> Geometry:
     )
 
 
-def _watch(values: dict[str, Any]) -> Watch:
-    watch = Watch(values["detect"], values["stats"])
-    if watch and values["repeat"] is not None:
-        option = "--detect" if watch.detect else "--stats"
+def _detection(values: dict[str, Any]) -> Detection:
+    detection = Detection(values["detect"], values["stats"])
+    if detection and values["repeat"] is not None:
+        option = "--detect" if detection.detect else "--stats"
         raise RequestError(
             f"{option} and --repeat exclude each other: what is watched is slow"
         ).naming(option, "--repeat")
-    return watch
+    return detection
 
 
 def _timing(values: dict[str, Any]) -> Timing | None:

@@ -13,9 +13,9 @@ from cudarun.commands.options import (
     context_options,
     device_options,
     output_options,
+    progress_display,
     reading,
     target,
-    watch,
 )
 from cudarun.commands.output import chosen_renderer
 from cudarun.errors import RequestError
@@ -66,7 +66,7 @@ def command(quiet: bool, **values: Any) -> int:
     where = target(values, capture=False)
     with reading(where):
         request = _request(values, where)
-    report = link(request, watch(where, quiet=quiet))
+    report = link(request, progress_display(where, quiet=quiet))
     return finish(report, renderer)
 
 

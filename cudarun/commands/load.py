@@ -16,9 +16,9 @@ from cudarun.commands.options import (
     context_options,
     device_options,
     output_options,
+    progress_display,
     reading,
     target,
-    watch,
 )
 from cudarun.commands.output import chosen_renderer
 from cudarun.errors import RequestError
@@ -91,7 +91,7 @@ def command(quiet: bool, offline: bool, **values: Any) -> int:
             return _offline(values, renderer)
 
     with WorkerPool() as pool:
-        workers = DeviceWorkers(pool, where, prefetch, watch(where, quiet=quiet))
+        workers = DeviceWorkers(pool, where, prefetch, progress_display(where, quiet=quiet))
         with reading(where):
             request = _request(values, verbose=where.verbose)
         report = load(request, workers)
@@ -123,7 +123,7 @@ def _request(values: dict[str, Any], *, verbose: bool) -> LoadRequest:
         raise RequestError("stdin (-) can be read only once")
     return LoadRequest(
         images=tuple(open_input(name, sources) for name in names),
-        ways=_WAYS[values.pop("via")],
+        loaders=_WAYS[values.pop("via")],
         lazy=values.pop("lazy"),
         block=values.pop("block"),
         shared_bytes=values.pop("smem"),

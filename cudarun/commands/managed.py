@@ -14,9 +14,9 @@ from cudarun.commands.options import (
     context_options,
     device_options,
     output_options,
+    progress_display,
     reading,
     target,
-    watch,
 )
 from cudarun.commands.output import chosen_renderer
 from cudarun.errors import RequestError
@@ -77,7 +77,7 @@ def command(quiet: bool, **values: Any) -> int:
     where = target(values, capture=renderer.owns_stdout)
     with WorkerPool() as pool:
         worker = start_worker(pool, where)  # initializes the driver during parsing
-        display = watch(where, quiet=quiet)
+        display = progress_display(where, quiet=quiet)
         with reading(where):
             request = _request(values, where)
         report = managed(request, pool, worker, where.timeout, display)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from cudarun.commands.declaration import CaseForm, EarlyEffect, Scope, option
+from cudarun.commands.declaration import CaseForm, EarlyEffect, OptionScope, option
 from cudarun.commands.numbers import positive, whole
 from cudarun.report.progress import status_line
 from cudarun.session.driver.contexts import CACHE_CONFIGS, FLAGS, LIMITS
@@ -50,7 +50,7 @@ def device_options(default: str) -> Callable[[F], F]:
             "-d",
             "--device",
             "devices",
-            scope=Scope.RUN,
+            scope=OptionScope.RUN,
             early=EarlyEffect.DEVICES,
             of_device=True,
             type=parse_devices,
@@ -63,7 +63,7 @@ def device_options(default: str) -> Callable[[F], F]:
         ),
         option(
             "--together",
-            scope=Scope.SINGLE,
+            scope=OptionScope.SINGLE,
             early=EarlyEffect.TOGETHER,
             of_device=True,
             is_flag=True,
@@ -71,7 +71,7 @@ def device_options(default: str) -> Callable[[F], F]:
         ),
         option(
             "--timeout",
-            scope=Scope.DEFAULT,
+            scope=OptionScope.DEFAULT,
             form=CaseForm.VALUE,
             type=positive,
             metavar="SECONDS",
@@ -80,7 +80,7 @@ def device_options(default: str) -> Callable[[F], F]:
         ),
         option(
             "--trace",
-            scope=Scope.RUN,
+            scope=OptionScope.RUN,
             early=EarlyEffect.NO_WORKER,
             is_flag=True,
             help="Show each driver call on stderr as it returns.",
@@ -94,7 +94,7 @@ def context_options(function: F) -> F:
         option(
             "--context",
             "context_kind",
-            scope=Scope.DEFAULT,
+            scope=OptionScope.DEFAULT,
             form=CaseForm.VALUE,
             early=EarlyEffect.NO_WORKER,
             of_device=True,
@@ -105,7 +105,7 @@ def context_options(function: F) -> F:
         ),
         option(
             "--ctx-flags",
-            scope=Scope.DEFAULT,
+            scope=OptionScope.DEFAULT,
             form=CaseForm.WORDS,
             early=EarlyEffect.NO_WORKER,
             of_device=True,
@@ -117,7 +117,7 @@ def context_options(function: F) -> F:
         option(
             "--limit",
             "limits",
-            scope=Scope.DEFAULT,
+            scope=OptionScope.DEFAULT,
             form=CaseForm.NAMED_SIZES,
             of_device=True,
             type=_limit,
@@ -127,7 +127,7 @@ def context_options(function: F) -> F:
         ),
         option(
             "--cache-config",
-            scope=Scope.DEFAULT,
+            scope=OptionScope.DEFAULT,
             form=CaseForm.VALUE,
             of_device=True,
             type=click.Choice(CACHE_CONFIGS),
@@ -142,23 +142,27 @@ def output_options(function: F) -> F:
         option(
             "--json",
             "as_json",
-            scope=Scope.RUN,
+            scope=OptionScope.RUN,
             is_flag=True,
             help="Print one JSON document on stdout.",
         ),
         option(
             "-v",
             "--verbose",
-            scope=Scope.RUN,
+            scope=OptionScope.RUN,
             is_flag=True,
             help="Say each step of the work on stderr as it begins, with the time.",
         ),
         option(
-            "-q", "--quiet", scope=Scope.RUN, is_flag=True, help="Print only what was asked for."
+            "-q",
+            "--quiet",
+            scope=OptionScope.RUN,
+            is_flag=True,
+            help="Print only what was asked for.",
         ),
         option(
             "--color/--no-color",
-            scope=Scope.RUN,
+            scope=OptionScope.RUN,
             default=None,
             expose_value=False,
             callback=_set_color,
@@ -192,7 +196,7 @@ def reading(where: Target) -> AbstractContextManager[None]:
     return time_limit(where.timeout, "reading the request")
 
 
-def watch(where: Target, *, quiet: bool = False) -> ProgressDisplay | None:
+def progress_display(where: Target, *, quiet: bool = False) -> ProgressDisplay | None:
     """Return the progress display on a terminal's stderr, unless steps are logged there."""
     return None if quiet or where.trace or where.verbose else status_line()
 

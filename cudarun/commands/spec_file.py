@@ -25,7 +25,7 @@ from cudarun.errors import ArgumentSyntaxError, CudarunError, ImageRefused, Requ
 from cudarun.session.driver.target import ContextOptions, Target
 from cudarun.session.image.compilation import CompileOptions
 from cudarun.session.image.image import Image
-from cudarun.session.launch.detection import check_watchable
+from cudarun.session.launch.detection import check_detection
 from cudarun.session.launch.request import LaunchRequest
 from cudarun.session.spec.case import Case, parse_expected, parse_requirement
 
@@ -78,7 +78,7 @@ def read_spec(path: str, names: Sequence[str], where: Target) -> list[Case]:
         raise RequestError(f"{path} is not a text in UTF-8", option="--spec") from error
     with reading(where):
         tables = _tables(path, text)
-    found = _Reader(path, text, where)
+    found = _CaseReader(path, text, where)
     cases = []
     for index, table in enumerate(tables):
         with reading(where):  # of which each case has the limit
@@ -114,7 +114,7 @@ def _chosen(path: str, cases: list[Case], names: Sequence[str]) -> list[Case]:
     return [case for case in cases if case.name in names] if names else cases
 
 
-class _Reader:
+class _CaseReader:
     """A converter of TOML tables to cases."""
 
     def __init__(self, path: str, text: str, where: Target) -> None:
@@ -190,7 +190,7 @@ class _Reader:
         """Build the launch of a case; its detectors must be available on the devices."""
         request = launch_request(values, self.where, image, self.directory)
         if "cpu" not in requires:
-            check_watchable(request.watch, self.where.devices)
+            check_detection(request.detection, self.where.devices)
         return request
 
     def image(

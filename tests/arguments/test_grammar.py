@@ -12,7 +12,7 @@ from cudarun.arguments import types, values
 from cudarun.arguments.expressions import parse_expression
 from cudarun.arguments.grammar import parse_argument, parse_arguments
 from cudarun.arguments.types import SCALARS, VECTORS, ArrayType, StructMember, StructType
-from cudarun.arguments.values import Argument, BareNumber, Scalar
+from cudarun.arguments.values import Argument, Scalar, UntypedNumber
 from cudarun.errors import ArgumentSyntaxError, RequestError
 
 
@@ -49,7 +49,7 @@ def test_scalars(text, type_, value):
 
 @pytest.mark.parametrize("text", ["2.5", "-1", "0x10", "true", "nan", "4Ki"])
 def test_bare_numbers(text):
-    assert value_of(text) == BareNumber(text)
+    assert value_of(text) == UntypedNumber(text)
 
 
 def test_names():
@@ -110,18 +110,18 @@ def test_a_path_in_a_struct_ends_with_its_member():
     ("text", "initial"),
     [
         ("f32[n]", None),
-        ("f32[n]:zeros", values.Constant(BareNumber("0"))),
-        ("f32[n]:ones", values.Constant(BareNumber("1"))),
-        ("f32[n]:3.5", values.Constant(BareNumber("3.5"))),
-        ("f32[n]:-inf", values.Constant(BareNumber("-inf"))),
-        ("bool[n]:true", values.Constant(BareNumber("true"))),
+        ("f32[n]:zeros", values.Constant(UntypedNumber("0"))),
+        ("f32[n]:ones", values.Constant(UntypedNumber("1"))),
+        ("f32[n]:3.5", values.Constant(UntypedNumber("3.5"))),
+        ("f32[n]:-inf", values.Constant(UntypedNumber("-inf"))),
+        ("bool[n]:true", values.Constant(UntypedNumber("true"))),
         ("f32[n]:iota", values.Iota()),
-        ("f32[n]:iota(5)", values.Iota(BareNumber("5"))),
-        ("f32[n]:iota(1, -0.5)", values.Iota(BareNumber("1"), BareNumber("-0.5"))),
+        ("f32[n]:iota(5)", values.Iota(UntypedNumber("5"))),
+        ("f32[n]:iota(1, -0.5)", values.Iota(UntypedNumber("1"), UntypedNumber("-0.5"))),
         ("f32[n]:rand", values.Rand()),
-        ("f32[n]:rand(-1,1)", values.Rand(BareNumber("-1"), BareNumber("1"))),
+        ("f32[n]:rand(-1,1)", values.Rand(UntypedNumber("-1"), UntypedNumber("1"))),
         ("f32[n]:randn", values.Randn()),
-        ("u8[n]:randint(0,256)", values.RandInt(BareNumber("0"), BareNumber("256"))),
+        ("u8[n]:randint(0,256)", values.RandInt(UntypedNumber("0"), UntypedNumber("256"))),
         ("f32[n,n]:eye", values.Eye()),
         ("f32[n]:@raw.bin", values.FileInitial("raw.bin")),
     ],
@@ -340,7 +340,7 @@ dimensions = st.sampled_from(["n", "4", "2*n+1", "4Ki", "(n + 255) // 256", "-n 
     parse_expression
 )
 paths = st.text(min_size=1, max_size=12).filter(lambda text: text.strip())
-numbers = st.integers(0, 100).map(lambda number: BareNumber(str(number)))
+numbers = st.integers(0, 100).map(lambda number: UntypedNumber(str(number)))
 
 
 @st.composite
@@ -349,7 +349,7 @@ def buffers(draw: st.DrawFn) -> values.Buffer:
     shape = tuple(draw(st.lists(dimensions, min_size=1, max_size=3)))
     choices: list[st.SearchStrategy[values.Initial | None]] = [
         st.none(),
-        st.builds(values.Constant, st.sampled_from(["0", "1"]).map(BareNumber)),
+        st.builds(values.Constant, st.sampled_from(["0", "1"]).map(UntypedNumber)),
         st.builds(values.FileInitial, paths),
         lists(element, len(shape) + len(types.inner_shape(element))),
     ]
@@ -396,7 +396,7 @@ bare = st.sampled_from(["0", "-1", "2.5", "0x10", "nan", "-inf", "true", "1e-5",
 arguments = st.builds(
     Argument,
     st.none() | identifiers,
-    pointers | by_value | structs_with_pointers() | bare.map(BareNumber),
+    pointers | by_value | structs_with_pointers() | bare.map(UntypedNumber),
 )
 
 

@@ -9,7 +9,14 @@ import click
 import pytest
 
 from cudarun.commands import launch, load, spec_writing
-from cudarun.commands.declaration import JOINED, REPEATED, CaseForm, EarlyEffect, Option, Scope
+from cudarun.commands.declaration import (
+    JOINED,
+    REPEATED,
+    CaseForm,
+    EarlyEffect,
+    Option,
+    OptionScope,
+)
 from cudarun.commands.spec_file import OPTIONS, _option_words, words
 from cudarun.errors import RequestError
 from tests.support import command_tree
@@ -54,7 +61,7 @@ def by_name(options: list[click.Option]) -> Any:
 def test_every_option_of_launch_says_where_it_may_stand(option: click.Option) -> None:
     assert isinstance(option, Option)
     assert option.scope is not None
-    assert (option.form is not None) == (option.scope in (Scope.CASE, Scope.DEFAULT))
+    assert (option.form is not None) == (option.scope in (OptionScope.CASE, OptionScope.DEFAULT))
 
 
 def test_one_option_of_launch_names_the_devices_and_one_puts_them_together() -> None:

@@ -42,7 +42,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
 
 def told(what: str, done: float = 0.0) -> Page:
     page = Page()
-    Progress(page).say(what, done)
+    Progress(page).report(what, done)
     return page
 
 

@@ -16,18 +16,18 @@ from cudarun.arguments.scanner import did_you_mean
 from cudarun.arguments.types import StructType, Type
 from cudarun.arguments.values import (
     Argument,
-    BareNumber,
     Buffer,
     Bytes,
     Element,
     FileBuffer,
     StructValue,
     SymbolAddress,
+    UntypedNumber,
 )
 from cudarun.errors import ArgumentSyntaxError
 from cudarun.records import dataclass
 from cudarun.session.contexts.lines import Line, Token
-from cudarun.session.contexts.script import Limit, Name, Symbol
+from cudarun.session.contexts.script import Limit, NameReference, Symbol
 from cudarun.session.contexts.verbs import Verb
 from cudarun.session.driver.contexts import CACHE_CONFIGS, FLAGS, LIMITS
 
@@ -44,7 +44,7 @@ _KINDS: Mapping[str, tuple[str, ...]] = {
 
 
 @dataclass(slots=True)
-class Named:
+class NamedObject:
     """The properties of a name: its kind, a primary context's device, the value last written."""
 
     kind: str
@@ -52,10 +52,10 @@ class Named:
     type: Type | None = None
 
 
-class Reader:
+class OperandReader:
     """A parser of single words of a line; ``names`` are those created so far."""
 
-    def __init__(self, line: Line, names: Mapping[str, Named]) -> None:
+    def __init__(self, line: Line, names: Mapping[str, NamedObject]) -> None:
         self.line = line
         self.names = names
 
@@ -78,11 +78,11 @@ class Reader:
             raise self.error(f"{token.text} is a {known.kind}, not a {wanted}", token)
         return token.text
 
-    def argument(self, token: Token) -> Argument | Name:
+    def argument(self, token: Token) -> Argument | NameReference:
         """Parse one ARG: the name of memory, or a value."""
         known = self.names.get(token.text)
         if known is not None and known.kind in _KINDS["B"]:
-            return Name(token.text)
+            return NameReference(token.text)
         return self.written(token)
 
     def written(self, token: Token) -> Argument:
@@ -179,7 +179,7 @@ class Reader:
         value = self.written(token).value
         if isinstance(value, Bytes):
             return value.data, None
-        if isinstance(value, BareNumber):
+        if isinstance(value, UntypedNumber):
             raise self.error(f"{value} needs a type", token, hint=f"as in: i32:{value}")
         if not isinstance(value, Element):
             raise self.error(f"{token.text!r} is no value to write", token)
@@ -198,10 +198,10 @@ class Reader:
             return None
         known = self.names.get(token.text)
         if known is not None and known.kind == "value":
-            return Name(token.text)
+            return NameReference(token.text)
         if token.text == operands.get("name"):
-            return Name(token.text)
-        return Name(self.old_name(token, "A"))
+            return NameReference(token.text)
+        return NameReference(self.old_name(token, "A"))
 
     def compared_number(self, token: Token, verb: Verb, operands: Mapping[str, Any]) -> Any:
         """Parse a number, a named value, or the address of an object."""
@@ -210,7 +210,7 @@ class Reader:
             return self.number(token)
         if known.kind not in ("value", "buffer", "variable"):
             raise self.error(f"{token.text} is a {known.kind}, which is no number", token)
-        return Name(token.text)
+        return NameReference(token.text)
 
     def compared_word(self, token: Token, verb: Verb, operands: Mapping[str, Any]) -> Any:
         """Parse one of the verb's words."""
@@ -236,14 +236,14 @@ class Reader:
 
 # --- the placeholders of usage texts -------------------------------------------------------------
 
-_Reads = Callable[[Reader, Token], Any]
+_Reads = Callable[[OperandReader, Token], Any]
 
 
 def _reference(placeholder: str) -> _Reads:
     return lambda reader, token: reader.old_name(token, placeholder)
 
 
-def _context_or_none(reader: Reader, token: Token) -> str | None:
+def _context_or_none(reader: OperandReader, token: Token) -> str | None:
     return None if token.text == "none" else reader.old_name(token, "A")
 
 
@@ -268,32 +268,32 @@ OPERANDS: Mapping[str, Operand] = {
     "F": Operand("function", "a function", _reference("F")),
     "M": Operand("owner", "a module or library", _reference("M")),
     "L": Operand("owner", "a library", _reference("M")),
-    "M.NAME": Operand("symbol", "M.NAME", Reader.symbol),
-    "SIZE": Operand("size", "a size in bytes", Reader.number),
-    "VALUE": Operand("value", "a value", Reader.value),
-    "TYPE": Operand("as_type", "a type", Reader.type),
-    "IMAGE": Operand("image", "an image", Reader.image),
-    "LIMIT[=SIZE]": Operand("limit", "the name of a limit", Reader.limit),
-    "PREFER": Operand("prefer", "a cache preference", Reader.prefer),
-    "WORDS": Operand("flags", "flags", Reader.words),
-    "ARG…": Operand("arguments", "an argument", Reader.argument),
+    "M.NAME": Operand("symbol", "M.NAME", OperandReader.symbol),
+    "SIZE": Operand("size", "a size in bytes", OperandReader.number),
+    "VALUE": Operand("value", "a value", OperandReader.value),
+    "TYPE": Operand("as_type", "a type", OperandReader.type),
+    "IMAGE": Operand("image", "an image", OperandReader.image),
+    "LIMIT[=SIZE]": Operand("limit", "the name of a limit", OperandReader.limit),
+    "PREFER": Operand("prefer", "a cache preference", OperandReader.prefer),
+    "WORDS": Operand("flags", "flags", OperandReader.words),
+    "ARG…": Operand("arguments", "an argument", OperandReader.argument),
 }
 """The operands of verbs by their placeholder."""
 
 OPTIONS: Mapping[str, _Reads] = {
-    "N": Reader.number,
-    "WORDS": Reader.words,
-    "X,Y,Z": Reader.extent,
-    "BYTES": Reader.number,
+    "N": OperandReader.number,
+    "WORDS": OperandReader.words,
+    "X,Y,Z": OperandReader.extent,
+    "BYTES": OperandReader.number,
     "S": _reference("S"),
 }
 """The parser of each option's value; the operand has the option's name."""
 
-COMPARED: Mapping[str, Callable[[Reader, Token, Verb, Mapping[str, Any]], Any]] = {
-    "context": Reader.compared_context,
-    "number": Reader.compared_number,
-    "word": Reader.compared_word,
-    "words": Reader.compared_words,
-    "data": Reader.compared_data,
+COMPARED: Mapping[str, Callable[[OperandReader, Token, Verb, Mapping[str, Any]], Any]] = {
+    "context": OperandReader.compared_context,
+    "number": OperandReader.compared_number,
+    "word": OperandReader.compared_word,
+    "words": OperandReader.compared_words,
+    "data": OperandReader.compared_data,
 }
 """The parser of a comparison's operand, by the kind of value that the verb returns."""

@@ -21,15 +21,18 @@ from cudarun.session.workers.parent import Outcome, WorkerSpec
 from cudarun.session.workers.pool import WorkerPool
 
 if TYPE_CHECKING:  # only a worker needs it
-    from cudarun.session.contexts.worker import Player
+    from cudarun.session.contexts.worker import ScriptRunner
     from cudarun.session.workers.progress import Progress
 
 T = TypeVar("T")
-Shown = Callable[[StepReport], object]
+StepCallback = Callable[[StepReport], object]
 
 
 def run_script(
-    script: Script, target: Target, images: Mapping[str, Image], shown: Shown = lambda step: None
+    script: Script,
+    target: Target,
+    images: Mapping[str, Image],
+    shown: StepCallback = lambda step: None,
 ) -> ScriptReport:
     """Run a script, step by step, in one process or as many as it requests.
 
@@ -45,7 +48,7 @@ def run_script(
         ImageRefused: A source does not compile, or a file contains no image.
     """
     with WorkerPool() as pool:
-        return ScriptWorker(pool, target, images).play(script, shown)
+        return ScriptWorker(pool, target, images).run(script, shown)
 
 
 class ScriptWorker:
@@ -65,15 +68,15 @@ class ScriptWorker:
             raise RequestError("a script runs in one process: GPUs and cpu have no common driver")
         self._pool = pool
         self._timeout = target.timeout
-        start = PlayerStart(target.devices, images, target.trace)
+        start = ScriptRunnerStart(target.devices, images, target.trace)
         self._spec = WorkerSpec(start, capture=target.capture, verbose=target.verbose)
         self._deadline: float | None = None
         self._worker = pool.acquire(self._spec)
 
-    def play(self, script: Script, shown: Shown = lambda step: None) -> ScriptReport:
+    def run(self, script: Script, shown: StepCallback = lambda step: None) -> ScriptReport:
         """Run the script and end the worker; arguments and errors are those of `run_script`."""
         try:
-            return self._play(script, shown)
+            return self._run(script, shown)
         finally:
             self.end()
 
@@ -81,7 +84,7 @@ class ScriptWorker:
         """End the worker."""
         self._pool.discard(self._worker)
 
-    def _play(self, script: Script, shown: Shown) -> ScriptReport:
+    def _run(self, script: Script, shown: StepCallback) -> ScriptReport:
         labels = self._ask(_labels).unwrap()
         if script.devices > len(labels):
             raise RequestError(
@@ -97,7 +100,7 @@ class ScriptWorker:
             if step.verb == "new-process":
                 report = self._new_process(step)
             else:
-                outcome = self._ask(partial(_play, step))
+                outcome = self._ask(partial(_run, step))
                 output += outcome.output
                 if outcome.value is None:
                     error = self._reason(outcome).at(
@@ -109,7 +112,7 @@ class ScriptWorker:
             shown(report)
         return ScriptReport(script.origin, labels, tuple(done), None, output)
 
-    def _ask(self, task: Callable[[Player], T]) -> Outcome[T]:
+    def _ask(self, task: Callable[[ScriptRunner], T]) -> Outcome[T]:
         """Run a task in the worker within the remaining time."""
         left = self._timeout
         if self._deadline is not None:
@@ -147,7 +150,7 @@ class ScriptWorker:
 # --- in the worker -------------------------------------------------------------------------------
 
 
-class PlayerStart:
+class ScriptRunnerStart:
     """The start of a worker whose state is a script runner.
 
     Args:
@@ -160,16 +163,16 @@ class PlayerStart:
         self._arguments = devices, images
         self._trace = trace
 
-    def __call__(self, progress: Progress) -> Player:
+    def __call__(self, progress: Progress) -> ScriptRunner:
         """Initialize the driver."""
-        from cudarun.session.contexts.worker import Player
+        from cudarun.session.contexts.worker import ScriptRunner
 
-        return Player(*self._arguments, trace=self._trace, progress=progress)
-
-
-def _labels(player: Player) -> tuple[str, ...]:
-    return tuple(device.label for device in player.devices)
+        return ScriptRunner(*self._arguments, trace=self._trace, progress=progress)
 
 
-def _play(step: Step, player: Player) -> StepReport:
-    return player.play(step)
+def _labels(runner: ScriptRunner) -> tuple[str, ...]:
+    return tuple(device.label for device in runner.devices)
+
+
+def _run(step: Step, runner: ScriptRunner) -> StepReport:
+    return runner.run(step)

@@ -17,8 +17,22 @@ from cudarun.arguments.scanner import did_you_mean
 from cudarun.arguments.values import Argument
 from cudarun.errors import ArgumentSyntaxError
 from cudarun.session.contexts.lines import Line, Token
-from cudarun.session.contexts.operands import COMPARED, OPERANDS, OPTIONS, Named, Reader
-from cudarun.session.contexts.script import ANY, FAILURE, MAIN, Expectation, Name, Script, Step
+from cudarun.session.contexts.operands import (
+    COMPARED,
+    OPERANDS,
+    OPTIONS,
+    NamedObject,
+    OperandReader,
+)
+from cudarun.session.contexts.script import (
+    ANY,
+    FAILURE,
+    MAIN,
+    Expectation,
+    NameReference,
+    Script,
+    Step,
+)
 from cudarun.session.contexts.verbs import BUILTIN, VERBS, Verb
 
 _NAME = re.compile(r"[A-Za-z_]\w*")
@@ -33,7 +47,7 @@ def parse_script(text: str, origin: str | None = None) -> Script:
         ArgumentSyntaxError: The script does not parse; the error has the line and the column.
     """
     lines = text.splitlines()
-    names: dict[str, Named] = {}
+    names: dict[str, NamedObject] = {}
     steps: list[Step] = []
     for number, line_text in enumerate(lines, 1):
         line = Line(line_text, number, origin, alone=len(lines) == 1 and origin is None)
@@ -48,9 +62,9 @@ def parse_script(text: str, origin: str | None = None) -> Script:
 class _StepParser:
     """A parser of one step; ``names`` are those created so far, to which this step's are added."""
 
-    def __init__(self, line: Line, tokens: list[Token], names: dict[str, Named]) -> None:
+    def __init__(self, line: Line, tokens: list[Token], names: dict[str, NamedObject]) -> None:
         self.line = line
-        self.reader = Reader(line, names)
+        self.reader = OperandReader(line, names)
         self.names = names
         self.tokens = tokens
         self.position = 0
@@ -183,9 +197,9 @@ class _StepParser:
 
     def arguments(
         self, options: Mapping[str, str], given: dict[str, Any]
-    ) -> tuple[Argument | Name, ...]:
+    ) -> tuple[Argument | NameReference, ...]:
         """Parse the ARGs of a launch, which may be mixed with options."""
-        found: list[Argument | Name] = []
+        found: list[Argument | NameReference] = []
         while self.operand_follows():
             found.append(self.reader.argument(self.take("an argument")))
             self.options(options, given)
@@ -251,11 +265,11 @@ class _StepParser:
         if verb.name == "new-process":
             self.names.clear()
         if verb.makes is not None:
-            self.names[operands["name"]] = Named(verb.makes, operands.get("dev", 0))
+            self.names[operands["name"]] = NamedObject(verb.makes, operands.get("dev", 0))
         if verb.name == "write":
             self.names[operands["buffer"]].type = operands["as_type"]
         if label is not None:
-            self.names[label] = Named("value")
+            self.names[label] = NamedObject("value")
 
 
 @cache

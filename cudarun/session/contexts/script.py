@@ -26,7 +26,7 @@ ANY, FAILURE = "any", "failure"
 
 
 @dataclass(frozen=True, slots=True)
-class Name:
+class NameReference:
     """A name in place of a value; the worker knows its value when the step runs."""
 
     text: str
@@ -56,7 +56,7 @@ class Expectation:
         text: As written: ``-> INVALID_CONTEXT``, ``== A``.
         results: Names of results without their prefix; `ANY` or `FAILURE` may be among them.
         operator: The comparison of the value with ``operand``; empty if none is expected.
-        operand: A `Name`, or a value of the step's kind; ``None`` is no context.
+        operand: A `NameReference`, or a value of the step's kind; ``None`` is no context.
     """
 
     text: str

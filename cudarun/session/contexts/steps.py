@@ -23,7 +23,7 @@ from cudarun.errors import ImageRefused, RequestError
 from cudarun.images.facts import KernelFacts
 from cudarun.records import dataclass
 from cudarun.session.contexts.handles import ScriptContexts
-from cudarun.session.contexts.script import Limit, Name, Symbol
+from cudarun.session.contexts.script import Limit, NameReference, Symbol
 from cudarun.session.driver.calls import Driver
 from cudarun.session.driver.contexts import (
     LIMITS,
@@ -84,7 +84,7 @@ class Answer:
 
 
 @dataclass(frozen=True, slots=True)
-class Thing:
+class ScriptObject:
     """The object of a name: a handle or an address, and its kind."""
 
     kind: str
@@ -116,7 +116,7 @@ class Steps:
         self.devices = contexts.devices
         self.images = images
         self.trace = trace
-        self._things: dict[str, Thing] = {}
+        self._things: dict[str, ScriptObject] = {}
         self._runtime: Driver | None = None
 
     def method(self, verb: str) -> Any:
@@ -129,9 +129,9 @@ class Steps:
 
     def keep(self, label: str, value: int) -> None:
         """Store the value of a step, ``as LABEL``."""
-        self._things[label] = Thing("value", value)
+        self._things[label] = ScriptObject("value", value)
 
-    def _thing(self, name: str) -> Thing:
+    def _thing(self, name: str) -> ScriptObject:
         thing = self._things.get(name)
         if thing is None:
             raise NotRun(f"{name} was not made")
@@ -148,7 +148,7 @@ class Steps:
         answer, handle = asked
         if not answer.succeeded:
             return answer
-        self._things[name] = Thing(kind, int(handle), image)
+        self._things[name] = ScriptObject(kind, int(handle), image)
         return answer.giving(int(handle))
 
     def _addressed(self, asked: tuple[Answer, Any], name: str, kind: str) -> Answer:
@@ -379,7 +379,7 @@ class Steps:
             answer, function = self._ask("cuLibraryGetKernel", library, wanted)
         if answer.succeeded:
             kernel = _kernel_facts(owner.image, symbol.name)
-            self._things[name] = Thing("function", int(function), owner.image, kernel)
+            self._things[name] = ScriptObject("function", int(function), owner.image, kernel)
             return answer
         return answer.giving(None, log=_mangled_names(owner.image, symbol.name))
 
@@ -403,7 +403,7 @@ class Steps:
     def _do_launch(
         self,
         function: str,
-        arguments: tuple[Argument | Name, ...] = (),
+        arguments: tuple[Argument | NameReference, ...] = (),
         grid: Extent = (1, 1, 1),
         block: Extent = (1, 1, 1),
         smem: int = 0,
@@ -414,7 +414,7 @@ class Steps:
             raise RequestError(f"{function}: the image does not tell this kernel's parameters")
         values = [
             Argument(None, Scalar(SCALARS["u64"], self.value_of(argument.text)), argument.text)
-            if isinstance(argument, Name)
+            if isinstance(argument, NameReference)
             else argument
             for argument in arguments
         ]

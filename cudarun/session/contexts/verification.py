@@ -27,7 +27,7 @@ from cudarun.session.workers.pool import WorkerPool
 _TWO_DEVICES = "it takes two devices of one driver: --together, as in -d 0,1 --together"
 _NOT_SUPPORTED = 801  # CUDA_ERROR_NOT_SUPPORTED
 
-Watch = Callable[[str], object]
+FactProgress = Callable[[str], object]
 """Called before each fact with its description, and with an empty text at the end."""
 
 
@@ -45,14 +45,16 @@ def chosen_facts(names: Sequence[str]) -> tuple[Fact, ...]:
     return tuple(fact for fact in FACTS if not names or fact.name in names)
 
 
-def verify(facts: Sequence[Fact], target: Target, watch: Watch = lambda what: None) -> VerifyReport:
+def verify(
+    facts: Sequence[Fact], target: Target, progress: FactProgress = lambda what: None
+) -> VerifyReport:
     """Check facts on each device.
 
     Args:
         facts: The facts.
         target: The devices; with ``together`` a fact about two devices gets the next one too.
             ``timeout`` is for each fact on each device.
-        watch: Called with the progress.
+        progress: Called with the progress.
 
     Raises:
         NoDevice: No driver, no device, or not the requested one.
@@ -60,7 +62,7 @@ def verify(facts: Sequence[Fact], target: Target, watch: Watch = lambda what: No
     with WorkerPool() as pool:
         devices = [selector for (selector,) in one_by_one(pool, target)]
         trials = [_trial(fact, device, devices, target) for fact in facts for device in devices]
-        outcomes = _try_all(pool, trials, watch)
+        outcomes = _try_all(pool, trials, progress)
     return VerifyReport(
         tuple(label_of([device]) for device in devices),
         tuple(
@@ -80,7 +82,7 @@ def _report(fact: Fact, *outcomes: FactOnDevice) -> FactReport:
 
 
 @dataclass(frozen=True, slots=True)
-class _Trial:
+class _FactCheck:
     """A fact to check on a device; if it cannot be checked, ``target`` is the reason."""
 
     fact: Fact
@@ -96,35 +98,37 @@ class _Trial:
         """Check the fact in the worker that `begin` started."""
         if worker is None:
             return FactOnDevice(self.device, "not supported", str(self.target), ())
-        report = worker.play(self.script)
+        report = worker.run(self.script)
         if self.fact.may_crash and isinstance(report.error, WorkerDied):
             return FactOnDevice(self.device, "held", f"{report.error}", report.steps)
         verdict, reason = _judged(report)
         return FactOnDevice(self.device, verdict, reason, report.steps)
 
 
-def _trial(fact: Fact, device: Selector, devices: Sequence[Selector], target: Target) -> _Trial:
+def _trial(fact: Fact, device: Selector, devices: Sequence[Selector], target: Target) -> _FactCheck:
     """Prepare the check of a fact on one device, its ``dev=0``."""
     script, label = fact.script(), label_of([device])
     chosen = [device]
     if script.devices > 1:
         other = _next(device, devices) if target.together else None
         if other is None:
-            return _Trial(fact, script, label, _TWO_DEVICES)
+            return _FactCheck(fact, script, label, _TWO_DEVICES)
         chosen.append(other)
-    return _Trial(fact, script, label, replace(target, devices=tuple(chosen), capture=True))
+    return _FactCheck(fact, script, label, replace(target, devices=tuple(chosen), capture=True))
 
 
-def _try_all(pool: WorkerPool, trials: Sequence[_Trial], watch: Watch) -> list[FactOnDevice]:
+def _try_all(
+    pool: WorkerPool, trials: Sequence[_FactCheck], progress: FactProgress
+) -> list[FactOnDevice]:
     """Return the outcomes, in order; the next worker's driver initializes during each trial."""
     outcomes: list[FactOnDevice] = []
     worker = trials[0].begin(pool) if trials else None
     for index, trial in enumerate(trials):
-        watch(f"{index + 1}/{len(trials)} {trial.fact.name} on {trial.device}")
+        progress(f"{index + 1}/{len(trials)} {trial.fact.name} on {trial.device}")
         following = trials[index + 1].begin(pool) if index + 1 < len(trials) else None
         outcomes.append(trial.outcome(worker))
         worker = following
-    watch("")
+    progress("")
     return outcomes
 
 

@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 from cudarun.report.context_types import StackEntry, StepReport, ThreadStack, Verdict
 from cudarun.session.contexts.handles import ScriptContexts
 from cudarun.session.contexts.image import builtin_image
-from cudarun.session.contexts.script import Name, Step, short_name
+from cudarun.session.contexts.script import NameReference, Step, short_name
 from cudarun.session.contexts.steps import Answer, NotRun, NotSupported, Steps
 from cudarun.session.contexts.verbs import BUILTIN
 from cudarun.session.driver.calls import Driver
@@ -76,7 +76,7 @@ class ScriptThread:
                 self._answers.put((None, error))
 
 
-class Player:
+class ScriptRunner:
     """The state of a script in its worker.
 
     Args:
@@ -112,7 +112,7 @@ class Player:
         self._threads: dict[str, ScriptThread] = {}
         self._faulted = False
 
-    def play(self, step: Step) -> StepReport:
+    def run(self, step: Step) -> StepReport:
         """Run a step and inspect every thread's stack.
 
         Raises:
@@ -146,7 +146,7 @@ class Player:
         if not expected.operator:
             return "held"
         operand = expected.operand
-        if isinstance(operand, Name):
+        if isinstance(operand, NameReference):
             operand = self._steps.value_of(operand.text)
         elif operand is None:
             operand = 0  # no context

@@ -15,8 +15,8 @@ from cudarun.bindings import toolkit_installation
 from cudarun.records import dataclass
 from cudarun.report.doctor_types import DoctorFinding, DoctorReport
 from cudarun.session.devices.probes import (
-    Library,
-    Started,
+    DriverLibrary,
+    DriverStart,
     load_driver,
     load_nvjitlink,
     load_nvrtc,
@@ -71,8 +71,8 @@ def examine_machine(timeout: float | None = None, machine: Machine | None = None
     """
     where = machine or Machine()
     limit = _PATIENCE if timeout is None else timeout
-    loaded: Outcome[Library | str] = call_in_worker(load_driver, limit)
-    driver = loaded.value.version if isinstance(loaded.value, Library) else None
+    loaded: Outcome[DriverLibrary | str] = call_in_worker(load_driver, limit)
+    driver = loaded.value.version if isinstance(loaded.value, DriverLibrary) else None
     installed = _installed("cuda-bindings")
     return DoctorReport(
         (
@@ -157,7 +157,7 @@ def visible_devices(listed: str | None, nodes: int) -> DoctorFinding:
 # --- libraries -----------------------------------------------------------------------------------
 
 
-def library(loaded: Outcome[Library | str]) -> DoctorFinding:
+def library(loaded: Outcome[DriverLibrary | str]) -> DoctorFinding:
     """Check that libcuda can be loaded."""
     subject = "driver library"
     match loaded.value:
@@ -172,15 +172,15 @@ def library(loaded: Outcome[Library | str]) -> DoctorFinding:
                 subject, "wrong", f"libcuda.so.1 cannot be loaded: {why}",
                 f"take it out of LD_LIBRARY_PATH, or {_INSTALL}",
             )  # fmt: skip
-        case Library(path, result, _) if result != 0:
+        case DriverLibrary(path, result, _) if result != 0:
             remedy = _REMEDIES.get(result, _INSTALL)
             return DoctorFinding(
                 subject, "wrong", f"{path}: cuDriverGetVersion: error {result}", remedy
             )
-        case Library(path, _, number) if number < _OLDEST_DRIVER:
+        case DriverLibrary(path, _, number) if number < _OLDEST_DRIVER:
             says = f"{path} is of CUDA {_dotted(number)}; {_dotted(_OLDEST_DRIVER)} is the oldest"
             return DoctorFinding(subject, "wrong", says, _INSTALL)
-        case Library(path, _, number):
+        case DriverLibrary(path, _, number):
             return DoctorFinding(subject, "well", f"{path}, CUDA {_dotted(number)}")
 
 
@@ -236,7 +236,7 @@ def emulated(asked: Outcome[int]) -> DoctorFinding:
     return DoctorFinding("device cpu", "well", f"{asked.value} emulated, for PTX")
 
 
-def _started(asked: Outcome[Started]) -> Iterator[DoctorFinding]:
+def _started(asked: Outcome[DriverStart]) -> Iterator[DoctorFinding]:
     """Check that the driver initializes, and that a context can be created on each device."""
     started = asked.value
     if started is None:

@@ -14,7 +14,7 @@ Version = tuple[int, int]
 
 
 @dataclass(frozen=True, slots=True)
-class Library:
+class DriverLibrary:
     """The loaded driver library: its file, and the result of ``cuDriverGetVersion``."""
 
     path: str
@@ -23,14 +23,14 @@ class Library:
 
 
 @dataclass(frozen=True, slots=True)
-class Started:
+class DriverStart:
     """The initialized driver: the result's name and number, and each device with its result."""
 
     result: tuple[str, int]
     devices: tuple[tuple[str, tuple[str, int]], ...] = ()
 
 
-def load_driver(_: None) -> Library | str:
+def load_driver(_: None) -> DriverLibrary | str:
     """Load libcuda and query its version without initialization; or return the loader's error."""
     import ctypes
 
@@ -43,10 +43,10 @@ def load_driver(_: None) -> Library | str:
     maps = Path("/proc/self/maps").read_text(errors="replace").splitlines()
     paths = [line.split()[-1] for line in maps if "libcuda.so" in line]
     path = paths[0] if paths else "libcuda.so.1"
-    return Library(path, int(result), (number.value // 1000, number.value % 1000 // 10))
+    return DriverLibrary(path, int(result), (number.value // 1000, number.value % 1000 // 10))
 
 
-def start_driver(_: None) -> Started:
+def start_driver(_: None) -> DriverStart:
     """Initialize the driver and create a context on each device."""
     from cudarun.session.driver.calls import Driver
     from cudarun.session.driver.drivers import choose_driver
@@ -54,14 +54,14 @@ def start_driver(_: None) -> Started:
     driver = Driver(choose_driver("cuda"))
     result, *_rest = driver.attempt("cuInit", 0)
     if result != 0:
-        return Started(_named(result))
+        return DriverStart(_named(result))
     devices = []
     for index in range(driver.cuDeviceGetCount()):
         device = driver.cuDeviceGet(index)
         name = driver.cuDeviceGetName(256, device).split(b"\0", 1)[0].decode(errors="replace")
         made, *_rest = driver.attempt("cuDevicePrimaryCtxRetain", device)
         devices.append((name, _named(made)))
-    return Started(_named(result), tuple(devices))
+    return DriverStart(_named(result), tuple(devices))
 
 
 def start_emulator(_: None) -> int:

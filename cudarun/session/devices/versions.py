@@ -6,7 +6,7 @@ import os
 import sys
 from contextlib import suppress
 
-from cudarun.session.devices.probes import Library, load_driver
+from cudarun.session.devices.probes import DriverLibrary, load_driver
 from cudarun.session.workers.pool import call_in_worker
 
 
@@ -32,7 +32,7 @@ def _bindings() -> str:
 def _driver() -> str:
     """Query the driver's version in a worker: this process never loads the driver's library."""
     match call_in_worker(load_driver, timeout=10).value:
-        case Library(_, 0, (major, minor)):
+        case DriverLibrary(_, 0, (major, minor)):
             return f"CUDA {major}.{minor}"
         case str():
             return "not found"

@@ -15,7 +15,7 @@ if TYPE_CHECKING:  # a session initializes the driver before it needs these
     from cuda.bindings import driver as cuda
 
     from cudarun.report.types import DeviceInfo
-    from cudarun.session.driver.visibility import Shown
+    from cudarun.session.driver.visibility import VisibleDevices
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +34,7 @@ def driver_of(selectors: Sequence[Selector]) -> DriverName:
 
 
 def resolve(
-    driver: Driver, selectors: Sequence[Selector], shown: Shown | None = None
+    driver: Driver, selectors: Sequence[Selector], shown: VisibleDevices | None = None
 ) -> list[Device]:
     """Return the selected devices, in order, each once.
 

@@ -31,7 +31,7 @@ def _no_logs() -> LogCalls | None:
     return None
 
 
-class KernelWatch(Protocol):
+class KernelDetectors(Protocol):
     """A driver with detectors for kernels."""
 
     def watch(self, detect: Collection[str] = (), *, count: bool = False) -> None:
@@ -55,8 +55,8 @@ class DriverTraits:
         quick_kernels: Whether a kernel generates data faster than the host does. Emulated kernels
             do not, and would be counted with the user's.
         on_progress: Sets a function that is called with the completed part of a running kernel.
-        watching: Instruments kernels with detectors; ``None`` unless `can_watch`.
-        standing: Reports the thread states of a running kernel; ``None`` if unsupported.
+        detectors: Instruments kernels with detectors; ``None`` unless `has_detectors`.
+        thread_states: Reports the thread states of a running kernel; ``None`` if unsupported.
         never_written: Marks memory, by address and size, as uninitialized for detectors.
         find_logs: Returns the driver's ``cuLogs*`` calls; ``None`` without a log.
     """
@@ -67,8 +67,8 @@ class DriverTraits:
     runs_machine_code: bool = True
     quick_kernels: bool = True
     on_progress: Callable[[Callable[[float], object]], None] = _ignore
-    watching: KernelWatch | None = None
-    standing: Callable[[], str | None] | None = None
+    detectors: KernelDetectors | None = None
+    thread_states: Callable[[], str | None] | None = None
     never_written: Callable[[int, int], None] = _keep
     find_logs: Callable[[], LogCalls | None] = _no_logs
 
@@ -81,7 +81,7 @@ class DriverChoice:
     traits: DriverTraits
 
 
-def can_watch(name: DriverName) -> bool:
+def has_detectors(name: DriverName) -> bool:
     """Return whether a driver has detectors for kernels; only the emulator does."""
     return name == "cpu"
 
@@ -99,8 +99,8 @@ def choose_driver(name: DriverName) -> DriverChoice:
             runs_machine_code=False,
             quick_kernels=False,
             on_progress=emulator.on_progress,
-            watching=emulator,
-            standing=emulator.standing,
+            detectors=emulator,
+            thread_states=emulator.standing,
             never_written=emulator.never_written,
             find_logs=lambda: logs,
         )

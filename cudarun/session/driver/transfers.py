@@ -36,11 +36,11 @@ _THREADS = 4
 
 Array = npt.NDArray[Any]
 
-Take = Callable[[Array, int], object]
+ChunkSink = Callable[[Array, int], object]
 """A function that receives flat chunks of a buffer in order, each with the index of its first item.
 The chunk is reused as soon as the function returns."""
 
-Told = Callable[[float], object]
+ProgressCallback = Callable[[float], object]
 """A function that receives the completed part of a copy, from 0 to 1."""
 
 
@@ -98,7 +98,9 @@ class Transfers:
 
     # --- to the device ---------------------------------------------------------------------------
 
-    def upload(self, address: int, contents: Contents, told: Told = lambda done: None) -> None:
+    def upload(
+        self, address: int, contents: Contents, progress: ProgressCallback = lambda done: None
+    ) -> None:
         """Generate contents and copy them to the device.
 
         Raises:
@@ -106,18 +108,18 @@ class Transfers:
             DeviceFailed: No page-locked memory is available.
         """
         if self._by_blocks(contents.nbytes, contents.dtype):
-            self._upload_blocks(address, contents, told)
+            self._upload_blocks(address, contents, progress)
         elif contents.nbytes:
             data = contents.array()
             self._driver.cuMemcpyHtoD(address, data.ctypes.data, data.nbytes)
 
-    def _upload_blocks(self, address: int, contents: Contents, told: Told) -> None:
+    def _upload_blocks(self, address: int, contents: Contents, progress: ProgressCallback) -> None:
         from concurrent.futures import ThreadPoolExecutor
 
         item = contents.dtype.itemsize
         read: deque[tuple[_Block, int, int]] = deque()  # with the first byte and the size of each
         with ThreadPoolExecutor(1 if contents.in_order else _THREADS) as threads:
-            for first, count in self._parts(contents.count, item, told):
+            for first, count in self._parts(contents.count, item, progress):
                 if 2 * len(read) >= self._count:
                     self._send(address, *read.popleft())
                 block = self._free_block()
@@ -139,10 +141,10 @@ class Transfers:
         address: int,
         dtype: np.dtype[Any],
         count: int,
-        takes: Sequence[Take] = (),
+        takes: Sequence[ChunkSink] = (),
         *,
         into: Array | None = None,
-        told: Told = lambda done: None,
+        progress: ProgressCallback = lambda done: None,
     ) -> None:
         """Pass the items of a buffer to each of ``takes``, and copy them into an array.
 
@@ -152,7 +154,7 @@ class Transfers:
             count: The number of items.
             takes: Functions that receive the items, each in its own thread.
             into: A flat array for all items.
-            told: Called with the completed part.
+            progress: Called with the completed part.
 
         Raises:
             DeviceFailed: An earlier kernel failed, or no page-locked memory is available.
@@ -160,7 +162,7 @@ class Transfers:
         """
         nbytes = count * dtype.itemsize
         if self._by_blocks(nbytes, dtype):
-            self._download_blocks(address, dtype, count, takes, into, told)
+            self._download_blocks(address, dtype, count, takes, into, progress)
             return
         data = np.empty(count, dtype) if into is None else into
         if nbytes:
@@ -173,9 +175,9 @@ class Transfers:
         address: int,
         dtype: np.dtype[Any],
         count: int,
-        takes: Sequence[Take],
+        takes: Sequence[ChunkSink],
         into: Array | None,
-        told: Told,
+        progress: ProgressCallback,
     ) -> None:
         from concurrent.futures import ThreadPoolExecutor
 
@@ -191,7 +193,7 @@ class Transfers:
                 part = block.bytes[: count * item].view(dtype)
                 block.tasks += [thread.submit(take, part, first) for thread, take in threads]
 
-            for first, size in self._parts(count, item, told):
+            for first, size in self._parts(count, item, progress):
                 if 2 * len(copied) >= self._count:
                     hand_over(*copied.popleft())
                 block = self._free_block()
@@ -209,11 +211,13 @@ class Transfers:
     def _by_blocks(self, nbytes: int, dtype: np.dtype[Any]) -> bool:
         return nbytes >= max(self._large, 1) and dtype.itemsize <= self._block_bytes
 
-    def _parts(self, count: int, item: int, told: Told) -> Iterator[tuple[int, int]]:
+    def _parts(
+        self, count: int, item: int, progress: ProgressCallback
+    ) -> Iterator[tuple[int, int]]:
         """Yield the first item and the number of items of each part that fits in a block."""
         step = self._block_bytes // item
         for first in range(0, count, step):
-            told(first / count)
+            progress(first / count)
             yield first, min(step, count - first)
 
     def _free_block(self) -> _Block:
@@ -243,7 +247,7 @@ def _settle(block: _Block) -> None:
         task.result()
 
 
-def _into(whole: Array) -> Take:
+def _into(whole: Array) -> ChunkSink:
     def take(part: Array, first: int) -> None:
         whole[first : first + part.size].view(np.uint8)[...] = part.view(np.uint8)
 

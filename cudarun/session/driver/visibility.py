@@ -19,7 +19,7 @@ VARIABLE = "CUDA_VISIBLE_DEVICES"
 _NODES = "/dev"
 
 
-class Shown:
+class VisibleDevices:
     """The GPUs that are visible to the driver.
 
     Attributes:
@@ -43,7 +43,7 @@ class Shown:
 
 
 @cache
-def narrow(chosen: tuple[int, ...]) -> Shown | None:
+def narrow(chosen: tuple[int, ...]) -> VisibleDevices | None:
     """Make only the chosen GPUs visible, once, before the driver is initialized.
 
     Returns:
@@ -53,7 +53,7 @@ def narrow(chosen: tuple[int, ...]) -> Shown | None:
     visible = _visible()
     if max(chosen) >= len(visible):
         return None
-    shown = Shown(chosen, os.environ.get(VARIABLE))
+    shown = VisibleDevices(chosen, os.environ.get(VARIABLE))
     os.environ[VARIABLE] = ",".join(visible[index] for index in chosen)
     return shown
 
@@ -75,13 +75,13 @@ def wake(*, context: bool) -> None:
     except OSError:  # there is no driver, as the API will report
         return
 
-    def initialise() -> None:
+    def initialize() -> None:
         device, handle = ctypes.c_int(), ctypes.c_void_p()
         library.cuInit(0)
         if context and library.cuDeviceGet(ctypes.byref(device), 0) == 0:
             library.cuDevicePrimaryCtxRetain(ctypes.byref(handle), device)
 
-    _thread.start_new_thread(initialise, ())
+    _thread.start_new_thread(initialize, ())
 
 
 def count() -> int | None:

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from cudarun.arguments.contents import Held, Repeated
+from cudarun.arguments.contents import ArrayContents, RepeatedContents
 from cudarun.arguments.initializers import contents, in_memory, seeded
 from cudarun.arguments.packing import BufferSpec
 from cudarun.errors import DeviceFailed
 from cudarun.report.types import BufferResult
 from cudarun.session.driver.memory import DeviceBuffer, never_written
-from cudarun.session.driver.transfers import LARGE, Array, Take, Told, Transfers
-from cudarun.session.launch.initialization import Filler
+from cudarun.session.driver.transfers import LARGE, Array, ChunkSink, ProgressCallback, Transfers
+from cudarun.session.launch.initialization import BufferInitializer
 from cudarun.session.workers.session import Session
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ class Buffers:
         """
         driver = self._session.driver
         with_kernels = driver.traits.quick_kernels and not self._bare
-        filler = Filler(self._session, self._transfers, with_kernels=with_kernels)
+        filler = BufferInitializer(self._session, self._transfers, with_kernels=with_kernels)
         kept: Values = {}
         for name, spec in self._specs.items():
             buffer = self._buffers[name]
@@ -69,14 +69,14 @@ class Buffers:
                 if not self._bare:
                     buffer.poison()
                 continue
-            self._session.progress.say(f"filling {name}")
+            self._session.progress.report(f"filling {name}")
             with in_memory(f"{name}, {spec},"):
                 data = contents(spec.initial, spec.type, spec.shape, seeded(seed, name))
                 if name in keep:
                     check_room(spec.nbytes)
                     array = data.array()
                     kept[name] = array.reshape(spec.array_shape)
-                    data = data if isinstance(data, Repeated) else Held(array)
+                    data = data if isinstance(data, RepeatedContents) else ArrayContents(array)
                 filler.fill(buffer.address, data, self._telling(f"filling {name}"))
         return kept
 
@@ -139,7 +139,7 @@ class Buffers:
             check_room(nbytes)
             return np.empty(spec.array_shape, spec.dtype())
 
-    def give(self, name: str, *takes: Take, into: Array | None = None) -> None:
+    def give(self, name: str, *takes: ChunkSink, into: Array | None = None) -> None:
         """Copy a buffer from the device in chunks.
 
         Args:
@@ -148,13 +148,13 @@ class Buffers:
             into: A flat array for the whole buffer.
         """
         spec = self._specs[name]
-        told = self._telling(f"copying {name} from the device")
+        progress = self._telling(f"copying {name} from the device")
         count = math.prod(spec.array_shape)
         counter = _Counter()
         if self._counts(name):
             takes = (*takes, counter)
         self._transfers.download(
-            self._buffers[name].address, spec.dtype(), count, takes, into=into, told=told
+            self._buffers[name].address, spec.dtype(), count, takes, into=into, progress=progress
         )
         if self._counts(name):
             self._never_written[name] = counter.found
@@ -183,8 +183,8 @@ class Buffers:
         without = self._specs[name].initial is None
         return without and not self._bare and name not in self._never_written
 
-    def _telling(self, what: str) -> Told:
-        return lambda done: self._session.progress.say(what, done)
+    def _telling(self, what: str) -> ProgressCallback:
+        return lambda done: self._session.progress.report(what, done)
 
     def _allocate(self, name: str, nbytes: int) -> DeviceBuffer:
         guard_bytes = 0 if self._bare else None

@@ -21,20 +21,20 @@ from cudarun.report.detector_types import (
 from cudarun.session.driver import drivers
 from cudarun.session.driver.calls import Driver
 from cudarun.session.driver.selection import Selector
-from cudarun.session.launch.request import Watch
+from cudarun.session.launch.request import Detection
 
 _WORST = 3  # the number of instructions with bank conflicts that are reported
 
 
-def check_watchable(watch: Watch, devices: Iterable[Selector]) -> None:
+def check_detection(detection: Detection, devices: Iterable[Selector]) -> None:
     """Refuse detectors on devices that do not support them.
 
     Raises:
         RequestError: One of the devices is a GPU.
     """
     for selector in devices:
-        if watch and not drivers.can_watch(selector.driver):
-            option = "--detect" if watch.detect else "--stats"
+        if detection and not drivers.has_detectors(selector.driver):
+            option = "--detect" if detection.detect else "--stats"
             raise RequestError(
                 f"kernels on a GPU cannot be watched, and device {selector} is one",
                 hint="-d cpu runs the same launch emulated; on a GPU there is --sanitize",
@@ -43,7 +43,7 @@ def check_watchable(watch: Watch, devices: Iterable[Selector]) -> None:
 
 
 @dataclass(slots=True)
-class Seen:
+class DetectorResults:
     """The results of the detectors after a launch."""
 
     findings: Sequence[drivers.DetectorFinding] = ()
@@ -51,36 +51,39 @@ class Seen:
 
 
 @contextmanager
-def watching(driver: Driver, watch: Watch) -> Iterator[Seen]:
+def detecting(driver: Driver, detection: Detection) -> Iterator[DetectorResults]:
     """Instrument allocations and launches within the block; do nothing without detectors."""
-    seen = Seen()
-    if not watch:
+    seen = DetectorResults()
+    if not detection:
         yield seen
         return
-    kernels = driver.traits.watching
-    assert kernels is not None, "check_watchable has seen to that"
-    kernels.watch(watch.detect, count=watch.stats)
+    kernels = driver.traits.detectors
+    assert kernels is not None, "check_detection has refused other devices"
+    kernels.watch(detection.detect, count=detection.stats)
     try:
         yield seen
     finally:
         seen.findings, seen.statistics = kernels.seen()
 
 
-def watched(
-    watch: Watch, seen: Seen, specs: Sequence[BufferSpec], addresses: Mapping[str, int]
+def detector_report(
+    detection: Detection,
+    seen: DetectorResults,
+    specs: Sequence[BufferSpec],
+    addresses: Mapping[str, int],
 ) -> DetectorReport | None:
     """Return the report of the detectors, with buffers by name; ``None`` without detectors.
 
     Args:
-        watch: The requested detectors.
+        detection: The requested detectors.
         seen: The results, also of a launch that ended with a fault or a timeout.
         specs: The buffers.
         addresses: The address of each buffer.
     """
-    if not watch:
+    if not detection:
         return None
     return DetectorReport(
-        detect=watch.detect,
+        detect=detection.detect,
         findings=tuple(_finding(found, specs, addresses) for found in seen.findings),
         statistics=None if seen.statistics is None else _statistics(seen.statistics),
     )

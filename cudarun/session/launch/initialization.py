@@ -9,9 +9,9 @@ from __future__ import annotations
 import ctypes
 from typing import Any
 
-from cudarun.arguments.contents import Contents, Repeated, Sequence
+from cudarun.arguments.contents import ArithmeticSequence, Contents, RepeatedContents
 from cudarun.arguments.types import ScalarType
-from cudarun.session.driver.transfers import LARGE, Told, Transfers
+from cudarun.session.driver.transfers import LARGE, ProgressCallback, Transfers
 from cudarun.session.image.image import Image
 from cudarun.session.workers.session import Session
 
@@ -20,7 +20,7 @@ _THREADS = 256
 _MOST_BLOCKS = 1 << 14  # enough for any device; each thread processes several items
 
 
-class Filler:
+class BufferInitializer:
     """A writer of the initial contents of a launch's buffers.
 
     Args:
@@ -44,21 +44,23 @@ class Filler:
         self._large = large if with_kernels else None
         self._kernels: Any = None
 
-    def fill(self, address: int, contents: Contents, told: Told = lambda done: None) -> None:
+    def fill(
+        self, address: int, contents: Contents, progress: ProgressCallback = lambda done: None
+    ) -> None:
         """Write contents to the address of a buffer, in order on the default stream.
 
         Raises:
             RequestError: A file cannot be read.
         """
         match contents:
-            case Repeated():
+            case RepeatedContents():
                 self._repeat(address, contents)
-            case Sequence() if self._computes(contents):
+            case ArithmeticSequence() if self._computes(contents):
                 self._compute(address, contents)
             case _:
-                self._transfers.upload(address, contents, told)
+                self._transfers.upload(address, contents, progress)
 
-    def _repeat(self, address: int, contents: Repeated) -> None:
+    def _repeat(self, address: int, contents: RepeatedContents) -> None:
         tile = contents.cut(max(1, _TILE // contents.dtype.itemsize))
         self._transfers.upload(address, tile)
         done = tile.nbytes
@@ -67,11 +69,11 @@ class Filler:
             self._driver.cuMemcpyDtoDAsync(address + done, address, size, 0)
             done += size
 
-    def _computes(self, sequence: Sequence) -> bool:
+    def _computes(self, sequence: ArithmeticSequence) -> bool:
         enough = self._large is not None and 0 < self._large <= sequence.nbytes
         return enough and _kernel_name(sequence.scalar) is not None
 
-    def _compute(self, address: int, sequence: Sequence) -> None:
+    def _compute(self, address: int, sequence: ArithmeticSequence) -> None:
         from cudarun.session.load.library import Library
 
         if self._kernels is None:
@@ -92,7 +94,7 @@ class Filler:
         )  # fmt: skip
 
 
-def _number(sequence: Sequence, value: float) -> ctypes.c_double | ctypes.c_uint64:
+def _number(sequence: ArithmeticSequence, value: float) -> ctypes.c_double | ctypes.c_uint64:
     """Return an argument for the kernel; ctypes takes integers modulo 2^64, like the device."""
     return ctypes.c_double(value) if sequence.scalar.is_float else ctypes.c_uint64(int(value))
 
@@ -148,7 +150,7 @@ def _kernel_name(scalar: ScalarType) -> str | None:
 def _ptx() -> str:
     """Return PTX with a kernel per type, for all devices with a supported driver.
 
-    The arithmetic is that of `Sequence`, which rounds after each operation.
+    The arithmetic is that of `ArithmeticSequence`, which rounds after each operation.
     """
     computed = {
         f"sequence_u{8 * size}": (

@@ -15,9 +15,9 @@ if TYPE_CHECKING:  # `check_savable` runs in the parent, which does not import n
 
     from cudarun.arguments.packing import BufferSpec
     from cudarun.report.types import Saved
-    from cudarun.session.driver.transfers import Take
+    from cudarun.session.driver.transfers import ChunkSink
 
-    Deliver = Callable[[Take], object]
+    Deliver = Callable[[ChunkSink], object]
 
 
 def save(request: Save, device: str, spec: BufferSpec, deliver: Deliver, *, force: bool) -> Saved:
@@ -98,7 +98,7 @@ def _suffix(path: str) -> str:
     return os.path.splitext(path)[1].lower()
 
 
-def _npy_writer(file: IO[bytes], spec: BufferSpec) -> Take:
+def _npy_writer(file: IO[bytes], spec: BufferSpec) -> ChunkSink:
     """Write numpy's format, with the header that `numpy.save` would write."""
     from numpy.lib import format as npy
 
@@ -111,11 +111,11 @@ def _npy_writer(file: IO[bytes], spec: BufferSpec) -> Take:
     return _bin_writer(file, spec)
 
 
-def _bin_writer(file: IO[bytes], spec: BufferSpec) -> Take:
+def _bin_writer(file: IO[bytes], spec: BufferSpec) -> ChunkSink:
     return lambda part, first: file.write(part.view("u1").data)
 
 
-def _csv_writer(file: IO[bytes], spec: BufferSpec) -> Take:
+def _csv_writer(file: IO[bytes], spec: BufferSpec) -> ChunkSink:
     """Write a line for each element along the first axis; structs get a line of member names."""
     import csv
     import io
@@ -156,7 +156,7 @@ def _cells(value: Any) -> list[str]:
     return [str(value)]
 
 
-def _png_writer(file: IO[bytes], spec: BufferSpec) -> Take:
+def _png_writer(file: IO[bytes], spec: BufferSpec) -> ChunkSink:
     from cudarun.session.launch.pictures import write_png
 
     return lambda whole, first: write_png(file, whole.reshape(spec.array_shape))

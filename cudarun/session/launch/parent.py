@@ -138,9 +138,9 @@ class ReferenceJob(_KernelJob["ReferenceBuffers"]):
     """
 
     def __init__(self, request: LaunchRequest, path: str) -> None:
-        from cudarun.session.launch.request import Watch
+        from cudarun.session.launch.request import Detection
 
-        super().__init__(replace(request, timing=None, profile=False, watch=Watch()))
+        super().__init__(replace(request, timing=None, profile=False, detection=Detection()))
         self._path = path
 
     def _launch(self, library: Library, device: Device) -> ReferenceBuffers:

@@ -23,7 +23,7 @@ from cudarun.arguments.types import PointerType, StructType, Type, innermost
 from cudarun.errors import RequestError
 from cudarun.records import dataclass
 from cudarun.report.types import CheckResult, ReferenceResult
-from cudarun.session.driver.transfers import Array, Take
+from cudarun.session.driver.transfers import Array, ChunkSink
 
 # A comparison displays "HERE == THERE", each with the members of structs.
 _HERE, _THERE = "here", "there"
@@ -45,7 +45,7 @@ class ReferenceBuffers:
 
 
 def keep(
-    path: str, uuid: str, names: Iterable[str], give: Callable[[str, Take], object]
+    path: str, uuid: str, names: Iterable[str], give: Callable[[str, ChunkSink], object]
 ) -> ReferenceBuffers:
     """Write the buffers of the reference device, which ``give`` passes in chunks.
 

@@ -79,7 +79,7 @@ class Timing:
 
 
 @dataclass(frozen=True, slots=True)
-class Watch:
+class Detection:
     """The detectors of a launch; false without any.
 
     Attributes:
@@ -121,7 +121,7 @@ class LaunchRequest:
     Attributes:
         timing: The timing; ``None`` for one run with wall-clock time.
         profile: Launch for profilers: no guard zones, no copies that are not requested.
-        watch: The detectors.
+        detection: The detectors.
         reference: The device with which the results of the others are compared.
         directory: The base of relative paths in arguments and expressions.
     """
@@ -141,7 +141,7 @@ class LaunchRequest:
     preferences: Preferences = Preferences()
     timing: Timing | None = None
     profile: bool = False
-    watch: Watch = Watch()
+    detection: Detection = Detection()
     reference: Selector | None = None
     directory: Path = Path()
 

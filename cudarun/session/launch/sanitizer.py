@@ -28,7 +28,7 @@ from cudarun.session.workers.devices import label_of, one_by_one
 from cudarun.session.workers.job import Devices
 from cudarun.session.workers.page import SIZE, Page
 from cudarun.session.workers.pool import WorkerPool
-from cudarun.session.workers.program import Program
+from cudarun.session.workers.program import SupervisedProgram
 from cudarun.session.workers.shared_file import SharedFile
 from cudarun.session.workers.worker import receive, send
 
@@ -132,7 +132,7 @@ class _Run:
             package = Path(__file__).resolve().parents[3]
             paths = (os.fspath(package), os.environ.get("PYTHONPATH", ""))
             self._program = stack.enter_context(
-                Program(
+                SupervisedProgram(
                     command,
                     stdout=self._output.fileno() if target.capture else None,
                     environment={"PYTHONPATH": os.pathsep.join(filter(None, paths))},

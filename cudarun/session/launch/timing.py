@@ -103,7 +103,7 @@ class _Runs:
         samples: list[float] = []
         while len(samples) < count:
             samples += self._batch(min(_BATCH, count - len(samples)))
-            self._session.progress.say(f"{doing} {self._launcher.name}", len(samples) / count)
+            self._session.progress.report(f"{doing} {self._launcher.name}", len(samples) / count)
         return samples
 
     def _batch(self, count: int) -> list[float]:

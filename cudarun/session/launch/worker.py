@@ -18,9 +18,9 @@ from cudarun.errors import CudarunError, RequestError
 from cudarun.records import dataclass
 from cudarun.report.types import CheckResult, LaunchResult, Printed, Saved, TimingResult
 from cudarun.session.driver.devices import Device, describe, uuid_of
-from cudarun.session.driver.transfers import Array, Take
+from cudarun.session.driver.transfers import Array, ChunkSink
 from cudarun.session.launch.buffers import Buffers, Values
-from cudarun.session.launch.detection import Seen, watched, watching
+from cudarun.session.launch.detection import DetectorResults, detecting, detector_report
 from cudarun.session.launch.faults import explain_fault
 from cudarun.session.launch.figures import check_showable, figure
 from cudarun.session.launch.launcher import Launcher
@@ -58,7 +58,7 @@ def run_on(
     # Outputs are saved first: they must exist even if a check fails or cannot be evaluated.
     after, saved = _bring_back(ran, request, device, errors, comparing=reference is not None)
     buffers = ran.buffers.verified()
-    session.progress.say("checking")
+    session.progress.report("checking")
     values, old = binding.scalars | after, binding.scalars | ran.before
     return LaunchResult(
         device=about,
@@ -88,7 +88,9 @@ def run_on(
         milliseconds=ran.milliseconds,
         timing=ran.timing,
         diagnostics=(*library.image.warnings, *notes(binding.doubts)),
-        watched=watched(request.watch, ran.seen, binding.buffers, ran.buffers.addresses),
+        watched=detector_report(
+            request.detection, ran.seen, binding.buffers, ran.buffers.addresses
+        ),
         errors=tuple(error.at(file=request.image.origin, device=device.label) for error in errors),
     )
 
@@ -106,7 +108,7 @@ def run_reference(
 
 
 @dataclass(frozen=True, slots=True)
-class _Ran:
+class _CompletedLaunch:
     """A completed launch with its results still on the device.
 
     ``before`` has the arrays of ``old(…)``; ``milliseconds`` is the time of one launch with its
@@ -119,15 +121,17 @@ class _Ran:
     before: Values
     milliseconds: float
     timing: TimingResult | None = None
-    seen: Seen = field(default_factory=Seen)
+    seen: DetectorResults = field(default_factory=DetectorResults)
 
 
-def _carry_out(session: Session, library: Library, request: LaunchRequest, device: Device) -> _Ran:
+def _carry_out(
+    session: Session, library: Library, request: LaunchRequest, device: Device
+) -> _CompletedLaunch:
     """Bind, allocate, initialize, launch and wait."""
     kernel = library.kernel(request.kernel)
     binding: Binding | None = None
     buffers: Buffers | None = None
-    seen = Seen()
+    seen = DetectorResults()
     try:
         binding = bind(
             request.arguments,
@@ -136,7 +140,7 @@ def _carry_out(session: Session, library: Library, request: LaunchRequest, devic
             directory=request.directory,
         )
         _check_names(request, binding)
-        with watching(session.driver, request.watch) as seen:
+        with detecting(session.driver, request.detection) as seen:
             buffers = Buffers(session, binding.buffers, bare=request.profile)
             symbols = {name: library.symbol(name) for name in binding.symbols}
             before = buffers.fill(request.seed, _olds(request))
@@ -145,16 +149,18 @@ def _carry_out(session: Session, library: Library, request: LaunchRequest, devic
             if request.timing is None:
                 with stopped_when_overdue(session.driver):
                     milliseconds = _run_once(session, launcher)
-                return _Ran(kernel, binding, buffers, before, milliseconds, seen=seen)
+                return _CompletedLaunch(kernel, binding, buffers, before, milliseconds, seen=seen)
         with stopped_when_overdue(session.driver):
             timing = _measure(session, device, launcher, request, buffers, binding.integers)
-        return _Ran(kernel, binding, buffers, before, timing.median, timing)
+        return _CompletedLaunch(kernel, binding, buffers, before, timing.median, timing)
     except CudarunError as error:
         if binding is not None:
             error.warnings = notes(binding.doubts)
         if binding is not None and buffers is not None:
             explain_fault(error, request, binding.buffers, buffers.addresses)
-            until_then = watched(request.watch, seen, binding.buffers, buffers.addresses)
+            until_then = detector_report(
+                request.detection, seen, binding.buffers, buffers.addresses
+            )
             if until_then is not None:
                 error.findings, error.statistics = until_then.findings, until_then.statistics
         raise error.at(file=request.image.origin, kernel=kernel.demangled) from None
@@ -163,8 +169,8 @@ def _carry_out(session: Session, library: Library, request: LaunchRequest, devic
 def _run_once(session: Session, launcher: Launcher) -> float:
     """Launch and wait; return the milliseconds of both."""
     running = f"running {launcher.name}"
-    session.progress.say(running)
-    session.driver.traits.on_progress(lambda done: session.progress.say(running, done))
+    session.progress.report(running)
+    session.driver.traits.on_progress(lambda done: session.progress.report(running, done))
     started = time.perf_counter()
     launcher()
     session.driver.cuCtxSynchronize()
@@ -246,7 +252,7 @@ def _olds(request: LaunchRequest) -> set[str]:
 
 
 def _bring_back(
-    ran: _Ran,
+    ran: _CompletedLaunch,
     request: LaunchRequest,
     device: Device,
     errors: list[CudarunError],
@@ -261,7 +267,7 @@ def _bring_back(
     saved: dict[Save, Saved] = {}
     wanted = _as_arrays(request)
     for spec in ran.binding.buffers:
-        deliver: Callable[[Take], object] = partial(ran.buffers.give, spec.name)
+        deliver: Callable[[ChunkSink], object] = partial(ran.buffers.give, spec.name)
         if comparing or ALL in wanted.get(spec.name, ()):
             arrays[spec.name] = ran.buffers.array(spec.name)
             deliver = partial(_deliver, arrays[spec.name])
@@ -277,7 +283,7 @@ def _bring_back(
     return arrays, tuple(saved[each] for each in request.saves if each in saved)
 
 
-def _deliver(array: Array, take: Take) -> None:
+def _deliver(array: Array, take: ChunkSink) -> None:
     """Pass a whole array as one chunk."""
     take(array.reshape(-1), 0)
 

@@ -113,7 +113,7 @@ def _options(request: LinkRequest, target: Architecture) -> Iterator[str]:
 
 def _capture(said: int, target: Architecture, progress: Progress) -> int:
     """Redirect descriptor 2 to a file that outlives this process."""
-    progress.say(f"nvJitLink links for {target}")
+    progress.report(f"nvJitLink links for {target}")
     os.dup2(said, 2)
     return said
 

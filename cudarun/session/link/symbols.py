@@ -19,7 +19,7 @@ from cudarun.session.image.image import Image
 
 
 @dataclass(frozen=True, slots=True)
-class _Mention:
+class _SymbolUse:
     """A symbol of an input."""
 
     file: str
@@ -41,7 +41,7 @@ class SymbolTable:
             for image in inputs
             if identify(image.data) is ImageKind.PTX and not image.is_compiled
         }
-        self._mentions: dict[str, list[_Mention]] = {}
+        self._mentions: dict[str, list[_SymbolUse]] = {}
         self._available: set[str] = set()  # in static libraries
         for image in inputs:
             symbols = link_symbols(image.data, image.origin, architecture)
@@ -50,7 +50,7 @@ class SymbolTable:
                 continue
             for symbol in symbols:
                 line = None if image.is_compiled else symbol.line
-                mention = _Mention(image.origin, replace(symbol, line=line))
+                mention = _SymbolUse(image.origin, replace(symbol, line=line))
                 self._mentions.setdefault(symbol.name, []).append(mention)
 
     def check_duplicates(self) -> None:
@@ -123,14 +123,14 @@ class SymbolTable:
         }
 
 
-def _of_duplicate(name: str, mentions: Sequence[_Mention]) -> Iterator[Diagnostic]:
+def _of_duplicate(name: str, mentions: Sequence[_SymbolUse]) -> Iterator[Diagnostic]:
     first, *others = mentions
     for mention in others:
         yield _error(f"multiple definition of {quoted(name)}", mention)
     yield replace(_error(f"{quoted(name)} is first defined here", first), severity="note")
 
 
-def _error(message: str, mention: _Mention) -> Diagnostic:
+def _error(message: str, mention: _SymbolUse) -> Diagnostic:
     return Diagnostic("cudarun", "error", message, mention.file, mention.symbol.line)
 
 

@@ -73,7 +73,7 @@ def link_on_device(request: LinkRequest, session: Session, device: Device) -> Li
     symbols = SymbolTable(inputs, target.number)
     symbols.check_duplicates()
     options = replace(request.options, target=request.architecture or request.options.target)
-    session.progress.say(f"the driver links for {target}")
+    session.progress.report(f"the driver links for {target}")
     started = time.perf_counter()
     try:
         data, logs = with_whole_logs(lambda logs: _link(driver, inputs, options, logs))

@@ -249,7 +249,7 @@ def load_image(session: Session, image: Image, options: JitOptions | None = None
     Raises:
         ImageRefused: The driver refuses the image, or it does not compile.
     """
-    session.progress.say(f"loading {image.origin}")
+    session.progress.report(f"loading {image.origin}")
     if identify(image.data) not in (ImageKind.PTX, ImageKind.CUBIN):
         from cudarun.session.load.preparation import prepare  # most launches do not need it
 

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class LoadedKernel:
     """A kernel in the current context: ``kernel`` is the ``CUkernel``, if there is one."""
 
     name: str
@@ -40,7 +40,7 @@ class Found:
     function: cuda.CUfunction
 
 
-class Way(ABC):
+class Loader(ABC):
     """A loader: one of the driver's interfaces for loading.
 
     Args:
@@ -71,14 +71,14 @@ class Way(ABC):
         """
 
     @abstractmethod
-    def kernels(self) -> list[Found]:
+    def kernels(self) -> list[LoadedKernel]:
         """Return the kernels in the current context.
 
         Raises:
             ImageRefused: The driver refuses a kernel when it is queried.
         """
 
-    def force(self, found: Found) -> None:
+    def force(self, found: LoadedKernel) -> None:
         """Load a kernel's code on the device now, not at its first launch.
 
         Raises:
@@ -90,7 +90,7 @@ class Way(ABC):
             raise self._refused(error).at(kernel=demangle(found.name)) from None
 
     @abstractmethod
-    def attribute(self, name: str, found: Found, device: Device) -> int:
+    def attribute(self, name: str, found: LoadedKernel, device: Device) -> int:
         """Return a ``CUfunction_attribute`` of a kernel."""
 
     @abstractmethod
@@ -110,7 +110,7 @@ class Way(ABC):
     def _refused(self, error: ImageRefused) -> CudarunError:
         """Return the refusal with the compiler's log and an explanation."""
 
-    def parameters(self, found: Found) -> tuple[Parameter, ...]:
+    def parameters(self, found: LoadedKernel) -> tuple[Parameter, ...]:
         """Return the layout of a kernel's parameters."""
         if self.driver.version < PARAM_INFO_SINCE:
             known = self.facts.kernels if self.facts else ()
@@ -133,7 +133,7 @@ class Way(ABC):
         return found
 
 
-class ThroughLibrary(Way):
+class LibraryLoader(Loader):
     """``cuLibraryLoadData``: once, before or after the creation of contexts."""
 
     via = "library"
@@ -150,12 +150,15 @@ class ThroughLibrary(Way):
 
         self._library = with_whole_logs(load)
 
-    def kernels(self) -> list[Found]:
+    def kernels(self) -> list[LoadedKernel]:
         """Call ``cuLibraryGetKernel`` and ``cuKernelGetFunction``."""
         handles = [(name, self._library.handle_of(name)) for name in self._names]
-        return [Found(name, handle, self._library.function_of(handle)) for name, handle in handles]
+        return [
+            LoadedKernel(name, handle, self._library.function_of(handle))
+            for name, handle in handles
+        ]
 
-    def attribute(self, name: str, found: Found, device: Device) -> int:
+    def attribute(self, name: str, found: LoadedKernel, device: Device) -> int:
         """Call ``cuKernelGetAttribute``."""
         attribute = self._attribute_id(name)
         return int(self.driver.cuKernelGetAttribute(attribute, found.kernel, device.handle))
@@ -178,7 +181,7 @@ class ThroughLibrary(Way):
         return self._library.refused(error)
 
 
-class ThroughModule(Way):
+class ModuleLoader(Loader):
     """``cuModuleLoadDataEx``: into the current context."""
 
     via = "module"
@@ -201,7 +204,7 @@ class ThroughModule(Way):
         except ImageRefused as error:
             raise self._refused(error) from None
 
-    def kernels(self) -> list[Found]:
+    def kernels(self) -> list[LoadedKernel]:
         """Call ``cuModuleEnumerateFunctions``, or ``cuModuleGetFunction`` by the file's names."""
         try:
             if self.driver.version < PARAM_INFO_SINCE:
@@ -211,19 +214,19 @@ class ThroughModule(Way):
             functions: Sequence[cuda.CUfunction] = (
                 self.driver.cuModuleEnumerateFunctions(count, self._module) if count else []
             )
-            return [Found(self._name(function), None, function) for function in functions]
+            return [LoadedKernel(self._name(function), None, function) for function in functions]
         except ImageRefused as error:
             raise self._refused(error) from None
 
-    def _by_name(self, name: str) -> Found:
+    def _by_name(self, name: str) -> LoadedKernel:
         function = self.driver.cuModuleGetFunction(self._module, name.encode())
-        return Found(name, None, function)
+        return LoadedKernel(name, None, function)
 
     def _name(self, function: cuda.CUfunction) -> str:
         name: bytes = self.driver.cuFuncGetName(function)
         return name.decode()
 
-    def attribute(self, name: str, found: Found, device: Device) -> int:
+    def attribute(self, name: str, found: LoadedKernel, device: Device) -> int:
         """Call ``cuFuncGetAttribute``."""
         return int(self.driver.cuFuncGetAttribute(self._attribute_id(name), found.function))
 
@@ -246,4 +249,4 @@ class ThroughModule(Way):
         return diagnose(error, [self.image], device_place(self.driver), target=self.options.target)
 
 
-WAYS: dict[Via, type[Way]] = {"library": ThroughLibrary, "module": ThroughModule}
+LOADERS: dict[Via, type[Loader]] = {"library": LibraryLoader, "module": ModuleLoader}

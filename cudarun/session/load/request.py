@@ -62,7 +62,7 @@ class LoadRequest:
     """
 
     images: tuple[Image, ...]
-    ways: tuple[Via, ...] = ("library",)
+    loaders: tuple[Via, ...] = ("library",)
     lazy: bool = False
     block: Extent | None = None
     shared_bytes: int = 0

@@ -29,7 +29,7 @@ from cudarun.session.driver.devices import Device, describe
 from cudarun.session.image.diagnosis import diagnostics_of
 from cudarun.session.image.image import Image
 from cudarun.session.load.library import PARAM_INFO_SINCE
-from cudarun.session.load.loaders import WAYS, Found, Way
+from cudarun.session.load.loaders import LOADERS, LoadedKernel, Loader
 from cudarun.session.load.preparation import prepare_all
 from cudarun.session.load.request import LoadRequest
 from cudarun.session.workers.session import Session
@@ -44,12 +44,12 @@ def examine(request: LoadRequest, image: Image, session: Session) -> OnDevice:
         The function that checks the file on a device.
     """
     driver = session.driver
-    session.progress.say(f"loading {image.origin}")
+    session.progress.report(f"loading {image.origin}")
     error: CudarunError | None = None
-    trials: list[_Trial] = []
+    trials: list[_ImageLoad] = []
     try:
         trials = [
-            _Trial(driver, one, request) for one in prepare_all(driver, image, session.devices)
+            _ImageLoad(driver, one, request) for one in prepare_all(driver, image, session.devices)
         ]
     except CudarunError as refused:
         error = refused
@@ -72,15 +72,15 @@ def examine(request: LoadRequest, image: Image, session: Session) -> OnDevice:
 class _Attempt:
     """One interface, with its cost so far."""
 
-    way: Way
+    loader: Loader
     before_contexts: bool = False
     calls: int = 0
     milliseconds: float = 0.0
     error: CudarunError | None = None
-    found: list[Found] = field(default_factory=list)
+    found: list[LoadedKernel] = field(default_factory=list)
 
 
-class _Trial:
+class _ImageLoad:
     """One image to load.
 
     Args:
@@ -95,21 +95,22 @@ class _Trial:
         self.request = request
         self.facts = image.facts or _facts(image)
         self._attempts = [
-            _Attempt(WAYS[via](driver, image, self.facts, request.options)) for via in request.ways
+            _Attempt(LOADERS[via](driver, image, self.facts, request.options))
+            for via in request.loaders
         ]
         for attempt in self._attempts:
-            if attempt.way.loads_once:
+            if attempt.loader.loads_once:
                 self._load(attempt)
 
     def on(self, device: Device) -> LoadResult:
         """Load the image unless it is loaded already, force the kernels, and read everything."""
         reports = [self._in_context(attempt) for attempt in self._attempts]
         read = [
-            [self._kernel(attempt.way, found, device) for found in attempt.found]
+            [self._kernel(attempt.loader, found, device) for found in attempt.found]
             for attempt in self._attempts
             if attempt.error is None
         ]
-        good = next((a.way for a in self._attempts if a.error is None), None)
+        good = next((a.loader for a in self._attempts if a.error is None), None)
         result = LoadResult(
             image=self.image.origin,
             loaders=tuple(reports),
@@ -127,36 +128,36 @@ class _Trial:
 
     def _unload(self, *, loaded_once: bool) -> None:
         for attempt in self._attempts:
-            if attempt.way.loads_once is loaded_once and attempt.error is None:
-                attempt.way.unload()
+            if attempt.loader.loads_once is loaded_once and attempt.error is None:
+                attempt.loader.unload()
 
     def _load(self, attempt: _Attempt) -> None:
         attempt.before_contexts = self._has_no_context()
         calls, started = self.driver.count, time.perf_counter()
         try:
-            attempt.way.load()
+            attempt.loader.load()
         except CudarunError as error:
             attempt.error = error
         attempt.milliseconds = (time.perf_counter() - started) * 1e3
         attempt.calls = self.driver.count - calls
 
     def _in_context(self, attempt: _Attempt) -> LoaderReport:
-        way = attempt.way
+        loader = attempt.loader
         free = self.driver.cuMemGetInfo()[0]
-        if not way.loads_once:
+        if not loader.loads_once:
             attempt.error = None
             self._load(attempt)
         calls, started = self.driver.count, time.perf_counter()
         if attempt.error is None:
             try:
-                attempt.found = way.kernels()
+                attempt.found = loader.kernels()
                 self._force(attempt)
             except CudarunError as error:
                 attempt.error = error
         milliseconds = (time.perf_counter() - started) * 1e3
-        said = way.logs.info if attempt.error is None else ""
+        said = loader.logs.info if attempt.error is None else ""
         return LoaderReport(
-            via=way.via,
+            via=loader.via,
             before_contexts=attempt.before_contexts,
             load_calls=attempt.calls,
             load_milliseconds=attempt.milliseconds,
@@ -190,21 +191,21 @@ class _Trial:
         if self.request.lazy or self.driver.version < PARAM_INFO_SINCE:
             return
         for kernel in attempt.found:
-            attempt.way.force(kernel)
+            attempt.loader.force(kernel)
 
     def _has_no_context(self) -> bool:
         result, *current = self.driver.attempt("cuCtxGetCurrent")
         return bool(result == 0 and int(current[0]) == 0)
 
-    def _kernel(self, way: Way, found: Found, device: Device) -> KernelReport:
+    def _kernel(self, loader: Loader, found: LoadedKernel, device: Device) -> KernelReport:
         def attribute(name: str) -> int:
-            return way.attribute(name, found, device)
+            return loader.attribute(name, found, device)
 
         told = self._told(found.name)
         return KernelReport(
             name=found.name,
             demangled=demangle(found.name),
-            parameters=way.parameters(found),
+            parameters=loader.parameters(found),
             registers=attribute("NUM_REGS"),
             shared_bytes=attribute("SHARED_SIZE_BYTES"),
             const_bytes=attribute("CONST_SIZE_BYTES"),
@@ -223,12 +224,12 @@ class _Trial:
         kernels = self.facts.kernels if self.facts else ()
         return next((kernel for kernel in kernels if kernel.name == name), None)
 
-    def _is_loaded(self, found: Found) -> bool | None:
+    def _is_loaded(self, found: LoadedKernel) -> bool | None:
         if self.driver.version < PARAM_INFO_SINCE:
             return None
         return int(self.driver.cuFuncIsLoaded(found.function)) == 1
 
-    def _occupancy(self, found: Found, device: Device) -> Occupancy | None:
+    def _occupancy(self, found: LoadedKernel, device: Device) -> Occupancy | None:
         block = self.request.block
         if block is None:
             return None
@@ -244,10 +245,10 @@ class _Trial:
         blocks = int(told[0]) if result == 0 else 0  # no block can have that size
         return Occupancy(block, blocks, blocks * threads, blocks * threads / most)
 
-    def _variables(self, way: Way) -> tuple[VariableReport, ...] | None:
+    def _variables(self, loader: Loader) -> tuple[VariableReport, ...] | None:
         if self.facts is None:
             return None
-        return tuple(_variables(way, self.facts))
+        return tuple(_variables(loader, self.facts))
 
     def _warnings(self, reports: list[LoaderReport]) -> tuple[Diagnostic, ...]:
         logs = dict.fromkeys(report.info_log for report in reports if report.info_log)
@@ -255,9 +256,9 @@ class _Trial:
         return tuple(diagnostic for diagnostic in found if diagnostic.severity == "warning")
 
 
-def _variables(way: Way, facts: ImageFacts) -> Iterator[VariableReport]:
+def _variables(loader: Loader, facts: ImageFacts) -> Iterator[VariableReport]:
     for variable in facts.variables:
-        address, size = way.variable(variable) or (None, variable.size)
+        address, size = loader.variable(variable) or (None, variable.size)
         yield VariableReport(
             name=variable.name,
             demangled=variable.demangled,
@@ -277,7 +278,7 @@ def _facts(image: Image) -> ImageFacts | None:
         return None
 
 
-def _handle(found: Found) -> Handle:
+def _handle(found: LoadedKernel) -> Handle:
     kernel = None if found.kernel is None else int(found.kernel)
     return Handle(found.name, kernel, int(found.function))
 

@@ -21,7 +21,7 @@ _NAME = re.compile(r"[A-Za-z_$][\w$]*(?:::[A-Za-z_$][\w$]*)*")
 
 
 @dataclass(frozen=True, slots=True)
-class View:
+class VariableView:
     """``NAME``, ``NAME:TYPE`` or ``NAME=VALUE``: a variable, its type, and a value to write.
 
     Attributes:
@@ -60,14 +60,14 @@ class ManagedRequest:
     """
 
     image: Image
-    views: tuple[View, ...] = ()
+    views: tuple[VariableView, ...] = ()
     launches: tuple[ManagedLaunch, ...] = ()
     with_globals: bool = False
     contexts: int | None = None
     context: Literal["primary", "new"] = "primary"
 
 
-def parse_view(text: str) -> View:
+def parse_view(text: str) -> VariableView:
     """Parse ``NAME``, ``NAME:TYPE`` or ``NAME=VALUE``.
 
     Raises:
@@ -79,14 +79,14 @@ def parse_view(text: str) -> View:
     name, rest = found.group(), text[found.end() :]
     start = found.end() + 1
     if not rest:
-        return View(name, None, None, text)
+        return VariableView(name, None, None, text)
     if rest.startswith("="):
         value = _based(text, start, lambda: parse_argument(text[start:])).value
         if isinstance(value, Null | SymbolAddress):
             raise ArgumentSyntaxError("an address cannot be written to a variable", text, start)
-        return View(name, None, value, text)
+        return VariableView(name, None, value, text)
     if rest.startswith(":"):
-        return View(name, _based(text, start, lambda: parse_type(text[start:])), None, text)
+        return VariableView(name, _based(text, start, lambda: parse_type(text[start:])), None, text)
     raise ArgumentSyntaxError(
         "expected NAME, NAME:TYPE or NAME=VALUE", text, found.end(), hint="as in: counter=i32:5"
     )

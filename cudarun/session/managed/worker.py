@@ -18,12 +18,12 @@ import numpy as np
 from cudarun.arguments.array_files import load_npy
 from cudarun.arguments.dimensions import evaluate_dimension
 from cudarun.arguments.dtypes import element_dtype
-from cudarun.arguments.fitting import Misfit, fit
+from cudarun.arguments.fitting import ParameterMismatch, fit
 from cudarun.arguments.initializers import fill, seeded
 from cudarun.arguments.packing import element_bytes
 from cudarun.arguments.scanner import did_you_mean
 from cudarun.arguments.types import SCALARS, Type, inner_shape
-from cudarun.arguments.values import BareNumber, Buffer, Bytes, Element, FileBuffer, Value
+from cudarun.arguments.values import Buffer, Bytes, Element, FileBuffer, UntypedNumber, Value
 from cudarun.bindings import context_arguments
 from cudarun.errors import CudarunError, ImageRefused, OutOfTime, RequestError
 from cudarun.images.demangler import demangle
@@ -42,7 +42,7 @@ from cudarun.session.driver.devices import Device
 from cudarun.session.image.image import Image
 from cudarun.session.launch.worker import run_on
 from cudarun.session.load.library import Library
-from cudarun.session.managed.request import ManagedRequest, View
+from cudarun.session.managed.request import ManagedRequest, VariableView
 from cudarun.session.workers.session import Session
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ def observe(request: ManagedRequest, session: Session, library: Library) -> Mana
     contexts = _make_contexts(session, request)
     chosen = _choose(request, library.image)
     variables = [_Variable(driver, library, facts, view, contexts) for facts, view in chosen]
-    watcher = _Watcher(driver, contexts, variables)
+    watcher = _VariableAccess(driver, contexts, variables)
     watcher.look("at first")
     diagnostics = [*library.image.warnings]
     error = None
@@ -129,7 +129,9 @@ def _first_of_each(contexts: Sequence[_Context]) -> list[_Context]:
 # --- the choice of variables ---------------------------------------------------------------------
 
 
-def _choose(request: ManagedRequest, image: Image) -> list[tuple[VariableFacts, View | None]]:
+def _choose(
+    request: ManagedRequest, image: Image
+) -> list[tuple[VariableFacts, VariableView | None]]:
     """Return the variables to read, managed ones first, each with its view.
 
     Names choose among the variables of their kind; without names of a kind, all of it are chosen.
@@ -141,7 +143,7 @@ def _choose(request: ManagedRequest, image: Image) -> list[tuple[VariableFacts, 
     if known is None:
         return _as_named(request)
     views = {_find(view, known, request).name: view for view in request.views}
-    chosen: list[tuple[VariableFacts, View | None]] = []
+    chosen: list[tuple[VariableFacts, VariableView | None]] = []
     for managed in (True, False) if request.with_globals else (True,):
         kind = [variable for variable in known if variable.managed == managed]
         named = [variable for variable in kind if variable.name in views]
@@ -160,7 +162,7 @@ def _variables_of(image: Image) -> tuple[VariableFacts, ...] | None:
     return facts.variables
 
 
-def _as_named(request: ManagedRequest) -> list[tuple[VariableFacts, View | None]]:
+def _as_named(request: ManagedRequest) -> list[tuple[VariableFacts, VariableView | None]]:
     """Return the named variables of an image that only the driver can read."""
     if not request.views:
         raise RequestError(
@@ -169,7 +171,9 @@ def _as_named(request: ManagedRequest) -> list[tuple[VariableFacts, View | None]
     return [(VariableFacts(view.name, "global", 0, managed=True), view) for view in request.views]
 
 
-def _find(view: View, known: Sequence[VariableFacts], request: ManagedRequest) -> VariableFacts:
+def _find(
+    view: VariableView, known: Sequence[VariableFacts], request: ManagedRequest
+) -> VariableFacts:
     origin = request.image.origin
     found = next((each for each in known if view.name in (each.name, each.demangled)), None)
     if found is None:
@@ -210,7 +214,7 @@ class _Variable:
         driver: Driver,
         library: Library,
         facts: VariableFacts,
-        view: View | None,
+        view: VariableView | None,
         contexts: Sequence[_Context],
     ) -> None:
         self.facts = facts
@@ -277,14 +281,14 @@ class _Variable:
         return data
 
 
-def _type_of(facts: VariableFacts, view: View | None) -> Type | None:
+def _type_of(facts: VariableFacts, view: VariableView | None) -> Type | None:
     """Return the type of a variable: the user's, else the value's, else the image's."""
     if view is not None and view.type is not None:
         return view.type
     match view.value if view else None:
         case Buffer(type=element):
             return element
-        case None | BareNumber() | Bytes() | FileBuffer():
+        case None | UntypedNumber() | Bytes() | FileBuffer():
             pass
         case written if isinstance(written, Element):
             return written.type
@@ -311,7 +315,7 @@ def _bytes_of(value: Value, facts: VariableFacts, type_: Type | None, size: int)
     try:
         told = facts.type if type_ is None else str(type_)
         typed = fit(value, Parameter(0, 0, size, None, told))
-    except Misfit as misfit:
+    except ParameterMismatch as misfit:
         raise RequestError(f"{facts.demangled}={value}: {misfit}") from None
     if not isinstance(typed, Element):
         raise RequestError(f"{facts.demangled}={value}: not a value that can be written")
@@ -354,7 +358,7 @@ def _resolve(
 # --- reading and writing -------------------------------------------------------------------------
 
 
-class _Watcher:
+class _VariableAccess:
     """A reader and writer of variables in every context, and on the host where possible."""
 
     def __init__(

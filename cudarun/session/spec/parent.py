@@ -28,7 +28,7 @@ from cudarun.session.workers.shared_file import SharedFile
 if TYPE_CHECKING:
     from cudarun.report.spec_types import CaseReport, SpecReport, Verdict
     from cudarun.report.types import DeviceInfo, LaunchResult
-    from cudarun.session.workers.progress import Reported
+    from cudarun.session.workers.progress import ReportedProgress
     from cudarun.session.workers.session import Session
 
 T = TypeVar("T")
@@ -144,7 +144,7 @@ class DeviceRun:
     def __init__(self, pool: WorkerPool, devices: Devices, target: Target) -> None:
         self.pool = pool
         self.label = label_of(devices)
-        self.progress: tuple[str, Reported] | None = None
+        self.progress: tuple[str, ReportedProgress] | None = None
         self._devices = devices
         self._target = target
         self._at_work: dict[_Place, WorkerProcess[Session]] = {}

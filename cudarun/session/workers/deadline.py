@@ -59,13 +59,13 @@ def stopped_when_overdue(driver: Driver) -> Iterator[None]:
     Raises:
         OutOfTime: With the state of every thread in its log; the parent knows the limit.
     """
-    standing = driver.traits.standing
-    if standing is None:
+    thread_states = driver.traits.thread_states
+    if thread_states is None:
         yield
         return
 
     def stop(_number: int, _frame: FrameType | None) -> NoReturn:
-        raise OutOfTime("the time is over", log=standing())
+        raise OutOfTime("the time is over", log=thread_states())
 
     before = signal.signal(OVERDUE, stop)
     try:

@@ -122,7 +122,7 @@ class JobTask(Generic[T]):
         except CudarunError as caught:
             alone = session.devices[0].label if len(session.devices) == 1 else None
             error = caught.at(device=alone)
-        session.progress.say("done")
+        session.progress.report("done")
         return JobOutcome(outcomes, error, self.reuse and session.release())
 
     def _on_each(self, session: Session) -> Iterator[DeviceAnswer[T]]:

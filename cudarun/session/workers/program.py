@@ -14,7 +14,7 @@ from cudarun.session.workers.parent import STARTUP_LIMIT
 from cudarun.session.workers.worker import die_with
 
 
-class Program:
+class SupervisedProgram:
     """A running program, the first process of a group that ends with it.
 
     Args:
@@ -42,7 +42,7 @@ class Program:
             start_new_session=True,
         )
 
-    def __enter__(self) -> Program:
+    def __enter__(self) -> SupervisedProgram:
         return self
 
     def __exit__(self, *_: object) -> None:

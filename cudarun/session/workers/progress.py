@@ -35,7 +35,7 @@ class Progress:
         self._started = time.monotonic() if started is None else started
         self._logged = ""
 
-    def say(self, what: str, done: float = 0.0) -> None:
+    def report(self, what: str, done: float = 0.0) -> None:
         """Report a step, and its completed part (0 to 1; 0 also means unknown)."""
         if self._verbose and what != self._logged:
             self._logged = what
@@ -48,7 +48,7 @@ class Progress:
         self._page.start_phase()
 
 
-class Reported(Protocol):
+class ReportedProgress(Protocol):
     """A worker's progress as its parent reads it."""
 
     def read(self) -> tuple[str, float]:
@@ -58,7 +58,7 @@ class Reported(Protocol):
 class ProgressDisplay(Protocol):
     """A display of the progress of workers."""
 
-    def update(self, workers: Sequence[tuple[str, Reported]]) -> None:
+    def update(self, workers: Sequence[tuple[str, ReportedProgress]]) -> None:
         """Display the progress of workers, each with its name; called several times a second."""
 
     def end(self) -> None:
@@ -67,7 +67,7 @@ class ProgressDisplay(Protocol):
 
 @contextmanager
 def displayed(
-    display: ProgressDisplay | None, workers: Sequence[tuple[str, Reported]]
+    display: ProgressDisplay | None, workers: Sequence[tuple[str, ReportedProgress]]
 ) -> Iterator[Callable[[], object] | None]:
     """Display workers' progress: yield a function to call meanwhile, ``None`` without a display."""
     if display is None:

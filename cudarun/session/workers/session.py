@@ -11,7 +11,7 @@ from cudarun.session.driver.devices import Device, driver_of, resolve
 from cudarun.session.driver.drivers import choose_driver
 from cudarun.session.driver.selection import Selector, by_index
 from cudarun.session.driver.target import Target
-from cudarun.session.driver.visibility import Shown, narrow, wake
+from cudarun.session.driver.visibility import VisibleDevices, narrow, wake
 from cudarun.session.workers.background import Background
 from cudarun.session.workers.progress import Progress
 
@@ -47,7 +47,7 @@ class Session:
         self._owned: list[Callable[[], object]] = []
         self._context = target.context
         self._entered: Device | None = None
-        self.progress.say("initialising the driver")
+        self.progress.report("initialising the driver")
         name = driver_of(selectors)
         chosen = by_index(selectors) if target.narrow else None
         shown = narrow(chosen) if chosen else None
@@ -56,13 +56,13 @@ class Session:
             wake(context=plain and shown is not None and len(shown.indices) == 1)
         self.prefetched = Background(prefetch or (lambda: None)).result
         self.driver = Driver(choose_driver(name), trace=target.trace)
-        shown = self._initialise(shown)
+        shown = self._initialize(shown)
         self.driver.version = self.driver.cuDriverGetVersion()
         self.devices = resolve(self.driver, selectors, shown)
         if len(self.devices) == 1:
             self.enter(self.devices[0])
 
-    def _initialise(self, shown: Shown | None) -> Shown | None:
+    def _initialize(self, shown: VisibleDevices | None) -> VisibleDevices | None:
         """Initialize the driver; return the visible devices, ``None`` if all are visible."""
         try:
             self.driver.cuInit(0)
@@ -78,7 +78,7 @@ class Session:
     def enter(self, device: Device) -> None:
         """Make the device's context current on this thread."""
         if self._entered != device:
-            self.progress.say(f"making a context on device {device.label}")
+            self.progress.report(f"making a context on device {device.label}")
             enter_context(self.driver, device, self._context)
             self._entered = device
 

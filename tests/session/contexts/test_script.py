@@ -7,7 +7,7 @@ import pytest
 from cudarun.errors import ArgumentSyntaxError
 from cudarun.session.contexts.facts import FACTS
 from cudarun.session.contexts.parser import parse_script
-from cudarun.session.contexts.script import Expectation, Limit, Name, Symbol, short_name
+from cudarun.session.contexts.script import Expectation, Limit, NameReference, Symbol, short_name
 from cudarun.session.contexts.steps import Steps
 from cudarun.session.contexts.verbs import VERBS
 
@@ -73,7 +73,7 @@ def test_a_launch_takes_values_names_and_options_in_any_order() -> None:
     assert step.operands["grid"] == (2, 3, 1)
     assert step.operands["block"] == (32, 1, 1)
     name, value = step.operands["arguments"]
-    assert name == Name("B")
+    assert name == NameReference("B")
     assert (value.name, str(value.value)) == ("v", "u32:7")
 
 
@@ -94,11 +94,11 @@ def test_a_script_tells_what_it_needs() -> None:
         ("pop -> SUCCESS|any", Expectation("-> SUCCESS|any", ("SUCCESS", "any"))),
         ("pop", None),
         ("current == none", Expectation("== none", operator="==", operand=None)),
-        ("create A == A", Expectation("== A", operator="==", operand=Name("A"))),
-        ("create A; current != A", Expectation("!= A", operator="!=", operand=Name("A"))),
+        ("create A == A", Expectation("== A", operator="==", operand=NameReference("A"))),
+        ("create A; current != A", Expectation("!= A", operator="!=", operand=NameReference("A"))),
         ("limit stack >= 1Ki", Expectation(">= 1Ki", operator=">=", operand=1024)),
         ("limit stack as before; limit stack == before",
-         Expectation("== before", operator="==", operand=Name("before"))),
+         Expectation("== before", operator="==", operand=NameReference("before"))),
         ("state == active", Expectation("== active", operator="==", operand="active")),
         ("flags >= spin,map-host",
          Expectation(">= spin,map-host", operator=">=", operand=frozenset({"spin", "map-host"}))),

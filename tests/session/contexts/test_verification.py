@@ -9,7 +9,7 @@ import pytest
 from cudarun.errors import CudarunError, NoDevice, OutOfTime, WorkerDied
 from cudarun.report.context_types import ScriptReport, StepReport, Verdict
 from cudarun.session.contexts.facts import Fact
-from cudarun.session.contexts.verification import _judged, _next, _Trial
+from cudarun.session.contexts.verification import _FactCheck, _judged, _next
 from cudarun.session.driver.selection import parse_devices
 from cudarun.session.driver.target import Target
 
@@ -57,7 +57,7 @@ class Ended:
     def __exit__(self, *_: object) -> None:
         pass
 
-    def play(self, script: Any) -> ScriptReport:
+    def run(self, script: Any) -> ScriptReport:
         return report(error=WorkerDied("killed by signal 11 (SIGSEGV)"))
 
 
@@ -66,7 +66,7 @@ def test_a_crash_is_the_end_of_a_dead_handle_and_of_nothing_else(
     may_crash: bool, verdict: str
 ) -> None:
     fact = Fact("f", "A fact.", "create A == A", may_crash=may_crash)
-    trial = _Trial(fact, fact.script(), "0", Target(parse_devices("0")))
+    trial = _FactCheck(fact, fact.script(), "0", Target(parse_devices("0")))
     outcome = trial.outcome(Ended())  # type: ignore[arg-type]
     assert (outcome.verdict, "SIGSEGV" in str(outcome.reason)) == (verdict, True)
 

@@ -14,7 +14,7 @@ from cudarun.errors import RequestError
 from cudarun.report.doctor_types import DoctorFinding
 from cudarun.session.devices import doctor
 from cudarun.session.devices.doctor import Machine
-from cudarun.session.devices.probes import Library
+from cudarun.session.devices.probes import DriverLibrary
 from cudarun.session.workers.parent import Outcome
 from tests.support.processes import PATIENCE
 
@@ -134,7 +134,7 @@ def test_a_part_that_is_not_there(bindings: tuple[int, int] | None, extra: str) 
 
 
 def test_a_driver_too_old() -> None:
-    found = doctor.library(Outcome(Library("/lib/libcuda.so.1", 0, (11, 8)), None))
+    found = doctor.library(Outcome(DriverLibrary("/lib/libcuda.so.1", 0, (11, 8)), None))
     assert (found.state, found.says) == (
         "wrong", "/lib/libcuda.so.1 is of CUDA 11.8; 12.0 is the oldest",
     )  # fmt: skip

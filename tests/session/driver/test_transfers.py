@@ -14,19 +14,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cudarun.arguments.contents import (
+    ArithmeticSequence,
+    ArrayContents,
     Contents,
-    FileRegion,
-    Held,
-    Random,
-    Repeated,
-    Sequence,
+    FileContents,
+    RandomContents,
+    RepeatedContents,
 )
 from cudarun.arguments.dtypes import scalar_type
 from cudarun.arguments.types import SCALARS
 from cudarun.errors import RequestError
 from cudarun.session.driver.memory import DeviceBuffer
 from cudarun.session.driver.transfers import Transfers
-from cudarun.session.launch.initialization import Filler
+from cudarun.session.launch.initialization import BufferInitializer
 from cudarun.session.workers.session import Session
 
 InSession = Callable[[Callable[[Session], Any]], Any]
@@ -46,30 +46,30 @@ def _noise(dtype: np.dtype[Any], count: int) -> Any:
 
 def _held(dtype: np.dtype[Any], count: int, folder: Path) -> tuple[Contents, bytes]:
     data = _noise(dtype, count)
-    return Held(np.frombuffer(data, dtype)), data
+    return ArrayContents(np.frombuffer(data, dtype)), data
 
 
 def _repeated(dtype: np.dtype[Any], count: int, folder: Path) -> tuple[Contents, bytes]:
     item = _noise(dtype, 1)
-    return Repeated(np.frombuffer(item, dtype), count), item * count
+    return RepeatedContents(np.frombuffer(item, dtype), count), item * count
 
 
 def _in_file(dtype: np.dtype[Any], count: int, folder: Path) -> tuple[Contents, bytes]:
     data = _noise(dtype, count)
     (folder / "data").write_bytes(b"head" + data)
-    return FileRegion(folder / "data", 4, dtype, count), data
+    return FileContents(folder / "data", 4, dtype, count), data
 
 
 def _random(dtype: np.dtype[Any], count: int, folder: Path) -> tuple[Contents, bytes]:
     scalar = scalar_type(dtype) or SCALARS["f32"]
     there, here = np.random.default_rng(5), np.random.default_rng(5)
-    expected = Random(scalar, lambda n: 100 * here.random(n), count).array()
-    return Random(scalar, lambda n: 100 * there.random(n), count), _bytes(expected)
+    expected = RandomContents(scalar, lambda n: 100 * here.random(n), count).array()
+    return RandomContents(scalar, lambda n: 100 * there.random(n), count), _bytes(expected)
 
 
 def _sequence(dtype: np.dtype[Any], count: int, folder: Path) -> tuple[Contents, bytes]:
     scalar = scalar_type(dtype) or SCALARS["f32"]
-    sequence = Sequence(scalar, -3, 7, count)
+    sequence = ArithmeticSequence(scalar, -3, 7, count)
     return sequence, _bytes((7 * np.arange(count) - 3).astype(sequence.dtype))
 
 
@@ -103,7 +103,7 @@ def _there_and_back(session: Session) -> None:
             transfers = Transfers(
                 session.driver, large=large, block_bytes=block_bytes, blocks=blocks
             )
-            Filler(session, transfers, with_kernels=False).fill(buffer.address, contents)
+            BufferInitializer(session, transfers, with_kernels=False).fill(buffer.address, contents)
         takes = _Kept(), _Kept()
         whole = np.empty(count, contents.dtype)
         transfers.download(buffer.address, contents.dtype, count, takes, into=whole)
@@ -125,7 +125,7 @@ def test_all_contents_of_any_size_come_back(in_session: InSession) -> None:
 def _parts_in_order(session: Session) -> tuple[list[int], bytes]:
     buffer = DeviceBuffer(session.driver, "x", 100)
     transfers = Transfers(session.driver, large=1, block_bytes=16, blocks=3)
-    transfers.upload(buffer.address, Held(np.arange(25, dtype=np.int32)))
+    transfers.upload(buffer.address, ArrayContents(np.arange(25, dtype=np.int32)))
     kept = _Kept()
     transfers.download(buffer.address, np.dtype(np.int32), 25, [kept])
     return kept.places, kept.data
@@ -138,10 +138,10 @@ def test_a_taker_is_given_parts_in_order(in_session: InSession) -> None:
 
 
 def _computed(scalar: str, start: float, step: float, count: int, session: Session) -> bytes:
-    contents = Sequence(SCALARS[scalar], start, step, count)
+    contents = ArithmeticSequence(SCALARS[scalar], start, step, count)
     buffer = DeviceBuffer(session.driver, "x", contents.nbytes, GUARD)
     transfers = Transfers(session.driver)
-    filler = Filler(session, transfers, with_kernels=True, large=1)
+    filler = BufferInitializer(session, transfers, with_kernels=True, large=1)
     before = session.driver.count
     filler.fill(buffer.address, contents)
     assert session.driver.count - before == 3, "the kernel is loaded, found and launched"
@@ -172,12 +172,12 @@ def test_a_kernel_computes_what_the_host_would(
     in_session: InSession, scalar: str, start: float, step: float
 ) -> None:
     count = 1000
-    expected = Sequence(SCALARS[scalar], start, step, count).array()
+    expected = ArithmeticSequence(SCALARS[scalar], start, step, count).array()
     assert in_session(partial(_computed, scalar, start, step, count)) == expected.tobytes()
 
 
 def _shortened(path: Path, session: Session) -> None:
-    contents = FileRegion(path, 0, np.dtype(np.uint8), 1000)
+    contents = FileContents(path, 0, np.dtype(np.uint8), 1000)
     path.write_bytes(bytes(900))
     buffer = DeviceBuffer(session.driver, "x", 1000)
     Transfers(session.driver, large=1, block_bytes=64).upload(buffer.address, contents)

@@ -22,7 +22,7 @@ def four_gpus(tmp_path, monkeypatch):
     visibility.narrow.cache_clear()
 
 
-def _narrow(devices: str) -> visibility.Shown | None:
+def _narrow(devices: str) -> visibility.VisibleDevices | None:
     chosen = by_index(parse_devices(devices))
     return visibility.narrow(chosen) if chosen else None
 

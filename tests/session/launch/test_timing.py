@@ -25,7 +25,7 @@ from cudarun.session.driver.target import Target
 from cudarun.session.driver.transfers import Transfers
 from cudarun.session.image.image import Image
 from cudarun.session.launch import buffers
-from cudarun.session.launch.initialization import Filler
+from cudarun.session.launch.initialization import BufferInitializer
 from cudarun.session.launch.request import Geometry, LaunchRequest, Timing
 from cudarun.session.launch.timing import summary
 from cudarun.session.launch.worker import run_on
@@ -181,7 +181,7 @@ def test_an_ordinary_launch_has_guard_zones(recorder: Recorder) -> None:
 def test_an_emulated_kernel_says_how_far_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
     process.reset()
     told: list[tuple[str, float]] = []
-    monkeypatch.setattr(Progress, "say", lambda self, what, done=0.0: told.append((what, done)))
+    monkeypatch.setattr(Progress, "report", lambda self, what, done=0.0: told.append((what, done)))
     launched(None)
     process.reset()
     assert [done for what, done in told if what == "running saxpy"] == [0.0, 1.0]
@@ -232,7 +232,7 @@ def test_large_copies_go_in_parts_and_say_how_far_they_are(
     in_parts = partial(Transfers, large=400, block_bytes=152, blocks=2)
     monkeypatch.setattr(buffers, "Transfers", in_parts)
     told: list[tuple[str, float]] = []
-    monkeypatch.setattr(Progress, "say", lambda self, what, done=0.0: told.append((what, done)))
+    monkeypatch.setattr(Progress, "report", lambda self, what, done=0.0: told.append((what, done)))
     assert launched(None, checks=("y == a*x + 1",)).passed
     for call in ("cuMemcpyHtoDAsync", "cuMemcpyDtoHAsync"):
         sizes = [args[2] for name, args in recorder.calls if name == call]
@@ -244,7 +244,7 @@ def test_large_copies_go_in_parts_and_say_how_far_they_are(
 def test_a_long_sequence_is_made_by_a_kernel(
     recorder: Recorder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(buffers, "Filler", partial(Filler, large=400))
+    monkeypatch.setattr(buffers, "BufferInitializer", partial(BufferInitializer, large=400))
     assert launched(None, checks=("old(x) == arange(100)", "y == a*x + 1")).passed
     assert recorder.names().count("cuLaunchKernel") == 1, "an array that is kept is copied"
     assert launched(None, checks=("y == a*x + 1",)).passed
@@ -254,6 +254,6 @@ def test_a_long_sequence_is_made_by_a_kernel(
 def test_a_profiler_sees_no_kernel_of_ours(
     recorder: Recorder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(buffers, "Filler", partial(Filler, large=400))
+    monkeypatch.setattr(buffers, "BufferInitializer", partial(BufferInitializer, large=400))
     assert launched(None, profile=True, checks=("y == a*x + 1",)).passed
     assert recorder.names().count("cuLaunchKernel") == 1

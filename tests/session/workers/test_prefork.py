@@ -71,7 +71,7 @@ class Tell(Job):
 
     def on(self, device):
         print("told")
-        self.session.progress.say("telling")
+        self.session.progress.report("telling")
         return device.label, os.getpid()
 
 

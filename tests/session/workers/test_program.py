@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from cudarun.session.workers.program import Program
+from cudarun.session.workers.program import SupervisedProgram
 from cudarun.session.workers.shared_file import SharedFile
 from tests.support.processes import PATIENCE, wait_for_end
 
@@ -20,7 +20,9 @@ def python(code: str, *arguments: str) -> list[str]:
 
 def test_its_status_and_its_output() -> None:
     with SharedFile() as output:
-        with Program(python("print('hello'); exit(3)"), stdout=output.fileno()) as program:
+        with SupervisedProgram(
+            python("print('hello'); exit(3)"), stdout=output.fileno()
+        ) as program:
             assert program.wait(PATIENCE) == 3
         assert output.read() == b"hello\n"
 
@@ -30,7 +32,9 @@ def test_its_environment_is_ours_and_what_is_added(monkeypatch: pytest.MonkeyPat
     code = "import os; print(os.environ['CUDARUN_TEST_A'] + os.environ['CUDARUN_TEST_B'])"
     with SharedFile() as output:
         command = python(code)
-        with Program(command, stdout=output.fileno(), environment={"CUDARUN_TEST_B": "b"}) as it:
+        with SupervisedProgram(
+            command, stdout=output.fileno(), environment={"CUDARUN_TEST_B": "b"}
+        ) as it:
             it.wait(None)
         assert output.read() == b"ab\n"
 
@@ -49,7 +53,7 @@ def test_at_its_limit_it_is_killed_with_all_that_it_started(tmp_path: Path) -> N
     def child_is_there() -> float | None:
         return long_ago if pid.exists() and pid.read_text() else None
 
-    with Program(python(code)) as program:
+    with SupervisedProgram(python(code)) as program:
         assert program.wait(0.1, child_is_there) is None
     wait_for_end(int(pid.read_text()))
 
@@ -64,7 +68,7 @@ def test_a_later_phase_has_the_limit_by_itself() -> None:
             start += 1.0
         return start
 
-    with Program(python("import time; time.sleep(600)")) as program:
+    with SupervisedProgram(python("import time; time.sleep(600)")) as program:
         assert program.wait(0.1, phase_start) is None
     assert next(phases, None) is None
 
@@ -73,7 +77,7 @@ def test_a_shared_file_has_no_name_and_takes_what_others_write(tmp_path, monkeyp
     monkeypatch.setattr("tempfile.tempdir", os.fspath(tmp_path))
     with SharedFile() as file:
         code = "import sys; open(sys.argv[1], 'wb').write(b'x' * 5)"
-        with Program(python(code, file.path)) as program:
+        with SupervisedProgram(python(code, file.path)) as program:
             assert program.wait(PATIENCE) == 0
         assert file.read() == b"xxxxx"
         assert [*tmp_path.iterdir()] == []

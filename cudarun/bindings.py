@@ -6,7 +6,6 @@ parsed without them.
 
 from __future__ import annotations
 
-from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -36,7 +35,7 @@ def is_missing_library(error: Exception) -> bool:
     )
 
 
-def enum_field(struct: Any, field: str) -> Any:
+def enum_field(struct: object, field: str) -> Any:
     """Return a field of a struct that is an enumeration.
 
     Raises:
@@ -66,7 +65,7 @@ def newer_jit_options() -> tuple[CUjit_option, ...]:
     return tuple(members[name] for name in _NEWER_JIT_OPTIONS if name in members)
 
 
-def context_arguments(driver: ModuleType | Any, flags: int, device: Any) -> tuple[Any, ...]:
+def context_arguments(driver: object, flags: int, device: Any) -> tuple[Any, ...]:
     """Return the arguments of ``cuCtxCreate``, whose first one since CUDA 13 is unused here.
 
     Only the bindings of CUDA 12 also have a ``_v4``; their plain function has no such argument.
@@ -81,7 +80,7 @@ def context_arguments(driver: ModuleType | Any, flags: int, device: Any) -> tupl
     return None, flags, device
 
 
-def counting_call(driver: ModuleType | Any, call: str) -> str | None:
+def counting_call(driver: object, call: str) -> str | None:
     """Return the name of the CUDA 13.2 call that counts the parameters of a kernel.
 
     Args:

@@ -161,7 +161,7 @@ class CudarunError(Exception):
         name, number = self.cuda
         return f"{self.message} ({name}, {number})"
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[object, ...]:
         return (_rebuild, (type(self), self.__dict__.copy()))
 
     def of(
@@ -227,7 +227,7 @@ class CudarunError(Exception):
         return self
 
 
-def _rebuild(cls: type[CudarunError], state: dict[str, Any]) -> CudarunError:
+def _rebuild(cls: type[CudarunError], state: dict[str, object]) -> CudarunError:
     error = cls.__new__(cls)
     error.__dict__.update(state)
     error.args = (state["what"],)

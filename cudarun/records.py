@@ -10,6 +10,7 @@ dataclasses.
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Mapping
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
@@ -37,15 +38,15 @@ def _show(self: Any) -> str:
     return f"{type(self).__qualname__}({', '.join(shown)})"
 
 
-def _compare(cls: Any, *, hashable: bool, own: Any) -> None:
+def _compare(cls: Any, *, hashable: bool, own: Mapping[str, object]) -> None:
     """Give a class ``__eq__``, and ``__hash__`` over the same fields if it is immutable."""
     names = [f.name for f in dataclasses.fields(cls) if f.compare]
     key = attrgetter(*names) if names else lambda self: ()
 
-    def equal(self: Any, other: object) -> Any:
+    def equal(self: object, other: object) -> bool:
         return key(self) == key(other) if type(other) is cls else NotImplemented
 
-    def hashed(self: Any) -> int:
+    def hashed(self: object) -> int:
         return hash((cls, key(self)))
 
     if "__eq__" not in own:

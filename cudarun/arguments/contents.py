@@ -6,11 +6,10 @@ import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
-from cudarun.arguments.dtypes import Array, convert, scalar_dtype
+from cudarun.arguments.dtypes import Array, DType, convert, scalar_dtype
 from cudarun.arguments.files import unreadable
 from cudarun.arguments.types import ScalarType
 from cudarun.errors import RequestError
@@ -33,7 +32,7 @@ class Contents(ABC):
 
     in_order = False
 
-    def __init__(self, dtype: np.dtype[Any], count: int) -> None:
+    def __init__(self, dtype: DType, count: int) -> None:
         self.dtype = dtype
         self.count = count
 
@@ -150,7 +149,7 @@ class FileContents(Contents):
         RequestError: The file cannot be opened.
     """
 
-    def __init__(self, path: Path, start: int, dtype: np.dtype[Any], count: int) -> None:
+    def __init__(self, path: Path, start: int, dtype: DType, count: int) -> None:
         super().__init__(dtype, count)
         self._path = path
         self._start = start

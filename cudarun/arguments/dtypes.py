@@ -25,18 +25,19 @@ from cudarun.arguments.types import (
 )
 
 Array: TypeAlias = npt.NDArray[Any]
+DType: TypeAlias = np.dtype[Any]
 
 _ML_DTYPES = {"bf16": "bfloat16", "f8e4m3": "float8_e4m3fn", "f8e5m2": "float8_e5m2"}
 _BY_DTYPE_NAME = {name: SCALARS[scalar] for scalar, name in _ML_DTYPES.items()}
 
 
 @cache
-def scalar_dtype(scalar: ScalarType) -> np.dtype[Any]:
+def scalar_dtype(scalar: ScalarType) -> DType:
     """Return the dtype of a scalar type."""
     if scalar.name in _ML_DTYPES:
         import ml_dtypes
 
-        borrowed: np.dtype[Any] = np.dtype(getattr(ml_dtypes, _ML_DTYPES[scalar.name]))
+        borrowed: DType = np.dtype(getattr(ml_dtypes, _ML_DTYPES[scalar.name]))
         return borrowed
     if scalar.kind is Kind.BOOL:
         return np.dtype(np.bool_)
@@ -44,7 +45,7 @@ def scalar_dtype(scalar: ScalarType) -> np.dtype[Any]:
     return np.dtype(f"{letter}{scalar.size}")
 
 
-def struct_dtype(struct: StructType) -> np.dtype[Any]:
+def struct_dtype(struct: StructType) -> DType:
     """Return the structured dtype with the device's offsets, without pointer members."""
     layout = struct.layout
     fields = [
@@ -64,7 +65,7 @@ def struct_dtype(struct: StructType) -> np.dtype[Any]:
     )
 
 
-def element_dtype(element: Type) -> np.dtype[Any]:
+def element_dtype(element: Type) -> DType:
     """Return the dtype of an element's scalars: that of ``f32`` for ``float4``.
 
     :func:`cudarun.arguments.types.inner_shape` returns the axes.
@@ -78,7 +79,7 @@ def element_dtype(element: Type) -> np.dtype[Any]:
             raise AssertionError("addresses are no values: no array holds them")
 
 
-def scalar_type(dtype: np.dtype[Any]) -> ScalarType | None:
+def scalar_type(dtype: DType) -> ScalarType | None:
     """Return the scalar type of a dtype; ``None`` where there is none, as for complex numbers."""
     if dtype.name in _BY_DTYPE_NAME:
         return _BY_DTYPE_NAME[dtype.name]
@@ -89,7 +90,7 @@ def scalar_type(dtype: np.dtype[Any]) -> ScalarType | None:
     return SCALARS.get(f"{dtype.kind}{8 * dtype.itemsize}")
 
 
-def is_float(dtype: np.dtype[Any]) -> bool:
+def is_float(dtype: DType) -> bool:
     """Return whether a dtype is floating, including ml_dtypes' (their ``kind`` is not ``f``)."""
     return dtype.kind == "f" or dtype.name in _BY_DTYPE_NAME
 
@@ -110,7 +111,7 @@ def convert(values: npt.ArrayLike, scalar: ScalarType) -> Array:
         return source.astype(target)
 
 
-def _float_to_integer(values: Array, scalar: ScalarType, target: np.dtype[Any]) -> Array:
+def _float_to_integer(values: Array, scalar: ScalarType, target: DType) -> Array:
     whole = np.trunc(np.nan_to_num(values, nan=0.0, posinf=np.inf, neginf=-np.inf))
     # The largest 64-bit integers have no float64: values that reach the bound are set explicitly.
     above = whole >= float(scalar.maximum)

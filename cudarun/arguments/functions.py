@@ -9,7 +9,7 @@ from typing import Any, cast
 import numpy as np
 
 from cudarun.arguments.deferred import MAX_ELEMENTS, guard_size, numpy_errors
-from cudarun.arguments.dtypes import Array, is_float
+from cudarun.arguments.dtypes import Array, DType, is_float
 from cudarun.arguments.operators import is_floating, truth, wide
 from cudarun.errors import RequestError
 
@@ -22,7 +22,7 @@ def native(array: Any) -> Any:
     return array.astype(np.float32) if is_float(array.dtype) and array.dtype.kind != "f" else array
 
 
-def accumulator(dtype: np.dtype[Any]) -> type[np.generic]:
+def accumulator(dtype: DType) -> type[np.generic]:
     """Return the type in which sums and products of a type are accumulated."""
     if is_float(dtype):
         return np.float64

@@ -13,14 +13,16 @@ from typing import Any, TypeAlias, cast
 import numpy as np
 
 from cudarun.arguments.dimensions import integer_operation
-from cudarun.arguments.dtypes import Array, convert, is_float
+from cudarun.arguments.dtypes import Array, DType, convert, is_float
 from cudarun.arguments.syntax import CASTS
 from cudarun.errors import RequestError
 
 Operand: TypeAlias = "int | np.generic | Array"
 """An operand; arrays are chunks."""
 
-_FLOAT_OPERATORS: dict[str, Callable[[Any, Any], Any]] = {
+_Function: TypeAlias = Callable[[Any, Any], Any]
+
+_FLOAT_OPERATORS: dict[str, _Function] = {
     "+": np.add,
     "-": np.subtract,
     "*": np.multiply,
@@ -29,7 +31,7 @@ _FLOAT_OPERATORS: dict[str, Callable[[Any, Any], Any]] = {
     "%": np.remainder,
     "**": np.power,
 }
-_INTEGER_OPERATORS: dict[str, Callable[[Any, Any], Any]] = {
+_INTEGER_OPERATORS: dict[str, _Function] = {
     **{symbol: _FLOAT_OPERATORS[symbol] for symbol in ("+", "-", "*", "//", "%", "**")},
     "<<": np.left_shift,
     ">>": np.right_shift,
@@ -37,7 +39,7 @@ _INTEGER_OPERATORS: dict[str, Callable[[Any, Any], Any]] = {
     "|": np.bitwise_or,
     "^": np.bitwise_xor,
 }
-_COMPARISONS: dict[str, Callable[[Any, Any], Any]] = {
+_COMPARISONS: dict[str, _Function] = {
     "==": np.equal,
     "!=": np.not_equal,
     "<": np.less,
@@ -106,7 +108,7 @@ def is_bool(value: Operand) -> bool:
     return not isinstance(value, int) and value.dtype.kind == "b"
 
 
-def integer_dtype(*values: Operand) -> np.dtype[Any]:
+def integer_dtype(*values: Operand) -> DType:
     """Return the type of integer arithmetic on the values."""
     dtypes = [
         np.dtype(np.int32) if v.dtype.kind == "b" else v.dtype
@@ -123,12 +125,12 @@ def integer_dtype(*values: Operand) -> np.dtype[Any]:
     return result
 
 
-def _holds(dtype: np.dtype[Any], value: int) -> bool:
+def _holds(dtype: DType, value: int) -> bool:
     limits = np.iinfo(dtype)
     return int(limits.min) <= value <= int(limits.max)
 
 
-def sized(value: int, dtype: np.dtype[Any]) -> np.generic:
+def sized(value: int, dtype: DType) -> np.generic:
     """Return an exact integer as ``dtype``, or as 64 bits where it does not fit."""
     if dtype.kind == "b":
         return np.bool_(value)
@@ -137,7 +139,7 @@ def sized(value: int, dtype: np.dtype[Any]) -> np.generic:
     return cast(np.generic, fitting.type(value))
 
 
-def _as_integers(value: Operand, dtype: np.dtype[Any]) -> Any:
+def _as_integers(value: Operand, dtype: DType) -> Any:
     if isinstance(value, int):
         return sized(value, dtype).astype(dtype)
     return value.astype(dtype, copy=False)

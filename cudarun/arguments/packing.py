@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from cudarun.arguments.types import Type, inner_shape
 from cudarun.arguments.values import (
@@ -31,7 +31,7 @@ from cudarun.records import dataclass
 from cudarun.report.types import LayoutRow
 
 if TYPE_CHECKING:
-    import numpy as np
+    from cudarun.arguments.dtypes import DType
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +60,7 @@ class BufferSpec:
         """The shape of the numpy array: vectors and arrays add their axes at the end."""
         return self.shape + inner_shape(self.type)
 
-    def dtype(self) -> np.dtype[Any]:
+    def dtype(self) -> DType:
         """The dtype of the numpy array."""
         from cudarun.arguments.dtypes import element_dtype
 

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING
 
-from cudarun.commands.declaration import CaseForm, OptionScope, option
+from cudarun.commands.declaration import CaseForm, F, OptionScope, Values, option
 from cudarun.commands.options import stack
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from cudarun.session.image.compilation import CompileOptions
-
-F = TypeVar("F", bound="Callable[..., Any]")
 
 
 def compile_options(function: F) -> F:
@@ -57,7 +53,7 @@ def compile_options(function: F) -> F:
     )(function)
 
 
-def compilation(values: dict[str, Any]) -> CompileOptions:
+def compilation(values: Values) -> CompileOptions:
     """Take the values of `compile_options` out of a command's arguments."""
     from cudarun.session.image.compilation import CompileOptions
 

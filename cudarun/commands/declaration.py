@@ -8,9 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from enum import Enum, auto
-from typing import Any
+from typing import Any, TypeAlias, TypeVar
 
 import click
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+Values: TypeAlias = dict[str, Any]
+"""The values of a command's parameters by name, as click passes them."""
 
 
 class OptionScope(Enum):
@@ -110,6 +115,6 @@ class Option(click.Option):
         return self.scope in (OptionScope.RUN, OptionScope.DEFAULT)
 
 
-def option(*names: str, **attributes: Any) -> Callable[[Any], Any]:
+def option(*names: str, **attributes: Any) -> Callable[[F], F]:
     """Decorate a function as `click.option` does, with an `Option`."""
     return click.option(*names, cls=Option, **attributes)

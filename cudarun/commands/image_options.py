@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING
 
 import click
 
-from cudarun.commands.declaration import option
+from cudarun.commands.declaration import F, Values, option
 from cudarun.commands.numbers import INT_MAX, whole
 from cudarun.commands.options import stack
 from cudarun.errors import RequestError
 from cudarun.session.load.request import CACHE_MODES, FALLBACKS, JitOptions
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from cudarun.images.versions import Architecture
 
-F = TypeVar("F", bound="Callable[..., Any]")
 
 _ARCHITECTURE = re.compile(r"sm_\d{2,3}[af]?")  # nvJitLink crashes on shorter ones
 
@@ -100,7 +97,7 @@ def jit_options(function: F) -> F:
     )(function)
 
 
-def jit(values: dict[str, Any], *, verbose: bool) -> JitOptions:
+def jit(values: Values, *, verbose: bool) -> JitOptions:
     """Build the JIT options from the values of `jit_options`.
 
     Raises:

@@ -9,7 +9,7 @@ import click
 from click.core import ParameterSource
 
 from cudarun.commands.compile_options import compilation, compile_options
-from cudarun.commands.declaration import EarlyEffect, Option, OptionScope, option
+from cudarun.commands.declaration import EarlyEffect, Option, OptionScope, Values, option
 from cudarun.commands.launch_options import launch_options
 from cudarun.commands.options import (
     context_options,
@@ -114,7 +114,7 @@ def command(quiet: bool, **values: Any) -> int:
         return finish(report, renderer)
 
 
-def _request(values: dict[str, Any], where: Target) -> LaunchRequest:
+def _request(values: Values, where: Target) -> LaunchRequest:
     # Imported here, while the workers are already running.
     from cudarun.commands.inputs import read_input
     from cudarun.commands.launch_request import launch_request
@@ -131,7 +131,7 @@ def _request(values: dict[str, Any], where: Target) -> LaunchRequest:
     return request
 
 
-def _refuse_without_spec(values: dict[str, Any]) -> None:
+def _refuse_without_spec(values: Values) -> None:
     if values["image"] is None:
         raise click.UsageError("missing argument 'IMAGE'", click.get_current_context())
     for name in ("fail_fast", "junit"):
@@ -139,13 +139,13 @@ def _refuse_without_spec(values: dict[str, Any]) -> None:
             raise RequestError(f"--{name.replace('_', '-')} is for --spec")
 
 
-def _spec(values: dict[str, Any], renderer: Renderer, *, quiet: bool) -> int:
+def _spec(values: Values, renderer: Renderer, *, quiet: bool) -> int:
     """Run a spec: report each completed case, or one document."""
     _refuse_with_spec()
     return _run_spec(values, target(values, capture=True), renderer, quiet=quiet)
 
 
-def _run_spec(values: dict[str, Any], where: Target, renderer: Renderer, *, quiet: bool) -> int:
+def _run_spec(values: Values, where: Target, renderer: Renderer, *, quiet: bool) -> int:
     from cudarun.session.spec.parent import device_runs, run_spec
 
     with device_runs(where) as runs:  # the workers start while the spec is read
@@ -191,7 +191,7 @@ def _reference(selector: Selector | None, where: Target, pool: WorkerPool) -> De
     return DeviceWorkers(pool, alone, prefetch, progress_display(where))
 
 
-def _sanitize(values: dict[str, Any], where: Target, renderer: Renderer) -> int:
+def _sanitize(values: Values, where: Target, renderer: Renderer) -> int:
     """Launch in processes that compute-sanitizer starts."""
     from cudarun.session.launch.sanitizer import refuse_emulated, sanitize
 

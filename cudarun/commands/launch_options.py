@@ -6,18 +6,13 @@ in between.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, TypeVar
-
 import click
 
-from cudarun.commands.declaration import CaseForm, OptionScope, option
+from cudarun.commands.declaration import CaseForm, F, OptionScope, option
 from cudarun.commands.numbers import INT_MAX, extent, not_negative, size, whole
 from cudarun.commands.options import stack
 from cudarun.session.driver.contexts import CACHE_CONFIGS
 from cudarun.session.driver.selection import ALL, Selector, parse_devices
-
-F = TypeVar("F", bound=Callable[..., Any])
 
 DEFAULT_BLOCK = 256
 """Threads per block if only ``--threads`` is given."""

@@ -8,8 +8,9 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
+from cudarun.commands.declaration import Values
 from cudarun.commands.launch_options import DEFAULT_BLOCK, SHOW_KINDS, WARMUP
 from cudarun.commands.numbers import INT_MAX
 from cudarun.errors import RequestError
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
 
 
 def launch_request(
-    values: dict[str, Any], where: Target, image: Image, directory: Path = Path()
+    values: Values, where: Target, image: Image, directory: Path = Path()
 ) -> LaunchRequest:
     """Parse and validate everything that does not need a driver.
 
@@ -81,7 +82,7 @@ def launch_request(
     )
 
 
-def _geometry(values: dict[str, Any]) -> Geometry:
+def _geometry(values: Values) -> Geometry:
     grid, block, threads = values["grid"], values["block"], values["threads"]
     if grid and threads:
         raise RequestError(
@@ -100,7 +101,7 @@ def _geometry(values: dict[str, Any]) -> Geometry:
     return geometry
 
 
-def _triton_geometry(values: dict[str, Any], triton: TritonKernel) -> Geometry:
+def _triton_geometry(values: Values, triton: TritonKernel) -> Geometry:
     """Return the geometry, with Triton's values for unspecified options."""
     if values["threads"]:
         raise RequestError(
@@ -118,7 +119,7 @@ def _triton_geometry(values: dict[str, Any], triton: TritonKernel) -> Geometry:
     )
 
 
-def _detection(values: dict[str, Any]) -> Detection:
+def _detection(values: Values) -> Detection:
     detection = Detection(values["detect"], values["stats"])
     if detection and values["repeat"] is not None:
         option = "--detect" if detection.detect else "--stats"
@@ -128,7 +129,7 @@ def _detection(values: dict[str, Any]) -> Detection:
     return detection
 
 
-def _timing(values: dict[str, Any]) -> Timing | None:
+def _timing(values: Values) -> Timing | None:
     repeat, warmup = values["repeat"], values["warmup"]
     if repeat is None:
         for name in ("warmup", "hot", "bytes", "flops"):

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from cudarun.commands.compile_options import compilation, compile_options
+from cudarun.commands.declaration import Values
 from cudarun.commands.image_options import architecture, jit, jit_options
 from cudarun.commands.inputs import open_input
 from cudarun.commands.options import (
@@ -70,7 +71,7 @@ def command(quiet: bool, **values: Any) -> int:
     return finish(report, renderer)
 
 
-def _request(values: dict[str, Any], where: Target) -> LinkRequest:
+def _request(values: Values, where: Target) -> LinkRequest:
     sources = compilation(values)
     names = values.pop("inputs")
     if names.count("-") > 1:

@@ -8,7 +8,7 @@ import click
 from click.core import ParameterSource
 
 from cudarun.commands.compile_options import compilation, compile_options
-from cudarun.commands.declaration import Option, option
+from cudarun.commands.declaration import Option, Values, option
 from cudarun.commands.image_options import jit, jit_options
 from cudarun.commands.inputs import open_input
 from cudarun.commands.numbers import extent, size
@@ -98,7 +98,7 @@ def command(quiet: bool, offline: bool, **values: Any) -> int:
     return finish(report, renderer)
 
 
-def _offline(values: dict[str, Any], renderer: Renderer) -> int:
+def _offline(values: Values, renderer: Renderer) -> int:
     _refuse_offline()
     from cudarun.session.load.offline import load_offline
 
@@ -116,7 +116,7 @@ def _refuse_offline() -> None:
             raise RequestError(f"{refused} and --offline exclude each other: no device is asked")
 
 
-def _request(values: dict[str, Any], *, verbose: bool) -> LoadRequest:
+def _request(values: Values, *, verbose: bool) -> LoadRequest:
     sources = compilation(values)
     names = values.pop("images")
     if names.count("-") > 1:

@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from cudarun.commands.compile_options import compilation, compile_options
+from cudarun.commands.declaration import Values
 from cudarun.commands.inputs import read_input
 from cudarun.commands.numbers import extent, size, whole
 from cudarun.commands.options import (
@@ -84,7 +85,7 @@ def command(quiet: bool, **values: Any) -> int:
     return finish(report, renderer)
 
 
-def _request(values: dict[str, Any], where: Target) -> ManagedRequest:
+def _request(values: Values, where: Target) -> ManagedRequest:
     """Parse and validate everything that does not need a driver.
 
     Raises:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING
 
 import click
 
-from cudarun.commands.declaration import CaseForm, EarlyEffect, OptionScope, option
+from cudarun.commands.declaration import CaseForm, EarlyEffect, F, OptionScope, Values, option
 from cudarun.commands.numbers import positive, whole
 from cudarun.report.progress import status_line
 from cudarun.session.driver.contexts import CACHE_CONFIGS, FLAGS, LIMITS
@@ -19,7 +19,6 @@ from cudarun.session.workers.deadline import time_limit
 if TYPE_CHECKING:
     from cudarun.session.workers.progress import ProgressDisplay
 
-F = TypeVar("F", bound=Callable[..., Any])
 
 # --- types of options: functions that click calls to convert a text -------------------------------
 
@@ -171,7 +170,7 @@ def output_options(function: F) -> F:
     )(function)
 
 
-def target(values: dict[str, Any], *, capture: bool) -> Target:
+def target(values: Values, *, capture: bool) -> Target:
     """Build the target from the values of `device_options` and `context_options`.
 
     A command that creates its own contexts has only the former.
@@ -201,7 +200,7 @@ def progress_display(where: Target, *, quiet: bool = False) -> ProgressDisplay |
     return None if quiet or where.trace or where.verbose else status_line()
 
 
-def context_values(values: dict[str, Any]) -> ContextOptions:
+def context_values(values: Values) -> ContextOptions:
     """Build the context options from the values of `context_options`."""
     return ContextOptions(
         kind=values.pop("context_kind"),
@@ -211,7 +210,7 @@ def context_values(values: dict[str, Any]) -> ContextOptions:
     )
 
 
-def stack(*options: Callable[[Any], Any]) -> Callable[[F], F]:
+def stack(*options: Callable[[F], F]) -> Callable[[F], F]:
     """Combine decorators into one; the options keep this order in the help."""
 
     def decorate(function: F) -> F:

@@ -11,12 +11,12 @@ import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import click
 
 from cudarun.commands.compile_options import compilation, compile_options
-from cudarun.commands.declaration import JOINED, Option
+from cudarun.commands.declaration import JOINED, Option, Values
 from cudarun.commands.inputs import read_input
 from cudarun.commands.launch_options import launch_options
 from cudarun.commands.launch_request import launch_request
@@ -30,6 +30,8 @@ from cudarun.session.launch.request import LaunchRequest
 from cudarun.session.spec.case import Case, parse_expected, parse_requirement
 
 _TABLE = "launch"
+_Entries: TypeAlias = Mapping[str, Any]
+
 _OWN = ("name", "image", "args", "expect_error", "requires", "skip")
 """The keys that are not options. ``-`` and ``_`` are equivalent in all keys."""
 
@@ -87,7 +89,7 @@ def read_spec(path: str, names: Sequence[str], where: Target) -> list[Case]:
     return _chosen(path, cases, names)
 
 
-def _tables(path: str, text: str) -> list[dict[str, Any]]:
+def _tables(path: str, text: str) -> list[Values]:
     try:
         document = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
@@ -125,7 +127,7 @@ class _CaseReader:
         self._images: dict[tuple[str, CompileOptions], Image] = {}
         self.headers = list(_lines_like(text, rf"\[\[\s*{_TABLE}\s*\]\]", 0, None))
 
-    def case(self, index: int, table: Mapping[str, Any]) -> Case:
+    def case(self, index: int, table: _Entries) -> Case:
         """Convert one table to a case.
 
         Raises:
@@ -151,7 +153,7 @@ class _CaseReader:
                 error.of(case=name, shown=f"case '{name}'")
             raise error.of(place=f"{self.path}:{line}") from error.__cause__
 
-    def parsed(self, argv: list[str], own: Mapping[str, Any]) -> dict[str, Any]:
+    def parsed(self, argv: list[str], own: _Entries) -> Values:
         """Parse the options as the command line would."""
         arguments = [own["image"], *own.get("args", [])]
         context = click.Context(words, info_name=_TABLE)
@@ -164,7 +166,7 @@ class _CaseReader:
             raise refused.naming(*(parameter.opts[-1:] if parameter else ())) from error
         return context.params
 
-    def made(self, index: int, own: Mapping[str, Any], values: dict[str, Any]) -> Case:
+    def made(self, index: int, own: _Entries, values: Values) -> Case:
         """Build a case from values that are individually valid."""
         skip = own.get("skip")
         reason = skip if isinstance(skip, str) else "skipped by the spec" if skip else None
@@ -184,18 +186,14 @@ class _CaseReader:
             refused=refused,
         )
 
-    def request(
-        self, values: dict[str, Any], image: Image, requires: Sequence[str]
-    ) -> LaunchRequest:
+    def request(self, values: Values, image: Image, requires: Sequence[str]) -> LaunchRequest:
         """Build the launch of a case; its detectors must be available on the devices."""
         request = launch_request(values, self.where, image, self.directory)
         if "cpu" not in requires:
             check_detection(request.detection, self.where.devices)
         return request
 
-    def image(
-        self, values: dict[str, Any], skip: str | None
-    ) -> tuple[Image | None, CudarunError | None]:
+    def image(self, values: Values, skip: str | None) -> tuple[Image | None, CudarunError | None]:
         """Return the image, or the reason that there is none, which the case may expect."""
         name, sources = values["image"], compilation(values)
         folders = tuple(str(self.directory / folder) for folder in sources.include)
@@ -236,7 +234,7 @@ class _CaseReader:
             seen[case.name] = case
 
 
-def _check_own(key: str, value: Any) -> None:
+def _check_own(key: str, value: object) -> None:
     """Check the type of a key that is not an option, if the key is present."""
     match key, value:
         case _, None:
@@ -260,7 +258,7 @@ def _check_own(key: str, value: Any) -> None:
     raise RequestError(f"{key} is {kinds.get(key, 'a text')}")
 
 
-def _option_words(key: str, value: Any) -> list[str]:
+def _option_words(key: str, value: object) -> list[str]:
     """Return one entry as command-line words.
 
     Raises:
@@ -287,7 +285,7 @@ def _option_words(key: str, value: Any) -> list[str]:
     return [f"--{name}={','.join(map(str, several))}"]
 
 
-def _texts(value: Any) -> list[Any]:
+def _texts(value: object) -> list[Any]:
     return value if isinstance(value, list) else [value]
 
 
@@ -301,7 +299,7 @@ def _near(word: str, known: Sequence[str] | Mapping[str, object]) -> str | None:
 # --- line numbers ---------------------------------------------------------------------------------
 
 
-def _guilty(error: RequestError, table: Mapping[str, Any]) -> str | None:
+def _guilty(error: RequestError, table: _Entries) -> str | None:
     """Return the key that an error is about: by its text, its option or its file."""
     text = error.text if isinstance(error, ArgumentSyntaxError) else None
     options = {_dashed(option).removeprefix("--") for option in error.subject("option")}

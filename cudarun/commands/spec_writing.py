@@ -36,7 +36,7 @@ def append_case(path: str, context: click.Context) -> str:
         raise RequestError("an image from stdin has no name to write down", option="--write-spec")
     before = _text(path)
     name = _free_name(context.params["kernel"] or Path(image).stem, _names(path, before))
-    entries: list[tuple[str, Any]] = [("name", name), ("image", _from(folder, image))]
+    entries: list[tuple[str, object]] = [("name", name), ("image", _from(folder, image))]
     for key, option in OPTIONS.items():
         if option.name is not None and context.get_parameter_source(option.name) in _GIVEN:
             entries.append((key, _as_toml(option.form, context.params[option.name], folder)))
@@ -135,6 +135,6 @@ def _with_paths_moved(text: str, folder: Path) -> str:
     return text
 
 
-def _literal(value: Any) -> str:
+def _literal(value: object) -> str:
     """Return a value in TOML; JSON's strings, numbers, booleans and lists are valid TOML."""
     return json.dumps(value, ensure_ascii=False)

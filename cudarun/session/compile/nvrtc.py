@@ -20,6 +20,7 @@ from cudarun.bindings import installed_version, is_missing_library, toolkit_inst
 from cudarun.diagnostics.errors import Diagnosed
 from cudarun.diagnostics.refusals import LoadTarget
 from cudarun.errors import CudarunError, ImageRefused, RequestError
+from cudarun.images.facts import ImageFacts
 from cudarun.images.reader import read_image
 from cudarun.images.versions import Architecture, Version
 from cudarun.session.compile.headers import standard_headers
@@ -222,7 +223,7 @@ def _headers_of_cuda() -> tuple[str, ...]:
 
 
 def _refusal(
-    nvrtc: ModuleType, source: Image, target: Architecture, log: str, result: Any
+    nvrtc: ModuleType, source: Image, target: Architecture, log: str, result: object
 ) -> CudarunError:
     does_not_compile = result == nvrtc.nvrtcResult.NVRTC_ERROR_COMPILATION
     words = "the source does not compile" if does_not_compile else _checked_text(nvrtc, result)
@@ -248,7 +249,7 @@ def _no_newer_than(newest: Version, ptx: bytes) -> bytes:
     return ptx[: match.start()] + line + ptx[match.end() :]
 
 
-def _facts(ptx: bytes, origin: str) -> Any:
+def _facts(ptx: bytes, origin: str) -> ImageFacts | None:
     """Read the names and types of parameters, which SASS does not have."""
     try:
         return read_image(ptx, origin)
@@ -290,7 +291,7 @@ def _checked(nvrtc: ModuleType, answer: tuple[Any, ...]) -> Any:
     return values[0] if len(values) == 1 else tuple(values)
 
 
-def _checked_text(nvrtc: ModuleType, result: Any) -> str:
+def _checked_text(nvrtc: ModuleType, result: object) -> str:
     """Return the name of a result: ``compilation``."""
     words: bytes = nvrtc.nvrtcGetErrorString(result)[1]
     return words.decode().removeprefix("NVRTC_ERROR_").lower().replace("_", " ")

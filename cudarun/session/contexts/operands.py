@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import TypeVar
 
 from cudarun.arguments.grammar import parse_argument, parse_type
 from cudarun.arguments.literals import Form, LiteralError, read
@@ -27,9 +27,11 @@ from cudarun.arguments.values import (
 from cudarun.errors import ArgumentSyntaxError
 from cudarun.records import dataclass
 from cudarun.session.contexts.lines import Line, Token
-from cudarun.session.contexts.script import Limit, NameReference, Symbol
+from cudarun.session.contexts.script import Limit, NameReference, Operands, Symbol
 from cudarun.session.contexts.verbs import Verb
 from cudarun.session.driver.contexts import CACHE_CONFIGS, FLAGS, LIMITS
+
+T = TypeVar("T")
 
 # The kinds of object that a letter of `Verb.usage` may name.
 _KINDS: Mapping[str, tuple[str, ...]] = {
@@ -96,7 +98,7 @@ class OperandReader:
             )
         return argument
 
-    def based(self, token: Token, parse: Callable[[], Any], skipped: int = 0) -> Any:
+    def based(self, token: Token, parse: Callable[[], T], skipped: int = 0) -> T:
         """Parse part of a token; an error's column is converted to the line's.
 
         Args:
@@ -192,7 +194,9 @@ class OperandReader:
 
     # --- the operands of comparisons ---
 
-    def compared_context(self, token: Token, verb: Verb, operands: Mapping[str, Any]) -> Any:
+    def compared_context(
+        self, token: Token, verb: Verb, operands: Operands
+    ) -> NameReference | None:
         """Parse ``none``, a context, or a named value."""
         if token.text == "none":
             return None
@@ -203,7 +207,7 @@ class OperandReader:
             return NameReference(token.text)
         return NameReference(self.old_name(token, "A"))
 
-    def compared_number(self, token: Token, verb: Verb, operands: Mapping[str, Any]) -> Any:
+    def compared_number(self, token: Token, verb: Verb, operands: Operands) -> int | NameReference:
         """Parse a number, a named value, or the address of an object."""
         known = self.names.get(token.text)
         if known is None:
@@ -212,15 +216,15 @@ class OperandReader:
             raise self.error(f"{token.text} is a {known.kind}, which is no number", token)
         return NameReference(token.text)
 
-    def compared_word(self, token: Token, verb: Verb, operands: Mapping[str, Any]) -> Any:
+    def compared_word(self, token: Token, verb: Verb, operands: Operands) -> str:
         """Parse one of the verb's words."""
         return self.one_of(token, verb.words)
 
-    def compared_words(self, token: Token, verb: Verb, operands: Mapping[str, Any]) -> Any:
+    def compared_words(self, token: Token, verb: Verb, operands: Operands) -> frozenset[str]:
         """Parse flags."""
         return self.words(token)
 
-    def compared_data(self, token: Token, verb: Verb, operands: Mapping[str, Any]) -> bytes:
+    def compared_data(self, token: Token, verb: Verb, operands: Operands) -> bytes:
         """Parse a value of the type that is read; only structs repeat the type."""
         type_: Type = operands["as_type"]
         prefix = "" if isinstance(type_, StructType) else f"{type_}:"
@@ -236,7 +240,7 @@ class OperandReader:
 
 # --- the placeholders of usage texts -------------------------------------------------------------
 
-_Reads = Callable[[OperandReader, Token], Any]
+_Reads = Callable[[OperandReader, Token], object]
 
 
 def _reference(placeholder: str) -> _Reads:
@@ -289,7 +293,7 @@ OPTIONS: Mapping[str, _Reads] = {
 }
 """The parser of each option's value; the operand has the option's name."""
 
-COMPARED: Mapping[str, Callable[[OperandReader, Token, Verb, Mapping[str, Any]], Any]] = {
+COMPARED: Mapping[str, Callable[[OperandReader, Token, Verb, Operands], object]] = {
     "context": OperandReader.compared_context,
     "number": OperandReader.compared_number,
     "word": OperandReader.compared_word,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypeVar
 
 from cudarun.bindings import context_arguments
 from cudarun.records import dataclass
@@ -23,6 +23,9 @@ if TYPE_CHECKING:  # only a worker needs these
 
     from cudarun.session.contexts.worker import BareSession
     from cudarun.session.driver.calls import Driver
+
+
+T = TypeVar("T")
 
 
 def show_contexts(target: Target, display: ProgressDisplay | None = None) -> ContextsReport:
@@ -112,7 +115,7 @@ def _cost(driver: Driver, device: cuda.CUdevice) -> tuple[float, int]:
     return milliseconds, free - left
 
 
-def _timed(function: Callable[[], Any]) -> tuple[Any, float]:
+def _timed(function: Callable[[], T]) -> tuple[T, float]:
     """Call a function; return its result and its duration in milliseconds."""
     started = time.perf_counter()
     value = function()

@@ -30,6 +30,7 @@ from cudarun.session.contexts.script import (
     MAIN,
     Expectation,
     NameReference,
+    Operands,
     Script,
     Step,
 )
@@ -220,7 +221,7 @@ class _StepParser:
             raise self.error(f"{name.text!r} cannot name the value", name)
         return name.text
 
-    def expectation(self, verb: Verb, operands: Mapping[str, Any]) -> Expectation | None:
+    def expectation(self, verb: Verb, operands: Operands) -> Expectation | None:
         """Parse ``-> RESULT`` or a comparison."""
         first = self.peek()
         if first is None or first.text == "as" or first.text not in _CLAUSES:
@@ -248,7 +249,7 @@ class _StepParser:
             column += len(word) + 1
         return tuple(found)
 
-    def compared(self, verb: Verb, operator: Token, operands: Mapping[str, Any]) -> Any:
+    def compared(self, verb: Verb, operator: Token, operands: Operands) -> object:
         """Parse the operand of a comparison, of the kind of value that the verb returns."""
         if verb.gives is None:
             raise self.error(f"'{verb.name}' has no value to compare", operator)
@@ -260,7 +261,7 @@ class _StepParser:
 
     # --- names ---
 
-    def declare(self, verb: Verb, operands: Mapping[str, Any], label: str | None) -> None:
+    def declare(self, verb: Verb, operands: Operands, label: str | None) -> None:
         """Record the names that the step creates."""
         if verb.name == "new-process":
             self.names.clear()

@@ -13,10 +13,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, TypeAlias
 
 from cudarun.records import dataclass
 from cudarun.session.contexts.verbs import BUILTIN
+
+Operands: TypeAlias = Mapping[str, Any]
+"""The operands of a step by name."""
 
 MAIN = "main"
 """The thread of steps without a thread."""
@@ -103,7 +106,7 @@ class Step:
     thread: str
     verb: str
     text: str
-    operands: Mapping[str, Any]
+    operands: Operands
     label: str | None = None
     expected: Expectation | None = None
 

@@ -9,10 +9,10 @@ from __future__ import annotations
 import ctypes
 import importlib
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from enum import IntEnum
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from cudarun.arguments.binding import bind
 from cudarun.arguments.dtypes import by_value
@@ -78,9 +78,13 @@ class Answer:
         """Return whether the result is success."""
         return int(self.result) == 0
 
-    def giving(self, value: Any, text: str | None = None, *, log: str | None = None) -> Answer:
+    def giving(self, value: object, text: str | None = None, *, log: str | None = None) -> Answer:
         """Return the same answer with a value."""
         return Answer(self.call, self.result, self.milliseconds, value, text, log)
+
+
+Asked: TypeAlias = tuple[Answer, Any]
+"""An answer, and the first value that the call returned."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,9 +123,10 @@ class Steps:
         self._things: dict[str, ScriptObject] = {}
         self._runtime: Driver | None = None
 
-    def method(self, verb: str) -> Any:
+    def method(self, verb: str) -> Callable[..., Answer]:
         """Return the method of a verb."""
-        return getattr(self, f"_do_{verb.replace('-', '_')}")
+        method: Callable[..., Answer] = getattr(self, f"_do_{verb.replace('-', '_')}")
+        return method
 
     def value_of(self, name: str) -> int:
         """Return the handle or address of a name."""
@@ -137,13 +142,11 @@ class Steps:
             raise NotRun(f"{name} was not made")
         return thing
 
-    def _ask(self, call: str, *arguments: Any) -> tuple[Answer, Any]:
+    def _ask(self, call: str, *arguments: object) -> Asked:
         """Call the driver; return the answer and the first returned value."""
         return _timed(self.driver, call, *arguments)
 
-    def _made(
-        self, asked: tuple[Answer, Any], name: str, kind: str, image: Image | None = None
-    ) -> Answer:
+    def _made(self, asked: Asked, name: str, kind: str, image: Image | None = None) -> Answer:
         """Return the answer of a call that creates the object ``name``."""
         answer, handle = asked
         if not answer.succeeded:
@@ -151,7 +154,7 @@ class Steps:
         self._things[name] = ScriptObject(kind, int(handle), image)
         return answer.giving(int(handle))
 
-    def _addressed(self, asked: tuple[Answer, Any], name: str, kind: str) -> Answer:
+    def _addressed(self, asked: Asked, name: str, kind: str) -> Answer:
         """Return the answer of a call that returns the address of ``name``."""
         answer = self._made(asked, name, kind)
         if not answer.succeeded:
@@ -159,7 +162,7 @@ class Steps:
         address = self.value_of(name)
         return answer.giving(address, hex(address))
 
-    def _contextual(self, asked: tuple[Answer, Any]) -> Answer:
+    def _contextual(self, asked: Asked) -> Answer:
         """Return the answer of a call that returns a context."""
         answer, handle = asked
         if not answer.succeeded:
@@ -167,7 +170,7 @@ class Steps:
         value = int(handle)
         return answer.giving(value, self.contexts.name(value) if value else "none")
 
-    def _numbered(self, asked: tuple[Answer, Any]) -> Answer:
+    def _numbered(self, asked: Asked) -> Answer:
         answer, number = asked
         return answer.giving(int(number), str(int(number))) if answer.succeeded else answer
 
@@ -263,21 +266,21 @@ class Steps:
     def _context(self, name: str) -> cuda.CUcontext:
         return self.driver.CUcontext(self.value_of(name))
 
-    def _flagged(self, asked: tuple[Answer, Any]) -> Answer:
+    def _flagged(self, asked: Asked) -> Answer:
         answer, bits = asked
         if not answer.succeeded:
             return answer
         words = flag_words(self.driver, int(bits))
         return answer.giving(frozenset(words), ",".join(words))
 
-    def _cached(self, asked: tuple[Answer, Any]) -> Answer:
+    def _cached(self, asked: Asked) -> Answer:
         answer, config = asked
         if not answer.succeeded:
             return answer
         word = cache_word(self.driver, config)
         return answer.giving(word, word)
 
-    def _read_back(self, answer: Answer, read: Any) -> Answer:
+    def _read_back(self, answer: Answer, read: Callable[[], Answer]) -> Answer:
         """Return a setter's answer with its getter's value, because the driver may round."""
         if not answer.succeeded:
             return answer
@@ -436,7 +439,7 @@ class Steps:
             return self._ask("cuModuleUnload", self.driver.CUmodule(found.value))[0]
         return self._ask("cuLibraryUnload", self.driver.CUlibrary(found.value))[0]
 
-    def _log_options(self, log: bytearray) -> tuple[list[Any], list[Any]]:
+    def _log_options(self, log: bytearray) -> tuple[list[object], list[object]]:
         option = self.driver.CUjit_option
         options = {
             option.CU_JIT_ERROR_LOG_BUFFER: log,
@@ -498,13 +501,13 @@ class Steps:
         return self._runtime
 
 
-def _timed(api: Driver, call: str, *arguments: Any) -> tuple[Answer, Any]:
+def _timed(api: Driver, call: str, *arguments: object) -> Asked:
     """Make a call; return the answer and the first returned value."""
     answer, values = _timed_all(api, call, *arguments)
     return answer, values[0] if values else None
 
 
-def _timed_all(api: Driver, call: str, *arguments: Any) -> tuple[Answer, list[Any]]:
+def _timed_all(api: Driver, call: str, *arguments: object) -> tuple[Answer, list[Any]]:
     """Make a call; return the answer and all returned values."""
     started = time.perf_counter()
     result, *values = api.attempt(call, *arguments)

@@ -5,8 +5,8 @@ They load NVIDIA's libraries, which may crash or hang, so `doctor` runs them sep
 
 from __future__ import annotations
 
+from enum import IntEnum
 from pathlib import Path
-from typing import Any
 
 from cudarun.records import dataclass
 
@@ -96,5 +96,5 @@ def load_nvjitlink(_: None) -> Version:
     return nvjitlink_version()
 
 
-def _named(result: Any) -> tuple[str, int]:
+def _named(result: IntEnum) -> tuple[str, int]:
     return result.name, int(result)

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 
 from cudarun.errors import DeviceFailed
 from cudarun.session.driver.calls import Driver
 
 if TYPE_CHECKING:
+    from cudarun.arguments.dtypes import Array
     from cudarun.session.driver.protocol import Handle
 
 POISON = 0xA5  # the contents of uninitialized memory
@@ -76,7 +76,7 @@ class DeviceBuffer:
         return None
 
 
-def never_written(data: npt.NDArray[Any]) -> int:
+def never_written(data: Array) -> int:
     """Count the items of a flat array that still have the poison pattern in every byte."""
     size = data.itemsize
     if size in (1, 2, 4, 8):

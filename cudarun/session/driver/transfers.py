@@ -13,12 +13,12 @@ from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 
 from cudarun.arguments.contents import Contents
+from cudarun.arguments.dtypes import Array, DType
 from cudarun.records import dataclass
 from cudarun.session.driver.calls import Driver
 
@@ -34,7 +34,6 @@ _BLOCK = 8 << 20
 _BLOCKS = 8
 _THREADS = 4
 
-Array = npt.NDArray[Any]
 
 ChunkSink = Callable[[Array, int], object]
 """A function that receives flat chunks of a buffer in order, each with the index of its first item.
@@ -139,7 +138,7 @@ class Transfers:
     def download(
         self,
         address: int,
-        dtype: np.dtype[Any],
+        dtype: DType,
         count: int,
         takes: Sequence[ChunkSink] = (),
         *,
@@ -173,7 +172,7 @@ class Transfers:
     def _download_blocks(
         self,
         address: int,
-        dtype: np.dtype[Any],
+        dtype: DType,
         count: int,
         takes: Sequence[ChunkSink],
         into: Array | None,
@@ -208,7 +207,7 @@ class Transfers:
 
     # --- blocks ----------------------------------------------------------------------------------
 
-    def _by_blocks(self, nbytes: int, dtype: np.dtype[Any]) -> bool:
+    def _by_blocks(self, nbytes: int, dtype: DType) -> bool:
         return nbytes >= max(self._large, 1) and dtype.itemsize <= self._block_bytes
 
     def _parts(

@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from cudarun.arguments.contents import ArrayContents, RepeatedContents
+from cudarun.arguments.dtypes import Array
 from cudarun.arguments.initializers import contents, in_memory, seeded
 from cudarun.arguments.packing import BufferSpec
 from cudarun.errors import DeviceFailed
 from cudarun.report.types import BufferResult
 from cudarun.session.driver.memory import DeviceBuffer, never_written
-from cudarun.session.driver.transfers import LARGE, Array, ChunkSink, ProgressCallback, Transfers
+from cudarun.session.driver.transfers import LARGE, ChunkSink, ProgressCallback, Transfers
 from cudarun.session.launch.initialization import BufferInitializer
 from cudarun.session.workers.session import Session
 

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-import numpy.typing as npt
 
+from cudarun.arguments.dtypes import Array
 from cudarun.arguments.packing import BufferSpec
 from cudarun.arguments.types import StructType, innermost
 from cudarun.errors import RequestError
@@ -38,7 +36,7 @@ def check_showable(show: Show, spec: BufferSpec) -> None:
         raise RequestError(f"{spec.name} is {spec}: there is nothing to show", option="--show")
 
 
-def figure(show: Show, data: npt.NDArray[Any]) -> Figure:
+def figure(show: Show, data: Array) -> Figure:
     """Return the figure of a buffer's contents; a plot is over the elements in memory order."""
     if show.kind == "image":
         return Picture(show.name, 0.0, 255.0, 0, _image(data))
@@ -51,23 +49,23 @@ def figure(show: Show, data: npt.NDArray[Any]) -> Figure:
     return Plot(show.name, low, high, left_out, _plot(numbers))
 
 
-def _histogram(numbers: npt.NDArray[Any], low: float, high: float) -> tuple[int, ...]:
+def _histogram(numbers: Array, low: float, high: float) -> tuple[int, ...]:
     """Count the numbers in each of the equal intervals from the smallest to the largest."""
     counts, _ = np.histogram(numbers, bins=_BINS if high > low else 1, range=(low, high))
     return tuple(counts.tolist())
 
 
-def _plot(numbers: npt.NDArray[Any]) -> tuple[tuple[float, float] | None, ...]:
+def _plot(numbers: Array) -> tuple[tuple[float, float] | None, ...]:
     """Return the smallest and the largest number of each column; ``None`` without finite ones."""
     columns = np.array_split(numbers, min(_PLOT_COLUMNS, numbers.size))
     return tuple(_extremes(column[np.isfinite(column)]) for column in columns)
 
 
-def _extremes(numbers: npt.NDArray[Any]) -> tuple[float, float] | None:
+def _extremes(numbers: Array) -> tuple[float, float] | None:
     return (float(numbers.min()), float(numbers.max())) if numbers.size else None
 
 
-def _image(data: npt.NDArray[Any]) -> tuple[tuple[tuple[int, int, int], ...], ...]:
+def _image(data: Array) -> tuple[tuple[tuple[int, int, int], ...], ...]:
     """Return rows of pixels ``(red, green, blue)``; a large image by its nearest pixels."""
     pixels = brightness(data)[..., :3]
     height, width, channels = pixels.shape

@@ -7,13 +7,16 @@ computed by a kernel. All other contents are generated on the host in chunks.
 from __future__ import annotations
 
 import ctypes
-from typing import Any
+from typing import TYPE_CHECKING
 
 from cudarun.arguments.contents import ArithmeticSequence, Contents, RepeatedContents
 from cudarun.arguments.types import ScalarType
 from cudarun.session.driver.transfers import LARGE, ProgressCallback, Transfers
 from cudarun.session.image.image import Image
 from cudarun.session.workers.session import Session
+
+if TYPE_CHECKING:
+    from cudarun.session.load.library import Library
 
 _TILE = 64 << 10  # bytes of repeated items that are generated on the host
 _THREADS = 256
@@ -42,7 +45,7 @@ class BufferInitializer:
         self._driver = session.driver
         self._transfers = transfers
         self._large = large if with_kernels else None
-        self._kernels: Any = None
+        self._kernels: Library | None = None
 
     def fill(
         self, address: int, contents: Contents, progress: ProgressCallback = lambda done: None
@@ -79,7 +82,9 @@ class BufferInitializer:
         if self._kernels is None:
             self._kernels = Library(self._driver, Image("sequences.ptx", _ptx().encode()))
             self._session.owns(self._kernels.unload)
-        kernel = self._kernels.handle_of(_kernel_name(sequence.scalar))
+        name = _kernel_name(sequence.scalar)
+        assert name is not None, "_computes has checked the type"
+        kernel = self._kernels.handle_of(name)
         blocks = min(-(-sequence.count // _THREADS), _MOST_BLOCKS)
         arguments = (
             ctypes.c_uint64(address),

@@ -11,8 +11,7 @@ from cudarun.session.launch.request import Save
 from cudarun.writing import check_writable, whole_file
 
 if TYPE_CHECKING:  # `check_savable` runs in the parent, which does not import numpy
-    import numpy.typing as npt
-
+    from cudarun.arguments.dtypes import Array, DType
     from cudarun.arguments.packing import BufferSpec
     from cudarun.report.types import Saved
     from cudarun.session.driver.transfers import ChunkSink
@@ -120,7 +119,7 @@ def _csv_writer(file: IO[bytes], spec: BufferSpec) -> ChunkSink:
     import csv
     import io
 
-    def take(whole: npt.NDArray[Any], first: int) -> None:
+    def take(whole: Array, first: int) -> None:
         data = whole.reshape(spec.array_shape)
         text = io.TextIOWrapper(file, "utf-8", newline="", write_through=True)
         writer = csv.writer(text, lineterminator="\n")
@@ -133,7 +132,7 @@ def _csv_writer(file: IO[bytes], spec: BufferSpec) -> ChunkSink:
     return take
 
 
-def _columns(dtype: Any, name: str = "") -> list[str]:
+def _columns(dtype: DType, name: str = "") -> list[str]:
     """Return the names of a struct's numbers: ``v.0``, ``v.1`` for an array ``v``."""
     base, shape = dtype.subdtype or (dtype, ())
     if shape:

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import struct
 import zlib
-from typing import IO, Any
+from typing import IO
 
 import numpy as np
 import numpy.typing as npt
 
+from cudarun.arguments.dtypes import Array
 from cudarun.arguments.packing import BufferSpec
 from cudarun.arguments.types import StructType, innermost
 
@@ -30,7 +31,7 @@ def is_image(spec: BufferSpec) -> bool:
     return channels and 0 not in shape and not isinstance(innermost(spec.type), StructType)
 
 
-def brightness(data: npt.NDArray[Any]) -> npt.NDArray[np.uint8]:
+def brightness(data: Array) -> npt.NDArray[np.uint8]:
     """Convert an image's numbers to 0 to 255, with an axis of channels.
 
     Bytes are unchanged, booleans are black and white, and floats between 0 and 1 are scaled by 255.
@@ -54,7 +55,7 @@ def brightness(data: npt.NDArray[Any]) -> npt.NDArray[np.uint8]:
     return levels
 
 
-def write_png(file: IO[bytes], data: npt.NDArray[Any]) -> None:
+def write_png(file: IO[bytes], data: Array) -> None:
     """Write an image with 8 bits per channel."""
     pixels = brightness(data)
     height, width, channels = pixels.shape

@@ -16,6 +16,7 @@ from tempfile import gettempdir
 import numpy as np
 
 from cudarun.arguments.checks import run_check
+from cudarun.arguments.dtypes import Array
 from cudarun.arguments.expressions import parse_expression
 from cudarun.arguments.packing import BufferSpec
 from cudarun.arguments.tolerance import Tolerance
@@ -23,7 +24,7 @@ from cudarun.arguments.types import PointerType, StructType, Type, innermost
 from cudarun.errors import RequestError
 from cudarun.records import dataclass
 from cudarun.report.types import CheckResult, ReferenceResult
-from cudarun.session.driver.transfers import Array, ChunkSink
+from cudarun.session.driver.transfers import ChunkSink
 
 # A comparison displays "HERE == THERE", each with the members of structs.
 _HERE, _THERE = "here", "there"

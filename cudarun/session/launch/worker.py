@@ -9,6 +9,7 @@ from functools import partial
 
 from cudarun.arguments.binding import Binding, bind
 from cudarun.arguments.checks import run_check
+from cudarun.arguments.dtypes import Array
 from cudarun.arguments.evaluation import evaluate
 from cudarun.arguments.expressions import Expression
 from cudarun.arguments.packing import BufferSpec
@@ -18,7 +19,7 @@ from cudarun.errors import CudarunError, RequestError
 from cudarun.records import dataclass
 from cudarun.report.types import CheckResult, LaunchResult, Printed, Saved, TimingResult
 from cudarun.session.driver.devices import Device, describe, uuid_of
-from cudarun.session.driver.transfers import Array, ChunkSink
+from cudarun.session.driver.transfers import ChunkSink
 from cudarun.session.launch.buffers import Buffers, Values
 from cudarun.session.launch.detection import DetectorResults, detecting, detector_report
 from cudarun.session.launch.faults import explain_fault

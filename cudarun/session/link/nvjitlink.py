@@ -10,10 +10,9 @@ from __future__ import annotations
 import os
 import re
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 from types import ModuleType
-from typing import Any
 
 from cudarun.bindings import installed_version, is_missing_library, toolkit_installation
 from cudarun.diagnostics.refusals import LoadTarget
@@ -184,14 +183,15 @@ _OF_ARCHITECTURE = ("ERROR_MISSING_ARCH", "ERROR_UNRECOGNIZED_ARCH", "ERROR_UNSU
 """``nvJitLinkResult``: errors of the requested architecture."""
 
 
-def _create(nvjitlink: ModuleType, target: Architecture, options: list[str]) -> Any:
+def _create(nvjitlink: ModuleType, target: Architecture, options: list[str]) -> int:
     try:
-        return nvjitlink.create(len(options), options)
+        handle: int = nvjitlink.create(len(options), options)
     except nvjitlink.nvJitLinkError as error:
         if nvjitlink.Result(error.status).name in _OF_ARCHITECTURE:
             raise _no_such_architecture(target) from None
         shown = " ".join(options)
         raise RequestError(f"nvJitLink refuses its options ({shown}): {error}") from None
+    return handle
 
 
 def _no_such_architecture(target: Architecture | str) -> RequestError:
@@ -199,7 +199,7 @@ def _no_such_architecture(target: Architecture | str) -> RequestError:
     return refused.of(option="--arch", shown=f"--arch {target}")
 
 
-def _add(nvjitlink: ModuleType, handle: Any, image: Image) -> None:
+def _add(nvjitlink: ModuleType, handle: int, image: Image) -> None:
     # An unknown format is passed as any input: nvJitLink reports the error.
     kind = getattr(nvjitlink.InputType, _TYPES.get(identify(image.data), "ANY"))
     is_text = identify(image.data) is ImageKind.PTX
@@ -213,7 +213,7 @@ def _add(nvjitlink: ModuleType, handle: Any, image: Image) -> None:
         raise error.of(origin=image.origin) from None
 
 
-def _ask(nvjitlink: ModuleType, handle: Any, what: str, call: Any) -> None:
+def _ask(nvjitlink: ModuleType, handle: int, what: str, call: Callable[[], object]) -> None:
     """Make a call; if it fails, raise an error with the log."""
     try:
         call()
@@ -224,7 +224,7 @@ def _ask(nvjitlink: ModuleType, handle: Any, what: str, call: Any) -> None:
         raise ImageRefused(f"{what}: nvJitLink: {error}", log=log or None) from None
 
 
-def _log(nvjitlink: ModuleType, handle: Any, which: str) -> str:
+def _log(nvjitlink: ModuleType, handle: int, which: str) -> str:
     size = getattr(nvjitlink, f"get_{which}_log_size")(handle)
     if not size:
         return ""

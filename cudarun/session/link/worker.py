@@ -26,7 +26,7 @@ from cudarun.session.image.diagnosis import device_place, diagnose, diagnostics_
 from cudarun.session.image.image import STDIN, Image
 from cudarun.session.link.request import LinkRequest
 from cudarun.session.link.symbols import SymbolTable
-from cudarun.session.load.jit import Logs, driver_options, options_told, with_whole_logs
+from cudarun.session.load.jit import Logs, driver_options, option_refusals, with_whole_logs
 from cudarun.session.load.preparation import architecture_of, check_structure, prepare_all
 from cudarun.session.load.request import JitOptions
 from cudarun.session.workers.session import Session
@@ -177,7 +177,7 @@ def _link(
     of_link = driver_options(driver, options)
     # The state has pointers to the values, which must live until it is destroyed.
     every = of_link | logs.options(driver)
-    with options_told(of_link, logs):
+    with option_refusals(of_link, logs):
         state = driver.cuLinkCreate(len(every), [*every], [*every.values()])
     try:
         for image in inputs:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from cudarun.errors import DeviceFailed, ImageRefused, RequestError
 from cudarun.session.driver.calls import Driver
@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from cuda.bindings import driver as cuda
 
 T = TypeVar("T")
+
+DriverOptions: TypeAlias = "dict[cuda.CUjit_option, Any]"
+"""The options of a call by their key."""
 
 _FIRST_SIZE = 1 << 20  # costs nothing until it is written
 _LARGEST_SIZE = 1 << 26
@@ -32,7 +35,7 @@ class Logs:
         self._error = bytearray(size)
         self._info = bytearray(size)
 
-    def options(self, driver: Driver) -> dict[cuda.CUjit_option, Any]:
+    def options(self, driver: Driver) -> DriverOptions:
         """Return the options that pass the buffers."""
         option = driver.CUjit_option
         return {
@@ -74,14 +77,14 @@ def with_whole_logs(work: Callable[[Logs], T]) -> T:
         size *= 16
 
 
-def driver_options(driver: Driver, options: JitOptions) -> dict[cuda.CUjit_option, Any]:
+def driver_options(driver: Driver, options: JitOptions) -> DriverOptions:
     """Convert the options to the driver's.
 
     Raises:
         RequestError: This version of the bindings lacks the target.
     """
     option = driver.CUjit_option
-    given: dict[cuda.CUjit_option, Any] = {
+    given: DriverOptions = {
         option.CU_JIT_MAX_REGISTERS: options.max_registers,
         option.CU_JIT_THREADS_PER_BLOCK: options.threads_per_block,
         option.CU_JIT_OPTIMIZATION_LEVEL: options.optimization,
@@ -102,7 +105,7 @@ def driver_options(driver: Driver, options: JitOptions) -> dict[cuda.CUjit_optio
 
 
 @contextmanager
-def options_told(options: dict[cuda.CUjit_option, Any], logs: Logs) -> Iterator[None]:
+def option_refusals(options: DriverOptions, logs: Logs) -> Iterator[None]:
     """Turn a refusal of an option, by the driver or the bindings, into an error with its name.
 
     Args:

@@ -17,7 +17,7 @@ from cudarun.records import dataclass
 from cudarun.session.driver.calls import Driver
 from cudarun.session.image.image import Image
 from cudarun.session.image.kernels import select_kernel
-from cudarun.session.load.jit import Logs, driver_options, options_told
+from cudarun.session.load.jit import Logs, driver_options, option_refusals
 from cudarun.session.load.request import JitOptions
 from cudarun.session.workers.session import Session
 
@@ -77,7 +77,7 @@ class Library:
         self.logs = logs or Logs()
         given = driver_options(driver, self.options)
         every = given | self.logs.options(driver)
-        with options_told(given, self.logs):
+        with option_refusals(given, self.logs):
             self.handle = self._ask(
                 driver.cuLibraryLoadData, image.data + b"\0", [*every], [*every.values()],
                 len(every), [], [], 0,

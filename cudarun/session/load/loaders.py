@@ -19,7 +19,7 @@ from cudarun.session.driver.calls import Driver
 from cudarun.session.driver.devices import Device
 from cudarun.session.image.diagnosis import device_place, diagnose
 from cudarun.session.image.image import Image
-from cudarun.session.load.jit import Logs, driver_options, options_told, with_whole_logs
+from cudarun.session.load.jit import Logs, driver_options, option_refusals, with_whole_logs
 from cudarun.session.load.library import PARAM_INFO_SINCE, Library, read_parameters
 from cudarun.session.load.request import JitOptions, Via
 
@@ -197,7 +197,7 @@ class ModuleLoader(Loader):
         given = driver_options(self.driver, self.options)
         every = given | logs.options(self.driver)
         try:
-            with options_told(given, logs):
+            with option_refusals(given, logs):
                 return self.driver.cuModuleLoadDataEx(
                     self.image.data + b"\0", len(every), [*every], [*every.values()]
                 )

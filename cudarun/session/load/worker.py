@@ -6,7 +6,6 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import field
 from math import prod
-from typing import Any
 
 from cudarun.diagnostics.entries import Diagnostic
 from cudarun.errors import CudarunError, ImageRefused
@@ -285,7 +284,7 @@ def _handle(found: LoadedKernel) -> Handle:
 
 def _differences(one: list[KernelReport], other: list[KernelReport]) -> Iterator[str]:
     """Yield the differences between the two interfaces' reports of a kernel."""
-    others: dict[str, Any] = {kernel.name: kernel for kernel in other}
+    others: dict[str, KernelReport] = {kernel.name: kernel for kernel in other}
     for kernel in one:
         twin = others.pop(kernel.name, None)
         if twin is None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal, TypeVar
 
 from cudarun.arguments.grammar import parse_argument, parse_type
 from cudarun.arguments.types import Type
@@ -18,6 +18,9 @@ if TYPE_CHECKING:  # only a worker needs it
     pass
 
 _NAME = re.compile(r"[A-Za-z_$][\w$]*(?:::[A-Za-z_$][\w$]*)*")
+
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +95,7 @@ def parse_view(text: str) -> VariableView:
     )
 
 
-def _based(text: str, start: int, parse: Callable[[], Any]) -> Any:
+def _based(text: str, start: int, parse: Callable[[], T]) -> T:
     """Parse the text from ``start`` on; an error's column is converted to the whole text's."""
     try:
         return parse()

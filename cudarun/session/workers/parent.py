@@ -18,7 +18,7 @@ import sys
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, BinaryIO, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, BinaryIO, Generic, TypeAlias, TypeVar
 
 from cudarun.errors import CudarunError, OutOfTime, WorkerDied
 from cudarun.records import dataclass
@@ -145,7 +145,7 @@ class WorkerProcess(Generic[S]):
         self.retire()
         self._reap()
 
-    def submit(self, task: Callable[[S], Any], timeout: float | None = None) -> None:
+    def submit(self, task: Callable[[S], object], timeout: float | None = None) -> None:
         """Hand the process its next task.
 
         Args:
@@ -288,9 +288,11 @@ class WorkerProcess(Generic[S]):
         return text.decode(errors="replace")
 
 
-def settle(
-    workers: Sequence[WorkerProcess[Any]], *, patience: float | None = None
-) -> list[WorkerProcess[Any]]:
+AnyWorker: TypeAlias = WorkerProcess[Any]
+"""A worker with any state."""
+
+
+def settle(workers: Sequence[AnyWorker], *, patience: float | None = None) -> list[AnyWorker]:
     """Wait until one or more of the workers have answered, died, or been killed at their limit.
 
     Args:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Generator, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from cudarun.session.workers.parent import Outcome, WorkerProcess, WorkerSpec, settle
+from cudarun.session.workers.parent import AnyWorker, Outcome, WorkerProcess, WorkerSpec, settle
 from cudarun.session.workers.progress import displayed
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ T = TypeVar("T")
 DISPLAY_INTERVAL = 0.2
 """Seconds between two updates of the progress display."""
 
-Steps = Generator[WorkerProcess[Any], Outcome[Any], T]
+Steps = Generator[AnyWorker, Outcome[Any], T]
 """A sequence of tasks: yields the worker of a submitted task, is sent the outcome."""
 
 
@@ -34,9 +34,9 @@ class WorkerPool:
     """
 
     def __init__(self) -> None:
-        self._standing_by: dict[WorkerSpec[Any], deque[WorkerProcess[Any]]] = {}
-        self._at_work: list[WorkerProcess[Any]] = []
-        self._ending: list[WorkerProcess[Any]] = []
+        self._standing_by: dict[WorkerSpec[Any], deque[AnyWorker]] = {}
+        self._at_work: list[AnyWorker] = []
+        self._ending: list[AnyWorker] = []
 
     def __enter__(self) -> WorkerPool:
         return self
@@ -81,12 +81,12 @@ class WorkerPool:
         while len(standing_by) < count:
             standing_by.append(WorkerProcess(spec))
 
-    def release(self, worker: WorkerProcess[Any]) -> None:
+    def release(self, worker: AnyWorker) -> None:
         """Make a worker idle again."""
         self._at_work.remove(worker)
         self._standing_by.setdefault(worker.spec, deque()).append(worker)
 
-    def discard(self, worker: WorkerProcess[Any]) -> None:
+    def discard(self, worker: AnyWorker) -> None:
         """End a worker that is unusable or no longer needed."""
         self._at_work.remove(worker)
         worker.retire()
@@ -114,7 +114,7 @@ class WorkerPool:
 
     def gather(
         self,
-        workers: Sequence[WorkerProcess[Any]],
+        workers: Sequence[AnyWorker],
         display: ProgressDisplay | None = None,
         *,
         discard: bool = False,
@@ -130,7 +130,7 @@ class WorkerPool:
         Raises:
             KeyboardInterrupt: Ctrl-C. The pool ends the workers.
         """
-        outcomes: dict[WorkerProcess[Any], Outcome[Any]] = {}
+        outcomes: dict[AnyWorker, Outcome[Any]] = {}
         shown = [(worker.spec.label, worker.page) for worker in workers]
         with displayed(display, shown) as update:
             while waiting := [worker for worker in workers if worker not in outcomes]:
@@ -151,7 +151,7 @@ class WorkerPool:
             sequences: Each is resumed as soon as the worker that it yielded is settled.
             meanwhile: Called several times a second.
         """
-        waiting: dict[WorkerProcess[Any], Steps[None]] = {}
+        waiting: dict[AnyWorker, Steps[None]] = {}
         for steps in sequences:
             with suppress(StopIteration):
                 waiting[next(steps)] = steps

@@ -39,7 +39,7 @@ class Start:
         started: When the parent made the worker, in seconds of `time.monotonic`.
     """
 
-    initialize: Callable[[Progress], Any]
+    initialize: Callable[[Progress], object]
     label: str
     capture: bool
     verbose: bool

@@ -17,7 +17,7 @@ from cudarun.session.driver.drivers import choose_driver
 from cudarun.session.image.image import Image
 from cudarun.session.link import worker as linking
 from cudarun.session.load import jit
-from cudarun.session.load.jit import Logs, driver_options, options_told, with_whole_logs
+from cudarun.session.load.jit import Logs, driver_options, option_refusals, with_whole_logs
 from cudarun.session.load.request import JitOptions
 from cudarun.session.workers.parent import WorkerSpec
 from cudarun.session.workers.pool import WorkerPool
@@ -190,13 +190,13 @@ def test_an_option_that_the_bindings_do_not_pass() -> None:
     bindings = choose_driver("cuda").module
     option = bindings.CUjit_option.CU_JIT_FAST_COMPILE  # in the enum, unknown to their table
     known, unknown = "CU_JIT_POSITION_INDEPENDENT_CODE", "CU_JIT_FAST_COMPILE"
-    told = options_told({}, Logs(16))
+    told = option_refusals({}, Logs(16))
     with pytest.raises(RequestError, match=f"bindings do not pass {unknown}"), told:
         bindings.cuModuleLoadDataEx(b"\0", 1, [option], [1])
-    told = options_told({}, Logs(16))
+    told = option_refusals({}, Logs(16))
     with pytest.raises(RequestError, match=r"^--position-independent: the installed CUDA"), told:
         raise TypeError(f"Unsupported attribute: {known}")  # as of cuda-bindings 13.3.1
-    with pytest.raises(TypeError), options_told({}, Logs(16)):
+    with pytest.raises(TypeError), option_refusals({}, Logs(16)):
         raise TypeError("something else")
 
 

@@ -118,7 +118,7 @@ class BankConflicts:
 
 @dataclass(frozen=True, slots=True)
 class LaunchStatistics:
-    """What ``--stats`` counted.
+    """The statistics of ``--stats``.
 
     Attributes:
         instructions: By kind, the most frequent first.
@@ -145,7 +145,7 @@ class LaunchStatistics:
 
 @dataclass(frozen=True, slots=True)
 class DetectorReport:
-    """What ``--detect`` and ``--stats`` saw.
+    """The report of ``--detect`` and ``--stats``.
 
     Attributes:
         detect: The detectors.

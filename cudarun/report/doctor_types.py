@@ -29,7 +29,7 @@ class DoctorFinding:
 
 @dataclass(frozen=True, slots=True)
 class DoctorReport:
-    """What keeps the GPUs of a machine from working.
+    """The report of ``devices --doctor``.
 
     Attributes:
         findings: All parts that were examined, in order.

@@ -54,7 +54,7 @@ class Observation:
 
     @property
     def one_value(self) -> bool:
-        """Whether the host and all contexts read the same value."""
+        """True if the host and all contexts read the same value."""
         seen = [*self.places, *([self.host] if self.host else [])]
         return len({each.text for each in seen}) <= 1
 
@@ -83,12 +83,12 @@ class ManagedVariable:
 
     @property
     def one_address(self) -> bool:
-        """Whether the address is the same in every context."""
+        """True if the address is the same in every context."""
         return len(set(self.addresses)) == 1
 
     @property
     def passed(self) -> bool:
-        """Whether a managed variable has one address, and one value at any moment."""
+        """True if a managed variable has one address, and one value at any moment."""
         return not self.managed or (
             self.one_address and all(each.one_value for each in self.observations)
         )

@@ -8,7 +8,7 @@ from cudarun.records import dataclass
 
 @dataclass(frozen=True, slots=True)
 class SanitizerReport:
-    """What a tool of compute-sanitizer found.
+    """The findings of a tool of compute-sanitizer.
 
     Attributes:
         tool: memcheck, racecheck, initcheck or synccheck.

@@ -386,7 +386,7 @@ class LaunchResult:
 
     @property
     def passed(self) -> bool:
-        """Whether there are no failures, and every check was evaluated."""
+        """True if there are no failures, and every check was evaluated."""
         return not self.failures and all(check.passed for check in self.checks)
 
 

@@ -1,4 +1,4 @@
-"""What ``--detect``, ``--stats`` and ``--sanitize`` report, in JSON documents."""
+"""The reports of ``--detect``, ``--stats`` and ``--sanitize`` in JSON documents."""
 
 from __future__ import annotations
 

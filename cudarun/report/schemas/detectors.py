@@ -110,7 +110,7 @@ class BankConflictsRecord(TypedDict):
 
 
 class StatisticsRecord(TypedDict):
-    """What ``--stats`` counted.
+    """The statistics of ``--stats``.
 
     Attributes:
         instructions: By kind, the most frequent first.
@@ -136,7 +136,7 @@ class StatisticsRecord(TypedDict):
 
 
 class WatchedRecord(TypedDict):
-    """What ``--detect`` and ``--stats`` saw.
+    """The report of ``--detect`` and ``--stats``.
 
     Attributes:
         detect: The detectors.
@@ -194,7 +194,7 @@ class SanitizerFindingRecord(TypedDict):
 
 
 class SanitizerRecord(TypedDict):
-    """What a tool of compute-sanitizer found.
+    """The findings of a tool of compute-sanitizer.
 
     Attributes:
         tool: memcheck, racecheck, initcheck or synccheck.

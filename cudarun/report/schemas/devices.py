@@ -73,7 +73,7 @@ class DoctorFindingRecord(TypedDict):
 
 
 class DoctorDocument(Head):
-    """What keeps the GPUs of a machine from working.
+    """The report of ``devices --doctor``.
 
     Attributes:
         schema: The schema of this document.

@@ -123,7 +123,7 @@ def main(args: list[str] | None = None) -> int:
             error.show()
             return ExitCode.UNUSABLE_REQUEST
         except click.ClickException as error:
-            return _end(_in_our_words(error, given), given)
+            return _end(_translated(error, given), given)
         except CudarunError as error:
             return _end(error, given)
         except (_ReaderLeft, BrokenPipeError):
@@ -198,19 +198,19 @@ def _discard_output() -> None:
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-def _in_our_words(error: click.ClickException, args: Sequence[str]) -> RequestError:
+def _translated(error: click.ClickException, args: Sequence[str]) -> RequestError:
     """Convert click's errors to the form of all others."""
     context = error.ctx if isinstance(error, click.UsageError) else None
     hint = usage_hint(context) if context else None
     if isinstance(error, click.NoSuchOption):
         # Click's own text differs between versions.
         what = f"no such option '{error.option_name}'"
-        return RequestError(what, hint=_meant_option(error, args) or hint)
+        return RequestError(what, hint=_suggested_option(error, args) or hint)
     message = error.format_message()  # an error about a value has only a text
     return RequestError(message[:1].lower() + message[1:].rstrip("."), hint=hint)
 
 
-def _meant_option(error: click.NoSuchOption, args: Sequence[str]) -> str | None:
+def _suggested_option(error: click.NoSuchOption, args: Sequence[str]) -> str | None:
     """Return a suggestion for an unknown option."""
     from cudarun.commands.numbers import negative_argument
 

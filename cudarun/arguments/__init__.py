@@ -8,7 +8,7 @@ Parsing, without numpy (the parsers share ``scanner`` and ``literals``)::
     expressions  "y == a*x + 1"   ─▶  syntax.Expression
     dimensions   "2*n + 1"        ─▶  syntax.Expression of integers, and its value
 
-Binding to a kernel, without numpy too (``fitting`` compares one value with one parameter)::
+Binding to a kernel, without numpy too (``parameter_match`` compares a value with a parameter)::
 
     binding      arguments + the kernel's parameters  ─▶  Binding: buffers, bytes, layout table
     packing      one value  ─▶  its bytes, with the addresses left open
@@ -16,7 +16,7 @@ Binding to a kernel, without numpy too (``fitting`` compares one value with one 
 In the worker, with numpy (``dtypes`` are the types' numpy side)::
 
     initializers the contents of a buffer before the launch
-    evaluation   the value of an expression, from operators and functions; deferred computes
+    evaluation   the value of an expression, from operators and functions; deferral computes
                  large arrays chunk by chunk
     checks       the result of a check, within a tolerance
 """

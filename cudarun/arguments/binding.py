@@ -14,8 +14,8 @@ from typing import Any
 
 from cudarun.arguments.dimensions import evaluate_dimension
 from cudarun.arguments.files import check_raw_size, is_npy, locate
-from cudarun.arguments.fitting import ParameterMismatch, contradicts, fit
 from cudarun.arguments.packing import BufferSpec, Pointee, pack
+from cudarun.arguments.parameter_match import ParameterMismatch, contradicts, fit
 from cudarun.arguments.scanner import IDENTIFIER
 from cudarun.arguments.syntax import RESERVED
 from cudarun.arguments.types import POINTER_SIZE, Type, inner_shape, lay_out
@@ -94,7 +94,7 @@ class Binding:
         return tuple(each for each in pointees if isinstance(each, BufferSpec))
 
     @property
-    def doubts(self) -> tuple[str, ...]:
+    def warnings(self) -> tuple[str, ...]:
         """Warnings about buffers whose elements do not match the kernel's C++ signature."""
         return tuple(
             f"{slot.name} is {slot.parameter.type} in the kernel, {pointee} was given"
@@ -343,11 +343,13 @@ def _fit_all(
             except ParameterMismatch as misfit:
                 problems[index] = str(misfit)
     if problems:
-        raise RequestError(_misfits(arguments, parameters, problems, kernel), kernel=kernel)
+        raise RequestError(
+            _mismatch_message(arguments, parameters, problems, kernel), kernel=kernel
+        )
     return values
 
 
-def _misfits(
+def _mismatch_message(
     arguments: Sequence[Argument],
     parameters: Sequence[Parameter],
     problems: Mapping[int, str],

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from cudarun.arguments import syntax as tree
-from cudarun.arguments.deferred import chunks, joint_shape, materialize
+from cudarun.arguments.deferral import chunks, joint_shape, materialize
 from cudarun.arguments.dtypes import Array, is_float
 from cudarun.arguments.evaluation import Evaluator, errors_naming, least_exact, presented
 from cudarun.arguments.operators import Operand, compare, truth, wide

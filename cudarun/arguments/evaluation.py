@@ -25,7 +25,7 @@ import numpy as np
 
 from cudarun.arguments import syntax as tree
 from cudarun.arguments.array_files import load_npy
-from cudarun.arguments.deferred import (
+from cudarun.arguments.deferral import (
     Data,
     elementwise,
     joint_shape,

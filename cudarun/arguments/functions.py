@@ -8,7 +8,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from cudarun.arguments.deferred import MAX_ELEMENTS, guard_size, numpy_errors
+from cudarun.arguments.deferral import MAX_ELEMENTS, guard_size, numpy_errors
 from cudarun.arguments.dtypes import Array, DType, is_float
 from cudarun.arguments.operators import is_floating, truth, wide
 from cudarun.errors import RequestError

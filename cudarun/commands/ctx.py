@@ -155,11 +155,11 @@ def verify(facts: tuple[str, ...], listed: bool, quiet: bool, **values: Any) -> 
     cudarun ctx verify -d all --together
     cudarun ctx verify none-current -d cpu --json
     """
-    from cudarun.session.contexts.verification import chosen_facts, untried
+    from cudarun.session.contexts.verification import chosen_facts, listed_facts
     from cudarun.session.contexts.verification import verify as try_facts
 
     renderer = chosen_renderer()
     chosen = chosen_facts(facts)
     if listed:
-        return finish(untried(chosen), renderer)
+        return finish(listed_facts(chosen), renderer)
     return finish(try_facts(chosen, target(values, capture=True), renderer.progress), renderer)

@@ -50,11 +50,11 @@ def command(attributes: bool, doctor: bool, quiet: bool, **values: Any) -> int:
 
 
 def _doctor(timeout: float | None, renderer: Renderer, *, attributes: bool) -> int:
-    from cudarun.session.devices.doctor import examine_machine
+    from cudarun.session.devices.doctor import check_machine
 
     context = click.get_current_context()
     given = context.get_parameter_source("devices") is ParameterSource.COMMANDLINE
     if given or attributes:
         option = "--device" if given else "--attributes"
         raise RequestError("--doctor looks at the whole machine", option=option)
-    return finish(examine_machine(timeout), renderer)
+    return finish(check_machine(timeout), renderer)

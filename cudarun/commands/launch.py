@@ -124,7 +124,7 @@ def _request(values: Values, where: Target) -> LaunchRequest:
         request = launch_request(values, where, read_input(values["image"], compilation(values)))
     check_detection(request.detection, where.devices)
     if values["write_spec"] is not None:
-        from cudarun.commands.spec_writing import append_case
+        from cudarun.commands.spec_writer import append_case
 
         name = append_case(values["write_spec"], click.get_current_context())
         click.echo(f"appended case '{name}' to {values['write_spec']}", err=True)

@@ -146,9 +146,9 @@ class _CaseReader:
             key = None
             if "image" not in own:
                 raise RequestError("a case needs an image")
-            return self.made(index, own, self.parsed(argv, own))
+            return self.build(index, own, self.parsed(argv, own))
         except RequestError as error:
-            line = self.line_of(index, key or _guilty(error, table))
+            line = self.line_of(index, key or _key_of_error(error, table))
             if isinstance(name := own.get("name"), str):
                 error.of(case=name, shown=f"case '{name}'")
             raise error.of(place=f"{self.path}:{line}") from error.__cause__
@@ -166,7 +166,7 @@ class _CaseReader:
             raise refused.naming(*(parameter.opts[-1:] if parameter else ())) from error
         return context.params
 
-    def made(self, index: int, own: _Entries, values: Values) -> Case:
+    def build(self, index: int, own: _Entries, values: Values) -> Case:
         """Build a case from values that are individually valid."""
         skip = own.get("skip")
         reason = skip if isinstance(skip, str) else "skipped by the spec" if skip else None
@@ -299,7 +299,7 @@ def _near(word: str, known: Sequence[str] | Mapping[str, object]) -> str | None:
 # --- line numbers ---------------------------------------------------------------------------------
 
 
-def _guilty(error: RequestError, table: _Entries) -> str | None:
+def _key_of_error(error: RequestError, table: _Entries) -> str | None:
     """Return the key that an error is about: by its text, its option or its file."""
     text = error.text if isinstance(error, ArgumentSyntaxError) else None
     options = {_dashed(option).removeprefix("--") for option in error.subject("option")}

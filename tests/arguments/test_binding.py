@@ -9,9 +9,9 @@ import pytest
 
 from cudarun.arguments.binding import bind
 from cudarun.arguments.expressions import parse_expression
-from cudarun.arguments.fitting import PtxType, expected_type
 from cudarun.arguments.grammar import parse_arguments
 from cudarun.arguments.packing import BufferSpec
+from cudarun.arguments.parameter_match import PtxType, expected_type
 from cudarun.arguments.types import SCALARS, VECTORS, PointerType
 from cudarun.arguments.values import FileInitial, Iota
 from cudarun.errors import RequestError
@@ -462,10 +462,10 @@ def test_members_of_a_struct_have_one_name_everywhere():
 def test_buffers_of_other_elements_than_the_signature_points_to(type_, given, is_odd):
     binding = bound(f"x={given}", to=parameters(type_, names=("x",)))
     note = f"x is {type_} in the kernel, {given.replace(',', ', ')} was given"
-    assert binding.doubts == ((note,) if is_odd else ())
+    assert binding.warnings == ((note,) if is_odd else ())
 
 
 def test_an_array_file_of_other_elements_is_told_with_its_shape(tmp_path):
     np.save(tmp_path / "x.npy", np.arange(6).reshape(2, 3))
     binding = bound("@x.npy", to=parameters("int*"), directory=tmp_path)
-    assert binding.doubts == ("p0 is int* in the kernel, i64[2,3] was given",)
+    assert binding.warnings == ("p0 is int* in the kernel, i64[2,3] was given",)

@@ -9,7 +9,7 @@ import pytest
 
 from cudarun.arguments import types
 from cudarun.arguments.binding import bind
-from cudarun.arguments.deferred import MAX_ELEMENTS
+from cudarun.arguments.deferral import MAX_ELEMENTS
 from cudarun.arguments.expressions import _PRECEDENCE, MAX_OPERATIONS, parse_expression
 from cudarun.arguments.grammar import INITIALS, parse_argument, parse_arguments
 from cudarun.arguments.literals import SUFFIXES, as_number, encode

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from cudarun.arguments import deferred, evaluation
+from cudarun.arguments import deferral, evaluation
 from cudarun.arguments.dtypes import convert, scalar_dtype
 from cudarun.arguments.evaluation import evaluate
 from cudarun.arguments.expressions import parse_expression
@@ -311,7 +311,7 @@ def test_views_that_are_not_contiguous():
 # --- what cannot be ------------------------------------------------------------------------------
 
 
-AT_MOST = f"expressions make at most {deferred.MAX_ELEMENTS}"
+AT_MOST = f"expressions make at most {deferral.MAX_ELEMENTS}"
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from typing import Any
 import click
 import pytest
 
-from cudarun.commands import launch, load, spec_writing
+from cudarun.commands import launch, load, spec_writer
 from cudarun.commands.declaration import (
     JOINED,
     REPEATED,
@@ -138,7 +138,7 @@ def test_what_is_written_is_read_as_what_was_given(option: Option) -> None:
     assert option.name is not None
     value = parsed(given(option))[option.name]
     key = name_of(option).removeprefix("--")
-    toml = spec_writing._as_toml(option.form, value, Path())
+    toml = spec_writer._as_toml(option.form, value, Path())
     assert parsed(_option_words(key, toml))[option.name] == value
 
 

@@ -15,8 +15,8 @@ import pytest
 
 from cudarun.arguments.grammar import parse_type
 from cudarun.arguments.initializers import fill, seeded
-from cudarun.arguments.values import BareNumber, Constant
-from cudarun.session.launch.buffers import check_room
+from cudarun.arguments.values import Constant, UntypedNumber
+from cudarun.session.launch.buffers import check_free_memory
 
 Run = Callable[..., Any]
 
@@ -137,9 +137,9 @@ def test_more_than_the_device_has(run: Run, nothing: str) -> None:
 
 
 def test_more_than_the_host_has() -> None:
-    check_room(4000)
+    check_free_memory(4000)
     with pytest.raises(MemoryError, match=rf"{1 << 50} bytes are needed, \d+ are free"):
-        check_room(1 << 50)
+        check_free_memory(1 << 50)
 
 
 STRUCT = "{n=i8, v=float2, s={i8, b=bool}, w=i16*3}"
@@ -171,4 +171,4 @@ def test_a_saved_file_is_what_numpy_would_write(
 
 
 def filled_with_ones(element: str, shape: tuple[int, ...]) -> Any:
-    return fill(Constant(BareNumber("1")), parse_type(element), shape, seeded(0, "x"))
+    return fill(Constant(UntypedNumber("1")), parse_type(element), shape, seeded(0, "x"))

@@ -22,19 +22,19 @@ class ScriptContexts:
         self._names: dict[int, str] = {}
         self._primary: dict[int, Device] = {}
         self._ended: set[int] = set()
-        self._shaken: set[int] = set()  # indices of devices
+        self._reset: set[int] = set()  # indices of devices
 
-    def met(self, handle: int, name: str, primary_of: Device | None = None) -> None:
+    def add(self, handle: int, name: str, primary_of: Device | None = None) -> None:
         """Record a context that was created or retained; a primary one keeps its first name."""
         self._ended.discard(handle)
         if primary_of is not None:
-            self._shaken.discard(primary_of.index)
+            self._reset.discard(primary_of.index)
             self._primary[handle] = primary_of
             self._names.setdefault(handle, name)
         else:
             self._names[handle] = name
 
-    def ended(self, handle: int) -> None:
+    def mark_destroyed(self, handle: int) -> None:
         """Record the destruction of a context."""
         self._ended.add(handle)
 
@@ -44,23 +44,23 @@ class ScriptContexts:
             self._find_primary(handle)
         return self._names.get(handle, f"{handle:#x}")
 
-    def shaken(self, device: Device) -> None:
+    def mark_reset(self, device: Device) -> None:
         """Record a reset of the primary context, which must be retained before it is pushed."""
-        self._shaken.add(device.index)
+        self._reset.add(device.index)
 
     def can_be_pushed(self, handle: int) -> bool:
         """Return whether a context that was popped can be pushed back."""
         device = self._primary.get(handle)
-        return self.alive(handle) and (device is None or device.index not in self._shaken)
+        return self.is_alive(handle) and (device is None or device.index not in self._reset)
 
-    def alive(self, handle: int) -> bool:
+    def is_alive(self, handle: int) -> bool:
         """Return whether a context is usable; the driver reports this for primary ones."""
         device = self._primary.get(handle)
         return handle not in self._ended if device is None else self._is_active(device)
 
-    def living(self) -> list[int]:
+    def alive_handles(self) -> list[int]:
         """The contexts that are alive, in the order of their creation."""
-        return [handle for handle in self._names if self.alive(handle)]
+        return [handle for handle in self._names if self.is_alive(handle)]
 
     def _is_active(self, device: Device) -> bool:
         result, *state = self.driver.attempt("cuDevicePrimaryCtxGetState", device.handle)
@@ -76,4 +76,4 @@ class ScriptContexts:
                 self.driver.attempt("cuDevicePrimaryCtxRelease", device.handle)
                 if int(primary[0]) == handle:
                     name = "primary" if len(self.devices) == 1 else f"primary:{index}"
-                    self.met(handle, name, device)
+                    self.add(handle, name, device)

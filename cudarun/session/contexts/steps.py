@@ -120,7 +120,7 @@ class Steps:
         self.devices = contexts.devices
         self.images = images
         self.trace = trace
-        self._things: dict[str, ScriptObject] = {}
+        self._objects: dict[str, ScriptObject] = {}
         self._runtime: Driver | None = None
 
     def method(self, verb: str) -> Callable[..., Answer]:
@@ -130,14 +130,14 @@ class Steps:
 
     def value_of(self, name: str) -> int:
         """Return the handle or address of a name."""
-        return self._thing(name).value
+        return self._object(name).value
 
     def keep(self, label: str, value: int) -> None:
         """Store the value of a step, ``as LABEL``."""
-        self._things[label] = ScriptObject("value", value)
+        self._objects[label] = ScriptObject("value", value)
 
-    def _thing(self, name: str) -> ScriptObject:
-        thing = self._things.get(name)
+    def _object(self, name: str) -> ScriptObject:
+        thing = self._objects.get(name)
         if thing is None:
             raise NotRun(f"{name} was not made")
         return thing
@@ -151,7 +151,7 @@ class Steps:
         answer, handle = asked
         if not answer.succeeded:
             return answer
-        self._things[name] = ScriptObject(kind, int(handle), image)
+        self._objects[name] = ScriptObject(kind, int(handle), image)
         return answer.giving(int(handle))
 
     def _addressed(self, asked: Asked, name: str, kind: str) -> Answer:
@@ -186,7 +186,7 @@ class Steps:
             "cuCtxCreate", *context_arguments(self.driver.module, bits, device.handle)
         )
         if answer.succeeded:
-            self.contexts.met(int(handle), name)
+            self.contexts.add(int(handle), name)
         return self._made((answer, handle), name, "context")
 
     def _do_push(self, context: str) -> Answer:
@@ -212,20 +212,20 @@ class Steps:
     def _do_sync(self, thing: str | None = None) -> Answer:
         if thing is None:
             return self._ask("cuCtxSynchronize")[0]
-        found = self._thing(thing)
+        found = self._object(thing)
         if found.kind == "stream":
             return self._ask("cuStreamSynchronize", self.driver.CUstream(found.value))[0]
         return self._ask("cuEventSynchronize", self.driver.CUevent(found.value))[0]
 
     def _do_destroy(self, thing: str) -> Answer:
-        found = self._thing(thing)
+        found = self._object(thing)
         if found.kind == "stream":
             return self._ask("cuStreamDestroy", self.driver.CUstream(found.value))[0]
         if found.kind == "event":
             return self._ask("cuEventDestroy", self.driver.CUevent(found.value))[0]
         answer, _ = self._ask("cuCtxDestroy", self.driver.CUcontext(found.value))
         if answer.succeeded:
-            self.contexts.ended(found.value)
+            self.contexts.mark_destroyed(found.value)
         return answer
 
     def _do_attach(self) -> Answer:
@@ -237,7 +237,7 @@ class Steps:
         answer, _ = self._ask("cuCtxDetach", handle)
         # The driver counts the uses; the last release destroys the context and pops it.
         if answer.succeeded and int(current()) != int(handle):
-            self.contexts.ended(int(handle))
+            self.contexts.mark_destroyed(int(handle))
         return answer
 
     def _do_flags(self, flags: frozenset[str] | None = None) -> Answer:
@@ -293,7 +293,7 @@ class Steps:
         device = self._device(dev)
         answer, handle = self._ask("cuDevicePrimaryCtxRetain", device.handle)
         if answer.succeeded:
-            self.contexts.met(int(handle), name, device)
+            self.contexts.add(int(handle), name, device)
         self._made((answer, handle), name, "context")
         return self._contextual((answer, handle))
 
@@ -302,7 +302,7 @@ class Steps:
 
     def _do_reset(self, dev: int = 0) -> Answer:
         device = self._device(dev)
-        self.contexts.shaken(device)
+        self.contexts.mark_reset(device)
         return self._ask("cuDevicePrimaryCtxReset", device.handle)[0]
 
     def _do_state(self, dev: int = 0) -> Answer:
@@ -340,7 +340,7 @@ class Steps:
         data = bytearray(as_type.size)
         address = self.driver.CUdeviceptr(self.value_of(buffer))
         answer, _ = self._ask("cuMemcpyDtoH", data, address, len(data))
-        return answer.giving(bytes(data), _shown(as_type, data)) if answer.succeeded else answer
+        return answer.giving(bytes(data), _formatted(as_type, data)) if answer.succeeded else answer
 
     def _do_free(self, buffer: str) -> Answer:
         return self._ask("cuMemFree", self.driver.CUdeviceptr(self.value_of(buffer)))[0]
@@ -360,7 +360,7 @@ class Steps:
             "cuModuleLoadDataEx", file.data + b"\0", len(options), options, values
         )  # fmt: skip
         answer = self._made(asked, name, "module", file)
-        return answer.giving(None, log=_said(log))
+        return answer.giving(None, log=_log_text(log))
 
     def _do_library(self, name: str, image: str) -> Answer:
         file, log = self.images[image], bytearray(_LOG_BYTES)
@@ -369,10 +369,10 @@ class Steps:
             "cuLibraryLoadData", file.data + b"\0", options, values, len(options), [], [], 0
         )
         answer = self._made(asked, name, "library", file)
-        return answer.giving(None, log=_said(log))
+        return answer.giving(None, log=_log_text(log))
 
     def _do_function(self, name: str, symbol: Symbol) -> Answer:
-        owner = self._thing(symbol.owner)
+        owner = self._object(symbol.owner)
         wanted = symbol.name.encode()
         if owner.kind == "module":
             handle = self.driver.CUmodule(owner.value)
@@ -382,12 +382,12 @@ class Steps:
             answer, function = self._ask("cuLibraryGetKernel", library, wanted)
         if answer.succeeded:
             kernel = _kernel_facts(owner.image, symbol.name)
-            self._things[name] = ScriptObject("function", int(function), owner.image, kernel)
+            self._objects[name] = ScriptObject("function", int(function), owner.image, kernel)
             return answer
         return answer.giving(None, log=_mangled_names(owner.image, symbol.name))
 
     def _do_global(self, name: str, symbol: Symbol) -> Answer:
-        owner = self._thing(symbol.owner)
+        owner = self._object(symbol.owner)
         wanted = symbol.name.encode()
         if owner.kind == "module":
             handle = self.driver.CUmodule(owner.value)
@@ -396,7 +396,7 @@ class Steps:
         return self._addressed(self._ask("cuLibraryGetGlobal", library, wanted), name, "variable")
 
     def _do_managed(self, name: str, symbol: Symbol) -> Answer:
-        owner = self._thing(symbol.owner)
+        owner = self._object(symbol.owner)
         if owner.kind == "module":
             raise NotSupported("managed variables are asked for from a library, not from a module")
         library = self.driver.CUlibrary(owner.value)
@@ -412,7 +412,7 @@ class Steps:
         smem: int = 0,
         stream: str | None = None,
     ) -> Answer:
-        found = self._thing(function)
+        found = self._object(function)
         if found.kernel is None:
             raise RequestError(f"{function}: the image does not tell this kernel's parameters")
         values = [
@@ -434,7 +434,7 @@ class Steps:
         )[0]  # fmt: skip
 
     def _do_unload(self, owner: str) -> Answer:
-        found = self._thing(owner)
+        found = self._object(owner)
         if found.kind == "module":
             return self._ask("cuModuleUnload", self.driver.CUmodule(found.value))[0]
         return self._ask("cuLibraryUnload", self.driver.CUlibrary(found.value))[0]
@@ -514,7 +514,7 @@ def _timed_all(api: Driver, call: str, *arguments: object) -> tuple[Answer, list
     return Answer(call, result, (time.perf_counter() - started) * 1e3), values
 
 
-def _said(log: bytearray) -> str | None:
+def _log_text(log: bytearray) -> str | None:
     """Return the text that a compiler wrote into its buffer."""
     return log.split(b"\0", 1)[0].decode(errors="replace").strip() or None
 
@@ -548,7 +548,7 @@ def _kernels(image: Image | None) -> tuple[KernelFacts, ...]:
     return tuple(facts.kernels)
 
 
-def _shown(as_type: Type, data: bytes | bytearray) -> str:
+def _formatted(as_type: Type, data: bytes | bytearray) -> str:
     """Format data for display: ``5``, ``[1, 2]``."""
     import numpy as np
 

@@ -61,8 +61,10 @@ def verify(
     """
     with WorkerPool() as pool:
         devices = [selector for (selector,) in one_by_one(pool, target)]
-        trials = [_trial(fact, device, devices, target) for fact in facts for device in devices]
-        outcomes = _try_all(pool, trials, progress)
+        checks = [
+            _fact_check(fact, device, devices, target) for fact in facts for device in devices
+        ]
+        outcomes = _check_all(pool, checks, progress)
     return VerifyReport(
         tuple(label_of([device]) for device in devices),
         tuple(
@@ -72,7 +74,7 @@ def verify(
     )
 
 
-def untried(facts: Sequence[Fact]) -> VerifyReport:
+def listed_facts(facts: Sequence[Fact]) -> VerifyReport:
     """Return the facts themselves, without a device."""
     return VerifyReport((), tuple(map(_report, facts)))
 
@@ -101,11 +103,13 @@ class _FactCheck:
         report = worker.run(self.script)
         if self.fact.may_crash and isinstance(report.error, WorkerDied):
             return FactOnDevice(self.device, "held", f"{report.error}", report.steps)
-        verdict, reason = _judged(report)
+        verdict, reason = _verdict(report)
         return FactOnDevice(self.device, verdict, reason, report.steps)
 
 
-def _trial(fact: Fact, device: Selector, devices: Sequence[Selector], target: Target) -> _FactCheck:
+def _fact_check(
+    fact: Fact, device: Selector, devices: Sequence[Selector], target: Target
+) -> _FactCheck:
     """Prepare the check of a fact on one device, its ``dev=0``."""
     script, label = fact.script(), label_of([device])
     chosen = [device]
@@ -117,16 +121,16 @@ def _trial(fact: Fact, device: Selector, devices: Sequence[Selector], target: Ta
     return _FactCheck(fact, script, label, replace(target, devices=tuple(chosen), capture=True))
 
 
-def _try_all(
-    pool: WorkerPool, trials: Sequence[_FactCheck], progress: FactProgress
+def _check_all(
+    pool: WorkerPool, checks: Sequence[_FactCheck], progress: FactProgress
 ) -> list[FactOnDevice]:
     """Return the outcomes, in order; the next worker's driver initializes during each trial."""
     outcomes: list[FactOnDevice] = []
-    worker = trials[0].begin(pool) if trials else None
-    for index, trial in enumerate(trials):
-        progress(f"{index + 1}/{len(trials)} {trial.fact.name} on {trial.device}")
-        following = trials[index + 1].begin(pool) if index + 1 < len(trials) else None
-        outcomes.append(trial.outcome(worker))
+    worker = checks[0].begin(pool) if checks else None
+    for index, check in enumerate(checks):
+        progress(f"{index + 1}/{len(checks)} {check.fact.name} on {check.device}")
+        following = checks[index + 1].begin(pool) if index + 1 < len(checks) else None
+        outcomes.append(check.outcome(worker))
         worker = following
     progress("")
     return outcomes
@@ -139,7 +143,7 @@ def _next(device: Selector, devices: Sequence[Selector]) -> Selector | None:
     return None if other == device else other
 
 
-def _judged(report: ScriptReport) -> tuple[FactVerdict, str | None]:
+def _verdict(report: ScriptReport) -> tuple[FactVerdict, str | None]:
     """Return the verdict on a script that has run, from its first unexpected step.
 
     Raises:
@@ -149,7 +153,7 @@ def _judged(report: ScriptReport) -> tuple[FactVerdict, str | None]:
         if step.verdict == "not supported" or (step.exit_code and step.code == _NOT_SUPPORTED):
             return "not supported", step.reason or f"step {step.number}, {step.text}: {step.result}"
         if step.exit_code:
-            return "broken", _complaint(step)
+            return "broken", _mismatch(step)
     if isinstance(report.error, NoDevice):
         raise report.error
     if report.error is not None:
@@ -158,7 +162,7 @@ def _judged(report: ScriptReport) -> tuple[FactVerdict, str | None]:
     return "held", None
 
 
-def _complaint(step: StepReport) -> str:
+def _mismatch(step: StepReport) -> str:
     """Describe the expected and the actual outcome of a step."""
     came = step.result or step.reason
     if step.value is not None:

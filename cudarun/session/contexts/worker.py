@@ -170,7 +170,7 @@ class ScriptRunner:
             for thread in self._threads.values()
         )
         held = {handle for thread in self._threads.values() for handle in thread.stack}
-        floating = [handle for handle in self._contexts.living() if handle not in held]
+        floating = [handle for handle in self._contexts.alive_handles() if handle not in held]
         return StepReport(
             number=step.number,
             line=step.line,
@@ -189,7 +189,7 @@ class ScriptRunner:
         )
 
     def _entry(self, handle: int) -> StackEntry:
-        return StackEntry(self._contexts.name(handle), self._contexts.alive(handle))
+        return StackEntry(self._contexts.name(handle), self._contexts.is_alive(handle))
 
     # --- stacks ---
 

@@ -62,7 +62,7 @@ class Machine:
     pci: Path = Path("/sys/bus/pci/devices")
 
 
-def examine_machine(timeout: float | None = None, machine: Machine | None = None) -> DoctorReport:
+def check_machine(timeout: float | None = None, machine: Machine | None = None) -> DoctorReport:
     """Check everything that a launch on a GPU needs, and everything else that cudarun needs.
 
     Args:

@@ -36,7 +36,7 @@ class Throttling:
             if found != _SUCCESS:
                 self._nvml = None
 
-    def look(self) -> None:
+    def sample(self) -> None:
         """Record the current reasons; most appear while the device is busy."""
         if self._nvml is None:
             return

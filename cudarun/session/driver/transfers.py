@@ -129,7 +129,7 @@ class Transfers:
                 self._send(address, *each)
 
     def _send(self, address: int, block: _Block, start: int, size: int) -> None:
-        _settle(block)
+        _wait_for(block)
         self._driver.cuMemcpyHtoDAsync(address + start, block.address, size, 0)
         self._driver.cuEventRecord(block.copied, 0)
 
@@ -203,7 +203,7 @@ class Transfers:
             for each in copied:
                 hand_over(*each)
             for block in self._blocks:
-                _settle(block)
+                _wait_for(block)
 
     # --- blocks ----------------------------------------------------------------------------------
 
@@ -225,7 +225,7 @@ class Transfers:
             self._lock_pages()
         block = self._blocks[0]
         self._blocks.rotate(-1)
-        _settle(block)
+        _wait_for(block)
         self._driver.cuEventSynchronize(block.copied)
         return block
 
@@ -239,7 +239,7 @@ class Transfers:
             self._blocks.append(_Block(address, view, driver.cuEventCreate(flags)))
 
 
-def _settle(block: _Block) -> None:
+def _wait_for(block: _Block) -> None:
     """Wait for the threads that use a block; raise their first exception."""
     tasks, block.tasks = block.tasks, []
     for task in tasks:

@@ -59,7 +59,7 @@ def narrow(chosen: tuple[int, ...]) -> VisibleDevices | None:
 
 
 @cache
-def wake(*, context: bool) -> None:
+def preinitialize(*, context: bool) -> None:
     """Start the driver's initialization, once, in a separate thread.
 
     The same calls through the API wait for these, and their results are the ones that count.

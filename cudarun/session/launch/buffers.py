@@ -46,7 +46,7 @@ class Buffers:
         self._never_written: dict[str, int] = {}
         self._buffers = {spec.name: self._allocate(spec.name, spec.nbytes) for spec in specs}
         self._transfers = Transfers(session.driver)
-        session.owns(self._transfers.free)
+        session.add_release(self._transfers.free)
 
     @property
     def addresses(self) -> dict[str, int]:
@@ -74,11 +74,11 @@ class Buffers:
             with in_memory(f"{name}, {spec},"):
                 data = contents(spec.initial, spec.type, spec.shape, seeded(seed, name))
                 if name in keep:
-                    check_room(spec.nbytes)
+                    check_free_memory(spec.nbytes)
                     array = data.array()
                     kept[name] = array.reshape(spec.array_shape)
                     data = data if isinstance(data, RepeatedContents) else ArrayContents(array)
-                filler.fill(buffer.address, data, self._telling(f"filling {name}"))
+                filler.fill(buffer.address, data, self._progress(f"filling {name}"))
         return kept
 
     def keep_originals(self) -> None:
@@ -114,7 +114,7 @@ class Buffers:
             RequestError: The host is out of memory.
         """
         whole = self._empty(name, self._specs[name].nbytes)
-        self.give(name, into=whole.reshape(-1))
+        self.deliver(name, into=whole.reshape(-1))
         return whole
 
     def rows(self, name: str, rows: range) -> Array:
@@ -137,10 +137,10 @@ class Buffers:
         """Allocate an array for a copy of a buffer, of which ``nbytes`` will be written."""
         spec = self._specs[name]
         with in_memory(f"a copy of {name}, {spec},"):
-            check_room(nbytes)
+            check_free_memory(nbytes)
             return np.empty(spec.array_shape, spec.dtype())
 
-    def give(self, name: str, *takes: ChunkSink, into: Array | None = None) -> None:
+    def deliver(self, name: str, *takes: ChunkSink, into: Array | None = None) -> None:
         """Copy a buffer from the device in chunks.
 
         Args:
@@ -149,7 +149,7 @@ class Buffers:
             into: A flat array for the whole buffer.
         """
         spec = self._specs[name]
-        progress = self._telling(f"copying {name} from the device")
+        progress = self._progress(f"copying {name} from the device")
         count = math.prod(spec.array_shape)
         counter = _Counter()
         if self._counts(name):
@@ -166,7 +166,7 @@ class Buffers:
             return ()
         for name in self._specs:
             if self._counts(name):
-                self.give(name)
+                self.deliver(name)
         return tuple(
             BufferResult(
                 name=name,
@@ -184,13 +184,13 @@ class Buffers:
         without = self._specs[name].initial is None
         return without and not self._bare and name not in self._never_written
 
-    def _telling(self, what: str) -> ProgressCallback:
+    def _progress(self, what: str) -> ProgressCallback:
         return lambda done: self._session.progress.report(what, done)
 
     def _allocate(self, name: str, nbytes: int) -> DeviceBuffer:
         guard_bytes = 0 if self._bare else None
         buffer = DeviceBuffer(self._session.driver, name, nbytes, guard_bytes)
-        self._session.owns(buffer.free)
+        self._session.add_release(buffer.free)
         return buffer
 
 
@@ -204,7 +204,7 @@ class _Counter:
         self.found += never_written(part)
 
 
-def check_room(nbytes: int) -> None:
+def check_free_memory(nbytes: int) -> None:
     """Refuse a large array for which the machine has no free memory.
 
     Linux would allocate it anyway, and kill the process when the memory is used.

@@ -42,10 +42,10 @@ def explain_fault(
     error.log = (
         "\n".join(each for line in lines for each in _explained(line, specs, addresses)) or None
     )
-    error.hint = error.hint or _forgotten(error, request)
+    error.hint = error.hint or _missing_option(error, request)
 
 
-def _forgotten(error: CudarunError, request: LaunchRequest) -> str | None:
+def _missing_option(error: CudarunError, request: LaunchRequest) -> str | None:
     """Return the option that the kernel needs and the launch lacks."""
     geometry, code, log = request.geometry, request.image.data, error.log or ""
     if not geometry.shared_bytes and _OF_SHARED.search(log) and _DYNAMIC_SHARED.search(code):

@@ -81,7 +81,7 @@ class BufferInitializer:
 
         if self._kernels is None:
             self._kernels = Library(self._driver, Image("sequences.ptx", _ptx().encode()))
-            self._session.owns(self._kernels.unload)
+            self._session.add_release(self._kernels.unload)
         name = _kernel_name(sequence.scalar)
         assert name is not None, "_computes has checked the type"
         kernel = self._kernels.handle_of(name)

@@ -185,7 +185,7 @@ def plan(request: LaunchRequest, timeout: float | None = None) -> LaunchPlan:
         cooperative=request.geometry.cooperative,
         parameters=binding.rows,
         parameter_bytes=binding.size,
-        diagnostics=(*image.warnings, *notes(binding.doubts)),
+        diagnostics=(*image.warnings, *notes(binding.warnings)),
     )
 
 

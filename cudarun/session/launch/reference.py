@@ -45,16 +45,16 @@ class ReferenceBuffers:
     offsets: dict[str, int]
 
 
-def keep(
-    path: str, uuid: str, names: Iterable[str], give: Callable[[str, ChunkSink], object]
+def write_reference(
+    path: str, uuid: str, names: Iterable[str], deliver: Callable[[str, ChunkSink], object]
 ) -> ReferenceBuffers:
-    """Write the buffers of the reference device, which ``give`` passes in chunks.
+    """Write the buffers of the reference device, which ``deliver`` passes in chunks.
 
     Args:
         path: The file, which exists already.
         uuid: The UUID of their device.
         names: The names of the buffers.
-        give: Passes all chunks of a named buffer to a function.
+        deliver: Passes all chunks of a named buffer to a function.
 
     Raises:
         RequestError: The disk is full.
@@ -64,7 +64,7 @@ def keep(
         with open(path, "r+b", buffering=0) as file:
             for name in names:
                 offsets[name] = file.tell()
-                give(name, partial(_write, file))
+                deliver(name, partial(_write, file))
     except OSError as error:
         raise RequestError(
             f"the buffers cannot be kept in {gettempdir()}: {error.strerror or error}",

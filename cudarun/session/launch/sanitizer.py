@@ -1,8 +1,8 @@
 """``launch --sanitize``: the worker under NVIDIA's compute-sanitizer.
 
 The sanitizer instruments a program that it starts itself, so this worker is not forked but a
-separate program, `sanitized`. The sanitizer writes its findings to its log file. A launch that it
-did not observe to the end is an error, never a launch without findings.
+separate program, `sanitizer_worker`. The sanitizer writes its findings to its log file. A launch
+that it did not observe to the end is an error, never a launch without findings.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ _OPTIONS = {
     "initcheck": (),
     "synccheck": (),
 }
-WORKER = "cudarun.session.launch.sanitized"
+WORKER = "cudarun.session.launch.sanitizer_worker"
 """The module of the worker that the sanitizer starts."""
 
 

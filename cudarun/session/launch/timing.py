@@ -94,9 +94,9 @@ class _Runs:
         self._scratch = DeviceBuffer(
             session.driver, "to flush the L2 cache", self.flushed_bytes or _LEAD_BYTES, 0
         )
-        session.owns(self._scratch.free)
+        session.add_release(self._scratch.free)
         self._host = session.driver.cuMemHostAlloc(_LEAD_BYTES, 0)
-        session.owns(lambda: session.driver.cuMemFreeHost(self._host))
+        session.add_release(lambda: session.driver.cuMemFreeHost(self._host))
 
     def take(self, count: int, doing: str) -> list[float]:
         """Return the milliseconds of each of ``count`` runs."""
@@ -114,7 +114,7 @@ class _Runs:
             driver.cuEventRecord(start, stream)
             self._launcher()
             driver.cuEventRecord(end, stream)
-        self._throttling.look()
+        self._throttling.sample()
         driver.cuCtxSynchronize()
         samples = [float(driver.cuEventElapsedTime(start, end)) for start, end in events]
         for pair in events:

@@ -26,7 +26,7 @@ from cudarun.session.launch.faults import explain_fault
 from cudarun.session.launch.figures import check_showable, figure
 from cudarun.session.launch.launcher import Launcher
 from cudarun.session.launch.outputs import check_saving, save, takes_parts
-from cudarun.session.launch.reference import ReferenceBuffers, compare, keep
+from cudarun.session.launch.reference import ReferenceBuffers, compare, write_reference
 from cudarun.session.launch.request import LaunchRequest, Save
 from cudarun.session.load.library import Kernel, Library
 from cudarun.session.workers.deadline import stopped_when_overdue
@@ -52,12 +52,12 @@ def run_on(
     Raises:
         CudarunError: The launch failed.
     """
-    ran = _carry_out(session, library, request, device)
+    ran = _run(session, library, request, device)
     binding, geometry = ran.binding, request.geometry
     about = describe(session.driver, device)
     errors: list[CudarunError] = []
     # Outputs are saved first: they must exist even if a check fails or cannot be evaluated.
-    after, saved = _bring_back(ran, request, device, errors, comparing=reference is not None)
+    after, saved = _copy_back(ran, request, device, errors, comparing=reference is not None)
     buffers = ran.buffers.verified()
     session.progress.report("checking")
     values, old = binding.scalars | after, binding.scalars | ran.before
@@ -88,7 +88,7 @@ def run_on(
         figures=tuple(figure(show, after[show.name]) for show in request.shows),
         milliseconds=ran.milliseconds,
         timing=ran.timing,
-        diagnostics=(*library.image.warnings, *notes(binding.doubts)),
+        diagnostics=(*library.image.warnings, *notes(binding.warnings)),
         watched=detector_report(
             request.detection, ran.seen, binding.buffers, ran.buffers.addresses
         ),
@@ -104,8 +104,10 @@ def run_reference(
     Raises:
         CudarunError: The launch failed.
     """
-    ran = _carry_out(session, library, request, device)
-    return keep(path, uuid_of(session.driver, device), ran.buffers.addresses, ran.buffers.give)
+    ran = _run(session, library, request, device)
+    return write_reference(
+        path, uuid_of(session.driver, device), ran.buffers.addresses, ran.buffers.deliver
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +127,7 @@ class _CompletedLaunch:
     seen: DetectorResults = field(default_factory=DetectorResults)
 
 
-def _carry_out(
+def _run(
     session: Session, library: Library, request: LaunchRequest, device: Device
 ) -> _CompletedLaunch:
     """Bind, allocate, initialize, launch and wait."""
@@ -144,7 +146,7 @@ def _carry_out(
         with detecting(session.driver, request.detection) as seen:
             buffers = Buffers(session, binding.buffers, bare=request.profile)
             symbols = {name: library.symbol(name) for name in binding.symbols}
-            before = buffers.fill(request.seed, _olds(request))
+            before = buffers.fill(request.seed, _old_names(request))
             packed = binding.pack(buffers.addresses, symbols)
             launcher = Launcher(session.driver, device, kernel, request, packed)
             if request.timing is None:
@@ -156,7 +158,7 @@ def _carry_out(
         return _CompletedLaunch(kernel, binding, buffers, before, timing.median, timing)
     except CudarunError as error:
         if binding is not None:
-            error.warnings = notes(binding.doubts)
+            error.warnings = notes(binding.warnings)
         if binding is not None and buffers is not None:
             explain_fault(error, request, binding.buffers, buffers.addresses)
             until_then = detector_report(
@@ -247,12 +249,12 @@ def _printed(
             yield Printed(expression.text, str(value), value.tolist())
 
 
-def _olds(request: LaunchRequest) -> set[str]:
+def _old_names(request: LaunchRequest) -> set[str]:
     """Return the buffers whose values from before the launch are needed."""
     return {name for e in (*request.checks, *request.prints) for name in e.old_names}
 
 
-def _bring_back(
+def _copy_back(
     ran: _CompletedLaunch,
     request: LaunchRequest,
     device: Device,
@@ -268,7 +270,7 @@ def _bring_back(
     saved: dict[Save, Saved] = {}
     wanted = _as_arrays(request)
     for spec in ran.binding.buffers:
-        deliver: Callable[[ChunkSink], object] = partial(ran.buffers.give, spec.name)
+        deliver: Callable[[ChunkSink], object] = partial(ran.buffers.deliver, spec.name)
         if comparing or ALL in wanted.get(spec.name, ()):
             arrays[spec.name] = ran.buffers.array(spec.name)
             deliver = partial(_deliver, arrays[spec.name])

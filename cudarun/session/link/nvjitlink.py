@@ -133,7 +133,7 @@ def _work(request: LinkRequest, target: Architecture, options: list[str], said: 
         data, info = _link(nvjitlink, inputs, target, options, said)
     except ImageRefused as error:
         refused = diagnose(error, inputs, place, symbols.definers)
-        refused.diagnostics = symbols.placed(refused.diagnostics)
+        refused.diagnostics = symbols.with_lines(refused.diagnostics)
         raise refused from None
     milliseconds = (time.perf_counter() - started) * 1e3
     defined, wanted = result_symbols(data, target)

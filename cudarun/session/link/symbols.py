@@ -103,7 +103,7 @@ class SymbolTable:
             hint="add the file that defines it",
         )
 
-    def placed(self, diagnostics: Iterable[Diagnostic]) -> tuple[Diagnostic, ...]:
+    def with_lines(self, diagnostics: Iterable[Diagnostic]) -> tuple[Diagnostic, ...]:
         """Return a linker's complaints of symbols with their lines in the texts."""
         return located((self._placed(given) for given in diagnostics), self._sources)
 

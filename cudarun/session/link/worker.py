@@ -87,7 +87,7 @@ def link_on_device(request: LinkRequest, session: Session, device: Device) -> Li
         raise
     except ImageRefused as error:
         refused = diagnose(error, inputs, device_place(driver), symbols.definers)
-        refused.diagnostics = symbols.placed(refused.diagnostics)
+        refused.diagnostics = symbols.with_lines(refused.diagnostics)
         raise refused from None
     return Linked(
         data=data,

@@ -255,5 +255,5 @@ def load_image(session: Session, image: Image, options: JitOptions | None = None
 
         image = prepare(session.driver, image, session.devices)
     library = Library(session.driver, image, options)
-    session.owns(library.unload)
+    session.add_release(library.unload)
     return library

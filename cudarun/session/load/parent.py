@@ -69,9 +69,9 @@ class LoadJob(Job["_Loaded"]):
         """Load the file as a library, before any context exists if there are several devices."""
         super().begin(session)
         session.prefetched()
-        from cudarun.session.load.worker import examine
+        from cudarun.session.load.worker import load_file
 
-        self._examine = examine(self._request, self._image, session)
+        self._examine = load_file(self._request, self._image, session)
 
     def on(self, device: Device) -> _Loaded:
         """Check the file on a device."""

@@ -36,7 +36,7 @@ from cudarun.session.workers.session import Session
 OnDevice = Callable[[Device], tuple[DeviceInfo, tuple[LoadResult, ...]]]
 
 
-def examine(request: LoadRequest, image: Image, session: Session) -> OnDevice:
+def load_file(request: LoadRequest, image: Image, session: Session) -> OnDevice:
     """Load a file as a library immediately, before any context if there are several devices.
 
     Returns:
@@ -165,11 +165,11 @@ class _ImageLoad:
             memory_bytes=max(0, free - self.driver.cuMemGetInfo()[0]),
             handles=tuple(map(_handle, attempt.found)),
             info_log=said,
-            silence=None if said or attempt.error else self._silence(),
+            silence=None if said or attempt.error else self._missing_log_reason(),
             error=attempt.error,
         )
 
-    def _silence(self) -> str | None:
+    def _missing_log_reason(self) -> str | None:
         """Return the reason that a compiler with a verbose log has written nothing."""
         if not self.request.options.verbose:
             return None
@@ -200,7 +200,7 @@ class _ImageLoad:
         def attribute(name: str) -> int:
             return loader.attribute(name, found, device)
 
-        told = self._told(found.name)
+        told = self._file_facts(found.name)
         return KernelReport(
             name=found.name,
             demangled=demangle(found.name),
@@ -219,7 +219,7 @@ class _ImageLoad:
             occupancy=self._occupancy(found, device),
         )
 
-    def _told(self, name: str) -> KernelFacts | None:
+    def _file_facts(self, name: str) -> KernelFacts | None:
         kernels = self.facts.kernels if self.facts else ()
         return next((kernel for kernel in kernels if kernel.name == name), None)
 

@@ -69,6 +69,6 @@ def _observe(request: ManagedRequest, session: Session) -> ManagedReport:
     library = load_image(session, request.image)
     session.prefetched()
     session.progress.start_phase()
-    from cudarun.session.managed.worker import observe
+    from cudarun.session.managed.worker import inspect_variables
 
-    return observe(request, session, library)
+    return inspect_variables(request, session, library)

@@ -18,9 +18,9 @@ import numpy as np
 from cudarun.arguments.array_files import load_npy
 from cudarun.arguments.dimensions import evaluate_dimension
 from cudarun.arguments.dtypes import element_dtype
-from cudarun.arguments.fitting import ParameterMismatch, fit
 from cudarun.arguments.initializers import fill, seeded
 from cudarun.arguments.packing import element_bytes
+from cudarun.arguments.parameter_match import ParameterMismatch, fit
 from cudarun.arguments.scanner import did_you_mean
 from cudarun.arguments.types import SCALARS, Type, inner_shape
 from cudarun.arguments.values import Buffer, Bytes, Element, FileBuffer, UntypedNumber, Value
@@ -52,7 +52,7 @@ _PTX_TYPE = re.compile(r"\.?(?P<letter>[usf])(?P<bits>8|16|32|64)(?:\[[0-9]+\])*
 _SEED = 0  # of random values to write; a variable has no --seed
 
 
-def observe(request: ManagedRequest, session: Session, library: Library) -> ManagedReport:
+def inspect_variables(request: ManagedRequest, session: Session, library: Library) -> ManagedReport:
     """Read the variables: initially, after writing, and after each launch on each device.
 
     Args:
@@ -68,19 +68,19 @@ def observe(request: ManagedRequest, session: Session, library: Library) -> Mana
     chosen = _choose(request, library.image)
     variables = [_Variable(driver, library, facts, view, contexts) for facts, view in chosen]
     watcher = _VariableAccess(driver, contexts, variables)
-    watcher.look("at first")
+    watcher.read("at first")
     diagnostics = [*library.image.warnings]
     error = None
     try:
         if any(variable.data is not None for variable in variables):
             watcher.write()
-            watcher.look("written")
+            watcher.read("written")
         for launch in request.launches:
             for context in _first_of_each(contexts):
                 driver.cuCtxSetCurrent(context.handle)
                 ran = run_on(session, library, launch.request, context.device)
                 diagnostics += ran.diagnostics
-                watcher.look(f"after {launch.text} on {context.device.label}")
+                watcher.read(f"after {launch.text} on {context.device.label}")
     except OutOfTime:  # of the worker, whose answer would be too late
         raise
     except CudarunError as failure:  # the values read before it are worth reporting
@@ -368,7 +368,7 @@ class _VariableAccess:
         self._contexts = contexts
         self._variables = variables
 
-    def look(self, moment: str) -> None:
+    def read(self, moment: str) -> None:
         """Record the value of every variable."""
         read: dict[int, list[ObservedValue]] = {id(variable): [] for variable in self._variables}
         for index, context in enumerate(self._contexts):

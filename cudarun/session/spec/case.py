@@ -73,7 +73,7 @@ class Expected:
 
     text: str
 
-    def fits(self, error: CudarunError) -> bool:
+    def matches(self, error: CudarunError) -> bool:
         """Return whether an error is the expected one."""
         if self.text in (kind.__name__ for kind in type(error).__mro__):
             return True
@@ -137,7 +137,7 @@ class Case:
     refused: CudarunError | None = None
 
     @property
-    def poisons(self) -> bool:
+    def ends_worker(self) -> bool:
         """True if the case's worker will probably have to be replaced."""
         harmless = {"CheckFailed", "RequestError", "ImageRefused"}
         return self.expected is not None and self.expected.text not in harmless
@@ -162,6 +162,6 @@ class Case:
         if error is None:
             reason = f"expected {self.expected.text}, but the launch came back and everything held"
             return "failed", reason, ExitCode.CHECK_FAILED
-        if self.expected.fits(error):
+        if self.expected.matches(error):
             return "passed", None, ExitCode.OK
         return "failed", f"expected {self.expected.text}, but: {error}", error.exit_code

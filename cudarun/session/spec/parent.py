@@ -173,7 +173,7 @@ class DeviceRun:
             settled: Called with each case's report.
             stopped: Returns whether to stop.
         """
-        fatal = [index for index, case in enumerate(cases[:-1]) if case.poisons]
+        fatal = [index for index, case in enumerate(cases[:-1]) if case.ends_worker]
         last_fatal = max(fatal, default=-1)  # the last case that is expected to end its worker
         surprises = 0  # workers lost to other cases
         for index, case in enumerate(cases):
@@ -189,7 +189,7 @@ class DeviceRun:
                 # so far predict another one.
                 spare = index <= last_fatal or index + 1 <= surprises * others
                 settled((yield from self._case(case, where, spare=spare, is_last=not others)))
-                surprises += self._losses > losses and not case.poisons
+                surprises += self._losses > losses and not case.ends_worker
         self.progress = None
         for worker in [*self._at_work.values()]:
             self.pool.discard(worker)

@@ -200,7 +200,9 @@ class WorkerProcess(Generic[S]):
         Returns:
             Whether it is settled now. Its end is not awaited, which takes a driver a while.
         """
-        may_answer = self._grace_end is None and self._status is None and _hears(self.pid, OVERDUE)
+        may_answer = (
+            self._grace_end is None and self._status is None and _has_handler(self.pid, OVERDUE)
+        )
         self._grace_end = time.monotonic() + GRACE
         if not may_answer:
             self.kill()
@@ -321,7 +323,7 @@ def settle(workers: Sequence[AnyWorker], *, patience: float | None = None) -> li
             return settled
 
 
-def _hears(pid: int, number: signal.Signals) -> bool:
+def _has_handler(pid: int, number: signal.Signals) -> bool:
     """Return whether a process has a handler for a signal: ``SigCgt`` in proc(5)."""
     with suppress(OSError), open(f"/proc/{pid}/status") as status:
         for line in status:

@@ -15,7 +15,7 @@ import os
 import signal
 from functools import partial
 
-from cudarun.session.driver.visibility import count, narrow, wake
+from cudarun.session.driver.visibility import count, narrow, preinitialize
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing takes a while to import
@@ -97,7 +97,7 @@ def _fork(devices: str, prefetch: Callable[[], object]) -> Preforked:
     pid = os.fork()
     if pid == 0:
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent handles Ctrl-C and kills it
-        _wake(devices.split(","))
+        _preinitialize(devices.split(","))
         os.close(tasks[1])
         os.close(answers[0])
         from cudarun.session.workers.worker import Channel, serve
@@ -109,13 +109,13 @@ def _fork(devices: str, prefetch: Callable[[], object]) -> Preforked:
     return Preforked(devices, pid, tasks[1], answers[0], stdout, page)
 
 
-def _wake(devices: Sequence[str]) -> None:
+def _preinitialize(devices: Sequence[str]) -> None:
     """Start the initialization of GPU drivers in the child, as the session will request it."""
     if all(device.isdecimal() for device in devices):
         narrow(tuple(map(int, devices)))
-        wake(context=len(devices) == 1)
+        preinitialize(context=len(devices) == 1)
     elif devices == [_ALL]:
-        wake(context=False)
+        preinitialize(context=False)
 
 
 def _groups(device: str, *, together: bool) -> list[str]:

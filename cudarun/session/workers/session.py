@@ -11,7 +11,7 @@ from cudarun.session.driver.devices import Device, driver_of, resolve
 from cudarun.session.driver.drivers import choose_driver
 from cudarun.session.driver.selection import Selector, by_index
 from cudarun.session.driver.target import Target
-from cudarun.session.driver.visibility import VisibleDevices, narrow, wake
+from cudarun.session.driver.visibility import VisibleDevices, narrow, preinitialize
 from cudarun.session.workers.background import Background
 from cudarun.session.workers.progress import Progress
 
@@ -53,7 +53,7 @@ class Session:
         shown = narrow(chosen) if chosen else None
         if name == "cuda" and not target.trace:  # a trace shows the time of cuInit
             plain = target.context.kind == "primary" and not target.context.flags
-            wake(context=plain and shown is not None and len(shown.indices) == 1)
+            preinitialize(context=plain and shown is not None and len(shown.indices) == 1)
         self.prefetched = Background(prefetch or (lambda: None)).result
         self.driver = Driver(choose_driver(name), trace=target.trace)
         shown = self._initialize(shown)
@@ -82,7 +82,7 @@ class Session:
             enter_context(self.driver, device, self._context)
             self._entered = device
 
-    def owns(self, give_back: Callable[[], object]) -> None:
+    def add_release(self, give_back: Callable[[], object]) -> None:
         """Register the release of a resource that a task acquired."""
         self._owned.append(give_back)
 

@@ -66,7 +66,7 @@ def test_the_runtime_begins_on_the_device_meant(index: int, current: int, calls:
 def test_where_the_runtime_works_is_told_by_what_it_allocates() -> None:
     runtime, driver = FakeApi(cudaMalloc=0x1000), FakeApi(cuPointerGetAttribute=0x77)
     made = steps(driver, runtime)
-    made.contexts.met(0x77, "A")
+    made.contexts.add(0x77, "A")
     answer = made.method("runtime-current")()
     assert (answer.call, answer.value, answer.text) == ("cudaMalloc", 0x77, "A")
     assert ("cuPointerGetAttribute", 1, 0x1000) in driver.calls
@@ -93,9 +93,9 @@ def test_a_driver_without_a_runtime_beside_it() -> None:
 def test_the_last_detach_ends_a_context() -> None:
     driver = FakeApi(cuCtxGetCurrent=0x77)
     made = steps(driver)
-    made.contexts.met(0x77, "A")
+    made.contexts.add(0x77, "A")
     made.method("detach")()
-    assert made.contexts.alive(0x77)
+    assert made.contexts.is_alive(0x77)
     driver.answers["cuCtxDetach"] = 0
     original = driver.attempt
 
@@ -106,7 +106,7 @@ def test_the_last_detach_ends_a_context() -> None:
 
     driver.attempt = attempt  # type: ignore[method-assign]
     made.method("detach")()
-    assert not made.contexts.alive(0x77)
+    assert not made.contexts.is_alive(0x77)
 
 
 def test_a_context_that_was_reset_is_not_pushed_until_it_is_retained_again() -> None:
@@ -117,6 +117,6 @@ def test_a_context_that_was_reset_is_not_pushed_until_it_is_retained_again() -> 
     assert made.contexts.can_be_pushed(0x77)
     made.method("reset")()
     assert not made.contexts.can_be_pushed(0x77)
-    assert made.contexts.alive(0x77)
+    assert made.contexts.is_alive(0x77)
     made.method("retain")("P")
     assert made.contexts.can_be_pushed(0x77)

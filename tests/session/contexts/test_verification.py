@@ -9,7 +9,7 @@ import pytest
 from cudarun.errors import CudarunError, NoDevice, OutOfTime, WorkerDied
 from cudarun.report.context_types import ScriptReport, StepReport, Verdict
 from cudarun.session.contexts.facts import Fact
-from cudarun.session.contexts.verification import _FactCheck, _judged, _next
+from cudarun.session.contexts.verification import _FactCheck, _next, _verdict
 from cudarun.session.driver.selection import parse_devices
 from cudarun.session.driver.target import Target
 
@@ -40,12 +40,12 @@ def report(*steps: StepReport, error: CudarunError | None = None) -> ScriptRepor
     ],
 )  # fmt: skip
 def test_verdicts(found: ScriptReport, verdict: str, reason: str | None) -> None:
-    assert _judged(found) == (verdict, reason)
+    assert _verdict(found) == (verdict, reason)
 
 
 def test_no_device_is_no_verdict() -> None:
     with pytest.raises(NoDevice):
-        _judged(report(error=NoDevice("none")))
+        _verdict(report(error=NoDevice("none")))
 
 
 class Ended:
@@ -66,8 +66,8 @@ def test_a_crash_is_the_end_of_a_dead_handle_and_of_nothing_else(
     may_crash: bool, verdict: str
 ) -> None:
     fact = Fact("f", "A fact.", "create A == A", may_crash=may_crash)
-    trial = _FactCheck(fact, fact.script(), "0", Target(parse_devices("0")))
-    outcome = trial.outcome(Ended())  # type: ignore[arg-type]
+    check = _FactCheck(fact, fact.script(), "0", Target(parse_devices("0")))
+    outcome = check.outcome(Ended())  # type: ignore[arg-type]
     assert (outcome.verdict, "SIGSEGV" in str(outcome.reason)) == (verdict, True)
 
 

@@ -19,7 +19,7 @@ from cudarun.report.image_types import LoaderReport
 from cudarun.session.image.image import Image
 from cudarun.session.load.preparation import check_structure, prepare_all
 from cudarun.session.load.request import JitOptions, LoadRequest
-from cudarun.session.load.worker import examine
+from cudarun.session.load.worker import load_file
 from cudarun.session.workers.session import Session
 from tests.images.golden_files import golden
 
@@ -40,7 +40,7 @@ class Differing:
 
 def ways(session: Session, image: Image, *, verbose: bool = False) -> tuple[LoaderReport, ...]:
     request = LoadRequest((image,), ("library", "module"), options=JitOptions(verbose=verbose))
-    _, [result] = examine(request, image, session)(session.devices[0])
+    _, [result] = load_file(request, image, session)(session.devices[0])
     return result.loaders
 
 

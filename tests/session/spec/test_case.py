@@ -70,7 +70,7 @@ def test_what_is_no_requirement(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "error", "fits"),
+    ("text", "error", "matches"),
     [
         ("ILLEGAL_ADDRESS", FAULT, True),
         ("cuda_error_illegal_address", FAULT, True),
@@ -84,8 +84,8 @@ def test_what_is_no_requirement(text: str) -> None:
         ("WorkerDied", WorkerDied("gone"), True),
     ],
 )
-def test_expected_errors(text: str, error: CudarunError, fits: bool) -> None:
-    assert parse_expected(text).fits(error) is fits
+def test_expected_errors(text: str, error: CudarunError, matches: bool) -> None:
+    assert parse_expected(text).matches(error) is matches
 
 
 @pytest.mark.parametrize("text", ["", "0", "CUDA_SUCCESS", "outoftime", "12345", "Exception"])
@@ -116,10 +116,10 @@ def test_verdicts() -> None:
 
 
 @pytest.mark.parametrize(
-    ("expected", "poisons"),
+    ("expected", "ends_worker"),
     [(None, False), ("CheckFailed", False), ("ImageRefused", False), ("700", True),
      ("OutOfTime", True)],
 )  # fmt: skip
-def test_which_cases_cost_a_worker(expected: str | None, poisons: bool) -> None:
+def test_which_cases_cost_a_worker(expected: str | None, ends_worker: bool) -> None:
     wanted = None if expected is None else parse_expected(expected)
-    assert Case("x", 1, None, ContextOptions(), expected=wanted).poisons is poisons
+    assert Case("x", 1, None, ContextOptions(), expected=wanted).ends_worker is ends_worker

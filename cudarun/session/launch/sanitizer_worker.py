@@ -1,4 +1,4 @@
-"""The worker under compute-sanitizer: ``python -m cudarun.session.launch.sanitized``.
+"""The worker under compute-sanitizer: ``python -m cudarun.session.launch.sanitizer_worker``.
 
 It runs the same task as a forked worker and writes the answer to a shared file. `sanitizer` starts
 it with the paths of the request, the answer and the shared page.

@@ -8,7 +8,7 @@ No array of a buffer's size is allocated: both sides are computed and compared c
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +16,7 @@ import numpy as np
 
 from cudarun.arguments import syntax as tree
 from cudarun.arguments.deferral import chunks, joint_shape, materialize
-from cudarun.arguments.dtypes import Array, is_float
+from cudarun.arguments.dtypes import Array, Values, is_float
 from cudarun.arguments.evaluation import Evaluator, errors_naming, least_exact, presented
 from cudarun.arguments.operators import Operand, compare, truth, wide
 from cudarun.arguments.syntax import Expression
@@ -32,8 +32,8 @@ _DEFAULT = Tolerance()
 
 def run_check(
     expression: Expression,
-    values: Mapping[str, Any],
-    old: Mapping[str, Any],
+    values: Values,
+    old: Values,
     tolerance: Tolerance = _DEFAULT,
     directory: Path = Path(),
 ) -> CheckResult:

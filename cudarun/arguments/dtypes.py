@@ -7,6 +7,7 @@ ml_dtypes is imported only when a type needs it.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cache
 from typing import Any, TypeAlias
 
@@ -26,6 +27,8 @@ from cudarun.arguments.types import (
 
 Array: TypeAlias = npt.NDArray[Any]
 DType: TypeAlias = np.dtype[Any]
+Values: TypeAlias = Mapping[str, Any]
+"""The values of names in an expression: arrays, and numpy scalars."""
 
 _ML_DTYPES = {"bf16": "bfloat16", "f8e4m3": "float8_e4m3fn", "f8e5m2": "float8_e5m2"}
 _BY_DTYPE_NAME = {name: SCALARS[scalar] for scalar, name in _ML_DTYPES.items()}

@@ -33,7 +33,7 @@ from cudarun.arguments.deferral import (
     numpy_errors,
     plain,
 )
-from cudarun.arguments.dtypes import Array, scalar_type
+from cudarun.arguments.dtypes import Array, Values, scalar_type
 from cudarun.arguments.files import locate
 from cudarun.arguments.functions import (
     REDUCTIONS,
@@ -74,8 +74,8 @@ class Evaluator:
     def __init__(
         self,
         expression: Expression,
-        values: Mapping[str, Any],
-        old: Mapping[str, Any],
+        values: Values,
+        old: Values,
         directory: Path = Path(),
     ) -> None:
         self.expression = expression
@@ -186,7 +186,7 @@ class Evaluator:
         with numpy_errors("[…]"):
             return cast(Data, plain(array[where]))
 
-    def _index_item(self, item: tree.Node | tree.Slice | tree.Rest) -> Any:
+    def _index_item(self, item: tree.Node | tree.Slice | tree.Rest) -> object:
         if isinstance(item, tree.Rest):
             return ...
         if isinstance(item, tree.Slice):
@@ -223,7 +223,7 @@ class Evaluator:
         with numpy_errors(name):
             return cast(Data, plain(self._whole(name, first, arguments[1:], options)))
 
-    def _option(self, keyword: str, node: tree.Node) -> Any:
+    def _option(self, keyword: str, node: tree.Node) -> object:
         if keyword == "keepdims":
             return bool(self.array(node))
         if keyword == "axis" and isinstance(node, tree.SequenceLiteral):
@@ -294,7 +294,7 @@ class Evaluator:
                 return least_exact(*map(self.precision, nodes))
 
     @staticmethod
-    def _float_type(value: Any) -> ScalarType | None:
+    def _float_type(value: object) -> ScalarType | None:
         found = None if value is None else scalar_type(np.asarray(value).dtype)
         return found if found and found.is_float else None
 
@@ -305,8 +305,8 @@ class _OldEvaluator(Evaluator):
     def __init__(
         self,
         expression: Expression,
-        values: Mapping[str, Any],
-        after: Mapping[str, Any],
+        values: Values,
+        after: Values,
         directory: Path,
     ) -> None:
         super().__init__(expression, values, values, directory)
@@ -348,8 +348,8 @@ def errors_naming(expression: Expression) -> Iterator[None]:
 
 def evaluate(
     expression: Expression,
-    values: Mapping[str, Any],
-    old: Mapping[str, Any],
+    values: Values,
+    old: Values,
     directory: Path = Path(),
 ) -> Array | np.generic:
     """Return the value of an expression.

@@ -6,6 +6,7 @@ import ast
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 PACKAGE = Path(__file__).resolve().parent.parent / "cudarun"
@@ -39,13 +40,20 @@ def module_name(path: Path, root: Path = PACKAGE) -> str:
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
 
-def imports(path: Path, root: Path = PACKAGE) -> Iterator[Import]:
-    """Yield everything that a module imports.
+@cache
+def syntax_tree(path: Path) -> ast.Module:
+    """Return a file's syntax tree; several tests walk each."""
+    return ast.parse(path.read_text(), path)
+
+
+@cache
+def imports(path: Path, root: Path = PACKAGE) -> tuple[Import, ...]:
+    """Return everything that a module imports.
 
     An import counts wherever it stands: at the top, inside a function, under ``TYPE_CHECKING``,
     through ``importlib.import_module`` or as a dotted name in a string (the lazy command table).
     """
-    tree = ast.parse(path.read_text(), path)
+    tree = syntax_tree(path)
     package = [root.name, *path.relative_to(root).parent.parts]
     typed = {
         id(node)
@@ -54,9 +62,11 @@ def imports(path: Path, root: Path = PACKAGE) -> Iterator[Import]:
         for statement in branch.body
         for node in ast.walk(statement)
     }
-    for node in ast.walk(tree):
-        for module in _names(node, package, root):
-            yield Import(getattr(node, "lineno", 0), module, id(node) in typed)
+    return tuple(
+        Import(getattr(node, "lineno", 0), module, id(node) in typed)
+        for node in ast.walk(tree)
+        for module in _names(node, package, root)
+    )
 
 
 def _names(node: ast.AST, package: list[str], root: Path) -> Iterator[str]:
@@ -87,6 +97,7 @@ def _is_type_checking(test: ast.expr) -> bool:
     return False
 
 
+@cache
 def _is_module(name: str, root: Path) -> bool:
     path = root.parent.joinpath(*name.split("."))
     return path.with_suffix(".py").exists() or (path / "__init__.py").exists()

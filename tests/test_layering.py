@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.imports import PACKAGE, imports, modules
+from tests.imports import PACKAGE, imports, modules, syntax_tree
 
 _SUFFIXES = ("l", "le", "lp", "lpe", "v", "ve", "vp", "vpe")
 
@@ -159,7 +159,7 @@ def process_starts(path: Path, root: Path = PACKAGE) -> list[str]:
     """Everything in a module outside `PROCESSES_START_IN` that starts a process."""
     if path.relative_to(root).as_posix().startswith(f"{PROCESSES_START_IN}/"):
         return []
-    tree = ast.parse(path.read_text(), path)
+    tree = syntax_tree(path)
     used = {imported.module for imported in imports(path, root)}
     for node in ast.walk(tree):
         if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):

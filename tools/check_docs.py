@@ -9,11 +9,12 @@ from __future__ import annotations
 import re
 import shlex
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import click
 
+from cudarun.arguments.dimensions import parse_extent, parse_size
 from cudarun.arguments.expressions import parse_expression
 from cudarun.arguments.grammar import parse_argument
 from cudarun.errors import CudarunError
@@ -121,13 +122,16 @@ def _parse_language(name: str, value: object) -> None:
     Raises:
         ArgumentSyntaxError: It does not parse.
     """
-    parsers = {
+    parsers: dict[str, Callable[[str], object]] = {
         "arguments": parse_argument,
         "checks": parse_expression,
         "prints": parse_expression,
+        **dict.fromkeys(("threads", "grid", "block", "cluster"), parse_extent),
+        "smem": parse_size,
     }
-    if name in parsers:
-        for text in value:  # type: ignore[attr-defined]
+    texts = (value,) if isinstance(value, str) else value if isinstance(value, tuple) else ()
+    for text in texts:
+        if name in parsers and isinstance(text, str):  # `load --block` is parsed already
             parsers[name](text)
 
 

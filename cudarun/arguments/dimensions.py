@@ -1,8 +1,9 @@
-"""Exact integers of any size, and the dimensions of buffers that are computed with them."""
+"""Exact integers of any size, and the dimensions that are computed with them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import re
+from collections.abc import Callable, Iterable, Mapping
 
 from cudarun.arguments.expressions import read_expression
 from cudarun.arguments.scanner import Scanner, did_you_mean
@@ -20,6 +21,10 @@ from cudarun.arguments.syntax import (
 from cudarun.errors import RequestError
 
 _LOWEST, _HIGHEST = -(1 << 63), (1 << 64) - 1
+UINT_MAX = (1 << 32) - 1
+"""CUDA driver API: grids, blocks and shared memory are ``unsigned int``."""
+
+_BY_X = re.compile(r"\s*[1-9][0-9]*(?:\s*[x×]\s*[0-9]+)+\s*")
 
 
 def _power(base: int, exponent: int) -> int:
@@ -72,17 +77,21 @@ def integer_operation(operator: str, left: int, right: int) -> int:
 
 
 def read_dimension(scanner: Scanner) -> Expression:
-    """Read the dimension of a buffer: an expression of integers and names, such as ``2*n+1``.
+    """Read the dimension of a buffer or a grid: integers, names and operators, such as ``2*n+1``.
 
     Raises:
         ArgumentSyntaxError: The expression contains anything else.
     """
+    return _read(scanner, "the dimension")
+
+
+def _read(scanner: Scanner, what: str) -> Expression:
     start = scanner.skip_space()
     expression = read_expression(scanner)
     for node in walk(expression.node):
         problem = _not_of_a_dimension(node)
         if problem:
-            raise scanner.error(f"{problem} in the dimension {expression.text!r}", start)
+            raise scanner.error(f"{problem} in {what} {expression.text!r}", start)
     return expression
 
 
@@ -100,6 +109,78 @@ def _not_of_a_dimension(node: Node | Slice | Rest) -> str | None:
             return "only numbers, names and integer operators can stand"
 
 
+def parse_count(text: str) -> Expression:
+    """Parse an option whose value is an integer expression over the arguments, such as ``12*n``.
+
+    Raises:
+        ArgumentSyntaxError: The text does not parse.
+    """
+    scanner = Scanner(text)
+    expression = _read(scanner, "the expression")
+    scanner.expect_end()
+    return expression
+
+
+def parse_extent(text: str) -> tuple[Expression, ...]:
+    """Parse one to three dimensions, ``X[,Y[,Z]]`` or ``4x2``; each is an integer expression.
+
+    >>> [str(each) for each in parse_extent("(n+15)//16,m")]
+    ['(n+15)//16', 'm']
+
+    Raises:
+        RequestError: The text does not parse, or a constant is no dimension.
+    """
+    if _BY_X.fullmatch(text):  # only of plain numbers: nx2 is a name
+        text = re.sub("[x×]", ",", text)
+    scanner = Scanner(text)
+    extent = [read_dimension(scanner)]
+    while scanner.accept(","):
+        extent.append(read_dimension(scanner))
+    scanner.expect_end()
+    if len(extent) > 3:
+        raise RequestError(f"'{text}' has {len(extent)} dimensions; there are three")
+    evaluate_extent([each for each in extent if not each.names], {})
+    return tuple(extent)
+
+
+def evaluate_extent(extent: Iterable[Expression], integers: Mapping[str, int]) -> tuple[int, ...]:
+    """Evaluate the dimensions of a grid or a block.
+
+    Raises:
+        RequestError: A name is not among ``integers``, or a dimension is out of range.
+    """
+    return tuple(_bounded(each, integers, 1, "a dimension") for each in extent)
+
+
+def parse_size(text: str) -> Expression:
+    """Parse a size in bytes, such as ``48Ki`` or ``4*n``.
+
+    Raises:
+        RequestError: The text does not parse, or a constant is out of range.
+    """
+    size = parse_count(text)
+    if not size.names:
+        evaluate_size(size, {})
+    return size
+
+
+def evaluate_size(size: Expression, integers: Mapping[str, int]) -> int:
+    """Evaluate a size in bytes.
+
+    Raises:
+        RequestError: A name is not among ``integers``, or the size is out of range.
+    """
+    return _bounded(size, integers, 0, "a size")
+
+
+def _bounded(expression: Expression, integers: Mapping[str, int], least: int, what: str) -> int:
+    value = _evaluate(expression, integers, repr(expression.text))
+    if not least <= value <= UINT_MAX:
+        shown = "" if expression.text == str(value) else f"{expression.text!r} is "
+        raise RequestError(f"{shown}{value}: {what} is {least} to {UINT_MAX}")
+    return value
+
+
 def evaluate_dimension(
     expression: Expression, integers: Mapping[str, int], option: str | None = None
 ) -> int:
@@ -109,13 +190,17 @@ def evaluate_dimension(
         RequestError: A name is not among ``integers``, or the value is negative or over 64 bits.
     """
     shown = f"{option or 'the dimension'} {expression.text!r}"
-    try:
-        value = _integer(expression.node, integers)
-    except RequestError as error:
-        raise error.of(argument=expression.text, shown=shown) from None
+    value = _evaluate(expression, integers, shown)
     if value < 0:
         raise RequestError(f"{shown} is {value}, and none is below 0")
     return value
+
+
+def _evaluate(expression: Expression, integers: Mapping[str, int], shown: str) -> int:
+    try:
+        return _integer(expression.node, integers)
+    except RequestError as error:
+        raise error.of(argument=expression.text, shown=shown) from None
 
 
 def _integer(node: Node, integers: Mapping[str, int]) -> int:

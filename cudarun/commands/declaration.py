@@ -40,7 +40,9 @@ class CaseForm(Enum):
     VALUE = auto()
     """A number or a string."""
     EXTENT = auto()
-    """A number, or a list of up to three."""
+    """A number or an expression as a text, or a list of up to three."""
+    COUNT = auto()
+    """A number, or an expression as a text."""
     WORDS = auto()
     """Comma-separated words, or a list of words."""
     TEXTS = auto()

@@ -9,13 +9,11 @@ from __future__ import annotations
 import click
 
 from cudarun.commands.declaration import CaseForm, F, OptionScope, option
-from cudarun.commands.numbers import INT_MAX, extent, not_negative, size, whole
+from cudarun.commands.numbers import INT_MAX, not_negative, whole
 from cudarun.commands.options import stack
 from cudarun.session.driver.contexts import CACHE_CONFIGS
 from cudarun.session.driver.selection import ALL, Selector, parse_devices
 
-DEFAULT_BLOCK = 256
-"""Threads per block if only ``--threads`` is given."""
 WARMUP = 10
 """Warm-up runs before the timed ones."""
 DETECTORS = ("race", "uninit")
@@ -60,36 +58,34 @@ def launch_options(function: F) -> F:
 
 _GEOMETRY = (
     option(
+        "--threads",
+        scope=OptionScope.CASE,
+        form=CaseForm.EXTENT,
+        metavar="X[,Y[,Z]]",
+        help="Total number of threads, such as 1000, 64x64 or an expression over the integer "
+        "arguments: n or w,h. The grid is computed, rounding up.",
+    ),
+    option(
         "--grid",
         scope=OptionScope.CASE,
         form=CaseForm.EXTENT,
-        type=extent,
         metavar="X[,Y[,Z]]",
-        help="Blocks in the grid.  [default: 1]",
+        help="Blocks in the grid, such as 4, 4x2 or '(n+255)//256'.  [default: 1 with --block]",
     ),
     option(
         "--block",
         scope=OptionScope.CASE,
         form=CaseForm.EXTENT,
-        type=extent,
         metavar="X[,Y[,Z]]",
-        help=f"Threads in a block.  [default: 1; {DEFAULT_BLOCK} with --threads]",
-    ),
-    option(
-        "--threads",
-        scope=OptionScope.CASE,
-        form=CaseForm.EXTENT,
-        type=extent,
-        metavar="X[,Y[,Z]]",
-        help="Threads in all; the grid is deduced, rounding up.",
+        help="Threads in a block.  [default: .reqntid of the kernel; else with --threads up to "
+        "256, 16x16 or 8x8x4, with --grid 1]",
     ),
     option(
         "--smem",
         scope=OptionScope.CASE,
-        form=CaseForm.VALUE,
-        type=size,
+        form=CaseForm.COUNT,
         metavar="BYTES",
-        help="Bytes of dynamic shared memory.",
+        help="Dynamic shared memory of a block in bytes, such as 48Ki or '4*n'.  [default: 0]",
     ),
     option(
         "--cooperative",
@@ -102,9 +98,8 @@ _GEOMETRY = (
         "--cluster",
         scope=OptionScope.CASE,
         form=CaseForm.EXTENT,
-        type=extent,
         metavar="X[,Y[,Z]]",
-        help="Blocks in a cluster.",
+        help="Blocks in a cluster.  [default: that of the kernel]",
     ),
     option(
         "--carveout",
@@ -275,14 +270,14 @@ _TIMING = (
         "--bytes",
         "nbytes",
         scope=OptionScope.CASE,
-        form=CaseForm.VALUE,
+        form=CaseForm.COUNT,
         metavar="EXPR",
         help="Bytes that a run moves, as 12*n, for GB/s by --repeat.",
     ),
     option(
         "--flops",
         scope=OptionScope.CASE,
-        form=CaseForm.VALUE,
+        form=CaseForm.COUNT,
         metavar="EXPR",
         help="Floating-point operations of a run, as 2*m*n*k, for GFLOP/s by --repeat.",
     ),

@@ -6,20 +6,20 @@ A case of a spec has the same options, so it uses the same function.
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, TypeVar
 
 from cudarun.commands.declaration import Values
-from cudarun.commands.launch_options import DEFAULT_BLOCK, SHOW_KINDS, WARMUP
-from cudarun.commands.numbers import INT_MAX
+from cudarun.commands.launch_options import SHOW_KINDS, WARMUP
 from cudarun.errors import RequestError
 from cudarun.session.driver.selection import ALL
 from cudarun.session.image.image import Image
 from cudarun.session.launch.outputs import check_savable
 from cudarun.session.launch.request import (
     Detection,
-    Geometry,
+    GeometryRequest,
     LaunchRequest,
     Preferences,
     Save,
@@ -29,8 +29,9 @@ from cudarun.session.launch.request import (
 from cudarun.session.launch.triton import TritonKernel, parameter_count, read_triton
 
 if TYPE_CHECKING:
-    from cudarun.arguments.expressions import Expression
     from cudarun.session.driver.target import Target
+
+T = TypeVar("T")
 
 
 def launch_request(
@@ -55,11 +56,11 @@ def launch_request(
     force, seed = values["force"], values["seed"]
     triton = read_triton(image)
     kernel = values["kernel"] or (triton.name if triton else None)
-    geometry = _geometry(values) if triton is None else _triton_geometry(values, triton)
+    geometry = geometry_request(values) if triton is None else _triton_geometry(values, triton)
     arguments = parse_arguments(values["arguments"])
-    if triton is not None and kernel == triton.name:
+    if triton is not None and geometry.grid is not None and kernel == triton.name:
         count = parameter_count(image, kernel)
-        arguments = triton.with_scratch(arguments, count, geometry.grid_extent())
+        arguments = triton.with_scratch(arguments, count, geometry.grid)
     return LaunchRequest(
         image=image.instantiating(kernel),
         kernel=kernel,
@@ -82,41 +83,37 @@ def launch_request(
     )
 
 
-def _geometry(values: Values) -> Geometry:
-    grid, block, threads = values["grid"], values["block"], values["threads"]
+def geometry_request(values: Values) -> GeometryRequest:
+    """Parse the options of the geometry.
+
+    Raises:
+        RequestError: One does not parse, or they exclude each other.
+    """
+    from cudarun.arguments.dimensions import parse_extent, parse_size
+
+    grid, block, threads, cluster = (
+        _parsed(parse_extent, f"--{name}", values[name])
+        for name in ("grid", "block", "threads", "cluster")
+    )
     if grid and threads:
         raise RequestError(
             "--grid and --threads exclude each other: each says the whole size"
         ).naming("--grid", "--threads")
-    if block is None:
-        block = (DEFAULT_BLOCK if threads else 1, 1, 1)
-    geometry = Geometry(
-        block, grid, threads, values["smem"] or 0, values["cooperative"], values["cluster"]
-    )
-    if max(geometry.grid_extent()) > INT_MAX:
-        raise RequestError(
-            f"{max(geometry.grid_extent())} blocks in a dimension; no grid has so many",
-            option="--threads",
-        )
-    return geometry
+    shared_bytes = _parsed(parse_size, "--smem", values["smem"])
+    return GeometryRequest(block, grid, threads, shared_bytes, values["cooperative"], cluster)
 
 
-def _triton_geometry(values: Values, triton: TritonKernel) -> Geometry:
-    """Return the geometry, with Triton's values for unspecified options."""
-    if values["threads"]:
+def _triton_geometry(values: Values, triton: TritonKernel) -> GeometryRequest:
+    """Return the geometry, with Triton's values for missing options."""
+    given = {name: values[name] or own for name, own in triton.options.items()}
+    wanted = geometry_request({**values, **given})
+    if wanted.grid is None:
         raise RequestError(
             "the grid of a Triton kernel counts programs",
             hint="--grid says how many",
-            option="--threads",
+            option="--grid" if wanted.threads is None else "--threads",
         )
-    smem = values["smem"]
-    return Geometry(
-        block=values["block"] or triton.block,
-        grid=triton.grid(values["grid"] or (1, 1, 1)),
-        shared_bytes=triton.shared_bytes if smem is None else smem,
-        cooperative=values["cooperative"] or triton.cooperative,
-        cluster=values["cluster"] or triton.cluster,
-    )
+    return replace(wanted, grid=triton.grid(wanted.grid))
 
 
 def _detection(values: Values) -> Detection:
@@ -142,29 +139,23 @@ def _timing(values: Values) -> Timing | None:
         raise RequestError(
             "--profile and --repeat exclude each other: a profiler wants a single launch"
         ).naming("--profile", "--repeat")
+    from cudarun.arguments.dimensions import parse_count
+
     return Timing(
         repeat=repeat,
         warmup=WARMUP if warmup is None else warmup,
         hot=values["hot"],
-        nbytes=_count("--bytes", values["nbytes"]),
-        flops=_count("--flops", values["flops"]),
+        nbytes=_parsed(parse_count, "--bytes", values["nbytes"]),
+        flops=_parsed(parse_count, "--flops", values["flops"]),
     )
 
 
-def _count(option: str, text: str | None) -> Expression | None:
-    """Parse an expression over the integer arguments, like a buffer's dimension."""
-    if text is None:
-        return None
-    from cudarun.arguments.dimensions import read_dimension
-    from cudarun.arguments.scanner import Scanner
-
-    scanner = Scanner(text)
+def _parsed(parse: Callable[[str], T], option: str, text: str | None) -> T | None:
+    """Parse the text of an option, if it is given."""
     try:
-        expression = read_dimension(scanner)
-        scanner.expect_end()
+        return None if text is None else parse(text)
     except RequestError as error:
         raise error.of(option=option) from None
-    return expression
 
 
 def _show(text: str) -> Show:

@@ -10,7 +10,7 @@ import click
 from cudarun.commands.compile_options import compilation, compile_options
 from cudarun.commands.declaration import Values
 from cudarun.commands.inputs import read_input
-from cudarun.commands.numbers import extent, size, whole
+from cudarun.commands.numbers import whole
 from cudarun.commands.options import (
     context_options,
     device_options,
@@ -24,7 +24,7 @@ from cudarun.errors import RequestError
 from cudarun.report.renderer import finish
 from cudarun.session.driver.target import Target
 from cudarun.session.image.image import Image
-from cudarun.session.launch.request import Geometry, LaunchRequest
+from cudarun.session.launch.request import GeometryRequest, LaunchRequest
 from cudarun.session.managed.parent import managed, start_worker
 from cudarun.session.managed.request import ManagedLaunch, ManagedRequest, parse_view
 from cudarun.session.workers.pool import WorkerPool
@@ -41,11 +41,9 @@ from cudarun.session.workers.pool import WorkerPool
     help="Run a kernel on each device in turn, and show the values after each; repeatable. "
     "Of a .cu, 'f<int,4> ARGS…' instantiates a template.",
 )
-@click.option("--grid", type=extent, metavar="X[,Y[,Z]]", default="1", help="Blocks in the grid.")
-@click.option("--block", type=extent, metavar="X[,Y[,Z]]", default="1", help="Threads in a block.")
-@click.option(
-    "--smem", type=size, metavar="BYTES", default=0, help="Bytes of dynamic shared memory."
-)
+@click.option("--grid", metavar="X[,Y[,Z]]", default="1", help="Blocks in the grid.")
+@click.option("--block", metavar="X[,Y[,Z]]", default="1", help="Threads in a block.")
+@click.option("--smem", metavar="BYTES", default="0", help="Bytes of dynamic shared memory.")
 @click.option(
     "--globals",
     "with_globals",
@@ -92,8 +90,10 @@ def _request(values: Values, where: Target) -> ManagedRequest:
         RequestError: An option or argument is invalid.
         ImageRefused: The file is empty or not an image.
     """
+    from cudarun.commands.launch_request import geometry_request
+
     image = read_input(values["image"], compilation(values))
-    geometry = Geometry(values["block"], values["grid"], shared_bytes=values["smem"])
+    geometry = geometry_request({**values, "threads": None, "cluster": None, "cooperative": False})
     launches = tuple(_launch(text, image, geometry) for text in values["launches"])
     return ManagedRequest(
         image=image.instantiating(*(launch.request.kernel for launch in launches)),
@@ -105,7 +105,7 @@ def _request(values: Values, where: Target) -> ManagedRequest:
     )
 
 
-def _launch(text: str, image: Image, geometry: Geometry) -> ManagedLaunch:
+def _launch(text: str, image: Image, geometry: GeometryRequest) -> ManagedLaunch:
     """Parse ``KERNEL ARGS…``, split like a shell command."""
     from cudarun.arguments.grammar import parse_arguments
     from cudarun.arguments.tolerance import Tolerance

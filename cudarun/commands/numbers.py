@@ -5,6 +5,7 @@ The syntax is that of arguments: ``4096``, ``0x1000``, ``4Ki``, ``1M``, ``1e-5``
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 # The parser of numbers is imported only for values that are not plain digits, because options are
 # read before the workers start.
 
+_BY_X = re.compile(r"[1-9][0-9]*(?:x[0-9]+)+")
 INT_MAX = (1 << 31) - 1
 _UINT_MAX = (1 << 32) - 1
 """CUDA driver API: grids, blocks and shared memory are ``unsigned int``."""
@@ -67,8 +69,9 @@ def _number(text: str | float) -> float:
 
 
 def extent(text: str) -> Extent:
-    """Parse ``X[,Y[,Z]]`` as three positive numbers; missing ones are 1."""
-    numbers = [_integer(item, f" in '{text}'" * ("," in text)) for item in text.split(",")]
+    """Parse ``X[,Y[,Z]]`` or ``4x2`` as three positive numbers; missing ones are 1."""
+    items = text.split("x" if _BY_X.fullmatch(text) else ",")
+    numbers = [_integer(item, f" in '{text}'" * (len(items) > 1)) for item in items]
     if len(numbers) > 3:
         raise click.BadParameter(f"'{text}' has {len(numbers)} dimensions; there are three")
     for number in numbers:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import tomllib
-from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -101,18 +100,17 @@ def _as_toml(form: CaseForm | None, value: Any, folder: Path) -> Any:
         case CaseForm.EXPRESSIONS:
             return [_with_paths_moved(text, folder) for text in value]
         case CaseForm.EXTENT:
-            return _trimmed(value)
+            return [_count(text) for text in value.split(",")] if "," in value else _count(value)
+        case CaseForm.COUNT:
+            return _count(value)
         case CaseForm.TEXTS:
             return [*value]
     return value if isinstance(value, int | float | str) else str(value)
 
 
-def _trimmed(extent: Iterable[int]) -> list[int]:
-    """Return an extent without trailing ones."""
-    numbers = [*extent]
-    while len(numbers) > 1 and numbers[-1] == 1:
-        numbers.pop()
-    return numbers
+def _count(text: str) -> int | str:
+    """Return a plain number as such, and an expression as it is."""
+    return int(text) if text.isdecimal() else text
 
 
 def _moved(text: str, folder: Path) -> str:

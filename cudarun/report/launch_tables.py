@@ -84,7 +84,13 @@ def _layout(parameters: Sequence[LayoutRow]) -> Table:
 
 def _headline(launch: LaunchPlan | LaunchResult) -> Text:
     line = Text(launch.demangled, style="bold")
-    geometry = f"  grid {extent_text(launch.grid)}  block {extent_text(launch.block)}"
+    total = math.prod(launch.grid) * math.prod(launch.block)
+    geometry = (
+        f"  grid {extent_text(launch.grid)} × block {extent_text(launch.block)} = "
+        f"{total} thread{'s' * (total != 1)}"
+    )
+    if launch.threads is not None and math.prod(launch.threads) != total:
+        geometry += f" ({extent_text(launch.threads)} requested)"
     shared = f"  shared {launch.shared_bytes} B" if launch.shared_bytes else ""
     cluster = f"  cluster {extent_text(launch.cluster)}" if launch.cluster else ""
     cooperative = "  cooperative" if launch.cooperative else ""

@@ -321,6 +321,7 @@ class LaunchResult:
         demangled: Its name in C++ spelling.
         grid: Blocks in the grid.
         block: Threads in a block.
+        threads: The requested number of threads; ``None`` without ``--threads``.
         shared_bytes: Dynamic shared memory of a block.
         cluster: Blocks in a cluster.
         cooperative: Whether the launch is cooperative.
@@ -344,6 +345,7 @@ class LaunchResult:
     demangled: str
     grid: tuple[int, int, int]
     block: tuple[int, int, int]
+    threads: tuple[int, int, int] | None
     shared_bytes: int
     cluster: tuple[int, int, int] | None
     cooperative: bool
@@ -400,6 +402,7 @@ class LaunchPlan:
         demangled: Its name in C++ spelling.
         grid: Blocks in the grid.
         block: Threads in a block.
+        threads: The requested number of threads; ``None`` without ``--threads``.
         shared_bytes: Dynamic shared memory of a block.
         cluster: Blocks in a cluster.
         cooperative: Whether the launch is cooperative.
@@ -415,6 +418,7 @@ class LaunchPlan:
     demangled: str
     grid: tuple[int, int, int]
     block: tuple[int, int, int]
+    threads: tuple[int, int, int] | None
     shared_bytes: int
     cluster: tuple[int, int, int] | None
     cooperative: bool

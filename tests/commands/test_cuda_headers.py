@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.commands.test_cuda_source import CPU, write
+from tests.commands.test_cuda_source import ONE, write
 
 if TYPE_CHECKING:
     from conftest import Run
@@ -49,7 +49,7 @@ pytestmark = pytest.mark.skipif(
 )
 def test_standard_headers(run: Run, tmp_path: Path, include: str, does: str) -> None:
     text = f"#include {include}\n__global__ void k(unsigned *x) {{ {does} }}\n"
-    ran = run("launch", write(tmp_path, text), *CPU, "x=u32[1]:[7]", "--check", "x == 7")
+    ran = run("launch", write(tmp_path, text), *ONE, "x=u32[1]:[7]", "--check", "x == 7")
     assert ran.code == 0, ran.err
 
 
@@ -80,7 +80,7 @@ __global__ void k(double* y, float two, int n) {
 
 
 def test_functions_of_cmath_and_complex(run: Run, tmp_path: Path) -> None:
-    command = ("launch", write(tmp_path, MATH), *CPU, "y=f64[8]", "two=2", "n=9")
+    command = ("launch", write(tmp_path, MATH), *ONE, "y=f64[8]", "two=2", "n=9")
     ran = run(*command, "--check", "y == [5, 593, 2.5, 20.5, 3, 27, 3, -1]")
     assert ran.code == 0, ran.err + ran.out
 
@@ -92,7 +92,7 @@ def test_built_in_functions_after_using_namespace_std(run: Run, tmp_path: Path) 
         __global__ void k(float* x, int n) { x[0] = sqrtf(x[0]) + sqrt(x[1]) + sqrt(n) + abs(-n); }
     """
     args = ("x=f32[2]:[4, 16]", "n=9", "--check", "x[0] == 18")
-    ran = run("launch", write(tmp_path, text), *CPU, *args)
+    ran = run("launch", write(tmp_path, text), *ONE, *args)
     assert ran.code == 0, ran.err
 
 
@@ -100,6 +100,6 @@ def test_a_standard_header_of_the_users_own(run: Run, tmp_path: Path) -> None:
     (tmp_path / "mine").mkdir()
     write(tmp_path / "mine", "#define MINE 7\n", "cstdio")
     text = "#include <cstdio>\n__global__ void k(int *x) { *x = MINE; }\n"
-    args = ("launch", write(tmp_path, text), *CPU, "x=i32[1]", "--check", "x == 7")
+    args = ("launch", write(tmp_path, text), *ONE, "x=i32[1]", "--check", "x == 7")
     assert run(*args, "-I", "mine").code == 0
     assert run(*args).code == 4

@@ -17,6 +17,7 @@ pytestmark = pytest.mark.skipif(
 )
 
 CPU = ("-d", "cpu")
+ONE = (*CPU, "--threads", "1")
 
 
 def write(tmp_path: Path, text: str, name: str = "kernel.cu") -> str:
@@ -36,17 +37,29 @@ def test_a_launch(run: Run) -> None:
 
 def test_recognised_by_its_content(run: Run, tmp_path: Path) -> None:
     name = write(tmp_path, 'extern "C" __global__ void seven(int *x) { *x = 7; }', "kernel")
-    ran = run("launch", name, *CPU, "x=i32[1]", "--check", "x == 7")
+    ran = run("launch", name, *ONE, "x=i32[1]", "--check", "x == 7")
     assert ran.code == 0, ran.err
 
 
 def test_from_stdin(run: Run) -> None:
     source = b'extern "C" __global__ void seven(int *x) { *x = 7; }'
-    assert run("launch", "-", *CPU, "x=i32[1]", "--check", "x == 7", stdin=source).code == 0
+    assert run("launch", "-", *ONE, "x=i32[1]", "--check", "x == 7", stdin=source).code == 0
 
 
 def test_a_dry_run(run: Run) -> None:
-    ran = run("launch", "samples/saxpy.cu", "--dry-run", "2", "null", "null", "n=5", "-d", "0")
+    ran = run(
+        "launch",
+        "samples/saxpy.cu",
+        "--dry-run",
+        "2",
+        "null",
+        "null",
+        "n=5",
+        "-d",
+        "0",
+        "--threads",
+        "n",
+    )
     assert ran.code == 0, ran.err
     assert ran.out.splitlines()[-1] == "28 bytes of parameters"
 
@@ -57,7 +70,7 @@ def test_names_are_demangled(run: Run, tmp_path: Path) -> None:
     ran = run(
         "launch",
         write(tmp_path, text),
-        *CPU,
+        *ONE,
         "-k",
         "fill",
         "x=f32[1]",
@@ -66,7 +79,9 @@ def test_names_are_demangled(run: Run, tmp_path: Path) -> None:
         "x == 2.5",
     )
     assert ran.code == 0, ran.err
-    assert ran.out.startswith("void ns::fill<float>(float*, float)  grid 1  block 1  on cpu")
+    assert ran.out.startswith(
+        "void ns::fill<float>(float*, float)  grid 1 × block 1 = 1 thread  on "
+    )
 
 
 def test_headers_macros_and_standard(run: Run, tmp_path: Path) -> None:
@@ -78,7 +93,7 @@ static_assert(__cplusplus >= 202002L);
 extern "C" __global__ void k(int *x) { *x = base + MORE; }
 """
     ran = run(
-        "launch", write(tmp_path, text), *CPU, "-I", "headers", "-D", "MORE=2", "--std", "c++20",
+        "launch", write(tmp_path, text), *ONE, "-I", "headers", "-D", "MORE=2", "--std", "c++20",
         "x=i32[1]", "--check", "x == 42",
     )  # fmt: skip
     assert ran.code == 0, ran.err
@@ -89,13 +104,13 @@ def test_a_header_beside_the_source(run: Run, tmp_path: Path) -> None:
     write(tmp_path, "constexpr int base = 42;\n", "part/base.h")
     text = '#include "base.h"\nextern "C" __global__ void k(int *x) { *x = base; }\n'
     name = write(tmp_path, text, "part/kernel.cu")
-    assert run("launch", name, *CPU, "x=i32[1]", "--check", "x == 42").code == 0
+    assert run("launch", name, *ONE, "x=i32[1]", "--check", "x == 42").code == 0
 
 
 def test_options_of_nvrtc_itself(run: Run, tmp_path: Path) -> None:
     text = 'extern "C" __global__ void k(int *x) { *x = BASE; }\n'
     ran = run(
-        "launch", write(tmp_path, text), *CPU, "--compile-option=-DBASE=42",
+        "launch", write(tmp_path, text), *ONE, "--compile-option=-DBASE=42",
         "x=i32[1]", "--check", "x == 42",
     )  # fmt: skip
     assert ran.code == 0, ran.err
@@ -224,7 +239,7 @@ def test_a_stack_that_is_too_small(run: Run, tmp_path: Path) -> None:
         }
         __global__ void k(int *x, int n) { *x = deep(n); }
     """
-    args = ("launch", write(tmp_path, text), *CPU, "x=i32[1]", "9", "--check", "x == 45")
+    args = ("launch", write(tmp_path, text), *ONE, "x=i32[1]", "9", "--check", "x == 45")
     ran = run(*args)
     assert ran.code == 5
     assert ran.err.splitlines()[-1] == "hint: --limit stack=SIZE gives each thread more"
@@ -234,7 +249,7 @@ def test_a_stack_that_is_too_small(run: Run, tmp_path: Path) -> None:
 @pytest.mark.parametrize("smem", [0, 256])
 def test_shared_memory_that_was_forgotten(run: Run, tmp_path: Path, smem: int) -> None:
     text = "extern __shared__ int s[]; __global__ void k(int *x) { s[x[0]] = 7; x[0] = s[x[0]]; }"
-    args = ("launch", write(tmp_path, text), *CPU, "x=i32[1]:[3]", "--check", "x == 7")
+    args = ("launch", write(tmp_path, text), *ONE, "x=i32[1]:[3]", "--check", "x == 7")
     ran = run(*args, "--smem", str(smem))
     assert (ran.code, "and --smem gives it none" in ran.err) == ((0, False) if smem else (5, True))
 
@@ -305,17 +320,17 @@ def test_a_template_that_nobody_instantiates(
     run: Run, tmp_path: Path, wanted: str, x: str, is_called: str
 ) -> None:
     name = write(tmp_path, TEMPLATES)
-    ran = run("launch", name, *CPU, "-k", wanted, f"x={x}", "--check", "x == 7")
+    ran = run("launch", name, *ONE, "-k", wanted, f"x={x}", "--check", "x == 7")
     assert ran.code == 0, ran.err
     assert ran.out.startswith(is_called)
-    ran = run("launch", name, "--dry-run", "-k", wanted, f"x={x}")
+    ran = run("launch", name, "--dry-run", "--threads", "1", "-k", wanted, f"x={x}")
     assert ran.code == 0, ran.err
     assert ran.out.startswith(is_called)
 
 
 def test_a_template_of_a_type_of_the_source(run: Run, tmp_path: Path) -> None:
     ran = run(
-        "launch", write(tmp_path, TEMPLATES), *CPU, "-k", "second<Pair>", "x=i32[2]:zeros",
+        "launch", write(tmp_path, TEMPLATES), *ONE, "-k", "second<Pair>", "x=i32[2]:zeros",
         "--check", "x == [0, 7]",
     )  # fmt: skip
     assert ran.code == 0, ran.err
@@ -326,7 +341,7 @@ def test_a_template_of_a_type_of_the_source(run: Run, tmp_path: Path) -> None:
 def test_a_template_of_the_file_alone(run: Run, tmp_path: Path, wanted: str) -> None:
     text = "namespace { template <class T> __global__ void anonymous(T *x) { *x = 7; } }\n"
     text += "template <class T> static __global__ void own(T *x) { *x = 7; }\n"
-    args = ("launch", write(tmp_path, text), *CPU, "x=i32[1]", "--check", "x == 7")
+    args = ("launch", write(tmp_path, text), *ONE, "x=i32[1]", "--check", "x == 7")
     ran = run(*args, "-k", wanted)
     assert ran.code == 0, ran.err
 
@@ -343,14 +358,14 @@ def test_a_template_of_the_file_alone(run: Run, tmp_path: Path, wanted: str) -> 
 def test_a_name_that_nvrtc_refuses(run: Run, tmp_path: Path, wanted: str, because: str) -> None:
     """Its warnings of the source are not the reason."""
     text = TEMPLATES + "template <> __global__ void second<float>(float *x) { int unused; }\n"
-    ran = run("launch", write(tmp_path, text), *CPU, "-k", wanted, "x=f32[1]")
+    ran = run("launch", write(tmp_path, text), *ONE, "-k", wanted, "x=f32[1]")
     assert ran.code == 2
     assert ran.err.startswith(f"error: kernel.cu: NVRTC refuses '{wanted}': {because}")
     assert ran.err.endswith(OF_TEMPLATES)
 
 
 def test_template_arguments_that_do_not_compile(run: Run, tmp_path: Path) -> None:
-    ran = run("launch", write(tmp_path, TEMPLATES), *CPU, "-k", "second<float4[2]>", "x=f32[8]")
+    ran = run("launch", write(tmp_path, TEMPLATES), *ONE, "-k", "second<float4[2]>", "x=f32[8]")
     assert ran.code == 4
     message, _, complaint, *_ = ran.err.splitlines()
     assert (
@@ -373,7 +388,7 @@ def test_spellings_that_are_no_name_expressions(run: Run, tmp_path: Path, wanted
     text = TEMPLATES + "template __global__ void ns::fill<int, 3>(int *);\n"
     text += "template __global__ void ns::fill<int, 4>(int *);\n"
     name = write(tmp_path, text)
-    ran = run("launch", name, *CPU, "-k", wanted, "x=i32[1]", "--check", "x == 3")
+    ran = run("launch", name, *ONE, "-k", wanted, "x=i32[1]", "--check", "x == 3")
     assert ran.code == 0, ran.err
 
 
@@ -384,6 +399,7 @@ def test_a_template_in_a_case_of_a_spec(run: Run, tmp_path: Path) -> None:
 name = "five"
 image = "{name}"
 kernel = "ns::fill<short, 5>"
+threads = 1
 args = ["x=i16[1]"]
 check = ["x == 5"]
 
@@ -391,6 +407,7 @@ check = ["x == 5"]
 name = "six"
 image = "{name}"
 kernel = "ns::fill<short, 6>"
+threads = 1
 args = ["x=i16[1]"]
 check = ["x == 6"]
 """)
@@ -473,7 +490,7 @@ def test_names_that_are_no_utf8(run: Run, tmp_path: Path) -> None:
     """Of the file, of a macro, of a kernel."""
     name = os.fsdecode(b"kernel\xff.cu")
     (tmp_path / name).write_text(TEMPLATES)
-    args = ("launch", name, *CPU, "x=i32[1]", "--check", "x == 7", "-D", os.fsdecode(b'A="\xff"'))
+    args = ("launch", name, *ONE, "x=i32[1]", "--check", "x == 7", "-D", os.fsdecode(b'A="\xff"'))
     assert run(*args, "-k", "ns::fill<int, 7>").code == 0
     ran = run(*args, "-k", os.fsdecode(b"ns::fill<\xff>"))
     assert (ran.code, "NVRTC refuses 'ns::fill<" in ran.err) == (2, True)

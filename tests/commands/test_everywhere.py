@@ -46,14 +46,10 @@ def test_values_have_names_of_ours(context: click.Context) -> None:
 @pytest.mark.parametrize(
     ("option", "value", "message"),
     [
-        ("--smem", "010", "'010': write 0o10 for octal, 10 for decimal"),
-        ("--smem", "4KB", "'4KB' is not a number"),
-        ("--smem", "1.5", "'1.5' is not a whole number"),
-        ("--smem", "-1", "-1 is less than 0"),
-        ("--smem", "4Gi", "4Gi is more than 4294967295"),
-        ("--block", "32,x", "'x' is not a number in '32,x'"),
-        ("--block", "0", "'0': a dimension is 1 to 4294967295"),
-        ("--block", "1,2,3,4", "'1,2,3,4' has 4 dimensions; there are three"),
+        ("--seed", "010", "'010': write 0o10 for octal, 10 for decimal"),
+        ("--seed", "4KB", "'4KB' is not a number"),
+        ("--seed", "1.5", "'1.5' is not a whole number"),
+        ("--seed", "-1", "-1 is less than 0"),
         ("--limit", "stack=1k", "'1k' is not a number"),
         ("--timeout", "0", "'0' is not above 0"),
         ("--timeout", "-1", "'-1' is not above 0"),
@@ -75,7 +71,7 @@ def test_a_number_that_an_option_cannot_be(run: Run, option: str, value: str, me
 def test_numbers_are_written_as_in_arguments(run: Run) -> None:
     ran = run(*SAXPY[:4], *ARGUMENTS, "--grid", "0x2,0b1", "--block", "1_0", "--smem", "1Ki")
     assert (ran.code, ran.err) == (0, "")
-    assert ran.out.startswith("saxpy  grid 2  block 10  shared 1024 B")
+    assert ran.out.startswith("saxpy  grid 2 × block 10 = 20 threads  shared 1024 B")
 
 
 def test_more_blocks_than_any_grid_has(run: Run) -> None:
@@ -96,7 +92,7 @@ def test_a_negative_argument_looks_like_an_option(run: Run, word: str) -> None:
 @pytest.mark.parametrize(
     "args",
     [
-        ("launch", "samples/hello.ptx", "1", "2.5"),
+        ("launch", "samples/hello.ptx", "--threads", "1", "1", "2.5"),
         ("load", "samples/hello.ptx"),
         ("link", "samples/link/main.ptx", "samples/link/lib.ptx", "-o", "out.ptx"),
         ("devices",),
@@ -126,7 +122,8 @@ def test_several_devices_say_which_they_are(run: Run) -> None:
 
 
 @pytest.mark.parametrize(
-    "args", [("launch", "samples/hello.ptx", "1", "2.5"), ("devices",), ("ctx", "show")]
+    "args",
+    [("launch", "samples/hello.ptx", "--threads", "1", "1", "2.5"), ("devices",), ("ctx", "show")],
 )
 def test_the_device_of_the_environment(run: Run, args: tuple[str, ...]) -> None:
     assert run(*args).code == 3

@@ -28,7 +28,7 @@ HEAD = ["schema", "exit_code", "error"]
     [
         (("launch", "--blok", "3"), "launch", 2, "no such option '--blok'"),
         (("launch",), "launch", 2, "missing argument 'IMAGE'"),
-        (("launch", "x.ptx", "--block", "x"), "launch", 2, "invalid value for '--block'"),
+        (("launch", "x.ptx", "--carveout", "x"), "launch", 2, "invalid value for '--carveout'"),
         (("launch", "x.ptx", "--priority", "x"), "launch", 2, "invalid value for '--priority'"),
         (("launch", "no.ptx", "-d", "cpu"), "launch", 2, "no.ptx: No such file"),
         (("launch", "x.ptx", "-d", "nothing"), "launch", 2, "--device: 'nothing'"),
@@ -73,7 +73,7 @@ def test_json_after_two_dashes_is_an_argument(run: Run) -> None:
             5,
             "DeviceFailed",
         ),
-        ("launch samples/endless.ptx --timeout 1 flag=i32[1]:zeros", 6, "OutOfTime"),
+        ("launch samples/endless.ptx --threads 1 --timeout 1 flag=i32[1]:zeros", 6, "OutOfTime"),
         ("load samples/README.md", 4, "ImageRefused"),
         ("managed samples/managed.ptx --launch nothing", 2, "RequestError"),
     ],
@@ -100,7 +100,16 @@ def test_ctrl_c(tmp_path: Path) -> None:
     image = str(ROOT / "samples/endless.ptx")
     with subprocess.Popen(
         [
-            *(sys.executable, "-m", "cudarun", "launch", image, "flag=i32[1]:zeros"),
+            *(
+                sys.executable,
+                "-m",
+                "cudarun",
+                "launch",
+                image,
+                "--threads",
+                "1",
+                "flag=i32[1]:zeros",
+            ),
             *("-d", "cpu", "--json", "-v"),
         ],
         env=os.environ | {"PYTHONPATH": str(ROOT)},

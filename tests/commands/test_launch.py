@@ -32,7 +32,9 @@ def test_a_launch_that_holds(run: Run) -> None:
     ran = run(*SAXPY, *ARGUMENTS, "--check", "y == a*x + 1", "--print", "y[:4]")
     assert ran.code == 0
     headline, printed, held = ran.out.splitlines()
-    assert headline.startswith("saxpy  grid 4  block 32  on cpu (cudarun emulated device)  ")
+    assert headline.startswith(
+        "saxpy  grid 4 × block 32 = 128 threads (100 requested)  on cpu (cudarun emulated device)  "
+    )
     assert headline.endswith(" ms")
     assert printed == "y[:4] = [1. 3. 5. 7.]"
     assert held == "held y == a*x + 1  (rtol 1e-05, atol 1e-06)"
@@ -70,6 +72,7 @@ def test_json_is_one_document_with_everything(run: Run) -> None:
     result = outcome["result"]
     assert result["kernel"] == "saxpy"
     assert (result["grid"], result["block"]) == ([4, 1, 1], [32, 1, 1])
+    assert result["threads"] == [100, 1, 1]
     assert [(row["name"], row["offset"], row["size"]) for row in result["parameters"]] == [
         ("a", 0, 4),
         ("x", 8, 8),
@@ -228,7 +231,7 @@ def test_a_dry_run_shows_the_layout_and_needs_no_device(run: Run) -> None:
     ran = run(*SAXPY[:2], *SAXPY[4:], *ARGUMENTS, "--dry-run")
     assert (ran.code, ran.err) == (0, "")
     assert ran.out.splitlines() == [
-        "saxpy  grid 4  block 32",
+        "saxpy  grid 4 × block 32 = 128 threads (100 requested)",
         "offset  size  align  padding  name  type  value",
         "0       4     4               a     f32   2",
         "8       8     8      4        x     f32*  f32[100]:iota",
@@ -367,7 +370,7 @@ def test_a_fault_says_which_thread_did_what_where(run: Run) -> None:
 
 
 def test_an_endless_kernel_ends_with_the_time_limit(run: Run) -> None:
-    command = ("launch", "samples/endless.ptx", "-d", "cpu", "x=i32[1]:zeros")
+    command = ("launch", "samples/endless.ptx", "-d", "cpu", "--threads", "1", "x=i32[1]:zeros")
     ran, limit = at_a_limit(
         lambda limit: run(*command, "--timeout", f"{limit}"), lambda ran: "runs" in ran.err
     )
@@ -379,7 +382,7 @@ def test_an_endless_kernel_of_two_devices(run: Run) -> None:
     def launched(limit: int, *more: str) -> Ran:
         two = {"CUDARUN_CPU_DEVICES": "2"}
         arguments = ("-d", "cpu:all", "--timeout", f"{limit}", "x=i32[1]:zeros")
-        return run("launch", "samples/endless.ptx", *arguments, *more, env=two)
+        return run("launch", "samples/endless.ptx", "--threads", "1", *arguments, *more, env=two)
 
     ran, limit = at_a_limit(launched, lambda ran: ran.err.count("runs") == 2)
     assert ran.code == 6
@@ -457,7 +460,7 @@ def endless() -> subprocess.Popen[str]:
     """A launch that never ends, started and known to have its worker at work."""
     process = subprocess.Popen(
         [sys.executable, "-m", "cudarun", "launch", "samples/endless.ptx", "-d", "cpu",
-         "--trace", "x=i32[1]:zeros"],
+         "--threads", "1", "--trace", "x=i32[1]:zeros"],
         cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
     )  # fmt: skip
     assert process.stderr is not None

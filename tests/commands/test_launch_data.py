@@ -23,6 +23,7 @@ Run = Callable[..., Any]
 ROOT = Path(__file__).resolve().parents[2]
 MIB = 1 << 20
 LAUNCH = (sys.executable, "-m", "cudarun", "launch")
+ONE = ("-d", "cpu", "--threads", "1")
 ITEMS = 48 * MIB  # of 4 bytes: goes through page-locked memory
 
 NOTHING = """
@@ -63,7 +64,17 @@ sys.exit(code)
 def test_a_file_goes_to_the_device_and_back_without_being_in_memory(
     nothing: str, large: Path, tmp_path: Path
 ) -> None:
-    launch = (*LAUNCH, nothing, "-d", "cpu", "x=@large.npy", "--save", "x=out.npy")
+    launch = (
+        *LAUNCH,
+        nothing,
+        "-d",
+        "cpu",
+        "--threads",
+        "1",
+        "x=@large.npy",
+        "--save",
+        "x=out.npy",
+    )
     done = subprocess.run(
         [sys.executable, "-c", MEASURED, *launch],
         cwd=tmp_path,
@@ -78,7 +89,7 @@ def test_a_file_goes_to_the_device_and_back_without_being_in_memory(
 
 def test_a_check_of_large_buffers(run: Run, nothing: str, large: Path) -> None:
     ran = run(
-        "launch", nothing, "-d", "cpu", "x=@large.npy", "--check", "x == old(x)",
+        "launch", nothing, *ONE, "x=@large.npy", "--check", "x == old(x)",
         "--print", "x[-2:]",
     )  # fmt: skip
     assert ran.code == 0, ran.err
@@ -86,7 +97,7 @@ def test_a_check_of_large_buffers(run: Run, nothing: str, large: Path) -> None:
 
 
 def test_of_an_index_in_numbers_no_more_is_copied(run: Run, nothing: str) -> None:
-    launch = ("launch", nothing, "-d", "cpu", "x=i32[10,3]:iota", "--trace")
+    launch = ("launch", nothing, *ONE, "x=i32[10,3]:iota", "--trace")
     ran = run(*launch, "--print", "x[2,1] + x[4][0]", "--check", "old(x)[9,2] == 29")
     assert (ran.code, ran.out.splitlines()[1]) == (0, "x[2,1] + x[4][0] = 19")
     copies = [line for line in ran.err.splitlines() if line.startswith("cuMemcpyDtoH")]
@@ -95,8 +106,8 @@ def test_of_an_index_in_numbers_no_more_is_copied(run: Run, nothing: str) -> Non
 
 def test_such_an_index_beside_other_uses_and_a_file(run: Run, nothing: str, tmp_path: Path) -> None:
     ran = run(
-        "launch", nothing, "-d", "cpu", "x=i32[4]:iota", "--print", "x[-1]", "--print", "x[9]",
-        "--save", "x=x.npy",
+        "launch", nothing, *ONE, "x=i32[4]:iota",
+        "--print", "x[-1]", "--print", "x[9]", "--save", "x=x.npy",
     )  # fmt: skip
     assert ran.code == 2
     assert "--print: x[9]: […]: index 9 is out of bounds for axis 0 with size 4\n" in ran.err
@@ -105,7 +116,7 @@ def test_such_an_index_beside_other_uses_and_a_file(run: Run, nothing: str, tmp_
 
 
 def test_what_was_never_written_is_counted_part_by_part(run: Run, nothing: str) -> None:
-    ran = run("launch", nothing, "-d", "cpu", f"x=float4[{ITEMS // 4}]", "--json")
+    ran = run("launch", nothing, *ONE, f"x=float4[{ITEMS // 4}]", "--json")
     [outcome] = ran.document["outcomes"]
     assert [b["never_written"] for b in outcome["result"]["buffers"]] == [ITEMS]
 
@@ -116,7 +127,7 @@ def test_a_disk_that_is_full(nothing: str, tmp_path: Path, suffix: str) -> None:
         resource.setrlimit(resource.RLIMIT_FSIZE, (100 * MIB, 100 * MIB))
 
     done = subprocess.run(
-        [*LAUNCH, nothing, "-d", "cpu", f"x=i32[{ITEMS}]:zeros", "--save", f"x=out.{suffix}"],
+        [*LAUNCH, nothing, *ONE, f"x=i32[{ITEMS}]:zeros", "--save", f"x=out.{suffix}"],
         cwd=tmp_path,
         env=os.environ | {"PYTHONPATH": str(ROOT)},
         preexec_fn=little_room,
@@ -129,7 +140,7 @@ def test_a_disk_that_is_full(nothing: str, tmp_path: Path, suffix: str) -> None:
 
 
 def test_more_than_the_device_has(run: Run, nothing: str) -> None:
-    ran = run("launch", nothing, "-d", "cpu", "x=u8[1099511627776]:ones")
+    ran = run("launch", nothing, *ONE, "x=u8[1099511627776]:ones")
     assert ran.code == 5
     assert f"buffer 'x' of {1 << 40} bytes: cuMemAlloc: out of memory" in ran.err
     assert "hint: the device has " in ran.err
@@ -158,11 +169,11 @@ def test_a_saved_file_is_what_numpy_would_write(
     buffer = f"{element}[{','.join(map(str, shape))}]"
     np.save(tmp_path / "wanted.npy", filled_with_ones(element, shape))
     wanted = (tmp_path / "wanted.npy").read_bytes()
-    ran = run("launch", nothing, "-d", "cpu", f"x={buffer}:ones", "--save", "x=x.npy")
+    ran = run("launch", nothing, *ONE, f"x={buffer}:ones", "--save", "x=x.npy")
     assert ran.code == 0, ran.err
     assert (tmp_path / "x.npy").read_bytes() == wanted
     ran = run(
-        "launch", nothing, "-d", "cpu", f"x={buffer}:@x.npy",
+        "launch", nothing, *ONE, f"x={buffer}:@x.npy",
         "--save", "x=x.bin", "--save", "x=y.npy",
     )  # fmt: skip
     assert ran.code == 0, ran.err

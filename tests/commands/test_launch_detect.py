@@ -150,7 +150,10 @@ def test_what_was_counted_before_a_fault_is_reported_beside_it(run: Run) -> None
 
 
 def test_what_was_counted_of_a_kernel_that_hangs(run: Run) -> None:
-    command = ("launch", "samples/endless.ptx", "-d", "cpu", "x=i32[1]:zeros", "--stats", "--json")
+    command = (
+        *("launch", "samples/endless.ptx", "-d", "cpu", "--threads", "1", "x=i32[1]:zeros"),
+        *("--stats", "--json"),
+    )
     ran, _ = at_a_limit(
         lambda limit: run(*command, "--timeout", f"{limit}"), lambda ran: "traffic" in ran.out
     )

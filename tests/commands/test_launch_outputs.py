@@ -22,6 +22,7 @@ from cudarun.session.launch.pictures import write_png
 if TYPE_CHECKING:
     from conftest import Run
 
+ONE = ("--threads", "1")
 SAXPY = ("launch", "samples/saxpy.ptx", "-d", "cpu", "--threads", "100", "--block", "32")
 ARGUMENTS = ("a=f32:2", "x=f32[n]:iota", "y=f32[n]:ones", "n=i32:100")
 ROOT = Path(__file__).resolve().parents[2]
@@ -71,7 +72,17 @@ def test_random_inputs_are_the_same_there(run: Run) -> None:
 
 def test_a_difference_is_reported_as_a_check_is(run: Run, address: str) -> None:
     ran = run(
-        "launch", address, "-d", "cpu:1", "p=u64[8]:iota", "--reference", "cpu", "-q", env=TWO
+        "launch",
+        address,
+        "--threads",
+        "1",
+        "-d",
+        "cpu:1",
+        "p=u64[8]:iota",
+        "--reference",
+        "cpu",
+        "-q",
+        env=TWO,
     )
     assert ran.code == 1
     verdict, counts, element = ran.out.splitlines()
@@ -82,7 +93,7 @@ def test_a_difference_is_reported_as_a_check_is(run: Run, address: str) -> None:
 
 def test_structs_are_compared_member_by_member(run: Run, address: str) -> None:
     ran = run(
-        "launch", address, "-d", "cpu", "p={key=f32, i64}[4]:iota", "--reference", "cpu:1",
+        "launch", address, *ONE, "-d", "cpu", "p={key=f32, i64}[4]:iota", "--reference", "cpu:1",
         "--json", env=TWO,
     )  # fmt: skip
     assert ran.code == 1
@@ -98,7 +109,17 @@ def test_structs_are_compared_member_by_member(run: Run, address: str) -> None:
 
 def test_each_device_is_compared(run: Run, address: str) -> None:
     ran = run(
-        "launch", address, "-d", "cpu:all", "p=u64[8]:iota", "--reference", "cpu:1", "-q", env=TWO
+        "launch",
+        address,
+        "--threads",
+        "1",
+        "-d",
+        "cpu:all",
+        "p=u64[8]:iota",
+        "--reference",
+        "cpu:1",
+        "-q",
+        env=TWO,
     )
     assert ran.code == 1
     assert [line for line in ran.out.splitlines() if "as on" in line] == [
@@ -146,7 +167,7 @@ def test_a_table(run: Run, tmp_path: Path) -> None:
 
 def test_a_table_of_structs_has_their_members_names(run: Run, tmp_path: Path, address: str) -> None:
     ran = run(
-        "launch", address, "-d", "cpu",
+        "launch", address, "--threads", "1", "-d", "cpu",
         "p={n=i32, v=float2, s={i8, b=bool}}[4]:ones", "--save", "p=p.csv",
     )  # fmt: skip
     assert ran.code == 0, ran.err

@@ -70,8 +70,7 @@ def test_empty_stdin(run: Run) -> None:
         ),
         (
             ("--block", "0", *ARGUMENTS),
-            "error: invalid value for '--block': '0': a dimension is 1 to 4294967295\n"
-            "hint: 'cudarun launch --help' shows how it is used\n",
+            "error: --block: 0: a dimension is 1 to 4294967295\n",
         ),
         (
             ("--check", "y ==", *ARGUMENTS),

@@ -21,6 +21,11 @@ if TYPE_CHECKING:
 SAMPLES = Path(__file__).resolve().parents[2] / "samples"
 TWO = {"CUDARUN_CPU_DEVICES": "2"}
 
+HELLO = """
+image = "samples/hello.ptx"
+threads = 1
+args = ["2026", "1.5"]
+"""
 SAXPY = """
 image = "samples/saxpy.ptx"
 threads = 100
@@ -36,6 +41,7 @@ args = ["out=i32[n]", "n=i32:100"]
 """
 HANG = """
 image = "samples/endless.ptx"
+threads = 1
 args = ["flag=i32[1]:zeros"]
 timeout = 1
 """
@@ -285,7 +291,10 @@ def test_paths_start_from_the_file(run: Run, tmp_path: Path) -> None:
 
 
 def test_what_a_kernel_prints_is_kept_from_the_table(run: Run, tmp_path: Path) -> None:
-    spec(tmp_path, case("hello", '\nimage = "samples/hello.ptx"\nargs = ["2026", "1.5"]\n'))
+    spec(
+        tmp_path,
+        case("hello", HELLO),
+    )
     ran = run("launch", "--spec", "cases.toml", "-d", "cpu", "--json")
     [found] = ran.document["cases"]
     assert found["output"].startswith("hello from block 0, thread 0")
@@ -373,10 +382,10 @@ def test_no_driver_is_one_answer_for_all(run: Run, tmp_path: Path) -> None:
         ),
         (
             f"[[launch]]{SAXPY}\n[[launch]]\nname = 'b'{SAXPY}block = '1,2,3,4'",
-            "cases.toml:13: case 'b': invalid value for '--block': '1,2,3,4' has 4 dimensions; "
+            "cases.toml:13: case 'b': --block: '1,2,3,4' has 4 dimensions; "
             "there are three",
         ),
-        (f"[[launch]]{SAXPY}block = [16, 0]", "cases.toml:6: invalid value for '--block': '16,0': "
+        (f"[[launch]]{SAXPY}block = [16, 0]", "cases.toml:6: --block: 0: "
          "a dimension is 1 to 4294967295"),
         (f"[[launch]]{SAXPY}grid = 3", "cases.toml:3: --grid and --threads exclude each other: "
          "each says the whole size"),

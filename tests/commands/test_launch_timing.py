@@ -77,7 +77,8 @@ def test_a_fault_while_timing_is_a_fault(run: Run) -> None:
         ),
         (
             ("--repeat", "3", "--bytes", "n/2"),
-            "--bytes: '/' does not give an integer (write '//') in the dimension 'n/2'\n  n/2\n  ^",
+            "--bytes: '/' does not give an integer (write '//') in the expression 'n/2'\n"
+            "  n/2\n  ^",
         ),
         (
             ("--repeat", "3", "--flops", "2*"),

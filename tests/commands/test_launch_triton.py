@@ -27,7 +27,7 @@ def cache(tmp_path: Path) -> Path:
 def test_only_the_kernels_own_arguments_are_given(run: Run, cache: Path) -> None:
     ran = run("launch", "softmax.ptx", "-d", "cpu", "--grid", "24", *SOFTMAX, *HOLDS)
     assert ran.code == 0, ran.err
-    assert "softmax  grid 24  block 128  shared 16 B  on cpu" in ran.out
+    assert "softmax  grid 24 × block 128 = 3072 threads  shared 16 B  on cpu" in ran.out
 
 
 def test_scratch_can_be_given_all_the_same(run: Run, cache: Path) -> None:
@@ -66,7 +66,7 @@ def test_a_program_of_two_blocks_is_a_cluster(run: Run, cache: Path) -> None:
         "2000", "--check", "y == x + 1",
     )  # fmt: skip
     assert ran.code == 0, ran.err
-    assert "clustered  grid 8  block 64  cluster 2  on cpu" in ran.out
+    assert "clustered  grid 8 × block 64 = 512 threads  cluster 2  on cpu" in ran.out
 
 
 def test_an_argument_that_is_missing_is_missed(run: Run, cache: Path) -> None:
@@ -105,7 +105,7 @@ def test_another_json_file_is_none_of_our_business(run: Run, cache: Path, text: 
     (cache / "softmax.json").write_text(text)
     ran = run("launch", "softmax.ptx", "--grid", "24", *SOFTMAX, "null", "null", "--dry-run")
     assert ran.code == 0
-    assert ran.out.splitlines()[0] == "softmax  grid 24  block 1"
+    assert ran.out.splitlines()[0] == "softmax  grid 24 × block 128 = 3072 threads"
 
 
 def test_in_a_spec(run: Run, cache: Path) -> None:

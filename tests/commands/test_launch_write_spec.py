@@ -25,8 +25,9 @@ def test_a_command_is_kept_and_runs_again(run: Run, tmp_path: Path) -> None:
     first, second = (tmp_path / "kept.toml").read_text().split("\n\n")
     assert second.replace("saxpy-2", "saxpy").strip() == first.strip()
     assert first == (
-        '[[launch]]\nname = "saxpy"\nimage = "samples/saxpy.ptx"\nblock = [32]\nthreads = [100]\n'
-        'check = ["y == a*x + 1"]\nrtol = 0.5\nequal-nan = true\nprint = ["y[:2]"]\nrepeat = 2\n'
+        '[[launch]]\nname = "saxpy"\nimage = "samples/saxpy.ptx"\nthreads = [100, 1, 1]\n'
+        'block = 32\ncheck = ["y == a*x + 1"]\n'
+        'rtol = 0.5\nequal-nan = true\nprint = ["y[:2]"]\nrepeat = 2\n'
         'bytes = "12*n"\nctx-flags = "spin,map-host"\nlimit = ["stack=4096"]\n'
         'args = ["a=f32:2", "x=f32[n]:iota", "y=f32[n]:ones", "n=i32:100"]'
     )
@@ -57,8 +58,8 @@ def test_paths_are_written_as_seen_from_the_file(run: Run, tmp_path: Path) -> No
 def test_how_source_is_compiled_is_kept(run: Run, tmp_path: Path) -> None:
     (tmp_path / "deep").mkdir()
     ran = run(
-        "launch", "samples/saxpy.ptx", *ARGUMENTS, "--dry-run", "-I", "headers", "-D", "N=3",
-        "--std", "c++17", "--write-spec", "deep/kept.toml",
+        "launch", "samples/saxpy.ptx", *ARGUMENTS, "--threads", "n", "--dry-run",
+        "-I", "headers", "-D", "N=3", "--std", "c++17", "--write-spec", "deep/kept.toml",
     )  # fmt: skip
     assert ran.code == 0, ran.err
     text = (tmp_path / "deep" / "kept.toml").read_text()

@@ -124,7 +124,7 @@ def shown_until_killed(arguments: Sequence[str], text: str, folder: Path) -> tup
 
 
 def test_on_a_terminal_a_long_launch_says_what_it_is_doing() -> None:
-    arguments = ("launch", "samples/endless.ptx", "-d", "cpu", "x=i32[1]:zeros")
+    arguments = ("launch", "samples/endless.ptx", "-d", "cpu", "--threads", "1", "x=i32[1]:zeros")
     code, written = shown_until_killed(arguments, " s  running endless", ROOT)
     assert code == 7
     *_, line, last = written.split("\r\x1b[K")
@@ -135,7 +135,7 @@ def test_on_a_terminal_a_long_launch_says_what_it_is_doing() -> None:
 def test_a_spec_says_which_case_it_is_at(tmp_path: Path) -> None:
     (tmp_path / "cases.toml").write_text(
         f'[[launch]]\nname = "never ends"\nimage = "{ROOT}/samples/endless.ptx"\n'
-        'args = ["flag=i32[1]:zeros"]\nexpect_error = "WorkerDied"\n'
+        'threads = 1\nargs = ["flag=i32[1]:zeros"]\nexpect_error = "WorkerDied"\n'
     )
     case = " s  running endless  on cpu, case 1 of 1: never ends"
     arguments = ("launch", "--spec", "cases.toml", "-d", "cpu")

@@ -207,6 +207,7 @@ class LaunchResultRecord(TypedDict):
         demangled: Its name in C++ spelling.
         grid: Blocks in the grid.
         block: Threads in a block.
+        threads: The requested number of threads; null without --threads.
         shared_bytes: Dynamic shared memory of a block.
         cluster: Blocks in a cluster.
         cooperative: Whether the launch is cooperative.
@@ -230,6 +231,7 @@ class LaunchResultRecord(TypedDict):
     demangled: str
     grid: Extent
     block: Extent
+    threads: Extent | None
     shared_bytes: int
     cluster: Extent | None
     cooperative: bool
@@ -291,6 +293,7 @@ class PlanDocument(Head):
         demangled: Its name in C++ spelling.
         grid: Blocks in the grid.
         block: Threads in a block.
+        threads: The requested number of threads; null without --threads.
         shared_bytes: Dynamic shared memory of a block.
         cluster: Blocks in a cluster.
         cooperative: Whether the launch is cooperative.
@@ -305,6 +308,7 @@ class PlanDocument(Head):
     demangled: str
     grid: Extent
     block: Extent
+    threads: Extent | None
     shared_bytes: int
     cluster: Extent | None
     cooperative: bool

@@ -8,7 +8,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from cudarun.arguments.packing import BufferSpec
 from cudarun.errors import CudarunError
 from cudarun.session.driver.faults import is_fault
-from cudarun.session.launch.request import LaunchRequest
+from cudarun.session.image.image import Image
+from cudarun.session.launch.request import Geometry
 
 # The driver reports a fault by a result and its log, a text: all details are in the text.
 _ADDRESS = re.compile(r"^ *(?:global|generic) address 0x(?P<address>[0-9a-f]+) ")
@@ -24,7 +25,8 @@ _LAUNCH_FAILED = 719  # CUDA_ERROR_LAUNCH_FAILED: the result of a trap
 
 def explain_fault(
     error: CudarunError,
-    request: LaunchRequest,
+    image: Image,
+    geometry: Geometry,
     specs: Sequence[BufferSpec],
     addresses: Mapping[str, int],
 ) -> None:
@@ -32,7 +34,8 @@ def explain_fault(
 
     Args:
         error: The error of a launch.
-        request: The launch.
+        image: The image of the kernel.
+        geometry: The geometry of the launch.
         specs: The launch's buffers.
         addresses: The address of each buffer.
     """
@@ -42,12 +45,12 @@ def explain_fault(
     error.log = (
         "\n".join(each for line in lines for each in _explained(line, specs, addresses)) or None
     )
-    error.hint = error.hint or _missing_option(error, request)
+    error.hint = error.hint or _missing_option(error, image, geometry)
 
 
-def _missing_option(error: CudarunError, request: LaunchRequest) -> str | None:
+def _missing_option(error: CudarunError, image: Image, geometry: Geometry) -> str | None:
     """Return the option that the kernel needs and the launch lacks."""
-    geometry, code, log = request.geometry, request.image.data, error.log or ""
+    code, log = image.data, error.log or ""
     if not geometry.shared_bytes and _OF_SHARED.search(log) and _DYNAMIC_SHARED.search(code):
         return "the image declares extern __shared__ memory, and --smem gives it none"
     if not geometry.cooperative and _is_trap(error) and _GRID_SYNC.search(code):

@@ -14,7 +14,7 @@ from cudarun.errors import DeviceFailed, RequestError
 from cudarun.session.driver.calls import Driver
 from cudarun.session.driver.devices import Device
 from cudarun.session.launch.refusals import explain_refusal
-from cudarun.session.launch.request import LaunchRequest
+from cudarun.session.launch.request import Geometry, LaunchRequest
 from cudarun.session.load.library import Kernel
 from cudarun.session.load.request import Extent
 
@@ -34,7 +34,8 @@ class Launcher:
         driver: The driver; the context of the launch must be current.
         device: The device of the context.
         kernel: The kernel.
-        request: The geometry, the preferences and the way to pass parameters.
+        request: The preferences and the way to pass parameters.
+        geometry: The geometry.
         packed: The whole parameter buffer.
 
     Attributes:
@@ -47,12 +48,18 @@ class Launcher:
     """
 
     def __init__(
-        self, driver: Driver, device: Device, kernel: Kernel, request: LaunchRequest, packed: bytes
+        self,
+        driver: Driver,
+        device: Device,
+        kernel: Kernel,
+        request: LaunchRequest,
+        geometry: Geometry,
+        packed: bytes,
     ) -> None:
         self._driver = driver
         self._device = device
         self._kernel = kernel
-        self._geometry = request.geometry
+        self._geometry = geometry
         self.name = kernel.demangled
         self.stream = self._make_stream(request.preferences.priority)
         self._parameters = _Parameters(packed, kernel)
@@ -79,7 +86,7 @@ class Launcher:
             geometry = self._geometry
             self._driver.cuLaunchKernel(
                 self._function,
-                *geometry.grid_extent(), *geometry.block, geometry.shared_bytes,
+                *geometry.grid, *geometry.block, geometry.shared_bytes,
                 self.stream, *self._passed,
             )  # fmt: skip
 
@@ -140,7 +147,7 @@ class Launcher:
         if not attributes:
             return None
         config = driver.CUlaunchConfig()
-        config.gridDimX, config.gridDimY, config.gridDimZ = geometry.grid_extent()
+        config.gridDimX, config.gridDimY, config.gridDimZ = geometry.grid
         config.blockDimX, config.blockDimY, config.blockDimZ = geometry.block
         config.sharedMemBytes = geometry.shared_bytes
         config.hStream = self.stream

@@ -158,12 +158,13 @@ def plan(request: LaunchRequest, timeout: float | None = None) -> LaunchPlan:
 
     Raises:
         ImageRefused: The file does not describe its kernels' parameters.
-        RequestError: The arguments do not match the parameters.
+        RequestError: The arguments do not match the parameters, or the geometry is invalid.
     """
     from cudarun.arguments.binding import bind
     from cudarun.diagnostics.entries import notes
     from cudarun.report.types import LaunchPlan
     from cudarun.session.image.kernels import select_kernel
+    from cudarun.session.launch.geometry import resolve_geometry
 
     image = _with_facts(request.image, timeout)
     kernels = {kernel.name: kernel for kernel in image.facts.kernels} if image.facts else {}
@@ -174,15 +175,17 @@ def plan(request: LaunchRequest, timeout: float | None = None) -> LaunchPlan:
         kernel=kernel.demangled,
         directory=request.directory,
     )
+    geometry = resolve_geometry(request.geometry, binding, lambda: kernel)
     return LaunchPlan(
         image=image.origin,
         kernel=kernel.name,
         demangled=kernel.demangled,
-        grid=request.geometry.grid_extent(),
-        block=request.geometry.block,
-        shared_bytes=request.geometry.shared_bytes,
-        cluster=request.geometry.cluster,
-        cooperative=request.geometry.cooperative,
+        grid=geometry.grid,
+        block=geometry.block,
+        threads=geometry.threads,
+        shared_bytes=geometry.shared_bytes,
+        cluster=geometry.cluster,
+        cooperative=geometry.cooperative,
         parameters=binding.rows,
         parameter_bytes=binding.size,
         diagnostics=(*image.warnings, *notes(binding.warnings)),

@@ -62,7 +62,7 @@ class _Explanation:
 
     def of_extents(self) -> Iterator[tuple[str, int, int]]:
         """Yield each dimension of the block and of the grid."""
-        grid = self.geometry.grid_extent()
+        grid = self.geometry.grid
         for what, asked in (("block", self.geometry.block), ("grid", grid)):
             for axis, number in zip("xyz", asked, strict=True):
                 limit = self.device_limit(f"MAX_{what.upper()}_DIM_{axis.upper()}")
@@ -79,7 +79,7 @@ class _Explanation:
                 f"blocks per cluster: {blocks} asked for, {_PORTABLE_CLUSTER} work on every device "
                 f"with clusters and {_LARGEST_CLUSTER} are the limit"
             )
-        grid = self.geometry.grid_extent()
+        grid = self.geometry.grid
         for axis, number, width in zip("xyz", grid, cluster, strict=True):
             if number % width:
                 yield f"grid.{axis}: {number} is no multiple of the cluster's {width}"
@@ -99,7 +99,7 @@ class _Explanation:
         if result != 0:
             return
         processors = self.device_limit("MULTIPROCESSOR_COUNT")
-        blocks, limit = prod(self.geometry.grid_extent()), resident[0] * processors
+        blocks, limit = prod(self.geometry.grid), resident[0] * processors
         if blocks > limit:
             yield (
                 f"blocks resident at once: {blocks} asked for, {limit} is the limit "

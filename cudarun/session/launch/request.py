@@ -17,31 +17,45 @@ if TYPE_CHECKING:  # only for annotations: a request of `devices` needs no argum
 
 
 @dataclass(frozen=True, slots=True)
-class Geometry:
-    """The launch geometry: ``grid``, or ``threads`` from which it is computed, rounding up.
+class GeometryRequest:
+    """The launch geometry as requested: integer expressions over the arguments, or nothing.
 
     Attributes:
         block: The threads of a block.
         grid: The blocks of the grid.
-        threads: The total number of threads.
+        threads: The total number of threads, in place of ``grid``.
         shared_bytes: The dynamic shared memory of a block.
         cooperative: Require all blocks to be resident, so that they can synchronize.
         cluster: The blocks of a cluster; ``None`` for the kernel's own.
     """
 
+    block: tuple[Expression, ...] | None = None
+    grid: tuple[Expression, ...] | None = None
+    threads: tuple[Expression, ...] | None = None
+    shared_bytes: Expression | None = None
+    cooperative: bool = False
+    cluster: tuple[Expression, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Geometry:
+    """The geometry of a launch of a kernel with its arguments.
+
+    Attributes:
+        grid: The blocks of the grid.
+        block: The threads of a block.
+        threads: The requested number of threads, from which the grid was computed, rounding up.
+        shared_bytes: The dynamic shared memory of a block.
+        cooperative: Require all blocks to be resident, so that they can synchronize.
+        cluster: The blocks of a cluster; ``None`` for the kernel's own.
+    """
+
+    grid: Extent
     block: Extent
-    grid: Extent | None = None
     threads: Extent | None = None
     shared_bytes: int = 0
     cooperative: bool = False
     cluster: Extent | None = None
-
-    def grid_extent(self) -> Extent:
-        """The blocks of the grid."""
-        if self.threads is None:
-            return self.grid or (1, 1, 1)
-        x, y, z = (-(-t // b) for t, b in zip(self.threads, self.block, strict=True))
-        return (x, y, z)
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +142,7 @@ class LaunchRequest:
 
     image: Image
     kernel: str | None
-    geometry: Geometry
+    geometry: GeometryRequest
     arguments: tuple[Argument, ...]
     checks: tuple[Expression, ...]
     prints: tuple[Expression, ...]

@@ -11,15 +11,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from math import prod
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cudarun.records import dataclass
 from cudarun.session.image.image import Image
-from cudarun.session.load.request import Extent
 
 if TYPE_CHECKING:
+    from cudarun.arguments.expressions import Expression
     from cudarun.arguments.grammar import Argument
 
 _SCRATCH = ("global_scratch", "profile_scratch")
@@ -48,22 +47,24 @@ class TritonKernel:
     scratch_bytes: tuple[int, ...]
 
     @property
-    def block(self) -> Extent:
-        """The threads of a block."""
-        return (_WARP * self.warps, 1, 1)
+    def options(self) -> dict[str, str | bool | None]:
+        """The options of ``launch`` that the kernel needs, without dashes."""
+        return {
+            "block": str(_WARP * self.warps),
+            "smem": str(self.shared_bytes),
+            "cooperative": self.cooperative,
+            "cluster": str(self.blocks) if self.blocks > 1 else None,
+        }
 
-    @property
-    def cluster(self) -> Extent | None:
-        """The blocks of a cluster."""
-        return (self.blocks, 1, 1) if self.blocks > 1 else None
-
-    def grid(self, programs: Extent) -> Extent:
+    def grid(self, programs: Sequence[Expression]) -> tuple[Expression, ...]:
         """Convert a grid in programs to blocks."""
-        x, y, z = programs
-        return (x * self.blocks, y, z)
+        from cudarun.arguments.dimensions import parse_count
+
+        x, *others = programs
+        return (x if self.blocks == 1 else parse_count(f"({x})*{self.blocks}"), *others)
 
     def with_scratch(
-        self, arguments: Sequence[Argument], parameters: int, grid: Extent
+        self, arguments: Sequence[Argument], parameters: int, grid: Sequence[Expression]
     ) -> tuple[Argument, ...]:
         """Return the kernel's own arguments, followed by those for scratch memory.
 
@@ -74,9 +75,10 @@ class TritonKernel:
         """
         from cudarun.arguments.grammar import parse_argument
 
+        blocks = [f"({each})" for each in grid]
         wanted = min(parameters - len(arguments), len(self.scratch_bytes))
         texts = [
-            f"{name}=u8[{size * prod(grid)}]:zeros" if size else f"{name}=null"
+            f"{name}=u8[{'*'.join((str(size), *blocks))}]:zeros" if size else f"{name}=null"
             for name, size in zip(_SCRATCH, self.scratch_bytes, strict=False)
         ]
         return (*arguments, *map(parse_argument, texts[: max(wanted, 0)]))

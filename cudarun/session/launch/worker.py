@@ -24,10 +24,11 @@ from cudarun.session.launch.buffers import Buffers, Values
 from cudarun.session.launch.detection import DetectorResults, detecting, detector_report
 from cudarun.session.launch.faults import explain_fault
 from cudarun.session.launch.figures import check_showable, figure
+from cudarun.session.launch.geometry import resolve_geometry
 from cudarun.session.launch.launcher import Launcher
 from cudarun.session.launch.outputs import check_saving, save, takes_parts
 from cudarun.session.launch.reference import ReferenceBuffers, compare, write_reference
-from cudarun.session.launch.request import LaunchRequest, Save
+from cudarun.session.launch.request import Geometry, LaunchRequest, Save
 from cudarun.session.load.library import Kernel, Library
 from cudarun.session.workers.deadline import stopped_when_overdue
 from cudarun.session.workers.session import Session
@@ -53,7 +54,7 @@ def run_on(
         CudarunError: The launch failed.
     """
     ran = _run(session, library, request, device)
-    binding, geometry = ran.binding, request.geometry
+    binding, geometry = ran.binding, ran.geometry
     about = describe(session.driver, device)
     errors: list[CudarunError] = []
     # Outputs are saved first: they must exist even if a check fails or cannot be evaluated.
@@ -65,8 +66,9 @@ def run_on(
         device=about,
         kernel=ran.kernel.name,
         demangled=ran.kernel.demangled,
-        grid=geometry.grid_extent(),
+        grid=geometry.grid,
         block=geometry.block,
+        threads=geometry.threads,
         shared_bytes=geometry.shared_bytes,
         cluster=geometry.cluster,
         cooperative=geometry.cooperative,
@@ -120,6 +122,7 @@ class _CompletedLaunch:
 
     kernel: Kernel
     binding: Binding
+    geometry: Geometry
     buffers: Buffers
     before: Values
     milliseconds: float
@@ -133,6 +136,7 @@ def _run(
     """Bind, allocate, initialize, launch and wait."""
     kernel = library.kernel(request.kernel)
     binding: Binding | None = None
+    geometry: Geometry | None = None
     buffers: Buffers | None = None
     seen = DetectorResults()
     try:
@@ -143,24 +147,29 @@ def _run(
             directory=request.directory,
         )
         _check_names(request, binding)
+        geometry = resolve_geometry(
+            request.geometry, binding, lambda: library.kernel_facts(kernel.name)
+        )
         with detecting(session.driver, request.detection) as seen:
             buffers = Buffers(session, binding.buffers, bare=request.profile)
             symbols = {name: library.symbol(name) for name in binding.symbols}
             before = buffers.fill(request.seed, _old_names(request))
             packed = binding.pack(buffers.addresses, symbols)
-            launcher = Launcher(session.driver, device, kernel, request, packed)
+            launcher = Launcher(session.driver, device, kernel, request, geometry, packed)
             if request.timing is None:
                 with stopped_when_overdue(session.driver):
                     milliseconds = _run_once(session, launcher)
-                return _CompletedLaunch(kernel, binding, buffers, before, milliseconds, seen=seen)
+                return _CompletedLaunch(
+                    kernel, binding, geometry, buffers, before, milliseconds, seen=seen
+                )
         with stopped_when_overdue(session.driver):
             timing = _measure(session, device, launcher, request, buffers, binding.integers)
-        return _CompletedLaunch(kernel, binding, buffers, before, timing.median, timing)
+        return _CompletedLaunch(kernel, binding, geometry, buffers, before, timing.median, timing)
     except CudarunError as error:
         if binding is not None:
             error.warnings = notes(binding.warnings)
-        if binding is not None and buffers is not None:
-            explain_fault(error, request, binding.buffers, buffers.addresses)
+        if binding is not None and geometry is not None and buffers is not None:
+            explain_fault(error, request.image, geometry, binding.buffers, buffers.addresses)
             until_then = detector_report(
                 request.detection, seen, binding.buffers, buffers.addresses
             )

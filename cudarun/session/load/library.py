@@ -94,6 +94,14 @@ class Library:
         handle = self.handle_of(name)
         return Kernel(name, handle, self._parameters(name, handle))
 
+    def kernel_facts(self, name: str) -> KernelFacts | None:
+        """Return the facts of a kernel by its mangled name, if the image has them."""
+        try:
+            facts = self.image.facts or self._read()
+        except ImageRefused:  # the driver could load it
+            return None
+        return next((kernel for kernel in facts.kernels if kernel.name == name), None)
+
     def handle_of(self, name: str) -> cuda.CUkernel:
         """Return the ``CUkernel`` of a mangled name."""
         return self._ask(self.driver.cuLibraryGetKernel, self.handle, name.encode())

@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pytest
 
+from cudarun.arguments.dimensions import parse_extent
 from cudarun.arguments.grammar import parse_arguments
 from cudarun.arguments.tolerance import Tolerance
 from cudarun.errors import CudarunError, NoDevice
@@ -22,7 +23,7 @@ from cudarun.report.types import DeviceOutcome, LaunchReport
 from cudarun.session.driver.selection import parse_devices
 from cudarun.session.driver.target import Target
 from cudarun.session.image.image import Image
-from cudarun.session.launch.request import Geometry, LaunchRequest
+from cudarun.session.launch.request import GeometryRequest, LaunchRequest
 from cudarun.session.launch.sanitizer import PROGRAM, find_program, sanitize
 from tests.support.processes import PATIENCE, marked, wait_until
 
@@ -72,7 +73,7 @@ def launched(
     request = LaunchRequest(
         image=Image("faults.ptx", IMAGE.read_bytes()),
         kernel=kernel,
-        geometry=Geometry((64, 1, 1)),
+        geometry=GeometryRequest(block=parse_extent("64")),
         arguments=parse_arguments(["out=i32[n]:zeros", "n=i32:64"]),
         checks=(),
         prints=(),

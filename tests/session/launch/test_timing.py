@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from cudarun.arguments.dimensions import parse_extent
 from cudarun.arguments.expressions import parse_expression
 from cudarun.arguments.grammar import parse_arguments
 from cudarun.arguments.tolerance import Tolerance
@@ -26,7 +27,7 @@ from cudarun.session.driver.transfers import Transfers
 from cudarun.session.image.image import Image
 from cudarun.session.launch import buffers
 from cudarun.session.launch.initialization import BufferInitializer
-from cudarun.session.launch.request import Geometry, LaunchRequest, Timing
+from cudarun.session.launch.request import GeometryRequest, LaunchRequest, Timing
 from cudarun.session.launch.timing import summary
 from cudarun.session.launch.worker import run_on
 from cudarun.session.load.library import load_image
@@ -76,7 +77,7 @@ def launched(
     request = LaunchRequest(
         image=Image("saxpy.ptx", data, read_image(data, "saxpy.ptx")),
         kernel=None,
-        geometry=Geometry((32, 1, 1), threads=(100, 1, 1)),
+        geometry=GeometryRequest(block=parse_extent("32"), threads=parse_extent("n")),
         arguments=parse_arguments(["a=f32:2", "x=f32[n]:iota", "y=f32[n]:ones", "n=i32:100"]),
         checks=tuple(map(parse_expression, checks)),
         prints=(),

@@ -11,7 +11,7 @@ from cudarun.report.spec_types import CaseReport
 from cudarun.session.driver.selection import parse_devices
 from cudarun.session.driver.target import ContextOptions, Target
 from cudarun.session.image.image import Image
-from cudarun.session.launch.request import Geometry, LaunchRequest
+from cudarun.session.launch.request import GeometryRequest, LaunchRequest
 from cudarun.session.spec.case import Case, Expected
 from cudarun.session.spec.parent import DeviceRun
 from cudarun.session.workers.parent import Outcome, WorkerSpec
@@ -50,7 +50,7 @@ def cases(text: str) -> list[Case]:
     request = LaunchRequest(
         image=Image("x.ptx", b""),
         kernel=None,
-        geometry=Geometry((1, 1, 1), (1, 1, 1)),
+        geometry=GeometryRequest(),
         arguments=(),
         checks=(),
         prints=(),

@@ -173,6 +173,8 @@ def test_it_ends_with_its_parent(number: int, status: int) -> None:
                 "cudarun",
                 "launch",
                 "samples/endless.ptx",
+                "--threads",
+                "1",
                 "flag=i32[1]:zeros",
             ),
             *("-d", "cpu", "-v"),

@@ -436,7 +436,10 @@ def test_threads_of_a_hung_kernel_that_have_parted(run: Run, hangs: str) -> None
 
 
 def endless_until(limit: int) -> str:
-    return f"error: no result within {limit} s; the worker was killed\n{ENDLESS}"
+    return (
+        f"error: no result within {limit} s; the worker was killed\n{ENDLESS}"
+        "hint: a kernel that never ends, or a limit (--timeout) that is too short\n"
+    )
 
 
 ENDLESS = """\
@@ -445,7 +448,6 @@ ENDLESS = """\
   |   1 thread runs: block (0, 0, 0), thread (0, 0, 0)
   |     at PTX line 30: ld.volatile.global.u32 \t%r1, [%rd1];
   |     from endless.cu:7
-hint: a kernel that never ends, or a limit (--timeout) that is too short
 """
 
 
@@ -456,16 +458,18 @@ def hangs(tmp_path: Path) -> str:
     return "hangs.ptx"
 
 
-def endless() -> subprocess.Popen[str]:
-    """A launch that never ends, started and known to have its worker at work."""
+def endless(device: str = "cpu") -> subprocess.Popen[str]:
+    """A launch that never ends, started and known to have its workers at work."""
     process = subprocess.Popen(
-        [sys.executable, "-m", "cudarun", "launch", "samples/endless.ptx", "-d", "cpu",
+        [sys.executable, "-m", "cudarun", "launch", "samples/endless.ptx", "-d", device,
          "--threads", "1", "--trace", "x=i32[1]:zeros"],
         cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
     )  # fmt: skip
     assert process.stderr is not None
+    launched = 0
     for line in process.stderr:
-        if line.startswith("cuMemcpyHtoD"):  # the last call that returns
+        launched += line.startswith("cuMemcpyHtoD")  # the last call that returns
+        if launched == (2 if device == "cpu:all" else 1):
             return process
     raise AssertionError("it never launched")
 
@@ -474,9 +478,20 @@ def test_ctrl_c_is_130_and_leaves_no_process() -> None:
     with endless() as process:
         [worker] = children(process.pid)
         process.send_signal(signal.SIGINT)
-        process.communicate(timeout=PATIENCE)
+        _, err = process.communicate(timeout=PATIENCE)
     assert process.returncode == 130
+    assert err.endswith("error: interrupted\n" + ENDLESS)
     wait_for_end(worker)
+
+
+def test_ctrl_c_on_two_devices(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CUDARUN_CPU_DEVICES", "2")
+    with endless("cpu:all") as process:
+        process.send_signal(signal.SIGINT)
+        _, err = process.communicate(timeout=PATIENCE)
+    assert process.returncode == 130
+    assert "  in file samples/endless.ptx, kernel endless, device cpu, cpu:1\n" in err
+    assert err.count("  | kernel endless: 0 of 1 blocks have ended\n") == 2
 
 
 def test_a_killed_worker_is_7() -> None:

@@ -21,6 +21,7 @@ OF_GPUS = ("timing", "cubin", "triton", "bench")
 NOT_INSTALLED = 3
 
 STRUCT = (
+    *("--threads", "1"),
     "first=bool:true",
     "it={scale=f32:0.5, corner=float4:1,2,3,4, step=i16:-7, exact=f64:0.1, counts=i32[5], "
     "range={low=i8:-3, high=f32:2.5}, table=u16*5:10,20,30,40,65535}",

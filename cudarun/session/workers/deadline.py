@@ -1,8 +1,9 @@
 """Time limits: of reading in the parent, and of a kernel that can report where it stands.
 
-At the limit the parent sends `OVERDUE` to a worker that has a handler for it, and kills others at
-once: those of GPUs, where no kernel can be asked. While a kernel runs on the emulated device the
-signal is an exception in the midst of it, and the answer reports the thread states.
+At the limit and at Ctrl-C the parent sends `OVERDUE` to a worker that has a handler for it, and
+kills others at once: those of GPUs, where no kernel can be asked. While a kernel runs on the
+emulated device the signal is an exception in the midst of it, and the answer reports the thread
+states.
 """
 
 from __future__ import annotations

@@ -20,7 +20,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, BinaryIO, Generic, TypeAlias, TypeVar
 
-from cudarun.errors import CudarunError, OutOfTime, WorkerDied
+from cudarun.errors import CudarunError, Interrupted, OutOfTime, WorkerDied
 from cudarun.records import dataclass
 from cudarun.session.workers.deadline import OVERDUE
 from cudarun.session.workers.page import Page
@@ -165,10 +165,10 @@ class WorkerProcess(Generic[S]):
     @property
     def seconds_left(self) -> float | None:
         """Return the seconds until the time limit; ``None`` without one."""
-        if self._limit is None:
-            return None
         if self._grace_end is not None:
             end = self._grace_end
+        elif self._limit is None:
+            return None
         elif (start := self.page.phase_start) is not None:
             end = start + self._limit
         else:
@@ -200,15 +200,26 @@ class WorkerProcess(Generic[S]):
         Returns:
             Whether it is settled now. Its end is not awaited, which takes a driver a while.
         """
-        may_answer = (
+        if self.ask():
+            return False
+        self.kill()
+        return True
+
+    def ask(self) -> bool:
+        """Ask the process for its kernel's thread states; return whether it can answer."""
+        can_answer = (
             self._grace_end is None and self._status is None and _has_handler(self.pid, OVERDUE)
         )
         self._grace_end = time.monotonic() + GRACE
-        if not may_answer:
-            self.kill()
-            return True
-        os.kill(self.pid, OVERDUE)
-        return False
+        if can_answer:
+            os.kill(self.pid, OVERDUE)
+        return can_answer
+
+    def thread_states(self) -> OutOfTime | None:
+        """Return the answer to `ask`, once the process is settled; ``None`` if there is none."""
+        answer = self._answer()
+        error = None if answer is None else answer[1]
+        return error if isinstance(error, OutOfTime) else None
 
     def kill(self) -> None:
         """End the process, however busy it is; it stays a zombie until it is reaped."""
@@ -321,6 +332,35 @@ def settle(workers: Sequence[AnyWorker], *, patience: float | None = None) -> li
                 settled.append(worker)
         if settled or (end is not None and time.monotonic() >= end):
             return settled
+
+
+def interruption(workers: Sequence[AnyWorker]) -> Interrupted | None:
+    """Return the error at Ctrl-C, with the thread states of the kernels that can report them.
+
+    Args:
+        workers: All of them at work.
+
+    Returns:
+        ``None`` without any thread states.
+
+    Raises:
+        KeyboardInterrupt: Ctrl-C again.
+    """
+    asked = [worker for worker in workers if worker.ask()]
+    waiting = [*asked]
+    while waiting:
+        for worker in settle(waiting):
+            waiting.remove(worker)
+    reports = [report for worker in asked if (report := worker.thread_states()) is not None]
+    if not reports:
+        return None
+    log = "\n".join(filter(None, (report.log for report in reports)))
+    error = Interrupted("interrupted", log=log)
+    error.context |= reports[0].context
+    if len(reports) > 1:
+        devices = (report.context.get("device") for report in reports)
+        error.context["device"] = ", ".join(filter(None, devices))
+    return error
 
 
 def _has_handler(pid: int, number: signal.Signals) -> bool:

@@ -3,11 +3,18 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Generator, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from cudarun.session.workers.parent import AnyWorker, Outcome, WorkerProcess, WorkerSpec, settle
+from cudarun.session.workers.parent import (
+    AnyWorker,
+    Outcome,
+    WorkerProcess,
+    WorkerSpec,
+    interruption,
+    settle,
+)
 from cudarun.session.workers.progress import displayed
 
 if TYPE_CHECKING:
@@ -129,14 +136,17 @@ class WorkerPool:
 
         Raises:
             KeyboardInterrupt: Ctrl-C. The pool ends the workers.
+            Interrupted: Ctrl-C, with the thread states of running kernels.
         """
         outcomes: dict[AnyWorker, Outcome[Any]] = {}
         shown = [(worker.spec.label, worker.page) for worker in workers]
-        with displayed(display, shown) as update:
-            while waiting := [worker for worker in workers if worker not in outcomes]:
+        waiting = [*workers]
+        with displayed(display, shown) as update, _thread_states_reported(waiting):
+            while waiting:
                 for worker in settle(
                     waiting, patience=None if update is None else DISPLAY_INTERVAL
                 ):
+                    waiting.remove(worker)
                     outcomes[worker] = worker.outcome()
                     if discard:
                         self.discard(worker)
@@ -150,17 +160,34 @@ class WorkerPool:
         Args:
             sequences: Each is resumed as soon as the worker that it yielded is settled.
             meanwhile: Called several times a second.
+
+        Raises:
+            KeyboardInterrupt: Ctrl-C. The pool ends the workers.
+            Interrupted: Ctrl-C, with the thread states of running kernels.
         """
         waiting: dict[AnyWorker, Steps[None]] = {}
         for steps in sequences:
             with suppress(StopIteration):
                 waiting[next(steps)] = steps
-        while waiting:
-            for worker in settle([*waiting], patience=DISPLAY_INTERVAL):
-                steps = waiting.pop(worker)
-                with suppress(StopIteration):
-                    waiting[steps.send(worker.outcome())] = steps
-            meanwhile()
+        with _thread_states_reported(waiting):
+            while waiting:
+                for worker in settle([*waiting], patience=DISPLAY_INTERVAL):
+                    steps = waiting.pop(worker)
+                    with suppress(StopIteration):
+                        waiting[steps.send(worker.outcome())] = steps
+                meanwhile()
+
+
+@contextmanager
+def _thread_states_reported(waiting: Iterable[AnyWorker]) -> Iterator[None]:
+    """At Ctrl-C report the thread states of the kernels of the workers that are at work then."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        error = interruption([*waiting])
+        if error is None:
+            raise
+        raise error from None
 
 
 def call_in_worker(

@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from cudarun.session.workers.devices import DeviceWorkers
     from cudarun.session.workers.pool import WorkerPool
 
+CASE_TIMEOUT = 60.0
+"""The time limit of a case of a spec in seconds, without ``--timeout``."""
 SANITIZERS = ("memcheck", "racecheck", "initcheck", "synccheck")
 
 
@@ -77,7 +79,7 @@ SANITIZERS = ("memcheck", "racecheck", "initcheck", "synccheck")
     metavar="FILE",
     help="Append this launch to a spec file, and make it.",
 )
-@device_options(default="0")
+@device_options(default="0", time_limit=f"{CASE_TIMEOUT:g} in each case of --spec, else none")
 @context_options
 @output_options
 def command(quiet: bool, **values: Any) -> int:
@@ -142,7 +144,8 @@ def _refuse_without_spec(values: Values) -> None:
 def _spec(values: Values, renderer: Renderer, *, quiet: bool) -> int:
     """Run a spec: report each completed case, or one document."""
     _refuse_with_spec()
-    return _run_spec(values, target(values, capture=True), renderer, quiet=quiet)
+    where = target(values, capture=True, default_timeout=CASE_TIMEOUT)
+    return _run_spec(values, where, renderer, quiet=quiet)
 
 
 def _run_spec(values: Values, where: Target, renderer: Renderer, *, quiet: bool) -> int:

@@ -43,14 +43,6 @@ size = whole(0, _UINT_MAX)
 """The type of a size in bytes of a launch."""
 
 
-def positive(text: str | float) -> float:
-    """Parse a positive number."""
-    number = _number(text)
-    if not number > 0:
-        raise click.BadParameter(f"'{text}' is not above 0")
-    return number
-
-
 def not_negative(text: str | float) -> float:
     """Parse a nonnegative number."""
     number = _number(text)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from cudarun.commands.declaration import CaseForm, EarlyEffect, F, OptionScope, Values, option
-from cudarun.commands.numbers import positive, whole
+from cudarun.commands.numbers import not_negative, whole
 from cudarun.report.progress import status_line
 from cudarun.session.driver.contexts import CACHE_CONFIGS, FLAGS, LIMITS
 from cudarun.session.driver.selection import parse_devices
@@ -42,8 +42,13 @@ def _flags(text: str) -> tuple[str, ...]:
 # --- stacks of options ---------------------------------------------------------------------------
 
 
-def device_options(default: str) -> Callable[[F], F]:
-    """Add ``-d``, ``--together``, ``--timeout`` and ``--trace``; see `target`."""
+def device_options(default: str, time_limit: str = "none") -> Callable[[F], F]:
+    """Add ``-d``, ``--together``, ``--timeout`` and ``--trace``; see `target`.
+
+    Args:
+        default: The devices.
+        time_limit: The default of ``--timeout``, for the help.
+    """
     return stack(
         option(
             "-d",
@@ -72,10 +77,10 @@ def device_options(default: str) -> Callable[[F], F]:
             "--timeout",
             scope=OptionScope.DEFAULT,
             form=CaseForm.VALUE,
-            type=positive,
+            type=not_negative,
             metavar="SECONDS",
-            help="Allow this long for reading, for loading and for the device's work, each by "
-            "itself; exit code 6 when one takes longer.",
+            help="Limit the time of reading, of loading and of the device's work, each by itself; "
+            f"exit code 6 when exceeded. 0 is no limit.  [default: {time_limit}]",
         ),
         option(
             "--trace",
@@ -170,16 +175,22 @@ def output_options(function: F) -> F:
     )(function)
 
 
-def target(values: Values, *, capture: bool) -> Target:
+def target(values: Values, *, capture: bool, default_timeout: float | None = None) -> Target:
     """Build the target from the values of `device_options` and `context_options`.
 
     A command that creates its own contexts has only the former.
+
+    Args:
+        values: The values.
+        capture: Capture the stdout of workers.
+        default_timeout: The time limit without ``--timeout``.
     """
+    timeout = values.pop("timeout")
     return Target(
         devices=values.pop("devices"),
         context=context_values(values) if "context_kind" in values else ContextOptions(),
         together=values.pop("together"),
-        timeout=values.pop("timeout"),
+        timeout=default_timeout if timeout is None else timeout or None,
         trace=values.pop("trace"),
         verbose=values.pop("verbose"),
         capture=capture,

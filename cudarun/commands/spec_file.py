@@ -174,12 +174,13 @@ class _CaseReader:
         options = context_values(values)
         wanted = _texts(own.get("requires", []))
         expected = own.get("expect_error")
+        timeout = values["timeout"]
         return Case(
             name=own.get("name") or f"{Path(values['image']).stem}-{index + 1}",
             line=self.line_of(index, None),
             request=None if image is None else self.request(values, image, wanted),
             context=self.where.context if options == ContextOptions() else options,
-            timeout=values["timeout"],
+            timeout=self.where.timeout if timeout is None else timeout or None,
             requires=tuple(map(parse_requirement, wanted)),
             expected=None if expected is None else parse_expected(str(expected)),
             skip=reason,

@@ -6,12 +6,18 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from cudarun.commands import launch
+from cudarun.commands.spec_file import read_spec
+from cudarun.session.driver.target import Target
+from tests.support import command_tree
 from tests.support.processes import PATIENCE
 
 ROOT = Path(__file__).resolve().parents[2]
+GROUP = next(command_tree.contexts())
 
 
 @pytest.mark.parametrize(
@@ -45,3 +51,47 @@ def test_reading_from_a_pipe_that_stays_open_ends(line: str, tmp_path: Path) -> 
     assert done.returncode == 6, done.stderr
     assert done.stderr.startswith("error: reading the request timed out after 0.2 s")
     assert [*tmp_path.iterdir()] == []
+
+
+@pytest.mark.parametrize(
+    ("words", "limits"),
+    [
+        ((), {"default": 60, "own": 3, "none": None}),
+        (("--timeout", "5"), {"default": 5, "own": 3, "none": None}),
+        (("--timeout", "0"), {"default": None, "own": 3, "none": None}),
+    ],
+)
+def test_the_cases_of_a_spec_have_a_limit(
+    words: tuple[str, ...],
+    limits: dict[str, float | None],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    image = f'image = "{ROOT}/samples/endless.ptx"'
+    text = f"""
+        [[launch]]
+        name = "default"
+        {image}
+        [[launch]]
+        name = "own"
+        {image}
+        timeout = 3
+        [[launch]]
+        name = "none"
+        {image}
+        timeout = 0
+    """
+    (tmp_path / "cases.toml").write_text(text)
+    found: dict[str, float | None] = {}
+
+    def read(values: Any, where: Target, *_: object, quiet: bool) -> int:
+        cases = read_spec(values["spec"], (), where)
+        found.update({case.name: case.timeout for case in cases})
+        return 0
+
+    monkeypatch.setattr(launch, "_run_spec", read)
+    spec = os.fspath(tmp_path / "cases.toml")
+    arguments = ["--spec", spec, "-d", "cpu", *words]
+    with launch.command.make_context("launch", arguments, parent=GROUP) as context:
+        launch.command.invoke(context)
+    assert found == limits

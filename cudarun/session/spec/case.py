@@ -119,7 +119,7 @@ class Case:
         request: The launch; ``None`` without an image, and then ``skip`` or ``refused`` is
             set.
         context: The context to launch in.
-        timeout: The time limit in seconds.
+        timeout: The time limit in seconds; ``None``: unlimited.
         requires: The requirements on a device.
         expected: The expected error; ``None`` if the case is expected to pass.
         skip: The reason to skip the case.

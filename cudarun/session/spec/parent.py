@@ -133,7 +133,7 @@ class DeviceRun:
     Args:
         pool: The pool of the workers; the first one initializes immediately.
         devices: The device.
-        target: The context and time limit of cases without their own.
+        target: The context of cases without their own.
 
     Attributes:
         pool: As given.
@@ -200,7 +200,7 @@ class DeviceRun:
         if case.request is None:
             return _judged(case, self.label, None, case.refused, 0.0, "")
         place = self._place(self._devices, case.context)
-        timeout = case.timeout or self._target.timeout
+        timeout = case.timeout
         if spare:  # in addition to the one that is busy or about to be
             self.pool.reserve(place, 1 if place in self._at_work else 2)
         ready = yield from self._prepare(place, where, timeout)

@@ -25,6 +25,8 @@ class OptionScope(Enum):
     """One launch: a key in a case of a spec; refused with ``--spec``."""
     DEFAULT = auto()
     """One launch: a key in a case of a spec; with ``--spec`` the default of all cases."""
+    OVERRIDE = auto()
+    """One launch: a key in a case of a spec; with ``--spec`` it overrides the key of all cases."""
     RUN = auto()
     """The whole run: allowed with ``--spec``, and no key, because cases cannot differ in it."""
     SINGLE = auto()
@@ -114,7 +116,7 @@ class Option(click.Option):
     @property
     def goes_with_spec(self) -> bool:
         """True if it is allowed with ``--spec``."""
-        return self.scope in (OptionScope.RUN, OptionScope.DEFAULT)
+        return self.scope in (OptionScope.RUN, OptionScope.DEFAULT, OptionScope.OVERRIDE)
 
 
 def option(*names: str, **attributes: Any) -> Callable[[F], F]:

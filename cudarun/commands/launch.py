@@ -128,7 +128,7 @@ def _request(values: Values, where: Target) -> LaunchRequest:
     if values["write_spec"] is not None:
         from cudarun.commands.spec_writer import append_case
 
-        name = append_case(values["write_spec"], click.get_current_context())
+        name = append_case(values["write_spec"], click.get_current_context(), request)
         click.echo(f"appended case '{name}' to {values['write_spec']}", err=True)
     return request
 
@@ -155,7 +155,9 @@ def _run_spec(values: Values, where: Target, renderer: Renderer, *, quiet: bool)
         from cudarun.commands.spec_file import read_spec
 
         names = [name for name in (values["image"], *values["arguments"]) if name is not None]
-        cases = read_spec(values["spec"], names, where)
+        source = click.get_current_context().get_parameter_source("devices")
+        override = source is not ParameterSource.DEFAULT
+        cases = read_spec(values["spec"], names, where, override=override)
         renderer.prepare()
         report = run_spec(
             values["spec"],

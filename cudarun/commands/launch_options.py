@@ -6,6 +6,8 @@ in between.
 
 from __future__ import annotations
 
+from typing import Literal, TypeAlias
+
 import click
 
 from cudarun.commands.declaration import CaseForm, F, OptionScope, option
@@ -16,6 +18,8 @@ from cudarun.session.driver.selection import ALL, Selector, parse_devices
 
 WARMUP = 10
 """Warm-up runs before the timed ones."""
+Seed: TypeAlias = int | Literal["random"]
+"""The value of ``--seed``."""
 DETECTORS = ("race", "uninit")
 """The detectors of ``--detect``."""
 SHOW_KINDS = ("hist", "image", "plot")
@@ -35,6 +39,10 @@ def _detectors(text: str) -> tuple[str, ...]:
         if word not in DETECTORS:
             raise click.BadParameter(f"'{word}' is none of {', '.join(DETECTORS)}")
     return words
+
+
+def _seed(text: str | int) -> Seed:
+    return "random" if text == "random" else whole()(text)
 
 
 def launch_options(function: F) -> F:
@@ -216,9 +224,11 @@ _RESULTS = (
         "--seed",
         scope=OptionScope.CASE,
         form=CaseForm.VALUE,
-        type=whole(),
+        type=_seed,
         metavar="N",
-        help="Seed of random initialisers.  [default: random, printed]",
+        default="0",
+        show_default=True,
+        help="Seed of random initializers: a number, or random to draw one and print it.",
     ),
 )
 

@@ -70,7 +70,7 @@ def launch_request(
         prints=tuple(map(parse_expression, values["prints"])),
         saves=_saves(values["saves"], where, directory, force=force),
         tolerance=Tolerance(values["rtol"], values["atol"], values["equal_nan"]),
-        seed=int.from_bytes(os.urandom(4), "little") if seed is None else seed,
+        seed=int.from_bytes(os.urandom(4), "little") if seed == "random" else seed,
         passing=values["passing"],
         force=force,
         shows=tuple(map(_show, values["shows"])),

@@ -36,6 +36,6 @@ def _renderer(context: click.Context) -> Renderer:
         context.color,
         quiet=options["quiet"],
         verbose=options["verbose"],
-        seed=options.get("seed") is None,  # the user knows an explicit seed
+        seed=options.get("seed") == "random",  # the user knows any other
         times=options.get("times", False),
     )

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 import click
+from click.core import ParameterSource
 
 from cudarun.commands.compile_options import compilation, compile_options
 from cudarun.commands.declaration import JOINED, Option, Values
@@ -59,13 +60,16 @@ OPTIONS = {
 """The options of a case, by name."""
 
 
-def read_spec(path: str, names: Sequence[str], where: Target) -> list[Case]:
+def read_spec(
+    path: str, names: Sequence[str], where: Target, *, override: bool = False
+) -> list[Case]:
     """Read the cases of a spec: those named, or all.
 
     Args:
         path: The file; its folder is the base of relative paths in it.
         names: The names of the cases.
-        where: The devices to run on, and the context of cases without their own.
+        where: The devices, the context and the time limit of cases without their own.
+        override: Run cases with devices of their own on those of ``where``, too.
 
     Raises:
         RequestError: The file cannot be read, a case in it is invalid, or no case has one of the
@@ -80,7 +84,7 @@ def read_spec(path: str, names: Sequence[str], where: Target) -> list[Case]:
         raise RequestError(f"{path} is not a text in UTF-8", option="--spec") from error
     with reading(where):
         tables = _tables(path, text)
-    found = _CaseReader(path, text, where)
+    found = _CaseReader(path, text, where, override=override)
     cases = []
     for index, table in enumerate(tables):
         with reading(where):  # of which each case has the limit
@@ -119,10 +123,11 @@ def _chosen(path: str, cases: list[Case], names: Sequence[str]) -> list[Case]:
 class _CaseReader:
     """A converter of TOML tables to cases."""
 
-    def __init__(self, path: str, text: str, where: Target) -> None:
+    def __init__(self, path: str, text: str, where: Target, *, override: bool) -> None:
         self.path = path
         self.text = text
         self.where = where
+        self.override = override
         self.directory = Path(path).parent
         self._images: dict[tuple[str, CompileOptions], Image] = {}
         self.headers = list(_lines_like(text, rf"\[\[\s*{_TABLE}\s*\]\]", 0, None))
@@ -164,6 +169,9 @@ class _CaseReader:
             refused = RequestError(message[:1].lower() + message[1:].rstrip("."))
             parameter = error.param if isinstance(error, click.BadParameter) else None
             raise refused.naming(*(parameter.opts[-1:] if parameter else ())) from error
+        is_given = context.get_parameter_source("devices") is ParameterSource.COMMANDLINE
+        if self.override or not is_given:
+            context.params["devices"] = self.where.devices
         return context.params
 
     def build(self, index: int, own: _Entries, values: Values) -> Case:
@@ -179,6 +187,7 @@ class _CaseReader:
             name=own.get("name") or f"{Path(values['image']).stem}-{index + 1}",
             line=self.line_of(index, None),
             request=None if image is None else self.request(values, image, wanted),
+            devices=values["devices"],
             context=self.where.context if options == ContextOptions() else options,
             timeout=self.where.timeout if timeout is None else timeout or None,
             requires=tuple(map(parse_requirement, wanted)),
@@ -189,9 +198,10 @@ class _CaseReader:
 
     def request(self, values: Values, image: Image, requires: Sequence[str]) -> LaunchRequest:
         """Build the launch of a case; its detectors must be available on the devices."""
-        request = launch_request(values, self.where, image, self.directory)
+        where = replace(self.where, devices=values["devices"])
+        request = launch_request(values, where, image, self.directory)
         if "cpu" not in requires:
-            check_detection(request.detection, self.where.devices)
+            check_detection(request.detection, where.devices)
         return request
 
     def image(self, values: Values, skip: str | None) -> tuple[Image | None, CudarunError | None]:

@@ -14,17 +14,19 @@ from click.core import ParameterSource
 from cudarun.commands.declaration import CaseForm
 from cudarun.commands.spec_file import OPTIONS
 from cudarun.errors import RequestError
+from cudarun.session.launch.request import LaunchRequest
 from cudarun.writing import whole_file
 
 _GIVEN = {ParameterSource.COMMANDLINE, ParameterSource.ENVIRONMENT}
 
 
-def append_case(path: str, context: click.Context) -> str:
+def append_case(path: str, context: click.Context, request: LaunchRequest) -> str:
     """Append the launch of a command line to a spec; return the name of the new case.
 
     Args:
         path: The spec, which is created if necessary.
         context: The context of the command ``launch``, with all its parameters.
+        request: The launch, which has the drawn seed.
 
     Raises:
         RequestError: The file cannot be read or written, or is not a spec.
@@ -39,6 +41,8 @@ def append_case(path: str, context: click.Context) -> str:
     for key, option in OPTIONS.items():
         if option.name is not None and context.get_parameter_source(option.name) in _GIVEN:
             entries.append((key, _as_toml(option.form, context.params[option.name], folder)))
+    if request.is_random:
+        entries = [entry for entry in entries if entry[0] != "seed"] + [("seed", request.seed)]
     if arguments:
         entries.append(("args", [_moved(each, folder) for each in arguments]))
     text = "".join(f"{key} = {_literal(value)}\n" for key, value in entries)
@@ -96,7 +100,7 @@ def _as_toml(form: CaseForm | None, value: Any, folder: Path) -> Any:
         case CaseForm.NAMED_SIZES:
             return [f"{name}={size}" for name, size in value]
         case CaseForm.WORDS:
-            return ",".join(value)
+            return ",".join(map(str, value))
         case CaseForm.EXPRESSIONS:
             return [_with_paths_moved(text, folder) for text in value]
         case CaseForm.EXTENT:

@@ -8,6 +8,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -182,7 +183,9 @@ def test_a_seed_makes_random_arguments_repeatable(run: Run) -> None:
     first, second = (run(*SAXPY, *args, "-q", "--seed", "7").out for _ in range(2))
     assert first == second
     assert run(*SAXPY, *args, "--seed", "7").out.endswith(first)
-    chosen, shown = run(*SAXPY, *args).out.splitlines()[::2]
+    zero = run(*SAXPY, *args, "-q", "--seed", "0").out
+    assert run(*SAXPY, *args, "-q").out == zero != first
+    chosen, shown = run(*SAXPY, *args, "--seed", "random").out.splitlines()[::2]
     seed = chosen.split()[1]
     assert chosen == f"seed {seed}  (--seed {seed} repeats it)"
     assert run(*SAXPY, *args, "-q", "--seed", seed).out.splitlines() == [shown]
@@ -474,22 +477,30 @@ def endless(device: str = "cpu") -> subprocess.Popen[str]:
     raise AssertionError("it never launched")
 
 
+def interrupted(device: str) -> str:
+    """What is on stderr after Ctrl-C, which is pressed later where no kernel ran yet."""
+    kernels = 2 if device == "cpu:all" else 1
+    for seconds in (0, 1, 4, 16):
+        with endless(device) as process:
+            workers = children(process.pid)
+            time.sleep(seconds)
+            process.send_signal(signal.SIGINT)
+            _, err = process.communicate(timeout=PATIENCE)
+        assert process.returncode == 130
+        for worker in workers:
+            wait_for_end(worker)
+        if err.count("thread runs") == kernels:
+            break
+    return err
+
+
 def test_ctrl_c_is_130_and_leaves_no_process() -> None:
-    with endless() as process:
-        [worker] = children(process.pid)
-        process.send_signal(signal.SIGINT)
-        _, err = process.communicate(timeout=PATIENCE)
-    assert process.returncode == 130
-    assert err.endswith("error: interrupted\n" + ENDLESS)
-    wait_for_end(worker)
+    assert interrupted("cpu").endswith("error: interrupted\n" + ENDLESS)
 
 
 def test_ctrl_c_on_two_devices(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CUDARUN_CPU_DEVICES", "2")
-    with endless("cpu:all") as process:
-        process.send_signal(signal.SIGINT)
-        _, err = process.communicate(timeout=PATIENCE)
-    assert process.returncode == 130
+    err = interrupted("cpu:all")
     assert "  in file samples/endless.ptx, kernel endless, device cpu, cpu:1\n" in err
     assert err.count("  | kernel endless: 0 of 1 blocks have ended\n") == 2
 

@@ -115,11 +115,15 @@ def test_a_device_that_is_its_own_reference(run: Run) -> None:
     assert "note" not in run(*SAXPY, "--reference", "cpu:1", env=two).out
 
 
-def test_a_seed_is_told_to_those_who_did_not_choose_it(run: Run) -> None:
+def test_a_drawn_seed_is_printed(run: Run) -> None:
     random = (*FIVE, "y=f32[n]:rand", "n=i32:5")
-    assert run(*random).out.startswith("seed ")
+    assert run(*random, "--seed", "random").out.startswith("seed ")
+    assert "seed" not in run(*random).out
     assert "seed" not in run(*random, "--seed", "3").out
     assert run(*random, "--seed", "3", "--json").document["seed"] == 3
+    assert run(*random, "--json").document["seed"] == 0
+    seeds = {run(*random, "--seed", "random", "--json").document["seed"] for _ in range(3)}
+    assert len(seeds) > 1
 
 
 def test_verbose_shows_the_parameters(run: Run) -> None:

@@ -113,6 +113,48 @@ def test_every_kind_of_case_on_every_device(run: Run, tmp_path: Path) -> None:
         assert fact in ran.out
 
 
+def test_a_case_can_name_its_devices(run: Run, tmp_path: Path) -> None:
+    spec(
+        tmp_path,
+        case("first", SAXPY, 'device = "cpu:1"'),
+        case("both", SAXPY, 'device = ["cpu", "cpu:1"]'),
+        case("all", SAXPY, 'device = "cpu:all"\nsave = "y={device}.npy"'),
+    )
+    ran = run("launch", "--spec", "cases.toml", env=TWO)
+    assert (ran.code, ran.err) == (0, "")
+    assert {*verdicts(ran)} == {
+        "first on cpu:1", "both on cpu", "both on cpu:1", "all on cpu", "all on cpu:1",
+    }  # fmt: skip
+    assert (tmp_path / "cpu.npy").exists()
+    assert (tmp_path / "cpu-1.npy").exists()
+    names = [case["name"] for case in run(
+        "launch", "--spec", "cases.toml", "--json", "first", "both", env=TWO
+    ).document["cases"]]  # fmt: skip
+    assert names == ["first", "both", "both"]
+
+
+@pytest.mark.parametrize(
+    ("words", "environment"), [(("-d", "cpu"), {}), ((), {"CUDARUN_DEVICE": "cpu"})]
+)
+def test_a_device_of_the_command_line_wins(
+    run: Run, tmp_path: Path, words: tuple[str, ...], environment: dict[str, str]
+) -> None:
+    spec(tmp_path, case("there", SAXPY, 'device = "7"'), case("here", SAXPY))
+    ran = run("launch", "--spec", "cases.toml", *words, env=environment)
+    assert (ran.code, verdicts(ran)) == (0, {"there on cpu": "passed", "here on cpu": "passed"})
+
+
+def test_a_case_draws_a_seed(run: Run, tmp_path: Path) -> None:
+    random = SAXPY.replace("x=f32[n]:iota", "x=f32[n]:rand")
+    spec(tmp_path, case("drawn", random, 'seed = "random"'), case("fixed", random))
+    seeds = [
+        {found["name"]: found["seed"] for found in ran.document["cases"]}
+        for ran in (run("launch", "--spec", "cases.toml", "-d", "cpu", "--json") for _ in range(3))
+    ]
+    assert len({each["drawn"] for each in seeds}) > 1
+    assert {each["fixed"] for each in seeds} == {0}
+
+
 def test_a_case_that_hangs_says_where(run: Run, tmp_path: Path) -> None:
     def attempt(limit: int) -> Ran:
         hang = HANG.replace("timeout = 1", f"timeout = {limit}")
@@ -392,8 +434,8 @@ def test_no_driver_is_one_answer_for_all(run: Run, tmp_path: Path) -> None:
         (f"[[launch]]{SAXPY}cooperative = 1", "cases.toml:6: cooperative is true or false"),
         (f"[[launch]]{SAXPY}kernel = ['a', 'b']", "cases.toml:6: kernel has one value, not a list"),
         (f"[[launch]]{SAXPY}rtol = true", "cases.toml:6: rtol is a text or a number"),
-        (f"[[launch]]{SAXPY}device = 'cpu'", "cases.toml:6: unknown key 'device'\nhint: did you "
-         "mean define?"),
+        (f"[[launch]]{SAXPY}device = 'gpu'", "cases.toml:6: --device: 'gpu' names no device\n"
+         "hint: it can be an index, 'all', a GPU UUID, a PCI bus id, 'cpu', 'cpu:N' or 'cpu:all'"),
         (
             f"[[launch]]{SAXPY}requires = ['sm_90', 'gold']",
             "cases.toml:6: requires: 'gold' is nothing that a device can have\n"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tomllib
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -28,7 +29,7 @@ def test_a_command_is_kept_and_runs_again(run: Run, tmp_path: Path) -> None:
         '[[launch]]\nname = "saxpy"\nimage = "samples/saxpy.ptx"\nthreads = [100, 1, 1]\n'
         'block = 32\ncheck = ["y == a*x + 1"]\n'
         'rtol = 0.5\nequal-nan = true\nprint = ["y[:2]"]\nrepeat = 2\n'
-        'bytes = "12*n"\nctx-flags = "spin,map-host"\nlimit = ["stack=4096"]\n'
+        'bytes = "12*n"\ndevice = "cpu"\nctx-flags = "spin,map-host"\nlimit = ["stack=4096"]\n'
         'args = ["a=f32:2", "x=f32[n]:iota", "y=f32[n]:ones", "n=i32:100"]'
     )
     ran = run("launch", "--spec", "kept.toml", "-d", "cpu")
@@ -79,3 +80,20 @@ def test_what_is_no_spec_is_not_appended_to(run: Run, tmp_path: Path) -> None:
     assert ran.code == 2
     assert ran.err.startswith("error: --write-spec: kept.toml is no spec: ")
     assert (tmp_path / "kept.toml").read_text() == "a letter\n"
+
+
+def test_seed_and_device_are_kept(run: Run, tmp_path: Path) -> None:
+    command = (
+        "launch", "samples/saxpy.ptx", "--threads", "n", "a=f32:2", "x=f32[n]:rand",
+        "y=f32[n]:ones", "n=i32:9", "--print", "x[0]", "--write-spec", "kept.toml",
+    )  # fmt: skip
+    ran = run(*command, "-d", "cpu", "--seed", "random", "--json")
+    assert ran.code == 0, ran.err
+    assert run(*command, env={"CUDARUN_DEVICE": "cpu"}).code == 0
+    drawn, fixed = tomllib.loads((tmp_path / "kept.toml").read_text())["launch"]
+    assert (drawn["device"], drawn["seed"]) == ("cpu", ran.document["seed"])
+    assert (fixed["device"], fixed["seed"]) == ("cpu", 0)
+    again = run("launch", "--spec", "kept.toml", "--json").document["cases"]
+    [outcome] = ran.document["outcomes"]
+    assert again[0]["result"]["prints"] == outcome["result"]["prints"]
+    assert again[1]["result"]["prints"] != outcome["result"]["prints"]

@@ -14,6 +14,7 @@ from cudarun.session.launch.request import LaunchRequest
 if TYPE_CHECKING:
     from cudarun.report.spec_types import Verdict
     from cudarun.report.types import DeviceInfo, LaunchResult
+    from cudarun.session.workers.job import Devices
 
 _REQUIREMENT = re.compile(
     r"(?P<kind>gpu|cpu)"
@@ -118,6 +119,7 @@ class Case:
         line: The line of the table.
         request: The launch; ``None`` without an image, and then ``skip`` or ``refused`` is
             set.
+        devices: The devices to launch on.
         context: The context to launch in.
         timeout: The time limit in seconds; ``None``: unlimited.
         requires: The requirements on a device.
@@ -129,6 +131,7 @@ class Case:
     name: str
     line: int
     request: LaunchRequest | None
+    devices: Devices
     context: ContextOptions
     timeout: float | None = None
     requires: tuple[Requirement, ...] = ()

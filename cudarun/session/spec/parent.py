@@ -43,28 +43,61 @@ _Place = WorkerSpec["Session"]
 """A device and a context: the specification of a worker."""
 
 
+class DeviceRuns:
+    """The runs of a spec, one per device.
+
+    Args:
+        pool: The pool of their workers.
+        target: The devices whose workers start to initialize immediately.
+
+    Raises:
+        NoDevice: ``all`` was requested and there is no device.
+    """
+
+    def __init__(self, pool: WorkerPool, target: Target) -> None:
+        self.pool = pool
+        self._target = target
+        self._groups: dict[Devices, list[Devices]] = {}
+        self._runs: dict[Devices, DeviceRun] = {}
+        self.of(target.devices)
+
+    def of(self, devices: Devices) -> list[DeviceRun]:
+        """Return the run of each device.
+
+        Raises:
+            NoDevice: They are all devices, and there is none.
+        """
+        if devices not in self._groups:
+            chosen = replace(self._target, devices=devices)
+            self._groups[devices] = one_by_one(self.pool, chosen)
+        for each in self._groups[devices]:
+            if each not in self._runs:
+                self._runs[each] = DeviceRun(self.pool, each, self._target)
+        return [self._runs[each] for each in self._groups[devices]]
+
+
 @contextmanager
-def device_runs(target: Target) -> Iterator[list[DeviceRun]]:
-    """Yield the runs of a spec, one per device, whose workers initialize immediately.
+def device_runs(target: Target) -> Iterator[DeviceRuns]:
+    """Yield the runs of a spec; their workers end with the context.
 
     Raises:
         NoDevice: ``all`` was requested and there is no device.
     """
     with WorkerPool() as pool:
-        yield [DeviceRun(pool, devices, target) for devices in one_by_one(pool, target)]
+        yield DeviceRuns(pool, target)
 
 
 def run_spec(
     origin: str,
     cases: Sequence[Case],
-    runs: Sequence[DeviceRun],
+    runs: DeviceRuns,
     *,
     fail_fast: bool = False,
     display: ProgressDisplay | None = None,
     on_case: Callable[[CaseReport], object] = lambda case: None,
     keep: bool = True,
 ) -> SpecReport:
-    """Run every case on every device.
+    """Run every case on each of its devices.
 
     Args:
         origin: The name of the spec.
@@ -75,8 +108,15 @@ def run_spec(
         on_case: Called with each completed case.
         keep: Include each case's result in the report, which may need too much memory if
             there are very many.
+
+    Raises:
+        NoDevice: A case is for all devices, and there is none.
     """
     started = time.monotonic()
+    chosen: dict[DeviceRun, list[Case]] = {}
+    for case in cases:
+        for run in runs.of(case.devices):
+            chosen.setdefault(run, []).append(case)
     done: list[CaseReport] = []
 
     def settled(report: CaseReport) -> None:
@@ -89,18 +129,18 @@ def run_spec(
         return fail_fast and any(report.verdict == "failed" for report in done)
 
     def meanwhile() -> None:
-        busy = [run for run in runs if run.progress is not None]
+        busy = [run for run in chosen if run.progress is not None]
         for run in busy:
             run.meanwhile()
         if display is not None and busy:
             display.update([run.progress for run in busy if run.progress is not None])
 
     try:
-        runs[0].pool.run([run.steps(cases, settled, stopped) for run in runs], meanwhile)
+        runs.pool.run([run.steps(own, settled, stopped) for run, own in chosen.items()], meanwhile)
     finally:
         if display is not None:
             display.end()
-    return _report(origin, cases, [run.label for run in runs], done, time.monotonic() - started)
+    return _report(origin, cases, [run.label for run in chosen], done, time.monotonic() - started)
 
 
 def _report(

@@ -96,7 +96,7 @@ def test_what_is_no_error(text: str) -> None:
 
 def judged(expected: str | None, error: CudarunError | None) -> tuple[object, ...]:
     wanted = None if expected is None else parse_expected(expected)
-    case = Case("x", 1, None, ContextOptions(), expected=wanted)
+    case = Case("x", 1, None, (), ContextOptions(), expected=wanted)
     return case.judge(None, error)
 
 
@@ -122,4 +122,4 @@ def test_verdicts() -> None:
 )  # fmt: skip
 def test_which_cases_cost_a_worker(expected: str | None, ends_worker: bool) -> None:
     wanted = None if expected is None else parse_expected(expected)
-    assert Case("x", 1, None, ContextOptions(), expected=wanted).ends_worker is ends_worker
+    assert Case("x", 1, None, (), ContextOptions(), expected=wanted).ends_worker is ends_worker

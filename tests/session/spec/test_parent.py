@@ -61,7 +61,7 @@ def cases(text: str) -> list[Case]:
     names = {".": "good", "!": "faults as told", "?": "faults"}
     fault = Expected("ILLEGAL_ADDRESS")
     return [
-        Case(names[each], 1, request, ContextOptions(), expected=fault if each == "!" else None)
+        Case(names[each], 1, request, (), ContextOptions(), expected=fault if each == "!" else None)
         for each in text
     ]
 

@@ -23,6 +23,7 @@ from cudarun.errors import CudarunError, ImageRefused, RequestError
 from cudarun.images.facts import ImageFacts
 from cudarun.images.reader import read_image
 from cudarun.images.versions import Architecture, Version
+from cudarun.session.compile.declarations import with_declarations
 from cudarun.session.compile.headers import standard_headers
 from cudarun.session.image.compilation import CompileOptions
 from cudarun.session.image.diagnosis import diagnose, diagnostics_of
@@ -120,7 +121,7 @@ def _compiled(
     return replace(
         source,
         data=data,
-        facts=_facts(ptx, source.origin),
+        facts=_facts(ptx, source),
         compilation=None,
         is_compiled=True,
         warnings=diagnostics_of(log, [source]),
@@ -249,12 +250,14 @@ def _no_newer_than(newest: Version, ptx: bytes) -> bytes:
     return ptx[: match.start()] + line + ptx[match.end() :]
 
 
-def _facts(ptx: bytes, origin: str) -> ImageFacts | None:
-    """Read the names and types of parameters, which SASS does not have."""
+def _facts(ptx: bytes, source: Image) -> ImageFacts | None:
+    """Read the facts of PTX, and the names and types of parameters in its source."""
     try:
-        return read_image(ptx, origin)
+        facts = read_image(ptx, source.origin)
     except ImageRefused:
         return None
+    given = source.compilation or CompileOptions()
+    return with_declarations(facts, source.data, source.origin, given.include, given.defines)
 
 
 # --- the library ---------------------------------------------------------------------------------

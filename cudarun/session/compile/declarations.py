@@ -1,0 +1,344 @@
+"""Names and types of kernel parameters, from the declarations in CUDA source.
+
+PTX has neither the names of parameters nor, of ``extern "C"`` kernels, their C++ types. The
+compiler has accepted the source when it is scanned here, so declarations are found by their form.
+A kernel whose declaration is not understood, or has several that disagree, keeps the types of its
+PTX.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from cudarun.arguments.fitting import PtxType, expected_type
+from cudarun.arguments.types import NAMED, PointerType, ScalarType
+from cudarun.images.demangler import base_name
+from cudarun.images.facts import ImageFacts, KernelFacts
+from cudarun.parameters import Parameter
+from cudarun.records import dataclass
+
+_MOST_FILES = 256
+_LARGEST_FILE = 1 << 22  # bytes
+
+# Raw strings, strings, characters and comments.
+_OPAQUE = re.compile(
+    r'R"(?P<mark>[^()\\\s]{0,16})\(.*?\)(?P=mark)"'
+    r'|"(?:[^"\\\n]|\\.)*"'
+    r"|'(?:[^'\\\n]|\\.)+'"
+    r"|//(?:[^\n\\]|\\.)*"
+    r"|/\*.*?\*/",
+    re.DOTALL,
+)
+_DIRECTIVE = re.compile(r"^[ \t]*#(?:[^\n\\]|\\.)*", re.MULTILINE | re.DOTALL)
+_INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*"(?P<path>[^"\n]+)"', re.MULTILINE)
+_DEFINE = re.compile(r"[ \t]*#[ \t]*define[ \t]+(?P<name>\w+)(?P<list>\()?(?P<body>.*)", re.DOTALL)
+_ALIAS = re.compile(
+    r"\btypedef\s+(?P<old>[\w:\s]+?)\s+(?P<name>\w+)\s*;"
+    r"|\busing\s+(?P<new>\w+)\s*=\s*(?P<of>[\w:\s]+?)\s*;"
+)
+_OWN_TYPE = re.compile(r"\b(?:struct|union|class|enum|typename)\s+(?:class\s+|struct\s+)?(\w+)")
+_TOKEN = re.compile(r"\w+|::|\.\.\.|\[\[.*?\]\]|[^\w\s]", re.DOTALL)
+_OF_STD = re.compile(r"(?<![\w:])(?:::)?(?:cuda::)?std::(\w+)")
+_PARENTHESIS = re.compile(r"[()]")
+_PLAIN_BODY = re.compile(r"[\w:\s*]*")
+
+_CLASS_KEYS = ("struct", "class", "union", "enum", "typename")
+_IGNORED = frozenset(("__restrict__", "__restrict", "restrict", "__grid_constant__", *_CLASS_KEYS))
+_QUALIFIERS = frozenset(("const", "volatile"))
+_WORDS_OF_TYPES = frozenset(
+    ("void", "bool", "char", "short", "int", "long", "float", "double", "signed", "unsigned")
+)
+_CLOSED_BY = {"(": ")", "[": "]", "{": "}", "<": ">"}
+
+
+@dataclass(frozen=True, slots=True)
+class DeclaredParameter:
+    """A parameter as declared; ``None`` for a part that is missing or not understood."""
+
+    type: str | None
+    name: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Declaration:
+    """A declaration of a kernel in the source."""
+
+    kernel: str
+    parameters: tuple[DeclaredParameter, ...]
+    is_definition: bool
+
+
+class _NotUnderstood(Exception):
+    """A declaration that is not of the expected form."""
+
+
+def with_declarations(
+    facts: ImageFacts,
+    source: bytes,
+    origin: str,
+    folders: Sequence[str] = (),
+    defines: Iterable[str] = (),
+) -> ImageFacts:
+    """Return the facts of compiled source with the names and types that the source declares.
+
+    Args:
+        facts: The facts of the PTX.
+        source: The text.
+        origin: Its path.
+        folders: The folders of ``#include "…"``, besides that of the including file.
+        defines: Macros from the command line, ``NAME`` or ``NAME=VALUE``.
+    """
+    found: defaultdict[str, list[Declaration]] = defaultdict(list)
+    for declaration in declarations(_texts(source, origin, folders), defines):
+        found[declaration.kernel].append(declaration)
+    kernels = (_declared(kernel, found[base_name(kernel.demangled)]) for kernel in facts.kernels)
+    return replace(facts, kernels=tuple(kernels))
+
+
+def declarations(texts: Sequence[str], defines: Iterable[str] = ()) -> list[Declaration]:
+    """Return the declarations of kernels that are understood, in the order of the texts.
+
+    Args:
+        texts: The source and its headers.
+        defines: Macros from the command line.
+    """
+    plain = [_OPAQUE.sub(_blank, text) for text in texts]
+    names = _Names(plain, defines)
+    bare = [_DIRECTIVE.sub(" ", text) for text in plain]
+    return [each for text in bare for each in _in_text(text, names)]
+
+
+# --- the text ------------------------------------------------------------------------------------
+
+
+def _texts(source: bytes, origin: str, folders: Sequence[str]) -> list[str]:
+    """Return the source and the headers that it includes by ``"…"``, as far as they are found."""
+    texts: list[str] = []
+    pending = [(source.decode(errors="replace"), os.path.dirname(origin))]
+    seen: set[str] = set()
+    while pending and len(texts) < _MOST_FILES:
+        text, folder = pending.pop()
+        text = text.replace("\r\n", "\n").replace("\\\n", " ")
+        texts.append(text)
+        for include in _INCLUDE.finditer(text):
+            for each in (folder, *folders):
+                path = os.path.realpath(os.path.join(each, include["path"]))
+                if os.path.isfile(path):
+                    if path not in seen and os.path.getsize(path) <= _LARGEST_FILE:
+                        seen.add(path)
+                        header = Path(path).read_bytes().decode(errors="replace")
+                        pending.append((header, os.path.dirname(path)))
+                    break
+    return texts
+
+
+def _blank(match: re.Match[str]) -> str:
+    return '""' if match.group().endswith('"') else " "
+
+
+class _Names:
+    """The macros and types that the texts define."""
+
+    def __init__(self, texts: Sequence[str], defines: Iterable[str]) -> None:
+        bodies: defaultdict[str, set[str | None]] = defaultdict(set)
+        self.specifiers = {"__global__"}
+        for text in texts:
+            for directive in _DIRECTIVE.finditer(text):
+                if macro := _DEFINE.fullmatch(directive.group()):
+                    is_simple = not macro["list"] and _PLAIN_BODY.fullmatch(macro["body"])
+                    bodies[macro["name"]].add(macro["body"] if is_simple else None)
+                    if "__global__" in macro["body"] and not macro["list"]:
+                        self.specifiers.add(macro["name"])
+            for alias in _ALIAS.finditer(text):
+                bodies[alias["name"] or alias["new"]].add(alias["old"] or alias["of"])
+        for define in defines:  # a definition in the source is for when it is not given
+            name, _, body = define.partition("=")
+            bodies[name] = {body or "1"}
+        self.meanings: dict[str, list[str] | None] = {}
+        for name, several in bodies.items():
+            only = next(iter(several)) if len(several) == 1 else None
+            self.meanings[name] = None if only is None else _TOKEN.findall(only)
+        self.own_types = {name for text in texts for name in _OWN_TYPE.findall(text)}
+
+    def expand(self, tokens: Iterable[str], within: frozenset[str] = frozenset()) -> Iterator[str]:
+        """Yield the tokens with macros and aliases replaced by their meanings.
+
+        Raises:
+            _NotUnderstood: A name has several meanings, or takes arguments.
+        """
+        for token in tokens:
+            if token not in self.meanings or token in within:
+                yield token
+                continue
+            meaning = self.meanings[token]
+            if meaning is None:
+                raise _NotUnderstood(token)
+            yield from self.expand(meaning, within | {token})
+
+
+# --- declarations --------------------------------------------------------------------------------
+
+
+def _in_text(text: str, names: _Names) -> Iterator[Declaration]:
+    for match in re.finditer(rf"\b(?:{'|'.join(names.specifiers)})\b", text):
+        try:
+            yield _declaration(text, match.end(), names)
+        except _NotUnderstood:
+            continue
+
+
+def _declaration(text: str, position: int, names: _Names) -> Declaration:
+    """Parse what follows ``__global__``: ``void __launch_bounds__(256) name(…) {``."""
+    previous = ""
+    while match := _TOKEN.search(text, position):
+        token = match.group()
+        position = match.end()
+        if token in (";", "{", "}", "=", "<"):  # instantiations repeat what is declared elsewhere
+            break
+        if token != "(":
+            previous = token
+            continue
+        inside, position = _balanced(text, position)
+        if previous.startswith("__") or previous in names.meanings:
+            continue
+        if not previous.isidentifier():
+            break
+        following = _TOKEN.search(text, position)
+        parameters = tuple(_parameter(each, names) for each in _split(inside))
+        if parameters == (DeclaredParameter("void", None),):
+            parameters = ()
+        return Declaration(previous, parameters, following is not None and following.group() == "{")
+    raise _NotUnderstood(previous)
+
+
+def _balanced(text: str, position: int) -> tuple[str, int]:
+    """Return the text up to the parenthesis that closes, and the position behind it."""
+    depth = 1
+    for match in _PARENTHESIS.finditer(text, position):
+        depth += 1 if match.group() == "(" else -1
+        if depth == 0:
+            return text[position : match.start()], match.end()
+    raise _NotUnderstood(text[position : position + 20])
+
+
+def _split(parameters: str) -> Iterator[list[str]]:
+    """Yield the tokens of each parameter, without its default value."""
+    tokens: list[str] = []
+    closers: list[str] = []
+    in_default = False
+    for token in _TOKEN.findall(parameters):
+        if token == "," and not closers:
+            yield tokens
+            tokens, in_default = [], False
+            continue
+        if token in _CLOSED_BY and not (in_default and token == "<"):
+            closers.append(_CLOSED_BY[token])
+        elif closers and token == closers[-1]:
+            closers.pop()
+        in_default = in_default or (token == "=" and not closers)
+        if not in_default:
+            tokens.append(token)
+    if tokens:
+        yield tokens
+
+
+def _parameter(tokens: Sequence[str], names: _Names) -> DeclaredParameter:
+    """Return the type and the name of a parameter.
+
+    Raises:
+        _NotUnderstood: It is a function pointer, a pack, or made by a macro.
+    """
+    kept = [each for each in tokens if each not in _IGNORED and not each.startswith("[[")]
+    if "(" in kept or "..." in kept:
+        raise _NotUnderstood(" ".join(tokens))
+    dimensions = kept.index("[") if "[" in kept else len(kept)
+    kept, is_array = kept[:dimensions], dimensions < len(kept)
+    name = None
+    if len(kept) > 1 and _is_name(kept[-1], kept[-2], kept[:-1]):
+        name = kept.pop()
+        if name in names.meanings:
+            raise _NotUnderstood(name)
+    if is_array:
+        kept.append("*")
+    return DeclaredParameter(_type(kept, names), name)
+
+
+def _is_name(last: str, before: str, others: Sequence[str]) -> bool:
+    """Return whether the last token is the parameter's name and not part of its type."""
+    is_word = last.isidentifier() and last not in _WORDS_OF_TYPES | _QUALIFIERS
+    return is_word and before != "::" and any(each not in _QUALIFIERS for each in others)
+
+
+def _type(tokens: Sequence[str], names: _Names) -> str | None:
+    """Return a type as text; ``None`` where a name of CUDA's types means another type here."""
+    try:
+        words = [*names.expand(tokens)]
+    except _NotUnderstood:
+        return None
+    words = [word for word in words if word not in _IGNORED]
+    if names.own_types.intersection(words).intersection(NAMED):
+        return None
+    text = re.sub(r" ?(::|<|>) ?", r"\1", " ".join(words))
+    text = text.replace(" *", "*").replace(" &", "&").replace(" ,", ",")
+    return _OF_STD.sub(lambda found: found[1] if found[1] in NAMED else found[0], text) or None
+
+
+# --- kernels -------------------------------------------------------------------------------------
+
+
+def _declared(kernel: KernelFacts, found: Sequence[Declaration]) -> KernelFacts:
+    """Return a kernel with the names and types on which its declarations agree."""
+    count = len(kernel.parameters)
+    is_c = kernel.demangled == kernel.name
+    fitting = [
+        each
+        for each in found
+        if len(each.parameters) == count and (is_c or _is_overload(each, kernel.parameters))
+    ]
+    fitting = [each for each in fitting if each.is_definition] or fitting
+    if not fitting:
+        return kernel
+    parameters = []
+    for index, parameter in enumerate(kernel.parameters):
+        names = {each.parameters[index].name for each in fitting}
+        types = {each.parameters[index].type for each in fitting}
+        parameter = replace(parameter, name=names.pop() if len(names) == 1 else None)
+        declared = types.pop() if len(types) == 1 else None
+        if is_c and declared is not None and _is_of(declared, parameter):
+            parameter = replace(parameter, type=declared)
+        parameters.append(parameter)
+    return replace(kernel, parameters=tuple(parameters))
+
+
+def _is_overload(declaration: Declaration, parameters: Sequence[Parameter]) -> bool:
+    """Return whether a declaration can be that of a kernel with these mangled types."""
+    pairs = zip(declaration.parameters, parameters, strict=True)
+    return all(_same(declared.type, parameter.type) for declared, parameter in pairs)
+
+
+def _same(declared: str | None, mangled: str | None) -> bool:
+    """Return whether two types are the same, or one of them is unknown."""
+    one, other = expected_type(declared), expected_type(mangled)
+    if isinstance(one, PointerType) and isinstance(other, PointerType):
+        first, second = NAMED.get(one.pointee), NAMED.get(other.pointee)
+        return first is None or second is None or first == second
+    return one is None or other is None or one == other
+
+
+def _is_of(declared: str, parameter: Parameter) -> bool:
+    """Return whether a parameter with the size and type in PTX can have the declared type."""
+    ptx = expected_type(parameter.type)
+    match expected_type(declared):
+        case None:  # a class, or an enumeration, of which PTX tells more
+            return not isinstance(ptx, PtxType)
+        case PointerType():
+            return parameter.size == 8 and not (isinstance(ptx, PtxType) and ptx.letter == "f")
+        case ScalarType() as scalar if isinstance(ptx, PtxType) and ptx.letter != "b":
+            return scalar.size == parameter.size and (ptx.letter == "f") == scalar.is_float
+        case expected:
+            return expected.size == parameter.size

@@ -6,24 +6,40 @@ The format: https://numpy.org/doc/stable/reference/generated/numpy.lib.format.ht
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from cudarun.arguments.contents import ArrayContents, Contents, FileContents
-from cudarun.arguments.dtypes import Array, scalar_type
+from cudarun.arguments.contents import ArrayContents, Contents, ConvertedContents, FileContents
+from cudarun.arguments.dtypes import Array, DType, element_dtype, element_type
 from cudarun.arguments.files import check_raw_size, is_npy, unreadable
 from cudarun.arguments.packing import BufferSpec
-from cudarun.arguments.types import ScalarType
+from cudarun.arguments.types import ScalarType, StructType, Type, inner_shape, innermost
+from cudarun.arguments.values import FileBuffer, FileInitial, FileOrder
 from cudarun.errors import RequestError
 
+Paste = Callable[[object], str]
+"""A function that returns a value as the user would write it on the command line."""
 
-def npy_header(path: Path) -> tuple[ScalarType, tuple[int, ...]]:
+
+def npy_header(
+    path: Path, value: FileBuffer | None = None, paste: Paste = str
+) -> tuple[Type, tuple[int, ...]]:
     """Return the element type and shape of a ``.npy`` file without reading its contents.
 
+    As stored, an array in Fortran order has the shape of its transpose.
+
+    Args:
+        path: The resolved path.
+        value: The value that names the file, with the order of the elements.
+        paste: Returns the value in a hint.
+
     Raises:
-        RequestError: The file is not in this format, or its type is unsupported.
+        RequestError: The file is not in this format, its type is unsupported, or it is in Fortran
+            order.
     """
     if not is_npy(path):
         raise RequestError(
@@ -32,14 +48,14 @@ def npy_header(path: Path) -> tuple[ScalarType, tuple[int, ...]]:
             file=str(path),
         )
     array = _mapped(path)
-    scalar = scalar_type(array.dtype.newbyteorder("="))
-    if scalar is None:
-        raise RequestError(
-            f"{path} holds {array.dtype}, which is no type of an argument",
-            hint=f"give the type and dimensions: bf16[n]:@{path}",
-            file=str(path),
-        )
-    return scalar, array.shape
+    value = value or FileBuffer(str(path))
+    if _is_fortran(array) and value.order is FileOrder.PLAIN:
+        ways = (paste(replace(value, order=order)) for order in (FileOrder.C, FileOrder.STORED))
+        raise _in_fortran_order(path, *ways)
+    element = element_type(array.dtype)
+    if element is None:
+        raise _no_type(path, array)
+    return element, array.shape[::-1] if _as_stored(array, value.order) else array.shape
 
 
 def load_npy(path: Path) -> Array:
@@ -53,32 +69,153 @@ def load_npy(path: Path) -> Array:
     return _native(_load(path, mapped=False))
 
 
-def file_contents(path: Path, spec: BufferSpec) -> Contents:
+def check_file(path: Path, spec: BufferSpec, initial: FileInitial, paste: Paste = str) -> None:
+    """Check that a file can initialize a buffer, without reading its contents.
+
+    Args:
+        path: The resolved path.
+        spec: The buffer.
+        initial: The initializer.
+        paste: Returns the value in a hint.
+
+    Raises:
+        RequestError: The file cannot be read, is in Fortran order, or its type or its number of
+            items does not match.
+    """
+    if not is_npy(path):
+        if initial.cast or initial.order is FileOrder.C:
+            word = "cast" if initial.cast else "corder"
+            raise RequestError(
+                f"{path} is not a .npy file: {word} needs its type and shape", file=str(path)
+            )
+        check_raw_size(path, spec.nbytes, str(spec))
+        return
+    array = _mapped(path)
+
+    def written(**changes: Any) -> str:
+        return paste(f"{spec}:{replace(initial, **changes)}")
+
+    if _is_fortran(array) and initial.order is FileOrder.PLAIN:
+        ways = (written(order=order) for order in (FileOrder.C, FileOrder.STORED))
+        raise _in_fortran_order(path, *ways)
+    if initial.order is FileOrder.STORED and not initial.cast:
+        if array.nbytes != spec.nbytes:
+            raise RequestError(
+                f"{path} has {array.nbytes} bytes of data; {spec} has {spec.nbytes}",
+                file=str(path),
+            )
+        return
+    if initial.cast and not _is_numeric(array.dtype):
+        raise RequestError(f"{path} holds {array.dtype}, which cast cannot convert", file=str(path))
+    if not initial.cast and not _matches(array.dtype, spec.type):
+        is_castable = _is_numeric(array.dtype) and isinstance(innermost(spec.type), ScalarType)
+        raise RequestError(
+            f"{path} holds {array.dtype}; the buffer is {spec}",
+            hint=f"convert it: {written(cast=True)}" if is_castable else None,
+            file=str(path),
+        )
+    if array.size * _width(array.dtype) != math.prod(spec.array_shape):
+        raise RequestError(f"{path} has shape {array.shape}; the buffer is {spec}", file=str(path))
+
+
+def file_contents(initial: FileInitial, spec: BufferSpec) -> Contents:
     """Return a file's contents as the contents of a buffer.
 
     The file is read in chunks. Only an array in another byte order or in Fortran order is loaded
     into memory.
 
     Raises:
-        RequestError: The file cannot be read, or its type or its number of items differs.
+        RequestError: The file cannot be read, or does not match; see `check_file`.
     """
+    path = Path(initial.path)
+    check_file(path, spec, initial)
     dtype, count = spec.dtype(), math.prod(spec.array_shape)
     if not is_npy(path):
-        check_raw_size(path, spec.nbytes, str(spec))
         return FileContents(path, 0, dtype, count)
     array = _mapped(path)
-    found = array.dtype.newbyteorder("=")
-    # numpy's encoding of bf16 and fp8, for which its format has no name.
-    nameless = found.kind == "V" and found.names is None and found.itemsize == dtype.itemsize
-    if found != dtype and not nameless:
-        raise RequestError(
-            f"{path} holds {array.dtype}; the buffer is {spec}, of {dtype}", file=str(path)
-        )
-    if array.size != count:
-        raise RequestError(f"{path} has shape {array.shape}; the buffer is {spec}", file=str(path))
-    if array.dtype == found and array.flags.c_contiguous:
+    stored = initial.order is FileOrder.STORED
+    if initial.cast:
+        scalar = innermost(spec.type)
+        assert isinstance(scalar, ScalarType), "the grammar refuses other casts"
+        flat = array.reshape(-1, order="F" if _as_stored(array, initial.order) else "C")
+        return ConvertedContents(_reals(flat), scalar)
+    native = array.dtype == array.dtype.newbyteorder("=")
+    if stored or (native and array.flags.c_contiguous):
         return FileContents(path, array.offset, dtype, count)
-    return ArrayContents(_native(array).view(dtype))
+    return ArrayContents(_native(array).reshape(-1).view(dtype))
+
+
+def _is_numeric(dtype: DType) -> bool:
+    element = element_type(dtype)
+    return element is not None and isinstance(innermost(element), ScalarType)
+
+
+def _matches(found: DType, element: Type) -> bool:
+    """Return whether the items of a file are those of a buffer, or their vectors or scalars."""
+    expected = innermost(element)
+    if found.newbyteorder("=") == element_dtype(element):
+        return True
+    # numpy's encoding of bf16 and fp8, for which its format has no name.
+    if found.kind == "V" and found.names is None:
+        return found.itemsize == expected.size
+    given = element_type(found)
+    return given is not None and _alike(given, expected)
+
+
+def _alike(one: Type, other: Type) -> bool:
+    """Return whether two types consist of the same scalars at the same offsets."""
+    first, second = innermost(one), innermost(other)
+    if not (isinstance(first, StructType) and isinstance(second, StructType)):
+        return first == second
+    return first.layout == second.layout and all(
+        a.type.size == b.type.size and _alike(a.type, b.type)
+        for a, b in zip(first.members, second.members, strict=True)
+    )
+
+
+def _width(dtype: DType) -> int:
+    """Return the number of scalars, or structs, of one item."""
+    element = element_type(dtype)
+    return 1 if element is None else math.prod(inner_shape(element))
+
+
+def _reals(array: Array) -> Array:
+    """Return a flat array with complex numbers as pairs."""
+    if array.dtype.kind != "c":
+        return array
+    part = np.dtype(f"{array.dtype.byteorder}f{array.dtype.itemsize // 2}")
+    return array.view(part)
+
+
+def _is_fortran(array: Array) -> bool:
+    return not array.flags.c_contiguous
+
+
+def _as_stored(array: Array, order: FileOrder) -> bool:
+    return order is FileOrder.STORED and _is_fortran(array)
+
+
+def _in_fortran_order(path: Path, reordered: str, stored: str) -> RequestError:
+    return RequestError(
+        f"{path} is in Fortran order",
+        hint=f"reorder it: {reordered}\nor pass its bytes as stored: {stored}",
+        file=str(path),
+    )
+
+
+def _no_type(path: Path, array: Array) -> RequestError:
+    if array.dtype.names is not None:
+        return RequestError(
+            f"{path} holds structs that are not laid out as in C++: {array.dtype}",
+            hint="save it with numpy.dtype(…, align=True), or pass its bytes: "
+            f"u8[{array.nbytes}]:asis(@{path})",
+            file=str(path),
+        )
+    return RequestError(
+        f"{path} holds {array.dtype}, which is no type of an argument",
+        hint=f"give the type and dimensions: bf16[n]:@{path}",
+        file=str(path),
+    )
 
 
 def _mapped(path: Path) -> np.memmap[Any, Any]:

@@ -6,8 +6,10 @@ that ``--dry-run`` answers at once.
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import zip_longest
 from pathlib import Path
 from typing import Any
@@ -15,16 +17,32 @@ from typing import Any
 from cudarun.arguments.dimensions import evaluate_dimension
 from cudarun.arguments.files import check_raw_size, is_npy, locate
 from cudarun.arguments.packing import BufferSpec, Pointee, pack
-from cudarun.arguments.parameter_match import ParameterMismatch, contradicts, fit
-from cudarun.arguments.scanner import IDENTIFIER
+from cudarun.arguments.parameter_match import (
+    Agreement,
+    ParameterMismatch,
+    agreement,
+    fit,
+    pointee_type,
+)
+from cudarun.arguments.scanner import IDENTIFIER, did_you_mean
 from cudarun.arguments.syntax import RESERVED
-from cudarun.arguments.types import POINTER_SIZE, Type, inner_shape, lay_out
+from cudarun.arguments.types import (
+    NAMELESS,
+    POINTER_SIZE,
+    ScalarType,
+    StructType,
+    Type,
+    inner_shape,
+    innermost,
+    lay_out,
+)
 from cudarun.arguments.values import (
     Argument,
     Buffer,
     Element,
     FileBuffer,
     FileInitial,
+    FileOrder,
     Initial,
     ListInitial,
     Scalar,
@@ -82,27 +100,18 @@ class Binding:
     Attributes:
         slots: One slot for each parameter, in order.
         rows: The layout table: a row for each parameter, and below it for each member.
+        warnings: Notes for the user: on element types and on parameters without names.
     """
 
     slots: tuple[ParameterSlot, ...]
     rows: tuple[LayoutRow, ...]
+    warnings: tuple[str, ...] = ()
 
     @property
     def buffers(self) -> tuple[BufferSpec, ...]:
         """Every buffer to allocate, in the order of the arguments."""
         pointees = (pointee for slot in self.slots for _, pointee in slot.pointers)
         return tuple(each for each in pointees if isinstance(each, BufferSpec))
-
-    @property
-    def warnings(self) -> tuple[str, ...]:
-        """Warnings about buffers whose elements do not match the kernel's C++ signature."""
-        return tuple(
-            f"{slot.name} is {slot.parameter.type} in the kernel, {pointee} was given"
-            for slot in self.slots
-            if isinstance(slot.value, Buffer | FileBuffer)
-            for _, pointee in slot.pointers
-            if isinstance(pointee, BufferSpec) and contradicts(pointee.type, slot.parameter)
-        )
 
     @property
     def symbols(self) -> tuple[str, ...]:
@@ -162,8 +171,9 @@ def bind(
     *,
     kernel: str,
     directory: Path = Path(),
+    allow_type_mismatch: bool = False,
 ) -> Binding:
-    """Bind arguments to a kernel's parameters, in order.
+    """Bind arguments to a kernel's parameters, by name where the names are known, else in order.
 
     Args:
         arguments: The parsed arguments.
@@ -171,6 +181,7 @@ def bind(
             arguments are then laid out by the alignment of their own types.
         kernel: The kernel's name in messages.
         directory: The base of relative paths.
+        allow_type_mismatch: Accept buffers whose elements do not match the C++ pointee type.
 
     Raises:
         RequestError: The arguments do not match (the message shows both lists), a dimension or a
@@ -178,7 +189,9 @@ def bind(
     """
     if parameters is None:
         parameters = _own_layout(arguments, kernel)
-    values = _fit_all(arguments, parameters, kernel)
+    order = _order(arguments, parameters, kernel)
+    values = _fit_all(order, parameters, kernel)
+    arguments = [argument for argument in order if argument is not None]
     names = _names(arguments, parameters)
     resolver = _Resolver(_integers(zip(names, values, strict=True)), directory)
     slots: list[ParameterSlot] = []
@@ -186,13 +199,22 @@ def bind(
     end = 0
     for argument, name, value, parameter in zip(arguments, names, values, parameters, strict=True):
         try:
-            packed = pack(value, name, resolver.buffer)
+            packed = pack(value, name, partial(resolver.buffer, argument))
         except RequestError as error:
             raise error.at(argument=argument.text or str(argument), kernel=kernel) from None
         slots.append(ParameterSlot(name, parameter, value, packed.data, packed.pointers))
         rows += _placed(packed.rows, parameter.offset, parameter.offset - end)
         end = parameter.offset + parameter.size
-    return Binding(tuple(slots), tuple(rows))
+    warnings = [*_by_order(arguments, parameters)]
+    refused: list[_Mismatch] = []
+    for mismatch in _mismatches(arguments, slots):
+        if mismatch.agreement is Agreement.SIGNEDNESS or allow_type_mismatch:
+            warnings.append(str(mismatch))
+        else:
+            refused.append(mismatch)
+    if refused:
+        raise _refusal(refused, kernel, directory)
+    return Binding(tuple(slots), tuple(rows), tuple(warnings))
 
 
 def _placed(rows: tuple[LayoutRow, ...], offset: int, padding: int) -> list[LayoutRow]:
@@ -240,6 +262,76 @@ def _own_layout(arguments: Sequence[Argument], kernel: str) -> tuple[Parameter, 
 # --- names ---------------------------------------------------------------------------------------
 
 
+def _own_name(parameter: Parameter) -> str | None:
+    """Return a parameter's name if it can be that of an argument."""
+    name = parameter.name
+    return name if name and IDENTIFIER.fullmatch(name) and name not in RESERVED else None
+
+
+def _has_names(parameters: Sequence[Parameter]) -> bool:
+    names = [_own_name(parameter) for parameter in parameters]
+    return None not in names and len(set(names)) == len(names)
+
+
+def _by_order(arguments: Sequence[Argument], parameters: Sequence[Parameter]) -> Iterator[str]:
+    """Yield a remark if several arguments have names and the parameters have none."""
+    is_named = any(argument.name for argument in arguments)
+    if is_named and len(arguments) > 1 and not _has_names(parameters):
+        yield "bound by order: the image has no parameter names"
+
+
+def _order(
+    arguments: Sequence[Argument], parameters: Sequence[Parameter], kernel: str
+) -> list[Argument | None]:
+    """Return an argument for each parameter, ``None`` if it is missing, and then those too many.
+
+    Where all parameters have names, ``NAME=VALUE`` is that of the name. An argument without a name
+    stands in its own place, and all before it in theirs.
+
+    Raises:
+        RequestError: There is no such parameter, it has two arguments, or an argument without a
+            name follows one out of order.
+    """
+    if not _has_names(parameters):
+        return [*arguments, *[None] * (len(parameters) - len(arguments))]
+    owners = {parameter.name: index for index, parameter in enumerate(parameters)}
+    placed: dict[int, Argument] = {}
+    displaced: Argument | None = None
+    for index, argument in enumerate(arguments):
+        place = owners.get(argument.name) if argument.name else index
+        if place is None:
+            raise _unknown_name(argument, parameters, kernel)
+        if argument.name is None and displaced is not None:
+            raise RequestError(
+                f"{kernel}: argument {index} ({argument}) has no name and follows "
+                f"{displaced.name}, which is out of order",
+                hint="give it a name, NAME=VALUE, or put the arguments without names first",
+                argument=argument.text or str(argument),
+            )
+        if place in placed:
+            raise RequestError(
+                f"{kernel}: two arguments for parameter {argument.name}: "
+                f"{placed[place]} and {argument}",
+                argument=argument.text or str(argument),
+            )
+        if place != index:
+            displaced = argument
+        placed[place] = argument
+    count = max(len(parameters), *(place + 1 for place in placed), 0)
+    return [placed.get(place) for place in range(count)]
+
+
+def _unknown_name(argument: Argument, parameters: Sequence[Parameter], kernel: str) -> RequestError:
+    known = [parameter.label for parameter in parameters]
+    near = did_you_mean(str(argument.name), known)
+    listed = f"its parameters are {', '.join(known)}"
+    return RequestError(
+        f"{kernel} has no parameter '{argument.name}'",
+        hint=f"{near} {listed}" if near else listed,
+        argument=argument.text or str(argument),
+    )
+
+
 def _names(arguments: Sequence[Argument], parameters: Sequence[Parameter]) -> list[str]:
     """Return the name of each argument: its own, the parameter's, or ``p`` and its index.
 
@@ -260,9 +352,7 @@ def _names(arguments: Sequence[Argument], parameters: Sequence[Parameter]) -> li
                 )
             names.append(argument.name)
             continue
-        own = parameter.name
-        usable = own and IDENTIFIER.fullmatch(own) and own not in RESERVED
-        name = own if own and usable else f"p{parameter.index}"
+        name = _own_name(parameter) or f"p{parameter.index}"
         if name in taken:
             raise RequestError(
                 f"argument {parameter.index} ({argument}) has no name, and {name} is the name of "
@@ -283,20 +373,22 @@ class _Resolver:
         self.integers = integers
         self.directory = directory
 
-    def buffer(self, value: Buffer | FileBuffer, name: str) -> BufferSpec:
+    def buffer(self, argument: Argument, value: Buffer | FileBuffer, name: str) -> BufferSpec:
         if isinstance(value, FileBuffer):
             from cudarun.arguments.array_files import npy_header
 
             path = locate(value.path, self.directory)
-            scalar, shape = npy_header(path)
-            return BufferSpec(name, scalar, shape, FileInitial(str(path)))
+            element, shape = npy_header(path, value, argument.pasted)
+            return BufferSpec(name, element, shape, FileInitial(str(path), value.order))
         shape = tuple(evaluate_dimension(each, self.integers) for each in value.dimensions)
         spec = BufferSpec(name, value.type, shape)
         if spec.nbytes > MAX_BYTES:
             raise RequestError(f"{value} is {spec} of {spec.nbytes} bytes: no memory is that large")
-        return replace(spec, initial=self.initial(value.initial, spec))
+        return replace(spec, initial=self.initial(argument, value.initial, spec))
 
-    def initial(self, initial: Initial | None, spec: BufferSpec) -> Initial | None:
+    def initial(
+        self, argument: Argument, initial: Initial | None, spec: BufferSpec
+    ) -> Initial | None:
         """Resolve the file of an initializer and check all that is possible without reading it."""
         if isinstance(initial, ListInitial) and initial.shape != spec.array_shape:
             raise RequestError(
@@ -309,9 +401,13 @@ class _Resolver:
             )
         if isinstance(initial, FileInitial):
             path = locate(initial.path, self.directory)
-            if not is_npy(path):
+            if is_npy(path) or initial.cast or initial.order is not FileOrder.PLAIN:
+                from cudarun.arguments.array_files import check_file
+
+                check_file(path, spec, initial, argument.pasted)
+            else:
                 check_raw_size(path, spec.nbytes, str(spec))
-            return FileInitial(str(path))
+            return replace(initial, path=str(path))
         return initial
 
 
@@ -319,11 +415,93 @@ def _shape(shape: tuple[int, ...]) -> str:
     return "×".join(map(str, shape))
 
 
+# --- element types -------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class _Mismatch:
+    """A buffer whose elements do not match the parameter's C++ pointee type."""
+
+    argument: Argument
+    slot: ParameterSlot
+    spec: BufferSpec
+    agreement: Agreement
+
+    def __str__(self) -> str:
+        return (
+            f"{self.slot.name} is {self.slot.parameter.type} in the kernel, {self.spec} was given"
+        )
+
+
+def _mismatches(
+    arguments: Sequence[Argument], slots: Sequence[ParameterSlot]
+) -> Iterator[_Mismatch]:
+    for argument, slot in zip(arguments, slots, strict=True):
+        if not isinstance(slot.value, Buffer | FileBuffer):
+            continue
+        for _, spec in slot.pointers:
+            if isinstance(spec, BufferSpec):
+                found = agreement(spec.type, slot.parameter)
+                if found is not Agreement.FULL:
+                    yield _Mismatch(argument, slot, spec, found)
+
+
+def _refusal(refused: Sequence[_Mismatch], kernel: str, directory: Path) -> RequestError:
+    """Return the error for element types that do not match, with arguments that do."""
+    matching = [text for each in refused if (text := _matching(each, directory))]
+    hint = "pass the data unchanged with --allow-type-mismatch"
+    if matching:
+        hint = f"pass {' '.join(matching)}\nor {hint}"
+    return RequestError(
+        f"{kernel}: {'; '.join(map(str, refused))}",
+        hint=hint,
+        kernel=kernel,
+        argument=refused[0].argument.text or str(refused[0].argument),
+    )
+
+
+def _matching(mismatch: _Mismatch, directory: Path) -> str | None:
+    """Return the argument with the kernel's element type; ``None`` if no text gives that."""
+    from cudarun.arguments.grammar import parse_argument
+
+    expected, spec, value = (
+        pointee_type(mismatch.slot.parameter),
+        mismatch.spec,
+        mismatch.slot.value,
+    )
+    if expected is None or isinstance(innermost(spec.type), StructType):
+        return None
+    initial = value.initial if isinstance(value, Buffer) else None
+    if isinstance(value, FileBuffer):
+        initial = FileInitial(value.path, value.order)
+    if isinstance(initial, FileInitial):
+        if not is_npy(locate(initial.path, directory)):
+            return None
+        initial = _converting(initial, innermost(spec.type), expected)
+    filled = "" if initial is None else f":{initial}"
+    text = mismatch.argument.pasted(f"{BufferSpec('', expected, spec.array_shape)}{filled}")
+    try:
+        parse_argument(*shlex.split(text))
+    except RequestError:  # a list of fractions for integers, for instance
+        return None
+    return text
+
+
+def _converting(initial: FileInitial, given: Type, expected: ScalarType) -> FileInitial:
+    """Return the initializer that converts a file's elements.
+
+    numpy's format has no name for bf16 and fp8: integers of their size are taken for their bits.
+    """
+    if expected.name in NAMELESS and given.size == expected.size:
+        return replace(initial, order=FileOrder.STORED, cast=False)
+    return replace(initial, cast=True)
+
+
 # --- matching of arguments and parameters, and the error message ---------------------------------
 
 
 def _fit_all(
-    arguments: Sequence[Argument], parameters: Sequence[Parameter], kernel: str
+    arguments: Sequence[Argument | None], parameters: Sequence[Parameter], kernel: str
 ) -> list[Value]:
     """Return the values, with types for untyped numbers.
 
@@ -350,14 +528,15 @@ def _fit_all(
 
 
 def _mismatch_message(
-    arguments: Sequence[Argument],
+    arguments: Sequence[Argument | None],
     parameters: Sequence[Parameter],
     problems: Mapping[int, str],
     kernel: str,
 ) -> str:
     """Return the error message: the problems, and both lists side by side."""
-    if len(arguments) != len(parameters):
-        summary = f"takes {_number(parameters, 'parameter')}, {len(arguments)} given"
+    given = sum(argument is not None for argument in arguments)
+    if given != len(parameters):
+        summary = f"takes {_number(parameters, 'parameter')}, {given} given"
     else:
         which = " and ".join(map(str, problems))
         one = len(problems) == 1

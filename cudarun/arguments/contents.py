@@ -77,6 +77,20 @@ class ArrayContents(Contents):
         return self._array
 
 
+class ConvertedContents(Contents):
+    """The items of a flat array converted to a scalar type, chunk by chunk."""
+
+    def __init__(self, array: Array, scalar: ScalarType) -> None:
+        super().__init__(scalar_dtype(scalar), array.size)
+        self._array = array
+        self._scalar = scalar
+
+    def read(self, part: Array, first: int) -> None:
+        """Convert a chunk."""
+        source = self._array
+        _make(part, self._scalar, lambda at, size: source[first + at : first + at + size])
+
+
 class RepeatedContents(Contents):
     """One item repeated; ``item`` is an array of it alone."""
 

@@ -7,20 +7,26 @@ ml_dtypes is imported only when a type needs it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import cache
 from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
+from cudarun.arguments.scanner import IDENTIFIER
 from cudarun.arguments.types import (
     SCALARS,
+    VECTORS,
+    ArrayType,
     Kind,
     PointerType,
     ScalarType,
+    StructMember,
     StructType,
     Type,
+    VectorType,
+    align_up,
     inner_shape,
     innermost,
 )
@@ -91,6 +97,55 @@ def scalar_type(dtype: DType) -> ScalarType | None:
     if dtype.kind not in "iuf":
         return None
     return SCALARS.get(f"{dtype.kind}{8 * dtype.itemsize}")
+
+
+def element_type(dtype: DType) -> Type | None:
+    """Return the type of an array's items: a scalar, ``float2`` for complex64, or a struct.
+
+    ``None`` where there is none, as for a struct that is not laid out as in C++.
+    """
+    scalar = scalar_type(dtype)
+    if scalar is not None:
+        return scalar
+    if dtype.kind == "c":
+        return {8: VECTORS["float2"], 16: VECTORS["double2"]}.get(dtype.itemsize)
+    if dtype.subdtype is not None:
+        base, shape = dtype.subdtype
+        element = element_type(base)
+        for count in reversed(shape):
+            element = None if element is None else ArrayType(element, count)
+        return element
+    return None if dtype.names is None else _struct_type(dtype)
+
+
+def _struct_type(dtype: DType) -> StructType | None:
+    """Return the struct of a structured dtype if C++ lays it out in the same way."""
+    assert dtype.fields is not None, "a structured dtype has fields"
+    members: list[StructMember] = []
+    end = 0
+    for name in dtype.names or ():
+        field, offset, *_ = dtype.fields[name]
+        fitting = (e for e in _member_types(field) if align_up(end, e.alignment) == offset)
+        element = next(fitting, None)
+        if element is None:
+            return None
+        members.append(StructMember(name if IDENTIFIER.fullmatch(name) else None, element))
+        end = offset + element.size
+    struct = StructType(tuple(members))
+    return struct if struct.size == dtype.itemsize else None
+
+
+def _member_types(field: DType) -> Iterator[Type]:
+    """Yield the types that a field can have: arrays and vectors differ in their alignment only."""
+    element = element_type(field)
+    if element is not None:
+        yield element
+    if isinstance(element, VectorType):
+        yield ArrayType(element.scalar, element.count)
+    if isinstance(element, ArrayType):
+        for vector in VECTORS.values():
+            if (vector.scalar, vector.count) == (element.element, element.count):
+                yield vector
 
 
 def is_float(dtype: DType) -> bool:

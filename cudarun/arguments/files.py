@@ -33,9 +33,9 @@ def relocated(argument: Argument, move: Callable[[str], str]) -> Argument:
 def _relocated(value: Value, move: Callable[[str], str]) -> Value:
     match value:
         case FileBuffer(path):
-            return FileBuffer(move(path))
-        case Buffer(initial=FileInitial(path)):
-            return replace(value, initial=FileInitial(move(path)))
+            return replace(value, path=move(path))
+        case Buffer(initial=FileInitial(path) as initial):
+            return replace(value, initial=replace(initial, path=move(path)))
         case StructValue(members):
             moved = (Member(m.name, _relocated(m.value, move)) for m in members)
             return StructValue(tuple(moved))

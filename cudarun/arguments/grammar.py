@@ -39,6 +39,7 @@ from cudarun.arguments.values import (
     Eye,
     FileBuffer,
     FileInitial,
+    FileOrder,
     Initial,
     Iota,
     ListInitial,
@@ -58,8 +59,10 @@ from cudarun.errors import RequestError
 
 __all__ = ["Argument", "parse_argument", "parse_arguments", "parse_type"]
 
-INITIALS = ("zeros", "ones", "iota", "rand", "randn", "randint", "eye")
+INITIALS = ("zeros", "ones", "iota", "rand", "randn", "randint", "eye", "cast", "corder", "asis")
 """The words that start an initializer."""
+
+_ORDERS = ("corder", "asis")
 
 MAX_ARRAY = 1 << 20
 """The longest array member: its values are written individually."""
@@ -71,6 +74,7 @@ _SYMBOL = re.compile(r"[A-Za-z_$%][\w$]*(?:::[A-Za-z_$][\w$]*)*")
 _HEX = re.compile(r"[0-9a-fA-F_]*")
 _QUOTED = re.compile(r'"(?P<path>(?:[^"\\]|\\["\\])*)"')
 _PATH_IN_STRUCT = re.compile(r"[^,}]*")
+_PATH_IN_PARENTHESES = re.compile(r"[^,)]*")
 _PATH = re.compile(r".*", re.DOTALL)
 _COUNT = re.compile(r"[0-9]+")
 
@@ -143,6 +147,7 @@ class _ArgumentParser:
     def __init__(self, scanner: Scanner) -> None:
         self.scanner = scanner
         self.in_struct = 0
+        self.in_parentheses = 0
 
     # --- values ---
 
@@ -188,6 +193,13 @@ class _ArgumentParser:
             return Null()
         if word == "bytes" and scanner.accept(":"):
             return self.bytes()
+        if word in _ORDERS and scanner.peek("("):
+            scanner.position = start
+            return FileBuffer(*self.ordered_path())
+        if word == "cast" and scanner.peek("("):
+            raise scanner.error(
+                "cast needs the buffer's type", start, hint="for instance x=f32[n]:cast(@x.npy)"
+            )
         named = self.longest_name(word)
         if named is None:
             hint = did_you_mean(word, [*NAMED, "null", "bytes"]) or _A_VALUE
@@ -250,10 +262,39 @@ class _ArgumentParser:
         if quoted := scanner.match(_QUOTED):
             path = re.sub(r"\\(.)", r"\1", quoted["path"])
         else:
-            path = self.required(_PATH_IN_STRUCT if self.in_struct else _PATH, "a path").rstrip()
+            path = self.required(self.path_pattern(), "a path").rstrip()
         if not path:
             raise scanner.error("expected the path of a file after '@'", start)
         return path
+
+    def path_pattern(self) -> re.Pattern[str]:
+        if self.in_parentheses:
+            return _PATH_IN_PARENTHESES
+        return _PATH_IN_STRUCT if self.in_struct else _PATH
+
+    def parenthesized(self, word: str, parse: Callable[[], _Kept]) -> _Kept:
+        """Parse the file in the parentheses after ``word``."""
+        self.scanner.expect("(", f"after {word}")
+        self.in_parentheses += 1
+        found = parse()
+        self.in_parentheses -= 1
+        self.scanner.expect(")", f"after the file of {word}")
+        return found
+
+    def ordered_path(self) -> tuple[str, FileOrder]:
+        """Parse ``@path``, ``corder(@path)`` or ``asis(@path)``."""
+        word = self.scanner.match(IDENTIFIER)
+        if word is None:
+            self.scanner.expect("@", "before the path of a file")
+            return self.path(), FileOrder.PLAIN
+        if word.group() not in _ORDERS:
+            expected = "@path, corder(@path) or asis(@path)"
+            raise self.scanner.error(f"expected {expected}, found {word.group()!r}", word.start())
+        order = FileOrder(word.group())
+        path, inner = self.parenthesized(word.group(), self.ordered_path)
+        if inner is not FileOrder.PLAIN:
+            raise self.scanner.error(f"{order.value} and {inner.value} exclude each other")
+        return path, order
 
     # --- structs ---
 
@@ -406,6 +447,14 @@ class _ArgumentParser:
     def named_initial(self, word: str, element: Type, axes: int, start: int) -> Initial:
         scalars = scalars_of(element)
         match word:
+            case "cast":
+                if not isinstance(innermost(element), ScalarType):
+                    raise self.scanner.error(f"cast converts to numbers, not to {element}", start)
+                path, order = self.parenthesized(word, self.ordered_path)
+                return FileInitial(path, order, cast=True)
+            case "corder" | "asis":
+                self.scanner.position = start
+                return FileInitial(*self.ordered_path())
             case "zeros" | "ones":
                 return Constant(UntypedNumber("0" if word == "zeros" else "1"))
             case "iota":

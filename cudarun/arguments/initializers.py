@@ -10,7 +10,6 @@ import hashlib
 import math
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -80,8 +79,8 @@ def contents(
     """
     whole = shape + inner_shape(element)
     match initial, innermost(element):
-        case FileInitial(path), _:
-            return file_contents(Path(path), BufferSpec("", element, shape))
+        case FileInitial(), _:
+            return file_contents(initial, BufferSpec("", element, shape))
         case ListInitial(), _:
             data = bytearray(b"".join(map(element_bytes, _leaves(initial))))
             return ArrayContents(np.frombuffer(data, element_dtype(element)))

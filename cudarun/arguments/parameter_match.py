@@ -1,4 +1,4 @@
-"""Matching of a value and a kernel's parameter, by size, alignment and known type.
+"""Matching of a value, and of a buffer's elements, with a kernel's parameter.
 
 A parameter's type is known from C++ (``float const*``, from the demangled signature), from PTX
 (``u64``: its width, and whether it is a float), or not at all.
@@ -7,6 +7,7 @@ A parameter's type is known from C++ (``float const*``, from the demangled signa
 from __future__ import annotations
 
 import re
+from enum import Enum
 from typing import TypeAlias
 
 from cudarun.arguments.literals import Form, LiteralError, read
@@ -17,6 +18,8 @@ from cudarun.arguments.types import (
     ScalarType,
     Type,
     VectorType,
+    innermost,
+    scalars_of,
 )
 from cudarun.arguments.values import (
     Buffer,
@@ -33,8 +36,6 @@ from cudarun.records import dataclass
 
 _PTX_TYPE = re.compile(r"\.?(?P<letter>[usbf])(?P<bits>8|16|32|64)")
 _QUALIFIERS = re.compile(r"\b(?:const|volatile|__restrict__|restrict|struct|enum)\b")
-
-_BYTES = ("char", "unsigned char")
 
 
 class ParameterMismatch(Exception):
@@ -103,20 +104,52 @@ def fit(value: Value, parameter: Parameter) -> Value:
     return value
 
 
-def contradicts(element: Type, parameter: Parameter) -> bool:
-    """Return whether a buffer's elements contradict the parameter's C++ pointee type.
+class Agreement(Enum):
+    """The agreement of a buffer's elements with the kernel's C++ pointee type."""
 
-    Bytes on either side match everything, as do ``void*`` and pointers to vectors and structs;
-    integers of the same size match each other.
+    FULL = "full"
+    """The types agree, or the pointee type is unknown."""
+    SIGNEDNESS = "signedness"
+    """The types differ in signedness only, or are a bool and a byte."""
+    NONE = "none"
+    """The types differ in size or kind."""
+
+
+def agreement(element: Type, parameter: Parameter) -> Agreement:
+    """Compare a buffer's elements with the kernel's C++ pointee type.
+
+    Vectors, arrays and structs of one type agree with their scalars. Integers of one byte, like
+    ``void``, enumerations and unknown classes, accept all elements.
+    """
+    expected = pointee_type(parameter)
+    if expected is None or (expected.is_integer and expected.size == 1):
+        return Agreement.FULL
+    found = {_agreement(scalar, expected) for scalar in scalars_of(element)}
+    return next((each for each in reversed(Agreement) if each in found), Agreement.FULL)
+
+
+def pointee_type(parameter: Parameter) -> ScalarType | None:
+    """Return the scalar type to which a parameter points; ``None`` if it is unknown.
+
+    A pointer to pointers points to ``u64``.
     """
     plain = _plain(parameter.type or "")
-    pointee = plain.removesuffix("*").rstrip()
-    if pointee == plain or pointee in _BYTES or element == SCALARS["u8"]:
-        return False
-    expected = NAMED.get(pointee)
-    if not isinstance(element, ScalarType) or not isinstance(expected, ScalarType):
-        return False
-    return not _same_bits(element, expected)
+    target = plain.removesuffix("*").rstrip()
+    if target == plain:
+        return None
+    if target.endswith("*"):
+        return SCALARS["u64"]
+    named = NAMED.get(target)
+    scalar = None if named is None else innermost(named)
+    return scalar if isinstance(scalar, ScalarType) else None
+
+
+def _agreement(given: ScalarType, expected: ScalarType) -> Agreement:
+    if given == expected:
+        return Agreement.FULL
+    if given.size != expected.size or given.is_float or expected.is_float:
+        return Agreement.NONE
+    return Agreement.SIGNEDNESS
 
 
 def _fit_address(expected: Expected) -> None:

@@ -273,6 +273,9 @@ def _scalar_types() -> dict[str, ScalarType]:
 SCALARS = _scalar_types()
 """The scalar types by their own names."""
 
+NAMELESS = ("bf16", "f8e4m3", "f8e5m2")
+"""The scalar types for which numpy has no name."""
+
 ALIASES: dict[str, tuple[str, ...]] = {
     "i8": ("char", "signed char", "int8_t", "int8", "s8"),
     "u8": ("unsigned char", "uint8_t", "uint8", "uchar"),

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import field
+from enum import Enum
 from typing import TypeAlias
 
 from cudarun.arguments import literals
@@ -142,6 +143,21 @@ class Bytes:
 # --- values that are addresses -------------------------------------------------------------------
 
 
+class FileOrder(Enum):
+    """The order in which the elements of a ``.npy`` file are read."""
+
+    PLAIN = ""
+    """C order; an array in Fortran order is refused."""
+    C = "corder"
+    """C order; an array in Fortran order is reordered."""
+    STORED = "asis"
+    """The bytes as stored, whatever their order and type."""
+
+    def apply(self, text: str) -> str:
+        """Return the text of a file with this order."""
+        return f"{self.value}({text})" if self.value else text
+
+
 @dataclass(frozen=True, slots=True)
 class Buffer:
     """A device buffer, ``f32[m,k]:rand``; ``initial`` is ``None`` if the text has none."""
@@ -160,9 +176,10 @@ class FileBuffer:
     """A device buffer with the type, shape and contents of a ``.npy`` file, ``@x.npy``."""
 
     path: str
+    order: FileOrder = FileOrder.PLAIN
 
     def __str__(self) -> str:
-        return f"@{_quoted(self.path)}"
+        return self.order.apply(f"@{_quoted(self.path)}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -299,12 +316,21 @@ class ListInitial:
 
 @dataclass(frozen=True, slots=True)
 class FileInitial:
-    """The contents of a file, ``@raw.bin`` or ``@x.npy``."""
+    """The contents of a file, ``@raw.bin`` or ``@x.npy``.
+
+    Attributes:
+        path: The path.
+        order: The order of the elements.
+        cast: Convert the elements to the buffer's type, ``cast(@x.npy)``.
+    """
 
     path: str
+    order: FileOrder = FileOrder.PLAIN
+    cast: bool = False
 
     def __str__(self) -> str:
-        return f"@{_quoted(self.path)}"
+        text = self.order.apply(f"@{_quoted(self.path)}")
+        return f"cast({text})" if self.cast else text
 
 
 Initial: TypeAlias = Constant | Iota | Rand | Randn | RandInt | Eye | ListInitial | FileInitial
@@ -326,6 +352,13 @@ class Argument:
     name: str | None
     value: Value
     text: str = field(default="", compare=False)
+
+    def pasted(self, value: object) -> str:
+        """Return the argument with another value, quoted for the shell; a struct's member alone."""
+        import shlex  # only hints need it
+
+        is_named = self.name is not None and not isinstance(self.value, StructValue)
+        return shlex.quote(f"{self.name}={value}" if is_named else str(value))
 
     def __str__(self) -> str:
         return f"{self.name}={self.value}" if self.name else str(self.value)

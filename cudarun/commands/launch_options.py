@@ -133,6 +133,13 @@ _GEOMETRY = (
         help="Launch in a stream of this priority, 0 last.",
     ),
     option(
+        "--allow-type-mismatch",
+        scope=OptionScope.CASE,
+        form=CaseForm.FLAG,
+        is_flag=True,
+        help="Accept buffers whose element type differs from the kernel's in size or kind.",
+    ),
+    option(
         "--params",
         "passing",
         scope=OptionScope.CASE,

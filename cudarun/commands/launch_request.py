@@ -80,6 +80,7 @@ def launch_request(
         detection=_detection(values),
         reference=values["reference"],
         directory=directory,
+        allow_type_mismatch=values["allow_type_mismatch"],
     )
 
 

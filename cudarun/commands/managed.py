@@ -45,6 +45,11 @@ from cudarun.session.workers.pool import WorkerPool
 @click.option("--block", metavar="X[,Y[,Z]]", default="1", help="Threads in a block.")
 @click.option("--smem", metavar="BYTES", default="0", help="Bytes of dynamic shared memory.")
 @click.option(
+    "--allow-type-mismatch",
+    is_flag=True,
+    help="Accept buffers whose element type differs from the kernel's in size or kind.",
+)
+@click.option(
     "--globals",
     "with_globals",
     is_flag=True,
@@ -94,7 +99,10 @@ def _request(values: Values, where: Target) -> ManagedRequest:
 
     image = read_input(values["image"], compilation(values))
     geometry = geometry_request({**values, "threads": None, "cluster": None, "cooperative": False})
-    launches = tuple(_launch(text, image, geometry) for text in values["launches"])
+    launches = tuple(
+        _launch(text, image, geometry, allow_type_mismatch=values["allow_type_mismatch"])
+        for text in values["launches"]
+    )
     return ManagedRequest(
         image=image.instantiating(*(launch.request.kernel for launch in launches)),
         views=tuple(map(parse_view, values["variables"])),
@@ -105,7 +113,9 @@ def _request(values: Values, where: Target) -> ManagedRequest:
     )
 
 
-def _launch(text: str, image: Image, geometry: GeometryRequest) -> ManagedLaunch:
+def _launch(
+    text: str, image: Image, geometry: GeometryRequest, *, allow_type_mismatch: bool
+) -> ManagedLaunch:
     """Parse ``KERNEL ARGS…``, split like a shell command."""
     from cudarun.arguments.grammar import parse_arguments
     from cudarun.arguments.tolerance import Tolerance
@@ -128,5 +138,6 @@ def _launch(text: str, image: Image, geometry: GeometryRequest) -> ManagedLaunch
         saves=(),
         tolerance=Tolerance(),
         seed=0,
+        allow_type_mismatch=allow_type_mismatch,
     )
     return ManagedLaunch(text, request)

@@ -46,7 +46,8 @@ def show_launch(
         result, error = outcome.result, outcome.error
         warnings = result.diagnostics if result else error.warnings if error else ()
         for warning in warnings:
-            if warning not in shown:  # every device compiles, and says the same
+            is_wanted = not (quiet and warning.severity == "note")
+            if is_wanted and warning not in shown:  # every device compiles, and says the same
                 shown.add(warning)
                 show_diagnostic(warning)
         if result is not None:

@@ -15,7 +15,8 @@ from cudarun.report.managed_types import ManagedReport, ManagedVariable, Variabl
 def show_managed(report: ManagedReport, out: Console, *, quiet: bool) -> None:
     """Print the addresses of each variable and its values at each moment; warnings on stderr."""
     for diagnostic in report.diagnostics:
-        show_diagnostic(diagnostic)
+        if not (quiet and diagnostic.severity == "note"):
+            show_diagnostic(diagnostic)
     if not report.variables and report.error is None:
         out.print(Text(f"{report.image}: no __managed__ variables"), soft_wrap=True)
     for variable in report.variables:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import pickle
+import re
+import shlex
 
 import numpy as np
 import pytest
@@ -11,7 +13,7 @@ from cudarun.arguments.binding import bind
 from cudarun.arguments.expressions import parse_expression
 from cudarun.arguments.grammar import parse_arguments
 from cudarun.arguments.packing import BufferSpec
-from cudarun.arguments.parameter_match import PtxType, expected_type
+from cudarun.arguments.parameter_match import Agreement, PtxType, expected_type
 from cudarun.arguments.types import SCALARS, VECTORS, PointerType
 from cudarun.arguments.values import FileInitial, Iota
 from cudarun.errors import RequestError
@@ -360,10 +362,71 @@ def test_names_that_meet():
     assert error.message == (
         "argument 2 (u64:5) has no name, and p2 is the name of another: give it one, NAME=VALUE"
     )
-    to = parameters("float*", "float*", names=("in", "out"))
-    error = refusal("out=f32[1]", "in=f32[1]", to=to)
-    assert error.message == "argument 0 is named out, which is parameter 1 of the kernel"
+    error = refusal(
+        "p2=f32[2]", "x=f32[1]", "1", to=parameters("float*", "float*", "int", names=("x",))
+    )
+    assert error.message == "argument 1 is named x, which is parameter 0 of the kernel"
     assert error.hint == "arguments stand in the order of the parameters"
+
+
+# --- names of parameters -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [
+        ("y=f32[3]", "n=7", "x=f32[2]", "a=2"),
+        ("2", "n=7", "y=f32[3]", "x=f32[2]"),
+        ("a=2", "f32[2]", "y=f32[3]", "7"),
+        ("2", "f32[2]", "f32[3]", "7"),
+    ],
+)
+def test_names_bind_in_any_order(texts):
+    binding = bound(*texts)
+    assert [slot.name for slot in binding.slots] == ["a", "x", "y", "n"]
+    assert [str(spec) for spec in binding.buffers] == ["f32[2]", "f32[3]"]
+    assert (binding.scalars["a"], binding.integers) == (2.0, {"n": 7})
+    assert binding.warnings == ()
+
+
+def test_names_that_no_parameter_has():
+    error = refusal("a=2", "x=f32[1]", "yy=f32[1]", "n=1")
+    assert error.message == "saxpy has no parameter 'yy'"
+    assert error.hint == "did you mean y? its parameters are a, x, y, n"
+    assert error.exit_code == 2
+    assert refusal("count=1").hint == "its parameters are a, x, y, n"
+
+
+def test_arguments_without_names_stand_in_their_place():
+    error = refusal("x=f32[1]", "2", "y=f32[1]", "1")
+    assert error.message == "saxpy: argument 1 (2) has no name and follows x, which is out of order"
+    assert error.hint == "give it a name, NAME=VALUE, or put the arguments without names first"
+    error = refusal("2", "f32[1]", "a=3", "1")
+    assert error.message == "saxpy: two arguments for parameter a: 2 and a=3"
+
+
+def test_arguments_that_are_missing_or_too_many_are_shown_in_their_place():
+    error = refusal("n=1", "a=2", "y=f32[1]")
+    lines = error.message.splitlines()
+    assert lines[0] == "saxpy: takes 4 parameters, 3 given"
+    assert re.search(r"! +1 .* float const\* x +–", lines[3])
+    assert lines[4].endswith("^ no argument for it")
+    assert "no such parameter" in refusal("2", "f32[1]", "f32[1]", "1", "5").message
+
+
+BY_ORDER = "bound by order: the image has no parameter names"
+
+
+def test_labels_of_a_kernel_without_names():
+    to = parameters("float", "float const*", "float*", "int")
+    assert bound("y=2", "a=f32[1]", "f32[1]", "n=1", to=to).warnings == (BY_ORDER,)
+    assert bound("2", "f32[1]", "f32[1]", "1", to=to).warnings == ()
+    assert bound("x=f32[1]", to=parameters("float*")).warnings == ()
+    assert bound("x=f32[1]", "y=f32[1]", to=None).warnings == (BY_ORDER,)
+    to = parameters(
+        "float", "int", names=("a b", "n")
+    )  # PTX allows names that no argument can have
+    assert bound("x=2", "n=1", to=to).warnings == (BY_ORDER,)
 
 
 # --- files ---------------------------------------------------------------------------------------
@@ -427,45 +490,114 @@ def test_members_of_a_struct_have_one_name_everywhere():
         assert parse_expression(f"{name} == 1").names == {name}
 
 
+FULL, SIGNEDNESS, NONE = Agreement
+
+
 @pytest.mark.parametrize(
-    ("type_", "given", "is_odd"),
+    ("type_", "given", "expected"),
     [
-        ("float*", "f32[4]", False),
-        ("float*", "i32[4]", True),
-        ("float const*", "f64[4]", True),
-        ("float volatile*", "f16[4]", True),
-        ("__half*", "bf16[4]", True),
-        ("__half const*", "f16[4]", False),
-        ("unsigned int*", "i32[4]", False),
-        ("int*", "u32[4]", False),
-        ("int*", "i64[4]", True),
-        ("signed char*", "i32[4]", True),
-        ("long long*", "u64[4]", False),
-        ("bool*", "u8[4]", False),
-        ("bool*", "i32[4]", True),
-        ("void*", "f32[4]", False),
-        ("void const*", "f32[4]", False),
-        ("char*", "f32[4]", False),
-        ("unsigned char const*", "f32[4]", False),
-        ("float4*", "i32[4]", False),
-        ("float*", "u8[16]", False),
-        ("float*", "int4[4]", False),
-        ("float*", "{i32,i32}[4]", False),
-        ("ns::Particle*", "f32[4]", False),
-        ("float**", "i32[4]", False),
-        ("unsigned long", "f32[4]", False),
-        ("u64.ptr", "f32[4]", False),
-        ("u64", "f32[4]", False),
-        (None, "f32[4]", False),
+        ("float*", "f32[4]", FULL),
+        ("float*", "i32[4]", NONE),
+        ("float const*", "f64[4]", NONE),
+        ("float volatile*", "f16[4]", NONE),
+        ("__half*", "bf16[4]", NONE),
+        ("__half const*", "f16[4]", FULL),
+        ("unsigned int*", "i32[4]", SIGNEDNESS),
+        ("int*", "u32[4]", SIGNEDNESS),
+        ("int*", "i64[4]", NONE),
+        ("long long*", "u64[4]", SIGNEDNESS),
+        ("bool*", "bool[4]", FULL),
+        ("bool*", "u8[4]", SIGNEDNESS),
+        ("bool*", "i32[4]", NONE),
+        ("void*", "f32[4]", FULL),
+        ("void const*", "f32[4]", FULL),
+        ("char*", "f32[4]", FULL),
+        ("signed char*", "i32[4]", FULL),
+        ("unsigned char const*", "f32[4]", FULL),
+        ("uchar4*", "u32[4]", FULL),
+        ("std::byte*", "f32[4]", FULL),
+        ("float4*", "i32[4]", NONE),
+        ("float4*", "f32[4]", FULL),
+        ("float4*", "float2[4]", FULL),
+        ("float*", "float4[4]", FULL),
+        ("float*", "f32*3[4]", FULL),
+        ("float*", "u8[16]", NONE),
+        ("float*", "int4[4]", NONE),
+        ("float*", "{i32,i32}[4]", NONE),
+        ("float*", "{f32,float2}[4]", FULL),
+        ("float*", "{f32,u32}[4]", NONE),
+        ("float2*", "double2[4]", NONE),
+        ("ns::Particle*", "f32[4]", FULL),
+        ("ns::Mode*", "i32[4]", FULL),
+        ("float**", "i32[4]", NONE),
+        ("float**", "u64[4]", FULL),
+        ("unsigned long", "f32[4]", FULL),
+        ("u64.ptr", "f32[4]", FULL),
+        ("u64", "f32[4]", FULL),
+        (None, "f32[4]", FULL),
     ],
 )
-def test_buffers_of_other_elements_than_the_signature_points_to(type_, given, is_odd):
-    binding = bound(f"x={given}", to=parameters(type_, names=("x",)))
-    note = f"x is {type_} in the kernel, {given.replace(',', ', ')} was given"
-    assert binding.warnings == ((note,) if is_odd else ())
+def test_elements_and_the_type_that_the_signature_points_to(type_, given, expected):
+    to = parameters(type_, names=("x",))
+    remark = f"x is {type_} in the kernel, {given.replace(',', ', ')} was given"
+    if expected is NONE:
+        error = refusal(f"x={given}", to=to)
+        assert (error.message, error.exit_code) == (f"saxpy: {remark}", 2)
+    else:
+        assert bound(f"x={given}", to=to).warnings == ((remark,) if expected is SIGNEDNESS else ())
+    allowed = bound(f"x={given}", to=to, allow_type_mismatch=True)
+    assert allowed.warnings == (() if expected is FULL else (remark,))
 
 
-def test_an_array_file_of_other_elements_is_told_with_its_shape(tmp_path):
+def pasted(error: RequestError) -> list[str]:
+    """The arguments of the hint, as a shell would take them."""
+    first, last = (error.hint or "").splitlines()
+    assert last == "or pass the data unchanged with --allow-type-mismatch"
+    return shlex.split(first.removeprefix("pass "))
+
+
+@pytest.mark.parametrize(
+    ("text", "type_", "hint"),
+    [
+        ("x=@x.npy", "int*", "x=i32[2,3]:cast(@x.npy)"),
+        ("@x.npy", "int*", "i32[2,3]:cast(@x.npy)"),
+        ("x=@f.npy", "float4*", None),
+        ("x=corder(@f.npy)", "float4*", "x=f32[2,3]:cast(corder(@f.npy))"),
+        ("x=asis(@f.npy)", "float*", "x=f32[3,2]:cast(asis(@f.npy))"),
+        ("x=i64[6]:@x.npy", "float const*", "x=f32[6]:cast(@x.npy)"),
+        ("x=longlong2[3]:@x.npy", "float*", "x=f32[3,2]:cast(@x.npy)"),
+        ("x=f64[2,2]:iota", "float*", "x=f32[2,2]:iota"),
+        ("x=f64[4]", "float*", "x=f32[4]"),
+        ("x=i32[2]:[1,2]", "double*", "x=f64[2]:[1, 2]"),
+        ("x=@b.npy", "__nv_bfloat16*", "x=bf16[4]:asis(@b.npy)"),
+        ("x=@c.npy", "float*", "x=f32[2,2]:cast(@c.npy)"),
+    ],
+)
+def test_the_hint_of_a_mismatch_is_an_argument_that_matches(tmp_path, text, type_, hint):
     np.save(tmp_path / "x.npy", np.arange(6).reshape(2, 3))
-    binding = bound("@x.npy", to=parameters("int*"), directory=tmp_path)
-    assert binding.warnings == ("p0 is int* in the kernel, i64[2,3] was given",)
+    np.save(tmp_path / "f.npy", np.asfortranarray(np.ones((2, 3))))
+    np.save(tmp_path / "b.npy", np.ones(4, np.uint16))
+    np.save(tmp_path / "c.npy", np.ones(2, np.complex128))
+    to = parameters(type_, names=("x",))
+    error = refusal(text, to=to, directory=tmp_path)
+    if hint is None:
+        assert error.message == f"{tmp_path / 'f.npy'} is in Fortran order"
+        return
+    assert pasted(error) == [hint]
+    assert bound(hint, to=to, directory=tmp_path).warnings == ()
+
+
+@pytest.mark.parametrize("text", ["f32[2]:[0.5,1]", "f64[5]:@raw.bin", "{f32,f64}[2]"])
+def test_mismatches_that_no_other_argument_mends(tmp_path, text):
+    (tmp_path / "raw.bin").write_bytes(bytes(40))
+    error = refusal(text, to=parameters("int*"), directory=tmp_path)
+    assert error.hint == "pass the data unchanged with --allow-type-mismatch"
+
+
+def test_several_mismatches_are_told_together():
+    error = refusal("2", "x=f64[1]", "y=i32[1]", "1")
+    assert error.message == (
+        "saxpy: x is float const* in the kernel, f64[1] was given; "
+        "y is float* in the kernel, i32[1] was given"
+    )
+    assert pasted(error) == ["x=f32[1]", "y=f32[1]"]

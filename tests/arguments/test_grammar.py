@@ -106,6 +106,42 @@ def test_a_path_in_a_struct_ends_with_its_member():
     )
 
 
+def test_files_in_parentheses():
+    order = values.FileOrder
+    assert value_of("corder(@dir/x.npy)") == values.FileBuffer("dir/x.npy", order.C)
+    assert value_of("asis( @a b.npy )") == values.FileBuffer("a b.npy", order.STORED)
+    assert value_of('asis(@"a),b.npy")') == values.FileBuffer("a),b.npy", order.STORED)
+    struct = value_of("{x=corder(@a}b.npy), y=f32[2]:cast(asis(@c.npy))}")
+    assert isinstance(struct, values.StructValue)
+    assert struct.members[0].value == values.FileBuffer("a}b.npy", order.C)
+    assert struct.members[1].value == values.Buffer(
+        SCALARS["f32"],
+        (parse_expression("2"),),
+        values.FileInitial("c.npy", order.STORED, cast=True),
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("cast(@x.npy)", "cast needs the buffer's type"),
+        ("f32[n]:cast", "expected '(' after cast, found the end"),
+        ("f32[n]:cast(x.npy)", "expected @path, corder(@path) or asis(@path), found 'x'"),
+        ("f32[n]:cast(3)", "expected '@' before the path of a file, found '3'"),
+        ("f32[n]:cast(@x.npy", "expected ')' after the file of cast, found the end"),
+        ("f32[n]:cast(@)", "expected the path of a file after '@'"),
+        ("f32[n]:cast(@x.npy, 3)", "expected ')' after the file of cast, found ','"),
+        ("{f32}[n]:cast(@x.npy)", "cast converts to numbers, not to {f32}"),
+        ("corder(asis(@x.npy))", "corder and asis exclude each other"),
+        ("corder", "unknown type 'corder'"),
+    ],
+)
+def test_files_in_parentheses_that_do_not_parse(text, message):
+    with pytest.raises(ArgumentSyntaxError) as refused:
+        value_of(text)
+    assert refused.value.message == message
+
+
 @pytest.mark.parametrize(
     ("text", "initial"),
     [
@@ -124,6 +160,9 @@ def test_a_path_in_a_struct_ends_with_its_member():
         ("u8[n]:randint(0,256)", values.RandInt(UntypedNumber("0"), UntypedNumber("256"))),
         ("f32[n,n]:eye", values.Eye()),
         ("f32[n]:@raw.bin", values.FileInitial("raw.bin")),
+        ("f32[n]:cast(@x.npy)", values.FileInitial("x.npy", cast=True)),
+        ("f32[n]:corder(@x)", values.FileInitial("x", values.FileOrder.C)),
+        ("f32[n]:asis(@x)", values.FileInitial("x", values.FileOrder.STORED)),
     ],
 )
 def test_initialisers(text, initial):
@@ -346,11 +385,17 @@ numbers = st.integers(0, 100).map(lambda number: UntypedNumber(str(number)))
 @st.composite
 def buffers(draw: st.DrawFn) -> values.Buffer:
     element = draw(element_types)
+    inner = types.innermost(element)
     shape = tuple(draw(st.lists(dimensions, min_size=1, max_size=3)))
     choices: list[st.SearchStrategy[values.Initial | None]] = [
         st.none(),
         st.builds(values.Constant, st.sampled_from(["0", "1"]).map(UntypedNumber)),
-        st.builds(values.FileInitial, paths),
+        st.builds(
+            values.FileInitial,
+            paths,
+            st.sampled_from(values.FileOrder),
+            cast=st.booleans() if isinstance(inner, types.ScalarType) else st.just(False),
+        ),
         lists(element, len(shape) + len(types.inner_shape(element))),
     ]
     within = types.scalars_of(element)
@@ -374,7 +419,7 @@ def _nested(leaf, levels: int, length: int):
 
 pointers = (
     buffers()
-    | st.builds(values.FileBuffer, paths)
+    | st.builds(values.FileBuffer, paths, st.sampled_from(values.FileOrder))
     | st.from_regex(r"[A-Za-z_$][\w$]{0,5}(::[A-Za-z_]{1,3})?", fullmatch=True)
     .filter(str.isascii)
     .map(values.SymbolAddress)

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from cudarun.arguments.array_files import load_npy, npy_header
-from cudarun.arguments.dtypes import by_value, element_dtype, scalar_dtype, scalar_type
+from cudarun.arguments.dtypes import by_value, convert, element_dtype, scalar_dtype, scalar_type
 from cudarun.arguments.grammar import parse_argument, parse_type
 from cudarun.arguments.initializers import fill, seeded
-from cudarun.arguments.types import SCALARS
-from cudarun.arguments.values import Buffer, FileInitial
+from cudarun.arguments.types import SCALARS, VECTORS
+from cudarun.arguments.values import Buffer, FileBuffer, FileInitial, FileOrder
 from cudarun.errors import RequestError
 
 
@@ -142,8 +142,9 @@ def test_structs_from_lists():
 # --- files ---------------------------------------------------------------------------------------
 
 
-def from_file(text: str, path, *shape: int):
-    buffer = parse_argument(f'{text}:@"{path}"').value
+def from_file(text: str, path, *shape: int, word: str = ""):
+    opened = f"{word}(" if word else ""
+    buffer = parse_argument(f'{text}:{opened}@"{path}"{")" * opened.count("(")}').value
     assert isinstance(buffer, Buffer)
     assert isinstance(buffer.initial, FileInitial)
     return fill(buffer.initial, buffer.type, shape, seeded(0, "x"))
@@ -174,11 +175,112 @@ def test_npy_files(tmp_path):
         from_file("f32[5]", path, 5)
 
 
-def test_npy_files_of_other_orders(tmp_path):
+def test_npy_files_of_another_byte_order(tmp_path):
     path = tmp_path / "x.npy"
-    np.save(path, np.asfortranarray(np.arange(6, dtype=">f4").reshape(2, 3)))
+    np.save(path, np.arange(6, dtype=">f4").reshape(2, 3))
     same(from_file("f32[2,3]", path, 2, 3), np.arange(6).reshape(2, 3), np.float32)
-    assert npy_header(path) == (SCALARS["f32"], (2, 3))
+    same(from_file("f64[6]", path, 6, word="cast"), np.arange(6), np.float64)
+    stored = from_file("u32[6]", path, 6, word="asis")
+    same(stored, np.arange(6, dtype=">f4").view("<u4"), np.uint32)
+
+
+def test_npy_files_in_fortran_order(tmp_path):
+    path = tmp_path / "x.npy"
+    values = np.arange(6, dtype="f4").reshape(2, 3)
+    np.save(path, np.asfortranarray(values))
+    for read in (lambda: from_file("f32[2,3]", path, 2, 3), lambda: npy_header(path)):
+        with pytest.raises(RequestError, match="is in Fortran order"):
+            read()
+    same(from_file("f32[2,3]", path, 2, 3, word="corder"), values, np.float32)
+    same(from_file("f32[3,2]", path, 3, 2, word="asis"), values.T, np.float32)
+    same(from_file("i32[6]", path, 6, word="cast(corder"), values.reshape(6), np.int32)
+    same(from_file("i16[3,2]", path, 3, 2, word="cast(asis"), values.T, np.int16)
+    assert npy_header(path, FileBuffer(str(path), FileOrder.C)) == (SCALARS["f32"], (2, 3))
+    assert npy_header(path, FileBuffer(str(path), FileOrder.STORED)) == (SCALARS["f32"], (3, 2))
+
+
+def test_files_that_are_converted(tmp_path):
+    path = tmp_path / "x.npy"
+    values = np.array([-1.5, 0.1, 1e300, np.nan, 70000.4, 2.0])
+    np.save(path, values)
+    for name in ("f32", "f16", "bf16", "i32", "u8", "bool"):
+        scalar = SCALARS[name]
+        read = from_file(f"{name}[6]", path, 6, word="cast")
+        assert read.dtype == scalar_dtype(scalar)
+        assert read.tobytes() == convert(values, scalar).tobytes()
+    pairs = convert(values, SCALARS["f32"]).reshape(3, 2)
+    same(from_file("float2[3]", path, 3, word="cast"), pairs, np.float32)
+    with pytest.raises(RequestError, match=r"has shape \(6,\); the buffer is f32\[5\]"):
+        from_file("f32[5]", path, 5, word="cast")
+    (tmp_path / "raw").write_bytes(bytes(24))
+    for word in ("cast", "corder"):
+        with pytest.raises(RequestError, match=rf"is not a \.npy file: {word} needs its type"):
+            from_file("f32[6]", tmp_path / "raw", 6, word=word)
+    same(from_file("f32[6]", tmp_path / "raw", 6, word="asis"), np.zeros(6), np.float32)
+
+
+def test_large_files_are_converted_in_parts(tmp_path):
+    path = tmp_path / "x.npy"
+    values = np.arange(200_000, dtype="i8") - 7
+    np.save(path, values)
+    same(from_file("f32[200000]", path, 200_000, word="cast"), values, np.float32)
+
+
+def test_bytes_as_stored(tmp_path):
+    path = tmp_path / "x.npy"
+    np.save(path, np.arange(4, dtype="u2"))
+    assert (
+        from_file("bf16[4]", path, 4, word="asis").tobytes() == np.arange(4, dtype="u2").tobytes()
+    )
+    with pytest.raises(RequestError, match=r"has 8 bytes of data; f32\[4\] has 16"):
+        from_file("f32[4]", path, 4, word="asis")
+
+
+def test_complex_numbers(tmp_path):
+    path = tmp_path / "x.npy"
+    values = np.array([[1 + 2j, 3 - 4j, 5j]], np.complex64)
+    pairs = values.view("f4").reshape(3, 2)
+    np.save(path, values)
+    assert npy_header(path) == (VECTORS["float2"], (1, 3))
+    same(from_file("float2[3]", path, 3), pairs, np.float32)
+    same(from_file("f32[6]", path, 6), pairs.reshape(6), np.float32)
+    same(from_file("double2[3]", path, 3, word="cast"), pairs, np.float64)
+    with pytest.raises(RequestError, match=r"has shape \(1, 3\); the buffer is f32\[3\]"):
+        from_file("f32[3]", path, 3)
+    np.save(path, values.astype(">c16"))
+    assert npy_header(path) == (VECTORS["double2"], (1, 3))
+    same(from_file("double2[3]", path, 3), pairs, np.float64)
+    same(from_file("float2[3]", path, 3, word="cast"), pairs, np.float32)
+
+
+def test_structs(tmp_path):
+    path = tmp_path / "x.npy"
+    fields = [("n", "i1"), ("v", "f4", (2, 3)), ("z", "c8"), ("inner", [("d", "f8")]), ("ok", "?")]
+    values = np.zeros(3, np.dtype(fields, align=True))
+    values["n"], values["v"], values["inner"]["d"] = [1, 2, 3], 4, [0.5, 1.5, 2.5]
+    np.save(path, values)
+    element, shape = npy_header(path)
+    assert (str(element), shape) == (
+        "{n=i8, v=f32*3*2, z=f32*2, inner={d=f64}, ok=bool}", (3,)
+    )  # fmt: skip
+    assert element.size == values.itemsize
+    assert from_file(f"{element}[3]", path, 3).tobytes() == values.tobytes()
+    assert from_file("{i8, f32*6, f32*2, {f64}, bool}[3]", path, 3).tobytes() == values.tobytes()
+    with pytest.raises(RequestError, match="the buffer is"):
+        from_file("{i8, f32*6, f32*2, f64, bool}[3]", path, 3)
+    with pytest.raises(RequestError, match="which cast cannot convert"):
+        from_file("f32[3]", path, 3, word="cast")
+
+
+def test_structs_that_cxx_lays_out_in_another_way(tmp_path):
+    path = tmp_path / "x.npy"
+    np.save(path, np.zeros(2, [("n", "i4"), ("d", "f8")]))
+    with pytest.raises(RequestError, match=r"structs that are not laid out as in C\+\+") as refused:
+        npy_header(path)
+    assert refused.value.hint == (
+        f"save it with numpy.dtype(…, align=True), or pass its bytes: u8[24]:asis(@{path})"
+    )
+    assert not from_file("u8[24]", path, 24, word="asis").any()
 
 
 def test_npy_files_of_types_numpy_has_no_name_for(tmp_path):

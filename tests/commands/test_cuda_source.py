@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import importlib.util
 import os
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pytest
 
 if TYPE_CHECKING:
@@ -33,6 +35,55 @@ def test_a_launch(run: Run) -> None:
     )  # fmt: skip
     assert ran.code == 0, ran.err
     assert "held y == a*x + 1" in ran.out
+
+
+SAXPY = ("launch", "samples/saxpy.cu", *CPU, "--threads", "1000", "--block", "256")
+
+
+def test_f64_data_for_a_float_kernel(run: Run, tmp_path: Path) -> None:
+    """Numpy's default type is refused, extern "C" or not, and the argument of the hint is right."""
+    np.save(tmp_path / "x.npy", np.arange(1000.0))
+    plain = (Path(__file__).parents[2] / "samples/saxpy.cu").read_text().replace('extern "C" ', "")
+    for image in ("samples/saxpy.cu", write(tmp_path, plain)):
+        command = ("launch", image, *SAXPY[2:], "2", "y=f32[n]:ones", "n=1000")
+        check = ("--check", "y == a*x + 1", "--check", "sum(x) == 499500")
+        for dry_run in ((), ("--dry-run",)):
+            ran = run(*command, "x=@x.npy", *check, *dry_run)
+            assert (ran.code, ran.out) == (2, "")
+            assert "float" in ran.err.splitlines()[0]
+            assert ran.err.splitlines()[0].endswith("in the kernel, f64[1000] was given")
+        [hint] = [line for line in ran.err.splitlines() if line.startswith("hint: pass ")]
+        [argument] = shlex.split(hint.removeprefix("hint: pass "))
+        assert argument == "x=f32[1000]:cast(@x.npy)"
+        ran = run(*command, argument, *check)
+        assert (ran.code, ran.err) == (0, "")
+        ran = run(*command, "x=@x.npy", "--allow-type-mismatch")
+        assert ran.code == 0
+        assert "note: x is" in ran.err
+
+
+def test_arguments_bind_by_name(run: Run) -> None:
+    given = ("n=1000", "y=f32[n]:ones", "x=f32[n]:iota", "a=2")
+    ran = run(*SAXPY, *given, "--check", "y == 2*x + 1")
+    assert (ran.code, ran.err) == (0, "")
+    ran = run(*SAXPY, *given[:3], "alpha=2")
+    assert ran.code == 2
+    assert ran.err.startswith("error: saxpy has no parameter 'alpha'\n")
+    assert "hint: its parameters are a, x, y, n\n" in ran.err
+    ran = run(*SAXPY, "2", "f32[1000]:iota", "f32[n]:ones", "1000", "-q", "--print", "y[999]")
+    assert (ran.code, ran.out, ran.err) == (0, "y[999] = 1999.0\n", "")
+
+
+def test_a_spec_binds_by_name_and_allows_other_types(run: Run, tmp_path: Path) -> None:
+    case = '[[launch]]\nname = "{}"\nimage = "samples/saxpy.cu"\nblock = 8\n{}args = {}\n'
+    args = ["n=8", "y=f64[n]:ones", "x=f32[n]:ones", "a=2"]
+    (tmp_path / "cases.toml").write_text(
+        case.format("allowed", "allow-type-mismatch = true\n", args)
+        + case.format("refused", 'expect_error = "RequestError"\n', args)
+    )
+    ran = run("launch", "--spec", "cases.toml", *CPU)
+    assert (ran.code, ran.err) == (0, "")
+    assert "note y is float* in the kernel, f64[8] was given  (allowed on cpu)" in ran.out
 
 
 def test_recognised_by_its_content(run: Run, tmp_path: Path) -> None:
@@ -442,10 +493,13 @@ __global__ void bump(float *x) { int unused; ++counter; }
 @pytest.mark.parametrize("address", ["null", "i32[4]"])
 def test_managed_shows_warnings_and_notes_once(run: Run, tmp_path: Path, address: str) -> None:
     args = ("managed", write(tmp_path, ODD), "-d", "cpu:all", "--launch", f"bump {address}")
+    if address != "null":
+        assert run(*args).code == 2
+        args = (*args, "--allow-type-mismatch")
     ran = run(*args, env={"CUDARUN_CPU_DEVICES": "2"})
     warning, note = (
         'variable "unused" was declared but never referenced',
-        "p0 is float* in the kernel",
+        "x is float* in the kernel",
     )
     is_odd = address != "null"
     assert ran.code == 0

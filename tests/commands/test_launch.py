@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 
 from tests.commands.limits import at_a_limit
+from tests.commands.notes import BY_ORDER
 from tests.support.processes import PATIENCE, children, wait_for_end
 
 if TYPE_CHECKING:
@@ -39,12 +40,12 @@ def test_a_launch_that_holds(run: Run) -> None:
     assert headline.endswith(" ms")
     assert printed == "y[:4] = [1. 3. 5. 7.]"
     assert held == "held y == a*x + 1  (rtol 1e-05, atol 1e-06)"
-    assert ran.err == ""
+    assert ran.err == BY_ORDER
 
 
 def test_quiet_prints_what_was_asked_for(run: Run) -> None:
     ran = run(*SAXPY, *ARGUMENTS, "-q", "--print", "sum(y)")
-    assert (ran.code, ran.out, ran.err) == (0, "sum(y) = 10000.0\n", "")
+    assert (ran.code, ran.out, ran.err) == (0, "sum(y) = 10000.0\n", BY_ORDER)
 
 
 def test_a_wrong_answer_is_exit_code_1_with_the_first_differences(run: Run) -> None:
@@ -123,32 +124,40 @@ SCALE = ("launch", "samples/scale.ptx", "-k", "scale<float>", "--threads", "4")
 NOTE = "x is float* in the kernel, i32[4] was given"
 
 
-def test_a_buffer_of_other_elements_has_a_note(run: Run) -> None:
-    """Once, although every device says it, and no failure."""
-    args = (*SCALE, "x=i32[4]:ones", "1", "n=4", "-q")
+def test_a_buffer_of_another_type_is_refused_or_allowed_with_a_note(run: Run) -> None:
+    """Once, although every device says it."""
+    args = (*SCALE, "x=i32[4]:ones", "1", "4", "-q")
+    ran = run(*args, "-d", "cpu")
+    assert (ran.code, ran.out) == (2, "")
+    assert NOTE in ran.err
+    assert "hint: pass 'x=f32[4]:ones'\nor pass the data unchanged with --allow" in ran.err
+    args = (*args, "--allow-type-mismatch")
     ran = run(*args, "-d", "cpu:all", env={"CUDARUN_CPU_DEVICES": "2"})
-    assert (ran.code, ran.out, ran.err) == (0, "", f"note: {NOTE}\n")
+    assert (ran.code, ran.out, ran.err) == (0, "", f"{BY_ORDER}note: {NOTE}\n")
     ran = run(*args, "-d", "cpu", "--json")
     [outcome] = ran.document["outcomes"]
-    [note] = outcome["result"]["diagnostics"]
+    _, note = outcome["result"]["diagnostics"]
     assert (ran.code, ran.err) == (0, "")
     assert (note["tool"], note["severity"], note["message"]) == ("cudarun", "note", NOTE)
 
 
 def test_the_note_on_a_buffer_of_a_launch_that_failed(run: Run) -> None:
-    args = (*SCALE, "-d", "cpu", "x=i32[4]:ones", "1", "n=9", "--threads", "9")
+    args = (*SCALE, "-d", "cpu", "x=u32[4]:ones", "1", "9", "--threads", "9")
+    args = (*args, "--allow-type-mismatch")
+    note = NOTE.replace("i32", "u32")
     ran = run(*args)
     assert ran.code == 5
-    assert ran.err.startswith(f"note: {NOTE}\nerror: ")
+    assert ran.err.startswith(f"{BY_ORDER}note: {note}\nerror: ")
     [outcome] = run(*args, "--json").document["outcomes"]
-    assert [note["message"] for note in outcome["error"]["warnings"]] == [NOTE]
+    assert [each["message"] for each in outcome["error"]["warnings"]][1:] == [note]
 
 
-def test_the_note_on_a_buffer_of_a_dry_run(run: Run) -> None:
-    args = (*SCALE, "--dry-run", "x=i32[4]:ones", "1", "n=4")
-    assert run(*args).err == f"note: {NOTE}\n"
-    [note] = run(*args, "--json").document["diagnostics"]
-    assert note["message"] == NOTE
+def test_types_are_compared_in_a_dry_run(run: Run) -> None:
+    args = (*SCALE, "--dry-run", "x=i32[4]:ones", "1", "4")
+    assert run(*args).code == 2
+    args = (*args, "--allow-type-mismatch")
+    assert run(*args).err == f"{BY_ORDER}note: {NOTE}\n"
+    assert run(*args, "--json").document["diagnostics"][1]["message"] == NOTE
 
 
 def test_outputs_are_saved_also_when_a_check_fails(run: Run, tmp_path: Path) -> None:
@@ -232,7 +241,7 @@ def test_printf_goes_to_stdout_or_into_the_document(run: Run) -> None:
 
 def test_a_dry_run_shows_the_layout_and_needs_no_device(run: Run) -> None:
     ran = run(*SAXPY[:2], *SAXPY[4:], *ARGUMENTS, "--dry-run")
-    assert (ran.code, ran.err) == (0, "")
+    assert (ran.code, ran.err) == (0, BY_ORDER)
     assert ran.out.splitlines() == [
         "saxpy  grid 4 × block 32 = 128 threads (100 requested)",
         "offset  size  align  padding  name  type  value",
@@ -411,6 +420,7 @@ def test_where_all_threads_of_a_hung_kernel_are(run: Run, hangs: str) -> None:
     assert ran.out.startswith("waiting\nwaiting\nFAILED race in shared memory: part")
     shown = ran.err.splitlines()
     assert [line.strip() for line in shown if "PTX line" not in line] == [
+        BY_ORDER.strip(),
         f"error: no result within {limit} s; the worker was killed",
         "in file hangs.ptx, kernel at_a_barrier, device cpu",
         "| kernel at_a_barrier: 0 of 2 blocks have ended",
@@ -568,7 +578,7 @@ def test_a_pipe_that_nobody_reads_is_no_error(args: tuple[str, ...]) -> None:
             [sys.executable, "-m", "cudarun", *args],
             cwd=ROOT, stdout=pipe, stderr=subprocess.PIPE, text=True,
         )  # fmt: skip
-    assert (done.returncode, done.stderr) == (0, "")
+    assert (done.returncode, done.stderr) == (0, BY_ORDER if args[-1] == ARGUMENTS[-1] else "")
 
 
 def test_a_kernels_output_into_a_closed_pipe_is_no_error() -> None:
@@ -585,7 +595,7 @@ def test_without_a_stdout_it_still_works() -> None:
     quoted = " ".join(f"'{argument}'" for argument in ARGUMENTS)
     script = f"{sys.executable} -m cudarun {' '.join(SAXPY)} {quoted} >&-"
     done = subprocess.run(["bash", "-c", script], cwd=ROOT, capture_output=True, text=True)
-    assert (done.returncode, done.stderr) == (0, "")
+    assert (done.returncode, done.stderr) == (0, BY_ORDER)
 
 
 def test_a_terminal_without_utf_8_gets_what_it_can_show(run: Run) -> None:

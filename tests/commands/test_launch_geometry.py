@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.commands.notes import BY_ORDER
+
 if TYPE_CHECKING:
     from conftest import Ran, Run
 
@@ -331,7 +333,9 @@ def test_the_limit_stands_beside_the_request(run: Run, args: tuple[str, ...], hi
 def test_a_priority_that_the_device_has_not(run: Run) -> None:
     ran = run(*SAXPY, *ARGUMENTS, "--priority", "-9")
     assert ran.code == 2
-    assert ran.err.startswith("error: --priority -9: device cpu has 0 (last) to -5 (first)\n")
+    assert ran.err.startswith(
+        f"{BY_ORDER}error: --priority -9: device cpu has 0 (last) to -5 (first)\n"
+    )
 
 
 @pytest.mark.parametrize(

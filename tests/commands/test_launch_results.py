@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.commands.notes import BY_ORDER
+
 if TYPE_CHECKING:
     from conftest import Run
 
@@ -62,7 +64,9 @@ def test_a_file_that_cannot_be_written_hides_nothing(run: Run, tmp_path: Path) -
         "saved x to x.npy, 148 bytes",
         "held y[0] == 1  (rtol 1e-05, atol 1e-06)",
     ]
-    assert ran.err.startswith("error: --save: y.bin cannot be written: No space left on device")
+    assert ran.err.startswith(
+        f"{BY_ORDER}error: --save: y.bin cannot be written: No space left on device"
+    )
 
 
 @pytest.mark.parametrize(
@@ -95,7 +99,7 @@ def test_a_file_that_cannot_be_written_hides_nothing(run: Run, tmp_path: Path) -
 def test_what_is_wrong_with_a_check(run: Run, check: str, lines: list[str]) -> None:
     ran = run(*SAXPY, "--check", check)
     _, failed, *shown = ran.out.splitlines()
-    assert (ran.code, ran.err) == (1, "")
+    assert (ran.code, ran.err) == (1, BY_ORDER)
     assert failed.startswith(f"FAILED {check}")
     assert shown == lines
 

@@ -6,6 +6,7 @@ import tomllib
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from tests.commands.notes import BY_ORDER
 from tests.commands.test_launch_spec import ARGUMENTS, verdicts
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ def test_a_command_is_kept_and_runs_again(run: Run, tmp_path: Path) -> None:
     )  # fmt: skip
     for name in ("saxpy", "saxpy-2"):
         ran = run(*command)
-        assert (ran.code, ran.err) == (0, f"appended case '{name}' to kept.toml\n")
+        assert (ran.code, ran.err) == (0, f"appended case '{name}' to kept.toml\n{BY_ORDER}")
     first, second = (tmp_path / "kept.toml").read_text().split("\n\n")
     assert second.replace("saxpy-2", "saxpy").strip() == first.strip()
     assert first == (

@@ -15,7 +15,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from cudarun.arguments.fitting import PtxType, expected_type
+from cudarun.arguments.parameter_match import PtxType, expected_type
 from cudarun.arguments.types import NAMED, PointerType, ScalarType
 from cudarun.images.demangler import base_name
 from cudarun.images.facts import ImageFacts, KernelFacts

@@ -174,6 +174,7 @@ def plan(request: LaunchRequest, timeout: float | None = None) -> LaunchPlan:
         kernel.parameters,
         kernel=kernel.demangled,
         directory=request.directory,
+        allow_type_mismatch=request.allow_type_mismatch,
     )
     geometry = resolve_geometry(request.geometry, binding, lambda: kernel)
     return LaunchPlan(

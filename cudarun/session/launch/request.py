@@ -138,6 +138,7 @@ class LaunchRequest:
         detection: The detectors.
         reference: The device with which the results of the others are compared.
         directory: The base of relative paths in arguments and expressions.
+        allow_type_mismatch: Accept buffers whose elements do not match the kernel's C++ types.
     """
 
     image: Image
@@ -158,6 +159,7 @@ class LaunchRequest:
     detection: Detection = Detection()
     reference: Selector | None = None
     directory: Path = Path()
+    allow_type_mismatch: bool = False
 
     @property
     def is_random(self) -> bool:

@@ -145,6 +145,7 @@ def _run(
             kernel.parameters,
             kernel=kernel.demangled,
             directory=request.directory,
+            allow_type_mismatch=request.allow_type_mismatch,
         )
         _check_names(request, binding)
         geometry = resolve_geometry(

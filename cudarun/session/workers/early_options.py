@@ -8,6 +8,7 @@ DEVICE_VARIABLE = "CUDARUN_DEVICE"
 DEFAULT_DEVICE = "0"
 
 OPTIONS = {
+    "--allow-type-mismatch": (False, "none"),
     "--atol": (True, "none"),
     "--block": (True, "none"),
     "--bytes": (True, "none"),

@@ -13,6 +13,25 @@ if TYPE_CHECKING:
 
 Version = tuple[int, int]
 
+TOOLKIT = (
+    "nvidia-cuda-cccl>=13.0",
+    "nvidia-cuda-crt>=13.0",
+    "nvidia-cuda-nvrtc>=13.0",
+    "nvidia-cuda-runtime>=13.0",
+    "nvidia-nvjitlink>=13.0",
+)
+"""The packages of the extra ``toolkit``. pip finds them from a checkout, too, unlike the extra."""
+
+TOOLKIT12 = (
+    "cuda-bindings<13",
+    "nvidia-cuda-cccl-cu12>=12.9",
+    "nvidia-cuda-nvcc-cu12>=12.9",
+    "nvidia-cuda-nvrtc-cu12>=12.9",
+    "nvidia-cuda-runtime-cu12>=12.9",
+    "nvidia-nvjitlink-cu12>=12.9",
+)
+"""The packages of the extra ``toolkit12``."""
+
 # Members of CUjit_option since CUDA 13.
 _NEWER_JIT_OPTIONS = ("CU_JIT_SPLIT_COMPILE", "CU_JIT_BINARY_LOADER_THREAD_COUNT")
 
@@ -53,8 +72,8 @@ def toolkit_installation(cuda: Version | None) -> str:
     Args:
         cuda: The version of the bindings, or of an NVRTC; ``None`` for the newest.
     """
-    extra = "toolkit12" if cuda is not None and cuda[0] == 12 else "toolkit"
-    return f"pip install 'cudarun[{extra}]'"
+    packages = TOOLKIT12 if cuda is not None and cuda[0] == 12 else TOOLKIT
+    return f"pip install {' '.join(map(repr, packages))}"
 
 
 def newer_jit_options() -> tuple[CUjit_option, ...]:

@@ -76,6 +76,7 @@ _QUOTED = re.compile(r'"(?P<path>(?:[^"\\]|\\["\\])*)"')
 _PATH_IN_STRUCT = re.compile(r"[^,}]*")
 _PATH_IN_PARENTHESES = re.compile(r"[^,)]*")
 _PATH = re.compile(r".*", re.DOTALL)
+_PATH_ALONE = re.compile(r"(?P<path>[\w./~+-]+\.(?P<suffix>npy|bin|raw|dat))\s*$")
 _COUNT = re.compile(r"[0-9]+")
 
 _SEVERAL = "several numbers need a type, as in float4:1,2,3,4 or f32*5:1,2,3,4,5"
@@ -101,7 +102,7 @@ def parse_argument(text: str) -> Argument:
         raise scanner.error(f"{name!r} is an operator of expressions: it names no argument", start)
     if scanner.at_end:
         raise scanner.error("expected a value, found the end")
-    value = _ArgumentParser(scanner).whole_value()
+    value = _ArgumentParser(scanner).whole_value(name)
     return Argument(name, value, text)
 
 
@@ -151,7 +152,8 @@ class _ArgumentParser:
 
     # --- values ---
 
-    def whole_value(self) -> Value:
+    def whole_value(self, name: str | None) -> Value:
+        self.refuse_path(f"{name}=" if name else "")
         value = self.value()
         scanner = self.scanner
         if scanner.peek(",") and isinstance(value, VectorValue | ArrayValue):
@@ -160,6 +162,16 @@ class _ArgumentParser:
             raise scanner.error("unexpected ','", hint=_SEVERAL)
         scanner.expect_end()
         return value
+
+    def refuse_path(self, before: str) -> None:
+        """Refuse the path of a file without ``@``."""
+        scanner = self.scanner
+        if path := _PATH_ALONE.match(scanner.text, scanner.skip_space()):
+            typed = "" if before.endswith(":") or path["suffix"] == "npy" else "f32[n]:"
+            raise scanner.error(
+                f"{path['path']!r} is a path without '@'",
+                hint=f"did you mean {before}{typed}@{path['path']}?",
+            )
 
     def value(self) -> Value:
         start = self.scanner.skip_space()
@@ -427,6 +439,7 @@ class _ArgumentParser:
         start = scanner.skip_space()
         if scanner.accept("@"):
             return FileInitial(self.path())
+        self.refuse_path(scanner.text[:start].rstrip())
         if scanner.peek("["):
             return self.list_initial(element, len(dimensions) + len(inner_shape(element)))
         if scanner.looks_at(_NUMBER_AHEAD):

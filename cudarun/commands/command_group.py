@@ -6,6 +6,13 @@ import click
 
 from cudarun.errors import RequestError
 
+_IMAGE_SUFFIXES = (".cu", ".ptx", ".cubin", ".fatbin", ".ltoir", ".o", ".a")
+
+
+def is_image_name(text: str) -> bool:
+    """Return whether a word on the command line is the name of an image file, by its extension."""
+    return text.endswith(_IMAGE_SUFFIXES) and not text.startswith(_IMAGE_SUFFIXES)
+
 
 class CommandGroup(click.Group):
     """A group whose suggestions include commands that are not imported yet."""
@@ -21,13 +28,17 @@ class CommandGroup(click.Group):
         name = args[0]
         is_option = name.startswith("-")
         if not is_option and not ctx.resilient_parsing and self.get_command(ctx, name) is None:
-            raise RequestError(f"no such command {name!r}", hint=self._hint(ctx, name))
+            raise RequestError(f"no such command {name!r}", hint=self._hint(ctx, args))
         return super().resolve_command(ctx, args)
 
-    def _hint(self, ctx: click.Context, name: str) -> str:
+    def _hint(self, ctx: click.Context, args: list[str]) -> str:
         import difflib
+        import shlex
 
-        near = difflib.get_close_matches(name, self.list_commands(ctx), 1)
+        known = self.list_commands(ctx)
+        if "launch" in known and is_image_name(args[0]):
+            return f"launch it: {ctx.command_path} launch {shlex.join(args)}"
+        near = difflib.get_close_matches(args[0], known, 1)
         return f"did you mean '{ctx.command_path} {near[0]}'?" if near else usage_hint(ctx)
 
 

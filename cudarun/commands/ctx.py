@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import shlex
 import sys
 from typing import TYPE_CHECKING, Any
 
@@ -117,6 +119,11 @@ def _script(text: str | None, file: str | None) -> Script:
             hint="cudarun ctx run --help shows the steps",
         )
     if file is None:
+        if os.path.isfile(str(text)):
+            raise RequestError(
+                f"'{text}' is a file, not a script",
+                hint=f"run it: cudarun ctx run --script {shlex.quote(str(text))}",
+            )
         return parse_script(str(text))
     try:
         if file == "-":

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import replace
+from itertools import takewhile
 from typing import TYPE_CHECKING, Any
 
 import click
 from click.core import ParameterSource
 
+from cudarun.commands.command_group import is_image_name
 from cudarun.commands.compile_options import compilation, compile_options
 from cudarun.commands.declaration import EarlyEffect, Option, OptionScope, Values, option
 from cudarun.commands.launch_options import launch_options
@@ -98,6 +101,7 @@ def command(quiet: bool, **values: Any) -> int:
         return _spec(values, renderer, quiet=quiet)
     where = target(values, capture=renderer.owns_stdout)
     _refuse_without_spec(values)
+    _refuse_several_images(values, where)
     if values["sanitize"] is not None:
         return _sanitize(values, where, renderer)
     # Imported here: --help needs no workers.
@@ -139,6 +143,23 @@ def _refuse_without_spec(values: Values) -> None:
     for name in ("fail_fast", "junit"):
         if values[name]:
             raise RequestError(f"--{name.replace('_', '-')} is for --spec")
+
+
+def _refuse_several_images(values: Values, where: Target) -> None:
+    """Refuse image files in place of arguments.
+
+    Raises:
+        RequestError: The words before the first argument are several images.
+    """
+    images = [values["image"], *takewhile(is_image_name, values["arguments"])]
+    if len(images) > 1:
+        device = where.devices[0]
+        output = "linked.ptx" if device.driver == "cpu" else "linked.cubin"
+        words = ["cudarun", "link", *images, "-o", output, "-d", str(device)]
+        raise RequestError(
+            f"launch takes one image, {len(images)} given: {', '.join(images)}",
+            hint=f"link them first: {shlex.join(words)}",
+        )
 
 
 def _spec(values: Values, renderer: Renderer, *, quiet: bool) -> int:

@@ -6,6 +6,7 @@ A case of a spec has the same options, so it uses the same function.
 from __future__ import annotations
 
 import os
+import shlex
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -187,7 +188,13 @@ def _saves(
 def _save(text: str, where: Target, directory: Path, *, force: bool) -> Save:
     name, equals, path = text.partition("=")
     if not (name and equals and path):
-        raise RequestError(f"'{text}' is not NAME=PATH", option="--save")
+        stem = Path(text).stem
+        named = f"{stem}={text}" if stem.isidentifier() and not equals else "y=y.npy"
+        raise RequestError(
+            f"'{text}' is not NAME=PATH",
+            hint=f"name the buffer: --save {shlex.quote(named)}",
+            option="--save",
+        )
     several = len(where.devices) > 1 or any(s.by == ALL for s in where.devices)
     if several and "{device}" not in path:
         raise RequestError(

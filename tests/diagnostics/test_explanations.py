@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 
 import pytest
 
+from cudarun.bindings import toolkit_installation
 from cudarun.diagnostics.explanations import explain
 from cudarun.diagnostics.log_parser import parse_log
 from cudarun.diagnostics.refusals import LoadTarget, RefusalFacts
@@ -348,8 +349,8 @@ GOLDEN = [
         contents=FileSummary(ImageKind.CUDA_SOURCE),
         cuda_error=None,
         reason="NVRTC searches only the folders it is given, and cuda_fp16.h is in none of them.",
-        remedy="name its folder with -I; CUDA's own headers come from CUDA_HOME, or with pip "
-        "install 'cudarun[toolkit]'",
+        remedy="name its folder with -I; CUDA's own headers come from CUDA_HOME, or with "
+        f"{toolkit_installation((13, 0))}",
     ),
     Golden(
         "a header that NVRTC 12 does not find",
@@ -359,8 +360,8 @@ GOLDEN = [
         contents=FileSummary(ImageKind.CUDA_SOURCE),
         cuda_error=None,
         reason="NVRTC searches only the folders it is given, and cuda_fp16.h is in none of them.",
-        remedy="name its folder with -I; CUDA's own headers come from CUDA_HOME, or with pip "
-        "install 'cudarun[toolkit12]'",
+        remedy="name its folder with -I; CUDA's own headers come from CUDA_HOME, or with "
+        f"{toolkit_installation((12, 9))}",
     ),
 ]
 

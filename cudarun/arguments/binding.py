@@ -475,9 +475,12 @@ def _matching(mismatch: _Mismatch, directory: Path) -> str | None:
     if isinstance(value, FileBuffer):
         initial = FileInitial(value.path, value.order)
     if isinstance(initial, FileInitial):
-        if not is_npy(locate(initial.path, directory)):
+        if is_npy(locate(initial.path, directory)):
+            initial = _converting(initial, innermost(spec.type), expected)
+        elif spec.type.size == 1 and spec.nbytes % expected.size == 0:  # raw bytes
+            spec = replace(spec, type=expected, shape=(spec.nbytes // expected.size,))
+        else:
             return None
-        initial = _converting(initial, innermost(spec.type), expected)
     filled = "" if initial is None else f":{initial}"
     text = mismatch.argument.pasted(f"{BufferSpec('', expected, spec.array_shape)}{filled}")
     try:

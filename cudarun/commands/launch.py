@@ -88,8 +88,9 @@ SANITIZERS = ("memcheck", "racecheck", "initcheck", "synccheck")
 def command(quiet: bool, **values: Any) -> int:
     """Launch a kernel of IMAGE (PTX, cubin, fatbin or .cu; - is stdin) with typed arguments.
 
-    An ARG is [NAME=]VALUE, in the order of the kernel's parameters: f32:2.5 a scalar,
-    f32[n]:iota a buffer, {f32:1, float4:1,2,3,4} a struct, @x.npy a file, &counter a variable.
+    An ARG is [NAME=]VALUE: f32:2.5 a scalar, f32[n]:iota a buffer, {f32:1, float4:1,2,3,4} a
+    struct, @x.npy a file, &counter a variable. ARGs stand in the order of the kernel's parameters;
+    where these have names, as in a .cu, NAME=VALUE may stand anywhere.
 
     \b
     cudarun launch samples/saxpy.ptx -d cpu --threads 1000 --block 256 \\

@@ -571,6 +571,7 @@ def pasted(error: RequestError) -> list[str]:
         ("x=i32[2]:[1,2]", "double*", "x=f64[2]:[1, 2]"),
         ("x=@b.npy", "__nv_bfloat16*", "x=bf16[4]:asis(@b.npy)"),
         ("x=@c.npy", "float*", "x=f32[2,2]:cast(@c.npy)"),
+        ("x=u8[40]:@raw.bin", "float*", "x=f32[10]:@raw.bin"),
     ],
 )
 def test_the_hint_of_a_mismatch_is_an_argument_that_matches(tmp_path, text, type_, hint):
@@ -578,6 +579,7 @@ def test_the_hint_of_a_mismatch_is_an_argument_that_matches(tmp_path, text, type
     np.save(tmp_path / "f.npy", np.asfortranarray(np.ones((2, 3))))
     np.save(tmp_path / "b.npy", np.ones(4, np.uint16))
     np.save(tmp_path / "c.npy", np.ones(2, np.complex128))
+    (tmp_path / "raw.bin").write_bytes(bytes(40))
     to = parameters(type_, names=("x",))
     error = refusal(text, to=to, directory=tmp_path)
     if hint is None:

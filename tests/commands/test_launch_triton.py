@@ -30,6 +30,12 @@ def test_only_the_kernels_own_arguments_are_given(run: Run, cache: Path) -> None
     assert "softmax  grid 24 × block 128 = 3072 threads  shared 16 B  on cpu" in ran.out
 
 
+def test_arguments_without_names(run: Run, cache: Path) -> None:
+    given = [text.partition("=")[2] if "=" in text else text for text in SOFTMAX]
+    ran = run("launch", "softmax.ptx", "-d", "cpu", "--grid", "24", *given)
+    assert (ran.code, ran.err) == (0, "")
+
+
 def test_scratch_can_be_given_all_the_same(run: Run, cache: Path) -> None:
     ran = run(
         "launch", "softmax.ptx", "-d", "cpu", "--grid", "24", *SOFTMAX, "null", "null", *HOLDS

@@ -77,10 +77,12 @@ class TritonKernel:
 
         blocks = [f"({each})" for each in grid]
         wanted = min(parameters - len(arguments), len(self.scratch_bytes))
-        texts = [
-            f"{name}=u8[{'*'.join((str(size), *blocks))}]:zeros" if size else f"{name}=null"
+        is_named = any(argument.name for argument in arguments)
+        values = [
+            (name, f"u8[{'*'.join((str(size), *blocks))}]:zeros" if size else "null")
             for name, size in zip(_SCRATCH, self.scratch_bytes, strict=False)
         ]
+        texts = [f"{name}={value}" if is_named else value for name, value in values]
         return (*arguments, *map(parse_argument, texts[: max(wanted, 0)]))
 
 

@@ -77,7 +77,7 @@ def test_numbers_are_written_as_in_arguments(run: Run) -> None:
 def test_more_blocks_than_any_grid_has(run: Run) -> None:
     ran = run(*SAXPY[:4], *ARGUMENTS, "--threads", "4294967295", "--block", "1")
     assert ran.code == 2
-    assert ran.err.startswith("error: --threads: 4294967295 blocks in a dimension")
+    assert "error: --threads: 4294967295 blocks in a dimension" in ran.err
 
 
 @pytest.mark.parametrize("word", ["-3", "-2.5", "-inf", "-0x10"])

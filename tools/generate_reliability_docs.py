@@ -1,11 +1,11 @@
-"""Write the tables of ``docs/reliability.md``: the fault matrix, and where it has run.
+"""Write the tables of ``docs/reliability.md``: the fault matrix and its runs on GPUs.
 
 ::
 
     python -m tools.generate_reliability_docs
     python -m tools.generate_reliability_docs --ran reliability.json   # of the hardware chapter
 
-What stands between the marks in that document is written by this; the rest is not touched.
+The script replaces the text between the marks in that document and leaves the rest unchanged.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ DOCUMENT = Path(__file__).resolve().parent.parent / "docs" / "reliability.md"
 
 
 def matrix() -> str:
-    """A row for each fault: how each command ends, and what there is to read."""
+    """Return one row per fault with the exit code or signal of each command, and footnotes."""
     notes: list[str] = []
     lines = [_line("fault", *COMMANDS), _line(*["---"] * (len(COMMANDS) + 1))]
     for fault in FAULTS:
         endings = (_ending(fault.cell(command), notes) for command in COMMANDS)
         lines.append(_line(fault.name, *endings))
-    told = (f"{number} {note}." for number, note in enumerate(notes, 1))
-    return "\n".join((*lines, "", "— " + " ".join(told)))
+    footnotes = (f"({number}) {note}." for number, note in enumerate(notes, 1))
+    return "\n".join((*lines, "", "Not applicable (—): " + " ".join(footnotes)))
 
 
 def _ending(cell: Cell | str, notes: list[str]) -> str:
@@ -46,7 +46,7 @@ def _ending(cell: Cell | str, notes: list[str]) -> str:
 
 
 def run_line(ran: dict[str, Any]) -> str:
-    """One line for a run of the hardware chapter ``reliability``."""
+    """Return the table row for a run of the hardware chapter ``reliability``."""
     names = ran["devices"]
     cells = [cell for row in ran["rows"].values() for cell in row.values()]
     wrong = [
@@ -76,7 +76,7 @@ def _between(text: str, mark: str, content: str) -> str:
 
 
 def document(text: str, ran: dict[str, Any] | None = None) -> str:
-    """The document as it should be."""
+    """Return the document with a current matrix, and a row for the run if there is one."""
     text = _between(text, "matrix", matrix())
     if ran is None:
         return text
@@ -84,7 +84,7 @@ def document(text: str, ran: dict[str, Any] | None = None) -> str:
 
 
 def main() -> int:
-    """Write the document, and say so when that changed it."""
+    """Write the document, and print its name if it changed."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--ran", type=Path, metavar="FILE", help="add a line for this run")
     path = parser.parse_args().ran

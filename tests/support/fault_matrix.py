@@ -30,8 +30,8 @@ from tests.support.fault_runner import (
 
 COMMANDS = ("launch", "spec", "load", "managed")
 
-LOAD_ONLY = "launches nothing"
-WRITES_NOTHING = "writes no files"
+LOAD_ONLY = "The command launches no kernel"
+WRITES_NOTHING = "The command writes no files"
 
 IN_TIME = "no result within 3 s; the worker was killed"
 MEMORY = r"buffer 'out' of 1125899906842624 bytes.*\(CUDA_ERROR_OUT_OF_MEMORY, 2\)"

@@ -15,12 +15,12 @@ _HEAD = """\
 # Driver calls of the emulated device
 
 Written by `python -m tools.generate_driver_calls` from `cudarun.emulator.driver`: change the
-docstrings, not this file. [emulator.md](emulator.md) tells what they are the calls of.
+docstrings, not this file. [emulator.md](emulator.md) describes the emulated device.
 
-Each call has the parameters and the tuple of its namesake in `cuda.bindings.driver`, and returns
-the results that a GPU's driver was seen to return. {count} are provided. Every other call of the
-bindings raises `NotProvided`, an `AttributeError` and a `NotImplementedError` that names it, when
-it is looked up.
+Each call has the parameters and the result tuple of the call of the same name in
+`cuda.bindings.driver`, and returns the results that were observed on a GPU's driver. {count} calls
+are supported. Every other call of the bindings raises `NotProvided` with its name when it is looked
+up; `NotProvided` is an `AttributeError` and a `NotImplementedError`.
 """
 
 
@@ -35,7 +35,7 @@ def document() -> str:
     sections = [_HEAD.format(count=len(CALLS))]
     for title in sorted(chapters):
         rows = "\n".join(chapters[title])
-        sections.append(f"## {title}\n\n| call | what it does here |\n|---|---|\n{rows}\n")
+        sections.append(f"## {title}\n\n| call | behavior |\n|---|---|\n{rows}\n")
     return "\n".join(sections)
 
 

@@ -23,16 +23,19 @@ _HEAD = """\
 Written by `python -m tools.generate_ptx_support` from the instruction tables in
 `cudarun/emulator/isa`: change those, not this file.
 
-The device `cpu` is of architecture sm_90 and takes PTX up to version 9.0. Here is every instruction
-of PTX ISA 9.0, by the manual's sections, with the forms that are taken, in the manual's notation:
-what stands in braces may be missing, a dotted word is itself or one of those listed below the line.
-Everything else is refused when the module is loaded, with every such place and its line: an
-instruction or modifier that PTX does not have in the words of ptxas, one that it has and this
-device has not as *not implemented*. Nothing is skipped or approximated in silence.
+The device `cpu` has architecture sm_90 and supports PTX up to version 9.0. This page lists every
+instruction of PTX ISA 9.0 by the manual's sections, with the supported forms in the manual's
+notation. Parts in braces are optional. A dotted word is either literal or one of the words listed
+below the line.
 
-Results are to equal those of hardware bit for bit, of `.approx` instructions to be within the error
-that the manual states. How that is recorded on a GPU and compared, form by form:
-[`tests/golden/`](../tests/golden/README.md).
+Everything else is refused when the module is loaded. The error lists every such place with its
+line: an instruction or modifier that is not in the PTX ISA with the message of ptxas, an
+unsupported one as *not implemented*. The device does not silently skip or approximate an
+instruction.
+
+Results are bit-identical to those of hardware, and results of `.approx` instructions are within the
+error bound of the manual. [`tests/golden/`](../tests/golden/README.md) describes the recordings
+from a GPU and the comparison of each form.
 """
 
 
@@ -113,7 +116,7 @@ def _choices(words: frozenset[str]) -> str:
 
 
 def _summary() -> str:
-    lines = ["| section | taken | refused |", "|---|---|---|"]
+    lines = ["| section | supported | refused |", "|---|---|---|"]
     for chapter in CHAPTERS:
         found = belongs(chapter)
         taken = sum(1 for rows in found.values() if rows)
@@ -155,14 +158,14 @@ def _without_repetition(rows: list[str]) -> Iterator[str]:
 
 def _refused_forms() -> str:
     lines = ["## Refused forms", ""]
-    lines += ["Of instructions that have forms above, these are not implemented, by example:", ""]
+    lines += ["Examples of unimplemented forms of the instructions above:", ""]
     lines += ["```text", *REFUSED_FORMS, "```", ""]
     return "\n".join(lines)
 
 
 def _registers() -> str:
     names = ", ".join(f"`{name}`" for name in SPECIAL_REGISTERS if not name.startswith("%envreg"))
-    return f"## 10 Special registers\n\nTaken: {names}, `%envreg0` to `%envreg31`.\n"
+    return f"## 10 Special registers\n\nSupported: {names}, `%envreg0` to `%envreg31`.\n"
 
 
 def main() -> int:

@@ -81,7 +81,7 @@ def test_the_explanation_is_that_of_the_record(name: str, record: Any, folder: P
     if recipe.link:  # as `link.worker` does
         symbols = SymbolTable(images, place.architecture)
         found = diagnose(refused, images, place, symbols.definers)
-        found.diagnostics = symbols.placed(found.diagnostics)
+        found.diagnostics = symbols.with_lines(found.diagnostics)
     else:
         found = diagnose(refused, images, place)
     assert [asdict(diagnostic) for diagnostic in found.diagnostics] == error["diagnostics"]

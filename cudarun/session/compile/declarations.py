@@ -13,6 +13,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from itertools import islice
 from pathlib import Path
 
 from cudarun.arguments.parameter_match import PtxType, expected_type
@@ -24,6 +25,8 @@ from cudarun.records import dataclass
 
 _MOST_FILES = 256
 _LARGEST_FILE = 1 << 22  # bytes
+_LONGEST_LIST = 1 << 16  # characters between the parentheses of a declaration
+_MOST_TOKENS = 256  # between __global__ and the kernel's name, and of a type
 
 # Raw strings, strings, characters and comments.
 _OPAQUE = re.compile(
@@ -38,8 +41,8 @@ _DIRECTIVE = re.compile(r"^[ \t]*#(?:[^\n\\]|\\.)*", re.MULTILINE | re.DOTALL)
 _INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*"(?P<path>[^"\n]+)"', re.MULTILINE)
 _DEFINE = re.compile(r"[ \t]*#[ \t]*define[ \t]+(?P<name>\w+)(?P<list>\()?(?P<body>.*)", re.DOTALL)
 _ALIAS = re.compile(
-    r"\btypedef\s+(?P<old>[\w:\s]+?)\s+(?P<name>\w+)\s*;"
-    r"|\busing\s+(?P<new>\w+)\s*=\s*(?P<of>[\w:\s]+?)\s*;"
+    r"\btypedef\s+(?P<old>[\w:\s]{1,200}?)\s+(?P<name>\w+)\s*;"
+    r"|\busing\s+(?P<new>\w+)\s*=\s*(?P<of>[\w:\s]{1,200}?)\s*;"
 )
 _OWN_TYPE = re.compile(r"\b(?:struct|union|class|enum|typename)\s+(?:class\s+|struct\s+)?(\w+)")
 _TOKEN = re.compile(r"\w+|::|\.\.\.|\[\[.*?\]\]|[^\w\s]", re.DOTALL)
@@ -195,7 +198,10 @@ def _in_text(text: str, names: _Names) -> Iterator[Declaration]:
 def _declaration(text: str, position: int, names: _Names) -> Declaration:
     """Parse what follows ``__global__``: ``void __launch_bounds__(256) name(…) {``."""
     previous = ""
-    while match := _TOKEN.search(text, position):
+    for _ in range(_MOST_TOKENS):
+        match = _TOKEN.search(text, position)
+        if match is None or match.group() in names.specifiers:
+            break
         token = match.group()
         position = match.end()
         if token in (";", "{", "}", "=", "<"):  # instantiations repeat what is declared elsewhere
@@ -219,7 +225,7 @@ def _declaration(text: str, position: int, names: _Names) -> Declaration:
 def _balanced(text: str, position: int) -> tuple[str, int]:
     """Return the text up to the parenthesis that closes, and the position behind it."""
     depth = 1
-    for match in _PARENTHESIS.finditer(text, position):
+    for match in _PARENTHESIS.finditer(text, position, position + _LONGEST_LIST):
         depth += 1 if match.group() == "(" else -1
         if depth == 0:
             return text[position : match.start()], match.end()
@@ -277,8 +283,10 @@ def _is_name(last: str, before: str, others: Sequence[str]) -> bool:
 def _type(tokens: Sequence[str], names: _Names) -> str | None:
     """Return a type as text; ``None`` where a name of CUDA's types means another type here."""
     try:
-        words = [*names.expand(tokens)]
+        words = [*islice(names.expand(tokens), _MOST_TOKENS)]
     except _NotUnderstood:
+        return None
+    if len(words) == _MOST_TOKENS:
         return None
     words = [word for word in words if word not in _IGNORED]
     if names.own_types.intersection(words).intersection(NAMED):

@@ -104,6 +104,11 @@ def test_types_with_several_meanings_are_unknown(text):
     assert found(f"{text}__global__ void k(REAL *x) {{}}")["k"] == [(None, "x")]
 
 
+def test_macros_that_double():
+    lines = [f"#define A{n} A{n + 1} A{n + 1}\n" for n in range(40)]
+    assert found(f"{''.join(lines)}__global__ void k(A0 x) {{}}")["k"] == [(None, "x")]
+
+
 # --- beside the PTX ------------------------------------------------------------------------------
 
 

@@ -103,7 +103,7 @@ def _run_spec(chapter: str, device: str, spec: Path) -> dict[str, Any]:
     environment = {**os.environ, "PYTHONPATH": PYTHON_PATH}
     try:
         done = subprocess.run(
-            [*command, "--json"],
+            [*command, "--timeout", "0", "--json"],
             env=environment,
             capture_output=True,
             text=True,

@@ -11,8 +11,9 @@ the bindings' own. A call that is not implemented raises `NotProvided` with its 
 are listed in docs/driver-calls.md. The environment variable ``CUDARUN_CPU_DEVICES`` sets the number
 of devices.
 
-Functions beyond the driver API let a program observe its kernels: `on_progress`, `standing`, and
-`watch`, `seen` and `never_written` for the detectors of data races and uninitialized reads.
+Functions beyond the driver API let a program observe its kernels: `on_progress`, `standing`,
+`watch` and `seen` for the detectors of data races and uninitialized reads, and `never_written` and
+`unwritten_bytes` for memory that no kernel wrote.
 """
 
 from __future__ import annotations
@@ -43,6 +44,9 @@ from cudarun.emulator.machine.observer import NOBODY
 from cudarun.emulator.machine.report import describe_thread_states
 
 if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
     from cudarun.emulator.detectors.findings import DetectorFinding
     from cudarun.emulator.detectors.statistics import Statistics
 
@@ -90,12 +94,21 @@ def seen() -> tuple[list[DetectorFinding], Statistics | None]:
 
 
 def never_written(address: int, size: int) -> None:
-    """Mark memory as uninitialized, though it contains a pattern by which reads are recognized."""
+    """Mark bytes of an allocation as never written, whatever they contain.
+
+    Later kernels and calls that write them are recorded: see `unwritten_bytes`.
+    """
     where = process.memory_at(address)
-    allocation = where.find(address) if where is not None else None
-    if allocation is not None and allocation.unwritten is not None:
-        start = address - allocation.base
-        allocation.unwritten[start : start + size] = 1
+    if where is not None:
+        where.mark_unwritten(address, size)
+
+
+def unwritten_bytes(address: int, size: int) -> npt.NDArray[np.uint8]:
+    """Return 1 for each byte of an allocation that nothing has written since `never_written`."""
+    where = process.memory_at(address)
+    if where is None:
+        raise ValueError(f"no allocation at {address:#x}")
+    return where.unwritten_at(address, size)
 
 
 class NotProvided(AttributeError, NotImplementedError):

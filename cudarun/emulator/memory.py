@@ -91,12 +91,14 @@ class Memory:
 
     Attributes:
         notes_writes: Track uninitialized bytes in new allocations.
+        tracks_unwritten: Whether an allocation has had bytes to track.
     """
 
     def __init__(self, base: int, capacity: int) -> None:
         self.base = base
         self.capacity = capacity
         self.notes_writes = False
+        self.tracks_unwritten = False
         self.used = 0
         self._reserved = _round_up(2 * capacity + (1 << 24), _PAGE)
         flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | _MAP_NORESERVE
@@ -137,6 +139,7 @@ class Memory:
             allocation = Allocation(address, size, label, self._arena[start : start + size])
             if self.notes_writes and not defined:
                 allocation.unwritten = np.ones(size, dtype=np.uint8)
+                self.tracks_unwritten = True
             self._live.insert(bisect_right(self._live, address, key=_base), allocation)
             self._table = None
             self.used += size
@@ -223,15 +226,36 @@ class Memory:
         after = self._live[index] if index < len(self._live) else None
         return before, after
 
+    def mark_unwritten(self, address: int, size: int) -> None:
+        """Count bytes of one allocation as never written, whatever they contain."""
+        allocation = self._containing(address, size)
+        if allocation.unwritten is None:
+            allocation.unwritten = np.zeros(allocation.size, dtype=np.uint8)
+            self.tracks_unwritten = True
+        start = address - allocation.base
+        allocation.unwritten[start : start + size] = 1
+
+    def unwritten_at(self, address: int, size: int) -> Array:
+        """Return 1 for each of the bytes from ``address`` that was never written."""
+        allocation = self._containing(address, size)
+        if allocation.unwritten is None:
+            return np.zeros(size, dtype=np.uint8)
+        start = address - allocation.base
+        return allocation.unwritten[start : start + size]
+
+    def _containing(self, address: int, size: int) -> Allocation:
+        allocation = self.find(address)
+        if allocation is None or address + size > allocation.end:
+            raise InvalidAddress(f"{size} bytes at {address:#x}")
+        return allocation
+
     def bytes_at(self, address: int, size: int, *, to_write: bool = False) -> Array:
         """Return a view of the bytes from ``address``, to read, or to write all of it.
 
         Raises:
             InvalidAddress: They are not inside one live allocation.
         """
-        allocation = self.find(address)
-        if allocation is None or address + size > allocation.end:
-            raise InvalidAddress(f"{size} bytes at {address:#x}")
+        allocation = self._containing(address, size)
         start = address - allocation.base
         if to_write and allocation.unwritten is not None:
             allocation.unwritten[start : start + size] = 0

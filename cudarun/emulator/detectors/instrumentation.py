@@ -55,10 +55,12 @@ class InstrumentedAccess(Access):
         self._to = to
 
     def locate(self, active: Active, addresses: Array) -> list[Piece]:
-        """Locate the original access, and notify the detectors."""
-        pieces = self._access.locate(active, addresses)
+        """Locate the original access, and notify the detectors before it counts as a write."""
+        pieces = self._access.find(active, addresses)
         for detector in self._to:
             detector.accessed(self._access, self._site, active, addresses)
+        if self.writes:
+            self._access.record_write(active, addresses, pieces)
         return pieces
 
 

@@ -21,7 +21,7 @@ from cudarun.emulator.detectors.findings import (
 )
 from cudarun.emulator.detectors.footprints import Footprint, footprints
 from cudarun.emulator.detectors.instrumentation import Detector
-from cudarun.emulator.machine.access import Access, Section
+from cudarun.emulator.machine.access import Access, Section, mark_written, unwritten_units
 
 if TYPE_CHECKING:
     from cudarun.emulator.code import Site
@@ -31,8 +31,6 @@ if TYPE_CHECKING:
     from cudarun.emulator.machine.launch import Launch
 
 Array = npt.NDArray[Any]
-
-_WORDS = {size: np.dtype(f"u{size}") for size in (1, 2, 4, 8)}
 
 
 class UninitializedReadDetector(Detector):
@@ -72,7 +70,7 @@ class UninitializedReadDetector(Detector):
             if access.reads:
                 self._check(access, site, active, part, unwritten)
             if access.writes:
-                _write(unwritten, part.offsets, access.bytes)
+                mark_written(unwritten, part.offsets, access.bytes)
 
     def _unwritten_in(self, part: Footprint) -> Array | None:
         if not isinstance(part.region, Section):
@@ -109,23 +107,9 @@ class UninitializedReadDetector(Detector):
         return AccessedBytes("shared", offset, size, *shared_name(self._launch, offset))
 
 
-def _places(unwritten: Array, offsets: Array, size: int) -> tuple[Array, list[Array]]:
-    """Return accesses of ``size`` bytes as words of an array: array, first words, second ones."""
-    unit = min(size, 8)
-    whole = len(unwritten) // unit * unit
-    first = offsets >> (unit.bit_length() - 1)
-    return unwritten[:whole].view(_WORDS[unit]), [first + n for n in range(size // unit)]
-
-
 def _any_unwritten(unwritten: Array, offsets: Array, size: int) -> Array:
-    words, places = _places(unwritten, offsets, size)
-    bad: Array = words[places[0]] != 0
+    units, places = unwritten_units(unwritten, offsets, size)
+    bad: Array = units[places[0]] != 0
     for place in places[1:]:
-        bad |= words[place] != 0
+        bad |= units[place] != 0
     return bad
-
-
-def _write(unwritten: Array, offsets: Array, size: int) -> None:
-    words, places = _places(unwritten, offsets, size)
-    for place in places:
-        words[place] = 0

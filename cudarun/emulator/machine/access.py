@@ -61,6 +61,7 @@ class Region(Protocol):
         base: The first address.
         size: Size in bytes.
         live: False once it has been freed.
+        unwritten: 1 for every byte that was never written; ``None`` if they are not tracked.
     """
 
     @property
@@ -69,6 +70,8 @@ class Region(Protocol):
     def size(self) -> int: ...  # noqa: D102
     @property
     def live(self) -> bool: ...  # noqa: D102
+    @property
+    def unwritten(self) -> Array | None: ...  # noqa: D102
 
     def view(self, dtype: np.dtype[Any]) -> Array:
         """Return the memory of all lanes as an array."""
@@ -89,6 +92,7 @@ class Section:
     bytes: Array
     starts: Indices | None
     live: bool = True
+    unwritten: Array | None = None  # the detector of uninitialized reads tracks them
 
     def view(self, dtype: np.dtype[Any]) -> Array:
         """Return the memory of all lanes as an array."""
@@ -153,6 +157,39 @@ class Access:
         return bool(self.order)
 
     def locate(self, active: Active, addresses: Array) -> list[Piece]:
+        """Locate the accesses of the active lanes, and record that they write.
+
+        Raises:
+            DeviceFault: An access is invalid; the fault is that of the first such lane.
+        """
+        pieces = self.find(active, addresses)
+        if self.writes:
+            self.record_write(active, addresses, pieces)
+        return pieces
+
+    def record_write(self, active: Active, addresses: Array, pieces: list[Piece]) -> None:
+        """Record that located bytes are written, where unwritten ones are tracked."""
+        if len(pieces) == 1 and pieces[0].positions is None:
+            unwritten = active.batch.recent[self].unwritten
+            if unwritten is not None:
+                mark_written(unwritten, pieces[0].places << self._shift, self.bytes)
+            return
+        for memory in active.batch.launch.memories:
+            if memory.tracks_unwritten:
+                self._record_anywhere(memory, self._wide(addresses))
+
+    def _record_anywhere(self, memory: Memory, addresses: Array) -> None:
+        left = addresses[memory.reserves(addresses)]
+        while len(left):
+            allocation = memory.find(int(left[0]))
+            assert allocation is not None, "the access is valid"
+            offsets = left - np.uint64(allocation.base)
+            inside = offsets < allocation.size
+            if allocation.unwritten is not None:
+                mark_written(allocation.unwritten, offsets[inside].view(np.int64), self.bytes)
+            left = left[~inside]
+
+    def find(self, active: Active, addresses: Array) -> list[Piece]:
         """Locate the accesses of the active lanes.
 
         Raises:
@@ -337,6 +374,30 @@ class Access:
                 text = f"is {after.base - address} bytes before {_name(after)}"
                 best = min(best or (1 << 64, ""), (after.base - address, text))
         return best[1] if best is not None else "is in no allocation: there is none"
+
+
+_UNITS = {size: np.dtype(f"u{size}") for size in (1, 2, 4, 8)}
+
+
+def unwritten_units(unwritten: Array, offsets: Array, size: int) -> tuple[Array, list[Array]]:
+    """Return accesses of ``size`` bytes as units of an array: array, first units, second ones.
+
+    Args:
+        unwritten: 1 for every byte that was never written.
+        offsets: Per lane, the first byte; a multiple of the size.
+        size: Bytes, a power of two.
+    """
+    unit = min(size, 8)
+    whole = len(unwritten) // unit * unit
+    first = offsets >> (unit.bit_length() - 1)
+    return unwritten[:whole].view(_UNITS[unit]), [first + n for n in range(size // unit)]
+
+
+def mark_written(unwritten: Array, offsets: Array, size: int) -> None:
+    """Mark the bytes of accesses as written."""
+    units, places = unwritten_units(unwritten, offsets, size)
+    for place in places:
+        units[place] = 0
 
 
 class MemoryAction(ABC):

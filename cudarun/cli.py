@@ -94,7 +94,7 @@ def cudarun() -> None:
     """Load, link and launch CUDA kernels from a terminal, on GPUs or on the emulated device cpu.
 
     \b
-    Exit codes: 0 all held · 1 a check failed · 2 unusable request · 3 no device
+    Exit codes: 0 all passed · 1 a check failed · 2 unusable request · 3 no device
     4 image refused · 5 device failed · 6 out of time · 7 worker died · 130 Ctrl-C
     """
 

@@ -51,7 +51,7 @@ def test_sample(sample: Sample, folder: Path) -> None:
     assert done.returncode == here.exit_code, printed
     assert "Traceback" not in done.stderr
     for check in here.checks:
-        assert f"held {check}" in done.stdout
+        assert f"PASS {check}" in done.stdout
     if here.arguments == sample.arguments:
         assert appear_in_order(sample.output, printed), printed
 

@@ -1,7 +1,8 @@
 """``--check``: evaluation of a check, and the location and size of its mismatches.
 
 At the top of a check, ``==`` compares floats within a tolerance and everything else exactly; the
-other comparisons are made element by element; any other value must be true in all its elements.
+other comparisons are made element by element; any other value must be true in all its elements, and
+NaN is not. A check of no elements fails, unless a buffer in it was declared empty.
 No array of a buffer's size is allocated: both sides are computed and compared chunk by chunk.
 """
 
@@ -9,6 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,17 +19,27 @@ import numpy as np
 from cudarun.arguments import syntax as tree
 from cudarun.arguments.deferral import chunks, joint_shape, materialize
 from cudarun.arguments.dtypes import Array, Values, is_float
-from cudarun.arguments.evaluation import Evaluator, errors_naming, least_exact, presented
+from cudarun.arguments.evaluation import (
+    Evaluator,
+    Unwritten,
+    errors_naming,
+    least_exact,
+    nothing_unwritten,
+    presented,
+)
+from cudarun.arguments.mismatches import MismatchLocation
 from cudarun.arguments.operators import Operand, compare, truth, wide
-from cudarun.arguments.syntax import Expression
+from cudarun.arguments.syntax import Expression, walk
 from cudarun.arguments.tolerance import Tolerance
 from cudarun.arguments.types import ScalarType
+from cudarun.records import dataclass
 from cudarun.report.types import CheckResult, Mismatch
 
 SHOWN = 5
 """The number of mismatches that a result lists."""
 
 _DEFAULT = Tolerance()
+_MIRRORED = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "!=": "!="}
 
 
 def run_check(
@@ -36,6 +48,7 @@ def run_check(
     old: Values,
     tolerance: Tolerance = _DEFAULT,
     directory: Path = Path(),
+    unwritten: Unwritten = nothing_unwritten,
 ) -> CheckResult:
     """Evaluate one ``--check``.
 
@@ -45,6 +58,7 @@ def run_check(
         old: The same before the launch; only :attr:`Expression.old_names` are needed.
         tolerance: For ``==`` between floats.
         directory: The base of relative paths in ``load(…)``.
+        unwritten: Returns which elements of a buffer were never written.
 
     Raises:
         ArgumentSyntaxError: An unknown name.
@@ -59,10 +73,15 @@ def run_check(
     with np.errstate(all="ignore"), errors_naming(expression):
         sides = [evaluator.value(each) for each in nodes]
         precisions = [evaluator.precision(each) for each in nodes]
-        tally = _MismatchTally(operators, precisions, tolerance, joint_shape(sides))
-        for start, parts in chunks(*sides):
-            tally.add(start, parts)
-    return tally.result(expression.text)
+        shape = joint_shape(sides)
+        tally = _MismatchTally(operators, precisions, tolerance, shape)
+        tally.mirrors = len(nodes) > 1 and not any(isinstance(n, tree.Name) for n in walk(nodes[0]))
+        masks = [evaluator.unwritten(each, unwritten) for each in nodes]
+        for start, parts in chunks(*sides, *(False if m is None else m for m in masks)):
+            tally.add(start, parts[: len(sides)], parts[len(sides) :])
+        tally.mark_unwritten([None if m is None else np.broadcast_to(m, shape) for m in masks])
+    is_empty = evaluator.is_vacuous or (0 in shape and evaluator.has_no_empty_array(node))
+    return tally.result(expression.text, is_empty=is_empty)
 
 
 class _MismatchTally:
@@ -83,42 +102,90 @@ class _MismatchTally:
         self.rtol, self.atol = tolerance.of(least_exact(*precisions))
         self.equal_nan = tolerance.equal_nan
         self.shape = shape
+        self.mirrors = False
         self.mismatches = 0
-        self.first: list[Mismatch] = []
+        self.first: list[_Failure] = []
+        self.worst: _Failure | None = None
+        self.location = MismatchLocation(shape)
         self.worst_abs: float | None = None
         self.worst_rel: float | None = None
         self.used_tolerance = False
         self.both_nan = 0
 
-    def add(self, start: int, parts: Sequence[Operand]) -> None:
-        """Compare one chunk of all sides; the flat index of its first element is ``start``."""
+    def add(self, start: int, parts: Sequence[Operand], unwritten: Sequence[Operand]) -> None:
+        """Compare one chunk.
+
+        Args:
+            start: The flat index of its first element.
+            parts: All sides.
+            unwritten: Which elements of each side were never written. They equal nothing, though
+                the pattern that they have may be within a tolerance of what is expected.
+        """
         sides = [np.atleast_1d(materialize(part)) for part in parts]
         links = [
-            self.link(operator, left, right)
-            for operator, left, right in zip(self.operators, sides, sides[1:], strict=False)
-        ] or [truth(sides[0])]
-        held = links[0] if len(links) == 1 else np.logical_and.reduce(np.broadcast_arrays(*links))
-        if held.all():
+            self.link(each, left, right, np.asarray(truth(one)) | truth(other))
+            for each, left, right, one, other in zip(
+                self.operators, sides, sides[1:], unwritten, unwritten[1:], strict=False
+            )
+        ] or [_true(sides[0])]
+        passed = links[0] if len(links) == 1 else np.logical_and.reduce(np.broadcast_arrays(*links))
+        if passed.all():
             return
-        failing = np.flatnonzero(~held)
+        failing = np.flatnonzero(~passed)
         self.mismatches += len(failing)
+        self.location.add(failing + start)
         for flat in failing[: SHOWN - len(self.first)]:
-            broken = next(i for i, link in enumerate(links) if not _at(link, flat))
-            index = tuple(map(int, np.unravel_index(start + int(flat), self.shape)))
-            left = self.shown(sides, broken, flat)
-            right = self.shown(sides, broken + 1, flat) if self.operators else "true"
-            operator = self.operators[broken] if self.operators else ""
-            self.first.append(Mismatch(index, left, right, operator))
+            self.first.append(self.failure(links, sides, flat, start))
+        self.note_worst(links, sides, failing, start)
 
-    def link(self, operator: str, left: Array, right: Array) -> Array:
+    def failure(
+        self, links: Sequence[Array], sides: Sequence[Array], flat: int, start: int
+    ) -> _Failure:
+        """Return the mismatch at an index of the chunk: that of the first failing comparison."""
+        failed = next(i for i, link in enumerate(links) if not _at(link, flat))
+        index = tuple(map(int, np.unravel_index(start + int(flat), self.shape)))
+        got = self.shown(sides, failed, flat)
+        if not self.operators:
+            expected = "true" if sides[0].dtype.kind == "b" else "nonzero"
+            return _Failure(Mismatch(index, got, expected, ""), (0, 0))
+        expected, operator = self.shown(sides, failed + 1, flat), self.operators[failed]
+        if failed == 0 and self.mirrors and operator in _MIRRORED:  # 3 <= y: y is what was got
+            return _Failure(Mismatch(index, expected, got, _MIRRORED[operator]), (1, 0))
+        return _Failure(Mismatch(index, got, expected, operator), (failed, failed + 1))
+
+    def note_worst(
+        self, links: Sequence[Array], sides: Sequence[Array], failing: Array, start: int
+    ) -> None:
+        """Record the mismatch that exceeds its tolerance most; one with NaN has no error."""
+        if self.operators != ("==",):
+            return
+        left, right = (
+            wide(side[failing] if side.size > 1 else np.broadcast_to(side, failing.shape))
+            for side in sides
+        )
+        excess = np.abs(left - right)
+        if self.used_tolerance and (self.atol or self.rtol):
+            excess /= self.atol + self.rtol * np.abs(right)
+        excess[np.isnan(excess)] = -1.0
+        place = int(np.argmax(excess))
+        if excess[place] >= 0.0 and (self.worst is None or excess[place] > self.worst.excess):
+            found = self.failure(links, sides, int(failing[place]), start)
+            self.worst = replace(found, excess=float(excess[place]))
+
+    def mark_unwritten(self, masks: Sequence[Array | None]) -> None:
+        """Replace values of elements that were never written, given by a mask for each side."""
+        self.first = [each.marked(masks) for each in self.first]
+        self.worst = self.worst and self.worst.marked(masks)
+
+    def link(self, operator: str, left: Array, right: Array, unwritten: Array) -> Array:
         if operator != "==":
             return np.asarray(compare(operator, left, right))
         if is_float(left.dtype) or is_float(right.dtype):
             self.used_tolerance = True
-            return self.close(wide(left), wide(right))
+            return self.close(wide(left), wide(right), unwritten)
         return self.same(left, right)
 
-    def close(self, left: Array, right: Array) -> Array:
+    def close(self, left: Array, right: Array, unwritten: Array) -> Array:
         """Return ``|left - right| <= atol + rtol * |right|``; infinities equal only themselves."""
         equal = np.asarray(left == right)
         if equal.all():  # the usual case
@@ -127,24 +194,24 @@ class _MismatchTally:
         difference = np.abs(left - right)
         difference[equal] = 0.0  # for infinities too, whose difference is NaN
         bound = self.atol + self.rtol * np.abs(right)
-        held: Array = equal | ((difference <= bound) & np.isfinite(right))
+        passed: Array = equal | ((difference <= bound) & np.isfinite(right) & ~unwritten)
         both = np.isnan(left) & np.isnan(right)
         if self.equal_nan:
-            held |= both
+            passed |= both
             difference[both] = 0.0
         else:
             self.both_nan += int(np.count_nonzero(both))
         self.note(difference, right)
-        return held
+        return passed
 
     def same(self, left: Array, right: Array) -> Array:
-        held = np.asarray(compare("==", left, right))
-        if held.all():
+        passed = np.asarray(compare("==", left, right))
+        if passed.all():
             self.note_none(right)
-            return held
+            return passed
         # Near 2^63 float64 cannot distinguish neighbors, but unequal integers differ by 1.
-        self.note(np.maximum(np.abs(wide(left) - wide(right)), ~held), wide(right))
-        return held
+        self.note(np.maximum(np.abs(wide(left) - wide(right)), ~passed), wide(right))
+        return passed
 
     def note_none(self, right: Array) -> None:
         """Record a chunk without mismatches: a relative error needs a nonzero right side."""
@@ -161,20 +228,51 @@ class _MismatchTally:
         value = presented(_at(sides[which], flat), self.precisions[which])
         return str(value).lower() if value.dtype.kind == "b" else str(value)
 
-    def result(self, text: str) -> CheckResult:
-        """Return the result over all chunks."""
+    def result(self, text: str, *, is_empty: bool) -> CheckResult:
+        """Return the result over all chunks; one of an empty selection has failed."""
         return CheckResult(
             expression=text,
-            passed=self.mismatches == 0,
+            passed=self.mismatches == 0 and not is_empty,
             elements=math.prod(self.shape),
             mismatches=self.mismatches,
             max_abs_error=self.worst_abs,
             max_rel_error=self.worst_rel,
             rtol=self.rtol if self.used_tolerance else 0.0,
             atol=self.atol if self.used_tolerance else 0.0,
-            first=tuple(self.first),
+            first=tuple(each.mismatch for each in self.first),
+            worst=None if self.worst is None else self.worst.mismatch,
+            location=self.location.describe(),
             both_nan=self.both_nan,
+            is_empty=is_empty,
         )
+
+
+@dataclass(frozen=True, slots=True)
+class _Failure:
+    """A mismatch, the sides that its two values are of, and how far it is beyond its tolerance."""
+
+    mismatch: Mismatch
+    sides: tuple[int, int]
+    excess: float = 0.0
+
+    def marked(self, masks: Sequence[Array | None]) -> _Failure:
+        """Return it without the values of elements that were never written."""
+        got, expected = (
+            (mask := masks[side]) is not None and bool(mask[self.mismatch.index])
+            for side in self.sides
+        )
+        found = self.mismatch
+        if got:
+            found = replace(found, got=None)
+        if expected and found.operator:
+            found = replace(found, expected=None)
+        return replace(self, mismatch=found)
+
+
+def _true(value: Array) -> Array:
+    """Return which values are nonzero numbers."""
+    nonzero: Array = truth(value)
+    return nonzero & ~np.isnan(wide(value)) if is_float(value.dtype) else nonzero
 
 
 def _at(part: Array, flat: int) -> Any:

@@ -16,10 +16,10 @@ No floating-point warning escapes; every impossible operation is a ``RequestErro
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, TypeAlias, cast
 
 import numpy as np
 
@@ -58,7 +58,15 @@ from cudarun.arguments.syntax import CASTS, CONSTANTS, Expression
 from cudarun.arguments.types import SCALARS, ScalarType
 from cudarun.errors import ArgumentSyntaxError, RequestError
 
+Unwritten: TypeAlias = Callable[[str], "Array | None"]
+"""A function that returns which elements of a buffer were never written, as an array of its shape;
+``None`` for all that were written."""
+
 _EXACT = frozenset({"isnan", "all", "any", "bincount", "arange"})
+
+
+def nothing_unwritten(name: str) -> None:
+    """Return that every element of a buffer was written."""
 
 
 class Evaluator:
@@ -69,6 +77,9 @@ class Evaluator:
         values: Arrays and numpy scalars by name, after the launch.
         old: The same before the launch.
         directory: The base of relative paths in ``load(…)``.
+
+    Attributes:
+        is_vacuous: Whether ``all`` was true of an empty selection of buffers that are not empty.
     """
 
     def __init__(
@@ -78,6 +89,7 @@ class Evaluator:
         old: Values,
         directory: Path = Path(),
     ) -> None:
+        self.is_vacuous = False
         self.expression = expression
         self.values = values
         self.directory = directory
@@ -210,6 +222,40 @@ class Evaluator:
             nodes = nodes[0].items
         return tuple(map(self._integer, nodes))
 
+    # --- elements that were never written ---
+
+    def unwritten(self, node: tree.Node, of: Unwritten) -> Array | None:
+        """Return which elements of a value were never written, if it selects elements of a buffer.
+
+        Args:
+            node: The value.
+            of: Returns the elements of a buffer.
+        """
+        match node:
+            case tree.Name(name):
+                return of(name)
+            case tree.Index(base, items):
+                whole: Any = self.unwritten(base, of)
+                if whole is None:
+                    return None
+                return np.asarray(whole[tuple(self._index_item(item) for item in items)])
+            case tree.MemberOf(base):
+                mask = self.unwritten(base, of)
+                if mask is None:
+                    return None
+                shape = np.shape(self.array(node))
+                axes = (1,) * (len(shape) - mask.ndim)
+                return np.broadcast_to(mask.reshape(mask.shape + axes), shape)
+            case tree.Call("transpose", (base,)):
+                mask = self.unwritten(base, of)
+                return None if mask is None else mask.T
+        return None
+
+    def has_no_empty_array(self, node: tree.Node) -> bool:
+        """Return whether no buffer in an expression was declared empty."""
+        names = (each.name for each in tree.walk(node) if isinstance(each, tree.Name))
+        return all(np.size(self.values[name]) for name in names if name in self.values)
+
     # --- functions ---
 
     def _call(self, node: tree.Call) -> Data:
@@ -219,6 +265,8 @@ class Evaluator:
         first = self.array(arguments[0])
         if first.dtype.names:
             raise RequestError(f'{name}: a struct has no value of its own: name a member, ["…"]')
+        if name == "all" and not first.size and self.has_no_empty_array(node):
+            self.is_vacuous = True
         options = {keyword: self._option(keyword, value) for keyword, value in node.keywords}
         with numpy_errors(name):
             return cast(Data, plain(self._whole(name, first, arguments[1:], options)))
@@ -344,25 +392,3 @@ def errors_naming(expression: Expression) -> Iterator[None]:
         raise error.of(argument=str(expression)) from None
     except MemoryError as error:
         raise RequestError(f"{expression}: {error or 'out of memory'}") from None
-
-
-def evaluate(
-    expression: Expression,
-    values: Values,
-    old: Values,
-    directory: Path = Path(),
-) -> Array | np.generic:
-    """Return the value of an expression.
-
-    Args:
-        expression: The expression.
-        values: Arrays and numpy scalars by name, after the run.
-        old: The same before the run; only :attr:`Expression.old_names` are needed.
-        directory: What relative paths in ``load(…)`` start from.
-
-    Raises:
-        ArgumentSyntaxError: There is no such name.
-        RequestError: The operation is not possible.
-    """
-    value: Array | np.generic = Evaluator(expression, values, old, directory).result()
-    return value

@@ -198,8 +198,8 @@ def _where(condition: Operand, yes: Operand, no: Operand) -> Operand:
 def compare_chain(operators: tuple[str, ...], *operands: Operand) -> Operand:
     """Evaluate ``a < b <= c``, with one operator fewer than operands."""
     links = zip(operands, operators, operands[1:], strict=False)
-    held = [compare(operator, left, right) for left, operator, right in links]
-    return functools.reduce(lambda one, other: cast(Operand, np.logical_and(one, other)), held)
+    passed = [compare(operator, left, right) for left, operator, right in links]
+    return functools.reduce(lambda one, other: cast(Operand, np.logical_and(one, other)), passed)
 
 
 def _of_wide(function: Callable[[Any], Any]) -> Callable[[Operand], Operand]:

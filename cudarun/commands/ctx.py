@@ -154,7 +154,7 @@ def verify(facts: tuple[str, ...], listed: bool, quiet: bool, **values: Any) -> 
     """Try facts about contexts on each device, every one in a process of its own.
 
     A fact is a sentence and a script of 'cudarun ctx run' that shows it; without a name all are
-    tried. Each is held, broken or not supported per device; the exit code is 1 when one is broken.
+    tried. Each passes, fails or is not supported per device; the exit code is 1 when one fails.
     Facts about two devices are tried with --together: dev=1 is then the next of those chosen.
 
     \b

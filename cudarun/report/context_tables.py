@@ -22,15 +22,15 @@ from cudarun.report.errors import show_error
 
 _MARKS = {
     "ok": (" ", ""),
-    "held": ("✓", "green"),
-    "failed": ("!", "red bold"),
-    "broken": ("✗", "red bold"),
+    "passed": ("✓", "green"),
+    "error": ("!", "red bold"),
+    "failed": ("✗", "red bold"),
     "not supported": ("–", "yellow"),
     "not run": ("!", "red bold"),
 }
 _VERDICTS: dict[FactVerdict, str] = {
-    "held": "green",
-    "broken": "red bold",
+    "passed": "green",
+    "failed": "red bold",
     "not supported": "yellow",
 }
 _RESULT_WIDTH = 36  # CONTEXT_IS_DESTROYED (709) and a value beside most others
@@ -79,8 +79,8 @@ def show_end(report: ScriptReport, out: Console) -> None:
     bad = [
         f"{count} {words}"
         for verdict, words in (
-            ("broken", "not as expected"),
             ("failed", "failed"),
+            ("error", "error"),
             ("not run", "not run"),
             ("not supported", "not supported"),
         )
@@ -121,7 +121,7 @@ def _entry(entry: StackEntry) -> Text:
 
 
 def show_verify(report: VerifyReport, out: Console, *, quiet: bool) -> None:
-    """Print a row per fact and a column per device, then what is broken or not supported."""
+    """Print a row per fact and a column per device, then the failed and the unsupported ones."""
     if not quiet:
         table = _table("fact", *report.devices, "what is learned")
         for fact in report.facts:
@@ -129,10 +129,10 @@ def show_verify(report: VerifyReport, out: Console, *, quiet: bool) -> None:
             table.add_row(fact.name, *verdicts, Text(fact.sentence))
         out.print(table)
     if not quiet:
-        _show_remarks(report, out, "held")
+        _show_remarks(report, out, "passed")
     _show_remarks(report, out, "not supported")
     for fact in report.facts:
-        _show_broken(fact, out)
+        _show_failure(fact, out)
     counts = ", ".join(f"{report.count(verdict)} {verdict}" for verdict in _VERDICTS)
     out.print(Text(counts), soft_wrap=True)
 
@@ -149,12 +149,12 @@ def _show_remarks(report: VerifyReport, out: Console, verdict: FactVerdict) -> N
         out.print(Text(f"  {', '.join(facts)}"), soft_wrap=True)
 
 
-def _show_broken(fact: FactReport, out: Console) -> None:
-    """Print every step of a broken fact."""
+def _show_failure(fact: FactReport, out: Console) -> None:
+    """Print every step of a failed fact."""
     for outcome in fact.outcomes:
-        if outcome.verdict != "broken":
+        if outcome.verdict != "failed":
             continue
-        head = Text("broken: ", style="red bold") + Text(f"{fact.name} on {outcome.device}")
+        head = Text("failed: ", style="red bold") + Text(f"{fact.name} on {outcome.device}")
         out.print(head + Text(f": {outcome.reason}"), soft_wrap=True)
         if fact.note:
             out.print(Text(f"  note: {fact.note}"), soft_wrap=True)

@@ -9,9 +9,10 @@ from cudarun.records import dataclass
 
 # --- ctx run -------------------------------------------------------------------------------------
 
-Verdict = Literal["ok", "held", "failed", "broken", "not supported", "not run"]
-"""The verdict on a step: it succeeded (``ok``), met its expectation (``held``) or did not
-(``broken``), failed without one, is not supported by the driver, or needs what was never made."""
+Verdict = Literal["ok", "passed", "error", "failed", "not supported", "not run"]
+"""The verdict on a step: it succeeded (``ok``), met its expectation (``passed``) or did not
+(``failed``), failed without one (``error``), is not supported by the driver, or needs an object
+that was never made."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +55,7 @@ class StepReport:
         code: The number of its result.
         value: Its value, as text.
         expected: What the script expects; ``None`` where it expects nothing.
-        verdict: ok or, of an expectation, held or broken; failed unexpectedly; not supported by the
+        verdict: ok or, of an expectation, passed or failed; error without one; not supported by the
             driver; or not run, because something that it needs was never made.
         milliseconds: The time of the call.
         reason: Why it was not run or is not supported, or the driver's log.
@@ -82,9 +83,9 @@ class StepReport:
     @property
     def exit_code(self) -> ExitCode:
         """1 for a step that did not meet its expectation, 5 for one that failed without one."""
-        if self.verdict in ("ok", "held"):
+        if self.verdict in ("ok", "passed"):
             return ExitCode.OK
-        return ExitCode.CHECK_FAILED if self.verdict == "broken" else ExitCode.DEVICE_FAILED
+        return ExitCode.CHECK_FAILED if self.verdict == "failed" else ExitCode.DEVICE_FAILED
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +117,7 @@ class ScriptReport:
 
 # --- ctx verify ----------------------------------------------------------------------------------
 
-FactVerdict = Literal["held", "broken", "not supported"]
+FactVerdict = Literal["passed", "failed", "not supported"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,8 +176,8 @@ class VerifyReport:
 
     @property
     def exit_code(self) -> ExitCode:
-        """1 if a fact is broken."""
-        return ExitCode.CHECK_FAILED if self.count("broken") else ExitCode.OK
+        """1 if a fact failed."""
+        return ExitCode.CHECK_FAILED if self.count("failed") else ExitCode.OK
 
 
 # --- ctx show ------------------------------------------------------------------------------------

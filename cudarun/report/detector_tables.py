@@ -8,6 +8,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from cudarun.report.check_tables import failed, passed
 from cudarun.report.detector_types import (
     BankConflicts,
     Coordinates,
@@ -32,7 +33,7 @@ def show_watched(watched: DetectorReport, out: Console) -> None:
     found = {finding.kind for finding in watched.findings}
     claims = [_CLAIMS[name] for name in watched.detect if name not in found]
     if claims:
-        out.print(Text("held ", style="green") + Text(", ".join(claims)), soft_wrap=True)
+        out.print(passed() + Text(", ".join(claims)), soft_wrap=True)
     show_statistics(watched.statistics, out)
 
 
@@ -52,7 +53,7 @@ def show_findings(findings: Sequence[LaunchFinding], out: Console) -> None:
 def _show_finding(finding: LaunchFinding, others: Sequence[LaunchFinding], out: Console) -> None:
     """Print each access of a finding with its thread and its place in the code."""
     size = "1 byte" if finding.nbytes == 1 else f"{finding.nbytes} bytes"
-    line = Text("FAILED ", style="red bold")
+    line = failed()
     line.append(_WORDS[finding.kind].format(space=finding.space))
     line.append(f": {_name(finding)}, {size} at {finding.address:#x}")
     count = finding.count + sum(other.count for other in others)

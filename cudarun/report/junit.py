@@ -14,10 +14,10 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 from xml.etree import ElementTree
 
+from cudarun.report.check_lines import failure_lines
 from cudarun.report.notes import remarks
 from cudarun.report.renderer import Renderer
 from cudarun.report.spec_types import CaseReport, SpecReport
-from cudarun.report.types import CheckResult
 from cudarun.writing import check_writable, whole_file
 
 if TYPE_CHECKING:
@@ -141,14 +141,12 @@ def _details(case: CaseReport) -> list[str]:
     if case.seed is not None:
         lines.append(f"seed: {case.seed}")
     checks = case.result.checks if case.result is not None else ()
-    lines += [f"{check.expression}: {_verdict(check)}" for check in checks if not check.passed]
+    for check in checks:
+        if not check.evaluated:
+            lines.append(f"not evaluated {check.expression}")
+        elif not check.passed:
+            lines += [f"FAIL {check.expression}", *(f"  {line}" for line in failure_lines(check))]
     return [line for line in lines if line]
-
-
-def _verdict(check: CheckResult) -> str:
-    if not check.evaluated:
-        return "not evaluated"
-    return f"{check.mismatches} of {check.elements} differ"
 
 
 def _text(text: str) -> str:

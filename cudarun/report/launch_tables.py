@@ -10,7 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from cudarun.diagnostics.entries import Diagnostic
-from cudarun.report.check_tables import show_check
+from cudarun.report.check_tables import failed, show_check
 from cudarun.report.console import extent_text, table
 from cudarun.report.detector_tables import show_findings, show_statistics, show_watched
 from cudarun.report.errors import show_diagnostic, show_error
@@ -156,7 +156,7 @@ def _show_buffer(buffer: BufferResult, out: Console) -> None:
         _show_note(unwritten, out)
     if buffer.guard_damage is not None:
         out.print(
-            Text("FAILED ", style="red bold")
+            failed()
             + Text(f"{buffer.name}: memory was written {_outside(buffer, buffer.guard_damage)}"),
             soft_wrap=True,
         )

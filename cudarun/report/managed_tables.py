@@ -8,6 +8,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from cudarun.report.check_tables import failed, passed
 from cudarun.report.errors import show_diagnostic, show_error
 from cudarun.report.managed_types import ManagedReport, ManagedVariable, VariableContext
 
@@ -60,10 +61,10 @@ def _verdict(variable: ManagedVariable, places: Sequence[VariableContext]) -> Te
     if not variable.managed:
         return Text(f"  {_count(distinct, 'address', 'addresses')} in {where}")
     if not variable.one_address:
-        return Text.assemble(("  FAILED ", "red bold"), f"{distinct} addresses in {where}")
+        return Text("  ") + failed() + Text(f"{distinct} addresses in {where}")
     if not variable.passed:
-        return Text.assemble(("  FAILED ", "red bold"), "one address, and different values at it")
-    return Text.assemble(("  held ", "green"), f"one address in {where}, and one value")
+        return Text("  ") + failed() + Text("one address, and different values at it")
+    return Text("  ") + passed() + Text(f"one address in {where}, and one value")
 
 
 def _count(number: int, one: str, many: str | None = None) -> str:

@@ -121,5 +121,5 @@ class ManagedReport:
         """The exit code of the error; 1 if a managed variable has several addresses or values."""
         if self.error is not None:
             return self.error.exit_code
-        held = all(variable.passed for variable in self.variables)
-        return ExitCode.OK if held else ExitCode.CHECK_FAILED
+        passed = all(variable.passed for variable in self.variables)
+        return ExitCode.OK if passed else ExitCode.CHECK_FAILED

@@ -8,19 +8,18 @@ from rich.console import Console
 from rich.text import Text
 
 from cudarun.diagnostics.findings import FindingLocation, SanitizerFinding
+from cudarun.report.check_tables import failed, passed
 from cudarun.report.sanitizer_types import SanitizerReport
 
 
 def show_sanitizer(report: SanitizerReport, device: str, out: Console) -> None:
     """Print each finding with its places, and the number of findings."""
     if not report.findings:
-        held = Text("held ", style="green") + Text(f"{report.tool}: nothing found on {device}")
-        out.print(held, soft_wrap=True)
+        clean = Text(f"{report.tool}: nothing found on {device}")
+        out.print(passed() + clean, soft_wrap=True)
         return
     for finding in report.findings:
-        mark = (
-            Text("FAILED ", style="red bold") if finding.severity == "error" else Text("warning ")
-        )
+        mark = failed() if finding.severity == "error" else Text("warning ")
         out.print(mark + Text(f"{report.tool}: {finding.message}"), soft_wrap=True)
         for line in _below(finding):
             out.print(Text(f"  {line}"), soft_wrap=True)

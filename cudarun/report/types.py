@@ -20,14 +20,15 @@ class Mismatch:
 
     Attributes:
         index: Its index; empty for a scalar.
-        left: The value on the left, as text.
-        right: The value on the right, as text.
-        operator: The operator between them; empty where left alone should be true.
+        got: The value, as text; ``None`` for an element of a buffer that was never written.
+        expected: The value that it is compared with, likewise; ``true`` or ``nonzero`` without an
+            operator.
+        operator: The comparison that fails; empty where the value alone should be true.
     """
 
     index: tuple[int, ...]
-    left: str
-    right: str
+    got: str | None
+    expected: str | None
     operator: str = "=="
 
 
@@ -40,13 +41,17 @@ class CheckResult:
         passed: Whether the check passed.
         elements: The number of compared elements.
         mismatches: The number of mismatches among them.
-        max_abs_error: The largest absolute error |left - right|; ``None`` where there is none.
-        max_rel_error: The largest relative error |left - right| / |right|; ``None`` where there is
-            none.
+        max_abs_error: The largest absolute error |got - expected|; ``None`` where there is none.
+        max_rel_error: The largest relative error |got - expected| / |expected|; ``None`` where
+            there is none.
         rtol: The relative tolerance; 0 for integers.
         atol: The absolute tolerance; 0 for integers.
         first: The first mismatches, by index.
+        worst: The mismatch of ``==`` that exceeds its tolerance most; ``None`` where none has an
+            error.
+        location: The place of all mismatches where they cluster, as text: ``the last 3``.
         both_nan: The number of mismatches that are NaN on both sides.
+        is_empty: Whether it selects no elements of buffers that have some, and so fails.
         evaluated: Whether there is a result; where there is none, an error says why.
     """
 
@@ -59,7 +64,10 @@ class CheckResult:
     rtol: float
     atol: float
     first: tuple[Mismatch, ...] = field(default=())
+    worst: Mismatch | None = None
+    location: str | None = None
     both_nan: int = 0
+    is_empty: bool = False
     evaluated: bool = True
 
 
@@ -483,5 +491,5 @@ def _exit_code(outcome: DeviceOutcome) -> ExitCode:
         return ExitCode.CHECK_FAILED  # also where the launch fails of what was found
     if outcome.error is not None:
         return outcome.error.exit_code
-    held = outcome.result is not None and outcome.result.passed
-    return ExitCode.OK if held else ExitCode.CHECK_FAILED
+    passed = outcome.result is not None and outcome.result.passed
+    return ExitCode.OK if passed else ExitCode.CHECK_FAILED

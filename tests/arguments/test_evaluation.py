@@ -14,7 +14,7 @@ from hypothesis.extra import numpy as hnp
 
 from cudarun.arguments import deferral, evaluation
 from cudarun.arguments.dtypes import convert, scalar_dtype
-from cudarun.arguments.evaluation import evaluate
+from cudarun.arguments.evaluation import Evaluator
 from cudarun.arguments.expressions import parse_expression
 from cudarun.arguments.syntax import CASTS, FUNCTIONS
 from cudarun.arguments.types import SCALARS
@@ -22,7 +22,7 @@ from cudarun.errors import ArgumentSyntaxError, RequestError
 
 
 def value(text: str, old: dict | None = None, **values):
-    return evaluate(parse_expression(text), values, {} if old is None else old)
+    return Evaluator(parse_expression(text), values, {} if old is None else old).result()
 
 
 def same(found, expected) -> None:
@@ -296,7 +296,7 @@ def test_elementwise_operations_keep_no_array_of_the_full_size():
     expression = parse_expression("all(((x*2 + 1)*(x + 3) - x) / (x + 1) > 0)")
     tracemalloc.start()
     try:
-        assert evaluate(expression, {"x": x}, {})
+        assert Evaluator(expression, {"x": x}, {}).result()
         _, peak = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()
@@ -404,7 +404,7 @@ def test_files(tmp_path):
     (tmp_path / "raw.bin").write_bytes(b"1234")
 
     def load(name: str):
-        return evaluate(parse_expression(f"load('{name}')"), {}, {}, tmp_path)
+        return Evaluator(parse_expression(f"load('{name}')"), {}, {}, tmp_path).result()
 
     same(load("ref.npy"), X)
     same(load("big.npy"), X)

@@ -26,7 +26,7 @@ def test_steps_are_lines(run: Run) -> None:
         f"  1   create A                    {'SUCCESS':36}main [A]",
         f"  2 ✓ @t1 pop -> INVALID_CONTEXT  {'INVALID_CONTEXT (201)':36}main [A]  t1 []",
         f"  3 ✗ pop == none                 {'SUCCESS  A':36}main []  t1 []  floating A",
-        "3 steps: 1 not as expected",
+        "3 steps: 1 failed",
     ]
     assert (ran.code, ran.err) == (1, "")
 
@@ -54,7 +54,7 @@ def test_a_document_has_every_step(run: Run) -> None:
     assert create["call"] == "cuCtxCreate"
     assert create["milliseconds"] >= 0
     assert (alloc["result"], alloc["code"], alloc["verdict"], alloc["thread"]) == (
-        "CUDA_ERROR_INVALID_CONTEXT", 201, "failed", "t1",
+        "CUDA_ERROR_INVALID_CONTEXT", 201, "error", "t1",
     )  # fmt: skip
     assert destroy["stacks"] == [
         {"thread": "main", "contexts": []}, {"thread": "t1", "contexts": []},
@@ -62,7 +62,7 @@ def test_a_document_has_every_step(run: Run) -> None:
     assert (current["value"], current["expected"], current["verdict"]) == (
         "none",
         "== none",
-        "held",
+        "passed",
     )
 
 
@@ -179,10 +179,10 @@ def test_every_fact_holds_or_is_not_supported(run: Run) -> None:
     assert (ran.code, document["schema"]) == (0, "cudarun/ctx-verify/1")
     assert [fact["name"] for fact in document["facts"]] == [fact.name for fact in FACTS]
     verdicts = {f["name"]: [o["verdict"] for o in f["outcomes"]] for f in document["facts"]}
-    assert {name for name, found in verdicts.items() if found != ["held"]} == {
+    assert {name for name, found in verdicts.items() if found != ["passed"]} == {
         name for name in verdicts if name.startswith("runtime-")
     } | {fact.name for fact in FACTS if fact.script().devices > 1}
-    assert ["broken"] not in verdicts.values()
+    assert ["failed"] not in verdicts.values()
 
 
 def test_facts_about_two_devices(run: Run) -> None:
@@ -191,7 +191,7 @@ def test_facts_about_two_devices(run: Run) -> None:
     assert ran.document["devices"] == ["cpu", "cpu:1"]
     assert [
         [outcome["verdict"] for outcome in fact["outcomes"]] for fact in ran.document["facts"]
-    ] == [["held", "held"]] * len(two)
+    ] == [["passed", "passed"]] * len(two)
 
 
 WITH_A_WRONG_FACT = """
@@ -213,12 +213,12 @@ def test_a_broken_fact_is_told_step_by_step() -> None:
     )
     assert done.returncode == 1
     lines = done.stdout.splitlines()
-    assert lines[1].split()[:2] == ["wrong", "broken"]
+    assert lines[1].split()[:2] == ["wrong", "failed"]
     assert lines[2] == (
-        "broken: wrong on cpu: step 2, current == none: expected == none, came CUDA_SUCCESS, A"
+        "failed: wrong on cpu: step 2, current == none: expected == none, got CUDA_SUCCESS, A"
     )
     assert lines[4].startswith("  2 ✗ current == none  SUCCESS  A")
-    assert lines[5] == "0 held, 1 broken, 0 not supported"
+    assert lines[5] == "0 passed, 1 failed, 0 not supported"
 
 
 def test_facts_are_listed_without_a_device(run: Run) -> None:

@@ -34,7 +34,7 @@ def test_a_launch(run: Run) -> None:
         "a=2", "x=f32[n]:iota", "y=f32[n]:ones", "n=1000", "--check", "y == a*x + 1",
     )  # fmt: skip
     assert ran.code == 0, ran.err
-    assert "held y == a*x + 1" in ran.out
+    assert "PASS y == a*x + 1" in ran.out
 
 
 SAXPY = ("launch", "samples/saxpy.cu", *CPU, "--threads", "1000", "--block", "256")

@@ -39,7 +39,7 @@ def test_a_launch_that_holds(run: Run) -> None:
     )
     assert headline.endswith(" ms")
     assert printed == "y[:4] = [1. 3. 5. 7.]"
-    assert held == "held y == a*x + 1  (rtol 1e-05, atol 1e-06)"
+    assert held == "PASS y == a*x + 1  (rtol 1e-05, atol 1e-06)"
     assert ran.err == BY_ORDER
 
 
@@ -52,9 +52,9 @@ def test_a_wrong_answer_is_exit_code_1_with_the_first_differences(run: Run) -> N
     ran = run(*SAXPY, *ARGUMENTS, "-q", "--check", "y == a*x + where(x == 3, 2, 1)")
     assert ran.code == 1
     assert ran.out == (
-        "FAILED y == a*x + where(x == 3, 2, 1)  (rtol 1e-05, atol 1e-06)\n"
-        "  1 of 100 differ; largest absolute error 1; largest relative error 0.125\n"
-        "  [3]: 7.0 against 8.0\n"
+        "FAIL y == a*x + where(x == 3, 2, 1)  (rtol 1e-05, atol 1e-06)\n"
+        "  1 of 100 elements mismatched; largest absolute error 1; largest relative error 0.125\n"
+        "  [3]: got 7.0, expected 8.0\n"
     )
 
 
@@ -84,7 +84,7 @@ def test_json_is_one_document_with_everything(run: Run) -> None:
     [check] = result["checks"]
     assert check == {
         "expression": "y == a*x + 1",
-        "held": True,
+        "passed": True,
         "elements": 100,
         "mismatches": 0,
         "max_abs_error": 0.0,
@@ -92,7 +92,10 @@ def test_json_is_one_document_with_everything(run: Run) -> None:
         "rtol": 1e-05,
         "atol": 1e-06,
         "first": [],
+        "worst": None,
+        "location": None,
         "both_nan": 0,
+        "is_empty": False,
         "evaluated": True,
     }
     assert result["prints"] == [{"expression": "y[:2]", "text": "[1. 3.]", "value": [1.0, 3.0]}]
@@ -419,7 +422,7 @@ def test_where_all_threads_of_a_hung_kernel_are(run: Run, hangs: str) -> None:
         lambda ran: "2 threads run:" in ran.err and "126 threads wait" in ran.err,
     )
     assert ran.code == 6, ran.err
-    assert ran.out.startswith("waiting\nwaiting\nFAILED race in shared memory: part")
+    assert ran.out.startswith("waiting\nwaiting\nFAIL race in shared memory: part")
     shown = ran.err.splitlines()
     assert [line.strip() for line in shown if "PTX line" not in line] == [
         BY_ORDER.strip(),

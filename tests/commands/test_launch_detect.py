@@ -37,19 +37,19 @@ def test_a_race_is_exit_code_1_and_the_rest_is_done(run: Run, tmp_path: Path) ->
     assert (ran.code, ran.err) == (1, "")
     assert ran.out == (
         "saved y to y.npy, 640 bytes\n"
-        "FAILED race in shared memory: part + 252, 4 bytes at 0xfc  (128 times)\n"
+        "FAIL race in shared memory: part + 252, 4 bytes at 0xfc  (128 times)\n"
         "  written by block (0, 0, 0), thread (63, 0, 0)\n"
         "    race.cu:11, PTX line 50: st.shared.u32 [%rd9], %r5;\n"
         "  read by block (0, 0, 0), thread (0, 0, 0)\n"
         "    race.cu:12, PTX line 56: ld.shared.u32 %r8, [%rd11];\n"
-        "held y[0] == 63\n"
+        "PASS y[0] == 63\n"
     )
     assert np.load(tmp_path / "y.npy")[0] == 63
 
 
 def test_nothing_found_is_said(run: Run) -> None:
     ran = run(*RIGHT, "--detect", "uninit,race")
-    assert (ran.code, ran.out) == (0, "held no read of unwritten memory, no race\n")
+    assert (ran.code, ran.out) == (0, "PASS no read of unwritten memory, no race\n")
     assert run(*RACY).code == 0
 
 
@@ -117,7 +117,7 @@ def test_what_was_found_before_a_fault_is_reported_beside_it(run: Run) -> None:
     ran = run(*FAULTY, "--detect", "race")
     assert ran.code == 5
     assert ran.out == (
-        "FAILED race in shared memory: part + 252, 4 bytes at 0xfc  (128 times)\n"
+        "FAIL race in shared memory: part + 252, 4 bytes at 0xfc  (128 times)\n"
         "  written by block (0, 0, 0), thread (63, 0, 0)\n"
         "    race.cu:11, PTX line 50: st.shared.u32 [%rd9], %r5;\n"
         "  read by block (0, 0, 0), thread (0, 0, 0)\n"
@@ -182,7 +182,7 @@ def test_a_case_of_a_spec_that_faults_has_them(run: Run, tmp_path: Path) -> None
     (tmp_path / "cases.toml").write_text(two_blocks.format(detect='"race"', more=""))
     ran = run("launch", "--spec", "cases.toml", "-d", "cpu", "--junit", "cases.xml")
     assert ran.code == 5
-    assert "FAILED race in shared memory: part + 252, 4 bytes at 0xfc" in ran.out
+    assert "FAIL race in shared memory: part + 252, 4 bytes at 0xfc" in ran.out
     assert "\nrace of variable part" in (tmp_path / "cases.xml").read_text()
 
 
@@ -233,7 +233,7 @@ def test_each_device_has_its_own_findings(run: Run, together: tuple[str, ...]) -
 def test_the_reference_is_not_watched(run: Run) -> None:
     ran = run(*RIGHT, "--detect", "race", "--reference", "cpu")
     assert (ran.code, ran.err) == (0, "")
-    assert ran.out.startswith("held no race\nheld ")
+    assert ran.out.startswith("PASS no race\nPASS ")
 
 
 SPEC = """
@@ -275,7 +275,7 @@ def test_cases_of_a_spec(run: Run, tmp_path: Path, detect: str) -> None:
     assert cases["unwatched"]["result"]["watched"] is None
     assert cases["right"]["result"]["watched"]["findings"] == []
     shown = run("launch", "--spec", "cases.toml", "-d", "cpu").out
-    assert "FAILED race in shared memory: part + 252, 4 bytes at 0xfc  (64 times)\n" in shown
+    assert "FAIL race in shared memory: part + 252, 4 bytes at 0xfc  (64 times)\n" in shown
 
 
 def test_a_case_for_cpu_alone_may_stand_in_a_spec_for_gpus(run: Run, tmp_path: Path) -> None:

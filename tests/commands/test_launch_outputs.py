@@ -57,8 +57,8 @@ def test_every_buffer_is_compared_with_the_reference(run: Run) -> None:
     ran = run(*SAXPY, *ARGUMENTS, "--reference", "cpu:1", env=TWO)
     assert ran.code == 0, ran.err
     assert ran.out.splitlines()[1:] == [
-        "held x as on cpu:1  (rtol 1e-05, atol 1e-06)",
-        "held y as on cpu:1  (rtol 1e-05, atol 1e-06)",
+        "PASS x as on cpu:1  (rtol 1e-05, atol 1e-06)",
+        "PASS y as on cpu:1  (rtol 1e-05, atol 1e-06)",
     ]
 
 
@@ -86,9 +86,9 @@ def test_a_difference_is_reported_as_a_check_is(run: Run, address: str) -> None:
     )
     assert ran.code == 1
     verdict, counts, element = ran.out.splitlines()
-    assert verdict == "FAILED p as on cpu"
-    assert counts.startswith("  1 of 8 differ; largest absolute error ")
-    assert element == f"  [3]: {0x400_0000_0000} against {0x200_0000_0000}"
+    assert verdict == "FAIL p as on cpu"
+    assert counts.startswith("  1 of 8 elements mismatched; largest absolute error ")
+    assert element == f"  [3]: got {0x400_0000_0000}, expected {0x200_0000_0000}"
 
 
 def test_structs_are_compared_member_by_member(run: Run, address: str) -> None:
@@ -102,8 +102,8 @@ def test_structs_are_compared_member_by_member(run: Run, address: str) -> None:
     assert reference["device"] == "cpu:1"
     found = {each["expression"]: each for each in reference["comparisons"]}
     assert list(found) == ['p["key"]', 'p["f1"]']
-    assert (found['p["key"]']["held"], found['p["key"]']["rtol"]) == (True, 1e-05)
-    assert (found['p["f1"]']["held"], found['p["f1"]']["mismatches"]) == (False, 1)
+    assert (found['p["key"]']["passed"], found['p["key"]']["rtol"]) == (True, 1e-05)
+    assert (found['p["f1"]']["passed"], found['p["f1"]']["mismatches"]) == (False, 1)
     assert found['p["f1"]']["first"][0]["index"] == [1]
 
 
@@ -123,8 +123,8 @@ def test_each_device_is_compared(run: Run, address: str) -> None:
     )
     assert ran.code == 1
     assert [line for line in ran.out.splitlines() if "as on" in line] == [
-        "FAILED p as on cpu:1",
-        "held p as on cpu:1",
+        "FAIL p as on cpu:1",
+        "PASS p as on cpu:1",
     ]
 
 

@@ -50,7 +50,7 @@ def test_how_findings_are_shown(capsys: pytest.CaptureFixture[str]) -> None:
     log = parse_sanitizer_log((DATA / "racecheck-shared_race.txt").read_text())
     show_sanitizer(SanitizerReport("racecheck", log.findings, 3), "0", console(False))
     assert capsys.readouterr().out == (
-        "FAILED racecheck: Race reported between Write access at shared_race+0xe0 "
+        "FAIL racecheck: Race reported between Write access at shared_race+0xe0 "
         "in findings.cu:22\n"
         "  findings.cu:22: Write access in shared_race\n"
         "  findings.cu:23: Read access in shared_race\n"
@@ -58,4 +58,4 @@ def test_how_findings_are_shown(capsys: pytest.CaptureFixture[str]) -> None:
         "racecheck: 3 findings on 0, 2 of them not shown\n"
     )
     show_sanitizer(SanitizerReport("racecheck", (), 0), "0", console(False))
-    assert capsys.readouterr().out == "held racecheck: nothing found on 0\n"
+    assert capsys.readouterr().out == "PASS racecheck: nothing found on 0\n"

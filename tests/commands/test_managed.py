@@ -103,7 +103,7 @@ def test_as_a_table(run: Run) -> None:
     lines = ran.out.splitlines()
     assert lines[:2] == [
         "counter  u32, 4 bytes, managed",
-        "  held one address in 2 contexts of 1 device, and one value",
+        "  PASS one address in 2 contexts of 1 device, and one value",
     ]
     address = lines[3].split()[1:]
     assert (lines[2].split(), len(address), len(set(address))) == (

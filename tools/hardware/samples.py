@@ -52,13 +52,13 @@ def build_cubins(bench: Bench, nvcc: str) -> list[tuple[Path, Done]]:
 
 
 def run(bench: Bench, sample: Sample, kind: str) -> Check:
-    """Run one command; it ends as the document says, and its checks hold."""
+    """Run one command; it ends as the document says, and its checks pass."""
     done = bench.cudarun(*sample.arguments, cwd=bench.work)
     wrong = []
     if done.exit_code != sample.exit_code:
         wrong.append(f"exit status {done.exit_code}, not {sample.exit_code}")
     if "Traceback" in done.err:
         wrong.append("a traceback")
-    wrong += [f"'{text}' did not hold" for text in sample.checks if f"held {text}" not in done.out]
+    wrong += [f"'{text}' did not pass" for text in sample.checks if f"PASS {text}" not in done.out]
     detail = "\n".join([*wrong, done.text]) if wrong else ""
     return check(f"{sample.name}, {kind}", not wrong, detail, done.seconds)

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
         LaunchDocument,
         LaunchOutcomeRecord,
         LaunchResultRecord,
+        MismatchRecord,
         ParameterRowRecord,
         PlanDocument,
         ReferenceRecord,
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
         LaunchReport,
         LaunchResult,
         LayoutRow,
+        Mismatch,
         ReferenceResult,
         TimingResult,
     )
@@ -156,24 +158,28 @@ def _buffer(buffer: BufferResult) -> BufferRecord:
 def _check(check: CheckResult) -> CheckRecord:
     return {
         "expression": check.expression,
-        "held": check.passed,
+        "passed": check.passed,
         "elements": check.elements,
         "mismatches": check.mismatches,
         "max_abs_error": number(check.max_abs_error),
         "max_rel_error": number(check.max_rel_error),
         "rtol": number(check.rtol),
         "atol": number(check.atol),
-        "first": [
-            {
-                "index": [*mismatch.index],
-                "left": mismatch.left,
-                "right": mismatch.right,
-                "operator": mismatch.operator,
-            }
-            for mismatch in check.first
-        ],
+        "first": [_mismatch(mismatch) for mismatch in check.first],
+        "worst": None if check.worst is None else _mismatch(check.worst),
+        "location": check.location,
         "both_nan": check.both_nan,
+        "is_empty": check.is_empty,
         "evaluated": check.evaluated,
+    }
+
+
+def _mismatch(mismatch: Mismatch) -> MismatchRecord:
+    return {
+        "index": [*mismatch.index],
+        "got": mismatch.got,
+        "expected": mismatch.expected,
+        "operator": mismatch.operator,
     }
 
 

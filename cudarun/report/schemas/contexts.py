@@ -106,7 +106,7 @@ class StepRecord(TypedDict):
         code: The number of its result.
         value: Its value, as text.
         expected: What the script expects; null where it expects nothing.
-        verdict: ok or, of an expectation, held or broken; failed unexpectedly; not supported by the
+        verdict: ok or, of an expectation, passed or failed; error without one; not supported by the
             driver; or not run, because something that it needs was never made.
         milliseconds: The time of the call.
         reason: Why it was not run or is not supported, or the driver's log.
@@ -123,7 +123,7 @@ class StepRecord(TypedDict):
     code: int | None
     value: str | None
     expected: str | None
-    verdict: Literal["ok", "held", "failed", "broken", "not supported", "not run"]
+    verdict: Literal["ok", "passed", "error", "failed", "not supported", "not run"]
     milliseconds: float | None
     reason: str | None
     stacks: list[ThreadStackRecord]
@@ -159,7 +159,7 @@ class FactOutcomeRecord(TypedDict):
     """
 
     device: str
-    verdict: Literal["held", "broken", "not supported"]
+    verdict: Literal["passed", "failed", "not supported"]
     reason: str | None
     steps: list[StepRecord]
 

@@ -15,14 +15,14 @@ class MismatchRecord(TypedDict):
 
     Attributes:
         index: Its index; empty for a scalar.
-        left: The value on the left, as text.
-        right: The value on the right, as text.
-        operator: The operator between them; empty where left alone should be true.
+        got: The value, as text; null for an element of a buffer that was never written.
+        expected: The value that it is compared with, likewise; true or nonzero without an operator.
+        operator: The comparison that fails; empty where the value alone should be true.
     """
 
     index: list[int]
-    left: str
-    right: str
+    got: str | None
+    expected: str | None
     operator: str
 
 
@@ -31,21 +31,24 @@ class CheckRecord(TypedDict):
 
     Attributes:
         expression: The expression as given; of a comparison, the buffer.
-        held: Whether the check passed.
+        passed: Whether the check passed.
         elements: The number of compared elements.
         mismatches: The number of mismatches among them.
-        max_abs_error: The largest absolute error |left - right|; null where there is none.
-        max_rel_error: The largest relative error |left - right| / |right|; null where there is
+        max_abs_error: The largest absolute error |got - expected|; null where there is none.
+        max_rel_error: The largest relative error |got - expected| / |expected|; null where there is
             none.
         rtol: The relative tolerance; 0 for integers.
         atol: The absolute tolerance; 0 for integers.
         first: The first mismatches, by index.
+        worst: The mismatch of == that exceeds its tolerance most; null where none has an error.
+        location: The place of all mismatches where they cluster, as text; null where they do not.
         both_nan: The number of mismatches that are NaN on both sides.
+        is_empty: Whether it selects no elements of buffers that have some, and so fails.
         evaluated: Whether there is a result; where there is none, an error says why.
     """
 
     expression: str
-    held: bool
+    passed: bool
     elements: int
     mismatches: int
     max_abs_error: Number | None
@@ -53,7 +56,10 @@ class CheckRecord(TypedDict):
     rtol: Number
     atol: Number
     first: list[MismatchRecord]
+    worst: MismatchRecord | None
+    location: str | None
     both_nan: int
+    is_empty: bool
     evaluated: bool
 
 

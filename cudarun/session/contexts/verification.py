@@ -102,7 +102,7 @@ class _FactCheck:
             return FactOnDevice(self.device, "not supported", str(self.target), ())
         report = worker.run(self.script)
         if self.fact.may_crash and isinstance(report.error, WorkerDied):
-            return FactOnDevice(self.device, "held", f"{report.error}", report.steps)
+            return FactOnDevice(self.device, "passed", f"{report.error}", report.steps)
         verdict, reason = _verdict(report)
         return FactOnDevice(self.device, verdict, reason, report.steps)
 
@@ -153,19 +153,19 @@ def _verdict(report: ScriptReport) -> tuple[FactVerdict, str | None]:
         if step.verdict == "not supported" or (step.exit_code and step.code == _NOT_SUPPORTED):
             return "not supported", step.reason or f"step {step.number}, {step.text}: {step.result}"
         if step.exit_code:
-            return "broken", _mismatch(step)
+            return "failed", _mismatch(step)
     if isinstance(report.error, NoDevice):
         raise report.error
     if report.error is not None:
         step_text = report.error.context.get("step", "")
-        return "broken", f"step {step_text}: {report.error}"
-    return "held", None
+        return "failed", f"step {step_text}: {report.error}"
+    return "passed", None
 
 
 def _mismatch(step: StepReport) -> str:
     """Describe the expected and the actual outcome of a step."""
-    came = step.result or step.reason
+    got = step.result or step.reason
     if step.value is not None:
-        came = f"{came}, {step.value}"
+        got = f"{got}, {step.value}"
     wanted = step.expected or "success"
-    return f"step {step.number}, {step.text}: expected {wanted}, came {came}"
+    return f"step {step.number}, {step.text}: expected {wanted}, got {got}"

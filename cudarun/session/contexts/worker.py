@@ -140,21 +140,21 @@ class ScriptRunner:
     def _verdict(self, step: Step, answer: Answer) -> Verdict:
         expected = step.expected
         if expected is None:
-            return "ok" if answer.succeeded else "failed"
+            return "ok" if answer.succeeded else "error"
         if not expected.admits(short_name(answer.result.name)):
-            return "broken"
+            return "failed"
         if not expected.operator:
-            return "held"
+            return "passed"
         operand = expected.operand
         if isinstance(operand, NameReference):
             operand = self._steps.value_of(operand.text)
         elif operand is None:
             operand = 0  # no context
-        return "held" if _OPERATORS[expected.operator](answer.value, operand) else "broken"
+        return "passed" if _OPERATORS[expected.operator](answer.value, operand) else "failed"
 
     def _reason(self, answer: Answer, verdict: Verdict) -> str | None:
         """Return the driver's explanation of an unexpected failure."""
-        if verdict in ("ok", "held") or answer.succeeded:
+        if verdict in ("ok", "passed") or answer.succeeded:
             return None
         if not answer.call.startswith("cu") or answer.call.startswith("cuda"):
             return None
@@ -164,7 +164,7 @@ class ScriptRunner:
         self, step: Step, answer: Answer | None, verdict: Verdict, reason: str | None
     ) -> StepReport:
         if answer is None and step.expected is not None and step.expected.admits_anything:
-            verdict = "held"
+            verdict = "passed"
         stacks = tuple(
             ThreadStack(thread.name, tuple(map(self._entry, reversed(thread.stack))))
             for thread in self._threads.values()

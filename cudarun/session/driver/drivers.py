@@ -12,6 +12,9 @@ from cudarun.session.driver.log import LogCalls, libcuda_logs
 from cudarun.session.driver.selection import DriverName
 
 if TYPE_CHECKING:  # the emulator's data about an instrumented kernel
+    import numpy as np
+    import numpy.typing as npt
+
     from cudarun.emulator.detectors.findings import AccessSite as AccessSite
     from cudarun.emulator.detectors.findings import DetectorFinding as DetectorFinding
     from cudarun.emulator.detectors.statistics import MemoryTraffic as MemoryTraffic
@@ -57,7 +60,9 @@ class DriverTraits:
         on_progress: Sets a function that is called with the completed part of a running kernel.
         detectors: Instruments kernels with detectors; ``None`` unless `has_detectors`.
         thread_states: Reports the thread states of a running kernel; ``None`` if unsupported.
-        never_written: Marks memory, by address and size, as uninitialized for detectors.
+        never_written: Marks memory, by address and size, as never written.
+        unwritten_bytes: Returns 1 for each byte of marked memory, by address and size, that nothing
+            has written since; ``None`` where the driver does not know.
         find_logs: Returns the driver's ``cuLogs*`` calls; ``None`` without a log.
     """
 
@@ -70,6 +75,7 @@ class DriverTraits:
     detectors: KernelDetectors | None = None
     thread_states: Callable[[], str | None] | None = None
     never_written: Callable[[int, int], None] = _keep
+    unwritten_bytes: Callable[[int, int], npt.NDArray[np.uint8]] | None = None
     find_logs: Callable[[], LogCalls | None] = _no_logs
 
 
@@ -102,6 +108,7 @@ def choose_driver(name: DriverName) -> DriverChoice:
             detectors=emulator,
             thread_states=emulator.standing,
             never_written=emulator.never_written,
+            unwritten_bytes=emulator.unwritten_bytes,
             find_logs=lambda: logs,
         )
         return DriverChoice(emulator, traits)

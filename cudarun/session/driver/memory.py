@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 POISON = 0xA5  # the contents of uninitialized memory
 _GUARD = 0x5A  # the contents of guard zones
+_SURE_BYTES = 16  # bytes of the pattern in a row that no result has by chance
 
 
 class DeviceBuffer:
@@ -63,6 +64,13 @@ class DeviceBuffer:
         if self.nbytes:
             self.driver.cuMemcpyDtoDAsync(self.address, other.address, self.nbytes, stream)
 
+    def unwritten_bytes(self) -> Array | None:
+        """Return 1 for each byte that nothing has written since `poison`, if the driver knows."""
+        known = self.driver.traits.unwritten_bytes
+        if known is None:
+            return None
+        return known(self.address, self.nbytes) if self.nbytes else np.zeros(0, np.uint8)
+
     def guard_damage(self) -> int | None:
         """Return a modified guard byte's offset from the buffer's start; ``None`` when intact."""
         guard = self._guard
@@ -76,11 +84,26 @@ class DeviceBuffer:
         return None
 
 
-def never_written(data: Array) -> int:
-    """Count the items of a flat array that still have the poison pattern in every byte."""
+def unwritten_items(data: Array) -> Array:
+    """Return which items of a flat array still have the poison pattern in every byte.
+
+    An item of 8 or 16 bits has it by chance, as a result: it counts only among others that have it.
+    """
     size = data.itemsize
     if size in (1, 2, 4, 8):
         pattern = int.from_bytes(bytes([POISON]) * size)
-        return int(np.count_nonzero(data.view(f"u{size}") == pattern))
+        found: Array = data.view(f"u{size}") == pattern
+        return _runs(found, _SURE_BYTES // size) if size < 4 and found.any() else found
     rows = data.view(np.uint8).reshape(data.size, size)
-    return int(np.count_nonzero((rows == POISON).all(axis=1)))
+    whole: Array = (rows == POISON).all(axis=1)
+    return whole
+
+
+def _runs(found: Array, least: int) -> Array:
+    """Return the true items that are in a run of at least ``least``."""
+    edges = np.flatnonzero(np.diff(found, prepend=False, append=False))
+    starts, ends = edges[::2], edges[1::2]
+    long = ends - starts >= least
+    change = np.zeros(found.size + 1, np.int8)
+    change[starts[long]], change[ends[long]] = 1, -1
+    return np.cumsum(change[:-1], dtype=np.int8).view(np.bool_)

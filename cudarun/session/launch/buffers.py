@@ -14,7 +14,7 @@ from cudarun.arguments.initializers import contents, in_memory, seeded
 from cudarun.arguments.packing import BufferSpec
 from cudarun.errors import DeviceFailed
 from cudarun.report.types import BufferResult
-from cudarun.session.driver.memory import DeviceBuffer, never_written
+from cudarun.session.driver.memory import DeviceBuffer, unwritten_items
 from cudarun.session.driver.transfers import LARGE, ChunkSink, ProgressCallback, Transfers
 from cudarun.session.launch.initialization import BufferInitializer
 from cudarun.session.workers.session import Session
@@ -44,6 +44,7 @@ class Buffers:
         self._bare = bare
         self._originals: dict[str, DeviceBuffer] = {}
         self._never_written: dict[str, int] = {}
+        self._copies: dict[str, tuple[Array, range]] = {}  # with the rows that were copied
         self._buffers = {spec.name: self._allocate(spec.name, spec.nbytes) for spec in specs}
         self._transfers = Transfers(session.driver)
         session.add_release(self._transfers.free)
@@ -115,6 +116,7 @@ class Buffers:
         """
         whole = self._empty(name, self._specs[name].nbytes)
         self.deliver(name, into=whole.reshape(-1))
+        self._copies[name] = whole, range(len(whole) if whole.ndim else 1)
         return whole
 
     def rows(self, name: str, rows: range) -> Array:
@@ -131,7 +133,33 @@ class Buffers:
         self._transfers.download(
             self._buffers[name].address + rows.start * row_bytes, part.dtype, part.size, into=part
         )
+        self._copies[name] = whole, rows
         return whole
+
+    def unwritten(self, name: str) -> Array | None:
+        """Return which items of a copied buffer were never written; ``None`` if all have a value.
+
+        Rows that were not copied count as written.
+        """
+        if name not in self._copies or self._bare or self._specs[name].initial is not None:
+            return None
+        whole, rows = self._copies[name]
+        exact = self._exact(name)
+        if exact is not None:
+            return exact.reshape(whole.shape)
+        mask = np.zeros(whole.shape, np.bool_)
+        part = whole[rows.start : rows.stop]
+        mask[rows.start : rows.stop] = unwritten_items(part.reshape(-1)).reshape(part.shape)
+        return mask
+
+    def _exact(self, name: str) -> Array | None:
+        """Return which items were never written, as a flat array, if the driver knows."""
+        found = self._buffers[name].unwritten_bytes()
+        if found is None:
+            return None
+        by_item = found.reshape(-1, self._specs[name].dtype().itemsize)
+        items: Array = by_item.astype(np.bool_).min(axis=1)
+        return items
 
     def _empty(self, name: str, nbytes: int) -> Array:
         """Allocate an array for a copy of a buffer, of which ``nbytes`` will be written."""
@@ -152,12 +180,13 @@ class Buffers:
         progress = self._progress(f"copying {name} from the device")
         count = math.prod(spec.array_shape)
         counter = _Counter()
-        if self._counts(name):
+        counts = self._counts(name) and self._buffers[name].driver.traits.unwritten_bytes is None
+        if counts:
             takes = (*takes, counter)
         self._transfers.download(
             self._buffers[name].address, spec.dtype(), count, takes, into=into, progress=progress
         )
-        if self._counts(name):
+        if counts:
             self._never_written[name] = counter.found
 
     def verified(self) -> tuple[BufferResult, ...]:
@@ -166,18 +195,29 @@ class Buffers:
             return ()
         for name in self._specs:
             if self._counts(name):
-                self.deliver(name)
+                exact = self._exact(name)
+                if exact is None:
+                    self.deliver(name)
+                else:
+                    self._never_written[name] = int(np.count_nonzero(exact))
         return tuple(
             BufferResult(
                 name=name,
                 type=str(spec.type),
                 shape=spec.shape,
                 nbytes=spec.nbytes,
-                never_written=self._never_written.get(name),
+                never_written=self._elements(name, self._never_written.get(name)),
                 guard_damage=self._buffers[name].guard_damage(),
             )
             for name, spec in self._specs.items()
         )
+
+    def _elements(self, name: str, items: int | None) -> int | None:
+        """Return the number of elements of a number of items: a ``float4`` has four."""
+        if not items:
+            return items
+        spec = self._specs[name]
+        return -(-items * math.prod(spec.shape) // math.prod(spec.array_shape))
 
     def _counts(self, name: str) -> bool:
         """Return whether a buffer's unwritten items must still be counted."""
@@ -201,7 +241,7 @@ class _Counter:
         self.found = 0
 
     def __call__(self, part: Array, first: int) -> None:
-        self.found += never_written(part)
+        self.found += int(np.count_nonzero(unwritten_items(part)))
 
 
 def check_free_memory(nbytes: int) -> None:

@@ -10,9 +10,10 @@ from functools import partial
 from cudarun.arguments.binding import Binding, bind
 from cudarun.arguments.checks import run_check
 from cudarun.arguments.dtypes import Array
-from cudarun.arguments.evaluation import evaluate
+from cudarun.arguments.evaluation import Evaluator, Unwritten
 from cudarun.arguments.expressions import Expression
 from cudarun.arguments.packing import BufferSpec
+from cudarun.arguments.presentation import without_unwritten
 from cudarun.arguments.rows import ALL, rows_wanted, span
 from cudarun.diagnostics.entries import notes
 from cudarun.errors import CudarunError, RequestError
@@ -75,7 +76,10 @@ def run_on(
         parameters=binding.rows,
         buffers=buffers,
         saved=saved,
-        checks=tuple(_checked(check, values, old, request, errors) for check in request.checks),
+        checks=tuple(
+            _checked(check, values, old, request, errors, ran.buffers.unwritten)
+            for check in request.checks
+        ),
         reference=None
         if reference is None
         else compare(
@@ -86,7 +90,7 @@ def run_on(
             after,
             request.tolerance,
         ),
-        prints=tuple(_printed(request, values, old, errors)),
+        prints=tuple(_printed(request, values, old, errors, ran.buffers.unwritten)),
         figures=tuple(figure(show, after[show.name]) for show in request.shows),
         milliseconds=ran.milliseconds,
         timing=ran.timing,
@@ -237,26 +241,34 @@ def _checked(
     old: Values,
     request: LaunchRequest,
     errors: list[CudarunError],
+    unwritten: Unwritten,
 ) -> CheckResult:
     """Return the result of a check; if it cannot be evaluated, also add an error."""
     try:
-        return run_check(check, values, old, request.tolerance, request.directory)
+        return run_check(check, values, old, request.tolerance, request.directory, unwritten)
     except CudarunError as error:
         errors.append(error.of(option="--check"))
         return CheckResult(check.text, False, 0, 0, None, None, 0.0, 0.0, evaluated=False)
 
 
 def _printed(
-    request: LaunchRequest, values: Values, old: Values, errors: list[CudarunError]
+    request: LaunchRequest,
+    values: Values,
+    old: Values,
+    errors: list[CudarunError],
+    unwritten: Unwritten,
 ) -> Iterator[Printed]:
     """Yield the values to print; if one cannot be evaluated, add an error instead."""
     for expression in request.prints:
         try:
-            value = evaluate(expression, values, old, request.directory)
+            evaluator = Evaluator(expression, values, old, request.directory)
+            value = evaluator.result()
+            mask = evaluator.unwritten(expression.node, unwritten)
         except CudarunError as error:
             errors.append(error.of(option="--print"))
         else:
-            yield Printed(expression.text, str(value), value.tolist())
+            text, plain = without_unwritten(value, mask)
+            yield Printed(expression.text, text, plain)
 
 
 def _old_names(request: LaunchRequest) -> set[str]:

@@ -157,13 +157,13 @@ class Case:
         if error is None and result is not None and not result.passed:
             from cudarun.errors import CheckFailed
 
-            error = CheckFailed(f"does not hold: {'; '.join(result.failures)}")
+            error = CheckFailed(f"failed: {'; '.join(result.failures)}")
         if self.expected is None:
             if error is None:
                 return "passed", None, ExitCode.OK
             return "failed", str(error), error.exit_code
         if error is None:
-            reason = f"expected {self.expected.text}, but the launch came back and everything held"
+            reason = f"expected {self.expected.text}, but the launch passed"
             return "failed", reason, ExitCode.CHECK_FAILED
         if self.expected.matches(error):
             return "passed", None, ExitCode.OK

@@ -28,14 +28,14 @@ def report(*steps: StepReport, error: CudarunError | None = None) -> ScriptRepor
 @pytest.mark.parametrize(
     ("found", "verdict", "reason"),
     [
-        (report(step("ok"), step("held")), "held", None),
-        (report(step("held"), step("broken"), step("not supported")), "broken",
-         "step 1, pop == A: expected == A, came CUDA_SUCCESS, B"),
-        (report(step("failed", "CUDA_ERROR_NOT_SUPPORTED", 801)), "not supported",
+        (report(step("ok"), step("passed")), "passed", None),
+        (report(step("passed"), step("failed"), step("not supported")), "failed",
+         "step 1, pop == A: expected == A, got CUDA_SUCCESS, B"),
+        (report(step("error", "CUDA_ERROR_NOT_SUPPORTED", 801)), "not supported",
          "step 1, pop == A: CUDA_ERROR_NOT_SUPPORTED"),
-        (report(step("not supported", "", None), step("failed")), "not supported",
+        (report(step("not supported", "", None), step("error")), "not supported",
          "step 1, pop == A: "),
-        (report(step("ok"), error=OutOfTime("too long").at(step="2 (sync)")), "broken",
+        (report(step("ok"), error=OutOfTime("too long").at(step="2 (sync)")), "failed",
          "step 2 (sync): too long"),
     ],
 )  # fmt: skip
@@ -61,7 +61,7 @@ class Ended:
         return report(error=WorkerDied("killed by signal 11 (SIGSEGV)"))
 
 
-@pytest.mark.parametrize(("may_crash", "verdict"), [(True, "held"), (False, "broken")])
+@pytest.mark.parametrize(("may_crash", "verdict"), [(True, "passed"), (False, "failed")])
 def test_a_crash_is_the_end_of_a_dead_handle_and_of_nothing_else(
     may_crash: bool, verdict: str
 ) -> None:

@@ -73,7 +73,7 @@ def test_looking_at_a_stack_leaves_it_as_it_was() -> None:
     """Every step draws all stacks: what the script sees must not depend on that."""
     report = ran("create A; create B; @t1 create C; @t1 push A; pop == B; pop == A; @t1 pop == A")
     assert report.exit_code == 0
-    assert [step.verdict for step in report.steps][4:] == ["held"] * 3
+    assert [step.verdict for step in report.steps][4:] == ["passed"] * 3
 
 
 def test_threads_live_as_long_as_the_script() -> None:
@@ -121,20 +121,20 @@ def test_a_named_value_is_that_of_its_moment() -> None:
     ("script", "verdict", "code"),
     [
         ("current", "ok", 0),
-        ("pop", "failed", 5),
-        ("pop -> INVALID_CONTEXT", "held", 0),
-        ("pop -> failure", "held", 0),
-        ("pop -> any", "held", 0),
-        ("pop -> INVALID_VALUE", "broken", 1),
-        ("current -> INVALID_CONTEXT", "broken", 1),
-        ("current -> failure", "broken", 1),
-        ("create A != A", "broken", 1),
-        ("device == 0", "broken", 1),
+        ("pop", "error", 5),
+        ("pop -> INVALID_CONTEXT", "passed", 0),
+        ("pop -> failure", "passed", 0),
+        ("pop -> any", "passed", 0),
+        ("pop -> INVALID_VALUE", "failed", 1),
+        ("current -> INVALID_CONTEXT", "failed", 1),
+        ("current -> failure", "failed", 1),
+        ("create A != A", "failed", 1),
+        ("device == 0", "failed", 1),
         ("alloc B 4 -> any; free B", "not run", 5),
-        ("alloc B 4 -> any; free B -> any", "held", 0),
+        ("alloc B 4 -> any; free B -> any", "passed", 0),
         ("alloc B 4 -> any; create A; alloc C 4 != B", "not run", 5),
         ("runtime-init", "not supported", 5),
-        ("runtime-init -> any", "held", 0),
+        ("runtime-init -> any", "passed", 0),
         ("create A; module M builtin; managed V M.shared_counter", "not supported", 5),
     ],
 )
@@ -145,7 +145,7 @@ def test_verdicts(script: str, verdict: str, code: int) -> None:
 
 def test_a_failure_is_no_end() -> None:
     report = ran("pop; create A; current == A")
-    assert [step.verdict for step in report.steps] == ["failed", "ok", "held"]
+    assert [step.verdict for step in report.steps] == ["error", "ok", "passed"]
     failed = report.steps[0]
     assert (failed.call, failed.result, failed.code) == (
         "cuCtxPopCurrent", "CUDA_ERROR_INVALID_CONTEXT", 201,
@@ -217,7 +217,7 @@ def test_arguments_that_do_not_fit_end_the_script() -> None:
 def test_an_image_that_the_driver_refuses_is_an_answer() -> None:
     text = b".version 7.0\n.target sm_70\n.address_size 64\n.visible .entry f() { ret.xx; }\n"
     report = ran("create A; module M broken -> INVALID_PTX; library L broken; function F L.f",
-                 broken=Image("broken", text))  # fmt: skip
+                 broken=Image("failed", text))  # fmt: skip
     assert [step.code for step in report.steps] == [0, 218, 0, 218]
     assert "line 4" in (report.steps[3].reason or "")
 

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from cudarun.errors import DeviceFailed
-from cudarun.session.driver.memory import POISON, DeviceBuffer, never_written
+from cudarun.session.driver.memory import POISON, DeviceBuffer, unwritten_items
 from cudarun.session.driver.transfers import Transfers
 from cudarun.session.workers.session import Session
 
@@ -46,7 +46,7 @@ def _poisoned(session: Session) -> int:
     buffer.poison()
     data = np.empty(10, np.int32)
     Transfers(session.driver).download(buffer.address, data.dtype, 10, into=data)
-    return never_written(data)
+    return int(np.count_nonzero(unwritten_items(data)))
 
 
 def test_poison_is_counted(in_session: InSession) -> None:
@@ -78,15 +78,29 @@ def test_out_of_memory_says_which_buffer_and_what_is_free(in_session: InSession)
 @pytest.mark.parametrize(
     ("dtype", "expected"),
     [
-        (np.uint8, 3),
-        (np.float16, 3),
+        (np.int32, 3),
+        (np.float32, 3),
         (np.float64, 3),
         (np.dtype([("a", np.int32), ("b", np.float32)]), 3),
     ],
 )
-def test_never_written_counts_whole_elements(dtype: Any, expected: int) -> None:
+def test_only_whole_items_count_as_unwritten(dtype: Any, expected: int) -> None:
     data = np.zeros(8, dtype)
     raw = data.view(np.uint8).reshape(8, -1)
     raw[:expected] = POISON
     raw[expected, 1:] = POISON  # all but one byte: written
-    assert never_written(data) == expected
+    assert unwritten_items(data).tolist() == [True] * expected + [False] * (8 - expected)
+
+
+@pytest.mark.parametrize(("dtype", "least"), [(np.uint8, 16), (np.float16, 8), (np.int32, 1)])
+def test_few_small_items_equal_the_pattern_by_chance(dtype: Any, least: int) -> None:
+    data = np.zeros(64, dtype)
+    patterned = data.view(np.uint8).reshape(64, -1)
+    patterned[5 : 5 + least] = POISON
+    assert np.flatnonzero(unwritten_items(data)).tolist() == [*range(5, 5 + least)]
+    patterned[5] = 0
+    assert np.count_nonzero(unwritten_items(data)) == 0
+    patterned[-least:] = POISON
+    assert np.flatnonzero(unwritten_items(data)).tolist() == [*range(64 - least, 64)]
+    data[:] = 0
+    assert not unwritten_items(data).any()

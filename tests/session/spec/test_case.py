@@ -109,7 +109,7 @@ def test_verdicts() -> None:
     )  # fmt: skip
     assert judged("700", None) == (
         "failed",
-        "expected 700, but the launch came back and everything held",
+        "expected 700, but the launch passed",
         ExitCode.CHECK_FAILED,
     )
     assert judged("CheckFailed", CheckFailed("no")) == ("passed", None, ExitCode.OK)

@@ -1,0 +1,44 @@
+"""The text and the plain value of an expression's value."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from cudarun.arguments.dtypes import Array
+
+NEVER_WRITTEN = "(never written)"
+
+
+def without_unwritten(value: Any, unwritten: Array | None) -> tuple[str, object]:
+    """Return the text of a value, and the value as Python numbers in nested lists.
+
+    Args:
+        value: A numpy scalar or array.
+        unwritten: Which of its elements were never written: they have no value, and are ``None``
+            in lists.
+    """
+    if unwritten is None or not unwritten.any():
+        return str(value), value.tolist()
+    if not np.ndim(value):
+        return NEVER_WRITTEN, None
+    shown = np.empty(value.shape, object)
+    for index, each in np.ndenumerate(value):
+        shown[index] = _Shown(NEVER_WRITTEN if unwritten[index] else str(each))
+    return str(shown), _listed(value, unwritten)
+
+
+def _listed(value: Any, unwritten: Array) -> object:
+    if np.ndim(value):
+        return [_listed(*each) for each in zip(value, unwritten, strict=True)]
+    return None if unwritten else value.tolist()
+
+
+class _Shown(str):
+    """A text that an array of objects shows as it is."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return str(self)

@@ -1,0 +1,106 @@
+"""Checks of ``cudarun launch``: what a failed one shows, and elements that were never written."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+
+if TYPE_CHECKING:
+    from conftest import Run
+
+SAXPY = ("launch", "samples/saxpy.ptx", "-d", "cpu", "--threads", "99", "a=2", "x=f32[n]:iota")
+ADD = (
+    *("launch", "samples/vector_add.ptx", "-d", "cpu", "--threads", "2"),
+    *("a=float4[4]:ones", "b=float4[4]:iota", "c=float4[4]", "n=i32:2"),
+)  # the first two elements of four are written
+
+FILL = """
+extern "C" __global__ void fill(unsigned char* bytes, unsigned short* shorts, int n) {
+    int i = threadIdx.x;
+    if (i < n) {
+        bytes[i] = 0xa5;
+        shorts[i] = 0xa5a5;
+    }
+}
+"""
+
+
+# --- a failed check ------------------------------------------------------------------------------
+
+
+def test_the_worst_element_is_shown_though_it_is_not_among_the_first(run: Run) -> None:
+    wrong = "y == where(x >= 40, 2*x + 1 + (x == 77), 0)"
+    ran = run(*SAXPY, "y=f32[n]:ones", "n=i32:99", "--check", wrong)
+    shown = ran.out.splitlines()[2:]
+    assert shown == [
+        "  41 of 99 elements mismatched; largest absolute error 79; largest relative error "
+        "0.00641026",
+        *(f"  [{i}]: got {2 * i + 1}.0, expected 0.0" for i in range(5)),
+        "  [39]: got 79.0, expected 0.0  (worst)",
+    ]
+    document = run(*SAXPY, "y=f32[n]:ones", "n=i32:99", "--check", wrong, "--json").document
+    [check] = document["outcomes"][0]["result"]["checks"]
+    assert check["worst"] == {"index": [39], "got": "79.0", "expected": "0.0", "operator": "=="}
+
+
+def test_buffers_declared_empty_pass(run: Run) -> None:
+    empty = ("x=f32[n]:iota", "y=f32[n]:ones", "n=i32:0", "--check", "y == 2*x + 1")
+    ran = run("launch", "samples/saxpy.ptx", "-d", "cpu", "--threads", "5", "a=2", *empty)
+    assert ran.code == 0
+    assert ran.out.splitlines()[-1] == "PASS y == 2*x + 1  (rtol 1e-05, atol 1e-06, 0 elements)"
+
+
+def test_an_empty_selection_in_json(run: Run) -> None:
+    ran = run(*SAXPY, "y=f32[n]:ones", "n=i32:99", "--check", "y[n:] == 3", "--json")
+    [check] = ran.document["outcomes"][0]["result"]["checks"]
+    assert (ran.code, check["passed"], check["elements"], check["is_empty"]) == (1, False, 0, True)
+
+
+# --- elements that were never written ------------------------------------------------------------
+
+
+def test_what_was_never_written_has_no_value(run: Run, tmp_path: Path) -> None:
+    ran = run(
+        *ADD, "--print", "c[1:3, 3]", "--print", "c[3, 0]", "--save", "c=c.npy",
+        "--check", "c == b + 1",
+    )  # fmt: skip
+    assert ran.code == 1
+    assert ran.out.splitlines()[1:] == [
+        "c[1:3, 3] = [8.0 (never written)]",
+        "c[3, 0] = (never written)",
+        "saved c to c.npy, 192 bytes",
+        "note c: 2 of 4 elements were never written",
+        "FAIL c == b + 1  (rtol 1e-05, atol 1e-06)",
+        "  8 of 16 elements mismatched, all in rows 2, 3; largest absolute error 16; "
+        "largest relative error 1",
+        *(f"  [2, {i}]: got (never written), expected {9 + i}.0" for i in range(4)),
+        "  [3, 0]: got (never written), expected 13.0",
+        "  [3, 3]: got (never written), expected 16.0  (worst)",
+    ]
+    assert set(np.load(tmp_path / "c.npy")[2:].tobytes()) == {0xA5}
+
+
+def test_what_was_never_written_is_null_in_json(run: Run) -> None:
+    ran = run(*ADD, "--print", "c[1:3, 3]", "--check", "c[3] == 0", "--json")
+    result = ran.document["outcomes"][0]["result"]
+    assert result["prints"][0]["value"] == [8.0, None]
+    assert [each["got"] for each in result["checks"][0]["first"]] == [None] * 4
+    assert result["checks"][0]["worst"]["expected"] == "0"
+    assert [buffer["never_written"] for buffer in result["buffers"]] == [None, None, 2]
+
+
+def test_counts_are_exact_on_cpu(run: Run, tmp_path: Path) -> None:
+    """Results that equal the fill pattern were written."""
+    pytest.importorskip("cuda.bindings.nvrtc")
+    (tmp_path / "fill.cu").write_text(FILL)
+    ran = run(
+        *("launch", "fill.cu", "-d", "cpu", "--block", "64"),
+        *("bytes=u8[64]", "shorts=u16[64]", "61", "--print", "bytes[59:]", "--json"),
+    )
+    assert ran.code == 0, ran.err
+    result = ran.document["outcomes"][0]["result"]
+    assert [buffer["never_written"] for buffer in result["buffers"]] == [3, 3]
+    assert result["prints"][0]["value"] == [165, 165, None, None, None]

@@ -28,6 +28,7 @@ from cudarun.arguments.array_files import load_npy
 from cudarun.arguments.deferral import (
     Data,
     elementwise,
+    guard_size,
     joint_shape,
     materialize,
     numpy_errors,
@@ -40,16 +41,20 @@ from cudarun.arguments.functions import (
     accumulator,
     arange,
     bincount,
+    close,
+    einsum,
+    filled,
+    linspace,
     matrix_product,
     native,
     reduce,
+    repeated,
+    same_type,
 )
 from cudarun.arguments.operators import (
     ELEMENTWISE,
     binary,
     compare_chain,
-    integer_dtype,
-    is_bool,
     is_floating,
     unary,
     wide,
@@ -62,7 +67,11 @@ Unwritten: TypeAlias = Callable[[str], "Array | None"]
 """A function that returns which elements of a buffer were never written, as an array of its shape;
 ``None`` for all that were written."""
 
-_EXACT = frozenset({"isnan", "all", "any", "bincount", "arange"})
+_CLAIMS = frozenset({"all", "allclose", "array_equal"})  # true of nothing
+_EXACT = _CLAIMS | {
+    *("isnan", "isinf", "isfinite", "isclose", "any", "bincount", "arange"),
+    *("argmin", "argmax", "argsort", "count_nonzero"),
+}
 
 
 def nothing_unwritten(name: str) -> None:
@@ -164,12 +173,7 @@ class Evaluator:
         return tree.unknown_name(self.expression, node, self.values)
 
     def _sequence(self, items: Sequence[tree.Node]) -> Array:
-        parts = [self.array(item) for item in items]
-        if any(map(is_floating, parts)):
-            parts = [wide(part) for part in parts]
-        elif not all(map(is_bool, parts)):
-            dtype = integer_dtype(*parts)
-            parts = [part.astype(dtype) for part in parts]
+        parts = same_type([self.array(item) for item in items])
         with numpy_errors("[…]"):
             return np.stack(parts)
 
@@ -262,39 +266,88 @@ class Evaluator:
         name, arguments = node.function, node.arguments
         if name in ELEMENTWISE:
             return elementwise(ELEMENTWISE[name], *map(self.value, arguments))
-        first = self.array(arguments[0])
-        if first.dtype.names:
-            raise RequestError(f'{name}: a struct has no value of its own: name a member, ["…"]')
-        if name == "all" and not first.size and self.has_no_empty_array(node):
-            self.is_vacuous = True
         options = {keyword: self._option(keyword, value) for keyword, value in node.keywords}
+        if name in ("concatenate", "stack"):
+            if not isinstance(arguments[0], tree.SequenceLiteral):
+                raise RequestError(f"{name} takes a list of arrays: {name}([x, y])")
+            parts = same_type([self._operand(name, item) for item in arguments[0].items])
+            with numpy_errors(name):
+                return cast(Data, plain(getattr(np, name)(parts, **options)))
+        first = self._operand(name, arguments[0])
+        if name in _CLAIMS and not first.size and self.has_no_empty_array(node):
+            self.is_vacuous = True
         with numpy_errors(name):
-            return cast(Data, plain(self._whole(name, first, arguments[1:], options)))
+            if name == "einsum":
+                operands = [first, *(self._operand(name, each) for each in arguments[1:])]
+                return cast(Data, plain(einsum(node.text, operands)))
+            return cast(Data, plain(self._whole(name, first, arguments, options)))
+
+    def _operand(self, name: str, node: tree.Node) -> Any:
+        """Return an argument of a function that needs whole arrays."""
+        value = self.array(node)
+        if value.dtype.names:
+            raise RequestError(f'{name}: a struct has no value of its own: name a member, ["…"]')
+        return value
 
     def _option(self, keyword: str, node: tree.Node) -> object:
-        if keyword == "keepdims":
+        if keyword in ("keepdims", "equal_nan"):
             return bool(self.array(node))
+        if keyword in ("rtol", "atol"):
+            return self.array(node)
         if keyword == "axis" and isinstance(node, tree.SequenceLiteral):
             return self._integers(node.items)
         return self._integer(node)
 
     def _whole(
-        self, name: str, first: Any, rest: Sequence[tree.Node], options: Mapping[str, Any]
+        self, name: str, first: Any, arguments: Sequence[tree.Node], options: Mapping[str, Any]
     ) -> Any:
         """Call a function that needs whole arrays."""
+        rest = arguments[1:]
         if name in REDUCTIONS:
             return reduce(name, first, **options)
         match name:
             case "arange":
                 return arange([first, *map(self.array, rest)])
-            case "cumsum":
-                return np.cumsum(first, dtype=accumulator(first.dtype), **options)
-            case "sort":
-                return np.sort(native(first), **options)
+            case "linspace":
+                return linspace(first, self.array(rest[0]), self._integer(rest[1]))
+            case "zeros" | "ones":
+                return filled(self._integers(arguments), float(name == "ones"))
+            case "full":
+                return filled(self._integers(arguments[:1]), self._operand(name, rest[0]))
+            case "eye":
+                size = self._integer(arguments[0])
+                guard_size(size * size)
+                return np.eye(size)
+            case "cumsum" | "cumprod":
+                return getattr(np, name)(first, dtype=accumulator(first.dtype), **options)
+            case "sort" | "argsort" | "flip" | "squeeze":
+                return getattr(np, name)(native(first), **options)
+            case "diff":
+                return np.diff(wide(first) if is_floating(first) else first, **options)
+            case "ravel" | "unique":
+                return getattr(np, name)(native(first))
+            case "roll":
+                return np.roll(native(first), self._integers(rest), **options)
+            case "repeat" | "tile":
+                return repeated(name, native(first), self._integers(rest), **options)
+            case "tril" | "triu" | "diag":
+                guard_size(first.size**2 if first.ndim == 1 else 0, first)
+                return getattr(np, name)(native(first), *self._integers(rest))
+            case "trace":
+                diagonal = np.diagonal(first, *self._integers(rest))
+                return np.sum(diagonal, axis=-1, dtype=accumulator(first.dtype))
             case "bincount":
                 return bincount(first, **options)
             case "dot":
-                return self._dot(first, self.array(rest[0]))
+                return self._dot(first, self._operand(name, rest[0]))
+            case "outer":
+                row, column = np.ravel(self._operand(name, rest[0])), np.ravel(first)[:, None]
+                return materialize(elementwise(lambda a, b: binary("*", a, b), column, row))
+            case "isclose" | "allclose":
+                found = close(first, self._operand(name, rest[0]), **options)
+                return found if name == "isclose" else np.all(found)
+            case "array_equal":
+                return np.array_equal(*same_type([first, self._operand(name, rest[0])]))
             case "transpose":
                 return np.transpose(first, self._integers(rest) or None)
             case "reshape":

@@ -42,7 +42,7 @@ from cudarun.errors import ArgumentSyntaxError
 if TYPE_CHECKING:
     pass
 
-__all__ = ["Expression", "parse_expression", "read_expression"]
+__all__ = ["Expression", "parse_expression", "read_expression", "unexpected"]
 
 MAX_OPERATIONS = 150
 """Operators, calls and indexings allowed in one expression, which bounds the recursion."""
@@ -62,8 +62,10 @@ _PRECEDENCE = {
     "**": 12,
 }
 _NOT, _COMPARE, _SIGN = 3, 4, 11
-_NAME = re.compile(rf"(?P<first>{IDENTIFIER.pattern})(?:\.(?:{IDENTIFIER.pattern}|[0-9]+))*")
+_NAME = re.compile(rf"(?P<first>{IDENTIFIER.pattern})(?:\.(?!T\b)(?:{IDENTIFIER.pattern}|[0-9]+))*")
 """An argument, or a member of a struct passed by value: ``s.n``, or ``s.0`` without a name."""
+
+_TRANSPOSED = re.compile(r"\.T\b")
 
 _SIGNS = re.compile(r"[-+~]")
 _NOT_WORD = re.compile(r"not\b")
@@ -74,7 +76,7 @@ _MISTAKES = {
     "!": "write not",
     "?": "write where(condition, this, that)",
     "=": "write == to compare",
-    ".": "there are no attributes here; functions are called: sum(x)",
+    ".": "the only attribute is .T; functions are called: sum(x)",
     "if": "write where(condition, this, that)",
 }
 
@@ -91,7 +93,7 @@ def parse_expression(text: str) -> Expression:
     scanner = Scanner(text)
     expression = read_expression(scanner)
     if not scanner.at_end:
-        raise _unexpected(scanner)
+        raise unexpected(scanner)
     return expression
 
 
@@ -103,7 +105,8 @@ def read_expression(scanner: Scanner) -> Expression:
     return Expression(source[start : scanner.position].strip(), node, source)
 
 
-def _unexpected(scanner: Scanner) -> ArgumentSyntaxError:
+def unexpected(scanner: Scanner) -> ArgumentSyntaxError:
+    """Return the error about a text that does not continue an expression."""
     for mistake, hint in _MISTAKES.items():
         if scanner.peek(mistake):
             return scanner.error(f"unexpected {mistake!r}", hint=hint)
@@ -178,12 +181,12 @@ class _ExpressionParser:
         word = scanner.match(_NAME)
         if word is None:
             if scanner.looks_at(_STRING):
-                raise scanner.error('a string stands only in load("…") and in x["member"]')
+                raise scanner.error('a string stands only in load("…"), einsum("…"), x["member"]')
             if scanner.at_end:
                 raise scanner.error("expected a value, found the end")
             if scanner.text[start].isdecimal():
                 raise scanner.error(f"{scanner.found()} is not a number")
-            raise _unexpected(scanner)
+            raise unexpected(scanner)
         if word.group() in RESERVED:
             raise scanner.error(f"expected a value, found {word.group()!r}", start)
         if scanner.peek("(") and "." in word.group():
@@ -222,14 +225,19 @@ class _ExpressionParser:
         return items, comma and bool(items)
 
     def postfix(self, node: Node) -> Node:
-        while self.scanner.accept("["):
+        while True:
+            if self.scanner.match(_TRANSPOSED):
+                self.count()
+                node = Call("transpose", (node,))
+                continue
+            if not self.scanner.accept("["):
+                return node
             self.count()
             if member := self.scanner.match(_STRING):
                 self.scanner.expect("]", "after a member's name")
                 node = MemberOf(node, _contents(member))
             else:
                 node = Index(node, tuple(self.index_items()))
-        return node
 
     def index_items(self) -> list[Node | Slice | Rest]:
         items = [self.index_item()]
@@ -270,10 +278,11 @@ class _ExpressionParser:
             raise self.scanner.error(
                 f"unknown function {name!r}", start, hint=did_you_mean(name, known)
             )
+        text = self.subscripts() if name == "einsum" else ""
         arguments, keywords = self.call_arguments(name, signature)
         if not signature.minimum <= len(arguments) <= signature.maximum:
             raise self.scanner.error(_wrong_count(name, signature, len(arguments)), start)
-        return Call(name, tuple(arguments), tuple(keywords))
+        return Call(name, tuple(arguments), tuple(keywords), text)
 
     def call_arguments(
         self, name: str, signature: Signature
@@ -306,6 +315,18 @@ class _ExpressionParser:
         self.scanner.expect(")", "after the path")
         return FileLoad(_contents(found))
 
+    def subscripts(self) -> str:
+        """Parse the first argument of ``einsum``, up to the comma."""
+        scanner = self.scanner
+        found = scanner.match(_STRING)
+        if found is None:
+            raise scanner.error('einsum takes subscripts in quotes: einsum("ij,jk->ik", a, b)')
+        text = _contents(found).replace(" ", "")
+        if not _SUBSCRIPTS.fullmatch(text):
+            raise scanner.error(f"'{text}' is not like \"ij,jk->ik\"", found.start())
+        scanner.expect(",", "after the subscripts")
+        return text
+
     def old(self, start: int) -> Node:
         if self.inside_old:
             raise self.scanner.error("old(…) within old(…)", start)
@@ -321,6 +342,7 @@ class _ExpressionParser:
             raise self.scanner.error(f"more than {MAX_OPERATIONS} operations in one expression")
 
 
+_SUBSCRIPTS = re.compile(r"[A-Za-z]*(?:,[A-Za-z]*)*(?:->[A-Za-z]*)?")
 _KEYWORD = re.compile(r"(?P<name>[A-Za-z_][A-Za-z0-9_]*)\s*=(?!=)")
 
 

@@ -10,11 +10,16 @@ import numpy as np
 
 from cudarun.arguments.deferral import MAX_ELEMENTS, guard_size, numpy_errors
 from cudarun.arguments.dtypes import Array, DType, is_float
-from cudarun.arguments.operators import is_floating, truth, wide
+from cudarun.arguments.operators import integer_dtype, is_bool, is_floating, truth, wide
 from cudarun.errors import RequestError
 
-REDUCTIONS = frozenset({"sum", "prod", "min", "max", "mean", "all", "any"})
+REDUCTIONS = frozenset(
+    {"sum", "prod", "min", "max", "mean", "median", "std", "var"}
+    | {"all", "any", "argmin", "argmax", "count_nonzero"}
+)
 """The functions that reduce an array to one value."""
+
+_NUMPY_RTOL, _NUMPY_ATOL = 1e-5, 1e-8  # numpy.allclose
 
 
 def native(array: Any) -> Any:
@@ -30,13 +35,15 @@ def accumulator(dtype: DType) -> type[np.generic]:
 
 
 def reduce(name: str, array: Any, **options: Any) -> Any:
-    """Call one of :data:`REDUCTIONS`; ``options`` are numpy's ``axis`` and ``keepdims``."""
+    """Call one of :data:`REDUCTIONS`; ``options`` are numpy's."""
     match name:
         case "sum" | "prod":
             return getattr(np, name)(array, dtype=accumulator(array.dtype), **options)
-        case "mean":
-            return np.mean(array, dtype=np.float64, **options)
-        case "min" | "max":
+        case "mean" | "std" | "var":
+            return getattr(np, name)(array, dtype=np.float64, **options)
+        case "median":
+            return np.median(wide(array), **options)
+        case "min" | "max" | "argmin" | "argmax":
             return getattr(np, name)(native(array), **options)
         case _:
             return getattr(np, name)(truth(array), **options)
@@ -112,3 +119,76 @@ def bincount(array: Any, minlength: int = 0) -> Array:
     if not 0 <= minlength <= MAX_ELEMENTS:
         raise RequestError(f"bincount: minlength={minlength}")
     return np.bincount(np.ravel(array).astype(np.int64), minlength=minlength)
+
+
+def same_type(parts: Sequence[Any]) -> list[Any]:
+    """Convert arrays to their joint type: float64, bool, or integers as operators have them."""
+    if any(map(is_floating, parts)):
+        return [wide(part) for part in parts]
+    if all(map(is_bool, parts)):
+        return [*parts]
+    dtype = integer_dtype(*parts)
+    return [part.astype(dtype) for part in parts]
+
+
+def close(
+    left: Any, right: Any, *, rtol: Any = None, atol: Any = None, equal_nan: bool = False
+) -> Any:
+    """Return ``numpy.isclose`` of two arrays, with numpy's default tolerances."""
+    return np.isclose(
+        wide(left),
+        wide(right),
+        rtol=_NUMPY_RTOL if rtol is None else float(rtol),
+        atol=_NUMPY_ATOL if atol is None else float(atol),
+        equal_nan=equal_nan,
+    )
+
+
+def einsum(subscripts: str, operands: Sequence[Any]) -> Any:
+    """Return ``numpy.einsum``: floats in float64, integers in 64 bits.
+
+    Raises:
+        RequestError: The subscripts do not match the operands, or the result would be too large.
+    """
+    inputs, arrow, output = subscripts.partition("->")
+    labels = inputs.split(",")
+    if [len(each) for each in labels] != [operand.ndim for operand in operands]:
+        shapes = ", ".join(str(operand.shape) for operand in operands)
+        raise RequestError(f"einsum: {subscripts!r} is not for arrays of shape {shapes}")
+    sizes = {
+        label: size
+        for names, operand in zip(labels, operands, strict=True)
+        for label, size in zip(names, operand.shape, strict=True)
+    }
+    if not arrow:
+        output = "".join(label for label in sizes if inputs.count(label) == 1)
+    guard_size(math.prod(sizes.get(label, 1) for label in output), *operands)
+    parts = same_type(operands)
+    dtype = accumulator(parts[0].dtype)
+    return np.einsum(subscripts, *(part.astype(dtype, copy=False) for part in parts))
+
+
+def linspace(start: Any, stop: Any, count: int) -> Any:
+    """Return ``count`` numbers from ``start`` to ``stop``, both included."""
+    guard_size(count)
+    return np.linspace(wide(start), wide(stop), count)
+
+
+def filled(shape: tuple[int, ...], value: Any) -> Any:
+    """Return an array that has one value in all elements."""
+    guard_size(math.prod(shape))
+    return np.full(shape, value)
+
+
+def repeated(name: str, array: Any, times: tuple[int, ...], **options: Any) -> Any:
+    """Return ``numpy.repeat`` or ``numpy.tile``.
+
+    Raises:
+        RequestError: The result would be too large, or there are several numbers for ``repeat``.
+    """
+    guard_size(math.prod((array.size, *times)))
+    if name == "tile":
+        return np.tile(array, times)
+    if len(times) != 1:
+        raise RequestError("repeat takes one number")
+    return np.repeat(array, times[0], **options)

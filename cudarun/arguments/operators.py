@@ -7,6 +7,7 @@ in the expression, which adapts to the other operand; everything else has a nump
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Callable
 from typing import Any, TypeAlias, cast
 
@@ -206,12 +207,72 @@ def _of_wide(function: Callable[[Any], Any]) -> Callable[[Operand], Operand]:
     return lambda value: cast(Operand, function(wide(value)))
 
 
+def _of_two_wide(function: _Function) -> Callable[[Operand, Operand], Operand]:
+    return lambda one, other: cast(Operand, function(wide(one), wide(other)))
+
+
+def _extreme(function: _Function) -> Callable[[Operand, Operand], Operand]:
+    """Return ``maximum`` or ``minimum``: of floats as float64, of integers in their joint type."""
+
+    def choose(one: Operand, other: Operand) -> Operand:
+        if is_floating(one) or is_floating(other):
+            return cast(Operand, function(wide(one), wide(other)))
+        dtype = integer_dtype(one, other)
+        return cast(Operand, function(_as_integers(one, dtype), _as_integers(other, dtype)))
+
+    return choose
+
+
+def _clip(value: Operand, least: Operand, most: Operand) -> Operand:
+    return _extreme(np.minimum)(_extreme(np.maximum)(value, least), most)
+
+
+def _whole(function: Callable[[Any], Any]) -> Callable[[Operand], Operand]:
+    """Return a function that rounds floats and leaves integers as they are."""
+    return lambda value: (
+        cast(Operand, function(wide(value))) if is_floating(value) else unary("+", value)
+    )
+
+
+def _round(value: Operand, decimals: Operand = 0) -> Operand:
+    if not _scalar(decimals) or is_floating(decimals):
+        raise RequestError("round: the number of decimals is one integer")
+    return _whole(lambda floats: np.round(floats, int(cast(Any, decimals))))(value)
+
+
+def _sign(value: Operand) -> Operand:
+    if is_floating(value):
+        return cast(Operand, np.sign(wide(value)))
+    return cast(Operand, np.sign(_as_integers(value, integer_dtype(value))))
+
+
+def _by_element(function: Callable[[float], float]) -> Callable[[Any], Any]:
+    """Return a function of the standard library on arrays of float64."""
+    on_objects = np.frompyfunc(function, 1, 1)
+    return lambda value: np.asarray(on_objects(value)).astype(np.float64)[()]
+
+
 ELEMENTWISE: dict[str, Callable[..., Operand]] = {
     "abs": _absolute,
     "where": _where,
+    "sign": _sign,
+    "square": lambda value: binary("*", value, value),
+    "rsqrt": _of_wide(lambda value: 1.0 / np.sqrt(value)),
+    "pow": lambda base, exponent: binary("**", base, exponent),
+    "clip": _clip,
+    "round": _round,
+    "erf": _of_wide(_by_element(math.erf)),
+    "erfc": _of_wide(_by_element(math.erfc)),
     **{
         name: _of_wide(getattr(np, name))
-        for name in ("sqrt", "exp", "log", "sin", "cos", "tanh", "isnan")
+        for name in (
+            *("sqrt", "cbrt", "exp", "exp2", "expm1", "log", "log2", "log10", "log1p"),
+            *("sin", "cos", "tan", "sinh", "cosh", "tanh", "arcsin", "arccos", "arctan"),
+            *("arcsinh", "arccosh", "arctanh", "isnan", "isinf", "isfinite"),
+        )
     },
+    **{name: _of_two_wide(getattr(np, name)) for name in ("arctan2", "hypot", "fmod", "copysign")},
+    **{name: _extreme(getattr(np, name)) for name in ("maximum", "minimum", "fmax", "fmin")},
+    **{name: _whole(getattr(np, name)) for name in ("floor", "ceil", "trunc", "rint")},
     **{name: lambda value, scalar=scalar: convert(value, scalar) for name, scalar in CASTS.items()},
 }

@@ -21,6 +21,8 @@ class Signature(NamedTuple):
 
 
 _REDUCTION = Signature(1, 1, frozenset({"axis", "keepdims"}))
+_SPREAD = Signature(1, 1, frozenset({"axis", "keepdims", "ddof"}))
+_CLOSE = Signature(2, 2, frozenset({"rtol", "atol", "equal_nan"}))
 ELEMENTWISE = Signature(1, 1)
 """The signature of functions of one value, including casts."""
 
@@ -29,12 +31,35 @@ MANY = 32
 """The maximum number of arguments of a variadic function."""
 
 FUNCTIONS: dict[str, Signature] = {
-    **dict.fromkeys(("sum", "prod", "min", "max", "mean", "all", "any"), _REDUCTION),
-    **dict.fromkeys(("abs", "sqrt", "exp", "log", "sin", "cos", "tanh", "isnan"), ELEMENTWISE),
-    **dict.fromkeys(("cumsum", "sort"), _AXIS),
+    **dict.fromkeys(("abs", "sign", "square", "sqrt", "rsqrt", "cbrt"), ELEMENTWISE),
+    **dict.fromkeys(("exp", "exp2", "expm1", "log", "log2", "log10", "log1p"), ELEMENTWISE),
+    **dict.fromkeys(("sin", "cos", "tan", "sinh", "cosh", "tanh"), ELEMENTWISE),
+    **dict.fromkeys(("arcsin", "arccos", "arctan"), ELEMENTWISE),
+    **dict.fromkeys(("arcsinh", "arccosh", "arctanh"), ELEMENTWISE),
+    **dict.fromkeys(("erf", "erfc", "floor", "ceil", "trunc", "rint"), ELEMENTWISE),
+    **dict.fromkeys(("isnan", "isinf", "isfinite"), ELEMENTWISE),
+    "round": Signature(1, 2),
+    **dict.fromkeys(("maximum", "minimum", "fmax", "fmin"), Signature(2, 2)),
+    **dict.fromkeys(("pow", "arctan2", "hypot", "fmod", "copysign"), Signature(2, 2)),
+    **dict.fromkeys(("clip", "where"), Signature(3, 3)),
+    **dict.fromkeys(("sum", "prod", "min", "max", "mean", "median"), _REDUCTION),
+    **dict.fromkeys(("all", "any", "argmin", "argmax", "count_nonzero"), _REDUCTION),
+    **dict.fromkeys(("std", "var"), _SPREAD),
+    **dict.fromkeys(("allclose", "isclose"), _CLOSE),
+    "array_equal": Signature(2, 2),
+    **dict.fromkeys(("cumsum", "cumprod", "sort", "argsort", "flip", "squeeze"), _AXIS),
+    **dict.fromkeys(("diff", "concatenate", "stack"), _AXIS),
+    **dict.fromkeys(("roll", "repeat"), Signature(2, 2, frozenset({"axis"}))),
+    **dict.fromkeys(("tril", "triu", "diag", "trace"), Signature(1, 2)),
+    "tile": Signature(2, MANY),
+    **dict.fromkeys(("ravel", "unique"), ELEMENTWISE),
     "arange": Signature(1, 3),
-    "where": Signature(3, 3),
-    "dot": Signature(2, 2),
+    "linspace": Signature(3, 3),
+    **dict.fromkeys(("zeros", "ones"), Signature(1, MANY)),
+    "full": Signature(2, 2),
+    "eye": Signature(1, 1),
+    **dict.fromkeys(("dot", "outer"), Signature(2, 2)),
+    "einsum": Signature(1, MANY),
     "bincount": Signature(1, 1, frozenset({"minlength"})),
     "transpose": Signature(1, MANY),
     "reshape": Signature(2, MANY),
@@ -110,11 +135,12 @@ class Comparison:
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A function of :data:`FUNCTIONS` or a cast."""
+    """A function of :data:`FUNCTIONS` or a cast; ``text`` is the first argument of ``einsum``."""
 
     function: str
     arguments: tuple[Node, ...]
     keywords: tuple[tuple[str, Node], ...] = ()
+    text: str = ""
 
 
 @dataclass(frozen=True, slots=True)

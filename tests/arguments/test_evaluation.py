@@ -429,9 +429,18 @@ def test_every_function_is_implemented():
         "reshape": "reshape(x, 8)",
         "bincount": "bincount(h)",
         "arange": "arange(8)",
+        "einsum": "einsum('i->', x)",
+        "concatenate": "concatenate([x, x])",
+        "stack": "stack([x, x])",
+        "trace": "trace(outer(x, x))",
+        **{name: f"{name}(3)" for name in ("zeros", "ones", "eye")},
+        **{name: f"{name}(x, 2)" for name in ("roll", "repeat", "tile")},
+        "full": "full(3, 1)",
+        "linspace": "linspace(0, 1, 3)",
+        "clip": "clip(x, 0, 1)",
     }
-    for name in FUNCTIONS:
-        value(examples.get(name, f"{name}(x)"), x=X, h=H)
+    for name, signature in FUNCTIONS.items():
+        value(examples.get(name, f"{name}({', '.join(['x'] * signature.minimum)})"), x=X, h=H)
 
 
 @pytest.mark.parametrize("name", CASTS)

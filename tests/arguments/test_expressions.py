@@ -171,7 +171,7 @@ REFUSED = [
     ("", 0, "expected a value, found the end"),
     ("1 +", 3, "expected a value, found the end"),
     ("x.sum()", 1, "unexpected '.'"),
-    ("x[0].T", 4, "unexpected '.'"),
+    ("x[0].S", 4, "unexpected '.'"),
     ("x.__class__()", 1, "unexpected '.'"),
     ("().__class__", 0, "empty brackets"),
     ("1.real", 0, "'1.real' is not a number"),
@@ -196,9 +196,9 @@ REFUSED = [
     ("x in y", 2, "unexpected 'in'"),
     ("x == not y", 5, "expected a value, found 'not'"),
     ("and", 0, "expected a value, found 'and'"),
-    ("'text'", 0, 'a string stands only in load("…") and in x["member"]'),
-    ("x == 'text'", 5, 'a string stands only in load("…") and in x["member"]'),
-    ("sum('text')", 4, 'a string stands only in load("…") and in x["member"]'),
+    ("'text'", 0, 'a string stands only in load("…"), einsum("…"), x["member"]'),
+    ("x == 'text'", 5, 'a string stands only in load("…"), einsum("…"), x["member"]'),
+    ("sum('text')", 4, 'a string stands only in load("…"), einsum("…"), x["member"]'),
     ("f'{x}'", 1, 'unexpected "\'"'),
     ("load(x)", 5, 'load takes the path of a file in quotes: load("ref.npy")'),
     ("load('a', 'b')", 8, "expected ')' after the path, found ','"),
@@ -251,11 +251,11 @@ def test_refused(text, column, message):
 @pytest.mark.parametrize(
     ("text", "hint"),
     [
-        ("summ(x)", "did you mean sum or cumsum?"),
+        ("summ(x)", "did you mean sum or einsum or cumsum?"),
         ("x = y", "write == to compare"),
         ("x && y", "write & between brackets, or and"),
         ("x if y else z", "write where(condition, this, that)"),
-        ("x.sum()", "there are no attributes here; functions are called: sum(x)"),
+        ("x.sum()", "the only attribute is .T; functions are called: sum(x)"),
     ],
 )
 def test_hints(text, hint):

@@ -43,6 +43,14 @@ class Tolerance:
                 refused = RequestError("a tolerance is a number from 0")
                 raise refused.of(option=option, shown=f"{option} {value}")
 
+    def overridden(self, rtol: float | None, atol: float | None) -> Tolerance:
+        """Return the tolerance of a check that has its own."""
+        return Tolerance(
+            self.rtol if rtol is None else rtol,
+            self.atol if atol is None else atol,
+            self.equal_nan,
+        )
+
     def of(self, scalar: ScalarType | None) -> tuple[float, float]:
         """Return ``(rtol, atol)`` for a floating type; that of ``f64`` for ``None``."""
         rtol, atol = DEFAULT_TOLERANCES[(scalar or SCALARS["f64"]).name]

@@ -51,6 +51,8 @@ class CaseForm(Enum):
     """A string, or a list of strings for a repeatable option."""
     EXPRESSIONS = auto()
     """Texts that can contain paths, in ``load(…)``."""
+    NAMED_EXPRESSIONS = auto()
+    """Strings of the form ``NAME=EXPR``, likewise."""
     PATHS = auto()
     """Strings that are paths."""
     NAMED_PATHS = auto()
@@ -65,6 +67,7 @@ REPEATED = frozenset(
     {
         CaseForm.TEXTS,
         CaseForm.EXPRESSIONS,
+        CaseForm.NAMED_EXPRESSIONS,
         CaseForm.PATHS,
         CaseForm.NAMED_PATHS,
         CaseForm.NAMED_SIZES,

@@ -159,7 +159,16 @@ _RESULTS = (
         form=CaseForm.EXPRESSIONS,
         multiple=True,
         metavar="EXPR",
-        help="An expression that must hold after the run; repeatable.",
+        help="Check an expression after the run, as 'y == 2*x, rtol=1e-3'; repeatable.",
+    ),
+    option(
+        "--let",
+        "lets",
+        scope=OptionScope.CASE,
+        form=CaseForm.NAMED_EXPRESSIONS,
+        multiple=True,
+        metavar="NAME=EXPR",
+        help="Name an expression for --check and --print; repeatable.",
     ),
     option(
         "--reference",

@@ -52,9 +52,11 @@ def launch_request(
     """
     from cudarun.arguments.expressions import parse_expression
     from cudarun.arguments.grammar import parse_arguments
+    from cudarun.arguments.statements import expanded, parse_check, parse_let
     from cudarun.arguments.tolerance import Tolerance
 
     force, seed = values["force"], values["seed"]
+    lets = tuple(map(parse_let, values["lets"]))
     triton = read_triton(image)
     kernel = values["kernel"] or (triton.name if triton else None)
     geometry = geometry_request(values) if triton is None else _triton_geometry(values, triton)
@@ -67,8 +69,12 @@ def launch_request(
         kernel=kernel,
         geometry=geometry,
         arguments=arguments,
-        checks=tuple(map(parse_expression, values["checks"])),
-        prints=tuple(map(parse_expression, values["prints"])),
+        checks=tuple(
+            replace(check, expression=expanded(check.expression, lets))
+            for check in map(parse_check, values["checks"])
+        ),
+        prints=tuple(expanded(parse_expression(text), lets) for text in values["prints"]),
+        lets=lets,
         saves=_saves(values["saves"], where, directory, force=force),
         tolerance=Tolerance(values["rtol"], values["atol"], values["equal_nan"]),
         seed=int.from_bytes(os.urandom(4), "little") if seed == "random" else seed,

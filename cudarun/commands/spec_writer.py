@@ -91,6 +91,8 @@ def _from(folder: Path, path: str) -> str:
 
 def _as_toml(form: CaseForm | None, value: Any, folder: Path) -> Any:
     """Convert the value of an option to its TOML form."""
+    from cudarun.arguments.statements import parse_check, parse_let
+
     match form:
         case CaseForm.NAMED_PATHS:
             pairs = (text.partition("=") for text in value)
@@ -102,7 +104,11 @@ def _as_toml(form: CaseForm | None, value: Any, folder: Path) -> Any:
         case CaseForm.WORDS:
             return ",".join(map(str, value))
         case CaseForm.EXPRESSIONS:
-            return [_with_paths_moved(text, folder) for text in value]
+            files = [parse_check(text).expression.files for text in value]
+            return [_with_paths_moved(*each, folder) for each in zip(value, files, strict=True)]
+        case CaseForm.NAMED_EXPRESSIONS:
+            files = [parse_let(text).expression.files for text in value]
+            return [_with_paths_moved(*each, folder) for each in zip(value, files, strict=True)]
         case CaseForm.EXTENT:
             return [_count(text) for text in value.split(",")] if "," in value else _count(value)
         case CaseForm.COUNT:
@@ -127,11 +133,9 @@ def _moved(text: str, folder: Path) -> str:
     return text if moved == argument else str(moved)
 
 
-def _with_paths_moved(text: str, folder: Path) -> str:
+def _with_paths_moved(text: str, paths: Iterable[str], folder: Path) -> str:
     """Return an expression with the paths in ``load(…)`` relative to the spec's folder."""
-    from cudarun.arguments.expressions import parse_expression
-
-    for path in parse_expression(text).files:
+    for path in paths:
         for quote in "\"'":
             text = text.replace(f"{quote}{path}{quote}", f"{quote}{_from(folder, path)}{quote}")
     return text

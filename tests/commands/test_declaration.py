@@ -36,6 +36,7 @@ BY_METAVAR = {
     "NAME=KIND": "x=hist",
     "NAME=PATH": "x=x.npy",
     "NAME=SIZE": "stack=4096",
+    "NAME=EXPR": "half=x/2",
 }
 
 

@@ -104,3 +104,79 @@ def test_counts_are_exact_on_cpu(run: Run, tmp_path: Path) -> None:
     result = ran.document["outcomes"][0]["result"]
     assert [buffer["never_written"] for buffer in result["buffers"]] == [3, 3]
     assert result["prints"][0]["value"] == [165, 165, None, None, None]
+
+
+# --- tolerances and names of one's own -----------------------------------------------------------
+
+ONES = (*SAXPY, "y=f32[n]:ones", "n=i32:99", "-q")
+
+
+def test_a_check_has_its_own_tolerance(run: Run) -> None:
+    ran = run(
+        *ONES, "--atol", "9", "--check", "y == 2*x + 2, rtol=0, atol=1",
+        "--check", "y == 2*x + 9", "--check", "y == 2*x + 2, atol=0.5",
+    )  # fmt: skip
+    assert ran.code == 1
+    verdicts = [line for line in ran.out.splitlines() if line[:4] in ("PASS", "FAIL")]
+    assert verdicts == [
+        "PASS y == 2*x + 2  (rtol 0, atol 1)",
+        "PASS y == 2*x + 9  (rtol 1e-05, atol 9)",
+        "FAIL y == 2*x + 2  (rtol 1e-05, atol 0.5)",
+    ]
+
+
+def test_names_for_expressions(run: Run) -> None:
+    lets = ("--let", "p=a*x", "--let", "expected=old(y) + p")
+    prints = ("--print", "expected[:2]", "--print", "old(p)[1]")
+    ran = run(*ONES, *lets, "--check", "y == expected", *prints)
+    assert (ran.code, ran.err) == (0, "")
+    assert ran.out.splitlines() == [
+        "expected[:2] = [1. 3.]",
+        "old(p)[1] = 2.0",
+        "PASS y == expected  (rtol 1e-05, atol 1e-06)",
+    ]
+
+
+ONLY_EQUAL = "error: rtol is for a check with == at its top\n"
+NO_TOLERANCE = "error: expected rtol=NUMBER or atol=NUMBER after the comma"
+UNKNOWN = "error: unknown name 'q'; there are x, y, a, n\n  p=q\n    ^"
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--check", "y > 2, rtol=1"), ONLY_EQUAL),
+        (("--check", "y == 2, best=1"), NO_TOLERANCE),
+        (("--check", "y == 2, rtol=x"), NO_TOLERANCE),
+        (("--check", "y == 2, atol=1, atol=2"), "error: atol= is given twice\n"),
+        (("--let", "y"), "error: expected NAME=EXPR\n"),
+        (("--let", "y=2"), "error: --let: the name 'y' is taken\n"),
+        (("--let", "p=2", "--let", "p=3"), "error: --let: the name 'p' is taken\n"),
+        (("--let", "p=q", "--let", "q=3"), UNKNOWN),
+        (("--let", "not=3"), "error: 'not' is an operator\n"),
+    ],
+)
+def test_refused_tolerances_and_names(run: Run, options: tuple[str, ...], message: str) -> None:
+    ran = run(*ONES, *options)
+    assert ran.code == 2
+    assert ran.err.startswith(message)
+
+
+def test_names_that_would_make_too_much(run: Run) -> None:
+    lets = [f"v{i + 1}=v{i} + v{i}" for i in range(20)]
+    options = [word for let in ("v0=x", *lets) for word in ("--let", let)]
+    ran = run(*ONES, *options, "--check", "v20 == 0")
+    assert ran.code == 2
+    assert ran.err.startswith("error: --let: v20 == 0: more than 600 operations")
+
+
+def test_tolerances_and_names_in_specs(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "specs").mkdir()
+    np.save(tmp_path / "two.npy", np.float32(2))
+    lets = ("--let", "p=load('two.npy')*x", "--check", "y == p + load('two.npy'), atol=1")
+    ran = run(*ONES, *lets, "--write-spec", "specs/one.toml")
+    assert ran.code == 0, ran.err
+    text = (tmp_path / "specs/one.toml").read_text()
+    assert "let = [\"p=load('../two.npy')*x\"]" in text
+    assert "check = [\"y == p + load('../two.npy'), atol=1\"]" in text
+    assert run("launch", "--spec", "specs/one.toml", "-d", "cpu").code == 0

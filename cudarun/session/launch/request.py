@@ -12,6 +12,7 @@ from cudarun.session.load.request import Extent
 if TYPE_CHECKING:  # only for annotations: a request of `devices` needs no argument grammar
     from cudarun.arguments.expressions import Expression
     from cudarun.arguments.grammar import Argument
+    from cudarun.arguments.statements import Check, Let
     from cudarun.arguments.tolerance import Tolerance
     from cudarun.session.image.image import Image
 
@@ -133,6 +134,7 @@ class LaunchRequest:
     """The request of one launch.
 
     Attributes:
+        lets: The names of ``--let``; in checks and prints they are replaced already.
         timing: The timing; ``None`` for one run with wall-clock time.
         profile: Launch for profilers: no guard zones, no copies that are not requested.
         detection: The detectors.
@@ -145,13 +147,14 @@ class LaunchRequest:
     kernel: str | None
     geometry: GeometryRequest
     arguments: tuple[Argument, ...]
-    checks: tuple[Expression, ...]
+    checks: tuple[Check, ...]
     prints: tuple[Expression, ...]
     saves: tuple[Save, ...]
     tolerance: Tolerance
     seed: int
     passing: Literal["array", "buffer"] = "array"
     force: bool = False
+    lets: tuple[Let, ...] = ()
     shows: tuple[Show, ...] = ()
     preferences: Preferences = Preferences()
     timing: Timing | None = None
@@ -160,6 +163,11 @@ class LaunchRequest:
     reference: Selector | None = None
     directory: Path = Path()
     allow_type_mismatch: bool = False
+
+    @property
+    def expressions(self) -> tuple[Expression, ...]:
+        """The expressions of checks and prints."""
+        return (*(check.expression for check in self.checks), *self.prints)
 
     @property
     def is_random(self) -> bool:

@@ -11,10 +11,10 @@ from cudarun.arguments.binding import Binding, bind
 from cudarun.arguments.checks import run_check
 from cudarun.arguments.dtypes import Array
 from cudarun.arguments.evaluation import Evaluator, Unwritten
-from cudarun.arguments.expressions import Expression
 from cudarun.arguments.packing import BufferSpec
 from cudarun.arguments.presentation import without_unwritten
 from cudarun.arguments.rows import ALL, rows_wanted, span
+from cudarun.arguments.statements import Check, check_lets
 from cudarun.diagnostics.entries import notes
 from cudarun.errors import CudarunError, RequestError
 from cudarun.records import dataclass
@@ -217,8 +217,10 @@ def _check_names(request: LaunchRequest, binding: Binding) -> None:
         RequestError: A check, a print, a save or a show names an unknown or unsuitable argument.
     """
     specs = {spec.name: spec for spec in binding.buffers}
-    for expression in (*request.checks, *request.prints):
-        expression.check_names([*specs, *binding.scalars])
+    names = [*specs, *binding.scalars]
+    check_lets(request.lets, names)
+    for expression in request.expressions:
+        expression.check_names([*names, *(let.name for let in request.lets)])
     for to_save in request.saves:
         check_saving(to_save, _buffer("--save", to_save.name, specs))
     for to_show in request.shows:
@@ -236,7 +238,7 @@ def _buffer(option: str, name: str, specs: dict[str, BufferSpec]) -> BufferSpec:
 
 
 def _checked(
-    check: Expression,
+    check: Check,
     values: Values,
     old: Values,
     request: LaunchRequest,
@@ -244,11 +246,14 @@ def _checked(
     unwritten: Unwritten,
 ) -> CheckResult:
     """Return the result of a check; if it cannot be evaluated, also add an error."""
+    tolerance = request.tolerance.overridden(check.rtol, check.atol)
     try:
-        return run_check(check, values, old, request.tolerance, request.directory, unwritten)
+        return run_check(check.expression, values, old, tolerance, request.directory, unwritten)
     except CudarunError as error:
         errors.append(error.of(option="--check"))
-        return CheckResult(check.text, False, 0, 0, None, None, 0.0, 0.0, evaluated=False)
+        return CheckResult(
+            check.expression.text, False, 0, 0, None, None, 0.0, 0.0, evaluated=False
+        )
 
 
 def _printed(
@@ -273,7 +278,7 @@ def _printed(
 
 def _old_names(request: LaunchRequest) -> set[str]:
     """Return the buffers whose values from before the launch are needed."""
-    return {name for e in (*request.checks, *request.prints) for name in e.old_names}
+    return {name for e in request.expressions for name in e.old_names}
 
 
 def _copy_back(
@@ -317,7 +322,7 @@ def _as_arrays(request: LaunchRequest) -> dict[str, list[slice]]:
     """Return the rows of the buffers that are needed as arrays after the launch."""
     wanted: dict[str, list[slice]] = {show.name: [ALL] for show in request.shows}
     wanted |= {save.name: [ALL] for save in request.saves if not takes_parts(save)}
-    for expression in (*request.checks, *request.prints):
+    for expression in request.expressions:
         for name, rows in rows_wanted(expression.node):
             wanted.setdefault(name, []).append(rows)
     return wanted

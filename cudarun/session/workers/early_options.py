@@ -37,6 +37,7 @@ OPTIONS = {
     "--json": (False, "none"),
     "--junit": (True, "none"),
     "--kernel": (True, "none"),
+    "--let": (True, "none"),
     "--limit": (True, "none"),
     "--no-color": (False, "none"),
     "--params": (True, "none"),

@@ -13,6 +13,7 @@ import pytest
 from cudarun.arguments.dimensions import parse_extent
 from cudarun.arguments.expressions import parse_expression
 from cudarun.arguments.grammar import parse_arguments
+from cudarun.arguments.statements import parse_check
 from cudarun.arguments.tolerance import Tolerance
 from cudarun.emulator import driver as emulator
 from cudarun.emulator.host.process import process
@@ -79,7 +80,7 @@ def launched(
         kernel=None,
         geometry=GeometryRequest(block=parse_extent("32"), threads=parse_extent("n")),
         arguments=parse_arguments(["a=f32:2", "x=f32[n]:iota", "y=f32[n]:ones", "n=i32:100"]),
-        checks=tuple(map(parse_expression, checks)),
+        checks=tuple(map(parse_check, checks)),
         prints=(),
         saves=(),
         tolerance=Tolerance(),

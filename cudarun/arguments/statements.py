@@ -1,0 +1,191 @@
+"""Texts with an expression in them: ``--check`` with its tolerances, and ``--let``."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import field, replace
+
+from cudarun.arguments import syntax as tree
+from cudarun.arguments.expressions import MAX_OPERATIONS, read_expression, unexpected
+from cudarun.arguments.literals import UNSIGNED_NUMBER, as_number
+from cudarun.arguments.scanner import IDENTIFIER, Scanner
+from cudarun.arguments.syntax import Expression, Node
+from cudarun.errors import RequestError
+from cudarun.records import dataclass
+
+MAX_EXPANDED = 4 * MAX_OPERATIONS
+"""Operations allowed in one expression with all of ``--let`` in it."""
+
+_TOLERANCE = re.compile(r"(rtol|atol)\s*=(?!=)")
+_NAME = re.compile(rf"\s*(?P<name>{IDENTIFIER.pattern})\s*=(?!=)")
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """A ``--check``.
+
+    Attributes:
+        expression: The expression that must be true.
+        rtol: Its own relative tolerance; ``None`` for that of all checks.
+        atol: Its own absolute tolerance; ``None`` likewise.
+        source: The text as given.
+    """
+
+    expression: Expression
+    rtol: float | None = None
+    atol: float | None = None
+    source: str = field(default="", compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Let:
+    """``--let NAME=EXPR``: a name for an expression."""
+
+    name: str
+    expression: Expression
+
+
+def parse_check(text: str) -> Check:
+    """Parse the text of a ``--check``: an expression, and perhaps its tolerances.
+
+    >>> parse_check("y == x, rtol=1e-3").rtol
+    0.001
+
+    Raises:
+        ArgumentSyntaxError: With the column where the text goes wrong.
+    """
+    scanner = Scanner(text)
+    expression = read_expression(scanner)
+    found: dict[str, float] = {}
+    while scanner.accept(","):
+        start = scanner.skip_space()
+        keyword = scanner.match(_TOLERANCE)
+        number = scanner.match(UNSIGNED_NUMBER) if keyword else None
+        if keyword is None or number is None:
+            raise scanner.error("expected rtol=NUMBER or atol=NUMBER after the comma", start)
+        if keyword[1] in found:
+            raise scanner.error(f"{keyword[1]}= is given twice", start)
+        found[keyword[1]] = float(as_number(number.group()))
+        node = expression.node
+        if not isinstance(node, tree.Comparison) or "==" not in node.operators:
+            raise scanner.error(
+                f"{keyword[1]} is for a check with == at its top", start, hint=_ONLY_EQUAL
+            )
+    if not scanner.at_end:
+        raise unexpected(scanner)
+    return Check(expression, found.get("rtol"), found.get("atol"), text)
+
+
+_ONLY_EQUAL = "the tolerance applies to ==, as in 'y == 2*x, rtol=1e-3'"
+
+
+def parse_let(text: str) -> Let:
+    """Parse ``NAME=EXPR``.
+
+    Raises:
+        ArgumentSyntaxError: The text has another form, or the name cannot be used.
+    """
+    scanner = Scanner(text)
+    name = scanner.match(_NAME)
+    if name is None:
+        raise scanner.error("expected NAME=EXPR", 0, hint="for example r='y - a*x'")
+    if name["name"] in tree.RESERVED:
+        raise scanner.error(f"'{name['name']}' is an operator", name.start("name"))
+    expression = read_expression(scanner)
+    if not scanner.at_end:
+        raise unexpected(scanner)
+    return Let(name["name"], expression)
+
+
+def expanded(expression: Expression, lets: Sequence[Let]) -> Expression:
+    """Replace the names of ``--let`` in an expression by their expressions.
+
+    Args:
+        expression: The expression.
+        lets: Each may use those before it; none of them is expanded yet.
+
+    Raises:
+        RequestError: The result has too many operations.
+    """
+    known: dict[str, Node] = {}
+    for let in lets:
+        known[let.name] = _replaced(let.expression.node, known)
+    node = _replaced(expression.node, known)
+    operations, depth = _measured(node, {})
+    if operations > MAX_EXPANDED or depth > MAX_OPERATIONS:
+        raise RequestError(
+            f"{expression}: more than {MAX_EXPANDED} operations, or {MAX_OPERATIONS} within each "
+            "other, with all of --let",
+            option="--let",
+        )
+    return replace(expression, node=node)
+
+
+def check_lets(lets: Sequence[Let], names: Iterable[str]) -> None:
+    """Refuse unknown names in ``--let``, and names that are taken.
+
+    Raises:
+        RequestError: A name is unknown, is that of an argument, or is given twice.
+    """
+    known = [*names]
+    for let in lets:
+        if let.name in known:
+            raise RequestError(f"the name '{let.name}' is taken", option="--let")
+        let.expression.check_names(known)
+        known.append(let.name)
+
+
+def _replaced(node: Node, known: Mapping[str, Node]) -> Node:
+    if not known:
+        return node
+
+    def part(each: Node) -> Node:
+        return _replaced(each, known)
+
+    def all_of(nodes: Iterable[Node]) -> tuple[Node, ...]:
+        return tuple(map(part, nodes))
+
+    def index(each: Node | tree.Slice | tree.Rest) -> Node | tree.Slice | tree.Rest:
+        match each:
+            case tree.Rest():
+                return each
+            case tree.Slice(start, stop, step):
+                return tree.Slice(*(each and part(each) for each in (start, stop, step)))
+            case _:
+                return part(each)
+
+    match node:
+        case tree.Name(name):
+            return known.get(name, node)
+        case tree.Number() | tree.FileLoad():
+            return node
+        case tree.SequenceLiteral(items):
+            return tree.SequenceLiteral(all_of(items))
+        case tree.Unary(operator, operand):
+            return tree.Unary(operator, part(operand))
+        case tree.Old(operand):
+            return tree.Old(part(operand))
+        case tree.Binary(operator, left, right):
+            return tree.Binary(operator, part(left), part(right))
+        case tree.Comparison(operands, operators):
+            return tree.Comparison(all_of(operands), operators)
+        case tree.Call(function, arguments, keywords, text):
+            options = tuple((keyword, part(value)) for keyword, value in keywords)
+            return tree.Call(function, all_of(arguments), options, text)
+        case tree.Index(base, items):
+            return tree.Index(part(base), tuple(map(index, items)))
+        case tree.MemberOf(base, member):
+            return tree.MemberOf(part(base), member)
+
+
+def _measured(
+    node: Node | tree.Slice | tree.Rest, seen: dict[int, tuple[int, int]]
+) -> tuple[int, int]:
+    """Return the operations of a node and how deep they are; a shared node is visited once."""
+    if id(node) not in seen:
+        parts = [_measured(child, seen) for child in tree.children(node)]
+        one = int(bool(parts))
+        operations = one + sum(count for count, _ in parts)
+        seen[id(node)] = operations, one + max((depth for _, depth in parts), default=0)
+    return seen[id(node)]

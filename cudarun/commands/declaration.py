@@ -57,6 +57,8 @@ class CaseForm(Enum):
     """Strings that are paths."""
     NAMED_PATHS = auto()
     """Strings of the form ``NAME=PATH``."""
+    EXPECTATIONS = auto()
+    """Strings of the form ``NAME=@PATH`` or ``NAME=PATH:FUNCTION``."""
     NAMED_SIZES = auto()
     """Strings of the form ``NAME=SIZE``."""
 
@@ -70,6 +72,7 @@ REPEATED = frozenset(
         CaseForm.NAMED_EXPRESSIONS,
         CaseForm.PATHS,
         CaseForm.NAMED_PATHS,
+        CaseForm.EXPECTATIONS,
         CaseForm.NAMED_SIZES,
     }
 )

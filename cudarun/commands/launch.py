@@ -77,6 +77,12 @@ SANITIZERS = ("memcheck", "racecheck", "initcheck", "synccheck")
     help="Write the results of --spec as JUnit XML.",
 )
 @option(
+    "--allow-python",
+    scope=OptionScope.RUN,
+    is_flag=True,
+    help="Allow --spec to run the Python functions that its cases expect results of.",
+)
+@option(
     "--write-spec",
     scope=OptionScope.SINGLE,
     metavar="FILE",
@@ -141,7 +147,7 @@ def _request(values: Values, where: Target) -> LaunchRequest:
 def _refuse_without_spec(values: Values) -> None:
     if values["image"] is None:
         raise click.UsageError("missing argument 'IMAGE'", click.get_current_context())
-    for name in ("fail_fast", "junit"):
+    for name in ("fail_fast", "junit", "allow_python"):
         if values[name]:
             raise RequestError(f"--{name.replace('_', '-')} is for --spec")
 
@@ -174,12 +180,13 @@ def _run_spec(values: Values, where: Target, renderer: Renderer, *, quiet: bool)
     from cudarun.session.spec.parent import device_runs, run_spec
 
     with device_runs(where) as runs:  # the workers start while the spec is read
-        from cudarun.commands.spec_file import read_spec
+        from cudarun.commands.spec_file import FunctionPermission, read_spec
 
         names = [name for name in (values["image"], *values["arguments"]) if name is not None]
         source = click.get_current_context().get_parameter_source("devices")
         override = source is not ParameterSource.DEFAULT
-        cases = read_spec(values["spec"], names, where, override=override)
+        functions = FunctionPermission(values["python"], allowed=values["allow_python"])
+        cases = read_spec(values["spec"], names, where, functions, override=override)
         renderer.prepare()
         report = run_spec(
             values["spec"],

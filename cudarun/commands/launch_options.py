@@ -162,6 +162,21 @@ _RESULTS = (
         help="Check an expression after the run, as 'y == 2*x, rtol=1e-3'; repeatable.",
     ),
     option(
+        "--expect",
+        "expects",
+        scope=OptionScope.CASE,
+        form=CaseForm.EXPECTATIONS,
+        multiple=True,
+        metavar="NAME=EXPECTED",
+        help="Compare a buffer with @FILE.npy, or with the result of FILE.py:FUNCTION; repeatable.",
+    ),
+    option(
+        "--python",
+        scope=OptionScope.RUN,
+        metavar="EXE",
+        help="Run the functions of --expect with this Python.",
+    ),
+    option(
         "--let",
         "lets",
         scope=OptionScope.CASE,

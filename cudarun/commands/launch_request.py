@@ -19,7 +19,9 @@ from cudarun.session.driver.selection import ALL
 from cudarun.session.image.image import Image
 from cudarun.session.launch.outputs import check_savable
 from cudarun.session.launch.request import (
+    BufferExpectation,
     Detection,
+    FunctionRun,
     GeometryRequest,
     LaunchRequest,
     Preferences,
@@ -75,6 +77,8 @@ def launch_request(
         ),
         prints=tuple(expanded(parse_expression(text), lets) for text in values["prints"]),
         lets=lets,
+        expectations=tuple(_expectation(text, directory) for text in values["expects"]),
+        functions=FunctionRun(values["python"], values.get("timeout") or where.timeout),
         saves=_saves(values["saves"], where, directory, force=force),
         tolerance=Tolerance(values["rtol"], values["atol"], values["equal_nan"]),
         seed=int.from_bytes(os.urandom(4), "little") if seed == "random" else seed,
@@ -164,6 +168,26 @@ def _parsed(parse: Callable[[str], T], option: str, text: str | None) -> T | Non
         return None if text is None else parse(text)
     except RequestError as error:
         raise error.of(option=option) from None
+
+
+def _expectation(text: str, directory: Path) -> BufferExpectation:
+    """Parse ``NAME=@FILE`` or ``NAME=FILE:FUNCTION``; the file must exist."""
+    from cudarun.arguments.files import locate
+
+    name, _, source = text.partition("=")
+    path, function = source[1:], None
+    if not source.startswith("@"):
+        path, _, function = source.rpartition(":")
+    if not (name and path) or function == "":
+        raise RequestError(
+            f"'{text}' is not NAME=@FILE.npy or NAME=FILE.py:FUNCTION",
+            hint=f"did you mean {name}=@{source}?" if source.endswith(".npy") else None,
+            option="--expect",
+        )
+    file = locate(path, directory)
+    if not file.is_file():
+        raise RequestError(f"{file}: no such file", option="--expect")
+    return BufferExpectation(name, os.path.abspath(file), function, source)
 
 
 def _show(text: str) -> Show:

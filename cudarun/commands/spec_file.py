@@ -23,6 +23,7 @@ from cudarun.commands.launch_options import launch_options
 from cudarun.commands.launch_request import launch_request
 from cudarun.commands.options import context_options, context_values, device_options, reading
 from cudarun.errors import ArgumentSyntaxError, CudarunError, ImageRefused, RequestError
+from cudarun.records import dataclass
 from cudarun.session.driver.target import ContextOptions, Target
 from cudarun.session.image.compilation import CompileOptions
 from cudarun.session.image.image import Image
@@ -60,8 +61,21 @@ OPTIONS = {
 """The options of a case, by name."""
 
 
+@dataclass(frozen=True, slots=True)
+class FunctionPermission:
+    """The permission of cases to run Python functions (``--allow-python``), with ``--python``."""
+
+    python: str | None
+    allowed: bool
+
+
 def read_spec(
-    path: str, names: Sequence[str], where: Target, *, override: bool = False
+    path: str,
+    names: Sequence[str],
+    where: Target,
+    functions: FunctionPermission,
+    *,
+    override: bool = False,
 ) -> list[Case]:
     """Read the cases of a spec: those named, or all.
 
@@ -69,6 +83,7 @@ def read_spec(
         path: The file; its folder is the base of relative paths in it.
         names: The names of the cases.
         where: The devices, the context and the time limit of cases without their own.
+        functions: The permission to run Python functions.
         override: Run cases with devices of their own on those of ``where``, too.
 
     Raises:
@@ -84,7 +99,7 @@ def read_spec(
         raise RequestError(f"{path} is not a text in UTF-8", option="--spec") from error
     with reading(where):
         tables = _tables(path, text)
-    found = _CaseReader(path, text, where, override=override)
+    found = _CaseReader(path, text, where, functions, override=override)
     cases = []
     for index, table in enumerate(tables):
         with reading(where):  # of which each case has the limit
@@ -123,7 +138,10 @@ def _chosen(path: str, cases: list[Case], names: Sequence[str]) -> list[Case]:
 class _CaseReader:
     """A converter of TOML tables to cases."""
 
-    def __init__(self, path: str, text: str, where: Target, *, override: bool) -> None:
+    def __init__(
+        self, path: str, text: str, where: Target, functions: FunctionPermission, *, override: bool
+    ) -> None:
+        self.functions = functions
         self.path = path
         self.text = text
         self.where = where
@@ -198,8 +216,17 @@ class _CaseReader:
 
     def request(self, values: Values, image: Image, requires: Sequence[str]) -> LaunchRequest:
         """Build the launch of a case; its detectors must be available on the devices."""
+        values = {**values, "python": self.functions.python}
         where = replace(self.where, devices=values["devices"])
         request = launch_request(values, where, image, self.directory)
+        if not self.functions.allowed:
+            for each in request.expectations:
+                if each.function is not None:
+                    raise RequestError(
+                        f"{each.source} is Python code to run",
+                        hint="--allow-python lets the functions of a spec run",
+                        option="expect",
+                    )
         if "cpu" not in requires:
             check_detection(request.detection, where.devices)
         return request

@@ -97,6 +97,8 @@ def _as_toml(form: CaseForm | None, value: Any, folder: Path) -> Any:
         case CaseForm.NAMED_PATHS:
             pairs = (text.partition("=") for text in value)
             return [f"{name}={_from(folder, path)}" for name, _, path in pairs]
+        case CaseForm.EXPECTATIONS:
+            return [_expectation_moved(text, folder) for text in value]
         case CaseForm.PATHS:
             return [_from(folder, path) for path in value]
         case CaseForm.NAMED_SIZES:
@@ -131,6 +133,14 @@ def _moved(text: str, folder: Path) -> str:
     argument = parse_argument(text)
     moved = relocated(argument, lambda path: _from(folder, path))
     return text if moved == argument else str(moved)
+
+
+def _expectation_moved(text: str, folder: Path) -> str:
+    name, _, source = text.partition("=")
+    if source.startswith("@"):
+        return f"{name}=@{_from(folder, source[1:])}"
+    path, _, function = source.rpartition(":")
+    return f"{name}={_from(folder, path)}:{function}"
 
 
 def _with_paths_moved(text: str, paths: Iterable[str], folder: Path) -> str:

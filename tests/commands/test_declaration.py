@@ -26,12 +26,13 @@ LAUNCH = [each for each in launch.command.params if isinstance(each, click.Optio
 IN_CASES = [each for each in LAUNCH if getattr(each, "form", None) is not None]
 
 # A value that each takes; of a choice it is the first.
-BY_NAME = {"--detect": "race", "--ctx-flags": "spin"}
+BY_NAME = {"--detect": "race", "--ctx-flags": "spin", "--expect": "x=@x.npy"}
 BY_METAVAR = {
     **dict.fromkeys(("X[,Y[,Z]]", "BYTES", "PERCENT", "N", "X", "EXPR", "SECONDS", "LEVEL"), "3"),
     **dict.fromkeys(("FILE", "DIR", "NAME", "c++NN", "OPTION", "NAME[=VALUE]"), "name"),
     "DEVICE": "cpu",
     "LIST": "cpu",
+    "EXE": "python3",
     "ARCH": "sm_90",
     "NAME=KIND": "x=hist",
     "NAME=PATH": "x=x.npy",

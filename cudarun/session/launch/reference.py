@@ -107,14 +107,14 @@ def compare(
             offset=reference.offsets[spec.name],
         ).reshape(spec.array_shape)
         values = {_HERE: arrays[spec.name], _THERE: there}
-        for member in _members(spec.type):
+        for member in struct_members(spec.type):
             expression = parse_expression(f"{_HERE}{member} == {_THERE}{member}")
             found = run_check(expression, values, {}, tolerance)
             results.append(replace(found, expression=f"{spec.name}{member}"))
     return ReferenceResult(device, tuple(results), reference.uuid == uuid)
 
 
-def _members(element: Type) -> Iterator[str]:
+def struct_members(element: Type) -> Iterator[str]:
     """Yield the suffix of a buffer's name for each of its numbers: empty, or ``["f0"]``."""
     inner = innermost(element)
     if not isinstance(inner, StructType):
@@ -122,4 +122,4 @@ def _members(element: Type) -> Iterator[str]:
         return
     for name, member in zip(inner.member_names, inner.members, strict=True):
         if not isinstance(member.type, PointerType):  # addresses differ between devices
-            yield from (f'["{name}"]{rest}' for rest in _members(member.type))
+            yield from (f'["{name}"]{rest}' for rest in struct_members(member.type))

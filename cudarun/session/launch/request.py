@@ -130,10 +130,42 @@ class Show:
 
 
 @dataclass(frozen=True, slots=True)
+class BufferExpectation:
+    """``--expect NAME=@FILE`` or ``--expect NAME=FILE.py:FUNCTION``: the expected buffer.
+
+    Attributes:
+        name: The buffer.
+        path: The ``.npy`` file, or the file of the function; absolute.
+        function: The function; ``None`` for an array in a file.
+        source: The right side as given.
+    """
+
+    name: str
+    path: str
+    function: str | None
+    source: str
+
+
+@dataclass(frozen=True, slots=True)
+class FunctionRun:
+    """The way to run the functions of ``--expect``.
+
+    Attributes:
+        python: The Python that runs them; ``None`` for the one that runs cudarun.
+        timeout: The time limit in seconds.
+    """
+
+    python: str | None = None
+    timeout: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class LaunchRequest:
     """The request of one launch.
 
     Attributes:
+        expectations: The buffers that are compared with an array.
+        functions: The way to run their functions.
         lets: The names of ``--let``; in checks and prints they are replaced already.
         timing: The timing; ``None`` for one run with wall-clock time.
         profile: Launch for profilers: no guard zones, no copies that are not requested.
@@ -155,6 +187,8 @@ class LaunchRequest:
     passing: Literal["array", "buffer"] = "array"
     force: bool = False
     lets: tuple[Let, ...] = ()
+    expectations: tuple[BufferExpectation, ...] = ()
+    functions: FunctionRun = FunctionRun()
     shows: tuple[Show, ...] = ()
     preferences: Preferences = Preferences()
     timing: Timing | None = None

@@ -76,10 +76,7 @@ def run_on(
         parameters=binding.rows,
         buffers=buffers,
         saved=saved,
-        checks=tuple(
-            _checked(check, values, old, request, errors, ran.buffers.unwritten)
-            for check in request.checks
-        ),
+        checks=tuple(_checks(session, ran, request, values, old, errors)),
         reference=None
         if reference is None
         else compare(
@@ -158,7 +155,7 @@ def _run(
         with detecting(session.driver, request.detection) as seen:
             buffers = Buffers(session, binding.buffers, bare=request.profile)
             symbols = {name: library.symbol(name) for name in binding.symbols}
-            before = buffers.fill(request.seed, _old_names(request))
+            before = buffers.fill(request.seed, _old_names(request, binding))
             packed = binding.pack(buffers.addresses, symbols)
             launcher = Launcher(session.driver, device, kernel, request, geometry, packed)
             if request.timing is None:
@@ -221,6 +218,8 @@ def _check_names(request: LaunchRequest, binding: Binding) -> None:
     check_lets(request.lets, names)
     for expression in request.expressions:
         expression.check_names([*names, *(let.name for let in request.lets)])
+    for expectation in request.expectations:
+        _buffer("--expect", expectation.name, specs)
     for to_save in request.saves:
         check_saving(to_save, _buffer("--save", to_save.name, specs))
     for to_show in request.shows:
@@ -235,6 +234,24 @@ def _buffer(option: str, name: str, specs: dict[str, BufferSpec]) -> BufferSpec:
             option=option,
         )
     return specs[name]
+
+
+def _checks(
+    session: Session,
+    ran: _CompletedLaunch,
+    request: LaunchRequest,
+    values: Values,
+    old: Values,
+    errors: list[CudarunError],
+) -> Iterator[CheckResult]:
+    """Yield the results of checks and of comparisons with what is expected."""
+    unwritten = ran.buffers.unwritten
+    for check in request.checks:
+        yield _checked(check, values, old, request, errors, unwritten)
+    if request.expectations:
+        from cudarun.session.launch.expectation import check_expectations  # few launches have one
+
+        yield from check_expectations(session, request, ran.binding, values, old, errors, unwritten)
 
 
 def _checked(
@@ -276,8 +293,10 @@ def _printed(
             yield Printed(expression.text, text, plain)
 
 
-def _old_names(request: LaunchRequest) -> set[str]:
+def _old_names(request: LaunchRequest, binding: Binding) -> set[str]:
     """Return the buffers whose values from before the launch are needed."""
+    if any(each.function is not None for each in request.expectations):
+        return {spec.name for spec in binding.buffers}
     return {name for e in request.expressions for name in e.old_names}
 
 
@@ -321,6 +340,7 @@ def _deliver(array: Array, take: ChunkSink) -> None:
 def _as_arrays(request: LaunchRequest) -> dict[str, list[slice]]:
     """Return the rows of the buffers that are needed as arrays after the launch."""
     wanted: dict[str, list[slice]] = {show.name: [ALL] for show in request.shows}
+    wanted |= {each.name: [ALL] for each in request.expectations}
     wanted |= {save.name: [ALL] for save in request.saves if not takes_parts(save)}
     for expression in request.expressions:
         for name, rows in rows_wanted(expression.node):

@@ -8,6 +8,7 @@ DEVICE_VARIABLE = "CUDARUN_DEVICE"
 DEFAULT_DEVICE = "0"
 
 OPTIONS = {
+    "--allow-python": (False, "none"),
     "--allow-type-mismatch": (False, "none"),
     "--atol": (True, "none"),
     "--block": (True, "none"),
@@ -26,6 +27,7 @@ OPTIONS = {
     "--device": (True, "devices"),
     "--dry-run": (False, "no worker"),
     "--equal-nan": (False, "none"),
+    "--expect": (True, "none"),
     "--fail-fast": (False, "none"),
     "--flops": (True, "none"),
     "--force": (False, "none"),
@@ -44,6 +46,7 @@ OPTIONS = {
     "--print": (True, "none"),
     "--priority": (True, "none"),
     "--profile": (False, "none"),
+    "--python": (True, "none"),
     "--quiet": (False, "none"),
     "--reference": (True, "none"),
     "--repeat": (True, "none"),

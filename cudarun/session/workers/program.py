@@ -13,6 +13,8 @@ from functools import partial
 from cudarun.session.workers.parent import STARTUP_LIMIT
 from cudarun.session.workers.worker import die_with
 
+_TICKS = 8  # calls of `meanwhile` within a limit
+
 
 class SupervisedProgram:
     """A running program, the first process of a group that ends with it.
@@ -49,7 +51,10 @@ class SupervisedProgram:
         self.end()
 
     def wait(
-        self, timeout: float | None, phase_start: Callable[[], float | None] | None = None
+        self,
+        timeout: float | None,
+        phase_start: Callable[[], float | None] | None = None,
+        meanwhile: Callable[[], object] | None = None,
     ) -> int | None:
         """Wait for the program's end; return its status, ``None`` if it was killed at its limit.
 
@@ -57,6 +62,7 @@ class SupervisedProgram:
             timeout: The time limit in seconds; ``None`` for none.
             phase_start: Returns the start of the limited phase, ``None`` before the first; by
                 default the limit applies to the whole run.
+            meanwhile: Called several times within the limit.
         """
         while True:
             start = phase_start() if phase_start else self._started
@@ -64,8 +70,11 @@ class SupervisedProgram:
                 return self._process.wait()
             end = self._started + STARTUP_LIMIT if start is None else start + timeout
             left = end - time.monotonic()
+            if meanwhile is not None:
+                meanwhile()
+            patience = min(left, timeout if meanwhile is None else timeout / _TICKS)
             try:
-                return self._process.wait(max(0.0, min(left, timeout)))
+                return self._process.wait(max(0.0, patience))
             except subprocess.TimeoutExpired:
                 if left > 0.0 or (phase_start and phase_start() != start):
                     continue

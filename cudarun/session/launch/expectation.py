@@ -1,0 +1,192 @@
+"""``--expect``: a buffer compared with an array in a file or with the result of a function."""
+
+from __future__ import annotations
+
+import json
+import math
+import sys
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from functools import partial
+from io import BufferedWriter
+from pathlib import Path
+
+import numpy as np
+
+from cudarun.arguments.array_files import load_npy
+from cudarun.arguments.binding import Binding
+from cudarun.arguments.checks import run_check
+from cudarun.arguments.dtypes import Array, Values
+from cudarun.arguments.evaluation import Unwritten
+from cudarun.arguments.expressions import parse_expression
+from cudarun.arguments.packing import BufferSpec
+from cudarun.errors import CudarunError, OutOfTime, RequestError
+from cudarun.report.types import CheckResult
+from cudarun.session.launch import function_call
+from cudarun.session.launch.reference import struct_members
+from cudarun.session.launch.request import BufferExpectation, LaunchRequest
+from cudarun.session.workers.program import SupervisedProgram
+from cudarun.session.workers.session import Session
+from cudarun.session.workers.shared_file import SharedFile
+
+_GOT, _EXPECTED = "got", "expected"
+
+
+def check_expectations(
+    session: Session,
+    request: LaunchRequest,
+    binding: Binding,
+    values: Values,
+    old: Values,
+    errors: list[CudarunError],
+    unwritten: Unwritten,
+) -> Iterator[CheckResult]:
+    """Compare buffers with what is expected; yield a result for each, or for each member.
+
+    Args:
+        session: The session, whose time limit starts anew with each function.
+        request: The launch.
+        binding: Its arguments.
+        values: Arrays and numpy scalars by name, after the launch.
+        old: The same before the launch.
+        errors: Gets an error for each comparison that cannot be made.
+        unwritten: Returns which elements of a buffer were never written.
+    """
+    specs = {spec.name: spec for spec in binding.buffers}
+    calls: dict[tuple[str, str], list[str]] = {}
+    for each in request.expectations:
+        if each.function is not None:
+            calls.setdefault((each.path, each.function), []).append(each.name)
+    found: dict[tuple[str, str], Mapping[str, Array] | CudarunError] = {}
+    for each in request.expectations:
+        text = f"{each.name} == {each.source}"
+        try:
+            if each.function is None:
+                array = load_npy(Path(each.path))
+            else:
+                key = each.path, each.function
+                if key not in found:
+                    found[key] = _attempt(session, request, each, calls[key], specs, old)
+                result = found[key]
+                if isinstance(result, CudarunError):
+                    raise result
+                array = result[each.name]
+            array = _fitting(array, specs[each.name])
+            compared = {_GOT: values[each.name], _EXPECTED: array}
+            for member in struct_members(specs[each.name].type):
+                expression = parse_expression(f"{_GOT}{member} == {_EXPECTED}{member}")
+                check = run_check(
+                    expression,
+                    compared,
+                    {},
+                    request.tolerance,
+                    unwritten=partial(_unwritten_here, unwritten, each.name),
+                )
+                yield replace(check, expression=f"{each.name}{member} == {each.source}")
+        except CudarunError as error:
+            if error not in errors:
+                errors.append(error.of(option="--expect"))
+            yield CheckResult(text, False, 0, 0, None, None, 0.0, 0.0, evaluated=False)
+
+
+def _unwritten_here(unwritten: Unwritten, buffer: str, name: str) -> Array | None:
+    return unwritten(buffer) if name == _GOT else None
+
+
+def _fitting(array: Array, spec: BufferSpec) -> Array:
+    """Return an expected array that has the buffer's shape.
+
+    Raises:
+        RequestError: It has another shape, or its elements cannot be compared.
+    """
+    dtype = spec.dtype()
+    if array.dtype.kind == "V" and not array.dtype.names and array.dtype.itemsize == dtype.itemsize:
+        array = array.view(dtype)  # numpy's encoding of bf16 and fp8
+    if array.shape != spec.array_shape:
+        raise RequestError(
+            f"{spec.name}: an array of shape {array.shape} is expected; the buffer has "
+            f"{spec.array_shape}"
+        )
+    if bool(array.dtype.names) != bool(dtype.names):
+        raise RequestError(f"{spec.name} is {spec}; the expected array is of {array.dtype}")
+    return array
+
+
+def _attempt(
+    session: Session,
+    request: LaunchRequest,
+    expectation: BufferExpectation,
+    wanted: list[str],
+    specs: Mapping[str, BufferSpec],
+    old: Values,
+) -> Mapping[str, Array] | CudarunError:
+    try:
+        return _call(session, request, expectation, wanted, specs, old)
+    except CudarunError as error:
+        return error
+
+
+def _call(
+    session: Session,
+    request: LaunchRequest,
+    expectation: BufferExpectation,
+    wanted: list[str],
+    specs: Mapping[str, BufferSpec],
+    old: Values,
+) -> Mapping[str, Array]:
+    """Call a function on the values from before the launch; return its arrays by name."""
+    name = f"{Path(expectation.path).name}:{expectation.function}"
+    python, timeout = request.functions.python or sys.executable, request.functions.timeout
+    with SharedFile() as data, SharedFile() as outputs, SharedFile() as answer:
+        with open(data.path, "wb") as file:
+            inputs = [
+                _written(file, each, np.asarray(value))
+                for each, value in old.items()
+                if each.isidentifier()  # not the members of structs
+            ]
+        task = {
+            "file": expectation.path,
+            "function": expectation.function,
+            "values": inputs,
+            "without_value": [each for each in specs if each not in old],
+            "wanted": wanted,
+            "data": data.path,
+            "outputs": outputs.path,
+            "answer": answer.path,
+        }
+        session.progress.report(f"calling {name}")
+        command = [python, str(function_call.__file__), json.dumps(task)]
+        try:
+            with SupervisedProgram(command) as program:
+                status = program.wait(timeout, meanwhile=session.progress.start_phase)
+        except OSError as error:
+            raise RequestError(f"{python}: {error.strerror}", option="--python") from error
+        session.progress.start_phase()
+        if status is None:
+            raise OutOfTime(f"{name} timed out after {timeout:g} s (--timeout {timeout:g})")
+        text = answer.read().decode()
+        if not text:
+            raise RequestError(f"{name}: {python} ended with status {status} and no result")
+        found = json.loads(text)
+        if "error" in found:
+            raise RequestError(f"{name}: {found['error']}", log="".join(found["frames"]))
+        return dict(_read(outputs, found["arrays"]))
+
+
+def _written(file: BufferedWriter, name: str, array: Array) -> dict[str, object]:
+    """Write an array to a file; return its description."""
+    offset = file.tell()
+    file.write(np.ascontiguousarray(array).tobytes())
+    dtype = function_call.described(array.dtype)
+    return {"name": name, "dtype": dtype, "shape": array.shape, "offset": offset}
+
+
+def _read(file: SharedFile, arrays: list[dict[str, object]]) -> Iterator[tuple[str, Array]]:
+    """Yield the arrays of a file by name."""
+    data, offset = file.read(), 0
+    for each in arrays:
+        dtype, shape = function_call.dtype_of(each["dtype"]), each["shape"]
+        assert isinstance(shape, list)
+        count = math.prod(shape)
+        yield str(each["name"]), np.frombuffer(data, dtype, count, offset).reshape(shape)
+        offset += count * dtype.itemsize

@@ -1,0 +1,211 @@
+"""``--expect``: buffers compared with files and with the results of Python functions."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+
+if TYPE_CHECKING:
+    from conftest import Run
+
+SAXPY = (
+    *("launch", "samples/saxpy.ptx", "-d", "cpu", "--threads", "5"),
+    *("a=2", "x=f32[n]:iota", "y=f32[n]:ones", "n=i32:5", "-q"),
+)
+FUNCTIONS = """
+import os
+import time
+
+import numpy as np
+
+
+def saxpy(a, x, y):
+    assert (type(a), x.dtype, y.tolist()) == (np.float32, np.float32, [1] * 5)
+    x[:] = a * x + y  # a copy
+    return x
+
+
+def both(a, x, y, **others):
+    print("called with", *others)
+    return {"x": x, "y": a * x + y}
+
+
+def with_default(y, scale=3):
+    return y * scale
+
+
+def of_nothing(z):
+    return z
+
+
+def early(out):
+    return out
+
+
+def broken(x):
+    raise ValueError("no such thing")
+
+
+def objects(x):
+    return [None] * 5
+
+
+def slow(x):
+    time.sleep(600)
+
+
+def dies(x):
+    os._exit(7)
+
+
+def two(x):
+    return x[:2]
+"""
+PASSED = "  (rtol 1e-05, atol 1e-06)\n"
+
+
+@pytest.fixture(autouse=True)
+def functions(tmp_path: Path) -> Path:
+    path = tmp_path / "ref.py"
+    path.write_text(FUNCTIONS)
+    return path
+
+
+def test_a_file(run: Run, tmp_path: Path) -> None:
+    np.save(tmp_path / "y.npy", 2.0 * np.arange(5) + 1)
+    ran = run(*SAXPY, "--expect", "y=@y.npy")
+    assert (ran.code, ran.out, ran.err) == (0, f"PASS y == @y.npy{PASSED}", "")
+    ran = run(*SAXPY, "--expect", "x=@y.npy", "--atol", "2")
+    assert ran.code == 1
+    assert ran.out.splitlines()[:3] == [
+        "FAIL x == @y.npy  (rtol 1e-05, atol 2)",
+        "  3 of 5 elements mismatched, the last 3; largest absolute error 5; "
+        "largest relative error 1",
+        "  [2]: got 2.0, expected 5.0",
+    ]
+
+
+def test_a_function(run: Run) -> None:
+    ran = run(*SAXPY, "--expect", "y=ref.py:saxpy")
+    assert (ran.code, ran.out, ran.err) == (0, f"PASS y == ref.py:saxpy{PASSED}", "")
+
+
+def test_a_function_of_two_buffers_is_called_once(run: Run) -> None:
+    ran = run(*SAXPY, "--expect", "y=ref.py:both", "--expect", "x=ref.py:both", "--check", "n == 5")
+    assert ran.code == 0
+    assert ran.out == (
+        f"called with n\nPASS n == 5\nPASS y == ref.py:both{PASSED}PASS x == ref.py:both{PASSED}"
+    )
+
+
+def test_a_function_that_differs(run: Run) -> None:
+    ran = run(*SAXPY, "--expect", "y=ref.py:with_default", "--json")
+    [check] = ran.document["outcomes"][0]["result"]["checks"]
+    assert (ran.code, check["passed"], check["mismatches"]) == (1, False, 4)
+    assert check["expression"] == "y == ref.py:with_default"
+    assert check["first"][0] == {"index": [0], "got": "1.0", "expected": "3.0", "operator": "=="}
+
+
+@pytest.mark.parametrize(
+    ("function", "message"),
+    [
+        ("of_nothing", "TypeError: no argument is called 'z': there are a, n, x, y\n"),
+        ("broken", "ValueError: no such thing\n"),
+        ("objects", "TypeError: y: the function returned Python objects\n"),
+        ("missing", "AttributeError: module 'ref' has no attribute 'missing'\n"),
+        ("dies", f"{sys.executable} ended with status 7 and no result\n"),
+    ],
+)
+def test_a_function_without_a_result(run: Run, function: str, message: str) -> None:
+    ran = run(*SAXPY, "--expect", f"y=ref.py:{function}", "--check", "y[0] == 1")
+    assert ran.code == 2
+    assert ran.err.startswith(f"error: --expect: ref.py:{function}: {message}")
+    assert ran.out.splitlines()[-1] == f"not evaluated y == ref.py:{function}"
+    assert "PASS y[0] == 1" in ran.out
+    assert ('ref.py", line' in ran.err) == (function == "broken")
+
+
+def test_another_shape(run: Run) -> None:
+    ran = run(*SAXPY, "--expect", "y=ref.py:two")
+    assert ran.code == 2
+    assert "y: an array of shape (2,) is expected; the buffer has (5,)\n" in ran.err
+
+
+def test_a_value_that_there_is_not_yet(run: Run) -> None:
+    args = ("launch", "samples/saxpy.ptx", "-d", "cpu", "--threads", "5", "a=2", "x=f32[n]:iota")
+    ran = run(*args, "out=f32[n]", "n=i32:5", "--expect", "out=ref.py:early")
+    assert ran.code == 2
+    assert "TypeError: 'out' has no value before the launch\n" in ran.err
+
+
+def test_the_time_limit_is_the_launch_s(run: Run) -> None:
+    ran = run(*SAXPY, "--expect", "y=ref.py:slow", "--timeout", "1")
+    assert ran.code == 6
+    assert "error: --expect: ref.py:slow timed out after 1 s (--timeout 1)\n" in ran.err
+
+
+def test_small_floats_and_structs(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "more.py").write_text(
+        "def same(x, n):\n    assert x.dtype.name == 'bfloat16'\n    return 3 * x\n"
+        "def member(x):\n    assert x.dtype.names == ('f0', 'f1')\n    return x\n"
+    )
+    (tmp_path / "k.cu").write_text(
+        "#include <cuda_bf16.h>\n"
+        'extern "C" __global__ void twice(__nv_bfloat16* x, int n) { x[threadIdx.x] *= n; }\n'
+        "struct P { int a; float b; };\n"
+        'extern "C" __global__ void bump(P* x) { x[threadIdx.x].a++; }\n'
+    )
+    pytest.importorskip("nvidia")
+    launch = ("launch", "k.cu", "-d", "cpu", "--block", "4", "-q")
+    ran = run(*launch, "-k", "twice", "x=bf16[4]:iota", "n=3", "--expect", "x=more.py:same")
+    assert (ran.code, ran.err) == (0, "")
+    ran = run(*launch, "-k", "bump", "x={i32,f32}[4]:zeros", "--expect", "x=more.py:member")
+    assert ran.code == 1
+    assert [line[:4] for line in ran.out.splitlines() if "more.py" in line] == ["FAIL", "PASS"]
+
+
+@pytest.mark.parametrize(
+    ("expect", "message"),
+    [
+        ("y=y.npy", "'y=y.npy' is not NAME=@FILE.npy or NAME=FILE.py:FUNCTION\nhint: did you mean"),
+        ("y", "'y' is not NAME=@FILE.npy or NAME=FILE.py:FUNCTION\n"),
+        ("y=@none.npy", "none.npy: no such file\n"),
+        ("y=none.py:f", "none.py: no such file\n"),
+        ("q=ref.py:saxpy", "there is no buffer 'q'\n"),
+    ],
+)
+def test_refused(run: Run, expect: str, message: str) -> None:
+    ran = run(*SAXPY, "--expect", expect)
+    assert ran.code == 2
+    assert ran.err.startswith(f"error: --expect: {message}")
+
+
+def test_another_python(run: Run, tmp_path: Path) -> None:
+    ran = run(*SAXPY, "--expect", "y=ref.py:saxpy", "--python", "/none")
+    assert ran.code == 2
+    assert ran.err.startswith("error: --expect: --python: /none: No such file or directory\n")
+    python = tmp_path / "python"
+    python.write_text(f'#!/bin/sh\necho called >&2\nexec {sys.executable} "$@"\n')
+    python.chmod(0o755)
+    ran = run(*SAXPY, "--expect", "y=ref.py:saxpy", "--python", str(python))
+    assert (ran.code, ran.err) == (0, "called\n")
+
+
+def test_in_a_spec_functions_need_permission(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "specs").mkdir()
+    np.save(tmp_path / "y.npy", 2.0 * np.arange(5) + 1)
+    both = ("--expect", "y=ref.py:saxpy", "--expect", "y=@y.npy")
+    assert run(*SAXPY, *both, "--write-spec", "specs/one.toml").code == 0
+    text = (tmp_path / "specs/one.toml").read_text()
+    assert 'expect = ["y=../ref.py:saxpy", "y=@../y.npy"]' in text
+    ran = run("launch", "--spec", "specs/one.toml", "-d", "cpu")
+    assert ran.code == 2
+    assert "../ref.py:saxpy is Python code to run\n" in ran.err
+    assert "hint: --allow-python lets the functions of a spec run\n" in ran.err
+    ran = run("launch", "--spec", "specs/one.toml", "-d", "cpu", "--allow-python")
+    assert ran.code == 0, ran.out
+    assert run(*SAXPY, "--allow-python").err.startswith("error: --allow-python is for --spec\n")

@@ -180,13 +180,13 @@ def _run_spec(values: Values, where: Target, renderer: Renderer, *, quiet: bool)
     from cudarun.session.spec.parent import device_runs, run_spec
 
     with device_runs(where) as runs:  # the workers start while the spec is read
-        from cudarun.commands.spec_file import FunctionPermission, read_spec
+        from cudarun.commands.spec_file import SpecOptions, read_spec
 
         names = [name for name in (values["image"], *values["arguments"]) if name is not None]
         source = click.get_current_context().get_parameter_source("devices")
         override = source is not ParameterSource.DEFAULT
-        functions = FunctionPermission(values["python"], allowed=values["allow_python"])
-        cases = read_spec(values["spec"], names, where, functions, override=override)
+        options = SpecOptions(values["python"], values["allow_python"], values["check_strength"])
+        cases = read_spec(values["spec"], names, where, options, override=override)
         renderer.prepare()
         report = run_spec(
             values["spec"],

@@ -171,6 +171,14 @@ _RESULTS = (
         help="Compare a buffer with @FILE.npy, or with the result of FILE.py:FUNCTION; repeatable.",
     ),
     option(
+        "--check-strength",
+        scope=OptionScope.DEFAULT,
+        form=CaseForm.VALUE,
+        type=click.Choice(["off", "warn", "fail"]),
+        help="Report checks that also pass with the outputs replaced by zeros, their inputs or the "
+        "fill pattern.  [default: off; warn in specs]",
+    ),
+    option(
         "--python",
         scope=OptionScope.RUN,
         metavar="EXE",

@@ -77,8 +77,9 @@ def launch_request(
         ),
         prints=tuple(expanded(parse_expression(text), lets) for text in values["prints"]),
         lets=lets,
+        check_strength=values["check_strength"] or "off",
         expectations=tuple(_expectation(text, directory) for text in values["expects"]),
-        functions=FunctionRun(values["python"], values.get("timeout") or where.timeout),
+        functions=FunctionRun(values["python"], _timeout(values, where)),
         saves=_saves(values["saves"], where, directory, force=force),
         tolerance=Tolerance(values["rtol"], values["atol"], values["equal_nan"]),
         seed=int.from_bytes(os.urandom(4), "little") if seed == "random" else seed,
@@ -168,6 +169,12 @@ def _parsed(parse: Callable[[str], T], option: str, text: str | None) -> T | Non
         return None if text is None else parse(text)
     except RequestError as error:
         raise error.of(option=option) from None
+
+
+def _timeout(values: Values, where: Target) -> float | None:
+    """Return the time limit of a launch: that of a case of a spec, or of all."""
+    own = values.get("timeout")
+    return where.timeout if own is None else own or None
 
 
 def _expectation(text: str, directory: Path) -> BufferExpectation:

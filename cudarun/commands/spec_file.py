@@ -62,18 +62,28 @@ OPTIONS = {
 
 
 @dataclass(frozen=True, slots=True)
-class FunctionPermission:
-    """The permission of cases to run Python functions (``--allow-python``), with ``--python``."""
+class SpecOptions:
+    """Options of the command line that apply to every case.
 
-    python: str | None
-    allowed: bool
+    Attributes:
+        python: The Python for functions of ``expect``.
+        allows_python: The permission to run them: ``--allow-python``.
+        check_strength: The default of ``check_strength``.
+    """
+
+    python: str | None = None
+    allows_python: bool = False
+    check_strength: str | None = None
+
+
+_NO_OPTIONS = SpecOptions()
 
 
 def read_spec(
     path: str,
     names: Sequence[str],
     where: Target,
-    functions: FunctionPermission,
+    options: SpecOptions = _NO_OPTIONS,
     *,
     override: bool = False,
 ) -> list[Case]:
@@ -83,7 +93,7 @@ def read_spec(
         path: The file; its folder is the base of relative paths in it.
         names: The names of the cases.
         where: The devices, the context and the time limit of cases without their own.
-        functions: The permission to run Python functions.
+        options: The options that apply to every case.
         override: Run cases with devices of their own on those of ``where``, too.
 
     Raises:
@@ -99,7 +109,7 @@ def read_spec(
         raise RequestError(f"{path} is not a text in UTF-8", option="--spec") from error
     with reading(where):
         tables = _tables(path, text)
-    found = _CaseReader(path, text, where, functions, override=override)
+    found = _CaseReader(path, text, where, options, override=override)
     cases = []
     for index, table in enumerate(tables):
         with reading(where):  # of which each case has the limit
@@ -139,9 +149,9 @@ class _CaseReader:
     """A converter of TOML tables to cases."""
 
     def __init__(
-        self, path: str, text: str, where: Target, functions: FunctionPermission, *, override: bool
+        self, path: str, text: str, where: Target, options: SpecOptions, *, override: bool
     ) -> None:
-        self.functions = functions
+        self.options = options
         self.path = path
         self.text = text
         self.where = where
@@ -216,10 +226,11 @@ class _CaseReader:
 
     def request(self, values: Values, image: Image, requires: Sequence[str]) -> LaunchRequest:
         """Build the launch of a case; its detectors must be available on the devices."""
-        values = {**values, "python": self.functions.python}
+        strength = values["check_strength"] or self.options.check_strength or "warn"
+        values = {**values, "python": self.options.python, "check_strength": strength}
         where = replace(self.where, devices=values["devices"])
         request = launch_request(values, where, image, self.directory)
-        if not self.functions.allowed:
+        if not self.options.allows_python:
             for each in request.expectations:
                 if each.function is not None:
                     raise RequestError(

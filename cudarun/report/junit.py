@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from xml.etree import ElementTree
 
 from cudarun.report.check_lines import failure_lines
-from cudarun.report.notes import remarks
+from cudarun.report.notes import remarks, weak_checks
 from cudarun.report.renderer import Renderer
 from cudarun.report.spec_types import CaseReport, SpecReport
 from cudarun.writing import check_writable, whole_file
@@ -146,6 +146,9 @@ def _details(case: CaseReport) -> list[str]:
             lines.append(f"not evaluated {check.expression}")
         elif not check.passed:
             lines += [f"FAIL {check.expression}", *(f"  {line}" for line in failure_lines(check))]
+    if case.result is not None and case.result.weak_is_failure:
+        weak = weak_checks(case.result)
+        lines += [f"FAIL {weak}"] if weak is not None else []
     return [line for line in lines if line]
 
 

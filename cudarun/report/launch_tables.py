@@ -15,7 +15,7 @@ from cudarun.report.console import extent_text, table
 from cudarun.report.detector_tables import show_findings, show_statistics, show_watched
 from cudarun.report.errors import show_diagnostic, show_error
 from cudarun.report.figures import show_figure
-from cudarun.report.notes import never_written, own_reference
+from cudarun.report.notes import never_written, own_reference, weak_checks
 from cudarun.report.timing_tables import show_timing
 from cudarun.report.types import (
     BufferResult,
@@ -113,6 +113,9 @@ def _show_result(result: LaunchResult, out: Console, *, quiet: bool, verbose: bo
         _show_buffer(buffer, out)
     for check, claim in _checks(result):
         show_check(check, out, claim)
+    weak = weak_checks(result)
+    if weak is not None and (result.weak_is_failure or not quiet):
+        _show_weakness(weak, result, out)
     itself = own_reference(result)
     if itself is not None and not quiet:
         _show_note(itself, out)
@@ -139,6 +142,9 @@ def show_failures(result: LaunchResult, out: Console) -> None:
     for check, claim in _checks(result):
         if not check.passed:
             show_check(check, out, claim)
+    weak = weak_checks(result)
+    if weak is not None and result.weak_is_failure:
+        _show_weakness(weak, result, out)
 
 
 def _checks(result: LaunchResult) -> Iterator[tuple[CheckResult, str]]:
@@ -160,6 +166,13 @@ def _show_buffer(buffer: BufferResult, out: Console) -> None:
             + Text(f"{buffer.name}: memory was written {_outside(buffer, buffer.guard_damage)}"),
             soft_wrap=True,
         )
+
+
+def _show_weakness(weak: str, result: LaunchResult, out: Console) -> None:
+    if result.weak_is_failure:
+        out.print(failed() + Text(weak), soft_wrap=True)
+    else:
+        _show_note(weak, out)
 
 
 def _show_note(note: str, out: Console) -> None:

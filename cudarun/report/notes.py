@@ -24,6 +24,14 @@ def own_reference(result: LaunchResult) -> str | None:
     return f"{result.reference.device} is this very device: it was compared with itself"
 
 
+def weak_checks(result: LaunchResult) -> str | None:
+    """Return a note on checks that would pass whatever the kernel did; ``None`` if they are not."""
+    if not result.weaknesses:
+        return None
+    replaced = " or ".join(result.weaknesses)
+    return f"weak checks: all also pass with the outputs replaced by {replaced}"
+
+
 def remarks(case: CaseReport) -> Iterator[tuple[str, str]]:
     """Yield the compiler's warnings and our notes on a case of a spec: ``("note", text)``."""
     result, error = case.result, case.error
@@ -32,6 +40,7 @@ def remarks(case: CaseReport) -> Iterator[tuple[str, str]]:
         yield warning.severity, f"{place}{warning.message}"
     if result is None:
         return
-    for note in (*map(never_written, result.buffers), own_reference(result)):
+    weak = None if result.weak_is_failure else weak_checks(result)
+    for note in (*map(never_written, result.buffers), own_reference(result), weak):
         if note is not None:
             yield "note", note

@@ -345,6 +345,8 @@ class LaunchResult:
         timing: The times of ``--repeat``.
         diagnostics: Warnings of the compiler, and notes on the arguments.
         watched: What ``--detect`` and ``--stats`` saw.
+        weaknesses: The replacements of the outputs with which all checks still pass.
+        weak_is_failure: Whether weak checks are a failure: ``--check-strength fail``.
         errors: Why something that was asked of the results could not be done.
     """
 
@@ -368,6 +370,8 @@ class LaunchResult:
     timing: TimingResult | None
     diagnostics: tuple[Diagnostic, ...] = ()
     watched: DetectorReport | None = None
+    weaknesses: tuple[str, ...] = ()
+    weak_is_failure: bool = False
     errors: tuple[CudarunError, ...] = ()
 
     @property
@@ -386,13 +390,14 @@ class LaunchResult:
         found = (f"{finding.kind} of {finding.memory}" for finding in self.findings)
         guards = (f"guard zone of {b.name}" for b in self.buffers if b.guard_damage is not None)
         checks = (check.expression for check in self.checks if check.evaluated and not check.passed)
+        weak = ("weak checks",) if self.weaknesses and self.weak_is_failure else ()
         if self.reference is None:
-            return (*found, *guards, *checks)
+            return (*found, *guards, *checks, *weak)
         where = self.reference.device
         differ = (
             f"{c.expression} as on {where}" for c in self.reference.comparisons if not c.passed
         )
-        return (*found, *guards, *checks, *differ)
+        return (*found, *guards, *checks, *weak, *differ)
 
     @property
     def passed(self) -> bool:

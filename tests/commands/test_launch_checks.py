@@ -180,3 +180,79 @@ def test_tolerances_and_names_in_specs(run: Run, tmp_path: Path) -> None:
     assert "let = [\"p=load('../two.npy')*x\"]" in text
     assert "check = [\"y == p + load('../two.npy'), atol=1\"]" in text
     assert run("launch", "--spec", "specs/one.toml", "-d", "cpu").code == 0
+
+
+# --- weak checks ---------------------------------------------------------------------------------
+
+WEAK = "weak checks: all also pass with the outputs replaced by"
+FILES = ("--expect", "y=@y.npy")
+
+
+@pytest.mark.parametrize(
+    ("checks", "weaknesses"),
+    [
+        (("y == 2*x + 1",), []),
+        (("y >= 0",), ["zeros", "their inputs"]),
+        (("y >= 0", "y[3] == 7"), []),
+        (("y != 0",), ["their inputs", "the fill pattern"]),
+        (("n == 99",), ["zeros", "their inputs", "the fill pattern"]),
+        (("x == arange(99)",), ["zeros", "their inputs", "the fill pattern"]),
+        (("y[0] == 1",), ["their inputs"]),
+        (("y == old(y) + 2*x",), []),
+        (("100 // i32(y[0]) == 100 and n > 1",), ["their inputs"]),
+    ],
+)
+def test_weak_checks(run: Run, checks: tuple[str, ...], weaknesses: list[str]) -> None:
+    options = [word for check in checks for word in ("--check", check)]
+    ran = run(*ONES, *options, "--check-strength", "fail", "--json")
+    result = ran.document["outcomes"][0]["result"]
+    assert result["weaknesses"] == weaknesses
+    assert ran.code == (1 if weaknesses else 0)
+    ran = run(*ONES[:-1], *options, "--check-strength", "warn")
+    assert ran.code == 0
+    last = ran.out.splitlines()[-1]
+    assert last == f"note {WEAK} {' or '.join(weaknesses)}" if weaknesses else "weak" not in last
+    assert "weak" not in run(*ONES[:-1], *options).out
+
+
+def test_weak_expectations(run: Run, tmp_path: Path) -> None:
+    np.save(tmp_path / "y.npy", 2.0 * np.arange(99) + 1)
+    assert run(*ONES, *FILES, "--check-strength", "fail").code == 0
+    np.save(tmp_path / "y.npy", np.ones(99))
+    ran = run(*ONES, *FILES, "--rtol", "0", "--atol", "1e9", "--check-strength", "fail")
+    assert ran.code == 1
+    assert ran.out.splitlines()[-1] == f"FAIL {WEAK} zeros or their inputs or the fill pattern"
+
+
+def test_a_kernel_that_does_nothing_is_weakly_checked(run: Run) -> None:
+    ran = run(
+        *("launch", "samples/saxpy.ptx", "-d", "cpu", "--threads", "9", "a=0", "x=f32[n]:iota"),
+        *("y=f32[n]:ones", "n=i32:9", "--check", "y == a*x + 1", "--check-strength", "warn"),
+    )
+    assert ran.out.splitlines()[-1].startswith(f"note {WEAK} zeros")
+
+
+def test_specs_warn_of_weak_checks(run: Run, tmp_path: Path) -> None:
+    case = """[[launch]]
+name = "%s"
+image = "samples/saxpy.ptx"
+threads = 9
+args = ["a=2", "x=f32[n]:iota", "y=f32[n]:ones", "n=i32:9"]
+check = "y >= 0"
+%s
+"""
+    cases = [
+        ("default", ""),
+        ("off", 'check_strength = "off"'),
+        ("fail", 'check_strength = "fail"'),
+    ]
+    (tmp_path / "cases.toml").write_text("".join(case % each for each in cases))
+    spec = ("launch", "--spec", "cases.toml", "-d", "cpu")
+    ran = run(*spec, "--junit", "out.xml")
+    assert ran.code == 1
+    assert "failed  fail on cpu" in ran.out
+    assert f"\nFAIL {WEAK} zeros or their inputs\n" in ran.out
+    assert f"note {WEAK} zeros or their inputs  (default on cpu)\n" in ran.out
+    assert f"FAIL {WEAK} zeros or their inputs" in (tmp_path / "out.xml").read_text()
+    assert "weak" not in run(*spec, "default", "--check-strength", "off").out
+    assert run(*spec, "default", "--check-strength", "fail").code == 1

@@ -105,6 +105,7 @@ def result_record(result: LaunchResult) -> LaunchResultRecord:
         "timing": None if result.timing is None else _timing(result.timing),
         "diagnostics": diagnostic_records(result.diagnostics),
         "watched": None,
+        "weaknesses": [*result.weaknesses],
         "errors": [error_record(error) for error in result.errors],
     }
     if result.watched is not None:

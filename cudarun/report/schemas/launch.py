@@ -229,6 +229,7 @@ class LaunchResultRecord(TypedDict):
         timing: The times of --repeat.
         diagnostics: Warnings of the compiler, and notes on the arguments.
         watched: What --detect and --stats saw.
+        weaknesses: The replacements of the outputs with which all checks still pass.
         errors: Why something that was asked of the results could not be done.
     """
 
@@ -252,6 +253,7 @@ class LaunchResultRecord(TypedDict):
     timing: TimingRecord | None
     diagnostics: list[DiagnosticRecord]
     watched: WatchedRecord | None
+    weaknesses: list[str]
     errors: list[ErrorRecord]
 
 

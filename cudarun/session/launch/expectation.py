@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from io import BufferedWriter
@@ -17,7 +17,7 @@ from cudarun.arguments.array_files import load_npy
 from cudarun.arguments.binding import Binding
 from cudarun.arguments.checks import run_check
 from cudarun.arguments.dtypes import Array, Values
-from cudarun.arguments.evaluation import Unwritten
+from cudarun.arguments.evaluation import Unwritten, nothing_unwritten
 from cudarun.arguments.expressions import parse_expression
 from cudarun.arguments.packing import BufferSpec
 from cudarun.errors import CudarunError, OutOfTime, RequestError
@@ -32,61 +32,70 @@ from cudarun.session.workers.shared_file import SharedFile
 _GOT, _EXPECTED = "got", "expected"
 
 
-def check_expectations(
-    session: Session,
-    request: LaunchRequest,
-    binding: Binding,
-    values: Values,
-    old: Values,
-    errors: list[CudarunError],
-    unwritten: Unwritten,
-) -> Iterator[CheckResult]:
-    """Compare buffers with what is expected; yield a result for each, or for each member.
+def expected_arrays(
+    session: Session, request: LaunchRequest, binding: Binding, old: Values
+) -> Iterator[Array | CudarunError]:
+    """Yield what each of ``request.expectations`` expects: an array of the buffer's shape.
+
+    An array that there is not is an error instead.
 
     Args:
         session: The session, whose time limit starts anew with each function.
         request: The launch.
         binding: Its arguments.
-        values: Arrays and numpy scalars by name, after the launch.
-        old: The same before the launch.
-        errors: Gets an error for each comparison that cannot be made.
-        unwritten: Returns which elements of a buffer were never written.
+        old: Arrays and numpy scalars by name, before the launch.
     """
     specs = {spec.name: spec for spec in binding.buffers}
-    calls: dict[tuple[str, str], list[str]] = {}
+    wanted: dict[tuple[str, str], list[str]] = {}
     for each in request.expectations:
         if each.function is not None:
-            calls.setdefault((each.path, each.function), []).append(each.name)
-    found: dict[tuple[str, str], Mapping[str, Array] | CudarunError] = {}
+            wanted.setdefault((each.path, each.function), []).append(each.name)
+    results: dict[tuple[str, str], Mapping[str, Array] | CudarunError] = {}
     for each in request.expectations:
-        text = f"{each.name} == {each.source}"
         try:
             if each.function is None:
                 array = load_npy(Path(each.path))
             else:
                 key = each.path, each.function
-                if key not in found:
-                    found[key] = _attempt(session, request, each, calls[key], specs, old)
-                result = found[key]
+                if key not in results:
+                    results[key] = _attempt(session, request, each, wanted[key], specs, old)
+                result = results[key]
                 if isinstance(result, CudarunError):
                     raise result
                 array = result[each.name]
-            array = _fitting(array, specs[each.name])
-            compared = {_GOT: values[each.name], _EXPECTED: array}
-            for member in struct_members(specs[each.name].type):
-                expression = parse_expression(f"{_GOT}{member} == {_EXPECTED}{member}")
-                check = run_check(
-                    expression,
-                    compared,
-                    {},
-                    request.tolerance,
-                    unwritten=partial(_unwritten_here, unwritten, each.name),
-                )
-                yield replace(check, expression=f"{each.name}{member} == {each.source}")
+            yield _fitting(array, specs[each.name])
         except CudarunError as error:
-            if error not in errors:
-                errors.append(error.of(option="--expect"))
+            yield error
+
+
+def compare_expected(
+    request: LaunchRequest,
+    binding: Binding,
+    expected: Sequence[Array | CudarunError],
+    values: Values,
+    unwritten: Unwritten = nothing_unwritten,
+) -> Iterator[CheckResult]:
+    """Compare buffers with what is expected; yield a result for each, or for each member.
+
+    Args:
+        request: The launch.
+        binding: Its arguments.
+        expected: The result of `expected_arrays`.
+        values: The buffers by name, after the launch.
+        unwritten: Returns which elements of a buffer were never written.
+    """
+    specs = {spec.name: spec for spec in binding.buffers}
+    for each, array in zip(request.expectations, expected, strict=True):
+        if isinstance(array, CudarunError):
+            text = f"{each.name} == {each.source}"
             yield CheckResult(text, False, 0, 0, None, None, 0.0, 0.0, evaluated=False)
+            continue
+        compared = {_GOT: values[each.name], _EXPECTED: array}
+        for member in struct_members(specs[each.name].type):
+            expression = parse_expression(f"{_GOT}{member} == {_EXPECTED}{member}")
+            here = partial(_unwritten_here, unwritten, each.name)
+            check = run_check(expression, compared, {}, request.tolerance, unwritten=here)
+            yield replace(check, expression=f"{each.name}{member} == {each.source}")
 
 
 def _unwritten_here(unwritten: Unwritten, buffer: str, name: str) -> Array | None:

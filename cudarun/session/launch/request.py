@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from cudarun.records import dataclass
 from cudarun.session.driver.selection import Selector
@@ -129,6 +129,10 @@ class Show:
     kind: Literal["hist", "image", "plot"]
 
 
+CheckStrength: TypeAlias = Literal["off", "warn", "fail"]
+"""``--check-strength``: what happens where checks would pass whatever the kernel did."""
+
+
 @dataclass(frozen=True, slots=True)
 class BufferExpectation:
     """``--expect NAME=@FILE`` or ``--expect NAME=FILE.py:FUNCTION``: the expected buffer.
@@ -166,6 +170,7 @@ class LaunchRequest:
     Attributes:
         expectations: The buffers that are compared with an array.
         functions: The way to run their functions.
+        check_strength: The treatment of checks that prove nothing.
         lets: The names of ``--let``; in checks and prints they are replaced already.
         timing: The timing; ``None`` for one run with wall-clock time.
         profile: Launch for profilers: no guard zones, no copies that are not requested.
@@ -189,6 +194,7 @@ class LaunchRequest:
     lets: tuple[Let, ...] = ()
     expectations: tuple[BufferExpectation, ...] = ()
     functions: FunctionRun = FunctionRun()
+    check_strength: CheckStrength = "off"
     shows: tuple[Show, ...] = ()
     preferences: Preferences = Preferences()
     timing: Timing | None = None

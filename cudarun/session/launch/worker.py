@@ -34,6 +34,9 @@ from cudarun.session.load.library import Kernel, Library
 from cudarun.session.workers.deadline import stopped_when_overdue
 from cudarun.session.workers.session import Session
 
+_LARGE_CHECKS = 256 << 20
+"""Bytes of checked buffers from which on the strength of checks is not evaluated."""
+
 
 def run_on(
     session: Session,
@@ -63,6 +66,7 @@ def run_on(
     buffers = ran.buffers.verified()
     session.progress.report("checking")
     values, old = binding.scalars | after, binding.scalars | ran.before
+    checks = _checks(session, ran, request, after, errors)
     return LaunchResult(
         device=about,
         kernel=ran.kernel.name,
@@ -76,7 +80,9 @@ def run_on(
         parameters=binding.rows,
         buffers=buffers,
         saved=saved,
-        checks=tuple(_checks(session, ran, request, values, old, errors)),
+        checks=checks.results,
+        weaknesses=checks.weaknesses,
+        weak_is_failure=request.check_strength == "fail",
         reference=None
         if reference is None
         else compare(
@@ -236,22 +242,67 @@ def _buffer(option: str, name: str, specs: dict[str, BufferSpec]) -> BufferSpec:
     return specs[name]
 
 
+@dataclass(frozen=True, slots=True)
+class _CheckResults:
+    """The results of all checks, and the replacements of the outputs that they do not notice."""
+
+    results: tuple[CheckResult, ...]
+    weaknesses: tuple[str, ...] = ()
+
+
 def _checks(
     session: Session,
     ran: _CompletedLaunch,
     request: LaunchRequest,
-    values: Values,
-    old: Values,
+    after: Values,
     errors: list[CudarunError],
-) -> Iterator[CheckResult]:
-    """Yield the results of checks and of comparisons with what is expected."""
+) -> _CheckResults:
+    """Evaluate checks and comparisons with what is expected; add errors of those that cannot be."""
+    values, old = ran.binding.scalars | after, ran.binding.scalars | ran.before
     unwritten = ran.buffers.unwritten
-    for check in request.checks:
-        yield _checked(check, values, old, request, errors, unwritten)
+    results = [_checked(each, values, old, request, errors, unwritten) for each in request.checks]
+    expected: list[Array | CudarunError] = []
     if request.expectations:
-        from cudarun.session.launch.expectation import check_expectations  # few launches have one
+        from cudarun.session.launch.expectation import (  # few launches have one
+            compare_expected,
+            expected_arrays,
+        )
 
-        yield from check_expectations(session, request, ran.binding, values, old, errors, unwritten)
+        for each in expected_arrays(session, request, ran.binding, old):
+            expected.append(each)
+            if isinstance(each, CudarunError) and each not in errors:
+                errors.append(each.of(option="--expect"))
+        results += compare_expected(request, ran.binding, expected, values, unwritten)
+    found: tuple[str, ...] = ()
+    if results and all(each.passed for each in results) and _tests_strength(request, ran.binding):
+        from cudarun.session.launch.strength import weaknesses
+
+        def passes(replaced: Values) -> bool:
+            again: list[CheckResult] = []
+            for each in request.checks:
+                tolerance = request.tolerance.overridden(each.rtol, each.atol)
+                directory = request.directory
+                again.append(run_check(each.expression, replaced, old, tolerance, directory))
+            if expected:
+                again += compare_expected(request, ran.binding, expected, replaced)
+            return all(each.passed for each in again)
+
+        checked = {name: after[name] for name in _checked_names(request) if name in after}
+        found = weaknesses(passes, values, checked, ran.before)
+    return _CheckResults(tuple(results), found)
+
+
+def _tests_strength(request: LaunchRequest, binding: Binding) -> bool:
+    """Return whether the strength of checks is evaluated: not with very large buffers."""
+    names = _checked_names(request)
+    nbytes = sum(spec.nbytes for spec in binding.buffers if spec.name in names)
+    return request.check_strength != "off" and nbytes < _LARGE_CHECKS
+
+
+def _checked_names(request: LaunchRequest) -> set[str]:
+    """Return the names in checks, and the buffers with an expected output."""
+    names = {name for each in request.checks for name in each.expression.names}
+    return names | {each.name for each in request.expectations}
 
 
 def _checked(
@@ -297,7 +348,8 @@ def _old_names(request: LaunchRequest, binding: Binding) -> set[str]:
     """Return the buffers whose values from before the launch are needed."""
     if any(each.function is not None for each in request.expectations):
         return {spec.name for spec in binding.buffers}
-    return {name for e in request.expressions for name in e.old_names}
+    names = {name for each in request.expressions for name in each.old_names}
+    return names | _checked_names(request) if _tests_strength(request, binding) else names
 
 
 def _copy_back(
@@ -314,7 +366,7 @@ def _copy_back(
     """
     arrays: Values = {}
     saved: dict[Save, Saved] = {}
-    wanted = _as_arrays(request)
+    wanted = _as_arrays(request, ran.binding)
     for spec in ran.binding.buffers:
         deliver: Callable[[ChunkSink], object] = partial(ran.buffers.deliver, spec.name)
         if comparing or ALL in wanted.get(spec.name, ()):
@@ -337,10 +389,12 @@ def _deliver(array: Array, take: ChunkSink) -> None:
     take(array.reshape(-1), 0)
 
 
-def _as_arrays(request: LaunchRequest) -> dict[str, list[slice]]:
+def _as_arrays(request: LaunchRequest, binding: Binding) -> dict[str, list[slice]]:
     """Return the rows of the buffers that are needed as arrays after the launch."""
     wanted: dict[str, list[slice]] = {show.name: [ALL] for show in request.shows}
     wanted |= {each.name: [ALL] for each in request.expectations}
+    if _tests_strength(request, binding):
+        wanted |= {name: [ALL] for name in _checked_names(request)}
     wanted |= {save.name: [ALL] for save in request.saves if not takes_parts(save)}
     for expression in request.expressions:
         for name, rows in rows_wanted(expression.node):

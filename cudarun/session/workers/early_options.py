@@ -16,6 +16,7 @@ OPTIONS = {
     "--cache-config": (True, "none"),
     "--carveout": (True, "none"),
     "--check": (True, "none"),
+    "--check-strength": (True, "none"),
     "--cluster": (True, "none"),
     "--color": (False, "none"),
     "--compile-option": (True, "none"),

@@ -79,7 +79,7 @@ def test_empty_stdin(run: Run) -> None:
         (
             ("--check", "y.sum()", *ARGUMENTS),
             "error: unexpected '.'\n  y.sum()\n   ^\n"
-            "hint: there are no attributes here; functions are called: sum(x)\n",
+            "hint: the only attribute is .T; functions are called: sum(x)\n",
         ),
         (
             ("--limit", "stacks=4", *ARGUMENTS),
@@ -93,7 +93,7 @@ def test_empty_stdin(run: Run) -> None:
         ),
         (
             ("--save", "y", *ARGUMENTS),
-            "error: --save: 'y' is not NAME=PATH\n",
+            "error: --save: 'y' is not NAME=PATH\nhint: name the buffer: --save y=y\n",
         ),
         (
             ("-d", "gpu", *ARGUMENTS),

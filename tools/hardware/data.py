@@ -79,6 +79,9 @@ SEQUENCES = [
 ]  # fmt: skip
 
 
+ONE = ("--threads", "1")  # the kernel does nothing
+
+
 class Desk:
     """A folder and a device for launches of the two kernels."""
 
@@ -149,7 +152,7 @@ def sequence(desk: Desk, name: str, start: float, step: float) -> tuple[bool, st
     dtype = np.dtype({"u": "u", "i": "i", "f": "f"}[name[0]] + str(int(name[1:]) // 8))
     count = LARGE // dtype.itemsize + 3
     argument = f"x={name}[{count}]:iota({start},{step})"
-    code, _, err, _ = desk.launch("nothing.ptx", argument, "--save", "x=x.npy")
+    code, _, err, _ = desk.launch("nothing.ptx", *ONE, argument, "--save", "x=x.npy")
     if code:
         return False, err
     different = 0
@@ -172,13 +175,17 @@ def constants(desk: Desk) -> tuple[bool, str]:
         (f"x=f64[{count}]:-0.1", np.full(1, -0.1)),
         (f"x=u64[{count}]:0x0123456789abcdef", np.full(1, 0x0123456789ABCDEF, np.uint64)),
     ]:
-        code, _, err, _ = desk.launch("nothing.ptx", argument, "--save", "x=x.npy")
+        code, _, err, _ = desk.launch(
+            "nothing.ptx", "--threads", "1", argument, "--save", "x=x.npy"
+        )
         if code:
             return False, err
         if any((part != value).any() for _, part in parts(desk.folder / "x.npy", value.dtype)):
             return False, argument
     struct = f"x={{i8,f64}}[{count}]:ones"
-    code, _, err, _ = desk.launch("nothing.ptx", struct, "--check", 'all(x["f1"] == 1)')
+    code, _, err, _ = desk.launch(
+        "nothing.ptx", "--threads", "1", struct, "--check", 'all(x["f1"] == 1)'
+    )
     return code == 0, err or "f64, u64 and a struct"
 
 
@@ -217,7 +224,7 @@ def last_items(desk: Desk, nbytes: int) -> tuple[bool, str]:
 
 def out_of_memory(desk: Desk) -> tuple[bool, str]:
     """Two buffers of which the second does not fit: it is named, with what is free."""
-    code, out, _, _ = desk.launch("nothing.ptx", "--json", "x=u8[1]")
+    code, out, _, _ = desk.launch("nothing.ptx", *ONE, "--json", "x=u8[1]")
     total = json.loads(out)["outcomes"][0]["result"]["device"]["memory_total"]
     size = total * 6 // 10
     code, _, err, _ = desk.launch(

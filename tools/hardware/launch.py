@@ -168,7 +168,8 @@ class Steps:
             ),
             (
                 "too much shared memory",
-                ("samples/reverse.ptx", "-k", "reverse", "--smem", "300000", "data=i32[256]:iota"),
+                ("samples/reverse.ptx", "-k", "reverse", "--threads", "256", "--smem", "300000",
+                 "data=i32[256]:iota"),
                 "300000 asked for, ",
             ),
             (
@@ -252,6 +253,8 @@ class Steps:
     def references(self) -> Iterator[Step]:
         """Every sample that is right on both, compared with the emulated device."""
         for sample in samples():
+            if "locked_count" in sample.arguments:  # who came last depends on the scheduler
+                continue
             if sample.exit_on_gpu == sample.exit_on_cpu == 0 and sample.arguments[0] == "launch":
                 arguments = sample.on_device(self.device).arguments
                 command = (self.python, "-m", "cudarun", *arguments, "--reference", "cpu")

@@ -77,7 +77,7 @@ def _effect(option: click.Option, context: click.Context) -> EarlyEffect:
     """Return the option's effect; ``--help``, which click makes, runs nothing."""
     if isinstance(option, Option):
         return option.early
-    if option.opts == context.help_option_names:
+    if set(option.opts) == set(context.help_option_names):  # in any order with click 8.2
         return EarlyEffect.NO_WORKER
     raise ValueError(f"{option.opts} is declared without what it means")
 

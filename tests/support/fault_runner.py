@@ -28,9 +28,9 @@ from tests.support.processes import (
     PATIENCE,
     PYTHON_PATH,
     ROOT,
+    children,
     is_alive,
     marked,
-    parents,
     wait_until,
 )
 
@@ -289,10 +289,10 @@ class Run:
                 self.terminal = None
 
     def workers(self) -> list[int]:
-        """The children of the process, oldest first."""
-        return sorted(
-            pid for pid, parent in parents() if parent == self.process.pid and is_alive(pid)
-        )
+        """Return the children of the process, oldest first: process IDs may have wrapped around."""
+        with suppress(OSError):  # it has ended
+            return [pid for pid in children(self.process.pid) if is_alive(pid)]
+        return []
 
     def left_behind(self) -> list[int]:
         """Return the processes of this run that do not end."""

@@ -4,6 +4,7 @@
 take mean the same is for hardware to say: `tools/hardware/mutations.py`.
 """
 
+import gc
 import signal
 from collections import defaultdict
 from contextlib import contextmanager
@@ -79,6 +80,7 @@ def limit(seconds):
         raise TimeoutError
 
     before = signal.signal(signal.SIGALRM, stop)
+    gc.disable()  # an exception in a callback of the collector would be lost, and reported
     signal.setitimer(signal.ITIMER_REAL, seconds)
     try:
         yield
@@ -86,6 +88,7 @@ def limit(seconds):
         pass
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
+        gc.enable()
         signal.signal(signal.SIGALRM, before)
 
 

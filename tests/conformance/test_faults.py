@@ -19,7 +19,7 @@ def answers(finished):
 FAULTS = [
     ("store", "null", 700),
     ("store", "far", 700),
-    ("store", "past", 700),
+    ("store", "freed", 700),
     ("store", "odd", 716),
     ("trapped", "null", 719),
     ("asserted", "null", 710),

@@ -32,8 +32,9 @@ _SHELL_OPERATORS = {"|", "||", "&&", ";", ">", ">>", "<", "&"}
 
 def documents() -> list[Path]:
     """Every Markdown file that is part of the project."""
-    folders = [ROOT, *(ROOT / name for name in ("docs", "samples", "benchmarks", "tests"))]
-    return sorted(path for folder in folders for path in folder.glob("*.md"))
+    folders = [ROOT, *(ROOT / name for name in ("samples", "benchmarks", "tests"))]
+    pages = {path for folder in folders for path in folder.glob("*.md")}
+    return sorted(pages | {*(ROOT / "docs").rglob("*.md")})
 
 
 def broken_links() -> Iterator[str]:
@@ -158,7 +159,7 @@ def stale_schemas() -> Iterator[str]:
 
 def unlisted_schemas() -> Iterator[str]:
     """The JSON Schemas that the page on JSON documents does not link to."""
-    page = ROOT / "docs" / "json.md"
+    page = ROOT / "docs" / "reference" / "json.md"
     linked = {match["target"] for match in _LINK.finditer(page.read_text())}
     for name in generate_json_schemas.DOCUMENTS:
         if f"schemas/{generate_json_schemas.file_name(name)}" not in linked:

@@ -1,4 +1,4 @@
-"""Write ``docs/cli.md``: the ``--help`` of every command, so that the document cannot go stale."""
+"""Write ``docs/reference/cli.md``: the ``--help`` of every command."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ import click
 
 from tests.support.command_tree import contexts
 
-TARGET = Path(__file__).resolve().parent.parent / "docs" / "cli.md"
+ROOT = Path(__file__).resolve().parent.parent
+TARGET = ROOT / "docs" / "reference" / "cli.md"
 
 _WIDTH = 100  # columns, whatever terminal this runs in
 
@@ -36,9 +37,8 @@ def main() -> int:
     """Write the document, and say so when that changed it."""
     text = reference()
     if not TARGET.exists() or TARGET.read_text() != text:
-        TARGET.parent.mkdir(exist_ok=True)
         TARGET.write_text(text)
-        print(f"wrote {TARGET.relative_to(TARGET.parent.parent)}")
+        print(f"wrote {TARGET.relative_to(ROOT)}")
     return 0
 
 

@@ -1,4 +1,4 @@
-"""Write ``docs/driver-calls.md``: the driver calls that the emulated device provides."""
+"""Write ``docs/reference/driver-calls.md``: the driver calls that the emulated device provides."""
 
 from __future__ import annotations
 
@@ -9,13 +9,14 @@ from pathlib import Path
 from cudarun.emulator import driver  # noqa: F401 - enters all calls
 from cudarun.emulator.api.calls import CALLS
 
-TARGET = Path(__file__).resolve().parent.parent / "docs" / "driver-calls.md"
+ROOT = Path(__file__).resolve().parent.parent
+TARGET = ROOT / "docs" / "reference" / "driver-calls.md"
 
 _HEAD = """\
 # Driver calls of the emulated device
 
 Written by `python -m tools.generate_driver_calls` from `cudarun.emulator.driver`: change the
-docstrings, not this file. [emulator.md](emulator.md) describes the emulated device.
+docstrings, not this file. [emulator.md](../explanation/emulator.md) describes the emulated device.
 
 Each call has the parameters and the result tuple of the call of the same name in
 `cuda.bindings.driver`, and returns the results that were observed on a GPU's driver. {count} calls
@@ -49,7 +50,7 @@ def main() -> int:
     text = document()
     if not TARGET.exists() or TARGET.read_text() != text:
         TARGET.write_text(text)
-        print(f"wrote {TARGET.relative_to(TARGET.parent.parent)}")
+        print(f"wrote {TARGET.relative_to(ROOT)}")
     return 0
 
 

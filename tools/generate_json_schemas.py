@@ -1,4 +1,4 @@
-"""Write ``docs/schemas``: a JSON Schema for each document, from `cudarun.report.schemas`."""
+"""Write ``docs/reference/schemas``: the JSON Schemas of `cudarun.report.schemas`."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from cudarun.report.schemas.managed import ManagedDocument
 from cudarun.report.schemas.spec import SpecDocument
 from cudarun.report.schemas.values import Number, Value
 
-TARGET = Path(__file__).resolve().parent.parent / "docs" / "schemas"
+TARGET = Path(__file__).resolve().parent.parent / "docs" / "reference" / "schemas"
 
 DOCUMENTS: dict[str, tuple[type, ...]] = {
     "ctx": (),
@@ -170,7 +170,7 @@ def main() -> int:
         path = TARGET / file_name(name)
         if not path.exists() or path.read_text() != text(name):
             path.write_text(text(name))
-            print(f"wrote docs/schemas/{path.name}")
+            print(f"wrote docs/reference/schemas/{path.name}")
     return 0
 
 

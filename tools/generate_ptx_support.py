@@ -1,4 +1,4 @@
-"""Write ``docs/ptx-support.md``: what PTX the emulated device takes, from its instruction tables.
+"""Write ``docs/reference/ptx-support.md``: the PTX that the emulated device supports.
 
 Every instruction of the manual is there, with the rows of the tables that belong to it, or with the
 word that it is refused. `tests/test_ptx_support.py` keeps the document up to date.
@@ -15,7 +15,8 @@ from cudarun.emulator.isa.manual import CHAPTERS, CONTROL_FORMS, REFUSED_FORMS, 
 from cudarun.emulator.isa.special import SPECIAL_REGISTERS
 from cudarun.emulator.isa.table import MODULES
 
-TARGET = Path(__file__).resolve().parent.parent / "docs" / "ptx-support.md"
+ROOT = Path(__file__).resolve().parent.parent
+TARGET = ROOT / "docs" / "reference" / "ptx-support.md"
 
 _HEAD = """\
 # PTX on the emulated device
@@ -34,7 +35,7 @@ unsupported one as *not implemented*. The device does not silently skip or appro
 instruction.
 
 Results are bit-identical to those of hardware, and results of `.approx` instructions are within the
-error bound of the manual. [`tests/golden/`](../tests/golden/README.md) describes the recordings
+error bound of the manual. [`tests/golden/`](../../tests/golden/README.md) describes the recordings
 from a GPU and the comparison of each form.
 """
 
@@ -173,7 +174,7 @@ def main() -> int:
     text = document()
     if not TARGET.exists() or TARGET.read_text() != text:
         TARGET.write_text(text)
-        print(f"wrote {TARGET.relative_to(TARGET.parent.parent)}")
+        print(f"wrote {TARGET.relative_to(ROOT)}")
     return 0
 
 

@@ -1,4 +1,4 @@
-"""Write the tables of ``docs/reliability.md``: the fault matrix and its runs on GPUs.
+"""Write the tables of ``docs/evidence/reliability.md``: the fault matrix and its runs on GPUs.
 
 ::
 
@@ -21,7 +21,7 @@ from typing import Any
 from tests.support.fault_matrix import COMMANDS, FAULTS
 from tests.support.fault_runner import Cell
 
-DOCUMENT = Path(__file__).resolve().parent.parent / "docs" / "reliability.md"
+DOCUMENT = Path(__file__).resolve().parent.parent / "docs" / "evidence" / "reliability.md"
 
 
 def matrix() -> str:

@@ -1,7 +1,7 @@
 """Write the outputs that the tours show, documents in which every output is one to the letter.
 
 ``python -m tools.generate_tours`` runs every command of the ``console`` blocks of
-``docs/contexts.md`` and ``docs/detectors.md`` and puts what it printed below it.
+``docs/how-to/contexts.md`` and ``docs/reference/detectors.md`` and puts what it printed below it.
 `tests/commands/test_tours.py` checks that it would change nothing.
 """
 
@@ -18,7 +18,7 @@ from tests.support.console_blocks import Command, commands
 from tests.support.processes import PATIENCE
 
 ROOT = Path(__file__).resolve().parent.parent
-TOURS = tuple(ROOT / "docs" / name for name in ("contexts.md", "detectors.md"))
+TOURS = tuple(ROOT / "docs" / name for name in ("how-to/contexts.md", "reference/detectors.md"))
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,7 @@
 """Typed kernel arguments, from their text to the bytes of a launch, and checks of its results.
 
-This package imports neither a driver nor click. ``docs/arguments.md`` describes the user's syntax.
+This package imports neither a driver nor click. ``docs/reference/arguments.md`` describes the
+user's syntax.
 
 Parsing, without numpy (the parsers share ``scanner`` and ``literals``)::
 

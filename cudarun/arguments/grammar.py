@@ -1,4 +1,4 @@
-"""The parser of an argument ``[NAME=]VALUE``; ``docs/arguments.md`` has the grammar.
+"""The parser of an argument ``[NAME=]VALUE``; ``docs/reference/arguments.md`` has the grammar.
 
 Everything that the text alone determines is checked here, before any driver call: numbers fit
 their type, vectors have all components, lists are rectangular. :mod:`cudarun.arguments.binding`

@@ -2,7 +2,7 @@
 
 Sizes and alignments follow the CUDA C++ Programming Guide ("Built-in Vector Types") and, for
 structs and arrays, the C++ layout rules that device code obeys. ``str(type)`` is the type in the
-grammar of ``docs/arguments.md``.
+grammar of ``docs/reference/arguments.md``.
 """
 
 from __future__ import annotations

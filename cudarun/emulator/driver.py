@@ -8,8 +8,8 @@ Use this module wherever a program uses that one::
 
 The functions have the same names, parameters and tuples; enums, handle types and structures are
 the bindings' own. A call that is not implemented raises `NotProvided` with its name; the others
-are listed in docs/driver-calls.md. The environment variable ``CUDARUN_CPU_DEVICES`` sets the number
-of devices.
+are listed in docs/reference/driver-calls.md. The environment variable ``CUDARUN_CPU_DEVICES`` sets
+the number of devices.
 
 Functions beyond the driver API let a program observe its kernels: `on_progress`, `standing`,
 `watch` and `seen` for the detectors of data races and uninitialized reads, and `never_written` and
@@ -124,7 +124,7 @@ def __getattr__(name: str) -> Any:
     if member is not None and name.startswith("cu") and name[2:3].isupper():
         raise NotProvided(
             f"{name}: the emulated device does not provide this driver call "
-            "(docs/driver-calls.md lists those it does)",
+            "(docs/reference/driver-calls.md lists those it does)",
             name=name,
         )
     if member is None:

@@ -1,4 +1,4 @@
-"""``docs/arguments.md`` says what is so: its examples parse and its tables are the program's."""
+"""``docs/reference/arguments.md`` is true: its examples parse and its tables are the program's."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from cudarun.arguments.types import ALIASES, SCALARS, VECTOR_ALIASES, VECTORS
 from cudarun.errors import RequestError
 from cudarun.parameters import Parameter
 
-PAGE = (Path(__file__).resolve().parents[2] / "docs/arguments.md").read_text()
+PAGE = (Path(__file__).resolve().parents[2] / "docs/reference/arguments.md").read_text()
 
 
 def section(heading: str) -> str:

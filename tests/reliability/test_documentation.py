@@ -1,4 +1,4 @@
-"""``docs/reliability.md`` has the matrix that is run."""
+"""``docs/evidence/reliability.md`` has the matrix that is run."""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 
 This is its one definition. ``tests/reliability/test_fault_matrix.py`` runs it on two emulated
 devices, ``tools/hardware/reliability.py`` on GPUs, and ``tools/generate_reliability_docs.py``
-writes it into ``docs/reliability.md``. How a cell is run: ``fault_runner.py``.
+writes it into ``docs/evidence/reliability.md``. How a cell is run: ``fault_runner.py``.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Contexts and managed variables on GPUs; the emulated device says the same of every fact.
 
-The table of facts for ``docs/hardware.md`` is kept as ``facts.md``.
+The table of facts for ``docs/evidence/hardware.md`` is kept as ``facts.md``.
 """
 
 from __future__ import annotations

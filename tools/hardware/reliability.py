@@ -1,7 +1,7 @@
 """The fault matrix: the same rows as in the suite, on GPUs.
 
 ``reliability.json`` is kept, which ``python -m tools.generate_reliability_docs --ran`` writes into
-``docs/reliability.md``.
+``docs/evidence/reliability.md``.
 """
 
 from __future__ import annotations

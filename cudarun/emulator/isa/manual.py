@@ -2,7 +2,7 @@
 
 The tables define what the emulated device implements; this module lists every instruction of the
 manual, and the modifiers of those without a table. An error can thus distinguish invalid PTX from
-PTX that is not implemented, and ``docs/ptx-support.md`` lists both.
+PTX that is not implemented, and ``docs/reference/ptx-support.md`` lists both.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
 // A kernel for each fault that ends a launch, and two that come back: what the fault matrix launches
-// (tests/support/fault_matrix.py, docs/reliability.md).
+// (tests/support/fault_matrix.py, docs/evidence/reliability.md).
 //
 // Compiled by
 //     nvcc -ptx -lineinfo -arch=compute_75 faults.cu

@@ -1,4 +1,7 @@
-"""A page of memory that a worker shares with its parent: its current step and its phase's start.
+"""A page of memory that a worker shares with its parent.
+
+It has the worker's current step, the start of its phase, and the program that it runs, which the
+parent ends with the worker.
 
 There is no locking: a text that is read while it is written is garbled for a moment. Only the
 imports that a fork needs are made here.
@@ -7,12 +10,17 @@ imports that a fork needs are made here.
 from __future__ import annotations
 
 import mmap
+import os
 import struct
 import time
 
 SIZE = 4096  # bytes
 
 _HEADER = struct.Struct("=ddI")  # start of the phase, the part done, the length of the text
+_PROGRAM = struct.Struct("=iH")  # the process group, the length of the folder's path
+_PROGRAM_START = SIZE // 2
+_MOST_TEXT = _PROGRAM_START - _HEADER.size
+_LONGEST_PATH = SIZE - _PROGRAM_START - _PROGRAM.size
 
 
 class Page:
@@ -49,10 +57,40 @@ class Page:
     def read(self) -> tuple[str, float]:
         """Return the text, empty where nothing was written yet, and the part done."""
         _, done, length = _HEADER.unpack_from(self._memory)
-        text = self._memory[_HEADER.size : _HEADER.size + min(length, SIZE - _HEADER.size)]
+        text = self._memory[_HEADER.size : _HEADER.size + min(length, _MOST_TEXT)]
         return text.decode(errors="replace"), done
 
     def _write(self, start: float, text: str, done: float) -> None:
-        data = text.encode(errors="backslashreplace")[: SIZE - _HEADER.size]
+        data = text.encode(errors="backslashreplace")[:_MOST_TEXT]
         self._memory[_HEADER.size : _HEADER.size + len(data)] = data
         _HEADER.pack_into(self._memory, 0, start, done, len(data))
+
+    @property
+    def program(self) -> int:
+        """The process group of the program that the worker runs; 0 for none."""
+        return int(_PROGRAM.unpack_from(self._memory, _PROGRAM_START)[0])
+
+    @program.setter
+    def program(self, group: int) -> None:
+        _, length = _PROGRAM.unpack_from(self._memory, _PROGRAM_START)
+        _PROGRAM.pack_into(self._memory, _PROGRAM_START, group, length)
+
+    @property
+    def folder(self) -> str:
+        """The folder of the files of the worker's programs; empty for none."""
+        _, length = _PROGRAM.unpack_from(self._memory, _PROGRAM_START)
+        start = _PROGRAM_START + _PROGRAM.size
+        return os.fsdecode(self._memory[start : start + length])
+
+    @folder.setter
+    def folder(self, path: str) -> None:
+        data = os.fsencode(path)
+        if len(data) > _LONGEST_PATH:
+            data = b""
+        start = _PROGRAM_START + _PROGRAM.size
+        self._memory[start : start + len(data)] = data
+        _PROGRAM.pack_into(self._memory, _PROGRAM_START, self.program, len(data))
+
+
+own: Page | None = None
+"""The page of this process, if it is a worker."""

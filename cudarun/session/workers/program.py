@@ -1,15 +1,17 @@
-"""External programs, such as compute-sanitizer, in supervised processes."""
+"""External programs, such as compute-sanitizer and nvcc, in supervised processes."""
 
 from __future__ import annotations
 
 import os
 import signal
 import subprocess
+import tempfile
 import time
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from functools import partial
 
+from cudarun.session.workers import page
 from cudarun.session.workers.parent import STARTUP_LIMIT
 from cudarun.session.workers.worker import die_with
 
@@ -22,9 +24,11 @@ class SupervisedProgram:
     Args:
         command: The program and its arguments.
         stdout: The descriptor that it writes its output to; this process's own by default.
+        stderr: The same of its error output.
         environment: Variables beside those of this process.
 
-    It is a context manager: leaving it leaves no process behind.
+    It is a context manager: leaving it leaves no process behind. Neither does a worker that runs a
+    program and is killed: its parent kills the program's group.
     """
 
     def __init__(
@@ -32,6 +36,7 @@ class SupervisedProgram:
         command: Sequence[str],
         *,
         stdout: int | None = None,
+        stderr: int | None = None,
         environment: Mapping[str, str] | None = None,
     ) -> None:
         self._started = time.monotonic()
@@ -39,10 +44,12 @@ class SupervisedProgram:
             command,
             stdin=subprocess.DEVNULL,
             stdout=stdout,
+            stderr=stderr,
             env={**os.environ, **(environment or {})},
             preexec_fn=partial(die_with, os.getpid()),
             start_new_session=True,
         )
+        _note_in_page(self._process.pid)
 
     def __enter__(self) -> SupervisedProgram:
         return self
@@ -86,3 +93,26 @@ class SupervisedProgram:
         with suppress(ProcessLookupError):
             os.killpg(self._process.pid, signal.SIGKILL)
         self._process.wait()
+        _note_in_page(0)
+
+
+def _note_in_page(group: int) -> None:
+    if page.own is not None:
+        page.own.program = group
+
+
+@contextmanager
+def program_folder() -> Iterator[str]:
+    """Make a folder for the files of programs, and delete it; the parent of a killed worker does.
+
+    Yields:
+        The path.
+    """
+    with tempfile.TemporaryDirectory(prefix="cudarun-") as folder:
+        if page.own is not None:
+            page.own.folder = folder
+        try:
+            yield folder
+        finally:
+            if page.own is not None:
+                page.own.folder = ""

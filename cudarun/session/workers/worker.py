@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, NoReturn, TypeVar
 
 from cudarun.errors import CudarunError, WorkerDied
 from cudarun.records import dataclass
+from cudarun.session.workers import page
 from cudarun.session.workers.progress import Progress
 
 if TYPE_CHECKING:
@@ -82,6 +83,7 @@ def serve(channel: Channel, prepare: Callable[[], object] | Start) -> NoReturn:
             if callable(signal.getsignal(number)):  # the parent's handler
                 signal.signal(number, signal.SIG_DFL)
         signal.signal(signal.SIGALRM, signal.SIG_DFL)
+        page.own = channel.page
         die_with(channel.parent)
         os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
         sys.stdout = os.fdopen(1, "w", closefd=False)

@@ -5,13 +5,15 @@ from __future__ import annotations
 import os
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from cudarun.session.workers.program import SupervisedProgram
+from cudarun.session.workers.parent import WorkerProcess, WorkerSpec, settle
+from cudarun.session.workers.program import SupervisedProgram, program_folder
 from cudarun.session.workers.shared_file import SharedFile
-from tests.support.processes import PATIENCE, wait_for_end
+from tests.support.processes import PATIENCE, wait_for_end, wait_until
 
 
 def python(code: str, *arguments: str) -> list[str]:
@@ -81,3 +83,51 @@ def test_a_shared_file_has_no_name_and_takes_what_others_write(tmp_path, monkeyp
             assert program.wait(PATIENCE) == 0
         assert file.read() == b"xxxxx"
         assert [*tmp_path.iterdir()] == []
+
+
+def test_a_killed_worker_leaves_neither_its_program_nor_the_files(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tempfile.tempdir", os.fspath(tmp_path))
+    pid = tmp_path / "pid"
+    code = (
+        "import os, pathlib, subprocess, sys, time\n"
+        "child = subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(600)'])\n"
+        f"pathlib.Path({os.fspath(pid)!r} + '.part').write_text(str(child.pid))\n"
+        f"os.rename({os.fspath(pid)!r} + '.part', {os.fspath(pid)!r})\n"
+        "time.sleep(600)"
+    )
+
+    def run(_: object) -> None:
+        with program_folder() as folder:
+            (Path(folder) / "file").touch()
+            with SupervisedProgram(python(code)) as program:
+                program.wait(None)
+
+    with WorkerProcess(WorkerSpec(lambda progress: run)) as worker:
+        worker.submit(_call)
+        wait_until(pid.exists, "start of the program")
+        assert len([*tmp_path.iterdir()]) == 2
+        worker.kill()
+        wait_for_end(int(pid.read_text()))
+    assert [*tmp_path.iterdir()] == [pid]
+
+
+def _call(state: Callable[[object], object]) -> object:
+    return state(None)
+
+
+def test_a_worker_goes_on_after_its_program() -> None:
+    def run(_: object) -> str:
+        with program_folder() as folder:
+            path = Path(folder) / "file"
+            with SupervisedProgram(python(f"open({os.fspath(path)!r}, 'w').write('x')")) as it:
+                it.wait(None)
+            return path.read_text()
+
+    with WorkerProcess(WorkerSpec(lambda progress: run)) as worker:
+        for _ in range(2):
+            worker.submit(_call)
+            assert settle([worker]) == [worker]
+            assert worker.outcome().unwrap() == "x"
+            assert (worker.page.program, worker.page.folder) == (0, "")

@@ -1,8 +1,10 @@
-"""The NVRTC options of every command that accepts CUDA source."""
+"""The compiler and its options, of every command that accepts CUDA source."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
+
+import click
 
 from cudarun.commands.declaration import CaseForm, F, OptionScope, Values, option
 from cudarun.commands.options import stack
@@ -12,8 +14,17 @@ if TYPE_CHECKING:
 
 
 def compile_options(function: F) -> F:
-    """Add ``-I``, ``-D``, ``--std`` and ``--compile-option``, for CUDA source."""
+    """Add ``--compiler``, ``-I``, ``-D``, ``--std`` and ``--compile-option``, for CUDA source."""
     return stack(
+        option(
+            "--compiler",
+            scope=OptionScope.CASE,
+            form=CaseForm.VALUE,
+            type=click.Choice(["auto", "nvrtc", "nvcc"]),
+            default="auto",
+            show_default=True,
+            help="The compiler of a .cu; auto: NVRTC, or nvcc for files with host code.",
+        ),
         option(
             "-I",
             "--include",
@@ -48,7 +59,7 @@ def compile_options(function: F) -> F:
             form=CaseForm.TEXTS,
             multiple=True,
             metavar="OPTION",
-            help="Pass an option to NVRTC, for a .cu; repeatable.",
+            help="Pass an option to the compiler of a .cu; repeatable.",
         ),
     )(function)
 
@@ -62,4 +73,5 @@ def compilation(values: Values) -> CompileOptions:
         defines=values.pop("defines"),
         standard=values.pop("standard"),
         options=values.pop("compiler_options"),
+        compiler=values.pop("compiler"),
     )

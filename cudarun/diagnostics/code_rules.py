@@ -5,13 +5,19 @@ from __future__ import annotations
 import re
 
 from cudarun.bindings import toolkit_installation
+from cudarun.diagnostics.entries import Diagnostic
 from cudarun.diagnostics.refusals import Explanation, RefusalFacts, listed
 from cudarun.images.demangler import demangle
 
 _STANDARD_HEADER = re.compile(r"[a-z_]+")  # <vector>: only standard headers have no suffix
+_INCLUDE_OF_SYSTEM = re.compile(r"\s*#\s*include\s*<")
+_MISSING_HEADER = r'(?:could not|cannot) open source file "([^"]+)"'
+_MISSING_FOR_HOST_COMPILER = r"fatal error: ([^:\n]+): No such file or directory"
+HOST_FUNCTION = "is considered a host function"
+"""A part of NVRTC's error for a function of the host."""
 _DEVICE_CODE_ALONE = (
-    "put what is for the host between #ifndef __CUDACC_RTC__ and #endif, or compile the file with "
-    "nvcc -ptx -lineinfo and give the .ptx"
+    "compile it with nvcc (--compiler nvcc), or put what is for the host between "
+    "#ifndef __CUDACC_RTC__ and #endif"
 )
 _WITHOUT_OPT_IN = 48 << 10  # bytes per block on any GPU; more requires an opt-in
 
@@ -90,7 +96,7 @@ def shared_memory(case: RefusalFacts) -> Explanation | None:
 
 def host_code(case: RefusalFacts) -> Explanation | None:
     """Explain host functions, which NVRTC does not compile."""
-    if not case.match(r"is considered a host function"):
+    if not case.match(HOST_FUNCTION):
         return None
     return Explanation(
         "NVRTC compiles device code alone, and the file has functions of the host.",
@@ -98,9 +104,23 @@ def host_code(case: RefusalFacts) -> Explanation | None:
     )
 
 
+def missing_host_header(diagnostic: Diagnostic) -> str | None:
+    """Return the header that NVRTC does not find and a host compiler may have.
+
+    A standard header has no suffix; ``<unistd.h>`` is not between quotes.
+    """
+    match = re.match(_MISSING_HEADER, diagnostic.message)
+    if match is None:
+        return None
+    is_of_system = _INCLUDE_OF_SYSTEM.match(diagnostic.source or "") is not None
+    return match[1] if is_of_system or _STANDARD_HEADER.fullmatch(match[1]) else None
+
+
 def missing_header(case: RefusalFacts) -> Explanation | None:
-    """Explain a header that NVRTC does not find."""
-    match = case.match(r'(?:could not|cannot) open source file "([^"]+)"')
+    """Explain a header that NVRTC or nvcc's host compiler does not find."""
+    if match := case.match(_MISSING_FOR_HOST_COMPILER):
+        return Explanation(f"nvcc finds {match[1]} in no folder.", "name its folder with -I")
+    match = case.match(_MISSING_HEADER)
     if match is None:
         return None
     if _STANDARD_HEADER.fullmatch(match[1]):

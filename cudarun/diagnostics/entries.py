@@ -10,7 +10,7 @@ from typing import Literal
 from cudarun.records import dataclass
 
 Severity = Literal["fatal", "error", "warning", "info", "note"]
-Tool = Literal["ptxas", "nvlink", "nvJitLink", "NVRTC", "cudarun"]
+Tool = Literal["ptxas", "nvlink", "nvJitLink", "NVRTC", "nvcc", "cudarun"]
 
 SERIOUS: frozenset[Severity] = frozenset({"fatal", "error"})
 

@@ -1,4 +1,4 @@
-"""Parsing of the logs of ptxas, nvlink, nvJitLink and NVRTC.
+"""Parsing of the logs of ptxas, nvlink, nvJitLink, NVRTC and nvcc.
 
 They are not documented. The forms below were observed with ptxas and nvlink 12.4 and 13.0, NVRTC
 and nvJitLink 13.5 and the linker in driver 580::
@@ -11,6 +11,8 @@ and nvJitLink 13.5 and the linker in driver 580::
     ERROR 4: bad input:main.cubin
     lib.ltoir: link error: error: Linking globals named 'factor': symbol multiply defined!
     main.cu(4): error: identifier "x" is undefined                (NVRTC, with the line and a caret)
+    main.cu:1:10: fatal error: none.h: No such file or directory  (nvcc's host compiler)
+    nvcc fatal   : Unknown option '--foo'
 
 Closing lines (``Ptx assembly aborted due to errors``) are no diagnostics.
 """
@@ -34,6 +36,11 @@ _NVRTC_LINE = re.compile(
     r"(?P<severity>catastrophic error|error|warning|note|remark)(?: #\d+(?:-D)?)?: (?P<message>.*)"
 )
 _NVRTC_OPTION = re.compile(r"nvrtc: (?P<severity>error|warning): (?P<message>.*)")
+_HOST_COMPILER_LINE = re.compile(
+    r"(?P<file>[^:\s][^:]*):(?P<line>\d+):(?:(?P<column>\d+):)? "
+    r"(?P<severity>fatal error|error|warning|note): (?P<message>.*)"
+)
+_NVCC_LINE = re.compile(r"nvcc (?P<severity>fatal|error|warning) *: *(?P<message>.*)")
 _CARET = re.compile(r" +\^$")
 
 # The reference to a file in a message.
@@ -49,7 +56,11 @@ _CLOSING = re.compile(
 _PTX_OF_INPUT = "JIT the PTX"
 _NAMELESS = "application ptx input"  # ptxas's name for PTX from memory
 
-_SEVERITIES: dict[str, Severity] = {"catastrophic error": "fatal", "remark": "note"}
+_SEVERITIES: dict[str, Severity] = {
+    "catastrophic error": "fatal",
+    "fatal error": "fatal",
+    "remark": "note",
+}
 
 
 def parse_log(log: str) -> tuple[Diagnostic, ...]:
@@ -78,6 +89,17 @@ def _of_line(line: str, following: list[str]) -> Iterator[Diagnostic]:
         yield _of_nvrtc(match, following)
     elif match := _NVRTC_OPTION.fullmatch(line):
         yield Diagnostic("NVRTC", _severity(match["severity"]), match["message"])
+    elif match := _NVCC_LINE.fullmatch(line):
+        yield Diagnostic("nvcc", _severity(match["severity"]), match["message"])
+    elif match := _HOST_COMPILER_LINE.fullmatch(line):
+        yield Diagnostic(
+            "nvcc",
+            _severity(match["severity"]),
+            match["message"],
+            match["file"],
+            int(match["line"]),
+            int(match["column"]) if match["column"] else None,
+        )
     elif match := _LTO_LINE.fullmatch(line):
         yield Diagnostic("nvJitLink", "error", match["message"], match["file"])
     elif match := _JITLINK_INFO.fullmatch(line):

@@ -116,7 +116,7 @@ def test_options_of_a_device_are_those_that_tell_the_driver_something() -> None:
     asked = {name_of(o) for o in load.command.params if isinstance(o, Option) and o.of_device}
     none = {name_of(o) for o in load.command.params if isinstance(o, click.Option)} - asked
     assert none == {
-        *("--offline", "--include", "--define", "--std", "--compile-option"),
+        *("--offline", "--compiler", "--include", "--define", "--std", "--compile-option"),
         *("--timeout", "--trace", "--json", "--verbose", "--quiet", "--color"),
     }
 

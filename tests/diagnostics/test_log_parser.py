@@ -228,6 +228,15 @@ Compilation terminated.
             "nvrtc: error: unrecognized option --foo found\n",
             [Diagnostic("NVRTC", "error", "unrecognized option --foo found")],
         ),
+        (
+            "main.cu:1:10: fatal error: none.h: No such file or directory\n"
+            '    1 | #include "none.h"\n      |          ^~~~~~~~\ncompilation terminated.\n',
+            [Diagnostic("nvcc", "fatal", "none.h: No such file or directory", "main.cu", 1, 10)],
+        ),
+        (
+            "nvcc fatal   : Unknown option '--foo'\n",
+            [Diagnostic("nvcc", "fatal", "Unknown option '--foo'")],
+        ),
         ("", []),
         ("a line of no known form\nanother", []),
     ],

@@ -91,7 +91,7 @@ def by_nvrtc(bench: Bench) -> None:
     """Every sample, by the NVRTC that is installed."""
     from cudarun.errors import CudarunError
     from cudarun.images.versions import Architecture
-    from cudarun.session.compile.nvrtc import compile_source
+    from cudarun.session.compile.source import compile_source
     from cudarun.session.image.image import Image
 
     for source in sorted((ROOT / "samples").glob("*.cu")):

@@ -33,7 +33,7 @@ class DiagnosticRecord(TypedDict):
         source: The text of the line.
     """
 
-    tool: Literal["ptxas", "nvlink", "nvJitLink", "NVRTC", "cudarun"]
+    tool: Literal["ptxas", "nvlink", "nvJitLink", "NVRTC", "nvcc", "cudarun"]
     severity: Literal["fatal", "error", "warning", "info", "note"]
     message: str
     file: str | None

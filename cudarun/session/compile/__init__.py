@@ -1,1 +1,1 @@
-"""Compilation of CUDA source with NVRTC."""
+"""Compilation of CUDA source with NVRTC or nvcc."""

@@ -1,161 +1,66 @@
-"""Compilation of CUDA source with NVRTC (https://docs.nvidia.com/cuda/nvrtc), in a worker.
-
-Source is compiled to SASS for a GPU, because the PTX of a newer NVRTC may not load on an older
-driver, and to PTX for the emulated device.
-"""
+"""NVRTC as a compiler of CUDA source (https://docs.nvidia.com/cuda/nvrtc)."""
 
 from __future__ import annotations
 
 import os
-import re
 import sys
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
-from functools import cache, partial
+from collections.abc import Iterator, Sequence
+from functools import cache
 from pathlib import Path
 from types import ModuleType
-from typing import Any, Literal
+from typing import Any
 
 from cudarun.bindings import installed_version, is_missing_library, toolkit_installation
-from cudarun.diagnostics.errors import Diagnosed
 from cudarun.diagnostics.refusals import LoadTarget
 from cudarun.errors import CudarunError, ImageRefused, RequestError
-from cudarun.images.facts import ImageFacts
-from cudarun.images.reader import read_image
-from cudarun.images.versions import Architecture, Version
-from cudarun.session.compile.declarations import with_declarations
+from cudarun.images.versions import Version
 from cudarun.session.compile.headers import standard_headers
-from cudarun.session.image.compilation import CompileOptions
+from cudarun.session.compile.task import CompileTask
 from cudarun.session.image.diagnosis import diagnose, diagnostics_of
 from cudarun.session.image.image import Image
-from cudarun.session.image.kernels import select_kernel
-
-Form = Literal["PTX", "CUBIN", "LTOIR"]
 
 _A_HEADER_OF_CUDA = "cuda_fp16.h"
-_NAME_EXPRESSIONS = "__nv_name_map"
-"""NVRTC's name for the text in which it looks up names."""
-_VERSION_LINE = re.compile(rb"^\.version (\d+)\.(\d+)$", re.MULTILINE)
 
 
-def compile_source(
-    source: Image,
-    target: Architecture,
-    form: Form,
-    *,
-    relocatable: bool = False,
-    newest_ptx: Version | None = None,
-) -> Image:
-    """Compile an image that is CUDA source; the result keeps the source's name.
-
-    Args:
-        source: The source, with its `CompileOptions` in ``compilation``.
-        target: The architecture: a GPU's, or a virtual one for PTX.
-        form: The form of the result.
-        relocatable: Leave ``extern`` declarations to the linker.
-        newest_ptx: The newest ``.version`` to write. NVRTC writes that of its toolkit, whatever
-            the instructions need; a driver or emulator refuses versions that it does not know.
+def compile_with_nvrtc(task: CompileTask, instantiate: Sequence[str] = ()) -> Image:
+    """Compile, with the instantiation of name expressions (NVRTC, "Accessing Lowered Names").
 
     Raises:
         Diagnosed: The source does not compile.
-        RequestError: NVRTC is not installed, or does not know an option, the architecture or the
-            kernel to be instantiated.
+        RequestError: NVRTC is not installed, or does not know an option or the architecture.
     """
-    compiled = partial(
-        _compiled, source, target, form, relocatable=relocatable, newest_ptx=newest_ptx
-    )
-    wanted = source.compilation.kernels if source.compilation else ()
-    try:
-        return compiled(instantiate=wanted)
-    except Diagnosed as refusal:
-        if not wanted:
-            raise
-        refused = {wanted[0]: refusal} if len(wanted) == 1 else _refused(compiled, wanted)
-    # Errors in the source that do not depend on instantiation are reported without those names.
-    made = compiled(instantiate=[name for name in wanted if name not in refused])
-    spelled = {name: _spelled(made, name, refusal) for name, refusal in refused.items()}
-    return replace(made, lowered=made.lowered | spelled)
-
-
-def _refused(compiled: Callable[..., Image], wanted: Sequence[str]) -> dict[str, Diagnosed]:
-    """Compile each name expression alone; return the errors of those that NVRTC refuses."""
-    refused = {}
-    for name in wanted:
-        try:
-            compiled(instantiate=[name])
-        except Diagnosed as refusal:
-            refused[name] = refusal
-    return refused
-
-
-def _compiled(
-    source: Image,
-    target: Architecture,
-    form: Form,
-    *,
-    relocatable: bool,
-    newest_ptx: Version | None,
-    instantiate: Sequence[str] = (),
-) -> Image:
-    """Compile; ``instantiate`` are name expressions (NVRTC, "Accessing Lowered Names")."""
     nvrtc = _nvrtc()
-    options = [*_options(source, target, form, relocatable=relocatable)]
-    program = _program(nvrtc, source)
+    options = [*_options(task)]
+    program = _program(nvrtc, task)
     try:
         for name in instantiate:
             _checked(nvrtc, nvrtc.nvrtcAddNameExpression(program, os.fsencode(name)))
         result = nvrtc.nvrtcCompileProgram(program, len(options), [*map(os.fsencode, options)])[0]
         log = _fetched(nvrtc, "ProgramLog", program).decode(errors="replace")
         if result != nvrtc.nvrtcResult.NVRTC_SUCCESS:
-            raise _refusal(nvrtc, source, target, log, result)
-        data = _fetched(nvrtc, form, program)
-        ptx = b"" if form == "LTOIR" else _fetched(nvrtc, "PTX", program)
+            raise _refusal(nvrtc, task, log, result)
+        data = _fetched(nvrtc, task.form, program)
+        ptx = b"" if task.form == "LTOIR" else _fetched(nvrtc, "PTX", program)
         lowered = {
             name: _checked(nvrtc, nvrtc.nvrtcGetLoweredName(program, os.fsencode(name))).decode()
             for name in instantiate
         }
     finally:
         nvrtc.nvrtcDestroyProgram(program)
-    if form == "PTX" and newest_ptx is not None:
-        data = ptx = _no_newer_than(newest_ptx, data)
-    return replace(
-        source,
-        data=data,
-        facts=_facts(ptx, source),
-        compilation=None,
-        is_compiled=True,
-        warnings=diagnostics_of(log, [source]),
-        lowered=lowered,
-    )
+    return task.result(data, ptx, diagnostics_of(log, [task.source]), lowered)
 
 
-def _spelled(compiled: Image, wanted: str, refused: Diagnosed) -> str:
-    """Return the mangled name of a kernel that the source itself instantiates with this spelling.
+def is_installed() -> bool:
+    """Return whether NVRTC is installed."""
+    from cuda.bindings import nvrtc
 
-    A signature is not a name expression, nor is ``scale<float>`` for a kernel in a namespace.
-
-    Raises:
-        RequestError: There is no such kernel; the message has NVRTC's error for the name.
-        Diagnosed: There is no such kernel, and the named one does not compile.
-    """
-    kernels = compiled.facts.kernels if compiled.facts else ()
     try:
-        return select_kernel([kernel.name for kernel in kernels], wanted, compiled.origin)
-    except CudarunError as unknown:
-        raise _not_instantiated(compiled.origin, wanted, refused, unknown.hint) from None
-
-
-def _not_instantiated(
-    origin: str, wanted: str, refused: Diagnosed, hint: str | None
-) -> CudarunError:
-    about_code = tuple(d for d in refused.diagnostics if d.file != _NAME_EXPRESSIONS)
-    about_name = [d for d in refused.diagnostics if d.is_serious and d not in about_code]
-    if not about_name or any(d.is_serious for d in about_code):
-        refused.what += f" with '{wanted}'"
-        refused.diagnostics = about_code
-        return refused
-    said = about_name[0].message
-    return RequestError(f"NVRTC refuses '{wanted}': {said}", hint=hint, origin=origin)
+        nvrtc.nvrtcVersion()
+    except RuntimeError as error:
+        if not is_missing_library(error):
+            raise
+        return False
+    return True
 
 
 def nvrtc_version() -> Version:
@@ -169,42 +74,33 @@ def nvrtc_version() -> Version:
     return major, minor
 
 
-def _options(
-    source: Image, target: Architecture, form: Form, *, relocatable: bool
-) -> Iterator[str]:
-    given = source.compilation or CompileOptions()
-    yield f"--gpu-architecture={target}"
+def _options(task: CompileTask) -> Iterator[str]:
+    yield f"--gpu-architecture={task.target}"
     yield "--generate-line-info"
-    if form == "LTOIR":
+    if task.form == "LTOIR":
         yield "-dlto"
-    if relocatable:
+    if task.relocatable:
         yield "--relocatable-device-code=true"
-    if given.standard:
-        yield f"--std={given.standard}"
-    for macro in given.defines:
+    if task.options.standard:
+        yield f"--std={task.options.standard}"
+    for macro in task.options.defines:
         yield f"--define-macro={macro}"
-    for path in (*_own_folders(source), *_headers_of_cuda()):
+    for path in (*task.folders, *_headers_of_cuda()):
         yield f"--include-path={path}"
-    yield from given.options
+    yield from task.options.options
 
 
-def _program(nvrtc: ModuleType, source: Image) -> Any:
+def _program(nvrtc: ModuleType, task: CompileTask) -> Any:
     """Create the ``nvrtcProgram``, with the standard headers that the source's own folders lack."""
-    headers = standard_headers(_own_folders(source))
+    headers = standard_headers(task.folders)
     names = [name.encode() for name in headers]
     texts = [text.encode() for text in headers.values()]
     return _checked(
         nvrtc,
         nvrtc.nvrtcCreateProgram(
-            source.data, os.fsencode(source.origin), len(headers), texts, names
+            task.source.data, os.fsencode(task.source.origin), len(headers), texts, names
         ),
     )
-
-
-def _own_folders(source: Image) -> tuple[str, ...]:
-    """Return the folders that are searched first: ``-I``, and the source's own, as with nvcc."""
-    given = source.compilation or CompileOptions()
-    return *given.include, os.path.dirname(source.origin) or "."
 
 
 @cache
@@ -223,9 +119,8 @@ def _headers_of_cuda() -> tuple[str, ...]:
     return tuple(map(str, [*found, *libraries]))
 
 
-def _refusal(
-    nvrtc: ModuleType, source: Image, target: Architecture, log: str, result: object
-) -> CudarunError:
+def _refusal(nvrtc: ModuleType, task: CompileTask, log: str, result: object) -> CudarunError:
+    source, target = task.source, task.target
     does_not_compile = result == nvrtc.nvrtcResult.NVRTC_ERROR_COMPILATION
     words = "the source does not compile" if does_not_compile else _checked_text(nvrtc, result)
     if result == nvrtc.nvrtcResult.NVRTC_ERROR_INVALID_OPTION:
@@ -242,39 +137,17 @@ def _refusal(
     return diagnose(refused, [source], LoadTarget("NVRTC", target.number, cuda=nvrtc_version()))
 
 
-def _no_newer_than(newest: Version, ptx: bytes) -> bytes:
-    match = _VERSION_LINE.search(ptx)
-    if match is None or (int(match[1]), int(match[2])) <= newest:
-        return ptx
-    line = b".version %d.%d" % newest
-    return ptx[: match.start()] + line + ptx[match.end() :]
-
-
-def _facts(ptx: bytes, source: Image) -> ImageFacts | None:
-    """Read the facts of PTX, and the names and types of parameters in its source."""
-    try:
-        facts = read_image(ptx, source.origin)
-    except ImageRefused:
-        return None
-    given = source.compilation or CompileOptions()
-    return with_declarations(facts, source.data, source.origin, given.include, given.defines)
-
-
 # --- the library ---------------------------------------------------------------------------------
 
 
 def _nvrtc() -> ModuleType:
-    from cuda.bindings import nvrtc
-
-    try:
-        nvrtc.nvrtcVersion()
-    except RuntimeError as error:
-        if not is_missing_library(error):
-            raise
+    if not is_installed():
         raise RequestError(
             "CUDA source is compiled by NVRTC, which is not installed",
             hint=toolkit_installation(installed_version()),
-        ) from None
+        )
+    from cuda.bindings import nvrtc
+
     module: ModuleType = nvrtc
     return module
 

@@ -33,6 +33,6 @@ def compile_for_facts(source: Image, timeout: float | None = None) -> Image:
 
 def _compile(source: Image, _: None) -> Image:
     from cudarun.images.versions import Architecture
-    from cudarun.session.compile.nvrtc import compile_source
+    from cudarun.session.compile.source import compile_source
 
     return compile_source(source, Architecture(True, _COMMON_ARCHITECTURE), "PTX")

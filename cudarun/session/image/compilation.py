@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from cudarun.records import dataclass
+
+Compiler = Literal["auto", "nvrtc", "nvcc"]
 
 
 @dataclass(frozen=True, slots=True)
 class CompileOptions:
-    """The options of NVRTC.
+    """The choice of a compiler, and its options.
 
     Attributes:
         include: Include folders, ``-I``.
         defines: Macros, ``NAME`` or ``NAME=VALUE``, ``-D``.
         standard: The language standard: ``c++17``.
-        options: Other options in NVRTC's spelling.
+        options: Other options in the compiler's spelling.
         kernels: Kernels with their template arguments, to be instantiated: ``ns::scale<float, 4>``.
+        compiler: ``auto`` is NVRTC, and nvcc for a file with code for the host.
     """
 
     include: tuple[str, ...] = ()
@@ -22,3 +27,4 @@ class CompileOptions:
     standard: str | None = None
     options: tuple[str, ...] = ()
     kernels: tuple[str, ...] = ()
+    compiler: Compiler = "auto"

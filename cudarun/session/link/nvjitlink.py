@@ -19,7 +19,8 @@ from cudarun.diagnostics.refusals import LoadTarget
 from cudarun.errors import ImageRefused, RequestError, WorkerDied
 from cudarun.images.kinds import ImageKind, identify
 from cudarun.images.versions import Architecture
-from cudarun.session.compile.nvrtc import Form, compile_source
+from cudarun.session.compile.source import compile_source
+from cudarun.session.compile.task import Form
 from cudarun.session.image.diagnosis import diagnose, diagnostics_of
 from cudarun.session.image.image import Image
 from cudarun.session.link.request import LinkRequest

@@ -19,7 +19,7 @@ from cudarun.images.reader import CONTAINERS
 from cudarun.images.symbols import link_symbols
 from cudarun.images.versions import Architecture, newest_ptx
 from cudarun.records import dataclass
-from cudarun.session.compile.nvrtc import compile_source
+from cudarun.session.compile.source import compile_source
 from cudarun.session.driver.calls import Driver
 from cudarun.session.driver.devices import Device
 from cudarun.session.image.diagnosis import device_place, diagnose, diagnostics_of

@@ -102,7 +102,7 @@ def _check_structure(image: Image, kind: ImageKind) -> None:
 
 
 def _compiled(driver: Driver, image: Image, devices: Iterable[Device]) -> Image:
-    from cudarun.session.compile.nvrtc import compile_source  # most commands compile nothing
+    from cudarun.session.compile.source import compile_source  # most commands compile nothing
 
     architectures = sorted({architecture_of(driver, device) for device in devices})
     if len(architectures) > 1:

@@ -20,6 +20,7 @@ OPTIONS = {
     "--cluster": (True, "none"),
     "--color": (False, "none"),
     "--compile-option": (True, "none"),
+    "--compiler": (True, "none"),
     "--context": (True, "no worker"),
     "--cooperative": (False, "none"),
     "--ctx-flags": (True, "no worker"),

@@ -1,0 +1,153 @@
+"""Compilation of CUDA source with NVRTC or nvcc, in a worker.
+
+Source is compiled to SASS for a GPU, because the PTX of a newer compiler may not load on an older
+driver, and to PTX for the emulated device.
+
+NVRTC compiles in the process, in a fraction of nvcc's time, but device code only. nvcc also
+compiles files with host code, whose device code is taken.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import TypeAlias
+
+from cudarun.diagnostics.code_rules import HOST_FUNCTION, missing_host_header
+from cudarun.diagnostics.entries import Diagnostic, notes
+from cudarun.diagnostics.errors import Diagnosed
+from cudarun.errors import CudarunError, RequestError
+from cudarun.images.versions import Architecture, Version
+from cudarun.session.compile.nvcc import NVCC_INSTALLATION, NvccCompiler, find_nvcc
+from cudarun.session.compile.nvrtc import compile_with_nvrtc, is_installed
+from cudarun.session.compile.task import NAME_EXPRESSIONS, CompileTask, Form
+from cudarun.session.image.image import Image
+from cudarun.session.image.kernels import select_kernel
+
+_Compiled: TypeAlias = Callable[[Sequence[str]], Image]
+"""Compiles, with the instantiation of name expressions."""
+
+
+def compile_source(
+    source: Image,
+    target: Architecture,
+    form: Form,
+    *,
+    relocatable: bool = False,
+    newest_ptx: Version | None = None,
+) -> Image:
+    """Compile an image that is CUDA source; the result keeps the source's name.
+
+    Args:
+        source: The source, with its `CompileOptions` in ``compilation``.
+        target: The architecture: a GPU's, or a virtual one for PTX.
+        form: The form of the result.
+        relocatable: Leave ``extern`` declarations to the linker.
+        newest_ptx: The newest ``.version`` to write.
+
+    Raises:
+        Diagnosed: The source does not compile.
+        RequestError: The compiler is not installed, or does not know an option, the architecture
+            or the kernel to be instantiated.
+    """
+    task = CompileTask(source, target, form, relocatable, newest_ptx)
+    if task.options.compiler == "nvcc":
+        return _with_nvcc(task)
+    if task.options.compiler == "nvrtc":
+        return _with_nvrtc(task)
+    if not is_installed() and find_nvcc() is not None:
+        return _with_nvcc(task, "NVRTC is not installed")
+    try:
+        return _with_nvrtc(task)
+    except Diagnosed as refusal:
+        reason = _host_code(refusal.diagnostics)
+        if reason is None:
+            raise
+        if find_nvcc() is None:
+            refusal.hint = f"install nvcc, which compiles files with host code: {NVCC_INSTALLATION}"
+            raise
+    return _with_nvcc(task, reason)
+
+
+def _with_nvrtc(task: CompileTask) -> Image:
+    return _instantiated("NVRTC", partial(compile_with_nvrtc, task), task)
+
+
+def _with_nvcc(task: CompileTask, reason: str | None = None) -> Image:
+    """Compile with nvcc; a note says so where the user did not choose it."""
+    nvcc = NvccCompiler(task)
+    image = _instantiated("nvcc", nvcc.compile, task)
+    if reason is None:
+        return image
+    note = f"{image.origin} is compiled by nvcc {nvcc.version_text}: {reason}"
+    return replace(image, warnings=(*notes([note]), *image.warnings))
+
+
+def _host_code(diagnostics: Sequence[Diagnostic]) -> str | None:
+    """Return the reason that NVRTC's refusal is one of host code, ``None`` if it is not."""
+    for each in diagnostics:
+        if each.is_serious and (header := missing_host_header(each)):
+            return f"<{header}> is a header for the host"
+        if each.is_serious and re.search(HOST_FUNCTION, each.message):
+            return "it has functions of the host"
+    return None
+
+
+# --- kernels to be instantiated ------------------------------------------------------------------
+
+
+def _instantiated(compiler: str, compiled: _Compiled, task: CompileTask) -> Image:
+    """Compile with the template arguments in the names of the wanted kernels."""
+    wanted = task.options.kernels
+    try:
+        return compiled(wanted)
+    except Diagnosed as refusal:
+        if not wanted:
+            raise
+        refused = {wanted[0]: refusal} if len(wanted) == 1 else _refused(compiled, wanted)
+    # Errors in the source that do not depend on instantiation are reported without those names.
+    made = compiled([name for name in wanted if name not in refused])
+    spelled = {name: _spelled(compiler, made, name, refusal) for name, refusal in refused.items()}
+    return replace(made, lowered=made.lowered | spelled)
+
+
+def _refused(compiled: _Compiled, wanted: Sequence[str]) -> dict[str, Diagnosed]:
+    """Compile each name expression alone; return the errors of those that are refused."""
+    refused = {}
+    for name in wanted:
+        try:
+            compiled([name])
+        except Diagnosed as refusal:
+            refused[name] = refusal
+    return refused
+
+
+def _spelled(compiler: str, compiled: Image, wanted: str, refused: Diagnosed) -> str:
+    """Return the mangled name of a kernel that the source itself instantiates with this spelling.
+
+    A signature is not a name expression, nor is ``scale<float>`` for a kernel in a namespace.
+
+    Raises:
+        RequestError: There is no such kernel; the message has the compiler's error for the name.
+        Diagnosed: There is no such kernel, and the named one does not compile.
+    """
+    kernels = compiled.facts.kernels if compiled.facts else ()
+    try:
+        return select_kernel([kernel.name for kernel in kernels], wanted, compiled.origin)
+    except CudarunError as unknown:
+        raise _not_instantiated(compiler, compiled.origin, wanted, refused, unknown.hint) from None
+
+
+def _not_instantiated(
+    compiler: str, origin: str, wanted: str, refused: Diagnosed, hint: str | None
+) -> CudarunError:
+    about_code = tuple(d for d in refused.diagnostics if d.file != NAME_EXPRESSIONS)
+    about_name = [d for d in refused.diagnostics if d.is_serious and d not in about_code]
+    if not about_name or any(d.is_serious for d in about_code):
+        refused.what += f" with '{wanted}'"
+        refused.diagnostics = about_code
+        return refused
+    said = about_name[0].message
+    return RequestError(f"{compiler} refuses '{wanted}': {said}", hint=hint, origin=origin)

@@ -1,0 +1,101 @@
+"""One compilation of CUDA source, for either compiler, and its result."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Literal
+
+from cudarun.diagnostics.entries import Diagnostic
+from cudarun.errors import ImageRefused
+from cudarun.images.facts import ImageFacts
+from cudarun.images.reader import read_image
+from cudarun.images.versions import Architecture, Version
+from cudarun.records import dataclass
+from cudarun.session.compile.declarations import with_declarations
+from cudarun.session.image.compilation import CompileOptions
+from cudarun.session.image.image import Image
+
+Form = Literal["PTX", "CUBIN", "LTOIR"]
+
+NAME_EXPRESSIONS = "__nv_name_map"
+"""NVRTC's name for the text in which it looks up names."""
+_VERSION_LINE = re.compile(rb"^\.version (\d+)\.(\d+)$", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class CompileTask:
+    """One compilation.
+
+    Attributes:
+        source: The source, with its `CompileOptions` in ``compilation``.
+        target: The architecture: a GPU's, or a virtual one for PTX.
+        form: The form of the result.
+        relocatable: Leave ``extern`` declarations to the linker.
+        newest_ptx: The newest ``.version`` to write. A compiler writes that of its toolkit,
+            whatever the instructions need; a driver or emulator refuses versions that it does not
+            know.
+    """
+
+    source: Image
+    target: Architecture
+    form: Form
+    relocatable: bool = False
+    newest_ptx: Version | None = None
+
+    @property
+    def options(self) -> CompileOptions:
+        """The options of the source."""
+        return self.source.compilation or CompileOptions()
+
+    @property
+    def folders(self) -> tuple[str, ...]:
+        """The folders that are searched first for headers: those of ``-I``, and the source's."""
+        return *self.options.include, os.path.dirname(self.source.origin) or "."
+
+    def result(
+        self,
+        data: bytes,
+        ptx: bytes,
+        warnings: tuple[Diagnostic, ...],
+        lowered: Mapping[str, str],
+    ) -> Image:
+        """Return the compiled image; it keeps the source's name.
+
+        Args:
+            data: The code in the form of the task.
+            ptx: The PTX, empty for LTO-IR.
+            warnings: The compiler's warnings.
+            lowered: The mangled names of the kernels that were instantiated.
+        """
+        if self.form == "PTX" and self.newest_ptx is not None:
+            data = ptx = _no_newer_than(self.newest_ptx, data)
+        return replace(
+            self.source,
+            data=data,
+            facts=self._facts(ptx),
+            compilation=None,
+            is_compiled=True,
+            warnings=warnings,
+            lowered=dict(lowered),
+        )
+
+    def _facts(self, ptx: bytes) -> ImageFacts | None:
+        """Read the facts of PTX, and the names and types of parameters in its source."""
+        try:
+            facts = read_image(ptx, self.source.origin)
+        except ImageRefused:
+            return None
+        given = self.options
+        data, origin = self.source.data, self.source.origin
+        return with_declarations(facts, data, origin, given.include, given.defines)
+
+
+def _no_newer_than(newest: Version, ptx: bytes) -> bytes:
+    match = _VERSION_LINE.search(ptx)
+    if match is None or (int(match[1]), int(match[2])) <= newest:
+        return ptx
+    line = b".version %d.%d" % newest
+    return ptx[: match.start()] + line + ptx[match.end() :]

@@ -1,0 +1,82 @@
+"""The cache of nvcc's results: where it lies, what it keeps, and what it does not trust."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from cudarun.session.compile.result_cache import ResultCache, cache_folder
+
+PARTS = {"log": b"a warning", "ptx": b".version 9.0\n", "code": bytes(range(256))}
+
+
+def test_its_folder(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("CUDA_CACHE_DISABLE", raising=False)
+    monkeypatch.setenv("HOME", "/home/someone")
+    monkeypatch.setenv("XDG_CACHE_HOME", "/caches")
+    assert cache_folder() == Path("/caches/cudarun/nvcc")
+    monkeypatch.setenv("XDG_CACHE_HOME", "relative")
+    assert cache_folder() == Path("/home/someone/.cache/cudarun/nvcc")
+    monkeypatch.delenv("XDG_CACHE_HOME")
+    assert cache_folder() == Path("/home/someone/.cache/cudarun/nvcc")
+    monkeypatch.setenv("CUDA_CACHE_DISABLE", "0")
+    assert cache_folder() is not None
+    monkeypatch.setenv("CUDA_CACHE_DISABLE", "1")
+    assert cache_folder() is None
+
+
+def test_what_was_stored_comes_back(tmp_path: Path) -> None:
+    folder = tmp_path / "a/b"
+    ResultCache(folder).store("key", PARTS)
+    assert ResultCache(folder).load("key") == PARTS
+    assert ResultCache(folder).load("other") is None
+    assert [entry.name for entry in folder.iterdir()] == ["key"]
+    assert folder.stat().st_mode & 0o077 == 0
+
+
+def test_a_cache_that_is_off(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    cache = ResultCache(None)
+    cache.store("key", PARTS)
+    assert cache.load("key") is None
+    assert [*tmp_path.iterdir()] == []
+
+
+def test_a_damaged_entry_is_none(tmp_path: Path) -> None:
+    cache = ResultCache(tmp_path)
+    cache.store("key", PARTS)
+    whole = (tmp_path / "key").read_bytes()
+    for cut in range(0, len(whole), 7):
+        (tmp_path / "key").write_bytes(whole[:cut])
+        assert cache.load("key") is None
+    at = whole.index(b"log") + len(b"log")
+    (tmp_path / "key").write_bytes(whole[:at] + bytes(4) + whole[at + 4 :])
+    assert cache.load("key") is None
+    cache.store("key", PARTS)
+    assert cache.load("key") == PARTS
+
+
+def test_a_folder_that_cannot_be_made(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    cache = ResultCache(tmp_path / "file/folder")
+    cache.store("key", PARTS)
+    assert cache.load("key") is None
+
+
+def test_the_entries_unused_for_the_longest_time_are_deleted(tmp_path: Path) -> None:
+    part = {"code": os.urandom(20_000)}  # does not compress
+    cache = ResultCache(tmp_path, limit=100_000)
+    for index in range(4):
+        cache.store(f"key{index}", part)
+        os.utime(tmp_path / f"key{index}", (index, index))
+    assert cache.load("key0") == part  # is the last one used now
+    cache.store("key4", part)
+    assert sorted(entry.name for entry in tmp_path.iterdir()) == ["key0", "key2", "key3", "key4"]
+
+
+def test_a_result_that_would_fill_the_cache_is_not_stored(tmp_path: Path) -> None:
+    cache = ResultCache(tmp_path, limit=40_000)
+    cache.store("key", {"code": os.urandom(20_000)})
+    assert cache.load("key") is None

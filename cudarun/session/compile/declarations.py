@@ -28,9 +28,10 @@ _LARGEST_FILE = 1 << 22  # bytes
 _LONGEST_LIST = 1 << 16  # characters between the parentheses of a declaration
 _MOST_TOKENS = 256  # between __global__ and the kernel's name, and of a type
 
-# Raw strings, strings, characters and comments.
+# Numbers, whose digits can be grouped by apostrophes; raw strings, strings, characters, comments.
 _OPAQUE = re.compile(
-    r'R"(?P<mark>[^()\\\s]{0,16})\(.*?\)(?P=mark)"'
+    r"\b(?P<number>\d(?:'?[\w.])*)"
+    r'|R"(?P<mark>[^()\\\s]{0,16})\(.*?\)(?P=mark)"'
     r'|"(?:[^"\\\n]|\\.)*"'
     r"|'(?:[^'\\\n]|\\.)+'"
     r"|//(?:[^\n\\]|\\.)*"
@@ -38,15 +39,22 @@ _OPAQUE = re.compile(
     re.DOTALL,
 )
 _DIRECTIVE = re.compile(r"^[ \t]*#(?:[^\n\\]|\\.)*", re.MULTILINE | re.DOTALL)
-_INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*"(?P<path>[^"\n]+)"', re.MULTILINE)
+_INCLUDE = re.compile(
+    r'^[ \t]*#[ \t]*include[ \t]*(?:"(?P<path>[^"\n]+)"|<(?P<of_system>[^>\n]+)>)', re.MULTILINE
+)
+_CONDITIONAL = re.compile(r"[ \t]*#[ \t]*(?P<word>if|ifdef|ifndef|elif|else|endif)\b(?P<rest>.*)")
+_UNDEFINE = re.compile(r"[ \t]*#[ \t]*undef[ \t]+(?P<name>\w+).*", re.DOTALL)
 _DEFINE = re.compile(r"[ \t]*#[ \t]*define[ \t]+(?P<name>\w+)(?P<list>\()?(?P<body>.*)", re.DOTALL)
 _ALIAS = re.compile(
-    r"\btypedef\s+(?P<old>[\w:\s]{1,200}?)\s+(?P<name>\w+)\s*;"
-    r"|\busing\s+(?P<new>\w+)\s*=\s*(?P<of>[\w:\s]{1,200}?)\s*;"
+    r"\btypedef\s+(?P<old>[\w:\s*]{1,200}?)(?:\s+|(?<=\*))(?P<name>\w+)\s*;"
+    r"|\busing\s+(?P<new>\w+)\s*=\s*(?P<of>[\w:\s*]{1,200}?)\s*;"
 )
+_ALIAS_TEMPLATE = re.compile(r"\btemplate\s*<[^;{}]{0,500}>\s*using\s+(\w+)")
 _OWN_TYPE = re.compile(r"\b(?:struct|union|class|enum|typename)\s+(?:class\s+|struct\s+)?(\w+)")
 _TOKEN = re.compile(r"\w+|::|\.\.\.|\[\[.*?\]\]|[^\w\s]", re.DOTALL)
 _OF_STD = re.compile(r"(?<![\w:])(?:::)?(?:cuda::)?std::(\w+)")
+_BODY_OR_END = re.compile(r"[{;]")
+_ARGUMENTS = re.compile(r"[^;{}()]{0,500}?>(?=\s*\()")
 _PARENTHESIS = re.compile(r"[()]")
 _PLAIN_BODY = re.compile(r"[\w:\s*]*")
 
@@ -54,8 +62,13 @@ _CLASS_KEYS = ("struct", "class", "union", "enum", "typename")
 _IGNORED = frozenset(("__restrict__", "__restrict", "restrict", "__grid_constant__", *_CLASS_KEYS))
 _QUALIFIERS = frozenset(("const", "volatile"))
 _WORDS_OF_TYPES = frozenset(
-    ("void", "bool", "char", "short", "int", "long", "float", "double", "signed", "unsigned")
+    (
+        *("void", "bool", "char", "short", "int", "long", "__int128"),
+        *("float", "double", "signed", "unsigned"),
+    )
 )
+_AFTER_PARAMETERS = frozenset(("noexcept", "requires", "try"))
+_SURE_CLOSERS = frozenset(")]}")
 _CLOSED_BY = {"(": ")", "[": "]", "{": "}", "<": ">"}
 
 
@@ -110,7 +123,7 @@ def declarations(texts: Sequence[str], defines: Iterable[str] = ()) -> list[Decl
         texts: The source and its headers.
         defines: Macros from the command line.
     """
-    plain = [_OPAQUE.sub(_blank, text) for text in texts]
+    plain = [_without_dead_code(_OPAQUE.sub(_blank, text)) for text in texts]
     names = _Names(plain, defines)
     bare = [_DIRECTIVE.sub(" ", text) for text in plain]
     return [each for text in bare for each in _in_text(text, names)]
@@ -120,32 +133,90 @@ def declarations(texts: Sequence[str], defines: Iterable[str] = ()) -> list[Decl
 
 
 def _texts(source: bytes, origin: str, folders: Sequence[str]) -> list[str]:
-    """Return the source and the headers that it includes by ``"…"``, as far as they are found."""
+    """Return the source and the headers in the folders that it includes, as far as they are found.
+
+    The order of the folders is the compiler's: those of the command line precede the source's.
+    """
     texts: list[str] = []
-    pending = [(source.decode(errors="replace"), os.path.dirname(origin))]
+    searched = (*folders, os.path.dirname(origin))
+    pending: list[tuple[str, tuple[str, ...]]] = [(source.decode(errors="replace"), ())]
     seen: set[str] = set()
     while pending and len(texts) < _MOST_FILES:
-        text, folder = pending.pop()
+        text, own = pending.pop()
         text = text.replace("\r\n", "\n").replace("\\\n", " ")
         texts.append(text)
-        for include in _INCLUDE.finditer(text):
-            for each in (folder, *folders):
-                path = os.path.realpath(os.path.join(each, include["path"]))
+        for include in _INCLUDE.finditer(_OPAQUE.sub(_without_comment, text)):
+            of_system = include["of_system"]
+            for each in searched if of_system else (*own, *searched):
+                path = os.path.realpath(os.path.join(each, of_system or include["path"]))
                 if os.path.isfile(path):
                     if path not in seen and os.path.getsize(path) <= _LARGEST_FILE:
                         seen.add(path)
                         header = Path(path).read_bytes().decode(errors="replace")
-                        pending.append((header, os.path.dirname(path)))
+                        pending.append((header, (os.path.dirname(path),)))
                     break
     return texts
 
 
+def _without_comment(match: re.Match[str]) -> str:
+    return " " if match.group().startswith("/") else match.group()
+
+
 def _blank(match: re.Match[str]) -> str:
+    if match["number"]:
+        return match.group()
     return '""' if match.group().endswith('"') else " "
 
 
+def _without_dead_code(text: str) -> str:
+    """Return the text without the branches of ``#if 0`` and ``#if 1`` that are not compiled.
+
+    The branches of other conditions are all kept.
+    """
+    lines = []
+    branches: list[_Branch] = []
+    for line in text.split("\n"):
+        directive = _CONDITIONAL.match(line)
+        if directive is None:
+            if all(branch.is_live for branch in branches):
+                lines.append(line)
+            continue
+        condition = directive["rest"].strip() if directive["word"] in ("if", "elif") else ""
+        if directive["word"].startswith("if"):
+            branches.append(_Branch())
+        if directive["word"] == "endif":
+            del branches[-1:]
+        elif branches:
+            branches[-1].enter("1" if directive["word"] == "else" else condition)
+    return "\n".join(lines)
+
+
+class _Branch:
+    """The current branch of a conditional.
+
+    Attributes:
+        is_live: Whether it may be compiled.
+    """
+
+    def __init__(self) -> None:
+        self.is_live = True
+        self._is_decided = False  # a branch before this one is compiled
+
+    def enter(self, condition: str) -> None:
+        """Go to the branch with a condition; that of ``#else`` is 1."""
+        self.is_live = not self._is_decided and condition != "0"
+        self._is_decided = self._is_decided or condition == "1"
+
+
 class _Names:
-    """The macros and types that the texts define."""
+    """The macros and types that the texts define.
+
+    Attributes:
+        specifiers: ``__global__`` and the macros that contain it.
+        meanings: The tokens of each macro and alias; ``None`` for one with several meanings.
+        macros: The names of the macros.
+        own_types: The types that the texts declare.
+    """
 
     def __init__(self, texts: Sequence[str], defines: Iterable[str]) -> None:
         bodies: defaultdict[str, set[str | None]] = defaultdict(set)
@@ -154,34 +225,49 @@ class _Names:
             for directive in _DIRECTIVE.finditer(text):
                 if macro := _DEFINE.fullmatch(directive.group()):
                     is_simple = not macro["list"] and _PLAIN_BODY.fullmatch(macro["body"])
-                    bodies[macro["name"]].add(macro["body"] if is_simple else None)
+                    bodies[macro["name"]].add(macro["body"].strip() if is_simple else None)
                     if "__global__" in macro["body"] and not macro["list"]:
                         self.specifiers.add(macro["name"])
-            for alias in _ALIAS.finditer(text):
-                bodies[alias["name"] or alias["new"]].add(alias["old"] or alias["of"])
+                elif undefined := _UNDEFINE.fullmatch(directive.group()):
+                    bodies[undefined["name"]].add(None)
         for define in defines:  # a definition in the source is for when it is not given
             name, _, body = define.partition("=")
             bodies[name] = {body or "1"}
+        self.macros = frozenset(bodies)
+        self.own_types = {name for text in texts for name in _OWN_TYPE.findall(text)}
+        for text in texts:
+            for alias in _ALIAS.finditer(text):
+                name, meaning = alias["name"] or alias["new"], alias["old"] or alias["of"]
+                if meaning.split()[-1:] != [name]:  # typedef struct S S;
+                    # A parameter of some template may have the same name.
+                    bodies[name].add(None if name in self.own_types else " ".join(meaning.split()))
+            for name in _ALIAS_TEMPLATE.findall(text):
+                bodies[name].add(None)
         self.meanings: dict[str, list[str] | None] = {}
         for name, several in bodies.items():
             only = next(iter(several)) if len(several) == 1 else None
             self.meanings[name] = None if only is None else _TOKEN.findall(only)
-        self.own_types = {name for text in texts for name in _OWN_TYPE.findall(text)}
 
     def expand(self, tokens: Iterable[str], within: frozenset[str] = frozenset()) -> Iterator[str]:
         """Yield the tokens with macros and aliases replaced by their meanings.
 
         Raises:
-            _NotUnderstood: A name has several meanings, or takes arguments.
+            _NotUnderstood: A name has several meanings, takes arguments, or is an alias that is a
+                part of a qualified name.
         """
+        before = ""
         for token in tokens:
+            is_alias = before in self.meanings and before not in self.macros
+            if token in ("::", "<") and is_alias and before not in within:
+                raise _NotUnderstood(before)
             if token not in self.meanings or token in within:
                 yield token
-                continue
-            meaning = self.meanings[token]
-            if meaning is None:
-                raise _NotUnderstood(token)
-            yield from self.expand(meaning, within | {token})
+            else:
+                meaning = self.meanings[token]
+                if meaning is None or (before == "::" and token not in self.macros):
+                    raise _NotUnderstood(token)
+                yield from self.expand(meaning, within | {token})
+            before = token
 
 
 # --- declarations --------------------------------------------------------------------------------
@@ -198,28 +284,44 @@ def _in_text(text: str, names: _Names) -> Iterator[Declaration]:
 def _declaration(text: str, position: int, names: _Names) -> Declaration:
     """Parse what follows ``__global__``: ``void __launch_bounds__(256) name(…) {``."""
     previous = ""
+    is_of_template = False
     for _ in range(_MOST_TOKENS):
         match = _TOKEN.search(text, position)
         if match is None or match.group() in names.specifiers:
             break
         token = match.group()
         position = match.end()
-        if token in (";", "{", "}", "=", "<"):  # instantiations repeat what is declared elsewhere
+        if token == "<" and (arguments := _ARGUMENTS.match(text, position)):
+            position = arguments.end()  # of a specialization, or of an instantiation
+            is_of_template = True
+            continue
+        if token in (";", "{", "}", "=", "<"):
             break
         if token != "(":
             previous = token
             continue
         inside, position = _balanced(text, position)
-        if previous.startswith("__") or previous in names.meanings:
-            continue
         if not previous.isidentifier():
             break
         following = _TOKEN.search(text, position)
+        after = following.group() if following else ""
+        is_last = not after.isidentifier() or after in _AFTER_PARAMETERS or after.startswith("__")
+        if previous in names.macros or not is_last or (previous.startswith("__") and after != "{"):
+            continue  # the arguments of an attribute
         parameters = tuple(_parameter(each, names) for each in _split(inside))
         if parameters == (DeclaredParameter("void", None),):
             parameters = ()
-        return Declaration(previous, parameters, following is not None and following.group() == "{")
+        is_definition = _is_definition(text, position)
+        if is_of_template and not is_definition:
+            break  # an instantiation repeats what is declared elsewhere
+        return Declaration(previous, parameters, is_definition)
     raise _NotUnderstood(previous)
+
+
+def _is_definition(text: str, position: int) -> bool:
+    """Return whether a body follows the parameters, perhaps behind ``noexcept``."""
+    end = _BODY_OR_END.search(text, position)
+    return end is not None and end.group() != ";"
 
 
 def _balanced(text: str, position: int) -> tuple[str, int]:
@@ -244,6 +346,9 @@ def _split(parameters: str) -> Iterator[list[str]]:
             continue
         if token in _CLOSED_BY and not (in_default and token == "<"):
             closers.append(_CLOSED_BY[token])
+        elif token in _SURE_CLOSERS:
+            while closers and closers.pop() != token:  # a "<" that was no bracket
+                pass
         elif closers and token == closers[-1]:
             closers.pop()
         in_default = in_default or (token == "=" and not closers)
@@ -260,14 +365,14 @@ def _parameter(tokens: Sequence[str], names: _Names) -> DeclaredParameter:
         _NotUnderstood: It is a function pointer, a pack, or made by a macro.
     """
     kept = [each for each in tokens if each not in _IGNORED and not each.startswith("[[")]
-    if "(" in kept or "..." in kept:
-        raise _NotUnderstood(" ".join(tokens))
     dimensions = kept.index("[") if "[" in kept else len(kept)
     kept, is_array = kept[:dimensions], dimensions < len(kept)
+    if "(" in kept or "..." in kept:
+        raise _NotUnderstood(" ".join(tokens))
     name = None
     if len(kept) > 1 and _is_name(kept[-1], kept[-2], kept[:-1]):
         name = kept.pop()
-        if name in names.meanings:
+        if name in names.macros:
             raise _NotUnderstood(name)
     if is_array:
         kept.append("*")
@@ -309,6 +414,8 @@ def _declared(kernel: KernelFacts, found: Sequence[Declaration]) -> KernelFacts:
         if len(each.parameters) == count and (is_c or _is_overload(each, kernel.parameters))
     ]
     fitting = [each for each in fitting if each.is_definition] or fitting
+    if is_c:  # of several, for instance of #if, the PTX may contradict some
+        fitting = [each for each in fitting if _is_possible(each, kernel.parameters)] or fitting
     if not fitting:
         return kernel
     parameters = []
@@ -321,6 +428,15 @@ def _declared(kernel: KernelFacts, found: Sequence[Declaration]) -> KernelFacts:
             parameter = replace(parameter, type=declared)
         parameters.append(parameter)
     return replace(kernel, parameters=tuple(parameters))
+
+
+def _is_possible(declaration: Declaration, parameters: Sequence[Parameter]) -> bool:
+    """Return whether no type of a declaration contradicts the PTX."""
+    pairs = zip(declaration.parameters, parameters, strict=True)
+    return all(
+        expected_type(declared.type) is None or _is_of(declared.type or "", parameter)
+        for declared, parameter in pairs
+    )
 
 
 def _is_overload(declaration: Declaration, parameters: Sequence[Parameter]) -> bool:

@@ -39,6 +39,17 @@ def found(text: str, *defines: str) -> dict[str, list[tuple[str | None, str | No
         ("const __grid_constant__ Params p", [("const Params", "p")]),
         ("[[maybe_unused]] int n = (3 < 4) + f(1, 2), int m", [("int", "n"), ("int", "m")]),
         ("int n /* , int m */ // )\n, float x", [("int", "n"), ("float", "x")]),
+        ("int n = 1'000, char c = 'x', float x", [("int", "n"), ("char", "c"), ("float", "x")]),
+        ("unsigned __int128, __int128 n", [("unsigned __int128", None), ("__int128", "n")]),
+        ("float x[(N < 3) ? 1 : 2], int n", [("float*", "x"), ("int", "n")]),
+        (
+            "const float *const *rows, Params const &p",
+            [
+                ("const float* const*", "rows"),
+                ("Params const&", "p"),
+            ],
+        ),
+        ("const float* __restrict__ const x, int", [("const float* const", "x"), ("int", None)]),
     ],
 )
 def test_parameters(parameters, expected):
@@ -58,6 +69,15 @@ def test_parameters(parameters, expected):
         "__global__ void k(int n) {}",
         'auto s = R"(" __global__ void f(float x) )"; __global__ void k(int n) {}',
         "#define T \\\n  float\n__global__ void k(int n) {}",
+        "__global__ OWN_BOUNDS(256, 2) void k(int n) {}",
+        "__launch_bounds__(1'024) __global__ void k(int n) {}",
+        "__global__ void k(int n) noexcept {}",
+        "__global__ auto k(int n) -> void {}",
+        "template <class T> __global__ void k(T n);\ntemplate <> __global__ void k<int>(int n) {}",
+        "#if 0\n__global__ void old(float x) {}\n#else\n__global__ void k(int n) {}\n#endif",
+        "#if 1 // now\n__global__ void k(int n) {}\n#else\n__global__ void old(int n) {}\n#endif",
+        "namespace a::b { inline namespace c { __global__ void k(int n) {} } }",
+        "#define __global__\n#undef __global__\n__global__ void k(int n) {}",
     ],
 )
 def test_what_stands_around_them(text):
@@ -81,6 +101,35 @@ def test_what_is_not_understood(text):
     assert found(text) == {}
 
 
+def test_definitions():
+    def definitions(text: str) -> list[bool]:
+        return [each.is_definition for each in declarations([text])]
+
+    assert definitions("__global__ void k(int n); void f() {}") == [False]
+    assert definitions("__global__ void k(int n) {}") == [True]
+    assert definitions("__global__ void k(int n) noexcept(true)\n{}") == [True]
+    assert definitions("__global__ auto k(int n) -> void;") == [False]
+
+
+@pytest.mark.parametrize(
+    ("conditions", "kernels"),
+    [
+        ("#if 0\n{a}#elif 0\n{b}#else\n{c}#endif", "c"),
+        ("#if 0\n{a}#elif 1\n{b}#else\n{c}#endif", "b"),
+        ("#if 0\n{a}#elif X\n{b}#else\n{c}#endif", "bc"),
+        ("#if X\n{a}#elif 0\n{b}#else\n{c}#endif", "ac"),
+        ("#if X\n{a}#elif 1\n{b}#else\n{c}#endif", "ab"),
+        ("#ifdef X\n{a}#else\n{b}#endif\n{c}", "abc"),
+        ("#if 0\n#if 1\n{a}#endif\n{b}#endif\n{c}", "c"),
+        ("#if 0\n#ifndef X\n{a}#else\n{b}#endif\n#else\n{c}#endif", "c"),
+        ("#if 0 /* old\n */\n{a}#endif\n#endif\n{b}{c}", "bc"),
+    ],
+)
+def test_conditions(conditions, kernels):
+    text = conditions.format(**{each: f"__global__ void {each}();\n" for each in "abc"})
+    assert "".join(found(text)) == kernels
+
+
 def test_macros_and_aliases():
     text = "#define REAL float\ntypedef double scalar; using index = unsigned int;\n"
     text += "#define RESTRICT __restrict__\n"
@@ -98,10 +147,32 @@ def test_macros_and_aliases():
         "#define REAL half\nstruct half { short bits; };\n",
         "#define REAL VECTOR(float)\n#define VECTOR(x) x\n",
         "#define REAL OTHER\n#define OTHER float;\n",
+        "#define REAL float\n#undef REAL\ntypedef int REAL;\n",
+        "struct A { using REAL = float; }; struct B { using REAL = double; };",
+        "using REAL = float; template <class REAL>",
     ],
 )
 def test_types_with_several_meanings_are_unknown(text):
     assert found(f"{text}__global__ void k(REAL *x) {{}}")["k"] == [(None, "x")]
+
+
+@pytest.mark.parametrize(
+    ("parameter", "expected"),
+    [
+        ("reals x", ("float*", "x")),
+        ("const reals *x", ("const float**", "x")),
+        ("ns::real *x", (None, "x")),  # may be another one
+        ("real::type x", (None, "x")),
+        ("pointer<float> x", (None, "x")),
+        ("Params p", ("Params", "p")),
+        ("float *real", ("float*", "real")),  # hides the type
+    ],
+)
+def test_aliases(parameter, expected):
+    text = "typedef float real, other; typedef float *reals; using real = float;\n"
+    text += "template <class T> using pointer = T *;\n"
+    text += "typedef struct Params { int n; } Params; typedef struct Params Params;\n"
+    assert found(f"{text}__global__ void k({parameter}) {{}}")["k"] == [expected]
 
 
 def test_macros_that_double():
@@ -163,6 +234,41 @@ def test_declarations_that_disagree():
     source += 'extern "C" __global__ void k(double *x, int m) {}\n#endif'
     assert shown(kernel("k", "u64", "u32", source=source)) == ["u64 x", "int None"]
     assert shown(kernel("k", "u64", source=source)) == ["u64 None"]  # another number of them
+
+
+def test_a_declaration_that_the_ptx_contradicts():
+    source = '#if A\nextern "C" __global__ void k(float *x, int n) {}\n#else\n'
+    source += 'extern "C" __global__ void k(int m, float *y) {}\n#endif'
+    assert shown(kernel("k", "u32", "u64", source=source)) == ["int m", "float* y"]
+
+
+def test_a_specialization_with_other_names():
+    source = "template <class T> __global__ void k(T *in, T *out) {}\n"
+    source += "template <> __global__ void k<float>(float *out, float *in) {}\n"
+    told = kernel("_Z1kIfEvPT_S1_", "float*", "float*", source=source)
+    assert shown(told) == ["float* None", "float* None"]
+    told = kernel("_Z1kIiEvPT_S1_", "int*", "int*", source=source)
+    assert shown(told) == ["int* in", "int* out"]
+
+
+def test_headers_of_folders(tmp_path: Path):
+    for name, first in (("given", "float *x"), ("own", "int *i")):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "kernel.h").write_text(f"__global__ void k({first}) {{}}")
+    given, source = [str(tmp_path / "given")], '#include "kernel.h"\n'
+    facts = ImageFacts(
+        ImageKind.PTX, kernels=(KernelFacts("k", (Parameter(0, 0, 8, type="u64"),)),)
+    )
+    origin = str(tmp_path / "own/kernel.cu")
+
+    def parameter(source: str, folders: list[str]) -> str:
+        told = with_declarations(facts, source.encode(), origin, folders)
+        return shown([*told.kernels[0].parameters])[0]
+
+    assert parameter(source, []) == "int* i"
+    assert parameter(source, given) == "float* x"  # the order of the compiler
+    assert parameter("#include <kernel.h>", given) == "float* x"
+    assert parameter(f"/*\n{source}*/", given) == "u64 None"
 
 
 def test_headers(tmp_path: Path):

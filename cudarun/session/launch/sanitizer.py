@@ -121,6 +121,7 @@ class _Run:
             question, memory = (stack.enter_context(SharedFile()) for _ in range(2))
             os.truncate(memory.fileno(), SIZE)
             self._page = Page(memory.fileno())
+            stack.callback(self._page.end_program)
             alone = replace(target, devices=devices)
             send(question.fileno(), (alone, request))
             command = [

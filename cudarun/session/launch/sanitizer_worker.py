@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from cudarun.errors import CudarunError, WorkerDied
 from cudarun.session.load.library import load_image
 from cudarun.session.load.request import JitOptions
+from cudarun.session.workers import page
 from cudarun.session.workers.job import SessionStart
 from cudarun.session.workers.page import Page
 from cudarun.session.workers.progress import Progress
@@ -40,7 +41,8 @@ def main(question: str, answer: str, memory: str) -> None:
     with open(question, "rb") as file:
         target, request = receive(file)
     with open(memory, "r+b") as file:
-        progress = Progress(Page(file.fileno()))
+        page.own = Page(file.fileno())
+    progress = Progress(page.own)
     outcome = _launch(target, request, progress)
     with open(answer, "wb") as file:
         send(file.fileno(), outcome)

@@ -11,8 +11,10 @@ from __future__ import annotations
 
 import mmap
 import os
+import signal
 import struct
 import time
+from contextlib import suppress
 
 SIZE = 4096  # bytes
 
@@ -90,6 +92,18 @@ class Page:
         start = _PROGRAM_START + _PROGRAM.size
         self._memory[start : start + len(data)] = data
         _PROGRAM.pack_into(self._memory, _PROGRAM_START, self.program, len(data))
+
+    def end_program(self) -> None:
+        """Kill the program of a killed worker with its process group, and delete its folder."""
+        if group := self.program:
+            self.program = 0
+            with suppress(ProcessLookupError):
+                os.killpg(group, signal.SIGKILL)
+        if folder := self.folder:
+            self.folder = ""
+            import shutil  # only a worker that was killed leaves a folder
+
+            shutil.rmtree(folder, ignore_errors=True)
 
 
 own: Page | None = None

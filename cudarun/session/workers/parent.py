@@ -225,19 +225,7 @@ class WorkerProcess(Generic[S]):
         """End the process, however busy it is; it stays a zombie until it is reaped."""
         if self._status is None:  # once reaped, the process ID may be another process's
             os.kill(self.pid, signal.SIGKILL)
-        self._end_program()
-
-    def _end_program(self) -> None:
-        """Kill the program that the process was running, with its group, and delete its files."""
-        if group := self.page.program:
-            self.page.program = 0
-            with suppress(ProcessLookupError):
-                os.killpg(group, signal.SIGKILL)
-        if folder := self.page.folder:
-            self.page.folder = ""
-            import shutil  # only a worker that was killed leaves a folder
-
-            shutil.rmtree(folder, ignore_errors=True)
+        self.page.end_program()
 
     def retire(self) -> None:
         """End the process and let go of all but its number; leaving the context reaps it."""

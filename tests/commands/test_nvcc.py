@@ -17,7 +17,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from cudarun.images.reader import read_image
+from cudarun.images.versions import Architecture
 from cudarun.session.compile.nvcc import find_nvcc
+from cudarun.session.compile.source import compile_source
+from cudarun.session.image.compilation import CompileOptions
+from cudarun.session.image.image import Image
 from tests.commands.limits import LIMITS
 from tests.support.processes import PATIENCE, PYTHON_PATH, wait_for_end, wait_until
 
@@ -223,6 +228,24 @@ def test_an_unknown_compiler_in_a_spec(run: Run, tmp_path: Path) -> None:
     ran = run("launch", "--spec", "s.toml", *CPU)
     assert ran.code == 2
     assert ran.err.startswith("error: s.toml:4: ")
+
+
+@real
+def test_the_architecture_of_a_gpu(program: Path) -> None:
+    options = CompileOptions(compiler="nvcc", kernels=("ns::scale<double, 3>",))
+    image = Image(os.fspath(program), program.read_bytes(), compilation=options)
+    made = compile_source(image, Architecture(False, 89), "CUBIN")
+    mangled = "_ZN2ns5scaleIdLi3EEEvPT_i"
+    assert made.lowered == {"ns::scale<double, 3>": mangled}
+    facts = read_image(made.data, made.origin)
+    assert facts.targets == ("sm_89",)
+    assert {kernel.name for kernel in facts.kernels} == {
+        *("saxpy", "_ZN2ns5scaleIfLi2EEEvPT_i", mangled)
+    }
+    assert facts.variables == ()
+    assert made.facts is not None
+    [saxpy] = [kernel for kernel in made.facts.kernels if kernel.name == "saxpy"]
+    assert [each.name for each in saxpy.parameters] == ["a", "x", "y", "n"]
 
 
 # --- load, link, managed -------------------------------------------------------------------------

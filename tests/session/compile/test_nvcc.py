@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,7 @@ from cudarun.diagnostics.errors import Diagnosed
 from cudarun.errors import RequestError
 from cudarun.images.versions import Architecture
 from cudarun.session.compile import nvcc, source
+from cudarun.session.compile.nvrtc import is_installed
 from cudarun.session.compile.source import compile_source
 from cudarun.session.compile.task import Form
 from cudarun.session.image.compilation import CompileOptions
@@ -363,3 +365,34 @@ def test_nvcc_is_not_installed(monkeypatch: pytest.MonkeyPatch) -> None:
     assert caught.value.message == "--compiler: nvcc is not installed"
     assert "pip install nvidia-cuda-nvcc nvidia-cuda-cccl" in (caught.value.hint or "")
     assert "NVRTC compiles files without host code" in (caught.value.hint or "")
+
+
+@pytest.mark.skipif(not is_installed(), reason="needs the extra 'toolkit'")
+def test_auto_without_nvcc(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The error is NVRTC's, and the hint says how to get nvcc."""
+    monkeypatch.setattr(source, "find_nvcc", lambda: None)
+    with pytest.raises(Diagnosed) as caught:
+        compiled(CompileOptions())
+    assert caught.value.explanation == (
+        "NVRTC compiles device code alone, and <vector> is for the host."
+    )
+    assert "install nvcc, which compiles files with host code" in (caught.value.hint or "")
+    assert "pip install nvidia-cuda-nvcc" in (caught.value.hint or "")
+
+
+@pytest.mark.skipif(not is_installed(), reason="needs the extra 'toolkit'")
+@pytest.mark.parametrize(
+    ("text", "calls_nvcc"),
+    [
+        ("#include <unistd.h>\n", True),
+        ("#include <vector>\n", True),
+        ('#include "none.h"\n', False),
+        ("int main() {}\n", True),
+        ("__device__ int f() { return missing; }\n", False),
+        ("#ifndef __CUDACC_RTC__\n#include <vector>\nint main() {}\n#endif\n", False),
+    ],
+)
+def test_what_auto_gives_to_nvcc(fake: FakeNvcc, text: str, calls_nvcc: bool) -> None:
+    with suppress(Diagnosed):
+        compiled(CompileOptions(), data=f"{text}__global__ void k() {{}}\n".encode())
+    assert (fake.calls() != []) == calls_nvcc

@@ -21,15 +21,15 @@ LIMIT = 256 << 20  # bytes of all entries
 
 
 def cache_folder() -> Path | None:
-    """Return the folder of the cache; ``None`` where ``CUDA_CACHE_DISABLE=1`` turns it off.
+    """Return the folder of the cache; ``None`` without a home, or where it is turned off.
 
-    The driver's own cache of compiled code obeys the same variable.
+    ``CUDA_CACHE_DISABLE=1`` does so. The driver's own cache of compiled code obeys it, too.
     """
     if os.environ.get("CUDA_CACHE_DISABLE") == "1":
         return None
-    base = os.environ.get("XDG_CACHE_HOME", "")
+    base, home = (os.environ.get(name, "") for name in ("XDG_CACHE_HOME", "HOME"))
     if not os.path.isabs(base):  # to be ignored (XDG Base Directory Specification)
-        base = os.path.expanduser("~/.cache")
+        base = os.path.join(home, ".cache")
     return Path(base) / "cudarun" / "nvcc" if os.path.isabs(base) else None
 
 

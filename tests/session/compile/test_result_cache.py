@@ -21,6 +21,9 @@ def test_its_folder(monkeypatch: pytest.MonkeyPatch) -> None:
     assert cache_folder() == Path("/home/someone/.cache/cudarun/nvcc")
     monkeypatch.delenv("XDG_CACHE_HOME")
     assert cache_folder() == Path("/home/someone/.cache/cudarun/nvcc")
+    monkeypatch.setenv("HOME", "")
+    assert cache_folder() is None
+    monkeypatch.setenv("XDG_CACHE_HOME", "/caches")
     monkeypatch.setenv("CUDA_CACHE_DISABLE", "0")
     assert cache_folder() is not None
     monkeypatch.setenv("CUDA_CACHE_DISABLE", "1")

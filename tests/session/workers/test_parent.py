@@ -291,10 +291,15 @@ def test_a_retired_worker_holds_no_descriptors() -> None:
 def test_whoever_is_settled_first_is_told_first() -> None:
     with started(list) as quick, started(list) as slow:
         quick.submit(_identity)
-        slow.submit(_pause, 0.1)
+        slow.submit(_pause)
         assert settle([slow, quick]) == [quick]
-        assert settle([slow]) == [slow]
-        assert isinstance(slow.outcome().error, OutOfTime)
+
+
+def test_a_worker_is_settled_by_its_time_limit() -> None:
+    with started(list) as worker:
+        worker.submit(_pause, 0.1)
+        assert settle([worker]) == [worker]
+        assert isinstance(worker.outcome().error, OutOfTime)
 
 
 def test_patience_ends_without_any() -> None:

@@ -1,7 +1,10 @@
-"""Output files, which appear under their name only when they are complete.
+"""Output files: the rule for all of them, and writing them whole.
 
-Until then an existing file stays unchanged. Special files (a pipe, a terminal, ``/dev/null``) are
-written to directly.
+The rule (`check_outputs`): an output is neither an input of the command nor another output, and no
+existing file without ``--force``. It is checked before any work is done.
+
+A file appears under its name only when it is complete. Until then an existing file stays unchanged.
+Special files (a pipe, a terminal, ``/dev/null``) are written to directly, and no rule applies.
 """
 
 from __future__ import annotations
@@ -9,66 +12,184 @@ from __future__ import annotations
 import errno
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
-from typing import IO
+from enum import Enum, auto
+from typing import IO, TypeAlias
 
 from cudarun.errors import RequestError
+from cudarun.records import dataclass
 
 _DESCRIPTORS = "/proc/self/fd"
 # open(2): the errors of file systems and kernels without O_TMPFILE.
 _NO_NAMELESS_FILES = {errno.EOPNOTSUPP, errno.EISDIR, errno.EINVAL, errno.ENOENT}
 
 
+class FileUse(Enum):
+    """The use of a file that an option names. `Option` declares it."""
+
+    INPUT = auto()
+    """It is read, or it is a folder that is searched."""
+    OUTPUT = auto()
+    """It is written; an existing file is replaced only with ``--force``."""
+    JUNIT = auto()
+    """Likewise, but a JUnit report is replaced by the next one."""
+    APPENDED = auto()
+    """It is extended; an existing file is not replaced."""
+
+    @property
+    def is_output(self) -> bool:
+        """Return whether the file is written."""
+        return self is not FileUse.INPUT
+
+
+@dataclass(frozen=True, slots=True)
+class OutputFile:
+    """A file to write.
+
+    Attributes:
+        option: The option that names it, for messages: ``--save``.
+        path: The file.
+        use: The treatment of an existing file.
+        force: Replace an existing file.
+        case: The case of a spec, as ``file:line`` and name.
+    """
+
+    option: str
+    path: str
+    use: FileUse = FileUse.OUTPUT
+    force: bool = False
+    case: tuple[str, str] | None = None
+
+    @property
+    def replaces(self) -> bool:
+        """Return whether an existing file is replaced, or extended."""
+        if self.force or self.use is FileUse.APPENDED:
+            return True
+        return self.use is FileUse.JUNIT and _is_junit(self.path)
+
+    def refused(self, what: str, hint: str | None = None) -> RequestError:
+        """Return the error that the file cannot be the output."""
+        error = RequestError(what, hint=hint, option=self.option)
+        if self.case is not None:
+            place, name = self.case
+            error.of(case=name, shown=f"case '{name}'").of(place=place)
+        return error
+
+
+def check_outputs(outputs: Iterable[OutputFile], inputs: Iterable[str]) -> None:
+    """Apply the rule for outputs, before any work is done.
+
+    Files are compared by device and inode, so that links do not hide that two are one.
+
+    Args:
+        outputs: All outputs of a command.
+        inputs: All files that the command reads.
+
+    Raises:
+        RequestError: An output is an input or another output, exists and must not be replaced, or
+            cannot be written.
+    """
+    outputs = [*outputs]
+    if not outputs:
+        return
+    read = {identity: path for path in inputs if (identity := _identity(path)) is not None}
+    written: dict[_Identity, OutputFile] = {}
+    for output in outputs:
+        if "\0" in output.path:
+            raise _cannot(output, "the name contains a NUL character")
+        if is_special(output.path):
+            continue
+        if (identity := _identity(output.path)) is not None:
+            if identity in read:
+                what = "an input of this command"
+                raise output.refused(_is_same(output.path, read[identity], what))
+            if identity in written:
+                other = written[identity]
+                where = f" of case '{other.case[1]}'" if other.case else ""
+                what = f"written by {other.option}{where}"
+                raise output.refused(_is_same(output.path, other.path, what))
+            written[identity] = output
+        _check_writable(output)
+
+
+_Identity: TypeAlias = tuple[int, int, str]
+"""The device and the inode of a file; for a file to be made, those of its folder and its name."""
+
+
+def _identity(path: str) -> _Identity | None:
+    """Return the identity of a file; ``None`` for a special one, and where none can be."""
+    with suppress(OSError, ValueError):  # a NUL is a ValueError
+        place = os.path.realpath(path)
+        with suppress(FileNotFoundError):
+            status = os.stat(place)
+            return None if _is_special_mode(status.st_mode) else (status.st_dev, status.st_ino, "")
+        folder, name = os.path.split(place)
+        status = os.stat(folder)
+        return status.st_dev, status.st_ino, name
+    return None
+
+
+def _is_same(path: str, other: str, what: str) -> str:
+    if os.path.normpath(path) == os.path.normpath(other):
+        return f"{path} is also {what}"
+    return f"{path} is the same file as {other}, {what}"
+
+
+def _is_junit(path: str) -> bool:
+    """Return whether a file is XML whose root is ``testsuites`` or ``testsuite``."""
+    from xml.etree import ElementTree  # most commands write no JUnit
+
+    with suppress(OSError, ElementTree.ParseError), open(path, "rb") as file:
+        for _, root in ElementTree.iterparse(file, ["start"]):
+            return root.tag in ("testsuites", "testsuite")
+    return False
+
+
 @contextmanager
-def whole_file(option: str, path: str, *, replace: bool = True) -> Iterator[IO[bytes]]:
+def whole_file(output: OutputFile) -> Iterator[IO[bytes]]:
     """Open a file for writing that takes its place at the end of the block.
 
     If the block raises, or the disk is full, nothing is left. A file that is replaced keeps its
-    permissions; of a symbolic link, the target is replaced.
-
-    Args:
-        option: The option that named the file, for messages: ``--save``.
-        path: The file.
-        replace: Replace an existing file.
+    permissions, but no set-user-ID, set-group-ID or sticky bit; of a symbolic link, the target is
+    replaced.
 
     Raises:
-        RequestError: The file exists and ``replace`` is not set, or it cannot be written.
+        RequestError: The file exists and must not be replaced, or it cannot be written.
     """
     try:
-        if _is_special(path):
-            with open(path, "wb") as special:
+        if is_special(output.path):
+            with open(output.path, "wb") as special:
                 yield special
         else:
-            with _beside(os.path.realpath(path), replace=replace) as file:
+            with _beside(os.path.realpath(output.path), replace=output.replaces) as file:
                 yield file
     except FileExistsError:
-        raise _exists(option, path) from None
+        raise _exists(output) from None
     except OSError as error:
-        raise _cannot(option, path, error.strerror or str(error)) from error
+        raise _cannot(output, error.strerror or str(error)) from error
 
 
-def check_writable(option: str, path: str, *, replace: bool = True) -> None:
-    """Refuse, before any work is done, a path that `whole_file` would refuse afterwards.
+def _check_writable(output: OutputFile) -> None:
+    """Refuse, before any work is done, a file that `whole_file` would refuse afterwards.
 
     Raises:
         RequestError: The path is a directory, exists and must not be replaced, is read-only, or is
             not in a writable folder.
     """
+    path = output.path
     if os.path.isdir(path):
-        raise RequestError(f"{path} is a directory", option=option)
-    if _is_special(path):
-        return
+        raise output.refused(f"{path} is a directory")
     if os.path.exists(path):
-        if not replace:
-            raise _exists(option, path)
+        if not output.replaces:
+            raise _exists(output)
         if not os.access(path, os.W_OK):
-            raise _cannot(option, path, "it is read-only")
+            raise _cannot(output, "it is read-only")
     folder = os.path.dirname(os.path.realpath(path))
     if not os.path.isdir(folder):
-        raise _cannot(option, path, f"there is no folder {os.path.dirname(path) or folder}")
+        raise _cannot(output, f"there is no folder {os.path.dirname(path) or folder}")
     if not os.access(folder, os.W_OK):
-        raise _cannot(option, path, "the folder is not writable")
+        raise _cannot(output, "the folder is not writable")
 
 
 @contextmanager
@@ -163,28 +284,34 @@ def _rename_to_new(temporary: str, place: str) -> None:
 
 
 def _permissions(place: str) -> int:
-    """Return the permissions of the file that is replaced, or those of a new one."""
+    """Return the permissions of the file that is replaced, or those of a new one.
+
+    The bits above them would lend the new contents the rights that the old ones were trusted with.
+    """
     try:
-        return stat.S_IMODE(os.stat(place).st_mode)
+        return os.stat(place).st_mode & 0o777
     except FileNotFoundError:
         mask = os.umask(0)
         os.umask(mask)
         return 0o666 & ~mask
 
 
-def _is_special(path: str) -> bool:
-    """Return whether the path exists and is neither a file nor a directory."""
+def is_special(path: str) -> bool:
+    """Return whether the path exists and is neither a file nor a folder: no rule applies."""
     try:
-        mode = os.stat(path).st_mode
+        return _is_special_mode(os.stat(path).st_mode)
     except OSError:
         return False
+
+
+def _is_special_mode(mode: int) -> bool:
     return not stat.S_ISREG(mode) and not stat.S_ISDIR(mode)
 
 
-def _exists(option: str, path: str) -> RequestError:
-    # Only --save does not replace, and --force makes it do so.
-    return RequestError(f"{path} exists", hint="--force replaces it", option=option)
+def _exists(output: OutputFile) -> RequestError:
+    what = " and is no JUnit report" if output.use is FileUse.JUNIT else ""
+    return output.refused(f"{output.path} exists{what}", hint="--force replaces it")
 
 
-def _cannot(option: str, path: str, why: str) -> RequestError:
-    return RequestError(f"{path} cannot be written: {why}", option=option)
+def _cannot(output: OutputFile, why: str) -> RequestError:
+    return output.refused(f"{output.path} cannot be written: {why}")

@@ -43,6 +43,18 @@ def _relocated(value: Value, move: Callable[[str], str]) -> Value:
             return value
 
 
+def files_of(argument: Argument) -> list[str]:
+    """Return every path in the argument, as written."""
+    paths: list[str] = []
+
+    def collect(path: str) -> str:
+        paths.append(path)
+        return path
+
+    relocated(argument, collect)
+    return paths
+
+
 def unreadable(path: Path, error: OSError) -> RequestError:
     """Return the error for a file that cannot be read."""
     return RequestError(f"cannot read {path}: {error.strerror or error}", file=str(path))

@@ -8,6 +8,7 @@ import click
 
 from cudarun.commands.declaration import CaseForm, F, OptionScope, Values, option
 from cudarun.commands.options import stack
+from cudarun.writing import FileUse
 
 if TYPE_CHECKING:
     from cudarun.session.image.compilation import CompileOptions
@@ -30,6 +31,7 @@ def compile_options(function: F) -> F:
             "--include",
             scope=OptionScope.CASE,
             form=CaseForm.PATHS,
+            file=FileUse.INPUT,
             multiple=True,
             metavar="DIR",
             help="Headers of a .cu, repeatable; CUDA's own are found.",

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from cudarun.commands.command_group import CommandGroup
+from cudarun.commands.declaration import option
 from cudarun.commands.options import (
     context_options,
     device_options,
@@ -23,6 +24,7 @@ from cudarun.errors import RequestError
 from cudarun.report.renderer import finish
 from cudarun.session.contexts.verbs import CHAPTERS, Verb
 from cudarun.session.image.image import Image
+from cudarun.writing import FileUse
 
 if TYPE_CHECKING:
     from cudarun.session.contexts.script import Script
@@ -74,7 +76,13 @@ def _verb_help(verb: Verb) -> str:
     "run", epilog=_step_help(), short_help="Run a script of driver calls, drawing every stack."
 )
 @click.argument("script", required=False)
-@click.option("--script", "file", metavar="FILE", help="Read the script from a file; - is stdin.")
+@option(
+    "--script",
+    "file",
+    file=FileUse.INPUT,
+    metavar="FILE",
+    help="Read the script from a file; - is stdin.",
+)
 @click.option("--times", is_flag=True, help="Show how long each call took.")
 @device_options(default="0")
 @output_options

@@ -12,6 +12,8 @@ from typing import Any, TypeAlias, TypeVar
 
 import click
 
+from cudarun.writing import FileUse
+
 F = TypeVar("F", bound=Callable[..., Any])
 
 Values: TypeAlias = dict[str, Any]
@@ -100,6 +102,8 @@ class Option(click.Option):
         form: Its TOML in a case of a spec; ``None`` where cases do not have it.
         early: Its effect on early workers.
         of_device: It concerns a device or the driver, so that it is refused where none is used.
+        file: The use of the file that it names. The rule for outputs applies to every option that
+            declares one.
         attributes: Arguments of `click.Option`.
     """
 
@@ -111,6 +115,7 @@ class Option(click.Option):
         form: CaseForm | None = None,
         early: EarlyEffect = EarlyEffect.NONE,
         of_device: bool = False,
+        file: FileUse | None = None,
         **attributes: Any,
     ) -> None:
         super().__init__(names, **attributes)
@@ -118,6 +123,7 @@ class Option(click.Option):
         self.form = form
         self.early = early
         self.of_device = of_device
+        self.file = file
 
     @property
     def goes_with_spec(self) -> bool:

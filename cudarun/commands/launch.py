@@ -27,9 +27,13 @@ from cudarun.errors import RequestError
 from cudarun.report.renderer import Renderer, finish
 from cudarun.session.driver.selection import Selector
 from cudarun.session.driver.target import ContextOptions, Target
+from cudarun.writing import FileUse, check_outputs
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from cudarun.session.launch.request import LaunchRequest
+    from cudarun.session.spec.case import Case
     from cudarun.session.workers.devices import DeviceWorkers
     from cudarun.session.workers.pool import WorkerPool
 
@@ -60,6 +64,7 @@ SANITIZERS = ("memcheck", "racecheck", "initcheck", "synccheck")
 @option(
     "--spec",
     scope=OptionScope.RUN,
+    file=FileUse.INPUT,
     early=EarlyEffect.NO_WORKER,
     metavar="FILE",
     help="Run the cases of a TOML file: all, or those named as arguments.",
@@ -73,6 +78,7 @@ SANITIZERS = ("memcheck", "racecheck", "initcheck", "synccheck")
 @option(
     "--junit",
     scope=OptionScope.RUN,
+    file=FileUse.JUNIT,
     metavar="FILE",
     help="Write the results of --spec as JUnit XML.",
 )
@@ -83,8 +89,16 @@ SANITIZERS = ("memcheck", "racecheck", "initcheck", "synccheck")
     help="Allow --spec to run the Python functions that its cases expect results of.",
 )
 @option(
+    "--confine",
+    scope=OptionScope.RUN,
+    file=FileUse.INPUT,
+    metavar="DIR",
+    help="Refuse a --spec that reads or writes files outside DIR.",
+)
+@option(
     "--write-spec",
     scope=OptionScope.SINGLE,
+    file=FileUse.APPENDED,
     metavar="FILE",
     help="Append this launch to a spec file, and make it.",
 )
@@ -135,6 +149,7 @@ def _request(values: Values, where: Target) -> LaunchRequest:
 
     with reading(where):
         request = launch_request(values, where, read_input(values["image"], compilation(values)))
+        _check_files(values, where, request)
     check_detection(request.detection, where.devices)
     if values["write_spec"] is not None:
         from cudarun.commands.spec_writer import append_case
@@ -144,10 +159,24 @@ def _request(values: Values, where: Target) -> LaunchRequest:
     return request
 
 
+def _check_files(values: Values, where: Target, request: LaunchRequest) -> None:
+    """Apply the rule for outputs to a launch.
+
+    Raises:
+        RequestError: An output is an input or another output, or cannot be written.
+    """
+    from cudarun.commands.files import image_files, input_files, output_files
+
+    parameters = click.get_current_context().command.params
+    outputs = output_files(parameters, values, devices=where.devices)
+    if outputs:
+        check_outputs(outputs, [*image_files(request.image), *input_files(parameters, values)])
+
+
 def _refuse_without_spec(values: Values) -> None:
     if values["image"] is None:
         raise click.UsageError("missing argument 'IMAGE'", click.get_current_context())
-    for name in ("fail_fast", "junit", "allow_python"):
+    for name in ("fail_fast", "junit", "allow_python", "confine"):
         if values[name]:
             raise RequestError(f"--{name.replace('_', '-')} is for --spec")
 
@@ -172,6 +201,10 @@ def _refuse_several_images(values: Values, where: Target) -> None:
 def _spec(values: Values, renderer: Renderer, *, quiet: bool) -> int:
     """Run a spec: report each completed case, or one document."""
     _refuse_with_spec()
+    if values["confine"] is not None and values["allow_python"]:
+        raise RequestError(
+            "--confine and --allow-python exclude each other: Python reads and writes anywhere"
+        ).naming("--confine", "--allow-python")
     where = target(values, capture=True, default_timeout=CASE_TIMEOUT)
     return _run_spec(values, where, renderer, quiet=quiet)
 
@@ -180,13 +213,21 @@ def _run_spec(values: Values, where: Target, renderer: Renderer, *, quiet: bool)
     from cudarun.session.spec.parent import device_runs, run_spec
 
     with device_runs(where) as runs:  # the workers start while the spec is read
+        from cudarun.commands.confinement import Confinement
         from cudarun.commands.spec_file import SpecOptions, read_spec
 
         names = [name for name in (values["image"], *values["arguments"]) if name is not None]
         source = click.get_current_context().get_parameter_source("devices")
         override = source is not ParameterSource.DEFAULT
-        options = SpecOptions(values["python"], values["allow_python"], values["check_strength"])
+        options = SpecOptions(
+            values["python"],
+            values["allow_python"],
+            values["check_strength"],
+            values["force"],
+            None if values["confine"] is None else Confinement(values["confine"]),
+        )
         cases = read_spec(values["spec"], names, where, options, override=override)
+        _check_files_of_cases(values, cases)
         renderer.prepare()
         report = run_spec(
             values["spec"],
@@ -198,6 +239,28 @@ def _run_spec(values: Values, where: Target, renderer: Renderer, *, quiet: bool)
             keep=not renderer.streams,
         )
     return finish(report, renderer)
+
+
+def _check_files_of_cases(values: Values, cases: Sequence[Case]) -> None:
+    """Apply the rule for outputs to a run of a spec: across its cases, and to the report.
+
+    Raises:
+        RequestError: An output is an input or another output, or cannot be written.
+    """
+    from cudarun.commands.files import output_files
+
+    outputs = [
+        replace(output, case=(f"{values['spec']}:{case.line}", case.name))
+        for case in cases
+        for output in case.outputs
+    ]
+    parameters = click.get_current_context().command.params
+    of_run = [
+        each for each in parameters if isinstance(each, Option) and each.scope is OptionScope.RUN
+    ]
+    outputs += output_files(of_run, values)
+    inputs = [values["spec"], *(path for case in cases for path in case.inputs)]
+    check_outputs(outputs, inputs)
 
 
 def _refuse_with_spec() -> None:

@@ -15,6 +15,7 @@ from cudarun.commands.numbers import INT_MAX, not_negative, whole
 from cudarun.commands.options import stack
 from cudarun.session.driver.contexts import CACHE_CONFIGS
 from cudarun.session.driver.selection import ALL, Selector, parse_devices
+from cudarun.writing import FileUse
 
 WARMUP = 10
 """Warm-up runs before the timed ones."""
@@ -166,6 +167,7 @@ _RESULTS = (
         "expects",
         scope=OptionScope.CASE,
         form=CaseForm.EXPECTATIONS,
+        file=FileUse.INPUT,
         multiple=True,
         metavar="NAME=EXPECTED",
         help="Compare a buffer with @FILE.npy, or with the result of FILE.py:FUNCTION; repeatable.",
@@ -247,6 +249,7 @@ _RESULTS = (
         "saves",
         scope=OptionScope.CASE,
         form=CaseForm.NAMED_PATHS,
+        file=FileUse.OUTPUT,
         multiple=True,
         metavar="NAME=PATH",
         help="Write a buffer to PATH (.npy, .bin, .csv, .png); repeatable; {device} in PATH is the "
@@ -254,10 +257,10 @@ _RESULTS = (
     ),
     option(
         "--force",
-        scope=OptionScope.CASE,
+        scope=OptionScope.DEFAULT,
         form=CaseForm.FLAG,
         is_flag=True,
-        help="Let --save replace existing files.",
+        help="Let --save and --junit replace existing files.",
     ),
     option(
         "--seed",

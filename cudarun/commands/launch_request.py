@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeVar
@@ -17,7 +17,7 @@ from cudarun.commands.launch_options import SHOW_KINDS, WARMUP
 from cudarun.errors import RequestError
 from cudarun.session.driver.selection import ALL
 from cudarun.session.image.image import Image
-from cudarun.session.launch.outputs import check_savable
+from cudarun.session.launch.outputs import check_format
 from cudarun.session.launch.request import (
     BufferExpectation,
     Detection,
@@ -57,7 +57,7 @@ def launch_request(
     from cudarun.arguments.statements import expanded, parse_check, parse_let
     from cudarun.arguments.tolerance import Tolerance
 
-    force, seed = values["force"], values["seed"]
+    seed = values["seed"]
     lets = tuple(map(parse_let, values["lets"]))
     triton = read_triton(image)
     kernel = values["kernel"] or (triton.name if triton else None)
@@ -80,11 +80,11 @@ def launch_request(
         check_strength=values["check_strength"] or "off",
         expectations=tuple(_expectation(text, directory) for text in values["expects"]),
         functions=FunctionRun(values["python"], _timeout(values, where)),
-        saves=_saves(values["saves"], where, directory, force=force),
+        saves=tuple(_save(text, where, directory) for text in values["saves"]),
         tolerance=Tolerance(values["rtol"], values["atol"], values["equal_nan"]),
         seed=int.from_bytes(os.urandom(4), "little") if seed == "random" else seed,
         passing=values["passing"],
-        force=force,
+        force=values["force"],
         shows=tuple(map(_show, values["shows"])),
         preferences=Preferences(values["carveout"], values["func_cache"], values["priority"]),
         timing=_timing(values),
@@ -211,18 +211,7 @@ def _show(text: str) -> Show:
     return Show(name, kinds[kind])
 
 
-def _saves(
-    texts: Sequence[str], where: Target, directory: Path, *, force: bool
-) -> tuple[Save, ...]:
-    saves = tuple(_save(text, where, directory, force=force) for text in texts)
-    paths = [save.path for save in saves]
-    for path in paths:
-        if paths.count(path) > 1:
-            raise RequestError(f"two buffers would both write {path}", option="--save")
-    return saves
-
-
-def _save(text: str, where: Target, directory: Path, *, force: bool) -> Save:
+def _save(text: str, where: Target, directory: Path) -> Save:
     name, equals, path = text.partition("=")
     if not (name and equals and path):
         stem = Path(text).stem
@@ -240,6 +229,5 @@ def _save(text: str, where: Target, directory: Path, *, force: bool) -> Save:
             option="--save",
         )
     request = Save(name, os.fspath(directory / path))
-    for selector in where.devices:
-        check_savable(request, str(selector), force=force)
+    check_format(request)
     return request

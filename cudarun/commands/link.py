@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from cudarun.commands.compile_options import compilation, compile_options
-from cudarun.commands.declaration import Values
+from cudarun.commands.declaration import Values, option
+from cudarun.commands.files import image_files, output_files
 from cudarun.commands.image_options import architecture, jit, jit_options
 from cudarun.commands.inputs import open_input
 from cudarun.commands.options import (
@@ -22,6 +23,7 @@ from cudarun.commands.output import chosen_renderer
 from cudarun.errors import RequestError
 from cudarun.report.renderer import finish
 from cudarun.session.link.request import LinkRequest
+from cudarun.writing import FileUse, check_outputs
 
 if TYPE_CHECKING:
     from cudarun.session.driver.target import Target
@@ -29,7 +31,15 @@ if TYPE_CHECKING:
 
 @click.command("link")
 @click.argument("inputs", nargs=-1, required=True, metavar="INPUT...")
-@click.option("-o", "--output", required=True, metavar="FILE", help="What to write; replaced.")
+@option(
+    "-o",
+    "--output",
+    file=FileUse.OUTPUT,
+    required=True,
+    metavar="FILE",
+    help="The file to write.",
+)
+@option("--force", is_flag=True, help="Let --output replace an existing file.")
 @click.option(
     "--linker",
     type=click.Choice(["auto", "driver", "nvjitlink"]),
@@ -78,9 +88,12 @@ def _request(values: Values, where: Target) -> LinkRequest:
         raise RequestError("stdin (-) can be read only once")
     if values["output"] == "-":
         raise RequestError("a link is written to a file, not to stdout (-)", option="--output")
+    inputs = tuple(open_input(name, sources) for name in names)
+    [output] = outputs = output_files(click.get_current_context().command.params, values)
+    check_outputs(outputs, [path for image in inputs for path in image_files(image)])
     return LinkRequest(
-        inputs=tuple(open_input(name, sources) for name in names),
-        output=values.pop("output"),
+        inputs=inputs,
+        output=output,
         linker=values.pop("linker"),
         architecture=values.pop("arch"),
         lto=values.pop("lto"),

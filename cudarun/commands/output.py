@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from cudarun.commands.files import output_files
 from cudarun.report.renderer import Renderer
 
 
@@ -16,12 +17,13 @@ def chosen_renderer() -> Renderer:
     if isinstance(context.obj, Renderer):
         return context.obj
     renderer = _renderer(context)
-    junit: str | None = context.params.get("junit")
-    if junit is None:
+    if context.params.get("junit") is None:
         return renderer
+    junit = (each for each in context.command.params if each.name == "junit")
+    [report] = output_files(junit, context.params)
     from cudarun.report.junit import JUnitRenderer
 
-    return JUnitRenderer(junit, beside=renderer)
+    return JUnitRenderer(report, beside=renderer)
 
 
 def _renderer(context: click.Context) -> Renderer:

@@ -17,7 +17,9 @@ import click
 from click.core import ParameterSource
 
 from cudarun.commands.compile_options import compilation, compile_options
+from cudarun.commands.confinement import Confinement
 from cudarun.commands.declaration import JOINED, Option, Values
+from cudarun.commands.files import image_files, input_files, output_files
 from cudarun.commands.inputs import read_input
 from cudarun.commands.launch_options import launch_options
 from cudarun.commands.launch_request import launch_request
@@ -30,6 +32,7 @@ from cudarun.session.image.image import Image
 from cudarun.session.launch.detection import check_detection
 from cudarun.session.launch.request import LaunchRequest
 from cudarun.session.spec.case import Case, parse_expected, parse_requirement
+from cudarun.writing import check_outputs
 
 _TABLE = "launch"
 _Entries: TypeAlias = Mapping[str, Any]
@@ -69,11 +72,15 @@ class SpecOptions:
         python: The Python for functions of ``expect``.
         allows_python: The permission to run them: ``--allow-python``.
         check_strength: The default of ``check_strength``.
+        force: Let the outputs of all cases replace existing files.
+        confinement: The folder that no case leaves: ``--confine``.
     """
 
     python: str | None = None
     allows_python: bool = False
     check_strength: str | None = None
+    force: bool = False
+    confinement: Confinement | None = None
 
 
 _NO_OPTIONS = SpecOptions()
@@ -204,9 +211,23 @@ class _CaseReader:
 
     def build(self, index: int, own: _Entries, values: Values) -> Case:
         """Build a case from values that are individually valid."""
+        values["force"] = values["force"] or self.options.force
+        devices = values["devices"]
+        if self.options.confinement is not None:
+            self.options.confinement.check_case(words.params, values, self.directory, devices)
+            values["compiler"] = "nvrtc"
+        outputs = output_files(words.params, values, self.directory, devices)
+        inputs = input_files(words.params, values, self.directory)
         skip = own.get("skip")
         reason = skip if isinstance(skip, str) else "skipped by the spec" if skip else None
         image, refused = self.image(values, reason)
+        if image is None:
+            outputs = []
+        else:
+            if self.options.confinement is not None:
+                self.options.confinement.check_source(image)
+            inputs += image_files(image)
+            check_outputs(outputs, inputs)
         options = context_values(values)
         wanted = _texts(own.get("requires", []))
         expected = own.get("expect_error")
@@ -215,7 +236,9 @@ class _CaseReader:
             name=own.get("name") or f"{Path(values['image']).stem}-{index + 1}",
             line=self.line_of(index, None),
             request=None if image is None else self.request(values, image, wanted),
-            devices=values["devices"],
+            devices=devices,
+            inputs=tuple(inputs),
+            outputs=tuple(outputs),
             context=self.where.context if options == ContextOptions() else options,
             timeout=self.where.timeout if timeout is None else timeout or None,
             requires=tuple(map(parse_requirement, wanted)),

@@ -16,7 +16,7 @@ from cudarun.commands.declaration import CaseForm
 from cudarun.commands.spec_file import OPTIONS
 from cudarun.errors import RequestError
 from cudarun.session.launch.request import LaunchRequest
-from cudarun.writing import whole_file
+from cudarun.writing import FileUse, OutputFile, is_special, whole_file
 
 _GIVEN = {ParameterSource.COMMANDLINE, ParameterSource.ENVIRONMENT}
 
@@ -36,7 +36,7 @@ def append_case(path: str, context: click.Context, request: LaunchRequest) -> st
     image, arguments = context.params["image"], context.params["arguments"]
     if image == "-":
         raise RequestError("an image from stdin has no name to write down", option="--write-spec")
-    before = _text(path)
+    before = "" if is_special(path) else _text(path)
     name = _free_name(context.params["kernel"] or Path(image).stem, _names(path, before))
     entries: list[tuple[str, object]] = [("name", name), ("image", _from(folder, image))]
     for key, option in OPTIONS.items():
@@ -51,7 +51,7 @@ def append_case(path: str, context: click.Context, request: LaunchRequest) -> st
         data = f"{before}{os.linesep if before else ''}[[launch]]\n{text}".encode()
     except UnicodeEncodeError:
         raise RequestError("a name in the command is not UTF-8", option="--write-spec") from None
-    with whole_file("--write-spec", path) as file:
+    with whole_file(OutputFile("--write-spec", path, FileUse.APPENDED)) as file:
         file.write(data)
     return name
 

@@ -18,10 +18,11 @@ from cudarun.report.check_lines import failure_lines
 from cudarun.report.notes import remarks, weak_checks
 from cudarun.report.renderer import Renderer
 from cudarun.report.spec_types import CaseReport, SpecReport
-from cudarun.writing import check_writable, whole_file
+from cudarun.writing import whole_file
 
 if TYPE_CHECKING:
     from cudarun.report.renderer import Part, Report
+    from cudarun.writing import OutputFile
 
 # XML 1.0, section 2.2: the characters that a document can hold.
 _NOT_XML = re.compile(r"[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
@@ -31,22 +32,17 @@ class JUnitRenderer(Renderer):
     """A JUnit XML file beside another output.
 
     Args:
-        path: The file; an older one is replaced.
+        output: The file.
         beside: The other output, which is written last.
     """
 
-    def __init__(self, path: str, beside: Renderer) -> None:
+    def __init__(self, output: OutputFile, beside: Renderer) -> None:
         self.owns_stdout = beside.owns_stdout
-        self._path = path
+        self._output = output
         self._beside = beside
 
     def prepare(self) -> None:
-        """Check the file, and prepare the other output.
-
-        Raises:
-            RequestError: The file cannot be written.
-        """
-        check_writable("--junit", self._path)
+        """Prepare the other output."""
         self._beside.prepare()
 
     def begin(self, labels: Iterable[str]) -> None:
@@ -68,11 +64,11 @@ class JUnitRenderer(Renderer):
             RequestError: The file cannot be written.
         """
         if report.tag == "launch-spec":
-            _write(report, self._path)
+            _write(report, self._output)
         self._beside.end(report)
 
 
-def _write(report: SpecReport, path: str) -> None:
+def _write(report: SpecReport, output: OutputFile) -> None:
     totals = _totals(report.cases)
     del totals["skipped"]  # which the schema knows of a suite alone
     root = ElementTree.Element("testsuites", {"name": _text(report.spec)} | totals)
@@ -83,7 +79,7 @@ def _write(report: SpecReport, path: str) -> None:
         for case in cases:
             _add_case(suite, report.spec, case)
     ElementTree.indent(root)
-    with whole_file("--junit", path) as file:
+    with whole_file(output) as file:
         ElementTree.ElementTree(root).write(file, "utf-8", xml_declaration=True)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+import re
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +21,8 @@ from cudarun.commands.declaration import (
 )
 from cudarun.commands.spec_file import OPTIONS, _option_words, words
 from cudarun.errors import RequestError
+from cudarun.writing import FileUse
+from tests.imports import PACKAGE, modules, syntax_tree
 from tests.support import command_tree
 
 ROOT = next(command_tree.contexts())
@@ -119,6 +123,76 @@ def test_options_of_a_device_are_those_that_tell_the_driver_something() -> None:
         *("--offline", "--compiler", "--include", "--define", "--std", "--compile-option"),
         *("--timeout", "--trace", "--json", "--verbose", "--quiet", "--color"),
     }
+
+
+# --- files ---------------------------------------------------------------------------------------
+
+OPTIONS_OF_ALL = {
+    f"{context.command_path} {name_of(option)}": option
+    for context in command_tree.contexts()
+    for option in context.command.params
+    if isinstance(option, click.Option)
+}
+NAMES_A_FILE = re.compile(r"FILE|PATH|DIR|EXPECTED")
+
+
+@pytest.mark.parametrize("name", OPTIONS_OF_ALL)
+def test_an_option_that_names_files_says_whether_it_writes_them(name: str) -> None:
+    option = OPTIONS_OF_ALL[name]
+    names_files = NAMES_A_FILE.search(option.metavar or "") is not None
+    writes = re.match(r"Write|Append|The file to write", option.help or "") is not None
+    declared = option.file if isinstance(option, Option) else None
+    assert (declared is not None) == names_files
+    assert (declared is not None and declared.is_output) == (writes and names_files)
+
+
+def test_every_output_of_every_command() -> None:
+    """A new one is to be tested in test_output_files.py."""
+    outputs = {
+        name: option.file
+        for name, option in OPTIONS_OF_ALL.items()
+        if isinstance(option, Option) and option.file is not None and option.file.is_output
+    }
+    assert outputs == {
+        "cudarun launch --save": FileUse.OUTPUT,
+        "cudarun launch --junit": FileUse.JUNIT,
+        "cudarun launch --write-spec": FileUse.APPENDED,
+        "cudarun link --output": FileUse.OUTPUT,
+    }
+
+
+def test_files_are_written_in_one_place() -> None:
+    """`open` for writing, by the name of a file, is in no other module of the commands.
+
+    The emulator's are driver calls, which no command makes.
+    """
+    writers = {
+        path.relative_to(PACKAGE).as_posix()
+        for path in modules()
+        if PACKAGE / "emulator" not in path.parents
+        for call in ast.walk(syntax_tree(path))
+        if isinstance(call, ast.Call) and _opens_for_writing(call)
+    }
+    assert writers == {
+        "writing.py",
+        # files of our own that other processes share
+        "session/launch/expectation.py",
+        "session/launch/function_call.py",
+        "session/launch/reference.py",
+        "session/launch/sanitizer_worker.py",
+    }
+
+
+def _opens_for_writing(call: ast.Call) -> bool:
+    function = ast.unparse(call.func)
+    if function.rpartition(".")[2] in ("write_text", "write_bytes", "savez", "tofile"):
+        return True
+    mode = call.args[1] if len(call.args) > 1 else None
+    return (
+        function == "open"
+        and isinstance(mode, ast.Constant)
+        and any(each in str(mode.value) for each in "wax+")
+    )
 
 
 # --- cases of a spec -----------------------------------------------------------------------------

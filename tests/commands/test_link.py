@@ -99,7 +99,8 @@ def test_objects_and_libraries(run: Run, tmp_path: Path) -> None:
     (tmp_path / "tiny.a").write_bytes(archive((b"tiny.o/", golden("tiny_rdc.o"))))
     done = link(run, "tiny.o", "-o", "out.cubin", "--arch", "sm_80")
     assert [kernel["name"] for kernel in done["kernels"]] == ["tiny"]
-    assert link(run, MAIN, LIB, "tiny.a", "-o", "out.cubin", "--arch", "sm_80")["kernels"]
+    again = link(run, MAIN, LIB, "tiny.a", "-o", "out.cubin", "--arch", "sm_80", "--force")
+    assert again["kernels"]
 
 
 @nvjitlink
@@ -359,15 +360,20 @@ def test_what_is_no_image(run: Run, tmp_path: Path) -> None:
 def test_nothing_is_written_when_it_fails(run: Run, tmp_path: Path) -> None:
     (tmp_path / "out.ptx").write_text("precious")
     before = sorted(path.name for path in tmp_path.iterdir())
-    assert run("link", MAIN, "-o", "out.ptx", *CPU).code == 4
+    assert run("link", MAIN, "-o", "out.ptx", *CPU, "--force").code == 4
     assert (tmp_path / "out.ptx").read_text() == "precious"
     assert sorted(path.name for path in tmp_path.iterdir()) == before
 
 
-def test_the_output_is_replaced(run: Run, tmp_path: Path) -> None:
+def test_the_output_is_replaced_by_force(run: Run, tmp_path: Path) -> None:
     out = tmp_path / "out.ptx"
     out.write_text("old")
-    assert run("link", MAIN, LIB, "-o", "out.ptx", *CPU).code == 0
+    refused(
+        run, MAIN, LIB, "-o", "out.ptx", *CPU, code=2,
+        says="error: --output: out.ptx exists\nhint: --force replaces it\n",
+    )  # fmt: skip
+    assert out.read_text() == "old"
+    assert run("link", MAIN, LIB, "-o", "out.ptx", *CPU, "--force").code == 0
     assert out.read_text().startswith("// linked by cudarun")
     assert stat.S_IMODE(out.stat().st_mode) & 0o600 == 0o600
 
@@ -375,7 +381,7 @@ def test_the_output_is_replaced(run: Run, tmp_path: Path) -> None:
 def test_what_a_symbolic_link_leads_to_is_replaced(run: Run, tmp_path: Path) -> None:
     (tmp_path / "real.ptx").write_text("old")
     (tmp_path / "out.ptx").symlink_to("real.ptx")
-    assert run("link", MAIN, LIB, "-o", "out.ptx", *CPU).code == 0
+    assert run("link", MAIN, LIB, "-o", "out.ptx", *CPU, "--force").code == 0
     assert (tmp_path / "out.ptx").is_symlink()
     assert (tmp_path / "real.ptx").read_text().startswith("// linked by cudarun")
 

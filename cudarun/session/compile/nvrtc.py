@@ -85,7 +85,7 @@ def _options(task: CompileTask) -> Iterator[str]:
         yield f"--std={task.options.standard}"
     for macro in task.options.defines:
         yield f"--define-macro={macro}"
-    for path in (*task.folders, *_headers_of_cuda()):
+    for path in (*task.folders, *headers_of_cuda()):
         yield f"--include-path={path}"
     yield from task.options.options
 
@@ -104,7 +104,7 @@ def _program(nvrtc: ModuleType, task: CompileTask) -> Any:
 
 
 @cache
-def _headers_of_cuda() -> tuple[str, ...]:
+def headers_of_cuda() -> tuple[str, ...]:
     """Return the folders of CUDA's headers: the wheels', ``CUDA_HOME``'s, the default one."""
     wheels = [
         path for entry in sys.path for path in sorted(Path(entry or ".").glob("nvidia/*/include"))

@@ -15,7 +15,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from cudarun.errors import RequestError
-from cudarun.writing import whole_file
+from cudarun.writing import OutputFile, whole_file
 
 LIMIT = 256 << 20  # bytes of all entries
 
@@ -71,7 +71,8 @@ class ResultCache:
             return
         with suppress(OSError, RequestError):  # read-only, full
             self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-            with whole_file("--compiler", os.fspath(self._folder / key)) as file:
+            entry_file = OutputFile("--compiler", os.fspath(self._folder / key), force=True)
+            with whole_file(entry_file) as file:
                 file.write(data.getvalue())
             self._trim()
 

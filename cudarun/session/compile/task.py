@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Mapping
 from dataclasses import replace
@@ -53,7 +52,7 @@ class CompileTask:
     @property
     def folders(self) -> tuple[str, ...]:
         """The folders that are searched first for headers: those of ``-I``, and the source's."""
-        return *self.options.include, os.path.dirname(self.source.origin) or "."
+        return self.source.header_folders
 
     def result(
         self,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import field, replace
 from typing import TYPE_CHECKING
 
@@ -39,6 +40,12 @@ class Image:
     is_compiled: bool = False
     warnings: tuple[Diagnostic, ...] = ()
     lowered: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def header_folders(self) -> tuple[str, ...]:
+        """The folders that are searched first for headers: those of ``-I``, and the source's."""
+        include = () if self.compilation is None else self.compilation.include
+        return *include, os.path.dirname(self.origin) or "."
 
     @property
     def text_name(self) -> str:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import IO, TYPE_CHECKING, Any
 
 from cudarun.errors import RequestError
 from cudarun.session.launch.request import Save
-from cudarun.writing import check_writable, whole_file
+from cudarun.writing import OutputFile, check_outputs, whole_file
 
 if TYPE_CHECKING:  # `check_savable` runs in the parent, which does not import numpy
     from cudarun.arguments.dtypes import Array, DType
@@ -40,7 +40,7 @@ def save(request: Save, device: str, spec: BufferSpec, deliver: Deliver, *, forc
     from cudarun.report.types import Saved
 
     path = request.path_on(device)
-    with whole_file("--save", path, replace=force) as file:
+    with whole_file(_output(path, force=force)) as file:
         deliver(_WRITERS[_suffix(path)](file, spec))
     return Saved(request.name, path, os.stat(path).st_size)
 
@@ -50,23 +50,29 @@ def takes_parts(request: Save) -> bool:
     return _suffix(request.path) in _PART_BY_PART
 
 
-def check_savable(request: Save, device: str, *, force: bool) -> None:
-    """Refuse, before the launch, a path that `save` would refuse afterwards.
-
-    Args:
-        request: The buffer and the path.
-        device: The user's name of the device; for ``all`` only the form of the path is checked.
-        force: Replace existing files.
+def check_format(request: Save) -> None:
+    """Refuse a path whose suffix is no format.
 
     Raises:
-        RequestError: The format is unknown, the file exists, or its folder cannot be written.
+        RequestError: The format is unknown.
     """
-    path = request.path_on(device)
-    if _suffix(path) not in _WRITERS:
+    if _suffix(request.path) not in _WRITERS:
         raise RequestError(
-            f"{path}: the suffix must be one of {', '.join(_WRITERS)}", option="--save"
+            f"{request.path}: the suffix must be one of {', '.join(_WRITERS)}", option="--save"
         )
-    check_writable("--save", path, replace=force)
+
+
+def check_on_device(saves: Iterable[Save], device: str, *, force: bool) -> None:
+    """Apply the rule for outputs to the files of a device, whose name ``all`` did not tell before.
+
+    Raises:
+        RequestError: A file exists and ``force`` is not set, or it cannot be written.
+    """
+    check_outputs([_output(save.path_on(device), force=force) for save in saves], ())
+
+
+def _output(path: str, *, force: bool) -> OutputFile:
+    return OutputFile("--save", path, force=force)
 
 
 def check_saving(request: Save, spec: BufferSpec) -> None:

@@ -109,6 +109,11 @@ class Detection:
         return self.stats or bool(self.detect)
 
 
+def on_device(path: str, device: str) -> str:
+    """Return a path with the label of a device for ``{device}``."""
+    return path.replace("{device}", device.replace(":", "-"))
+
+
 @dataclass(frozen=True, slots=True)
 class Save:
     """``--save NAME=PATH``; ``{device}`` in the path is replaced by the device's label."""
@@ -118,7 +123,7 @@ class Save:
 
     def path_on(self, device: str) -> str:
         """Return the path for one device."""
-        return self.path.replace("{device}", device.replace(":", "-"))
+        return on_device(self.path, device)
 
 
 @dataclass(frozen=True, slots=True)

@@ -86,9 +86,14 @@ class TritonKernel:
         return (*arguments, *map(parse_argument, texts[: max(wanted, 0)]))
 
 
+def json_beside(origin: str) -> str:
+    """Return the path of Triton's file for an image."""
+    return f"{os.path.splitext(origin)[0]}.json"
+
+
 def read_triton(image: Image) -> TritonKernel | None:
     """Read the file beside an image; ``None`` without one, or if it is not Triton's."""
-    beside = f"{os.path.splitext(image.origin)[0]}.json"
+    beside = json_beside(image.origin)
     if not os.path.isfile(beside):
         return None
     import json  # only if there is such a file

@@ -27,7 +27,7 @@ from cudarun.session.launch.faults import explain_fault
 from cudarun.session.launch.figures import check_showable, figure
 from cudarun.session.launch.geometry import resolve_geometry
 from cudarun.session.launch.launcher import Launcher
-from cudarun.session.launch.outputs import check_saving, save, takes_parts
+from cudarun.session.launch.outputs import check_on_device, check_saving, save, takes_parts
 from cudarun.session.launch.reference import ReferenceBuffers, compare, write_reference
 from cudarun.session.launch.request import Geometry, LaunchRequest, Save
 from cudarun.session.load.library import Kernel, Library
@@ -57,6 +57,7 @@ def run_on(
     Raises:
         CudarunError: The launch failed.
     """
+    check_on_device(request.saves, device.label, force=request.force)
     ran = _run(session, library, request, device)
     binding, geometry = ran.binding, ran.geometry
     about = describe(session.driver, device)

@@ -15,7 +15,7 @@ from cudarun.session.load.request import LoadRequest
 from cudarun.session.workers.devices import DeviceWorkers
 from cudarun.session.workers.job import Job
 from cudarun.session.workers.pool import WorkerPool
-from cudarun.writing import check_writable, whole_file
+from cudarun.writing import whole_file
 
 if TYPE_CHECKING:
     from cudarun.images.versions import Architecture
@@ -40,10 +40,9 @@ def link(request: LinkRequest, display: ProgressDisplay | None = None) -> LinkRe
         NoDevice: The driver's linker was requested and there is no driver.
         ImageRefused: The inputs do not link.
     """
-    check_writable("--output", request.output)
     _check_inputs(request)
     linked = _link(request, display)
-    with whole_file("--output", request.output) as file:
+    with whole_file(request.output) as file:
         file.write(linked.data)
     return _report(request, linked, display)
 
@@ -145,9 +144,9 @@ def _report(request: LinkRequest, linked: Linked, display: ProgressDisplay | Non
     from cudarun.report.image_types import InputReport, LinkReport
     from cudarun.session.load.offline import read_file
 
-    made = read_file(Image(request.output, linked.data))
+    made = read_file(Image(request.output.path, linked.data))
     return LinkReport(
-        output=request.output,
+        output=request.output.path,
         linker=linked.linker,
         target=linked.target,
         inputs=tuple(
@@ -170,4 +169,4 @@ def _loads(
 ) -> tuple[LoadOutcome, ...]:
     with WorkerPool() as pool:
         workers = DeviceWorkers(pool, replace(request.target, capture=True), prefetch, display)
-        return load(LoadRequest((Image(request.output, data),)), workers).outcomes
+        return load(LoadRequest((Image(request.output.path, data),)), workers).outcomes

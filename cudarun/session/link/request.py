@@ -11,6 +11,7 @@ if TYPE_CHECKING:  # the command's help does not need images
     from cudarun.session.driver.target import Target
     from cudarun.session.image.image import Image
     from cudarun.session.load.request import JitOptions
+    from cudarun.writing import OutputFile
 
 Linker = Literal["auto", "driver", "nvjitlink"]
 
@@ -31,7 +32,7 @@ class LinkRequest:
     """
 
     inputs: tuple[Image, ...]
-    output: str
+    output: OutputFile
     linker: Linker
     architecture: Architecture | None
     options: JitOptions

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from cudarun.report.spec_types import Verdict
     from cudarun.report.types import DeviceInfo, LaunchResult
     from cudarun.session.workers.job import Devices
+    from cudarun.writing import OutputFile
 
 _REQUIREMENT = re.compile(
     r"(?P<kind>gpu|cpu)"
@@ -126,6 +127,8 @@ class Case:
         expected: The expected error; ``None`` if the case is expected to pass.
         skip: The reason to skip the case.
         refused: The error of reading the image.
+        inputs: The files that the case reads.
+        outputs: The files that it writes.
     """
 
     name: str
@@ -138,6 +141,8 @@ class Case:
     expected: Expected | None = None
     skip: str | None = None
     refused: CudarunError | None = None
+    inputs: tuple[str, ...] = ()
+    outputs: tuple[OutputFile, ...] = ()
 
     @property
     def ends_worker(self) -> bool:

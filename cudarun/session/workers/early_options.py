@@ -21,6 +21,7 @@ OPTIONS = {
     "--color": (False, "none"),
     "--compile-option": (True, "none"),
     "--compiler": (True, "none"),
+    "--confine": (True, "none"),
     "--context": (True, "no worker"),
     "--cooperative": (False, "none"),
     "--ctx-flags": (True, "no worker"),

@@ -1,0 +1,118 @@
+"""``--confine DIR``: the cases of a spec read and write nothing outside a folder."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from cudarun.commands.declaration import Option, Values
+from cudarun.commands.files import argument_paths, option_paths, source_includes
+from cudarun.errors import RequestError
+from cudarun.session.launch.request import on_device
+from cudarun.session.launch.triton import json_beside
+
+if TYPE_CHECKING:
+    from cudarun.session.driver.selection import Selector
+    from cudarun.session.image.image import Image
+
+
+class Confinement:
+    """A folder outside of which a spec has no files.
+
+    Links are followed before a path is compared with the folder, in the path and in the folder.
+
+    Args:
+        folder: The folder.
+
+    Raises:
+        RequestError: It is no folder.
+    """
+
+    def __init__(self, folder: str) -> None:
+        if not os.path.isdir(folder):
+            raise RequestError(f"{folder} is not a folder", option="--confine")
+        self._folder = folder
+        self._root = Path(os.path.realpath(folder))
+
+    def check_case(
+        self,
+        options: Iterable[click.Parameter],
+        values: Values,
+        directory: Path,
+        devices: Sequence[Selector],
+    ) -> None:
+        """Check every path in the keys of a case, before any of them is opened.
+
+        Args:
+            options: The options of a case.
+            values: Their values, with ``image`` and ``arguments``.
+            directory: The base of relative paths.
+            devices: The devices, whose labels replace ``{device}``.
+
+        Raises:
+            RequestError: A path leads outside, or an option can name files that are not checked.
+        """
+        from cudarun.arguments.files import locate
+
+        if values["compiler"] == "nvcc":
+            raise RequestError(
+                "nvcc includes files of the host compiler: --confine excludes it",
+                option="compiler",
+            )
+        if values["compiler_options"]:
+            raise RequestError(
+                "an option of the compiler can name any file: --confine excludes it",
+                option="compile-option",
+            )
+        image = values["image"]
+        for path in (image, json_beside(image)):
+            self._check(os.fspath(directory / path), "image")
+        for path in argument_paths(values["arguments"]):
+            self._check(os.fspath(locate(path, directory)), "args")
+        for option in options:
+            if not isinstance(option, Option):
+                continue
+            name = option.opts[-1].removeprefix("--")
+            for path in option_paths(option, values[option.name or ""]):
+                for each in (path, *(on_device(path, str(device)) for device in devices)):
+                    self._check(os.fspath(locate(each, directory)), name)
+
+    def check_source(self, image: Image) -> None:
+        """Check the files that CUDA source can include.
+
+        Raises:
+            RequestError: One is neither inside the folder nor CUDA's, or a macro names it.
+        """
+        from cudarun.session.compile.nvrtc import headers_of_cuda
+
+        folders = headers_of_cuda()
+        trusted = [Path(os.path.realpath(folder)) for folder in folders]
+        includes = source_includes(image, folders)
+        if includes.computed:
+            raise RequestError(
+                f"{includes.computed[0]} has an #include whose file is named by a macro",
+                hint="--confine accepts '#include <FILE>' and '#include \"FILE\"' only",
+                option="image",
+            )
+        for path in includes.paths:
+            if os.path.lexists(path) or not _is_below(path, trusted):
+                self._check(path, "image", trusted)
+
+    def _check(self, path: str, key: str, trusted: Iterable[Path] = ()) -> None:
+        if "\0" in path:
+            raise RequestError("a path contains a NUL character", option=key)
+        if not _is_below(path, (self._root, *trusted)):
+            place = os.path.realpath(path)
+            leads = "" if place == path else f", it leads to {place}"
+            raise RequestError(f"{path} is outside {self._folder}{leads}", option=key).naming(
+                "--confine"
+            )
+
+
+def _is_below(path: str, folders: Iterable[Path]) -> bool:
+    place = Path(os.path.realpath(path))
+    return any(place.is_relative_to(folder) for folder in folders)

@@ -9,7 +9,9 @@ import sys
 from cudarun.process import end_in_order, open_standard_streams
 from cudarun.session.workers import prefork
 
-_INTERRUPTED = 130  # as `ExitCode` has it, whose module is not imported yet
+# As `ExitCode` has them, whose module is not imported yet.
+_INTERRUPTED = 130
+_UNUSABLE_REQUEST = 2
 
 
 def main() -> None:
@@ -26,6 +28,9 @@ def main() -> None:
         code = run()  # which has flushed stdout
     except KeyboardInterrupt:
         code = _INTERRUPTED
+    except OSError as error:  # not even a module of ours could be read
+        print(f"error: operating system: {error.strerror}: {error.filename}", file=sys.stderr)
+        code = _UNUSABLE_REQUEST
     if ended_by:
         signal.signal(ended_by[0], signal.SIG_DFL)
         os.kill(os.getpid(), ended_by[0])  # whoever waits for us is to see what ended us

@@ -17,7 +17,7 @@ _SUFFIXES = ("l", "le", "lp", "lpe", "v", "ve", "vp", "vpe")
 MAY_IMPORT = {
     "__main__": {"cli", "process", "session.workers.prefork", "session.launch.worker"},
     "process": set(),
-    "cli": {"commands", "report", "session.devices.versions"},
+    "cli": {"commands", "process", "report", "session.devices.versions"},
     "commands": {
         "session",
         "report",

@@ -596,11 +596,50 @@ def test_a_kernels_output_into_a_closed_pipe_is_no_error() -> None:
     assert done.stderr == ""
 
 
-def test_without_a_stdout_it_still_works() -> None:
-    quoted = " ".join(f"'{argument}'" for argument in ARGUMENTS)
-    script = f"{sys.executable} -m cudarun {' '.join(SAXPY)} {quoted} >&-"
+@pytest.mark.parametrize(
+    "words", ["devices -d cpu", "devices -d cpu --json", "--help", "--version", "launch --help"]
+)
+@pytest.mark.parametrize("closed", [">&-", ">&- <&-", ">&- 2>&-"])
+def test_without_a_stdout_the_output_is_lost_which_is_an_error(words: str, closed: str) -> None:
+    script = f"{sys.executable} -m cudarun {words} {closed}"
     done = subprocess.run(["bash", "-c", script], cwd=ROOT, capture_output=True, text=True)
-    assert (done.returncode, done.stderr) == (0, BY_ORDER)
+    said = "" if "2>&-" in closed else "error: the output cannot be written: stdout is closed\n"
+    assert (done.returncode, done.stderr) == (2, said)
+
+
+def test_without_a_stdout_what_prints_nothing_still_works(tmp_path: Path) -> None:
+    quoted = " ".join(f"'{argument}'" for argument in ARGUMENTS)
+    script = f"{sys.executable} -m cudarun {' '.join(SAXPY)} {quoted} -q >&-"
+    done = subprocess.run(["bash", "-c", script], cwd=ROOT, capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_a_deleted_working_directory(tmp_path: Path) -> None:
+    script = (
+        f"cd {tmp_path} && rmdir {tmp_path} && {sys.executable} -m cudarun "
+        f"{SAXPY[0]} {ROOT / SAXPY[1]} {' '.join(SAXPY[2:])} {' '.join(ARGUMENTS)} --save y=y.npy"
+    )
+    env = os.environ | {"PYTHONPATH": str(ROOT)}
+    done = subprocess.run(["bash", "-c", script], env=env, capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (
+        2, "error: the working directory was deleted\nhint: change to an existing one: cd DIR\n",
+    )  # fmt: skip
+
+
+def test_too_few_descriptors() -> None:
+    """How many suffice depends on the version of Python."""
+    refused = 0
+    for limit in range(6, 10):
+        script = (
+            f"ulimit -n {limit}; exec {sys.executable} -m cudarun {' '.join(SAXPY)} "
+            f"{' '.join(ARGUMENTS)} -q"
+        )
+        done = subprocess.run(["bash", "-c", script], cwd=ROOT, capture_output=True, text=True)
+        if done.returncode:
+            refused += 1
+            assert done.returncode == 2, done.stderr
+            assert done.stderr.startswith("error: operating system: Too many open files")
+    assert refused
 
 
 def test_a_terminal_without_utf_8_gets_what_it_can_show(run: Run) -> None:
@@ -612,5 +651,5 @@ def test_a_terminal_without_utf_8_gets_what_it_can_show(run: Run) -> None:
 def test_two_buffers_cannot_be_saved_to_one_file(run: Run, tmp_path: Path) -> None:
     ran = run(*SAXPY, *ARGUMENTS, "--save", "y=z.npy", "--save", "x=z.npy")
     assert (ran.code, ran.out) == (2, "")
-    assert ran.err == "error: --save: two buffers would both write z.npy\n"
+    assert ran.err == "error: --save: z.npy is also written by --save\n"
     assert not (tmp_path / "z.npy").exists()

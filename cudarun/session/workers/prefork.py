@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import os
 import signal
+from contextlib import suppress
 from functools import partial
 
 from cudarun.session.driver.visibility import count, narrow, preinitialize
@@ -73,8 +74,10 @@ def begin(arguments: Sequence[str], prefetch: Callable[[], object]) -> None:
 
     start = read(arguments, os.environ)
     if start is not None:
-        for devices in _groups(start.devices, together=start.together):
-            _waiting.append(_fork(devices, prefetch))
+        # Without it the workers start later, and report what the operating system refuses.
+        with suppress(OSError):
+            for devices in _groups(start.devices, together=start.together):
+                _waiting.append(_fork(devices, prefetch))
 
 
 def take(devices: Iterable[str]) -> list[Preforked | None]:
@@ -91,10 +94,19 @@ def _fork(devices: str, prefetch: Callable[[], object]) -> Preforked:
     from cudarun.session.workers.page import Page
 
     page = Page()
-    stdout = os.memfd_create("cudarun-stdout")
-    tasks, answers = os.pipe(), os.pipe()
-    parent = os.getpid()
-    pid = os.fork()
+    opened: list[int] = []
+    try:
+        opened.append(os.memfd_create("cudarun-stdout"))
+        for _ in ("tasks", "answers"):
+            opened += os.pipe()
+        parent = os.getpid()
+        pid = os.fork()
+    except OSError:
+        for descriptor in opened:
+            os.close(descriptor)
+        raise
+    stdout, *ends = opened
+    tasks, answers = ends[:2], ends[2:]
     if pid == 0:
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent handles Ctrl-C and kills it
         _preinitialize(devices.split(","))

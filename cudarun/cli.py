@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import importlib
 import io
 import os
@@ -17,7 +16,7 @@ import click
 
 from cudarun import __version__
 from cudarun.commands.command_group import CommandGroup, usage_hint
-from cudarun.errors import CudarunError, ExitCode, Interrupted, RequestError, WorkerDied
+from cudarun.errors import CudarunError, ExitCode, Interrupted, RequestError, WorkerDied, of_system
 from cudarun.process import StdoutError
 
 # Each command's name and one-line help, so that `cudarun --help` imports no command.
@@ -136,7 +135,7 @@ def main(args: list[str] | None = None) -> int:
             _show(RequestError(f"the output cannot be written: {error.strerror}"))
             return ExitCode.UNUSABLE_REQUEST
         except OSError as error:
-            return _end(_of_system(error), given)
+            return _end(of_system(error), given)
         except Exception as error:  # a bug in cudarun
             traceback.print_exc()
             message = f"internal error: {type(error).__name__}: {error}"
@@ -161,28 +160,6 @@ def _end(error: CudarunError, args: Sequence[str], *, shown: bool = False) -> in
         except OSError:
             _discard_output()
     return error.exit_code
-
-
-def _of_system(error: OSError) -> RequestError:
-    """Return the error for a call that the operating system refused to this process.
-
-    Files that the user names have errors of their own; this is a limit, or a missing folder.
-    """
-    try:
-        os.getcwd()
-    except FileNotFoundError:
-        return RequestError(
-            "the working directory was deleted", hint="change to an existing one: cd DIR"
-        )
-    hints = {
-        errno.EMFILE: "raise the limit of open files: ulimit -n 1024",
-        errno.EAGAIN: "raise the limit of processes: ulimit -u",
-        errno.ENOMEM: "free memory, or raise its limit: ulimit -v",
-        errno.ENOSPC: "free space on the disk of the temporary files",
-    }
-    file = "" if error.filename is None else f": {os.fsdecode(error.filename)}"
-    what = f"{error.strerror or error}{file}"
-    return RequestError(what, hint=hints.get(error.errno or 0), operation="operating system")
 
 
 def _document_name(args: Sequence[str]) -> str:

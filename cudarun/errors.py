@@ -19,6 +19,8 @@ An error crosses from the worker to its parent by pickle, so it holds plain data
 
 from __future__ import annotations
 
+import errno
+import os
 from collections.abc import Iterable
 from enum import IntEnum
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -91,6 +93,35 @@ class Subject:
         return hash((self.kind, self.name, self.shown))
 
 
+LONGEST_LINE = 500
+"""Characters of a line of a message, of which arguments and names are parts."""
+_LONGEST_EXCERPT = 160
+
+
+def shortened(text: str) -> str:
+    """Return a text whose long lines have only their start and their end."""
+    if len(text) <= LONGEST_LINE:
+        return text
+    return "\n".join(map(_shortened, text.split("\n")))
+
+
+def _shortened(line: str) -> str:
+    start, end = LONGEST_LINE * 3 // 5, LONGEST_LINE // 4
+    if len(line) <= LONGEST_LINE:
+        return line
+    return f"{line[:start]} … {len(line) - start - end} characters … {line[-end:]}"
+
+
+def excerpt(line: str, column: int) -> tuple[str, int]:
+    """Return the part of a line around a column, and the column in it, both from 0."""
+    longest = _LONGEST_EXCERPT
+    if len(line) <= longest:
+        return line, column
+    start = max(0, min(column + 1 - longest // 2, len(line) - longest))
+    before, after = "…" if start else "", "…" if start + longest < len(line) else ""
+    return before + line[start + len(before) : start + longest - len(after)] + after, column - start
+
+
 class CudarunError(Exception):
     """The base of all errors that are shown to the user as one message.
 
@@ -153,7 +184,16 @@ class CudarunError(Exception):
     def message(self) -> str:
         """The subjects and the description: ``--check: y == x: there is no buffer 'x'``."""
         parts = [*(subject.shown for subject in self.subjects), self.what, self.cause]
-        return ": ".join(filter(None, parts))
+        return shortened(": ".join(filter(None, parts)))
+
+    @property
+    def hint(self) -> str | None:
+        """The remedy, as far as it is known."""
+        return self._hint
+
+    @hint.setter
+    def hint(self, hint: str | None) -> None:
+        self._hint = None if hint is None else shortened(hint)
 
     def __str__(self) -> str:
         if self.cuda is None:
@@ -223,7 +263,7 @@ class CudarunError(Exception):
         """Add where it happened, unless a place nearer to the cause already said so."""
         for key, value in context.items():
             if value is not None:
-                self.context.setdefault(key, str(value))
+                self.context.setdefault(key, shortened(str(value)))
         return self
 
 
@@ -232,6 +272,37 @@ def _rebuild(cls: type[CudarunError], state: dict[str, object]) -> CudarunError:
     error.__dict__.update(state)
     error.args = (state["what"],)
     return error
+
+
+_REFUSALS = {
+    errno.EMFILE: "raise the limit of open files: ulimit -n 1024",
+    errno.ENFILE: "close other programs",
+    errno.EAGAIN: "raise the limit of processes: ulimit -u",
+    errno.ENOMEM: "free memory, or raise its limit: ulimit -v",
+    errno.ENOSPC: "free space on the disk of the temporary files",
+}
+
+
+def is_limit(error: OSError) -> bool:
+    """Return whether a limit of the process or of the machine is the reason."""
+    return error.errno in _REFUSALS
+
+
+def of_system(error: OSError) -> RequestError:
+    """Return the error for what the operating system refused to cudarun itself.
+
+    Files that the user names have errors of their own; this is a limit, or a missing folder.
+    """
+    try:
+        os.getcwd()
+    except FileNotFoundError:
+        return RequestError(
+            "the working directory was deleted", hint="change to an existing one: cd DIR"
+        )
+    file = "" if error.filename is None else f": {os.fsdecode(error.filename)}"
+    what = f"{error.strerror or error}{file}"
+    hint = _REFUSALS.get(error.errno or 0)
+    return RequestError(what, hint=hint, operation="operating system")
 
 
 class CheckFailed(CudarunError):
@@ -267,7 +338,8 @@ class ArgumentSyntaxError(RequestError):
     def __str__(self) -> str:
         if not self.text.strip():
             return self.message
-        return f"{self.message}\n  {self.text}\n  {' ' * self.column}^"
+        text, column = excerpt(self.text, self.column)
+        return f"{self.message}\n  {text}\n  {' ' * column}^"
 
 
 class NoDevice(CudarunError):

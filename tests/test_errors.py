@@ -90,3 +90,26 @@ def test_error_that_stands_for_another_has_its_subject_and_cause() -> None:
     second = Diagnosed(first.what, explanation="it is newer").like(first)
     assert second.message == first.message
     assert second.subject("origin") == ("k.fatbin",)
+
+
+def test_long_texts_are_shortened_in_one_place() -> None:
+    long = "A" * 20_000
+    error = RequestError(f"'{long}' is not NAME=PATH", hint=f"try {long}", option="--save")
+    error.at(file=long)
+    shown = str(error)
+    assert shown.startswith("--save: 'AAAA")
+    assert shown.endswith("A' is not NAME=PATH")
+    assert " characters … A" in shown
+    assert error.hint is not None
+    assert max(map(len, (shown, error.hint, error.context["file"]))) < 500
+    copy = pickle.loads(pickle.dumps(error))
+    assert (str(copy), copy.hint) == (shown, error.hint)
+
+
+@pytest.mark.parametrize("column", [0, 10_000, 19_999])
+def test_so_is_a_text_that_does_not_parse(column: int) -> None:
+    text = "B" * column + "#" + "A" * (20_000 - column)
+    message, source, caret = str(ArgumentSyntaxError("unexpected", text, column)).split("\n")
+    assert message == "unexpected"
+    assert len(source) < 200
+    assert source[caret.index("^")] == "#"

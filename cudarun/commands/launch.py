@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+import sys
 from dataclasses import replace
 from itertools import takewhile
 from typing import TYPE_CHECKING, Any
@@ -25,6 +26,7 @@ from cudarun.commands.options import (
 from cudarun.commands.output import chosen_renderer
 from cudarun.errors import RequestError
 from cudarun.report.renderer import Renderer, finish
+from cudarun.report.terminal import shown
 from cudarun.session.driver.selection import Selector
 from cudarun.session.driver.target import ContextOptions, Target
 from cudarun.writing import FileUse, check_outputs
@@ -155,7 +157,8 @@ def _request(values: Values, where: Target) -> LaunchRequest:
         from cudarun.commands.spec_writer import append_case
 
         name = append_case(values["write_spec"], click.get_current_context(), request)
-        click.echo(f"appended case '{name}' to {values['write_spec']}", err=True)
+        done = f"appended case '{name}' to {values['write_spec']}"
+        click.echo(shown(done, sys.stderr), err=True)
     return request
 
 
@@ -280,7 +283,12 @@ def _reference(selector: Selector | None, where: Target, pool: WorkerPool) -> De
     if selector is None:
         return None
     alone = replace(
-        where, devices=(selector,), context=ContextOptions(), together=False, capture=True
+        where,
+        devices=(selector,),
+        context=ContextOptions(),
+        together=False,
+        capture=True,
+        escape=False,
     )
     from cudarun.session.launch.parent import prefetch
     from cudarun.session.workers.devices import DeviceWorkers

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING
@@ -11,6 +12,7 @@ import click
 from cudarun.commands.declaration import CaseForm, EarlyEffect, F, OptionScope, Values, option
 from cudarun.commands.numbers import not_negative, whole
 from cudarun.report.progress import status_line
+from cudarun.report.terminal import pass_on, shows_controls
 from cudarun.session.driver.contexts import CACHE_CONFIGS, FLAGS, LIMITS
 from cudarun.session.driver.selection import parse_devices
 from cudarun.session.driver.target import ContextOptions, Target
@@ -142,7 +144,10 @@ def context_options(function: F) -> F:
 
 
 def output_options(function: F) -> F:
-    """Add ``--json``, ``-v``, ``-q`` and ``--color``; `target` reads ``-v``."""
+    """Add ``--json``, ``-v``, ``-q``, ``--raw-output`` and ``--color``.
+
+    `target` reads ``-v`` and ``--raw-output``.
+    """
     return stack(
         option(
             "--json",
@@ -166,6 +171,13 @@ def output_options(function: F) -> F:
             help="Print only what was asked for.",
         ),
         option(
+            "--raw-output",
+            scope=OptionScope.RUN,
+            is_flag=True,
+            help="Pass control characters in kernel output, names and logs on to a terminal, "
+            "instead of showing them as \\x1b.",
+        ),
+        option(
             "--color/--no-color",
             scope=OptionScope.RUN,
             default=None,
@@ -187,6 +199,8 @@ def target(values: Values, *, capture: bool, default_timeout: float | None = Non
         default_timeout: The time limit without ``--timeout``.
     """
     timeout = values.pop("timeout")
+    if values.pop("raw_output"):
+        pass_on()
     return Target(
         devices=values.pop("devices"),
         context=context_values(values) if "context_kind" in values else ContextOptions(),
@@ -195,6 +209,7 @@ def target(values: Values, *, capture: bool, default_timeout: float | None = Non
         trace=values.pop("trace"),
         verbose=values.pop("verbose"),
         capture=capture,
+        escape=not capture and shows_controls(sys.stdout),
     )
 
 

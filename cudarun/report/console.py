@@ -5,16 +5,24 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Iterator
+from typing import Any
 
 from rich.console import Console, ConsoleOptions, RenderableType
 from rich.segment import Segment
 from rich.table import Table
+from rich.text import Text
+
+from cudarun.report.terminal import shown
 
 _SPACES_BEFORE_NEWLINE = re.compile(r" +(?=\n)")
 _PIPED_WIDTH = 200  # a pipe has no width; wide enough that no row is folded
 
 
 class _Console(Console):
+    def print(self, *objects: Any, **options: Any) -> None:
+        """Print, with the control characters of others as escapes on a terminal."""
+        super().print(*map(_shown, objects), **options)
+
     def on_broken_pipe(self) -> None:
         """Raise for `cli.main`, which decides the exit code; rich would exit with 1."""
         raise BrokenPipeError
@@ -60,9 +68,24 @@ def console(color: bool | None) -> Console:
     )
 
 
+class _Table(Table):
+    def add_row(self, *cells: RenderableType | None, **options: Any) -> None:
+        """Add a row, with the control characters of others as escapes on a terminal."""
+        super().add_row(*map(_shown, cells), **options)
+
+
+def _shown(part: Any) -> Any:
+    """Return a text as it is shown on stdout; anything else unchanged."""
+    if isinstance(part, str):
+        return shown(part, sys.stdout)
+    if isinstance(part, Text) and (plain := shown(part.plain, sys.stdout)) != part.plain:
+        return Text(plain, style=part.style)
+    return part
+
+
 def table(*columns: str) -> Table:
     """Return a table without lines, whose columns are folded rather than cut."""
-    rows = Table(box=None, pad_edge=False, header_style="bold")
+    rows = _Table(box=None, pad_edge=False, header_style="bold")
     for column in columns:
         rows.add_column(column, overflow="fold")
     return rows

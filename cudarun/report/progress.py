@@ -7,6 +7,8 @@ import time
 from collections.abc import Sequence
 from typing import Protocol, TextIO
 
+from cudarun.terminal import visible
+
 _PATIENCE = 1.0  # seconds before anything is shown
 _BAR = 20
 _TO_START_AND_CLEAR = "\r\x1b[K"
@@ -44,7 +46,7 @@ class StatusLine:
         import shutil  # a worker is started sooner without it
 
         width = shutil.get_terminal_size().columns - 1
-        line = _line(what, done, seconds, label)
+        line = visible(_line(what, done, seconds, label))
         self._out.write(_TO_START_AND_CLEAR + line[:width])
         self._out.flush()
         self._shown = True

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from cudarun.report.renderer import Renderer
+from cudarun.terminal import visible
 
 # rich and the tables are imported with the report: they would delay the start of the work.
 if TYPE_CHECKING:
@@ -57,7 +58,7 @@ class TableRenderer(Renderer):
     def progress(self, text: str) -> None:
         """Show a line on a terminal's stderr that the next one replaces."""
         if not self._quiet and sys.stderr.isatty():
-            click.echo(f"{_TO_START_AND_CLEAR}{text}", nl=False, err=True)
+            click.echo(f"{_TO_START_AND_CLEAR}{visible(text)}", nl=False, err=True)
 
     def add(self, part: Part) -> None:
         """Write the line of a case or a step."""

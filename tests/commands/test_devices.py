@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+import pytest
+
 if TYPE_CHECKING:
     from conftest import Run
 
@@ -110,3 +112,13 @@ def test_attributes(run: Run) -> None:
     found = run("devices", "-d", "cpu", "--attributes", "--json").document["attributes"]
     assert found["cpu"]["COMPUTE_CAPABILITY_MAJOR"] == 9
     assert found["cpu"].keys() == {name for name, *_ in rows}
+
+
+@pytest.mark.parametrize("value", ["abc", "0", "32", "-1", "9" * 5000])
+def test_a_count_of_emulated_devices_that_is_none(run: Run, value: str) -> None:
+    for command in (("devices",), ("launch", "samples/saxpy.ptx", "--block", "1")):
+        ran = run(*command, "-d", "cpu", env={"CUDARUN_CPU_DEVICES": value})
+        assert (ran.code, ran.out) == (2, "")
+        assert f"CUDARUN_CPU_DEVICES={value[:200]}" in ran.err
+        assert "is not a number from 1 to 31" in ran.err
+        assert "hint: CUDARUN_CPU_DEVICES=2 creates two emulated devices\n" in ran.err

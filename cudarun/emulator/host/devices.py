@@ -16,6 +16,7 @@ from cudarun.emulator.machine.launch import DeviceTraits
 from cudarun.emulator.memory import Memory
 
 COUNT_VARIABLE = "CUDARUN_CPU_DEVICES"
+_MOST_DIGITS = 100  # int() refuses thousands
 MOST_DEVICES = 31  # each has 2 TiB of addresses below the host's own
 CAPABILITY = (9, 0)
 NAME = "cudarun emulated device"
@@ -151,10 +152,15 @@ def make_devices() -> tuple[EmulatedDevice, ...]:
         Refusal: It is not a number, or out of range.
     """
     text = os.environ.get(COUNT_VARIABLE) or "1"
-    if not text.isdecimal() or not 1 <= int(text) <= MOST_DEVICES:
+    if not is_count(text):
         raise Refusal("NO_DEVICE", f"{COUNT_VARIABLE}={text}: not a count from 1 to {MOST_DEVICES}")
     capacity = memory_size() // int(text) // _GRAIN * _GRAIN
     return tuple(EmulatedDevice(ordinal, capacity) for ordinal in range(int(text)))
+
+
+def is_count(text: str) -> bool:
+    """Return whether a text is a number of devices that there can be."""
+    return text.isdecimal() and len(text) < _MOST_DIGITS and 1 <= int(text) <= MOST_DEVICES
 
 
 def memory_size() -> int:

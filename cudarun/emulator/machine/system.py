@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from cudarun.emulator.machine.access import readable
 from cudarun.emulator.machine.printf import Arguments, argument_bytes, render
+from cudarun.terminal import visible
 
 if TYPE_CHECKING:
     from cudarun.emulator.code import ActionFunction
@@ -76,7 +77,8 @@ def assertfail(active: Active, sources: Arrays, destinations: Arrays) -> None:
             f"{texts[1]}:{int(line[index])}: {texts[2]}: block: [{','.join(map(str, block))}], "
             f"thread: [{','.join(map(str, thread))}] Assertion `{texts[0]}` failed."
         )
-    sys.stderr.write("\n".join(lines) + "\n")
+    text = "\n".join(lines) + "\n"
+    sys.stderr.write(visible(text) if sys.stderr.isatty() else text)
     sys.stderr.flush()
     raise active.fault(710, f"assertion failed: {lines[0]}", 0)
 

@@ -69,7 +69,9 @@ class ScriptWorker:
         self._pool = pool
         self._timeout = target.timeout
         start = ScriptRunnerStart(target.devices, images, target.trace)
-        self._spec = WorkerSpec(start, capture=target.capture, verbose=target.verbose)
+        self._spec = WorkerSpec(
+            start, capture=target.capture, verbose=target.verbose, escape=target.escape
+        )
         self._deadline: float | None = None
         self._worker = pool.acquire(self._spec)
 

@@ -19,6 +19,7 @@ from cudarun.bindings import is_missing_library
 from cudarun.errors import CudarunError, DeviceFailed, ImageRefused, NoDevice
 from cudarun.session.driver.drivers import DriverChoice
 from cudarun.session.driver.log import DriverLog
+from cudarun.terminal import visible
 
 if TYPE_CHECKING:
     from enum import IntEnum
@@ -127,6 +128,7 @@ class Driver(DriverCalls):
         shown = ", ".join(map(_shown, args))
         values = " ".join(map(_shown, answer[1:]))
         line = f"{name}({shown}) = {answer[0].name} {values}".rstrip()
+        line = visible(line) if sys.stderr.isatty() else line
         print(f"{line} <{microseconds:.1f} µs>", file=sys.stderr, flush=True)
         return answer
 

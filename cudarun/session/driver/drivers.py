@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import importlib
+import os
 from collections.abc import Callable, Collection
 from types import ModuleType
 from typing import TYPE_CHECKING, Protocol
 
+from cudarun.errors import RequestError
 from cudarun.records import dataclass
 from cudarun.session.driver.log import LogCalls, libcuda_logs
 from cudarun.session.driver.selection import DriverName
@@ -93,11 +95,22 @@ def has_detectors(name: DriverName) -> bool:
 
 
 def choose_driver(name: DriverName) -> DriverChoice:
-    """Import the driver API of the given name (30–60 ms)."""
+    """Import the driver API of the given name (30–60 ms).
+
+    Raises:
+        RequestError: The environment asks for an impossible number of emulated devices.
+    """
     if name == "cpu":
         from cudarun.emulator import driver as emulator
         from cudarun.emulator.api import logs
+        from cudarun.emulator.host.devices import COUNT_VARIABLE, MOST_DEVICES, is_count
 
+        count = os.environ.get(COUNT_VARIABLE) or "1"
+        if not is_count(count):
+            raise RequestError(
+                f"{COUNT_VARIABLE}={count} is not a number from 1 to {MOST_DEVICES}",
+                hint=f"{COUNT_VARIABLE}=2 creates two emulated devices",
+            )
         traits = DriverTraits(
             guard_bytes=0,
             clock="wall time of the emulation",

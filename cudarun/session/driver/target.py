@@ -35,6 +35,7 @@ class Target:
     Attributes:
         verbose: Log each step of the work on stderr.
         capture: Put kernel printf output into the report, not on stdout.
+        escape: Show the control characters in it as escapes: stdout is a terminal.
         narrow: Make only the chosen GPUs visible to the driver, which then starts faster.
     """
 
@@ -45,4 +46,5 @@ class Target:
     trace: bool = False
     verbose: bool = False
     capture: bool = False
+    escape: bool = False
     narrow: bool = True

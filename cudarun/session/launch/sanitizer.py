@@ -31,6 +31,7 @@ from cudarun.session.workers.pool import WorkerPool
 from cudarun.session.workers.program import SupervisedProgram
 from cudarun.session.workers.shared_file import SharedFile
 from cudarun.session.workers.worker import receive, send
+from cudarun.terminal import visible
 
 PROGRAM = "compute-sanitizer"
 _HOMES = ("CUDA_HOME", "CUDA_PATH")
@@ -135,7 +136,7 @@ class _Run:
             self._program = stack.enter_context(
                 SupervisedProgram(
                     command,
-                    stdout=self._output.fileno() if target.capture else None,
+                    stdout=self._output.fileno() if target.capture or target.escape else None,
                     environment={"PYTHONPATH": os.pathsep.join(filter(None, paths))},
                 )
             )
@@ -152,6 +153,9 @@ class _Run:
         label, tool, limit = self._label, self._tool, self._target.timeout
         status = self._program.wait(limit, lambda: self._page.phase_start)
         output = self._output.read().decode(errors="replace")
+        if self._target.escape:
+            sys.stdout.write(visible(output))
+            output = ""
         text = self._log.read().decode(errors="replace")
         if status is None:
             error = OutOfTime(

@@ -44,7 +44,7 @@ def session_spec(
         label: The worker's name in messages.
     """
     start = SessionStart(devices, target, prefetch)
-    return WorkerSpec(start, label, target.capture, target.verbose)
+    return WorkerSpec(start, label, target.capture, target.verbose, target.escape)
 
 
 class DeviceWorkers:

@@ -51,6 +51,7 @@ OPTIONS = {
     "--profile": (False, "none"),
     "--python": (True, "none"),
     "--quiet": (False, "none"),
+    "--raw-output": (False, "none"),
     "--reference": (True, "none"),
     "--repeat": (True, "none"),
     "--rtol": (True, "none"),

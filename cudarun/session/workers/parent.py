@@ -25,6 +25,7 @@ from cudarun.records import dataclass
 from cudarun.session.workers.deadline import OVERDUE
 from cudarun.session.workers.page import Page
 from cudarun.session.workers.worker import HEADER, Channel, Start, send, serve
+from cudarun.terminal import visible
 
 if TYPE_CHECKING:
     from cudarun.session.workers.prefork import Preforked
@@ -55,12 +56,19 @@ class WorkerSpec(Generic[S]):
         label: The worker's name in messages, where there are several.
         capture: Keep what it writes on stdout instead of passing it on.
         verbose: Log every step on stderr.
+        escape: Show the control characters in its stdout as escapes.
     """
 
     initialize: Callable[[Progress], S]
     label: str = ""
     capture: bool = False
     verbose: bool = False
+    escape: bool = False
+
+    @property
+    def keeps_stdout(self) -> bool:
+        """Return whether the parent reads the worker's stdout."""
+        return self.capture or self.escape
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +115,7 @@ class WorkerProcess(Generic[S]):
         self._shown = 0  # bytes of stdout that were already part of outcomes
         self._stdout: BinaryIO | None = None
         start = Start(
-            spec.initialize, spec.label, spec.capture, spec.verbose, started=time.monotonic()
+            spec.initialize, spec.label, spec.keeps_stdout, spec.verbose, started=time.monotonic()
         )
         if preforked is None:
             self.page = Page()
@@ -115,7 +123,7 @@ class WorkerProcess(Generic[S]):
             return
         self.pid, self.page = preforked.pid, preforked.page
         self._tasks, self._answers = preforked.tasks, preforked.answers
-        if spec.capture:
+        if spec.keeps_stdout:
             self._stdout = os.fdopen(preforked.stdout, "w+b")
         else:
             os.close(preforked.stdout)
@@ -292,14 +300,19 @@ class WorkerProcess(Generic[S]):
         return self._status
 
     def _output(self) -> str:
-        """Return the output on stdout since the last call."""
+        """Return the output on stdout since the last call; write it if it is only escaped."""
         if self._stdout is None:
             return ""
         # The file's offset is shared with the child, which must go on writing at its end.
         end = os.fstat(self._stdout.fileno()).st_size
         text = os.pread(self._stdout.fileno(), end - self._shown, self._shown)
         self._shown = end
-        return text.decode(errors="replace")
+        output = text.decode(errors="replace")
+        if not self.spec.escape:
+            return output
+        sys.stdout.write(visible(output))
+        sys.stdout.flush()
+        return ""
 
 
 AnyWorker: TypeAlias = WorkerProcess[Any]

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from typing import Protocol
 
 from cudarun.session.workers.page import Page
+from cudarun.terminal import visible
 
 
 class Progress:
@@ -40,7 +41,8 @@ class Progress:
         if self._verbose and what != self._logged:
             self._logged = what
             seconds = time.monotonic() - self._started
-            print("  ".join((f"{seconds:8.3f} s", what, self._label)).rstrip(), file=sys.stderr)
+            line = "  ".join((f"{seconds:8.3f} s", what, self._label)).rstrip()
+            print(visible(line) if sys.stderr.isatty() else line, file=sys.stderr)
         self._page.write(what, done)
 
     def start_phase(self) -> None:

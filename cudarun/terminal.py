@@ -1,0 +1,26 @@
+"""Text of others on a terminal: control characters are shown, not obeyed.
+
+An escape sequence in a name, a log or a kernel's output could rewrite what the terminal shows, or
+send it answers to type. In a pipe or a file such text stays as it is.
+"""
+
+from __future__ import annotations
+
+import re
+
+# C0 and C1 controls but tab and line ends, and Unicode's overrides of the direction of text.
+_CONTROL = re.compile(r"\r(?!\n)|[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+
+
+def visible(text: str) -> str:
+    r"""Return a text with its control characters as escapes.
+
+    >>> print(visible("\x1b[31mred\N{RIGHT-TO-LEFT OVERRIDE}"))
+    \x1b[31mred\u202e
+    """
+    return _CONTROL.sub(_escape, text)
+
+
+def _escape(match: re.Match[str]) -> str:
+    code = ord(match.group())
+    return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}"

@@ -21,6 +21,15 @@ def visible(text: str) -> str:
     return _CONTROL.sub(_escape, text)
 
 
+def escaped(document: str) -> str:
+    r"""Return a JSON document whose control characters are all escapes, C1 and bidirectional too.
+
+    >>> print(escaped('"\x9b\u202e"'))
+    "\u009b\u202e"
+    """
+    return _CONTROL.sub(lambda match: f"\\u{ord(match.group()):04x}", document)
+
+
 def _escape(match: re.Match[str]) -> str:
     code = ord(match.group())
     return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}"

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from cudarun.report.renderer import Renderer
+from cudarun.terminal import escaped
 
 # json and the documents are imported with the report: they would delay the start of the work.
 if TYPE_CHECKING:
@@ -49,4 +50,5 @@ def error_text(command: str, error: CudarunError) -> str:
 def _text(document: Mapping[str, object]) -> str:
     import json
 
-    return json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False)
+    text = json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False)
+    return escaped(text)

@@ -80,6 +80,13 @@ def test_kernel_output_in_a_pipe_is_unchanged(folder: Path, run: Run) -> None:
     assert run(*LAUNCH, "i32:0").out == f"{EVIL}\n"
 
 
+def test_documents_escape_control_characters_everywhere(folder: Path, run: Run) -> None:
+    ran = run(*LAUNCH, "i32:0", "--json")
+    [outcome] = ran.document["outcomes"]
+    assert outcome["output"] == f"{EVIL}\n"
+    assert not set(EVIL) & set("\x1b\x07\r\x9b\u202e") & set(ran.out)
+
+
 @pytest.mark.parametrize(
     "command",
     [

@@ -11,6 +11,7 @@ from cudarun.errors import DeviceFailed, ExitCode
 from cudarun.report.junit import JUnitRenderer
 from cudarun.report.renderer import Renderer
 from cudarun.report.spec_types import CaseReport, SpecReport
+from cudarun.writing import OutputFile
 
 CASES = (
     CaseReport("a <&> b", 1, "0", "passed", seconds=0.25, output="\x1b[31m\0 ünder \ud800"),
@@ -37,7 +38,7 @@ class Beside(Renderer):
 def root(tmp_path: Path) -> ElementTree.Element:
     report = SpecReport("dir/cases.toml", 2, 1, 1, 2.0, CASES)
     beside = Beside()
-    JUnitRenderer(str(tmp_path / "out.xml"), beside).end(report)
+    JUnitRenderer(OutputFile("--junit", str(tmp_path / "out.xml")), beside).end(report)
     assert beside.ended == [report]
     return ElementTree.parse(tmp_path / "out.xml").getroot()
 

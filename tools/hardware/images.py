@@ -262,7 +262,9 @@ def links(bench: Bench, records: Records) -> Iterator[Check]:
         inputs = [ROOT / f"samples/link/{name}.{kind}" for name in ("main", "lib")]
         for linker in ("driver",) if bench.is_emulated else ("driver", "nvjitlink"):
             out = bench.work / f"linked_{kind}_{linker}"
-            done = bench.cudarun("link", *inputs, "-o", out, "--linker", linker, *on, "--load")
+            done = bench.cudarun(
+                "link", *inputs, "-o", out, "--force", "--linker", linker, *on, "--load"
+            )
             yield check(f"link {kind} by {linker}", done.exit_code == 0, done.err, done.seconds)
             if done.exit_code == 0:
                 ran = bench.cudarun("launch", out, *on, *CHECK)
@@ -274,7 +276,7 @@ def logs(bench: Bench, records: Records) -> Iterator[Check]:
     """What is said by a cold compiler, by one whose work is cached, and by one without a cache."""
     on = ("-d", bench.device, "--verbose")
     ptx = [ROOT / f"samples/link/{name}.ptx" for name in ("main", "lib")]
-    link = ("link", *ptx, "-o", bench.work / "log", "--linker", "driver")
+    link = ("link", *ptx, "-o", bench.work / "log", "--force", "--linker", "driver")
     load = ("load", ROOT / "samples/softmax.ptx", "--via")
     notes = []
     commands = {"link": link} | {f"load by {via}": (*load, via) for via in _VIAS}
@@ -397,7 +399,8 @@ def explanations(bench: Bench, records: Records) -> Iterator[Check]:
     def provoke(refusal: refusals.Refusal) -> tuple[Done, Any]:
         """Return what is said of it, and its document; ``None`` where there is none."""
         paths = [refusals.path_of(name, folder) for name in refusal.files]
-        command = ("link", "--linker", "driver", "-o", out) if refusal.link else ("load", "-q")
+        link = ("link", "--linker", "driver", "-o", out, "--force")
+        command = link if refusal.link else ("load", "-q")
         args = (*command, *paths, "-d", bench.device, "--timeout", SECONDS_TO_REFUSE)
         done = bench.cudarun(*args)
         try:

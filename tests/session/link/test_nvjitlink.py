@@ -18,6 +18,7 @@ from cudarun.session.image.image import Image
 from cudarun.session.link import nvjitlink
 from cudarun.session.link.request import LinkRequest
 from cudarun.session.load.request import JitOptions
+from cudarun.writing import OutputFile
 from tests.support.processes import PATIENCE
 
 SAMPLES = Path(__file__).resolve().parents[3] / "samples" / "link"
@@ -27,7 +28,9 @@ SM_90 = Architecture(False, 90)
 def request(*names: str, timeout: float | None = PATIENCE) -> LinkRequest:
     inputs = tuple(Image(name, (SAMPLES / name).read_bytes()) for name in names)
     target = Target(parse_devices("cpu"), timeout=timeout)
-    return LinkRequest(inputs, "out", "nvjitlink", SM_90, JitOptions(), False, target)
+    return LinkRequest(
+        inputs, OutputFile("--output", "out"), "nvjitlink", SM_90, JitOptions(), False, target
+    )
 
 
 def crash(*_: Any) -> None:
@@ -93,7 +96,13 @@ def test_what_is_said_on_descriptor_2_counts(monkeypatch: pytest.MonkeyPatch) ->
 
 def options(lto: bool = False, **given: Any) -> list[str]:
     asked = LinkRequest(
-        (), "out", "nvjitlink", SM_90, JitOptions(**given), lto, Target(parse_devices("cpu"))
+        (),
+        OutputFile("--output", "out"),
+        "nvjitlink",
+        SM_90,
+        JitOptions(**given),
+        lto,
+        Target(parse_devices("cpu")),
     )
     return [*nvjitlink._options(asked, SM_90)]
 

@@ -9,7 +9,7 @@ from typing import Any, NoReturn
 import pytest
 from cuda.pathfinder import DynamicLibNotFoundError
 
-from cudarun.errors import CudarunError, DeviceFailed, ImageRefused, NoDevice
+from cudarun.errors import CudarunError, DeviceFailed, ImageRefused, NoDevice, RequestError
 from cudarun.session.driver.calls import Driver
 from cudarun.session.driver.drivers import DriverChoice, DriverTraits, choose_driver
 from cudarun.session.workers.session import Session
@@ -109,3 +109,18 @@ def test_the_trace_is_a_line_for_each_call(capsys: pytest.CaptureFixture[str]) -
         "cuFoo(7, 'text', <300 bytes>, [1, 0x11170], None) = CUDA_SUCCESS 0x20000000000 'name' <"
     )
     assert line.endswith(" µs>\n")
+
+
+def test_a_driver_that_finds_no_device(monkeypatch: pytest.MonkeyPatch) -> None:
+    choice = choose_driver("cpu")
+    result = choice.module.CUresult.CUDA_ERROR_NO_DEVICE
+    monkeypatch.setattr(choice.module, "cuInit", lambda flags: (result,))
+    with pytest.raises(NoDevice) as caught:
+        Driver(choice).cuInit(0)
+    assert caught.value.hint == "'cudarun devices --doctor' says why"
+
+
+def test_a_count_of_emulated_devices_is_checked_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CUDARUN_CPU_DEVICES", "abc")
+    with pytest.raises(RequestError, match=r"^CUDARUN_CPU_DEVICES=abc is not a number from 1 to"):
+        choose_driver("cpu")

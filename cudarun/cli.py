@@ -176,7 +176,7 @@ def _document_name(args: Sequence[str]) -> str:
         case ["ctx", "show" | "run" | "verify" as subcommand, *_]:
             return f"ctx-{subcommand}"
         case ["launch", *_] if "--spec" in options:
-            return "launch-spec"
+            return "launch-spec-list" if "--list" in options else "launch-spec"
         case ["devices", *_] if "--doctor" in options:
             return "devices-doctor"
     return words[0]

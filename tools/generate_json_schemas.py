@@ -25,7 +25,7 @@ from cudarun.report.schemas.errors import ErrorDocument, Head
 from cudarun.report.schemas.images import LinkDocument, LoadDocument, OfflineDocument
 from cudarun.report.schemas.launch import LaunchDocument, PlanDocument
 from cudarun.report.schemas.managed import ManagedDocument
-from cudarun.report.schemas.spec import SpecDocument
+from cudarun.report.schemas.spec import ListingDocument, SpecDocument
 from cudarun.report.schemas.values import Number, Value
 
 TARGET = Path(__file__).resolve().parent.parent / "docs" / "reference" / "schemas"
@@ -40,6 +40,7 @@ DOCUMENTS: dict[str, tuple[type, ...]] = {
     "devices-doctor": (DoctorDocument,),
     "launch": (LaunchDocument, PlanDocument),
     "launch-spec": (SpecDocument,),
+    "launch-spec-list": (ListingDocument,),
     "link": (LinkDocument,),
     "load": (LoadDocument, OfflineDocument),
     "managed": (ManagedDocument,),

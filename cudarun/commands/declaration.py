@@ -104,6 +104,8 @@ class Option(click.Option):
         of_device: It concerns a device or the driver, so that it is refused where none is used.
         file: The use of the file that it names. The rule for outputs applies to every option that
             declares one.
+        of_spec: It concerns the run of a spec, so that it is refused without ``--spec``.
+        of_result: It can change the result of a case of a spec, though it is no key.
         attributes: Arguments of `click.Option`.
     """
 
@@ -116,6 +118,8 @@ class Option(click.Option):
         early: EarlyEffect = EarlyEffect.NONE,
         of_device: bool = False,
         file: FileUse | None = None,
+        of_spec: bool = False,
+        of_result: bool = False,
         **attributes: Any,
     ) -> None:
         super().__init__(names, **attributes)
@@ -124,6 +128,8 @@ class Option(click.Option):
         self.early = early
         self.of_device = of_device
         self.file = file
+        self.of_spec = of_spec
+        self.of_result = of_result
 
     @property
     def goes_with_spec(self) -> bool:

@@ -69,11 +69,30 @@ SANITIZERS = ("memcheck", "racecheck", "initcheck", "synccheck")
     file=FileUse.INPUT,
     early=EarlyEffect.NO_WORKER,
     metavar="FILE",
-    help="Run the cases of a TOML file: all, or those named as arguments.",
+    help="Run the cases of a TOML file (- is stdin): all, or those named as arguments; * and ? "
+    "match.",
+)
+@option(
+    "--filter",
+    "filter_text",
+    scope=OptionScope.RUN,
+    of_spec=True,
+    metavar="EXPR",
+    help="Run only the cases of --spec that match, such as 'saxpy and n >= 32'. The names are "
+    "name, image, kernel, device and those of the matrix.",
+)
+@option(
+    "--list",
+    "listed",
+    scope=OptionScope.RUN,
+    of_spec=True,
+    is_flag=True,
+    help="List the selected cases of --spec and stop; needs no GPU.",
 )
 @option(
     "--fail-fast",
     scope=OptionScope.RUN,
+    of_spec=True,
     is_flag=True,
     help="Begin no case of --spec after one that failed.",
 )
@@ -81,18 +100,23 @@ SANITIZERS = ("memcheck", "racecheck", "initcheck", "synccheck")
     "--junit",
     scope=OptionScope.RUN,
     file=FileUse.JUNIT,
+    of_spec=True,
     metavar="FILE",
     help="Write the results of --spec as JUnit XML.",
 )
 @option(
     "--allow-python",
     scope=OptionScope.RUN,
+    of_spec=True,
+    of_result=True,
     is_flag=True,
     help="Allow --spec to run the Python functions that its cases expect results of.",
 )
 @option(
     "--confine",
     scope=OptionScope.RUN,
+    of_spec=True,
+    of_result=True,
     file=FileUse.INPUT,
     metavar="DIR",
     help="Refuse a --spec that reads or writes files outside DIR.",
@@ -179,9 +203,11 @@ def _check_files(values: Values, where: Target, request: LaunchRequest) -> None:
 def _refuse_without_spec(values: Values) -> None:
     if values["image"] is None:
         raise click.UsageError("missing argument 'IMAGE'", click.get_current_context())
-    for name in ("fail_fast", "junit", "allow_python", "confine"):
-        if values[name]:
-            raise RequestError(f"--{name.replace('_', '-')} is for --spec")
+    context = click.get_current_context()
+    for each in context.command.params:
+        is_of_spec = isinstance(each, Option) and each.of_spec
+        if is_of_spec and values[each.name or ""] not in (None, False):
+            raise RequestError(f"{each.opts[-1]} is for --spec")
 
 
 def _refuse_several_images(values: Values, where: Target) -> None:
@@ -213,23 +239,17 @@ def _spec(values: Values, renderer: Renderer, *, quiet: bool) -> int:
 
 
 def _run_spec(values: Values, where: Target, renderer: Renderer, *, quiet: bool) -> int:
+    if values["listed"]:
+        if values["junit"] is not None:
+            raise RequestError("--list and --junit exclude each other: nothing runs")
+        from cudarun.report.spec_types import SpecListing
+
+        listed = tuple(case.listed() for case in _cases(values, where))
+        return finish(SpecListing(values["spec"], listed), renderer)
     from cudarun.session.spec.parent import device_runs, run_spec
 
     with device_runs(where) as runs:  # the workers start while the spec is read
-        from cudarun.commands.confinement import Confinement
-        from cudarun.commands.spec_file import SpecOptions, read_spec
-
-        names = [name for name in (values["image"], *values["arguments"]) if name is not None]
-        source = click.get_current_context().get_parameter_source("devices")
-        override = source is not ParameterSource.DEFAULT
-        options = SpecOptions(
-            values["python"],
-            values["allow_python"],
-            values["check_strength"],
-            values["force"],
-            None if values["confine"] is None else Confinement(values["confine"]),
-        )
-        cases = read_spec(values["spec"], names, where, options, override=override)
+        cases = _cases(values, where)
         _check_files_of_cases(values, cases)
         renderer.prepare()
         report = run_spec(
@@ -264,6 +284,16 @@ def _check_files_of_cases(values: Values, cases: Sequence[Case]) -> None:
     outputs += output_files(of_run, values)
     inputs = [values["spec"], *(path for case in cases for path in case.inputs)]
     check_outputs(outputs, inputs)
+
+
+def _cases(values: Values, where: Target) -> list[Case]:
+    """Read the selected cases of a spec."""
+    from cudarun.commands.spec_file import read_spec
+    from cudarun.commands.spec_options import spec_options
+
+    names = [name for name in (values["image"], *values["arguments"]) if name is not None]
+    options = spec_options(click.get_current_context())
+    return read_spec(values["spec"], names, where, options, values["filter_text"])
 
 
 def _refuse_with_spec() -> None:

@@ -183,6 +183,7 @@ _RESULTS = (
     option(
         "--python",
         scope=OptionScope.RUN,
+        of_result=True,
         metavar="EXE",
         help="Run the functions of --expect with this Python.",
     ),
@@ -264,7 +265,7 @@ _RESULTS = (
     ),
     option(
         "--seed",
-        scope=OptionScope.CASE,
+        scope=OptionScope.OVERRIDE,
         form=CaseForm.VALUE,
         type=_seed,
         metavar="N",

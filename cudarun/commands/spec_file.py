@@ -6,8 +6,7 @@ accept and refuse the same. Everything is read before anything runs; errors name
 
 from __future__ import annotations
 
-import re
-import tomllib
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -21,9 +20,25 @@ from cudarun.commands.confinement import Confinement
 from cudarun.commands.declaration import JOINED, Option, Values
 from cudarun.commands.files import image_files, input_files, output_files
 from cudarun.commands.inputs import read_input
-from cudarun.commands.launch_options import launch_options
+from cudarun.commands.launch_options import Seed, launch_options
 from cudarun.commands.launch_request import launch_request
 from cudarun.commands.options import context_options, context_values, device_options, reading
+from cudarun.commands.spec_matrix import (
+    MATRIX,
+    Instance,
+    Matrix,
+    instance_name,
+    substituted,
+    typed,
+)
+from cudarun.commands.spec_text import (
+    DEFAULTS,
+    STDIN,
+    Entries,
+    SpecText,
+    read_spec_text,
+    read_stdin,
+)
 from cudarun.errors import ArgumentSyntaxError, CudarunError, ImageRefused, RequestError
 from cudarun.records import dataclass
 from cudarun.session.driver.target import ContextOptions, Target
@@ -32,16 +47,21 @@ from cudarun.session.image.image import Image
 from cudarun.session.launch.detection import check_detection
 from cudarun.session.launch.request import LaunchRequest
 from cudarun.session.spec.case import Case, parse_expected, parse_requirement
+from cudarun.session.spec.names import named
 from cudarun.writing import check_outputs
 
-_TABLE = "launch"
-_Entries: TypeAlias = Mapping[str, Any]
+MAX_CASES = 10_000
+"""The most cases of a spec, with all instances of their matrices."""
 
 _OWN = ("name", "image", "args", "expect_error", "requires", "skip")
 """The keys that are not options. ``-`` and ``_`` are equivalent in all keys."""
+_TEXTS = frozenset({"name", "image"})
+"""Keys whose values remain texts if a number of the matrix replaces them."""
+_Entries: TypeAlias = dict[str, tuple[str, object]]
+"""Keys as written, and their values, by the key with ``_``."""
 
 
-@click.command(_TABLE)
+@click.command("launch")
 @click.argument("image")
 @click.argument("arguments", nargs=-1)
 @launch_options
@@ -74,6 +94,9 @@ class SpecOptions:
         check_strength: The default of ``check_strength``.
         force: Let the outputs of all cases replace existing files.
         confinement: The folder that no case leaves: ``--confine``.
+        seed: The seed of all cases, if given.
+        overrides_devices: Run cases with devices of their own on the given ones, too.
+        words: These options on a command line, except the seed and the devices.
     """
 
     python: str | None = None
@@ -81,6 +104,9 @@ class SpecOptions:
     check_strength: str | None = None
     force: bool = False
     confinement: Confinement | None = None
+    seed: Seed | None = None
+    overrides_devices: bool = False
+    words: tuple[str, ...] = ()
 
 
 _NO_OPTIONS = SpecOptions()
@@ -91,112 +117,140 @@ def read_spec(
     names: Sequence[str],
     where: Target,
     options: SpecOptions = _NO_OPTIONS,
-    *,
-    override: bool = False,
+    filter_text: str | None = None,
 ) -> list[Case]:
-    """Read the cases of a spec: those named, or all.
+    """Read the cases of a spec: those selected, or all.
 
     Args:
-        path: The file; its folder is the base of relative paths in it.
-        names: The names of the cases.
+        path: The file, or ``-`` for stdin; its folder is the base of relative paths in it, for
+            stdin the working directory.
+        names: The names of the cases; ``*`` and ``?`` match.
         where: The devices, the context and the time limit of cases without their own.
         options: The options that apply to every case.
-        override: Run cases with devices of their own on those of ``where``, too.
+        filter_text: The expression of ``--filter``.
 
     Raises:
-        RequestError: The file cannot be read, a case in it is invalid, or no case has one of the
-            names.
+        RequestError: The file cannot be read, a case in it is invalid, or no case is selected.
     """
-    try:
-        with reading(where):
-            text = Path(path).read_text()
-    except OSError as error:
-        raise RequestError(f"{path}: {error.strerror}", option="--spec") from error
-    except UnicodeDecodeError as error:
-        raise RequestError(f"{path} is not a text in UTF-8", option="--spec") from error
     with reading(where):
-        tables = _tables(path, text)
-    found = _CaseReader(path, text, where, options, override=override)
-    cases = []
-    for index, table in enumerate(tables):
-        with reading(where):  # of which each case has the limit
-            cases.append(found.case(index, table))
-    found.refuse_same_names(cases)
-    return _chosen(path, cases, names)
+        read = read_stdin() if path == STDIN else read_spec_text(path, "--spec")
+        text = SpecText(path, read)
+    reader = _CaseReader(text, where, options)
+    cases: list[Case] = []
+    for index in range(len(text.tables)):
+        with reading(where):
+            entries = reader.entries(index)
+        for instance in reader.instances(index, entries, len(cases)):
+            with reading(where):  # of which each case has the limit
+                cases.append(reader.case(index, entries, instance))
+    if not cases:
+        raise RequestError(f"{path}: no case", hint="a case is a [[launch]] table")
+    reader.refuse_same_names(cases)
+    selected = named(cases, names, path)
+    if filter_text is None:
+        return selected
+    from cudarun.session.spec.filter import parse_filter
 
-
-def _tables(path: str, text: str) -> list[Values]:
-    try:
-        document = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise RequestError(f"{path}: {error}", hint="a spec is a TOML file") from error
-    tables = document.pop(_TABLE, [])
-    if document:
-        key = next(iter(document))
-        raise RequestError(f"{path}:{_line_of_key(text, key)}: unknown key '{key}': {_FORM}")
-    if not isinstance(tables, list) or not all(isinstance(table, dict) for table in tables):
-        raise RequestError(f"{path}:{_line_of_key(text, _TABLE)}: {_FORM}")
-    if not tables:
-        raise RequestError(f"{path}: no case: {_FORM}")
-    return tables
-
-
-_FORM = "a spec is made of [[launch]] tables"
-
-
-def _chosen(path: str, cases: list[Case], names: Sequence[str]) -> list[Case]:
-    known = {case.name: case for case in cases}
-    for name in names:
-        if name not in known:
-            raise RequestError(f"{path} has no case '{name}'", hint=_near(name, known))
-    return [case for case in cases if case.name in names] if names else cases
+    passes = parse_filter(filter_text, cases)
+    selected = [case for case in selected if passes(case)]
+    if not selected:
+        raise RequestError(
+            f"no case matches {filter_text!r}", hint="--list lists the cases", option="--filter"
+        )
+    return selected
 
 
 class _CaseReader:
     """A converter of TOML tables to cases."""
 
-    def __init__(
-        self, path: str, text: str, where: Target, options: SpecOptions, *, override: bool
-    ) -> None:
+    def __init__(self, text: SpecText, where: Target, options: SpecOptions) -> None:
         self.options = options
-        self.path = path
         self.text = text
         self.where = where
-        self.override = override
-        self.directory = Path(path).parent
+        self.directory = Path() if _is_stream(text.path) else Path(text.path).parent
+        self.rerun = _rerun(text.path, options)
         self._images: dict[tuple[str, CompileOptions], Image] = {}
-        self.headers = list(_lines_like(text, rf"\[\[\s*{_TABLE}\s*\]\]", 0, None))
+        self._defaults = _entries(text.defaults)
+        for normal, (key, _) in self._defaults.items():
+            if normal == DEFAULTS or not _is_key(normal):
+                raise _unknown_key(key).of(place=f"{text.path}:{text.line_of_default(key)}")
 
-    def case(self, index: int, table: _Entries) -> Case:
-        """Convert one table to a case.
+    def entries(self, index: int) -> _Entries:
+        """Return the entries of one table and those of the defaults that it does not replace.
+
+        Raises:
+            RequestError: ``defaults`` is no boolean.
+        """
+        own = _entries(self.text.tables[index])
+        key, wanted = own.pop(DEFAULTS, (DEFAULTS, True))
+        if not isinstance(wanted, bool):
+            place = f"{self.text.path}:{self.text.line_of_case(index, key)}"
+            raise RequestError(f"{key} is true or false").of(place=place)
+        return self._defaults | own if wanted else own
+
+    def instances(self, index: int, entries: _Entries, count: int) -> Iterator[Instance]:
+        """Yield the values of each instance of a table.
+
+        Args:
+            index: The number of the table.
+            entries: Its entries.
+            count: The number of cases before it.
+
+        Raises:
+            RequestError: The matrix is invalid, or there are too many cases.
+        """
+        try:
+            matrix = Matrix(entries.get(MATRIX, (MATRIX, {}))[1])
+            if count + matrix.count > MAX_CASES:
+                raise RequestError(f"{count + matrix.count} cases; a spec has at most {MAX_CASES}")
+        except RequestError as error:
+            raise error.of(place=self._place(index, MATRIX, entries)) from error.__cause__
+        yield from matrix
+
+    def case(self, index: int, entries: _Entries, instance: Instance) -> Case:
+        """Convert one table, with values of its matrix, to a case.
 
         Raises:
             RequestError: The table is invalid.
         """
-        entries = {key.replace("-", "_"): (key, value) for key, value in table.items()}
-        own = {key: entries.pop(key)[1] for key in _OWN if key in entries}
-        key: str | None = None
+        own: dict[str, Any] = {}
+        replaced: _Entries = {}
+        normal: str | None = None
         try:
-            for key in _OWN:
-                _check_own(key, own.get(key))
-            key = None
+            for normal, (key, value) in entries.items():
+                if normal != MATRIX:
+                    replaced[normal] = key, _replaced(normal, value, instance)
+                if normal in _OWN:
+                    own[normal] = replaced[normal][1]
+                    _check_own(normal, own[normal])
             argv = []
-            for key, value in entries.values():
-                argv += _option_words(key, value)
-            key = None
+            for normal, (key, value) in replaced.items():
+                if normal not in _OWN:
+                    argv += _words_of(key, value)
+            normal = None
             if "image" not in own:
                 raise RequestError("a case needs an image")
-            return self.build(index, own, self.parsed(argv, own))
+            name = str(entries["name"][1]) if "name" in entries else None
+            return self.build(index, own, self.parsed(argv, own), name, instance)
         except RequestError as error:
-            line = self.line_of(index, key or _key_of_error(error, table))
+            place = self._place(index, normal or _key_of_error(error, replaced), entries)
             if isinstance(name := own.get("name"), str):
                 error.of(case=name, shown=f"case '{name}'")
-            raise error.of(place=f"{self.path}:{line}") from error.__cause__
+            raise error.of(place=place) from error.__cause__
 
-    def parsed(self, argv: list[str], own: _Entries) -> Values:
+    def _place(self, index: int, normal: str | None, entries: _Entries) -> str:
+        """Return the place of a key, which may be in the defaults."""
+        entry = entries.get(normal) if normal is not None else None
+        key = None if entry is None else entry[0]
+        line = self.text.line_of_case(index, key)
+        if key is not None and entry is self._defaults.get(normal or ""):
+            line = self.text.line_of_default(key)
+        return f"{self.text.path}:{line}"
+
+    def parsed(self, argv: list[str], own: Entries) -> Values:
         """Parse the options as the command line would."""
         arguments = [own["image"], *own.get("args", [])]
-        context = click.Context(words, info_name=_TABLE)
+        context = click.Context(words, info_name="launch")
         try:
             words.parse_args(context, [*argv, "--", *arguments])
         except click.UsageError as error:
@@ -205,12 +259,24 @@ class _CaseReader:
             parameter = error.param if isinstance(error, click.BadParameter) else None
             raise refused.naming(*(parameter.opts[-1:] if parameter else ())) from error
         is_given = context.get_parameter_source("devices") is ParameterSource.COMMANDLINE
-        if self.override or not is_given:
+        if self.options.overrides_devices or not is_given:
             context.params["devices"] = self.where.devices
+        if self.options.seed is not None:
+            context.params["seed"] = self.options.seed
         return context.params
 
-    def build(self, index: int, own: _Entries, values: Values) -> Case:
-        """Build a case from values that are individually valid."""
+    def build(
+        self, index: int, own: Entries, values: Values, name: str | None, instance: Instance
+    ) -> Case:
+        """Build a case from values that are individually valid.
+
+        Args:
+            index: The number of the table.
+            own: The values of keys that are not options.
+            values: The values of the options.
+            name: The name as in the spec.
+            instance: The values of the matrix.
+        """
         values["force"] = values["force"] or self.options.force
         devices = values["devices"]
         if self.options.confinement is not None:
@@ -232,10 +298,13 @@ class _CaseReader:
         wanted = _texts(own.get("requires", []))
         expected = own.get("expect_error")
         timeout = values["timeout"]
+        given = name or f"{Path(values['image']).stem}-{index + 1}"
+        request = None if image is None else self.request(values, image, wanted)
         return Case(
-            name=own.get("name") or f"{Path(values['image']).stem}-{index + 1}",
-            line=self.line_of(index, None),
-            request=None if image is None else self.request(values, image, wanted),
+            name=instance_name(given, instance),
+            line=self.text.line_of_case(index),
+            image=values["image"],
+            request=request,
             devices=devices,
             inputs=tuple(inputs),
             outputs=tuple(outputs),
@@ -245,7 +314,18 @@ class _CaseReader:
             expected=None if expected is None else parse_expected(str(expected)),
             skip=reason,
             refused=refused,
+            base=substituted(given, instance),
+            kernel=_kernel_name(values["kernel"], request),
+            arguments=tuple(values["arguments"]),
+            matrix=instance,
+            rerun=self.rerun,
+            drawn_seed=self._drawn_seed(values, request),
         )
+
+    def _drawn_seed(self, values: Values, request: LaunchRequest | None) -> int | None:
+        """Return the seed that the command line must repeat: one that the spec does not give."""
+        is_given = values["seed"] == "random" or self.options.seed is not None
+        return request.seed if request is not None and request.is_random and is_given else None
 
     def request(self, values: Values, image: Image, requires: Sequence[str]) -> LaunchRequest:
         """Build the launch of a case; its detectors must be available on the devices."""
@@ -281,15 +361,6 @@ class _CaseReader:
         except ImageRefused as error:
             return None, error
 
-    def line_of(self, index: int, key: str | None) -> int:
-        """Return the line of the ``index``-th case, or of a key in it, from 1."""
-        start, end = [*self.headers, None][index : index + 2]
-        assert start is not None, "every case has a header"
-        if key is None:
-            return start + 1
-        names = rf"(?:{re.escape(key)}|\"{re.escape(key)}\"|'{re.escape(key)}')"
-        return next(_lines_like(self.text, rf"{names}\s*=", start, end), start) + 1
-
     def refuse_same_names(self, cases: Sequence[Case]) -> None:
         """Refuse duplicate names.
 
@@ -300,7 +371,7 @@ class _CaseReader:
         for case in cases:
             if case.name in seen:
                 raise RequestError(
-                    f"{self.path}:{case.line}: a case '{case.name}' is there already, in line "
+                    f"{self.text.path}:{case.line}: a case '{case.name}' is there already, in line "
                     f"{seen[case.name].line}"
                 )
             seen[case.name] = case
@@ -330,7 +401,7 @@ def _check_own(key: str, value: object) -> None:
     raise RequestError(f"{key} is {kinds.get(key, 'a text')}")
 
 
-def _option_words(key: str, value: object) -> list[str]:
+def _words_of(key: str, value: object) -> list[str]:
     """Return one entry as command-line words.
 
     Raises:
@@ -339,8 +410,22 @@ def _option_words(key: str, value: object) -> list[str]:
     name = _dashed(key)
     option = OPTIONS.get(name)
     if option is None:
-        known = [*OPTIONS, *_OWN]
-        raise RequestError(f"unknown key '{key}'", hint=_near(name, known))
+        raise _unknown_key(key)
+    return option_words(name, option, value, key)
+
+
+def option_words(name: str, option: Option, value: object, key: str) -> list[str]:
+    """Return an option with its value in TOML as command-line words.
+
+    Args:
+        name: Its name, without dashes.
+        option: The option.
+        value: Its value in TOML.
+        key: Its name in messages.
+
+    Raises:
+        RequestError: It does not accept such values.
+    """
     if option.is_flag:
         if not isinstance(value, bool):
             raise RequestError(f"{key} is true or false")
@@ -361,53 +446,68 @@ def _texts(value: object) -> list[Any]:
     return value if isinstance(value, list) else [value]
 
 
-def _near(word: str, known: Sequence[str] | Mapping[str, object]) -> str | None:
-    import difflib
+def _unknown_key(key: str) -> RequestError:
+    from cudarun.arguments.scanner import did_you_mean
 
-    near = difflib.get_close_matches(word, [*known], n=1)
-    return f"did you mean {near[0]}?" if near else None
+    return RequestError(
+        f"unknown key '{key}'", hint=did_you_mean(_dashed(key), [*OPTIONS, *_OWN, MATRIX])
+    )
 
 
-# --- line numbers ---------------------------------------------------------------------------------
+def _is_key(normal: str) -> bool:
+    return normal in _OWN or normal == MATRIX or _dashed(normal) in OPTIONS
+
+
+def _entries(table: Mapping[str, object]) -> _Entries:
+    return {key.replace("-", "_"): (key, value) for key, value in table.items()}
+
+
+def _replaced(normal: str, value: object, instance: Instance) -> object:
+    """Return the value of a key with those of the matrix.
+
+    Raises:
+        RequestError: A text refers to an unknown value, or contains NUL.
+    """
+    if normal in _TEXTS and isinstance(value, str):
+        value = substituted(value, instance)
+    else:
+        value = typed(value, instance)
+    if any(isinstance(each, str) and "\0" in each for each in _texts(value)):
+        raise RequestError(f"{normal} contains a NUL character")
+    return value
+
+
+def _is_stream(path: str) -> bool:
+    """Return whether a path is stdin, or a pipe of the shell: ``/dev/fd/63``."""
+    return path == STDIN or path.startswith(("/dev/", "/proc/"))
+
+
+def _rerun(path: str, options: SpecOptions) -> tuple[str, ...] | None:
+    """Return the command that runs the spec again; ``None`` if it can be read only once."""
+    if _is_stream(path) or not os.path.isfile(path):
+        return None
+    return "cudarun", "launch", "--spec", path, *options.words
+
+
+def _kernel_name(given: str | None, request: LaunchRequest | None) -> str | None:
+    """Return the kernel: the given one, Triton's, or the only one of an image."""
+    if request is None or request.kernel is not None:
+        return given if request is None else request.kernel
+    kernels = request.image.facts.kernels if request.image.facts is not None else ()
+    return kernels[0].name if len(kernels) == 1 else None
 
 
 def _key_of_error(error: RequestError, table: _Entries) -> str | None:
     """Return the key that an error is about: by its text, its option or its file."""
     text = error.text if isinstance(error, ArgumentSyntaxError) else None
     options = {_dashed(option).removeprefix("--") for option in error.subject("option")}
-    for key, value in table.items():
+    for normal, (_, value) in table.items():
         if text is not None and text in map(str, _texts(value)):
-            return key
-        if _dashed(key) in options:
-            return key
+            return normal
+        if _dashed(normal) in options:
+            return normal
     return "image" if "image" in table and error.subject("origin") else None
 
 
 def _dashed(key: str) -> str:
     return key.replace("_", "-")
-
-
-def _line_of_key(text: str, key: str) -> int:
-    pattern = rf"(?:\[+\s*)?[\"']?{re.escape(key)}\b"
-    return next(_lines_like(text, pattern, 0, None), 0) + 1
-
-
-def _lines_like(text: str, pattern: str, start: int, end: int | None) -> Iterator[int]:
-    """Yield the lines, from 0, that start with a pattern and are not inside a string or a list.
-
-    The text between two such lines is valid TOML by itself; up to a line inside a value it is not.
-    """
-    lines = text.split("\n")
-    begun = start
-    for number in range(start, len(lines) if end is None else end):
-        if re.match(rf"\s*{pattern}", lines[number]) and _is_toml("\n".join(lines[begun:number])):
-            begun = number
-            yield number
-
-
-def _is_toml(text: str) -> bool:
-    try:
-        tomllib.loads(text)
-    except tomllib.TOMLDecodeError:
-        return False
-    return True

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import tomllib
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -14,6 +13,8 @@ from click.core import ParameterSource
 
 from cudarun.commands.declaration import CaseForm
 from cudarun.commands.spec_file import OPTIONS
+from cudarun.commands.spec_matrix import escaped
+from cudarun.commands.spec_text import CASES, DEFAULTS, SpecText, read_spec_text
 from cudarun.errors import RequestError
 from cudarun.session.launch.request import LaunchRequest
 from cudarun.writing import FileUse, OutputFile, is_special, whole_file
@@ -36,19 +37,23 @@ def append_case(path: str, context: click.Context, request: LaunchRequest) -> st
     image, arguments = context.params["image"], context.params["arguments"]
     if image == "-":
         raise RequestError("an image from stdin has no name to write down", option="--write-spec")
-    before = "" if is_special(path) else _text(path)
-    name = _free_name(context.params["kernel"] or Path(image).stem, _names(path, before))
+    before = _text(path)
+    spec = _spec(path, before)
+    taken = {table["name"] for table in spec.tables if isinstance(table.get("name"), str)}
+    name = _free_name(context.params["kernel"] or Path(image).stem, taken)
     entries: list[tuple[str, object]] = [("name", name), ("image", _from(folder, image))]
+    if spec.defaults:
+        entries.append((DEFAULTS, False))
     for key, option in OPTIONS.items():
         if option.name is not None and context.get_parameter_source(option.name) in _GIVEN:
-            entries.append((key, _as_toml(option.form, context.params[option.name], folder)))
+            entries.append((key, toml_value(option.form, context.params[option.name], folder)))
     if request.is_random:
         entries = [entry for entry in entries if entry[0] != "seed"] + [("seed", request.seed)]
     if arguments:
         entries.append(("args", [_moved(each, folder) for each in arguments]))
     text = "".join(f"{key} = {_literal(value)}\n" for key, value in entries)
     try:
-        data = f"{before}{os.linesep if before else ''}[[launch]]\n{text}".encode()
+        data = f"{before}{_separator(before)}[[{CASES}]]\n{text}".encode()
     except UnicodeEncodeError:
         raise RequestError("a name in the command is not UTF-8", option="--write-spec") from None
     with whole_file(OutputFile("--write-spec", path, FileUse.APPENDED)) as file:
@@ -57,25 +62,34 @@ def append_case(path: str, context: click.Context, request: LaunchRequest) -> st
 
 
 def _text(path: str) -> str:
-    """Return the current text of the file."""
-    try:
-        with open(path, encoding="utf-8", newline="") as file:
-            return file.read()
-    except FileNotFoundError:
+    """Return the current text of the file; a device or a pipe has none."""
+    if is_special(path) or not os.path.lexists(path):
         return ""
-    except OSError as error:
-        raise RequestError(f"{path}: {error.strerror}", option="--write-spec") from error
-    except UnicodeDecodeError as error:
-        raise RequestError(f"{path} is no spec: {error}", option="--write-spec") from error
+    return read_spec_text(path, "--write-spec")
 
 
-def _names(path: str, text: str) -> set[str]:
-    """Return the names of the cases in a spec."""
+def _spec(path: str, text: str) -> SpecText:
+    """Parse the spec to extend.
+
+    Raises:
+        RequestError: It is no spec, or TOML has no way to add a case.
+    """
     try:
-        document = tomllib.loads(text)
-        return {table["name"] for table in document.get("launch", []) if "name" in table}
-    except (ValueError, TypeError, AttributeError) as error:
+        spec = SpecText(path, text)
+    except RequestError as error:
         raise RequestError(f"{path} is no spec: {error}", option="--write-spec") from error
+    if not spec.is_extensible:
+        raise RequestError(
+            f"{path}: TOML cannot extend {CASES} = […]",
+            hint=f"write its cases as [[{CASES}]] tables",
+            option="--write-spec",
+        )
+    return spec
+
+
+def _separator(before: str) -> str:
+    """Return what separates a case from the text before it: an empty line."""
+    return "" if not before else os.linesep if before.endswith("\n") else 2 * os.linesep
 
 
 def _free_name(stem: str, taken: set[str]) -> str:
@@ -90,7 +104,7 @@ def _from(folder: Path, path: str) -> str:
     return os.path.relpath(path, folder)
 
 
-def _as_toml(form: CaseForm | None, value: Any, folder: Path) -> Any:
+def toml_value(form: CaseForm | None, value: Any, folder: Path) -> Any:
     """Convert the value of an option to its TOML form."""
     from cudarun.arguments.statements import parse_check, parse_let
 
@@ -154,4 +168,6 @@ def _with_paths_moved(text: str, paths: Iterable[str], folder: Path) -> str:
 
 def _literal(value: object) -> str:
     """Return a value in TOML; JSON's strings, numbers, booleans and lists are valid TOML."""
-    return json.dumps(value, ensure_ascii=False)
+    if isinstance(value, list):
+        return f"[{', '.join(map(_literal, value))}]"
+    return json.dumps(escaped(value) if isinstance(value, str) else value, ensure_ascii=False)

@@ -14,8 +14,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 from xml.etree import ElementTree
 
-from cudarun.report.check_lines import failure_lines
-from cudarun.report.notes import remarks, weak_checks
+from cudarun.report.notes import remarks
 from cudarun.report.renderer import Renderer
 from cudarun.report.spec_types import CaseReport, SpecReport
 from cudarun.writing import whole_file
@@ -102,6 +101,8 @@ def _is_failure(case: CaseReport) -> bool:
 
 
 def _add_case(suite: ElementTree.Element, spec: str, case: CaseReport) -> None:
+    from cudarun.report.spec_tables import failure_text  # rich would delay the start of the work
+
     element = ElementTree.SubElement(
         suite,
         "testcase",
@@ -119,33 +120,12 @@ def _add_case(suite: ElementTree.Element, spec: str, case: CaseReport) -> None:
             message=_text(case.reason or ""),
             type=case.error.kind if case.error is not None else "CheckFailed",
         )
-        problem.text = _text("\n".join(_details(case)))
+        problem.text = _text(failure_text(case))
     if case.output:
         ElementTree.SubElement(element, "system-out").text = _text(case.output)
     odd = [f"{severity}: {words}" for severity, words in remarks(case)]
     if odd:
         ElementTree.SubElement(element, "system-err").text = _text("\n".join(odd))
-
-
-def _details(case: CaseReport) -> list[str]:
-    """Return the lines that describe a failure."""
-    lines = [case.reason or ""]
-    if case.error is not None:
-        lines += [f"{key}: {value}" for key, value in case.error.context.items()]
-        lines += [case.error.log or "", case.error.hint or ""]
-        lines += [f"{found.kind} of {found.memory}" for found in case.error.findings]
-    if case.seed is not None:
-        lines.append(f"seed: {case.seed}")
-    checks = case.result.checks if case.result is not None else ()
-    for check in checks:
-        if not check.evaluated:
-            lines.append(f"not evaluated {check.expression}")
-        elif not check.passed:
-            lines += [f"FAIL {check.expression}", *(f"  {line}" for line in failure_lines(check))]
-    if case.result is not None and case.result.weak_is_failure:
-        weak = weak_checks(case.result)
-        lines += [f"FAIL {weak}"] if weak is not None else []
-    return [line for line in lines if line]
 
 
 def _text(text: str) -> str:

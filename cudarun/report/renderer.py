@@ -14,13 +14,14 @@ if TYPE_CHECKING:
     from cudarun.report.doctor_types import DoctorReport
     from cudarun.report.image_types import LinkReport, LoadReport, OfflineReport
     from cudarun.report.managed_types import ManagedReport
-    from cudarun.report.spec_types import CaseReport, SpecReport
+    from cudarun.report.spec_types import CaseReport, SpecListing, SpecReport
     from cudarun.report.types import DevicesReport, LaunchPlan, LaunchReport
 
     Report: TypeAlias = (
         LaunchReport
         | LaunchPlan
         | SpecReport
+        | SpecListing
         | LoadReport
         | OfflineReport
         | LinkReport

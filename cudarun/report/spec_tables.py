@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from io import StringIO
+
 from rich.console import Console
 from rich.text import Text
 
+from cudarun.report.console import table
 from cudarun.report.detector_tables import show_findings, show_statistics
 from cudarun.report.launch_tables import show_asked, show_failures
 from cudarun.report.notes import remarks
-from cudarun.report.spec_types import CaseReport, SpecReport
+from cudarun.report.spec_types import CaseReport, SpecListing, SpecReport
 from cudarun.report.timing_tables import duration
 
+_WIDTH = 200  # wide enough that no row of a table is folded
 _NAMED = 3  # cases that the same remark is about
 _STYLES = {"passed": "green", "failed": "red bold", "skipped": "yellow"}
 
@@ -46,7 +50,7 @@ class SpecTable:
         if not self._quiet:
             self._show_asked(case)
         if case.verdict == "failed":
-            self._explain(case)
+            show_failure(case, self._out)
 
     def end(self, report: SpecReport) -> None:
         """Write the notes, each once for all its cases, and the totals."""
@@ -74,22 +78,49 @@ class SpecTable:
             line.append(f"  ({named}{more})", style="dim")
             self._out.print(line, soft_wrap=True)
 
-    def _explain(self, case: CaseReport) -> None:
-        indented: list[str] = []
-        if case.error is not None:
-            indented += str(case.error).splitlines()[1:]
-            where = ", ".join(f"{key} {value}" for key, value in case.error.context.items())
-            indented += [f"in {where}"] if where else []
-            indented += [f"| {line}" for line in (case.error.log or "").splitlines()]
-            indented += [f"hint: {line}" for line in (case.error.hint or "").splitlines()]
-        if case.seed is not None:
-            indented.append(f"seed {case.seed}")
-        for line in indented:
-            self._out.print(Text(f"  {line}"), soft_wrap=True)
-        if case.error is not None:
-            show_findings(case.error.findings, self._out)
-        if case.result is not None:
-            show_failures(case.result, self._out)
+
+def show_failure(case: CaseReport, out: Console) -> None:
+    """Print what is known about a failed case below its first line, and how to run it again."""
+    indented: list[str] = []
+    if case.error is not None:
+        indented += str(case.error).splitlines()[1:]
+        where = ", ".join(f"{key} {value}" for key, value in case.error.context.items())
+        indented += [f"in {where}"] if where else []
+        indented += [f"| {line}" for line in (case.error.log or "").splitlines()]
+        indented += [f"hint: {line}" for line in (case.error.hint or "").splitlines()]
+    if case.seed is not None:
+        indented.append(f"seed {case.seed}")
+    for line in indented:
+        out.print(Text(f"  {line}"), soft_wrap=True)
+    if case.error is not None:
+        show_findings(case.error.findings, out)
+    if case.result is not None:
+        show_failures(case.result, out)
+    if case.command is not None:
+        out.print(Text(f"  run again: {case.command}"), soft_wrap=True)
+
+
+def failure_text(case: CaseReport) -> str:
+    """Return the text of a failed case in plain lines, as for a terminal of any width."""
+    text = StringIO()
+    show_failure(case, Console(file=text, color_system=None, width=_WIDTH, highlight=False))
+    lines = [_first_line(case.reason or ""), *text.getvalue().splitlines()]
+    return "\n".join(line.rstrip() for line in lines if line.strip())
+
+
+def show_cases(listing: SpecListing, out: Console, *, quiet: bool) -> None:
+    """Print the cases of a spec: names alone with ``quiet``."""
+    if quiet:
+        for case in listing.cases:
+            out.print(Text(case.name), soft_wrap=True)
+        return
+    rows = table("line", "case", "image", "kernel", "device")
+    for case in listing.cases:
+        cells = str(case.line), case.name, case.image, case.kernel or "", ",".join(case.devices)
+        rows.add_row(*map(Text, cells))
+    out.print(rows)
+    count = len(listing.cases)
+    out.print(Text(f"{count} case{'s' * (count != 1)} of {listing.spec}"), soft_wrap=True)
 
 
 def _first_line(text: str) -> str:

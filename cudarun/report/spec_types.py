@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, Literal
+from collections.abc import Mapping
+from dataclasses import field
+from typing import ClassVar, Literal, TypeAlias
 
 from cudarun.errors import CudarunError, ExitCode, worst
 from cudarun.records import dataclass
 from cudarun.report.types import LaunchResult
 
 Verdict = Literal["passed", "failed", "skipped"]
+MatrixValue: TypeAlias = str | int | float | bool
+"""A value in the matrix of a case."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +31,8 @@ class CaseReport:
         result: The launch; ``None`` where it did not come back.
         error: The error; a case that expects one passes with it.
         output: What the kernel printed.
+        matrix: Its values of the matrix, by name.
+        command: The command line that runs the case again; ``None`` if the spec is a pipe.
     """
 
     tag: ClassVar[Literal["case"]] = "case"
@@ -42,6 +48,8 @@ class CaseReport:
     result: LaunchResult | None = None
     error: CudarunError | None = None
     output: str = ""
+    matrix: Mapping[str, MatrixValue] = field(default_factory=dict)
+    command: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,3 +83,55 @@ class SpecReport:
     def exit_code(self) -> ExitCode:
         """The largest code of all cases."""
         return max((case.exit_code for case in self.cases), default=ExitCode.OK)
+
+
+@dataclass(frozen=True, slots=True)
+class ListedCase:
+    """A case of a spec, before it runs.
+
+    Attributes:
+        name: The name of the case.
+        line: Its first line in the spec file.
+        image: The image, as in the spec.
+        kernel: The kernel; ``None`` where only the loaded image has its name.
+        arguments: The arguments of the launch.
+        devices: The devices, as for ``--device``.
+        matrix: Its values of the matrix, by name.
+        skip: The reason to skip the case.
+        command: The command line that runs the case; ``None`` if the spec is a pipe.
+    """
+
+    name: str
+    line: int
+    image: str
+    kernel: str | None
+    arguments: tuple[str, ...]
+    devices: tuple[str, ...]
+    matrix: Mapping[str, MatrixValue]
+    skip: str | None
+    command: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class SpecListing:
+    """The selected cases of a spec file: ``launch --spec --list``.
+
+    Attributes:
+        spec: The spec file.
+        cases: The cases, in the order of the file.
+    """
+
+    tag: ClassVar[Literal["launch-spec-list"]] = "launch-spec-list"
+
+    spec: str
+    cases: tuple[ListedCase, ...]
+
+    @property
+    def error(self) -> CudarunError | None:
+        """None: a spec with an error is not listed."""
+        return None
+
+    @property
+    def exit_code(self) -> ExitCode:
+        """Success."""
+        return ExitCode.OK

@@ -83,6 +83,10 @@ class TableRenderer(Renderer):
                 show_plan(report, self._out)
             case "launch-spec":
                 self._cases.end(report)
+            case "launch-spec-list":
+                from cudarun.report.spec_tables import show_cases
+
+                show_cases(report, self._out, quiet=self._quiet)
             case "load":
                 from cudarun.report.image_tables import show_load
 

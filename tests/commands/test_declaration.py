@@ -19,7 +19,7 @@ from cudarun.commands.declaration import (
     Option,
     OptionScope,
 )
-from cudarun.commands.spec_file import OPTIONS, _option_words, words
+from cudarun.commands.spec_file import OPTIONS, _words_of, words
 from cudarun.errors import RequestError
 from cudarun.writing import FileUse
 from tests.imports import PACKAGE, modules, syntax_tree
@@ -217,20 +217,20 @@ def test_what_is_written_is_read_as_what_was_given(option: Option) -> None:
     assert option.name is not None
     value = parsed(given(option))[option.name]
     key = name_of(option).removeprefix("--")
-    toml = spec_writer._as_toml(option.form, value, Path())
-    assert parsed(_option_words(key, toml))[option.name] == value
+    toml = spec_writer.toml_value(option.form, value, Path())
+    assert parsed(_words_of(key, toml))[option.name] == value
 
 
 @by_name([each for each in IN_CASES if each.form in JOINED])  # type: ignore[attr-defined]
 def test_a_list_is_joined(option: Option) -> None:
     key = name_of(option).removeprefix("--")
-    assert _option_words(key, ["a", "b"]) == [f"--{key}=a,b"]
+    assert _words_of(key, ["a", "b"]) == [f"--{key}=a,b"]
 
 
 @by_name([each for each in IN_CASES if each.form in REPEATED])  # type: ignore[attr-defined]
 def test_a_list_is_repeated(option: Option) -> None:
     key = name_of(option).removeprefix("--")
-    assert _option_words(key, ["a", "b"]) == [f"--{key}=a", f"--{key}=b"]
+    assert _words_of(key, ["a", "b"]) == [f"--{key}=a", f"--{key}=b"]
 
 
 def parsed(argv: list[str]) -> dict[str, Any]:

@@ -396,10 +396,11 @@ def test_a_check_that_cannot_be_evaluated(run: Run, tmp_path: Path) -> None:
     assert "\nFAIL y[1] == 9 " in ran.out
     failure = ElementTree.parse(tmp_path / "out.xml").getroot()[0][0].find("failure")
     assert failure.get("type") == "RequestError"
-    assert failure.text.splitlines()[-3:] == [
+    assert failure.text.splitlines()[-4:] == [
         "not evaluated y[200] == 3",
-        "FAIL y[1] == 9",
+        "FAIL y[1] == 9  (rtol 1e-05, atol 1e-06)",
         "  got 3.0, expected 9; absolute error 6; relative error 0.666667",
+        "  run again: cudarun launch --spec cases.toml -d cpu 'too far'",
     ]
 
 
@@ -421,9 +422,10 @@ def test_no_driver_is_one_answer_for_all(run: Run, tmp_path: Path) -> None:
             "launch = [",
             "cases.toml: Invalid value (at end of document)\nhint: a spec is a TOML file",
         ),
-        ("x = 1\n", "cases.toml:1: unknown key 'x': a spec is made of [[launch]] tables"),
-        ("\n[launch]\n", "cases.toml:2: a spec is made of [[launch]] tables"),
-        ("", "cases.toml: no case: a spec is made of [[launch]] tables"),
+        ("x = 1\n", "cases.toml:1: unknown key 'x': a spec is made of [[launch]] tables and "
+         "[defaults]"),
+        ("\n[launch]\n", "cases.toml:2: a spec is made of [[launch]] tables and [defaults]"),
+        ("", "cases.toml: no case\nhint: a case is a [[launch]] table"),
         (
             f"[[launch]]{SAXPY}chek = 'y == 1'",
             "cases.toml:6: unknown key 'chek'\nhint: did you mean check?",

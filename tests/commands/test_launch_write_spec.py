@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import os
+import threading
 import tomllib
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+import pytest
 
 from tests.commands.notes import BY_ORDER
 from tests.commands.test_launch_spec import ARGUMENTS, verdicts
@@ -98,3 +102,94 @@ def test_seed_and_device_are_kept(run: Run, tmp_path: Path) -> None:
     [outcome] = ran.document["outcomes"]
     assert again[0]["result"]["prints"] == outcome["result"]["prints"]
     assert again[1]["result"]["prints"] != outcome["result"]["prints"]
+
+
+def kept(run: Run, tmp_path: Path, *args: str) -> str:
+    """The case that a command appends to a spec."""
+    before = (tmp_path / "kept.toml").read_text() if (tmp_path / "kept.toml").exists() else ""
+    ran = run("launch", *args, "-d", "cpu", "--write-spec", "kept.toml")
+    assert ran.code == 0, ran.err
+    text = (tmp_path / "kept.toml").read_text()
+    assert text.startswith(before)
+    return text[len(before) :]
+
+
+def test_dollars_are_kept(run: Run, tmp_path: Path) -> None:
+    ptx = (tmp_path / "samples" / "saxpy.ptx").read_text().replace("saxpy", "$$a$b")
+    (tmp_path / "${n}.ptx").write_text(ptx)
+    written = kept(
+        run, tmp_path, "${n}.ptx", "-k", "$$a$b", *ARGUMENTS, "--threads", "n", "--check", "y == 1"
+    )
+    assert 'image = "$${n}.ptx"\nkernel = "$$$$a$$b"\n' in written
+    document = run("launch", "--spec", "kept.toml", "--json").document
+    [case] = document["cases"]
+    assert (case["verdict"], case["name"]) == ("passed", "$$a$b")
+    assert case["result"]["kernel"] == "$$a$b"
+
+
+def test_a_command_is_kept_beside_defaults_and_a_matrix(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "kept.toml").write_text(
+        '[defaults]\nimage = "samples/hello.ptx"\ngrid = "${g}"\nequal-nan = true\n'
+        'matrix = {g = [1, 2]}\nargs = ["2026", "1.5"]\ncheck-strength = "fail"\n'
+        '[[launch]]\nname = "saxpy"\nskip = true'  # and no line end
+    )
+    written = kept(run, tmp_path, "samples/saxpy.ptx", *ARGUMENTS, "--threads", "n")
+    assert written.startswith('\n\n[[launch]]\nname = "saxpy-2"\nimage = ')
+    assert "\ndefaults = false\n" in written
+    ran = run("launch", "--spec", "kept.toml")
+    assert (ran.code, verdicts(ran)) == (
+        0,
+        {"saxpy[g=1] on 0": "skipped", "saxpy[g=2] on 0": "skipped", "saxpy-2 on cpu": "passed"},
+    )
+    listed = run("launch", "--spec", "kept.toml", "--list", "-q", "saxpy-2")
+    assert listed.out == "saxpy-2\n"
+
+
+def test_an_array_in_one_value_is_not_extended(run: Run, tmp_path: Path) -> None:
+    text = 'launch = [{image = "samples/saxpy.ptx"}]\n'
+    for before in (text, "launch = []\n"):
+        (tmp_path / "kept.toml").write_text(before)
+        ran = run("launch", "samples/saxpy.ptx", *ARGUMENTS, "--threads", "n", "-d", "cpu",
+                  "--write-spec", "kept.toml")  # fmt: skip
+        assert (ran.code, ran.err.splitlines()[-2:]) == (
+            2,
+            [
+                "error: --write-spec: kept.toml: TOML cannot extend launch = […]",
+                "hint: write its cases as [[launch]] tables",
+            ],
+        )
+        assert (tmp_path / "kept.toml").read_text() == before
+
+
+def test_a_quoted_array_is_extended(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "kept.toml").write_text('[["launch"]]\nname = "saxpy"\nimage = "x"\nskip = true\n')
+    assert 'name = "saxpy-2"' in kept(run, tmp_path, "samples/saxpy.ptx", *ARGUMENTS, "--block=1")
+    assert run("launch", "--spec", "kept.toml").code == 0
+
+
+@pytest.mark.parametrize("path", ["/dev/zero", "/dev/null"])
+def test_a_device_is_written_and_not_read(run: Run, path: str) -> None:
+    ran = run("launch", "samples/saxpy.ptx", *ARGUMENTS, "--block=1", "-d", "cpu",
+              "--timeout", "0", "--write-spec", path)  # fmt: skip
+    assert (ran.code, ran.err.splitlines()[0]) == (0, f"appended case 'saxpy' to {path}")
+
+
+def test_a_large_file_is_not_extended(run: Run, tmp_path: Path) -> None:
+    with (tmp_path / "kept.toml").open("wb") as file:
+        file.truncate(1 << 40)
+    ran = run("launch", "samples/saxpy.ptx", *ARGUMENTS, "--block=1", "-d", "cpu",
+              "--write-spec", "kept.toml")  # fmt: skip
+    assert ran.code == 2
+    assert "error: --write-spec: kept.toml: over 4 MiB, the largest spec\n" in ran.err
+
+
+def test_a_pipe_gets_the_case(run: Run, tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    read: list[str] = []
+    reader = threading.Thread(target=lambda: read.append((tmp_path / "pipe").read_text()))
+    reader.start()
+    ran = run("launch", "samples/saxpy.ptx", *ARGUMENTS, "--block=1", "-d", "cpu",
+              "--write-spec", "pipe")  # fmt: skip
+    reader.join()
+    assert ran.code == 0
+    assert read[0].startswith('[[launch]]\nname = "saxpy"\n')

@@ -62,4 +62,4 @@ def test_an_error_has_all_that_is_known(root: ElementTree.Element) -> None:
     error = root[0][1].find("error")
     assert error is not None
     assert (error.get("message"), error.get("type")) == ("x: y", "DeviceFailed")
-    assert error.text == "x: y\ndevice: 0\nptxas <fatal>\nmend it\nseed: 7"
+    assert error.text == "x: y\n  in device 0\n  | ptxas <fatal>\n  hint: mend it\n  seed 7"

@@ -25,6 +25,10 @@ def document(report: Report) -> Mapping[str, object]:
             from cudarun.report.documents.spec import spec_document
 
             return spec_document(report)
+        case "launch-spec-list":
+            from cudarun.report.documents.spec import listing_document
+
+            return listing_document(report)
         case "load":
             from cudarun.report.documents.images import load_document
 

@@ -8,8 +8,13 @@ from cudarun.report.documents.errors import optional_error
 from cudarun.report.documents.launch import result_record
 
 if TYPE_CHECKING:
-    from cudarun.report.schemas.spec import CaseRecord, SpecDocument
-    from cudarun.report.spec_types import CaseReport, SpecReport
+    from cudarun.report.schemas.spec import (
+        CaseRecord,
+        ListedCaseRecord,
+        ListingDocument,
+        SpecDocument,
+    )
+    from cudarun.report.spec_types import CaseReport, ListedCase, SpecListing, SpecReport
 
 
 def spec_document(report: SpecReport) -> SpecDocument:
@@ -40,4 +45,31 @@ def _case(case: CaseReport) -> CaseRecord:
         "result": None if case.result is None else result_record(case.result),
         "error": optional_error(case.error),
         "output": case.output,
+        "matrix": dict(case.matrix),
+        "command": case.command,
+    }
+
+
+def listing_document(report: SpecListing) -> ListingDocument:
+    """Return the document of ``launch --spec --list``."""
+    return {
+        "schema": "cudarun/launch-spec-list/1",
+        "exit_code": int(report.exit_code),
+        "error": optional_error(report.error),
+        "spec": report.spec,
+        "cases": [_listed(case) for case in report.cases],
+    }
+
+
+def _listed(case: ListedCase) -> ListedCaseRecord:
+    return {
+        "name": case.name,
+        "line": case.line,
+        "image": case.image,
+        "kernel": case.kernel,
+        "arguments": [*case.arguments],
+        "devices": [*case.devices],
+        "matrix": dict(case.matrix),
+        "skip": case.skip,
+        "command": case.command,
     }

@@ -1,4 +1,4 @@
-"""The document of ``launch --spec``."""
+"""The documents of ``launch --spec``."""
 
 from __future__ import annotations
 
@@ -23,6 +23,8 @@ class CaseRecord(TypedDict):
         result: The launch; null where it did not come back.
         error: The error; a case that expects one passes with it.
         output: What the kernel printed.
+        matrix: Its values of the matrix, by name.
+        command: The command line that runs the case again; null if the spec is a pipe.
     """
 
     name: str
@@ -36,6 +38,8 @@ class CaseRecord(TypedDict):
     result: LaunchResultRecord | None
     error: ErrorRecord | None
     output: str
+    matrix: dict[str, bool | int | float | str]
+    command: str | None
 
 
 class SpecDocument(Head):
@@ -58,3 +62,43 @@ class SpecDocument(Head):
     skipped: int
     seconds: float
     cases: list[CaseRecord]
+
+
+class ListedCaseRecord(TypedDict):
+    """A case of a spec, before it runs.
+
+    Attributes:
+        name: The name of the case.
+        line: Its first line in the spec file.
+        image: The image, as in the spec.
+        kernel: The kernel; null where only the loaded image has its name.
+        arguments: The arguments of the launch.
+        devices: The devices, as for --device.
+        matrix: Its values of the matrix, by name.
+        skip: The reason to skip the case; null where it runs.
+        command: The command line that runs the case; null if the spec is a pipe.
+    """
+
+    name: str
+    line: int
+    image: str
+    kernel: str | None
+    arguments: list[str]
+    devices: list[str]
+    matrix: dict[str, bool | int | float | str]
+    skip: str | None
+    command: str | None
+
+
+class ListingDocument(Head):
+    """The selected cases of a spec file.
+
+    Attributes:
+        schema: The schema of this document.
+        spec: The spec file.
+        cases: The cases, in the order of the file.
+    """
+
+    schema: Literal["cudarun/launch-spec-list/1"]
+    spec: str
+    cases: list[ListedCaseRecord]

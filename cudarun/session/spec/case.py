@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import re
+import shlex
+from collections.abc import Mapping
+from dataclasses import field
 from typing import TYPE_CHECKING
 
 from cudarun.errors import CudarunError, ExitCode, Interrupted, RequestError
@@ -12,7 +15,7 @@ from cudarun.session.driver.target import ContextOptions
 from cudarun.session.launch.request import LaunchRequest
 
 if TYPE_CHECKING:
-    from cudarun.report.spec_types import Verdict
+    from cudarun.report.spec_types import ListedCase, MatrixValue, Verdict
     from cudarun.report.types import DeviceInfo, LaunchResult
     from cudarun.session.workers.job import Devices
     from cudarun.writing import OutputFile
@@ -129,6 +132,14 @@ class Case:
         refused: The error of reading the image.
         inputs: The files that the case reads.
         outputs: The files that it writes.
+        image: The image, as in the spec.
+        base: The name without the values of the matrix.
+        kernel: The kernel; ``None`` where only the loaded image has its name.
+        arguments: The arguments, as in the spec.
+        matrix: The values of the matrix, by name.
+        rerun: The command that runs the case again, without its device and name; ``None`` if the
+            spec can be read only once.
+        drawn_seed: The seed, if it was drawn for this run.
     """
 
     name: str
@@ -143,6 +154,38 @@ class Case:
     refused: CudarunError | None = None
     inputs: tuple[str, ...] = ()
     outputs: tuple[OutputFile, ...] = ()
+    image: str = ""
+    base: str = ""
+    kernel: str | None = None
+    arguments: tuple[str, ...] = ()
+    matrix: Mapping[str, MatrixValue] = field(default_factory=dict)
+    rerun: tuple[str, ...] | None = None
+    drawn_seed: int | None = None
+
+    def command(self, device: str) -> str | None:
+        """Return the command line that runs the case again on a device, quoted for a shell."""
+        if self.rerun is None:
+            return None
+        seed = [] if self.drawn_seed is None else ["--seed", str(self.drawn_seed)]
+        end = ["--"] if self.name.startswith("-") else []
+        return shlex.join([*self.rerun, *seed, "-d", device, *end, self.name])
+
+    def listed(self) -> ListedCase:
+        """Return the case for a list of cases."""
+        from cudarun.report.spec_types import ListedCase
+
+        devices = tuple(map(str, self.devices))
+        return ListedCase(
+            name=self.name,
+            line=self.line,
+            image=self.image,
+            kernel=self.kernel,
+            arguments=self.arguments,
+            devices=devices,
+            matrix=self.matrix,
+            skip=self.skip,
+            command=self.command(",".join(devices)),
+        )
 
     @property
     def ends_worker(self) -> bool:

@@ -356,4 +356,12 @@ def _judged(
 def _case_report(case: Case, device: str, verdict: Verdict, reason: str | None) -> CaseReport:
     from cudarun.report.spec_types import CaseReport
 
-    return CaseReport(case.name, case.line, device, verdict, reason)
+    return CaseReport(
+        case.name,
+        case.line,
+        device,
+        verdict,
+        reason,
+        matrix=case.matrix,
+        command=case.command(device),
+    )

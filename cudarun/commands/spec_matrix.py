@@ -1,0 +1,137 @@
+"""The matrix of a case: an instance of the case for each combination of values.
+
+``${n}`` in a text is the value of ``n``, ``$$`` is ``$``, and any other ``$`` is itself. A text
+that is only ``${n}`` is the value itself, so that it can be a number or a boolean.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import product
+from typing import TypeAlias
+
+from cudarun.errors import RequestError
+from cudarun.report.spec_types import MatrixValue
+
+MATRIX = "matrix"
+"""The key of the matrix in a case."""
+Instance: TypeAlias = dict[str, MatrixValue]
+"""The values of one instance, by name."""
+
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
+_REFERENCE = re.compile(r"\$\$|\$\{(?:([^{}]*)\})?")
+
+
+class Matrix:
+    """The matrix of a case.
+
+    Args:
+        table: Its TOML: lists of values by name.
+
+    Raises:
+        RequestError: A name or a value is invalid.
+    """
+
+    def __init__(self, table: object) -> None:
+        if not isinstance(table, dict):
+            raise _invalid("lists of values by name, as matrix = {n = [1, 31, 32]}")
+        self._values: Mapping[str, Sequence[MatrixValue]] = table
+        for name, values in table.items():
+            if _NAME.fullmatch(name) is None:
+                raise _invalid(f"'{name}' is not a name of letters, digits and _")
+            if not isinstance(values, list) or not values or not all(map(_is_valid, values)):
+                raise _invalid(f"{name} is a list of texts, numbers or booleans")
+            texts = [*map(_text, values)]
+            for text in texts:
+                if texts.count(text) > 1:
+                    raise _invalid(f"{name} has the value {text} twice")
+
+    @property
+    def count(self) -> int:
+        """The number of instances."""
+        return math.prod(map(len, self._values.values()))
+
+    def __iter__(self) -> Iterator[Instance]:
+        """Yield the instances; the last name varies fastest."""
+        for values in product(*self._values.values()):
+            yield dict(zip(self._values, values, strict=True))
+
+
+def instance_name(name: str, instance: Instance) -> str:
+    """Return the name of an instance: ``saxpy[n=31,block=64]``.
+
+    Values that the name refers to are not repeated.
+
+    Raises:
+        RequestError: The name refers to an unknown value, or contains a control character.
+    """
+    used = {match[1] for match in _REFERENCE.finditer(name)}
+    rest = [f"{key}={_text(value)}" for key, value in instance.items() if key not in used]
+    whole = substituted(name, instance) + (f"[{','.join(rest)}]" if rest else "")
+    if _CONTROL.search(whole):
+        raise RequestError(f"the name {whole!r} contains a control character", option="name")
+    return whole
+
+
+def substituted(text: str, instance: Instance) -> str:
+    """Return a text with the values of an instance.
+
+    Raises:
+        RequestError: It refers to an unknown value.
+    """
+    if "$" not in text:
+        return text
+
+    def replacement(match: re.Match[str]) -> str:
+        return "$" if match[0] == "$$" else _text(_value(match, instance))
+
+    return _REFERENCE.sub(replacement, text)
+
+
+def typed(value: object, instance: Instance) -> object:
+    """Return a value of TOML, or the texts in a list, with the values of an instance.
+
+    Raises:
+        RequestError: A text refers to an unknown value.
+    """
+    if isinstance(value, list):
+        return [substituted(each, instance) if isinstance(each, str) else each for each in value]
+    if not isinstance(value, str):
+        return value
+    match = _REFERENCE.fullmatch(value)
+    return substituted(value, instance) if not match or value == "$$" else _value(match, instance)
+
+
+def escaped(text: str) -> str:
+    """Return the TOML text of which `substituted` gives ``text``."""
+    return text.replace("$", "$$") if _REFERENCE.search(text) else text
+
+
+def _value(match: re.Match[str], instance: Instance) -> MatrixValue:
+    name = match[1]
+    if name in instance:
+        return instance[name]
+    if name is None:
+        raise RequestError(
+            "'${' without a name and '}'", hint="${n} is a value of the matrix, $${ are characters"
+        )
+    from cudarun.arguments.scanner import did_you_mean
+
+    known = f"the matrix has {', '.join(instance)}" if instance else "the case has no matrix"
+    hint = did_you_mean(name, instance) or "$${ are the characters ${"
+    raise RequestError(f"unknown value ${{{name}}}: {known}", hint=hint)
+
+
+def _text(value: MatrixValue) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _is_valid(value: object) -> bool:
+    return isinstance(value, str | int) or (isinstance(value, float) and math.isfinite(value))
+
+
+def _invalid(what: str) -> RequestError:
+    return RequestError(what, option=MATRIX)

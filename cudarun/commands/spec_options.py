@@ -1,0 +1,39 @@
+"""The options of a command line with ``--spec`` that apply to every case."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+from click.core import ParameterSource
+
+from cudarun.commands.confinement import Confinement
+from cudarun.commands.declaration import Option, OptionScope
+from cudarun.commands.spec_file import SpecOptions, option_words
+from cudarun.commands.spec_writer import toml_value
+
+
+def spec_options(context: click.Context) -> SpecOptions:
+    """Return the options of a command line with ``--spec``."""
+    values = context.params
+    given = {
+        name for name in values if context.get_parameter_source(name) is not ParameterSource.DEFAULT
+    }
+    words: list[str] = []
+    for option in context.command.params:
+        if not isinstance(option, Option) or option.name is None or option.name not in given:
+            continue
+        if option.of_result or option.scope is OptionScope.DEFAULT:
+            name = option.opts[-1].removeprefix("--")
+            value = toml_value(option.form, values[option.name], Path())
+            words += option_words(name, option, value, name)
+    return SpecOptions(
+        python=values["python"],
+        allows_python=values["allow_python"],
+        check_strength=values["check_strength"],
+        seed=values["seed"] if "seed" in given else None,
+        overrides_devices="devices" in given,
+        force=values["force"] or values["listed"],  # a list writes nothing
+        confinement=None if values["confine"] is None else Confinement(values["confine"]),
+        words=tuple(words),
+    )

@@ -1,0 +1,215 @@
+"""The text of a spec: read up to a limit, parsed as TOML, with the lines of its tables and keys.
+
+``tomllib`` gives no lines, is quadratic in the parts of a dotted key and recurses into nested
+values. So the text is scanned first, in one pass, which notes the lines and enforces limits.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+import tomllib
+from collections.abc import Iterator, Mapping
+from typing import Any, BinaryIO, TypeAlias
+
+from cudarun.errors import RequestError
+
+CASES = "launch"
+"""The key of the array of cases."""
+DEFAULTS = "defaults"
+"""The key of the table of defaults."""
+STDIN = "-"
+MAX_BYTES = 4 << 20
+"""The largest spec."""
+MAX_KEY_PARTS = 16
+MAX_NESTING = 16
+MAX_NUMBER = 100
+"""The most characters of a number: 64 bits have 20."""
+
+Entries: TypeAlias = Mapping[str, Any]
+"""A table as ``tomllib`` returns it."""
+
+_FORM = "a spec is made of [[launch]] tables and [defaults]"
+_TOKEN = re.compile(r'"""|\'\'\'|"|\'|#[^\n]*|[A-Za-z0-9_-]+|[\[\]{}=.,\n]')
+_ENDS = {
+    '"""': re.compile(r'\\.|"{3,5}', re.DOTALL),
+    "'''": re.compile("'{3,5}"),
+    '"': re.compile(r'\\.|"|\n', re.DOTALL),
+    "'": re.compile("'|\n"),
+}
+"""By the start of a string, its end, or an escape sequence in it."""
+
+
+def read_spec_text(path: str, option: str) -> str:
+    """Read a file or a pipe, up to the limit.
+
+    Args:
+        path: The file.
+        option: The option that names it.
+
+    Raises:
+        RequestError: The file cannot be read, is too large or is not in UTF-8.
+    """
+    try:
+        with open(path, "rb") as file:
+            return _decoded(file, path, option)
+    except OSError as error:
+        raise RequestError(f"{path}: {error.strerror}", option=option) from error
+
+
+def read_stdin() -> str:
+    """Read stdin, up to the limit.
+
+    Raises:
+        RequestError: The text is too large or is not in UTF-8.
+    """
+    return _decoded(sys.stdin.buffer, STDIN, "--spec")
+
+
+def _decoded(file: BinaryIO, path: str, option: str) -> str:
+    data = file.read(MAX_BYTES + 1)
+    if len(data) > MAX_BYTES:
+        raise RequestError(
+            f"{path}: over {MAX_BYTES >> 20} MiB, the largest spec",
+            hint="divide it into several specs, or use matrix",
+            option=option,
+        )
+    try:
+        return data.decode()
+    except UnicodeDecodeError as error:
+        raise RequestError(f"{path} is not a text in UTF-8", option=option) from error
+
+
+class SpecText:
+    """A parsed spec.
+
+    Args:
+        path: Its name in messages.
+        text: Its text.
+
+    Attributes:
+        path: As given.
+        tables: The tables of the cases, in order.
+        defaults: The table of defaults.
+        is_extensible: False if the cases are one value, ``launch = […]``, which TOML cannot extend.
+
+    Raises:
+        RequestError: The text is not TOML, exceeds a limit, or has an unknown key.
+    """
+
+    def __init__(self, path: str, text: str) -> None:
+        self.path = path
+        self._lines: dict[tuple[int | None, tuple[str, ...]], int] = {}
+        self.is_extensible = True
+        self._scan(text)
+        try:
+            document = tomllib.loads(text)
+        except tomllib.TOMLDecodeError as error:
+            raise RequestError(f"{path}: {error}", hint="a spec is a TOML file") from error
+        tables, self.defaults = document.pop(CASES, []), document.pop(DEFAULTS, {})
+        for key in document:
+            raise RequestError(f"{path}:{self._line(None, key)}: unknown key '{key}': {_FORM}")
+        if not isinstance(tables, list) or not all(isinstance(table, dict) for table in tables):
+            raise RequestError(f"{path}:{self._line(None, CASES)}: {_FORM}")
+        if not isinstance(self.defaults, dict):
+            raise RequestError(f"{path}:{self._line(None, DEFAULTS)}: {_FORM}")
+        self.tables: list[Entries] = tables
+
+    def line_of_case(self, index: int, key: str | None = None) -> int:
+        """Return the line of the ``index``-th case, or of a key in it, from 1."""
+        start = self._line(index, CASES)
+        return start if key is None else self._lines.get((index, (CASES, key)), start)
+
+    def line_of_default(self, key: str) -> int:
+        """Return the line of a key of the defaults, from 1."""
+        return self._lines.get((None, (DEFAULTS, key)), self._line(None, DEFAULTS))
+
+    def _line(self, case: int | None, key: str) -> int:
+        return self._lines.get((case, (key,)), 1)
+
+    def _scan(self, text: str) -> None:
+        """Note the line of each header and key, and enforce the limits."""
+        line, counted = 1, 0
+        table: tuple[str, ...] = ()
+        parts: list[str] = []
+        case: int | None = None
+        brackets = depth = dots = 0
+        is_value = False
+        for token, start in _tokens(text):
+            line += text.count("\n", counted, start)
+            counted = start
+            dots = dots + 1 if token == "." else 0 if token in _SEPARATORS else dots
+            if dots >= MAX_KEY_PARTS:
+                raise self._over(line, f"a key of over {MAX_KEY_PARTS} parts")
+            if is_value:
+                if token in ("[", "{"):
+                    if (token, depth, parts) == ("{", 1, [CASES]) and not table:
+                        case = 0 if case is None else case + 1
+                        self._lines[case, (CASES,)] = line
+                    depth += 1
+                    if depth > MAX_NESTING:
+                        raise self._over(line, f"values nested more than {MAX_NESTING} deep")
+                elif token in ("]", "}"):
+                    depth -= 1
+                elif token == "\n" and depth <= 0:
+                    is_value, parts, brackets = False, [], 0
+                elif len(token) > MAX_NUMBER and token[0] not in "\"'":
+                    raise self._over(line, f"a number of {len(token)} characters")
+            elif token == "\n":
+                parts, brackets = [], 0
+            elif token == "[":
+                brackets += 1
+            elif token in ("]", "="):
+                path = tuple(parts) if brackets else (*table, *parts)
+                if brackets:
+                    table = path
+                    if brackets > 1 and path == (CASES,):
+                        case = 0 if case is None else case + 1
+                elif path == (CASES,):
+                    self.is_extensible = False
+                self._note(case if path[:1] == (CASES,) else None, path, line)
+                is_value, depth = True, 0
+            elif token not in (".", ",", "{", "}"):
+                parts.append(_key(token))
+
+    def _note(self, case: int | None, path: tuple[str, ...], line: int) -> None:
+        for length in (1, 2):
+            self._lines.setdefault((case, path[:length]), line)
+
+    def _over(self, line: int, what: str) -> RequestError:
+        return RequestError(f"{self.path}:{line}: {what}")
+
+
+_SEPARATORS = frozenset("=[]{},\n")
+
+
+def _tokens(text: str) -> Iterator[tuple[str, int]]:
+    """Yield the words, strings and marks of TOML with their positions; comments are skipped."""
+    position = 0
+    while match := _TOKEN.search(text, position):
+        token, start, position = match[0], match.start(), match.end()
+        if token in _ENDS:
+            position = _end_of_string(text, token, position)
+            token = text[start:position]
+        if not token.startswith("#"):
+            yield token, start
+
+
+def _end_of_string(text: str, quotes: str, position: int) -> int:
+    for match in _ENDS[quotes].finditer(text, position):
+        if match[0] == "\n":  # invalid, which tomllib reports
+            return match.start()
+        if not match[0].startswith("\\"):
+            return match.end()
+    return len(text)
+
+
+def _key(token: str) -> str:
+    """Return a part of a key, without its quotes."""
+    if token[0] not in "\"'":
+        return token
+    try:
+        key: str = tomllib.loads(f"key = {token}")["key"]
+        return key
+    except tomllib.TOMLDecodeError:
+        return token

@@ -121,11 +121,15 @@ def parse_count(text: str) -> Expression:
     return expression
 
 
-def parse_extent(text: str) -> tuple[Expression, ...]:
+def parse_extent(text: str, least: int = 1) -> tuple[Expression, ...]:
     """Parse one to three dimensions, ``X[,Y[,Z]]`` or ``4x2``; each is an integer expression.
 
     >>> [str(each) for each in parse_extent("(n+15)//16,m")]
     ['(n+15)//16', 'm']
+
+    Args:
+        text: The text.
+        least: The smallest dimension.
 
     Raises:
         RequestError: The text does not parse, or a constant is no dimension.
@@ -139,17 +143,24 @@ def parse_extent(text: str) -> tuple[Expression, ...]:
     scanner.expect_end()
     if len(extent) > 3:
         raise RequestError(f"'{text}' has {len(extent)} dimensions; there are three")
-    evaluate_extent([each for each in extent if not each.names], {})
+    evaluate_extent([each for each in extent if not each.names], {}, least)
     return tuple(extent)
 
 
-def evaluate_extent(extent: Iterable[Expression], integers: Mapping[str, int]) -> tuple[int, ...]:
+def evaluate_extent(
+    extent: Iterable[Expression], integers: Mapping[str, int], least: int = 1
+) -> tuple[int, ...]:
     """Evaluate the dimensions of a grid or a block.
+
+    Args:
+        extent: The dimensions.
+        integers: The integer arguments.
+        least: The smallest dimension.
 
     Raises:
         RequestError: A name is not among ``integers``, or a dimension is out of range.
     """
-    return tuple(_bounded(each, integers, 1, "a dimension") for each in extent)
+    return tuple(_bounded(each, integers, least, "a dimension") for each in extent)
 
 
 def parse_size(text: str) -> Expression:

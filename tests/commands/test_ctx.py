@@ -83,6 +83,44 @@ def test_modules_from_files(run: Run) -> None:
     assert (ran.code, ran.err) == (0, "")
 
 
+MANAGED = "create A; module M samples/managed.ptx; function F M.bump; "
+
+
+@pytest.mark.parametrize(
+    ("launch", "hits"),
+    [
+        ("grid=k block=2x2 k=i32:5", 20),
+        ("k=i32:9 grid=(k+7)//8,2 block=k-1", 32),
+        ("k=i32:3 smem=4*k", 1),
+        ("k=i32:3 smem=1Ki", 1),
+    ],
+)
+def test_the_geometry_of_a_launch_is_of_expressions(run: Run, launch: str, hits: int) -> None:
+    script = f"{MANAGED}launch F {launch}; sync; global H M.hits; read H u32 == {hits}"
+    ran = run("ctx", "run", script, "-d", "cpu")
+    assert (ran.code, ran.err) == (0, "")
+
+
+def test_a_grid_of_zero_is_refused_by_the_driver(run: Run) -> None:
+    for grid in ("0", "k-5", "2,k-5"):
+        script = f"{MANAGED}launch F k=i32:5 grid={grid} -> INVALID_VALUE"
+        assert run("ctx", "run", script, "-d", "cpu").code == 0
+
+
+@pytest.mark.parametrize(
+    ("launch", "says"),
+    [
+        ("grid=m", "grid=: 'm': there is no integer argument 'm'; the integer arguments are: k"),
+        ("block=2,k-6", "block=: 'k-6' is -1: a dimension is 0 to 4294967295"),
+        ("smem=k-6", "smem=: 'k-6' is -1: a size is 0 to 4294967295"),
+    ],
+)
+def test_geometry_without_a_valid_value(run: Run, launch: str, says: str) -> None:
+    ran = run("ctx", "run", f"{MANAGED}launch F k=i32:5 {launch}", "-d", "cpu")
+    assert ran.code == 2
+    assert f"error: {says}\n" in ran.err
+
+
 def test_what_kernels_print_is_seen(run: Run) -> None:
     script = "create A; module M samples/hello.ptx; function F M.hello; launch F 1 f64:2; sync"
     words = "hello from block 0, thread 0: the year is 1, the version 2.0\n"

@@ -9,10 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TypeVar
 
+from cudarun.arguments.dimensions import parse_extent, parse_size
 from cudarun.arguments.grammar import parse_argument, parse_type
 from cudarun.arguments.literals import Form, LiteralError, read
 from cudarun.arguments.packing import element_bytes
 from cudarun.arguments.scanner import did_you_mean
+from cudarun.arguments.syntax import Expression
 from cudarun.arguments.types import StructType, Type
 from cudarun.arguments.values import (
     Argument,
@@ -24,7 +26,7 @@ from cudarun.arguments.values import (
     SymbolAddress,
     UntypedNumber,
 )
-from cudarun.errors import ArgumentSyntaxError
+from cudarun.errors import ArgumentSyntaxError, RequestError
 from cudarun.records import dataclass
 from cudarun.session.contexts.lines import Line, Token
 from cudarun.session.contexts.script import Limit, NameReference, Operands, Symbol
@@ -111,6 +113,8 @@ class OperandReader:
         except ArgumentSyntaxError as error:
             column = token.column + max(0, error.column - skipped)
             raise self.line.error(error.what, column, hint=error.hint) from None
+        except RequestError as error:
+            raise self.error(error.message, token, hint=error.hint) from None
 
     def number(self, token: Token) -> int:
         """Parse a nonnegative number: ``4096``, ``0x1000``, ``4Ki``."""
@@ -122,13 +126,13 @@ class OperandReader:
             raise self.error(f"{token.text!r} is not a whole number", token)
         return literal.integer
 
-    def extent(self, token: Token) -> tuple[int, int, int]:
-        """Parse ``X[,Y[,Z]]``; zero is allowed, for the driver to refuse."""
-        numbers = [self.number(Token(text, token.column)) for text in token.text.split(",")]
-        if len(numbers) > 3:
-            raise self.error(f"{token.text!r} has {len(numbers)} dimensions", token)
-        x, y, z = (*numbers, 1, 1)[:3]
-        return (x, y, z)
+    def extent(self, token: Token) -> tuple[Expression, ...]:
+        """Parse a grid or a block, as of ``launch``; zero is allowed, for the driver to refuse."""
+        return self.based(token, lambda: parse_extent(token.text, least=0))
+
+    def size(self, token: Token) -> Expression:
+        """Parse a size in bytes, as of ``launch``."""
+        return self.based(token, lambda: parse_size(token.text))
 
     def words(self, token: Token) -> frozenset[str]:
         """Parse comma-separated context flags."""
@@ -288,7 +292,7 @@ OPTIONS: Mapping[str, _Reads] = {
     "N": OperandReader.number,
     "WORDS": OperandReader.words,
     "X,Y,Z": OperandReader.extent,
-    "BYTES": OperandReader.number,
+    "BYTES": OperandReader.size,
     "S": _reference("S"),
 }
 """The parser of each option's value; the operand has the option's name."""

@@ -14,8 +14,10 @@ from enum import IntEnum
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from cudarun.arguments.binding import bind
+from cudarun.arguments.binding import Binding, bind
+from cudarun.arguments.dimensions import evaluate_extent, evaluate_size
 from cudarun.arguments.dtypes import by_value
+from cudarun.arguments.syntax import Expression
 from cudarun.arguments.types import SCALARS, Type
 from cudarun.arguments.values import Argument, Scalar
 from cudarun.bindings import context_arguments
@@ -38,8 +40,6 @@ from cudarun.session.image.image import Image
 
 if TYPE_CHECKING:
     from cuda.bindings import driver as cuda
-
-Extent = tuple[int, int, int]
 
 _LOG_BYTES = 1 << 16
 _PROBE_BYTES = 256  # the size that runtime-current allocates
@@ -407,9 +407,9 @@ class Steps:
         self,
         function: str,
         arguments: tuple[Argument | NameReference, ...] = (),
-        grid: Extent = (1, 1, 1),
-        block: Extent = (1, 1, 1),
-        smem: int = 0,
+        grid: tuple[Expression, ...] = (),
+        block: tuple[Expression, ...] = (),
+        smem: Expression | None = None,
         stream: str | None = None,
     ) -> Answer:
         found = self._object(function)
@@ -422,6 +422,7 @@ class Steps:
             for argument in arguments
         ]
         binding = bind(values, found.kernel.parameters, kernel=found.kernel.demangled)
+        extents = (*_extent("grid=", grid, binding), *_extent("block=", block, binding))
         packed = binding.pack({}, {})
         buffer = ctypes.create_string_buffer(packed, max(1, len(packed)))
         start = ctypes.addressof(buffer)
@@ -429,7 +430,7 @@ class Steps:
         array = (ctypes.c_void_p * max(1, len(pointers)))(*pointers)
         handle = 0 if stream is None else self.value_of(stream)
         return self._ask(
-            "cuLaunchKernel", self.driver.CUfunction(found.value), *grid, *block, smem,
+            "cuLaunchKernel", self.driver.CUfunction(found.value), *extents, _size(smem, binding),
             self.driver.CUstream(handle), ctypes.addressof(array), 0,
         )[0]  # fmt: skip
 
@@ -499,6 +500,22 @@ class Steps:
             choice = DriverChoice(module, DriverTraits(guard_bytes=0))
             self._runtime = Driver(choice, trace=self.trace)
         return self._runtime
+
+
+def _extent(option: str, wanted: tuple[Expression, ...], binding: Binding) -> tuple[int, ...]:
+    """Evaluate a grid or a block over the integer arguments; one by default."""
+    try:
+        return (*evaluate_extent(wanted, binding.integers, least=0), 1, 1, 1)[:3]
+    except RequestError as error:
+        raise error.of(option=option) from None
+
+
+def _size(wanted: Expression | None, binding: Binding) -> int:
+    """Evaluate the shared memory over the integer arguments; none by default."""
+    try:
+        return 0 if wanted is None else evaluate_size(wanted, binding.integers)
+    except RequestError as error:
+        raise error.of(option="smem=") from None
 
 
 def _timed(api: Driver, call: str, *arguments: object) -> Asked:

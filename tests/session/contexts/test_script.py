@@ -68,10 +68,14 @@ def test_what_is_written_is_bytes_and_remembered_for_reading() -> None:
 
 
 def test_a_launch_takes_values_names_and_options_in_any_order() -> None:
-    text = "module M builtin; function F M.store; alloc B 4; launch F grid=2,3 B v=u32:7 block=32"
+    text = (
+        "module M builtin; function F M.store; alloc B 4; "
+        "launch F grid=2,3 B v=u32:7 block=4x8 smem=4*v"
+    )
     step = only(text)
-    assert step.operands["grid"] == (2, 3, 1)
-    assert step.operands["block"] == (32, 1, 1)
+    assert [str(each) for each in step.operands["grid"]] == ["2", "3"]
+    assert [str(each) for each in step.operands["block"]] == ["4", "8"]
+    assert str(step.operands["smem"]) == "4*v"
     name, value = step.operands["arguments"]
     assert name == NameReference("B")
     assert (value.name, str(value.value)) == ("v", "u32:7")
@@ -183,7 +187,15 @@ def test_names_of_results(full: str, short: str) -> None:
          "'bump' is not M.NAME: a module or library and what is in it", 29),
         ("function F L.bump", "no module or library is named 'L'", 11),
         ("module M builtin; function F M.f; launch F grid=1,2,3,4",
-         "'1,2,3,4' has 4 dimensions", 48),
+         "'1,2,3,4' has 4 dimensions; there are three", 48),
+        ("module M builtin; function F M.f; launch F block=64,n+",
+         "expected a value, found the end", 54),
+        ("module M builtin; function F M.f; launch F block=n/2",
+         "'/' does not give an integer (write '//') in the dimension 'n/2'", 49),
+        ("module M builtin; function F M.f; launch F grid=4294967296",
+         "4294967296: a dimension is 0 to 4294967295", 48),
+        ("module M builtin; function F M.f; launch F smem=4294967296",
+         "4294967296: a size is 0 to 4294967295", 48),
         ("pop -> INVALID_CONTXT", "'INVALID_CONTXT' is no result of the driver", 7),
         ("pop -> SUCCESS|NO", "'NO' is no result of the driver", 15),
         ("pop ->", "expected a result after '->', such as INVALID_CONTEXT", 6),

@@ -40,6 +40,8 @@ class Line:
 
     def steps(self) -> Iterator[list[Token]]:
         """Yield the tokens of each step in the line."""
+        if "\0" in self.text:  # no path or name can contain it
+            raise self.error("a NUL character", self.text.index("\0"))
         step: list[Token] = []
         position = 0
         while position < len(self.text):

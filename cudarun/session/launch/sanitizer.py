@@ -19,7 +19,15 @@ from pathlib import Path
 
 from cudarun.diagnostics.findings import SanitizerFinding
 from cudarun.diagnostics.sanitizer import SanitizerLog, parse_sanitizer_log
-from cudarun.errors import CudarunError, DeviceFailed, NoDevice, OutOfTime, RequestError, WorkerDied
+from cudarun.errors import (
+    CudarunError,
+    DeviceFailed,
+    NoDevice,
+    OutOfTime,
+    RequestError,
+    WorkerDied,
+    worst,
+)
 from cudarun.report.sanitizer_types import SanitizerReport
 from cudarun.report.types import DeviceOutcome, LaunchReport
 from cudarun.session.driver.target import Target
@@ -158,12 +166,12 @@ class _Run:
             output = ""
         text = self._log.read().decode(errors="replace")
         if status is None:
-            error = OutOfTime(
+            late = OutOfTime(
                 f"no result within {limit:g} s under {PROGRAM}; it was killed",
                 hint=f"a kernel takes many times as long under {tool}",
                 device=label,
             )
-            return DeviceOutcome(label, None, error, output)
+            return DeviceOutcome(label, None, late, output)
         log = parse_sanitizer_log(text)
         answer = receive(io.BytesIO(self._answer.read()))
         if answer is None:
@@ -175,6 +183,7 @@ class _Run:
             return DeviceOutcome(label, None, _failure(log, text, status).at(device=label), output)
         kernel = error.context.get("kernel") if error is not None else result.demangled
         report = SanitizerReport(tool, _findings(log, text, status, kernel), log.total)
+        error = worst((error, *(result.errors if result is not None else ())))
         return DeviceOutcome(label, result, error, output, report)
 
 

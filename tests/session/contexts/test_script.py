@@ -208,6 +208,8 @@ def test_names_of_results(full: str, short: str) -> None:
         ("@ pop", "'@' names no thread", 0),
         ("@t1", "expected a step", 3),
         ('module M "x', "a quote that is not closed", 9),
+        ("module M a\0b.ptx", "a NUL character", 10),
+        ('create A; module M "a\0b.ptx"', "a NUL character", 21),
         ("alloc B 4; write B {i32:1", "a bracket that is not closed", 19),
         ("create A; new-process; push A", "no context is named 'A'", 28),
     ],

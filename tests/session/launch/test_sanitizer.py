@@ -11,8 +11,10 @@ import re
 import sys
 import textwrap
 import uuid
+from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from cudarun.arguments.dimensions import parse_extent
@@ -23,7 +25,12 @@ from cudarun.report.types import DeviceOutcome, LaunchReport
 from cudarun.session.driver.selection import parse_devices
 from cudarun.session.driver.target import Target
 from cudarun.session.image.image import Image
-from cudarun.session.launch.request import GeometryRequest, LaunchRequest
+from cudarun.session.launch.request import (
+    BufferExpectation,
+    FunctionRun,
+    GeometryRequest,
+    LaunchRequest,
+)
 from cudarun.session.launch.sanitizer import PROGRAM, find_program, sanitize
 from tests.support.processes import PATIENCE, marked, wait_until
 
@@ -68,9 +75,15 @@ def stand_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
 
 
 def launched(
-    kernel: str = "good", devices: str = "cpu", timeout: float | None = PATIENCE
+    kernel: str = "good",
+    devices: str = "cpu",
+    timeout: float | None = PATIENCE,
+    expectations: tuple[BufferExpectation, ...] = (),
+    function_timeout: float = PATIENCE,
 ) -> LaunchReport:
     request = LaunchRequest(
+        expectations=expectations,
+        functions=FunctionRun(timeout=function_timeout),
         image=Image("faults.ptx", IMAGE.read_bytes()),
         kernel=kernel,
         geometry=GeometryRequest(block=parse_extent("64")),
@@ -191,6 +204,96 @@ def test_findings_in_unknown_words_are_findings(stand_in) -> None:
     assert report.exit_code == 1
     assert sanitizer is not None
     assert [finding.kind for finding in sanitizer.findings] == ["unrecognised"]
+
+
+# --- with --expect -------------------------------------------------------------------------------
+
+REFERENCE = """
+import numpy as np, sys, time
+
+def good(n, out):
+    print("printed by the function")
+    print("and on stderr", file=sys.stderr)
+    assert out.tolist() == [0] * 64  # before the launch
+    return np.arange(n, dtype=np.int32)
+
+def other(n):
+    return np.arange(n) + 1
+
+def failing(n):
+    raise ValueError("no such thing")
+
+def slow(n):
+    time.sleep(600)
+"""
+
+
+@pytest.fixture
+def expectation(tmp_path: Path) -> Callable[[str], tuple[BufferExpectation]]:
+    """Return what ``--expect out=ref.py:FUNCTION``, or ``out=@FILE``, requests."""
+    (tmp_path / "ref.py").write_text(REFERENCE)
+    np.save(tmp_path / "right.npy", np.arange(64, dtype=np.int32))
+
+    def make(source: str) -> tuple[BufferExpectation]:
+        is_file = source.endswith(".npy")
+        path = str(tmp_path / (source if is_file else "ref.py"))
+        return (BufferExpectation("out", path, None if is_file else source, source),)
+
+    return make
+
+
+@pytest.mark.parametrize("source", ["right.npy", "good"])
+def test_what_is_expected_is_compared_under_the_sanitizer(
+    stand_in, expectation, source: str
+) -> None:
+    stand_in()
+    report = launched(expectations=expectation(source))
+    outcome = only(report)
+    assert (report.exit_code, outcome.error) == (0, None)
+    assert outcome.result is not None
+    [check] = outcome.result.checks
+    assert (check.expression, check.passed, check.elements) == (f"out == {source}", True, 64)
+
+
+def test_a_mismatch_counts_beside_findings(stand_in, expectation) -> None:
+    for log, findings in ((NOTHING, 0), (FOUND, 2)):
+        stand_in(log)
+        report = launched(expectations=expectation("other"))
+        outcome = only(report)
+        assert report.exit_code == 1
+        assert outcome.result is not None
+        assert outcome.sanitizer is not None
+        [check] = outcome.result.checks
+        assert (check.passed, check.mismatches) == (False, 64)
+        assert len(outcome.sanitizer.findings) == findings
+
+
+def test_an_error_of_the_function_is_that_of_the_launch(stand_in, expectation) -> None:
+    stand_in()
+    report = launched(expectations=expectation("failing"))
+    result = only(report).result
+    assert report.exit_code == 2
+    assert result is not None
+    [error] = result.errors
+    assert error.message == "--expect: ref.py:failing: ValueError: no such thing"
+
+
+def test_a_function_has_the_time_limit_and_the_sanitizer_waits(stand_in, expectation) -> None:
+    stand_in()
+    report = launched(expectations=expectation("slow"), function_timeout=0.5)
+    result = only(report).result
+    assert report.exit_code == 6
+    assert result is not None
+    assert [error.message for error in result.errors] == [
+        "--expect: ref.py:slow timed out after 0.5 s (--timeout 0.5)"
+    ]
+
+
+def test_nothing_is_compared_after_a_fault(stand_in, expectation) -> None:
+    stand_in(FOUND)
+    report = launched("trap", expectations=expectation("failing"))
+    assert (report.exit_code, only(report).result) == (1, None)
+    assert failure(report).exit_code == 5
 
 
 def test_the_time_limit_ends_the_worker_too(stand_in, monkeypatch: pytest.MonkeyPatch) -> None:

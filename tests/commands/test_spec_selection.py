@@ -239,6 +239,28 @@ def test_options_that_can_change_a_result_are_in_the_command(run: Run, tmp_path:
     )
 
 
+def test_the_command_keeps_the_folder_and_force(run: Run, tmp_path: Path) -> None:
+    spec(tmp_path, case("one", WRONG, 'save = "y=y.npy"'))
+    (tmp_path / "y.npy").touch()
+    ran = run("launch", "--spec", "cases.toml", "-d", "cpu", "--force", "--confine", "/")
+    assert again(ran.out) == "cudarun launch --spec cases.toml --force --confine=/ -d cpu one"
+
+
+def test_a_list_writes_nothing(run: Run, tmp_path: Path) -> None:
+    spec(tmp_path, case("one", SAXPY, 'save = "y=y.npy"'))
+    (tmp_path / "y.npy").touch()
+    assert run("launch", "--spec", "cases.toml", "-d", "cpu").code == 2
+    assert listed(run) == ["one"]
+    assert (tmp_path / "y.npy").read_bytes() == b""
+
+
+def test_instances_with_one_output(run: Run, tmp_path: Path) -> None:
+    for path, code in (("y.npy", 2), ("y-${n}.npy", 0)):
+        spec(tmp_path, case("one", SAXPY, f'save = "y={path}"\nmatrix = {{n = [1, 2]}}\n'))
+        assert run("launch", "--spec", "cases.toml", "-d", "cpu").code == code
+    assert (tmp_path / "y-2.npy").exists()
+
+
 def test_junit_has_the_text_of_the_terminal(run: Run, tmp_path: Path) -> None:
     spec(tmp_path, case("wrong", WRONG), case("fault", FAULT))
     ran = run("launch", "--spec", "cases.toml", "-d", "cpu", "--junit", "out.xml")

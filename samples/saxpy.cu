@@ -6,6 +6,6 @@
 extern "C" __global__ void saxpy(float a, const float* x, float* y, int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i < n) {
-        y[i] = a * x[i] + y[i];  // the compiler fuses this into one multiply-add, rounded once
+        y[i] = a * x[i] + y[i];  // one fused multiply-add
     }
 }

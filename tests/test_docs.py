@@ -96,3 +96,12 @@ def test_console_blocks() -> None:
     assert (first.line, first.text, first.output) == (2, "one two", ("shown",))
     assert (second.line, second.text, second.output) == (5, "three", ())
     assert first.after == second.after == "After."
+    assert first.block == second.block == 2
+    assert first.is_run
+
+
+def test_files_and_blocks_that_are_not_run() -> None:
+    document = "Save this as `k.cu`:\n\n```cuda\nint k;\n```\n\n```console not-run\n$ x\n```\n"
+    assert console_blocks.files(document) == {"k.cu": "int k;\n"}
+    (command,) = console_blocks.commands(document)
+    assert not command.is_run

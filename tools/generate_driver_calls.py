@@ -16,7 +16,7 @@ _HEAD = """\
 # Driver calls of the emulated device
 
 Written by `python -m tools.generate_driver_calls` from `cudarun.emulator.driver`: change the
-docstrings, not this file. [emulator.md](../explanation/emulator.md) describes the emulated device.
+docstrings, not this file. [emulated-device.md](emulated-device.md) describes the emulated device.
 
 Each call has the parameters and the result tuple of the call of the same name in
 `cuda.bindings.driver`, and returns the results that were observed on a GPU's driver. {count} calls

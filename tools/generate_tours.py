@@ -1,24 +1,33 @@
-"""Write the outputs that the tours show, documents in which every output is one to the letter.
+"""Write the outputs that the guides show, documents in which every output is one to the letter.
 
-``python -m tools.generate_tours`` runs every command of the ``console`` blocks of
-``docs/how-to/contexts.md`` and ``docs/reference/detectors.md`` and puts what it printed below it.
+``python -m tools.generate_tours`` runs every command of the ``console`` blocks of `TOURS` and puts
+what it printed below it, with masked times. The commands of a block run in a folder of their own,
+with the files that the document shows. The blocks ``console not-run`` are left as they are.
 `tests/commands/test_tours.py` checks that it would change nothing.
 """
 
 from __future__ import annotations
 
 import os
+import re
 import shlex
 import subprocess
 import sys
+import tempfile
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from pathlib import Path
 
-from tests.support.console_blocks import Command, commands
-from tests.support.processes import PATIENCE
+from tests.support.console_blocks import Command, commands, files
+from tests.support.processes import PATIENCE, PYTHON_PATH
 
 ROOT = Path(__file__).resolve().parent.parent
-TOURS = tuple(ROOT / "docs" / name for name in ("how-to/contexts.md", "reference/detectors.md"))
+TOURS = (
+    ROOT / "docs" / "getting-started.md",
+    *sorted((ROOT / "docs" / "how-to").glob("*.md")),
+    ROOT / "docs" / "reference" / "detectors.md",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,10 +38,27 @@ class Ran:
     exit_code: int
 
 
-def run(command: Command) -> Ran:
-    """Run one command of a document, from the root of the repository."""
+def blocks(document: str) -> list[tuple[Command, ...]]:
+    """Return the commands that are run, by block."""
+    shown = [command for command in commands(document) if command.is_run]
+    return [tuple(block) for _, block in groupby(shown, lambda command: command.block)]
+
+
+def run(block: Sequence[Command], shown_files: Mapping[str, str]) -> list[Ran]:
+    """Run the commands of a block, in a folder with a document's files and the repository's."""
+    with tempfile.TemporaryDirectory() as folder:
+        for name in ("samples", "tests"):
+            Path(folder, name).symlink_to(ROOT / name)
+        for name, content in shown_files.items():
+            path = Path(folder, name)
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(content)
+        return [_run(command, folder) for command in block]
+
+
+def _run(command: Command, folder: str) -> Ran:
     words = shlex.split(command.text)
-    environment = dict(os.environ)
+    environment = os.environ | {"PYTHONPATH": PYTHON_PATH}
     while "=" in words[0]:
         name, _, value = words.pop(0).partition("=")
         environment[name] = value
@@ -40,25 +66,33 @@ def run(command: Command) -> Ran:
         raise ValueError(f"line {command.line}: not a cudarun command")
     done = subprocess.run(
         [sys.executable, "-m", "cudarun", *words[1:]],
-        cwd=ROOT,
+        cwd=folder,
         env=environment,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
         timeout=PATIENCE,
     )
-    return Ran(tuple(line.rstrip() for line in done.stdout.splitlines()), done.returncode)
+    text = masked(done.stdout).replace(f"{folder}/", "")
+    if any(word.endswith((".cu", ".toml")) for word in words):
+        text = re.sub(r"(PTX line )\d+: .*", r"\1…", text)  # it depends on NVRTC's version
+    return Ran(tuple(line.rstrip() for line in text.splitlines()), done.returncode)
+
+
+def masked(text: str) -> str:
+    """Replace the times in an output; in seconds or not, as a busy machine takes longer."""
+    return re.sub(r"\b(?:(?:\d+\.)?\d+ ms|\d+\.\d+ s|(?<=  )\d+ s)\b", "… ms", text)
 
 
 def rewritten(document: str) -> str:
     """The document with every output as it is now."""
     lines = document.splitlines()
-    for command in reversed(list(commands(document))):
-        shown = len(command.output)
-        start = command.line  # of the command, from 1: so the index of what follows it
-        while lines[start - 1].rstrip().endswith("\\"):
-            start += 1
-        lines[start : start + shown] = run(command).lines
+    for block in reversed(blocks(document)):
+        for command, ran in reversed(list(zip(block, run(block, files(document)), strict=True))):
+            start = command.line  # of the command, from 1: so the index of what follows it
+            while lines[start - 1].rstrip().endswith("\\"):
+                start += 1
+            lines[start : start + len(command.output)] = ran.lines
     return "\n".join(lines) + "\n"
 
 

@@ -9,7 +9,7 @@ extern "C" __global__ void reverse_racy(const int* x, int* y) {
     __shared__ int part[256];
     const int first = blockIdx.x * blockDim.x;
     part[threadIdx.x] = x[first + threadIdx.x];
-    y[first + threadIdx.x] = part[blockDim.x - 1 - threadIdx.x];  // is it there yet?
+    y[first + threadIdx.x] = part[blockDim.x - 1 - threadIdx.x];  // no sync
 }
 
 extern "C" __global__ void reverse_block(const int* x, int* y) {

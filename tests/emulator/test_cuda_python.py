@@ -19,7 +19,7 @@ ROOT = Path(__file__).parents[2]
 PROGRAMS = sorted((Path(__file__).parent / "cuda_python").glob("*.py"))
 OF_THE_BINDINGS = "from cuda.bindings import driver as cuda\n"
 OF_THE_EMULATOR = "from cudarun.emulator import driver as cuda\n"
-DOCUMENT = ROOT / "docs" / "explanation" / "emulator.md"
+DOCUMENT = ROOT / "docs" / "reference" / "emulated-device.md"
 
 
 def run(source, path, **environment):

@@ -71,8 +71,8 @@ def test_values(text):
     parse_argument(text)
 
 
-def test_initialisers():
-    told = [name for row in table(PAGE, "initialiser") for name in names(row[0])]
+def test_initializers():
+    told = [name for row in table(PAGE, "initializer") for name in names(row[0])]
     examples = {"start": "1", "step": "2", "lo": "0", "hi": "5"}
     for text in told:
         for word, number in examples.items():
@@ -84,7 +84,7 @@ def test_initialisers():
 
 
 def test_numbers():
-    told = [name for row in table(PAGE, "written") for name in names(row[0])]
+    told = [name for row in table(PAGE, "notation") for name in names(row[0])]
     for text in told:
         if text in ("true", "false"):
             encode(text, SCALARS["bool"])

@@ -67,17 +67,12 @@ _OPENINGS = re.compile(
 )
 
 _CODE = re.compile(r"^\s*```.*?^\s*```$|`[^`\n]+`|<!--.*?-->|\]\([^)]*\)", re.MULTILINE | re.DOTALL)
-_ROW = re.compile(r"^\|.*$", re.MULTILINE)
 
 
 def texts() -> Iterator[tuple[str, str]]:
     """Yield the name and the prose of each document and of each command's help text."""
     for path in documents():
-        name = str(path.relative_to(ROOT))
-        text = path.read_text()
-        if name == "docs/evidence/hardware.md":
-            text = _ROW.sub("", text)  # records of runs
-        yield name, prose(text)
+        yield str(path.relative_to(ROOT)), prose(path.read_text())
     for context in contexts():
         yield f"{context.command_path} --help", context.get_help()
 

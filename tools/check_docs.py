@@ -32,9 +32,8 @@ _SHELL_OPERATORS = {"|", "||", "&&", ";", ">", ">>", "<", "&"}
 
 def documents() -> list[Path]:
     """Every Markdown file that is part of the project."""
-    folders = [ROOT, *(ROOT / name for name in ("samples", "benchmarks", "tests"))]
-    pages = {path for folder in folders for path in folder.glob("*.md")}
-    return sorted(pages | {*(ROOT / "docs").rglob("*.md")})
+    folders = ("docs", "samples", "benchmarks", "tests")
+    return sorted({*ROOT.glob("*.md")}.union(*((ROOT / name).rglob("*.md") for name in folders)))
 
 
 def broken_links() -> Iterator[str]:

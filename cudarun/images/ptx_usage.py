@@ -1,0 +1,272 @@
+"""The use of a kernel's parameters in its PTX: which are pointers, to elements of which type.
+
+A parameter of ``extern "C"`` kernels is ``.u64`` in PTX, be it a pointer or an integer. Its use
+tells: one pass over the instructions follows the registers that a parameter was loaded into, up to
+the memory instructions that use them as addresses. That suffices to suggest a launch; it is no
+proof.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import field
+from math import prod
+
+from cudarun.images.kinds import ImageKind, identify
+from cudarun.images.ptx_facts import ptx_text
+from cudarun.ptx.errors import PtxError
+from cudarun.ptx.parser import parse
+from cudarun.ptx.tree import (
+    TYPE_BYTES,
+    Address,
+    Function,
+    Instruction,
+    Label,
+    Module,
+    Operand,
+    Pair,
+    Register,
+    SymbolOffset,
+    SymbolReference,
+    TupleAddress,
+    Variable,
+    Vector,
+)
+from cudarun.records import dataclass
+
+Place = tuple[int, int]
+"""A value in the parameters: the parameter's index, and the offset in it."""
+
+_FOLLOWED = frozenset({"cvta", "mov", "add", "sub", "mad", "selp", "and", "or", "min", "max"})
+_ATOMIC = frozenset({"atom", "red"})
+_LOADS = frozenset({"ld", "ldu"})
+_WIDTHS = {"v2": 2, "v4": 4, "v8": 8}
+_FLOATS = {
+    name: name.removesuffix("x2") for name in ("f16", "f16x2", "bf16", "bf16x2", "f32", "f64")
+}
+_UNTYPED = frozenset({*_LOADS, *_ATOMIC, "st", "mov", "cvt", "selp"})  # say nothing about operands
+_OWN_SPACES = frozenset({"param", "shared", "local", "const"})
+_AXES = "xyz"
+
+
+@dataclass(slots=True)
+class PointerUse:
+    """The memory to which a parameter, or a member of one, points.
+
+    Attributes:
+        element: The PTX type of its elements, ``f32``; ``None`` where it is not known.
+        width: The number of elements of the widest access: 4 for ``float4``.
+        is_read: Whether the kernel reads it.
+        is_written: Whether the kernel writes it.
+    """
+
+    element: str | None = None
+    width: int = 1
+    is_read: bool = False
+    is_written: bool = False
+
+
+@dataclass(slots=True)
+class KernelUsage:
+    """The use of a kernel's parameters.
+
+    Attributes:
+        pointers: The pointers among the parameters and their members.
+        values: The PTX types of all that the kernel loads from its parameters.
+        dimensions: The dimensions of the grid that it uses, from 1 to 3.
+        has_loop: Whether it branches backward.
+        has_dynamic_shared: Whether it uses dynamic shared memory.
+        shared_arrays: The sizes of its static arrays in shared memory, in bytes.
+        shared_access: The largest access to shared memory, in bytes.
+    """
+
+    pointers: dict[Place, PointerUse] = field(default_factory=dict)
+    values: dict[Place, str] = field(default_factory=dict)
+    dimensions: int = 1
+    has_loop: bool = False
+    has_dynamic_shared: bool = False
+    shared_arrays: list[int] = field(default_factory=list)
+    shared_access: int = 1
+
+
+def read_usages(data: bytes) -> dict[str, KernelUsage]:
+    """Return the use of the parameters of each kernel by its name; nothing without valid PTX."""
+    if identify(data) is not ImageKind.PTX:
+        return {}
+    try:
+        module = parse(ptx_text(data))
+    except PtxError:
+        return {}
+    return {
+        function.name: _Reader(module, function).usage
+        for function in module.functions
+        if function.is_entry and function.body is not None
+    }
+
+
+class _Reader:
+    """One pass over a kernel."""
+
+    def __init__(self, module: Module, function: Function) -> None:
+        self.usage = KernelUsage()
+        self._parameters = {each.name: i for i, each in enumerate(function.parameters)}
+        self._dynamic = {
+            each.name
+            for each in module.variables
+            if each.space == "shared" and each.linkage == "extern"
+        }
+        self._origins: dict[str, frozenset[Place]] = {}
+        self._floats: dict[str, str] = {}
+        self._untyped: list[tuple[PointerUse | Place, str]] = []
+        labels: set[str] = set()
+        used = {n for each in function.statements() for n in _names(getattr(each, "operands", ()))}
+        for variable in module.variables:
+            if variable.name in used:
+                self._declare(variable)
+        for statement in function.statements():
+            if isinstance(statement, Label):
+                labels.add(statement.name)
+            elif isinstance(statement, Variable):
+                self._declare(statement)
+            elif isinstance(statement, Instruction):
+                self._read(statement, labels)
+        self._resolve_floats()
+
+    def _read(self, it: Instruction, labels: set[str]) -> None:
+        self._read_names(it, labels)
+        kind = next((word for word in reversed(it.modifiers) if word in TYPE_BYTES), None)
+        if kind in _FLOATS and it.opcode not in _UNTYPED:
+            self._floats |= dict.fromkeys(_registers(it.operands), _FLOATS[kind])
+        if it.opcode in _LOADS and "param" in it.modifiers[:1]:
+            self._load_parameter(it, kind)
+        elif it.opcode in _FOLLOWED:
+            self._follow(it)
+        elif it.opcode == "st" and "param" in it.modifiers[:1]:  # the argument of a function
+            for place in self._places(it.operands[1:]):
+                if place in self.usage.pointers:
+                    use = self.usage.pointers[place]
+                    use.is_read = use.is_written = True
+        else:
+            self._access(it, kind)
+
+    def _declare(self, variable: Variable) -> None:
+        if variable.space == "shared" and variable.dimensions and variable.linkage != "extern":
+            count = prod(extent or 1 for extent in variable.dimensions)
+            self.usage.shared_arrays.append(TYPE_BYTES[variable.type] * variable.vector * count)
+
+    def _read_names(self, it: Instruction, labels: set[str]) -> None:
+        for name in _names(it.operands):
+            if it.opcode == "bra" and name in labels:
+                self.usage.has_loop = True
+            elif name in self._dynamic or (it.opcode == "call" and self._dynamic):
+                self.usage.has_dynamic_shared = True
+            elif name.startswith(("%tid.", "%ctaid.")):
+                self.usage.dimensions = max(self.usage.dimensions, _AXES.find(name[-1]) + 1)
+
+    def _load_parameter(self, it: Instruction, kind: str | None) -> None:
+        to, at = it.operands
+        if kind is None or not isinstance(at, Address) or at.base is None:
+            return
+        index = self._parameters.get(at.base.name)
+        if index is None:
+            return
+        for number, register in enumerate(_registers([to])):
+            place = (index, at.offset + number * TYPE_BYTES[kind])
+            self.usage.values.setdefault(place, kind)
+            self._untyped.append((place, register))
+            if TYPE_BYTES[kind] == 8:
+                self._add(register, {place})
+
+    def _follow(self, it: Instruction) -> None:
+        """Give the destination of an address computation the origins of its sources."""
+        to, *sources = it.operands
+        found = self._places(sources)
+        if it.opcode == "cvta":
+            for place in found:
+                self.usage.pointers.setdefault(place, PointerUse())
+        for register in _registers([to]):
+            self._add(register, found)
+
+    def _access(self, it: Instruction, kind: str | None) -> None:
+        if _OWN_SPACES.intersection(it.modifiers[:2]) and it.opcode in _UNTYPED:
+            if "shared" in it.modifiers[:2] and kind is not None:
+                self.usage.shared_access = max(self.usage.shared_access, TYPE_BYTES[kind])
+            return
+        others = [each for each in it.operands if not isinstance(each, Address | TupleAddress)]
+        for operand in it.operands:
+            address = operand.address if isinstance(operand, TupleAddress) else operand
+            if isinstance(address, Address) and isinstance(address.base, Register):
+                for place in self._origins.get(address.base.name, ()):
+                    self._record(
+                        it,
+                        kind,
+                        self.usage.pointers.setdefault(place, PointerUse()),
+                        _registers(others),
+                    )
+
+    def _record(
+        self, it: Instruction, kind: str | None, use: PointerUse, data: Iterable[str]
+    ) -> None:
+        use.is_read |= it.opcode != "st"
+        use.is_written |= it.opcode == "st" or it.opcode in _ATOMIC
+        if it.opcode not in (*_LOADS, *_ATOMIC, "st") or kind is None:
+            return
+        width = next((_WIDTHS[word] for word in it.modifiers if word in _WIDTHS), 1)
+        if kind.endswith("x2"):
+            kind, width = _FLOATS[kind], 2 * width
+        if use.element is None or TYPE_BYTES[kind] > TYPE_BYTES[use.element]:
+            use.element = kind
+        use.width = max(use.width, width)
+        self._untyped += ((use, register) for register in data)
+
+    def _resolve_floats(self) -> None:
+        """Make ``b32`` a float where the instructions that use the data say so."""
+        for use, register in self._untyped:
+            known = self._floats.get(register)
+            if known is None:
+                continue
+            if isinstance(use, PointerUse):
+                if use.element and use.element[0] == "b" and _same_size(use.element, known):
+                    use.element = known
+            elif self.usage.values[use][0] == "b" and _same_size(self.usage.values[use], known):
+                self.usage.values[use] = known
+
+    def _places(self, operands: Iterable[Operand]) -> set[Place]:
+        none = frozenset[Place]()
+        return {p for name in _registers(operands) for p in self._origins.get(name, none)}
+
+    def _add(self, register: str, places: Iterable[Place]) -> None:
+        """Add origins of a register, which a loop may set more than once."""
+        if places:
+            self._origins[register] = self._origins.get(register, frozenset()) | frozenset(places)
+
+
+def _same_size(one: str, other: str) -> bool:
+    return TYPE_BYTES[one] == TYPE_BYTES[other]
+
+
+def _registers(operands: Iterable[Operand]) -> Iterator[str]:
+    for operand in operands:
+        match operand:
+            case Register(name):
+                yield name
+            case Vector(elements):
+                yield from _registers(elements)
+            case Pair(first, second):
+                yield from _registers((first, second))
+
+
+def _names(operands: Iterable[Operand]) -> Iterator[str]:
+    """Yield the names of all registers and symbols, those in addresses included."""
+    for operand in operands:
+        match operand:
+            case Register(name) | SymbolReference(name):
+                yield name
+            case SymbolOffset(symbol):
+                yield symbol.name
+            case Address(base) if base is not None:
+                yield base.name
+            case TupleAddress(address, rest):
+                yield from _names((address, *rest))
+            case Vector(elements):
+                yield from _names(elements)

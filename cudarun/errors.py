@@ -95,7 +95,7 @@ class Subject:
 
 LONGEST_LINE = 500
 """Characters of a line of a message, of which arguments and names are parts."""
-_LONGEST_EXCERPT = 160
+LONGEST_EXCERPT = 160
 
 
 def shortened(text: str) -> str:
@@ -112,9 +112,12 @@ def _shortened(line: str) -> str:
     return f"{line[:start]} … {len(line) - start - end} characters … {line[-end:]}"
 
 
-def excerpt(line: str, column: int) -> tuple[str, int]:
-    """Return the part of a line around a column, and the column in it, both from 0."""
-    longest = _LONGEST_EXCERPT
+def excerpt(line: str, column: int, room: int = LONGEST_EXCERPT) -> tuple[str, int]:
+    """Return the part of a line around a column, and the column in it, both from 0.
+
+    It has at most ``room`` characters, and never more than `LONGEST_EXCERPT`.
+    """
+    longest = max(1, min(room, LONGEST_EXCERPT))
     if len(line) <= longest:
         return line, column
     start = max(0, min(column + 1 - longest // 2, len(line) - longest))

@@ -7,12 +7,12 @@ that ``--dry-run`` answers at once.
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import zip_longest
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from cudarun.arguments.dimensions import evaluate_dimension
 from cudarun.arguments.files import check_raw_size, is_npy, locate
@@ -59,6 +59,9 @@ from cudarun.report.types import LayoutRow
 
 MAX_BYTES = (1 << 63) - 1
 """The largest accepted size of a buffer in bytes; the device refuses a size beyond its memory."""
+
+Suggest: TypeAlias = Callable[[Sequence[Argument | None]], str]
+"""Returns a complete command for the arguments that match; ``None`` for each that is missing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,6 +175,7 @@ def bind(
     kernel: str,
     directory: Path = Path(),
     allow_type_mismatch: bool = False,
+    suggest: Suggest | None = None,
 ) -> Binding:
     """Bind arguments to a kernel's parameters, by name where the names are known, else in order.
 
@@ -182,6 +186,7 @@ def bind(
         kernel: The kernel's name in messages.
         directory: The base of relative paths.
         allow_type_mismatch: Accept buffers whose elements do not match the C++ pointee type.
+        suggest: Returns a command with all arguments, for the hint if any are missing.
 
     Raises:
         RequestError: The arguments do not match (the message shows both lists), a dimension or a
@@ -190,7 +195,7 @@ def bind(
     if parameters is None:
         parameters = _own_layout(arguments, kernel)
     order = _order(arguments, parameters, kernel)
-    values = _fit_all(order, parameters, kernel)
+    values = _fit_all(order, parameters, kernel, suggest)
     arguments = [argument for argument in order if argument is not None]
     names = _names(arguments, parameters)
     resolver = _Resolver(_integers(zip(names, values, strict=True)), directory)
@@ -268,7 +273,8 @@ def _own_name(parameter: Parameter) -> str | None:
     return name if name and IDENTIFIER.fullmatch(name) and name not in RESERVED else None
 
 
-def _has_names(parameters: Sequence[Parameter]) -> bool:
+def has_names(parameters: Sequence[Parameter]) -> bool:
+    """Return whether arguments can be bound by name: every parameter has one of its own."""
     names = [_own_name(parameter) for parameter in parameters]
     return None not in names and len(set(names)) == len(names)
 
@@ -276,7 +282,7 @@ def _has_names(parameters: Sequence[Parameter]) -> bool:
 def _by_order(arguments: Sequence[Argument], parameters: Sequence[Parameter]) -> Iterator[str]:
     """Yield a remark if several arguments have names and the parameters have none."""
     is_named = any(argument.name for argument in arguments)
-    if is_named and len(arguments) > 1 and not _has_names(parameters):
+    if is_named and len(arguments) > 1 and not has_names(parameters):
         yield "bound by order: the image has no parameter names"
 
 
@@ -292,7 +298,7 @@ def _order(
         RequestError: There is no such parameter, it has two arguments, or an argument without a
             name follows one out of order.
     """
-    if not _has_names(parameters):
+    if not has_names(parameters):
         return [*arguments, *[None] * (len(parameters) - len(arguments))]
     owners = {parameter.name: index for index, parameter in enumerate(parameters)}
     placed: dict[int, Argument] = {}
@@ -504,7 +510,10 @@ def _converting(initial: FileInitial, given: Type, expected: ScalarType) -> File
 
 
 def _fit_all(
-    arguments: Sequence[Argument | None], parameters: Sequence[Parameter], kernel: str
+    arguments: Sequence[Argument | None],
+    parameters: Sequence[Parameter],
+    kernel: str,
+    suggest: Suggest | None,
 ) -> list[Value]:
     """Return the values, with types for untyped numbers.
 
@@ -524,9 +533,12 @@ def _fit_all(
             except ParameterMismatch as misfit:
                 problems[index] = str(misfit)
     if problems:
-        raise RequestError(
-            _mismatch_message(arguments, parameters, problems, kernel), kernel=kernel
-        )
+        hint = None
+        if suggest is not None and None in arguments:
+            fitting = [None if i in problems else each for i, each in enumerate(arguments)]
+            hint = f"a complete command:\n{suggest(fitting[: len(parameters)])}"
+        message = _mismatch_message(arguments, parameters, problems, kernel)
+        raise RequestError(message, hint=hint, kernel=kernel)
     return values
 
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import click
 from click.core import ParameterSource
 
+from cudarun.commands.help import Command
 from cudarun.commands.options import (
     context_options,
     device_options,
@@ -15,12 +17,15 @@ from cudarun.commands.options import (
     target,
 )
 from cudarun.commands.output import chosen_renderer
-from cudarun.errors import RequestError
+from cudarun.errors import NoDevice, RequestError
 from cudarun.report.renderer import Renderer, finish
+from cudarun.report.types import DevicesReport
 from cudarun.session.devices.parent import list_devices
+from cudarun.session.driver.selection import parse_devices
+from cudarun.session.driver.target import Target
 
 
-@click.command("devices")
+@click.command("devices", cls=Command)
 @click.option("--attributes", is_flag=True, help="Show every attribute of each device, too.")
 @click.option(
     "--doctor",
@@ -32,6 +37,9 @@ from cudarun.session.devices.parent import list_devices
 @output_options
 def command(attributes: bool, doctor: bool, quiet: bool, **values: Any) -> int:
     """List GPUs, or emulated devices with -d cpu:all.
+
+    Without -d and without a GPU, list the emulated devices and the reason; -d all requires a GPU
+    (exit code 3), and so does --quiet.
 
     --doctor looks at the whole machine, also where there is no driver: the exit code is 3 when
     something keeps GPUs from working.
@@ -45,8 +53,24 @@ def command(attributes: bool, doctor: bool, quiet: bool, **values: Any) -> int:
     where = target(values, capture=renderer.owns_stdout)
     if doctor:
         return _doctor(where.timeout, renderer, attributes=attributes)
-    report = list_devices(where, progress_display(where, quiet=quiet), attributes=attributes)
+    report = _list(where, attributes=attributes, quiet=quiet)
     return finish(report, renderer)
+
+
+def _list(where: Target, *, attributes: bool, quiet: bool) -> DevicesReport:
+    """List the devices; if none was requested and there is no GPU, the emulated ones.
+
+    With ``--quiet`` it does not: a script takes the UUIDs for those of GPUs.
+    """
+    display = progress_display(where, quiet=quiet)
+    source = click.get_current_context().get_parameter_source("devices")
+    try:
+        return list_devices(where, display, attributes=attributes)
+    except NoDevice as error:
+        if source is not ParameterSource.DEFAULT or quiet:
+            raise
+        emulated = replace(where, devices=parse_devices("cpu:all"))
+        return replace(list_devices(emulated, display, attributes=attributes), no_gpu=error)
 
 
 def _doctor(timeout: float | None, renderer: Renderer, *, attributes: bool) -> int:

@@ -17,6 +17,7 @@ from cudarun.commands.launch_options import SHOW_KINDS, WARMUP
 from cudarun.errors import RequestError
 from cudarun.session.driver.selection import ALL
 from cudarun.session.image.image import Image
+from cudarun.session.image.triton import TritonKernel, parameter_count, read_triton
 from cudarun.session.launch.outputs import check_format
 from cudarun.session.launch.request import (
     BufferExpectation,
@@ -29,7 +30,6 @@ from cudarun.session.launch.request import (
     Show,
     Timing,
 )
-from cudarun.session.launch.triton import TritonKernel, parameter_count, read_triton
 
 if TYPE_CHECKING:
     from cudarun.session.driver.target import Target

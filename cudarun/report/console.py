@@ -7,21 +7,30 @@ import sys
 from collections.abc import Iterator
 from typing import Any
 
-from rich.console import Console, ConsoleOptions, RenderableType
+from rich.cells import cell_len
+from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
 from rich.segment import Segment
-from rich.table import Table
+from rich.table import Column, Table
 from rich.text import Text
 
 from cudarun.report.terminal import shown
 
 _SPACES_BEFORE_NEWLINE = re.compile(r" +(?=\n)")
+_INDENT = 4
 _PIPED_WIDTH = 200  # a pipe has no width; wide enough that no row is folded
 
 
 class _Console(Console):
-    def print(self, *objects: Any, **options: Any) -> None:
-        """Print, with the control characters of others as escapes on a terminal."""
-        super().print(*map(_shown, objects), **options)
+    """A console whose long lines are folded between words, as those of its tables are."""
+
+    def print(self, *objects: Any, soft_wrap: bool | None = None, **options: Any) -> None:
+        """Print, with the control characters of others as escapes on a terminal.
+
+        With ``soft_wrap`` a line is folded only on a terminal, and no word is cut.
+        """
+        if soft_wrap and self.is_terminal:
+            soft_wrap = False
+        super().print(*map(_shown, objects), soft_wrap=soft_wrap, **options)
 
     def on_broken_pipe(self) -> None:
         """Raise for `cli.main`, which decides the exit code; rich would exit with 1."""
@@ -68,12 +77,6 @@ def console(color: bool | None) -> Console:
     )
 
 
-class _Table(Table):
-    def add_row(self, *cells: RenderableType | None, **options: Any) -> None:
-        """Add a row, with the control characters of others as escapes on a terminal."""
-        super().add_row(*map(_shown, cells), **options)
-
-
 def _shown(part: Any) -> Any:
     """Return a text as it is shown on stdout; anything else unchanged."""
     if isinstance(part, str):
@@ -83,12 +86,92 @@ def _shown(part: Any) -> Any:
     return part
 
 
-def table(*columns: str) -> Table:
-    """Return a table without lines, whose columns are folded rather than cut."""
-    rows = _Table(box=None, pad_edge=False, header_style="bold")
-    for column in columns:
-        rows.add_column(column, overflow="fold")
-    return rows
+def print_unfolded(out: Console, text: Text, end: str = "\n") -> None:
+    """Print a text as it is: a picture, a command, or what a kernel printed."""
+    out.print(text, no_wrap=True, overflow="ignore", crop=False, end=end)
+
+
+class FittingTable(Table):
+    """A table without lines whose columns are folded between words only.
+
+    Where the longest words of a row do not fit beside each other, each row is a list of its columns
+    with their names.
+    """
+
+    def __init__(self, *columns: str, numbers: bool = False, show_header: bool = True) -> None:
+        super().__init__(box=None, pad_edge=False, header_style="bold", show_header=show_header)
+        for index, column in enumerate(columns):
+            self.add_column(column, justify="right" if index and numbers else "left")
+
+    def add_row(self, *cells: RenderableType | None, **options: Any) -> None:
+        """Add a row, with the control characters of others as escapes on a terminal."""
+        super().add_row(*map(_shown, cells), **options)
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        """Choose the widths of the columns, or lists instead."""
+        gap = self.padding[1] + self.padding[3]
+        needed = [_widths(column) for column in self.columns]
+        free = options.max_width - gap * (len(needed) - 1) - sum(least for least, _ in needed)
+        if free < 0:
+            yield from self._lists(console, options.max_width)
+            return
+        for column, (least, most) in zip(self.columns, needed, strict=True):
+            column.width = min(most, least + free)
+            free -= column.width - least
+        yield from super().__rich_console__(console, options)
+
+    def _lists(self, console: Console, width: int) -> Iterator[Text]:
+        """Yield the rows as lists: the first column is the head, the others stand below it."""
+        headers = [_text(column.header) for column in self.columns]
+        names = max(map(len, headers[1:]), default=0)
+        for row in zip(*(map(_text, column.cells) for column in self.columns), strict=True):
+            for number, (header, cell) in enumerate(zip(headers, row, strict=True)):
+                if number and not cell.plain:
+                    continue
+                label = Text(f"  {header.plain:{names}}  " if number else f"{header} ".lstrip())
+                label.stylize("bold")
+                yield from hanging(label, cell, console, width)
+
+
+def hanging(label: Text, cell: Text, out: Console, width: int) -> Iterator[Text]:
+    """Yield the lines of a text beside its label; below the label if a word does not fit there."""
+    room = width - len(label)
+    if _longest_word(cell) > room:
+        yield label
+        indent = min(_INDENT, max(0, width - _longest_word(cell)))
+        label, room = Text(" " * indent), width - indent
+    for line in cell.wrap(out, room):
+        yield label + line
+        label = Text(" " * len(label))
+
+
+def _widths(column: Column) -> tuple[int, int]:
+    """Return the width of the longest word of a column, and that of its longest cell."""
+    texts = [_text(each) for each in (column.header, *column.cells)]
+    lines = [line for text in texts for line in text.plain.split("\n")]
+    return max(map(_longest_word, texts)), max(map(cell_len, lines))
+
+
+def _longest_word(text: Text) -> int:
+    """Return the width of the longest word; the first one has its indentation."""
+    indent = len(text.plain) - len(text.plain.lstrip())
+    words = text.plain.split()
+    return max((cell_len(word) + indent * (not n) for n, word in enumerate(words)), default=0)
+
+
+def _text(cell: RenderableType) -> Text:
+    return cell.copy() if isinstance(cell, Text) else Text(str(cell))
+
+
+def table(*columns: str, numbers: bool = False, show_header: bool = True) -> FittingTable:
+    """Return a table without lines, whose cells are folded between words.
+
+    Args:
+        columns: Their headers.
+        numbers: Whether all but the first are aligned to the right.
+        show_header: Whether to show the headers.
+    """
+    return FittingTable(*columns, numbers=numbers, show_header=show_header)
 
 
 def extent_text(extent: tuple[int, int, int]) -> str:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from rich.console import Console
-from rich.table import Table
 from rich.text import Text
 
+from cudarun.report.console import table
 from cudarun.report.context_types import (
     ContextInfo,
     ContextsReport,
@@ -123,11 +123,11 @@ def _entry(entry: StackEntry) -> Text:
 def show_verify(report: VerifyReport, out: Console, *, quiet: bool) -> None:
     """Print a row per fact and a column per device, then the failed and the unsupported ones."""
     if not quiet:
-        table = _table("fact", *report.devices, "what is learned")
+        rows = table("fact", *report.devices, "what is learned")
         for fact in report.facts:
             verdicts = (Text(o.verdict, style=_VERDICTS[o.verdict]) for o in fact.outcomes)
-            table.add_row(fact.name, *verdicts, Text(fact.sentence))
-        out.print(table)
+            rows.add_row(fact.name, *verdicts, Text(fact.sentence))
+        out.print(rows)
     if not quiet:
         _show_remarks(report, out, "passed")
     _show_remarks(report, out, "not supported")
@@ -167,10 +167,10 @@ def _show_failure(fact: FactReport, out: Console) -> None:
 
 def show_facts(report: VerifyReport, out: Console) -> None:
     """Print facts by name and sentence."""
-    table = _table("fact", "what is learned")
+    rows = table("fact", "what is learned")
     for fact in report.facts:
-        table.add_row(fact.name, Text(fact.sentence))
-    out.print(table)
+        rows.add_row(fact.name, Text(fact.sentence))
+    out.print(rows)
 
 
 def width_of(texts: Iterable[str]) -> int:
@@ -185,11 +185,11 @@ def show_contexts(report: ContextsReport, out: Console) -> None:
     """Print the contexts of devices, a column per device."""
     infos = [outcome.info for outcome in report.outcomes if outcome.info is not None]
     if infos:
-        table = _table("", *(info.device for info in infos))
-        rows = [_properties(info) for info in infos]
-        for label in rows[0]:
-            table.add_row(Text(label, style="dim"), *(row[label] for row in rows))
-        out.print(table)
+        rows = table("", *(info.device for info in infos))
+        columns = [_properties(info) for info in infos]
+        for label in columns[0]:
+            rows.add_row(Text(label, style="dim"), *(column[label] for column in columns))
+        out.print(rows)
     for outcome in report.outcomes:
         if outcome.error is not None:
             out.file.flush()
@@ -218,10 +218,3 @@ def _properties(info: ContextInfo) -> dict[str, str]:
 
 def _amount(value: int | None) -> str:
     return "not supported" if value is None else str(value)
-
-
-def _table(*columns: str) -> Table:
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for column in columns:
-        table.add_column(column, overflow="fold")
-    return table

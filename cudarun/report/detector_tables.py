@@ -9,6 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from cudarun.report.check_tables import failed, passed
+from cudarun.report.console import table
 from cudarun.report.detector_types import (
     BankConflicts,
     Coordinates,
@@ -117,7 +118,7 @@ def show_statistics(statistics: LaunchStatistics | None, out: Console) -> None:
 
 
 def _instructions(statistics: LaunchStatistics) -> Table:
-    rows = _numbers("instructions", "warps", "threads", "threads per warp")
+    rows = table("instructions", "warps", "threads", "threads per warp", numbers=True)
     for count in statistics.instructions:
         rows.add_row(*_row(count.kind, count.warps, count.threads))
     rows.add_row(*_row("all", statistics.warp_instructions, statistics.thread_instructions))
@@ -129,7 +130,7 @@ def _row(kind: str, warps: int, threads: int) -> tuple[str, ...]:
 
 
 def _traffic(statistics: LaunchStatistics) -> Table:
-    rows = _numbers("memory", "requests", "read B", "written B", "atomic B", "sectors")
+    rows = table("memory", "requests", "read B", "written B", "atomic B", "sectors", numbers=True)
     for traffic in statistics.traffic:
         rows.add_row(
             traffic.space,
@@ -145,12 +146,3 @@ def _traffic(statistics: LaunchStatistics) -> Table:
 def _conflicts(conflicts: BankConflicts) -> str:
     where = _where(conflicts.source, conflicts)
     return f"{conflicts.conflicts} in {conflicts.accesses} at {where}"
-
-
-def _numbers(first: str, *others: str) -> Table:
-    """Return a table without lines: names to the left, numbers to the right of their columns."""
-    rows = Table(box=None, pad_edge=False, header_style="bold")
-    rows.add_column(first)
-    for name in others:
-        rows.add_column(name, justify="right", overflow="fold")
-    return rows

@@ -24,9 +24,7 @@ def show_devices(report: DevicesReport, out: Console, *, quiet: bool = False) ->
 
 
 def _attributes(attributes: dict[str, dict[str, int | None]]) -> Table:
-    rows = table("attribute", *attributes)
-    for column in rows.columns[1:]:
-        column.justify = "right"
+    rows = table("attribute", *attributes, numbers=True)
     for name in next(iter(attributes.values())):
         values = (values[name] for values in attributes.values())
         rows.add_row(name, *("?" if value is None else str(value) for value in values))
@@ -51,6 +49,14 @@ def _show_devices(report: DevicesReport, out: Console) -> None:
         out.print(f"{device.label}: {device.uuid}", soft_wrap=True)
     if len(report.devices) > 1:
         out.print(_peers(report.devices))
+    if report.no_gpu is not None:
+        out.print(
+            Text.assemble(
+                ("note ", "yellow"),
+                f"no GPU: {report.no_gpu}; 'cudarun devices --doctor' shows the reason",
+            ),
+            soft_wrap=True,
+        )
 
 
 def _peers(devices: Sequence[DeviceInfo]) -> Table:
@@ -83,10 +89,7 @@ def _version(version: tuple[int, int]) -> str:
 
 def show_doctor(report: DoctorReport, out: Console, *, quiet: bool) -> None:
     """Print a row for each finding, and its remedy; with ``quiet`` only of problems and notes."""
-    rows = Table(box=None, pad_edge=False, show_header=False)
-    rows.add_column(no_wrap=True)
-    rows.add_column(no_wrap=True)
-    rows.add_column(overflow="fold")
+    rows = table("", "", "", show_header=False)
     for finding in report.findings:
         if quiet and finding.state == "well":
             continue

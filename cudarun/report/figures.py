@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from rich.console import Console
 from rich.text import Text
 
+from cudarun.report.console import print_unfolded
 from cudarun.report.types import Figure, Histogram, Plot
 
 _BAR = 50
@@ -26,7 +27,7 @@ def show_figure(figure: Figure, out: Console) -> None:
     else:
         lines = map(Text, _histogram(figure) if figure.kind == "hist" else _plot(figure))
     for line in lines:
-        out.print(line, soft_wrap=True)
+        print_unfolded(out, line)
     if figure.not_finite:
         out.print(Text(f"{figure.not_finite} more are NaN or infinite"))
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from rich.console import Console
-from rich.table import Table
 from rich.text import Text
 
 from cudarun.parameters import Parameter
 from cudarun.records import dataclass
-from cudarun.report.console import extent_text, table
+from cudarun.report.console import extent_text, hanging, print_unfolded, table
+from cudarun.report.folding import fold_command
 from cudarun.report.image_types import (
     FileReport,
     KernelReport,
@@ -96,19 +96,24 @@ def size_text(count: int) -> str:
 
 def _show_kernel(kernel: KernelReport, facts: Iterable[_Fact], out: Console) -> None:
     out.print(Text(_names(kernel.name, kernel.demangled), style="bold"), soft_wrap=True)
-    rows = Table.grid(padding=(0, 1, 0, 0))
-    rows.add_column(width=_LABEL_COLUMNS + 2)
-    rows.add_column(overflow="fold")
     for fact in facts:
         if not fact.text:
             continue
-        label = f"  {fact.label:{_LABEL_COLUMNS}}"
+        label = Text.assemble((f"  {fact.label:{_LABEL_COLUMNS}} ", "dim"))
         if out.is_terminal:
-            rows.add_row(Text(label, style="dim"), Text(fact.text))
-        else:  # a pipe gets whole lines, with no blanks at their end
-            out.print(Text(f"{label} {fact.text}"), soft_wrap=True)
-    if rows.row_count:
-        out.print(rows)
+            for line in hanging(label, Text(fact.text), out, out.width):
+                print_unfolded(out, line)
+        else:  # a pipe gets whole lines
+            print_unfolded(out, label + Text(fact.text))
+    if kernel.launch is not None:
+        _show_command(kernel.launch, out)
+
+
+def _show_command(command: str, out: Console) -> None:
+    """Print a command that can be pasted, on lines of its own where it does not fit in one."""
+    width = out.width if out.is_terminal else len(command) + 2
+    for line in fold_command(command, width, "  "):
+        print_unfolded(out, Text(line))
 
 
 def _show_no_kernels(kernels: Sequence[KernelReport], out: Console) -> None:
@@ -130,12 +135,13 @@ def _parameter(parameter: Parameter) -> str:
 
 
 def _code(kernel: KernelReport) -> str:
-    return f"sm_{kernel.binary_version}" if kernel.binary_version else "uses"
+    is_code = kernel.binary_version and not kernel.is_estimated
+    return f"sm_{kernel.binary_version}" if is_code else "uses"
 
 
 def _uses(kernel: KernelReport) -> str:
     counts = (
-        ("registers", kernel.registers),
+        ("registers (estimated)" if kernel.is_estimated else "registers", kernel.registers),
         ("B shared", kernel.shared_bytes),
         ("B const", kernel.const_bytes),
         ("B local", kernel.local_bytes),
@@ -156,8 +162,9 @@ def _block(kernel: KernelReport) -> Iterator[_Fact]:
         words.append(f"in clusters of {extent_text(kernel.required_cluster)}")
     if kernel.occupancy is not None:
         found = kernel.occupancy
+        estimated = " (estimated)" if kernel.is_estimated else ""
         words.append(
-            f"occupancy {found.share:.0%}, {found.blocks} × {extent_text(found.block)} "
+            f"occupancy{estimated} {found.share:.0%}, {found.blocks} × {extent_text(found.block)} "
             "on a multiprocessor"
         )
     yield _Fact("block", ", ".join(words))

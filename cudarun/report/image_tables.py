@@ -8,7 +8,7 @@ from rich.console import Console
 from rich.text import Text
 
 from cudarun.errors import CudarunError
-from cudarun.report.console import table
+from cudarun.report.console import print_unfolded, table
 from cudarun.report.errors import show_diagnostic, show_error
 from cudarun.report.image_contents import show_file, show_kernels, show_variables, size_text
 from cudarun.report.image_types import (
@@ -70,7 +70,7 @@ def show_link(report: LinkReport, out: Console, *, quiet: bool, verbose: bool = 
 
 def _show_outcome(outcome: LoadOutcome, out: Console, *, quiet: bool) -> None:
     if outcome.output:
-        out.print(Text(outcome.output), end="", soft_wrap=True)
+        print_unfolded(out, Text(outcome.output), end="")
     name = f" ({outcome.device.name})" if outcome.device else ""
     style = _GOOD if outcome.verdict == "loaded" else _BAD
     verdict = Text.assemble(

@@ -50,6 +50,8 @@ class KernelReport:
         ptx_version: The virtual architecture that it was compiled for.
         is_loaded: Whether it is loaded on the device.
         occupancy: The occupancy with ``--block``.
+        is_estimated: Whether registers and occupancy are estimates, as on ``cpu``.
+        launch: A command that launches it; ``None`` where ``launch`` does not take the file.
     """
 
     name: str
@@ -67,6 +69,8 @@ class KernelReport:
     ptx_version: int | None = None
     is_loaded: bool | None = None
     occupancy: Occupancy | None = None
+    is_estimated: bool = False
+    launch: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

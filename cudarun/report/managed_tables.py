@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from rich.console import Console
-from rich.table import Table
 from rich.text import Text
 
 from cudarun.report.check_tables import failed, passed
+from cudarun.report.console import table
 from cudarun.report.errors import show_diagnostic, show_error
 from cudarun.report.managed_types import ManagedReport, ManagedVariable, VariableContext
 
@@ -36,16 +36,14 @@ def _show_variable(
     out.print(head, soft_wrap=True)
     if not quiet:
         out.print(_verdict(variable, places), soft_wrap=True)
-    table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
-    for column in ("", *(["host"] if variable.managed else []), *map(str, places)):
-        table.add_column(column, overflow="fold")
+    rows = table("", *(["host"] if variable.managed else []), *map(str, places))
     if not quiet:
-        table.add_row(Text("  address", style="dim"), *_addresses(variable))
+        rows.add_row(Text("  address", style="dim"), *_addresses(variable))
     for observation in variable.observations:
         host = [observation.host] if observation.host else []
         values = (Text(seen.text) for seen in (*host, *observation.places))
-        table.add_row(Text(f"  {observation.moment}", style="dim"), *values)
-    out.print(table)
+        rows.add_row(Text(f"  {observation.moment}", style="dim"), *values)
+    out.print(rows)
 
 
 def _addresses(variable: ManagedVariable) -> list[str]:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from rich.console import Console
-from rich.table import Table
 from rich.text import Text
 
+from cudarun.report.console import table
 from cudarun.report.types import TimingResult
 
 _WIDE = 90  # in which all figures stand beside each other
@@ -25,11 +25,11 @@ def show_timing(timing: TimingResult, out: Console) -> None:
     percentiles = {f"p{percent}": value for percent, value in timing.percentiles.items()}
     narrow = out.width < _WIDE
     for row in (figures, percentiles) if narrow else (figures | percentiles,):
-        table = Table(box=None, pad_edge=False, header_style="bold")
-        for name in row:
-            table.add_column(name, justify="right")
-        table.add_row(*(duration(value) for value in row.values()))
-        out.print(table)
+        rows = table(*row)
+        for column in rows.columns:
+            column.justify = "right"
+        rows.add_row(*(duration(value) for value in row.values()))
+        out.print(rows)
     for rate, unit in (
         (timing.gigabytes_per_second, "GB/s"),
         (timing.gigaflops_per_second, "GFLOP/s"),
@@ -51,6 +51,8 @@ def duration(milliseconds: float) -> str:
 
 def _doubts(timing: TimingResult) -> list[str]:
     doubts = []
+    if timing.rates_left_out:
+        doubts.append("no GB/s and GFLOP/s: the time of the emulation says nothing about a GPU")
     if timing.noisy:
         share = timing.deviation / timing.mean
         doubts.append(

@@ -113,12 +113,14 @@ class DevicesReport:
         attributes: By the device's label, each CUdevice_attribute by its name without
             CU_DEVICE_ATTRIBUTE_; ``None`` where the driver does not know it. Empty without
             ``--attributes``.
+        no_gpu: Why there is no GPU, where emulated devices are listed instead.
     """
 
     tag: ClassVar[Literal["devices"]] = "devices"
 
     devices: tuple[DeviceInfo, ...]
     attributes: dict[str, dict[str, int | None]] = field(default_factory=dict)
+    no_gpu: CudarunError | None = None
 
     @property
     def exit_code(self) -> ExitCode:
@@ -302,6 +304,8 @@ class TimingResult:
         throttled: What reduced the clock rates; ``None`` where that is not known.
         gigabytes_per_second: By the median and ``--bytes``; ``None`` without.
         gigaflops_per_second: By the median and ``--flops``; ``None`` without.
+        rates_left_out: Whether rates were requested on an emulated device, whose time is no
+            device's.
     """
 
     clock: str
@@ -317,6 +321,7 @@ class TimingResult:
     throttled: tuple[str, ...] | None
     gigabytes_per_second: float | None
     gigaflops_per_second: float | None
+    rates_left_out: bool = False
 
 
 @dataclass(frozen=True, slots=True)

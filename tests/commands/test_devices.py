@@ -36,7 +36,9 @@ def test_json(run: Run) -> None:
     document = ran.document
     [device] = document.pop("devices")
     assert document.pop("attributes") == {}
-    assert document == {"schema": "cudarun/devices/1", "exit_code": 0, "error": None}
+    assert document == {
+        "schema": "cudarun/devices/1", "exit_code": 0, "error": None, "no_gpu": None,
+    }  # fmt: skip
     assert device["memory_free"] <= device["memory_total"]
     assert re.fullmatch(_UUID, device["uuid"])
     for changing in ("memory_free", "memory_total", "uuid"):
@@ -59,8 +61,25 @@ def test_quiet_is_a_uuid_a_line(run: Run) -> None:
     assert [re.fullmatch(_UUID, line) is not None for line in ran.out.splitlines()] == [True] * 2
 
 
-def test_without_a_driver(run: Run) -> None:
-    ran = run("devices")
+def test_without_a_gpu_the_emulated_devices_are_listed(run: Run) -> None:
+    ran = run("devices", env=TWO)
+    assert (ran.code, ran.err) == (0, "")
+    assert [line.split()[0] for line in ran.out.splitlines()[1:3]] == ["cpu", "cpu:1"]
+    assert ran.out.splitlines()[-1] == (
+        "note no GPU: no CUDA driver: libcuda.so.1 was not found; "
+        "'cudarun devices --doctor' shows the reason"
+    )
+    document = run("devices", "--json", env=TWO).document
+    assert [device["label"] for device in document["devices"]] == ["cpu", "cpu:1"]
+    assert (document["exit_code"], document["error"]) == (0, None)
+    assert document["no_gpu"] == "no CUDA driver: libcuda.so.1 was not found"
+
+
+@pytest.mark.parametrize(
+    ("args", "env"), [(("-d", "all"), {}), (("-q",), {}), ((), {"CUDARUN_DEVICE": "all"})]
+)
+def test_without_a_driver(run: Run, args: tuple[str, ...], env: dict[str, str]) -> None:
+    ran = run("devices", *args, env=env)
     assert (ran.code, ran.out) == (3, "")
     assert ran.err == (
         "error: no CUDA driver: libcuda.so.1 was not found\n"

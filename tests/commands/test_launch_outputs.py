@@ -2,14 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
-import fcntl
-import os
-import pty
 import struct
-import subprocess
-import sys
-import termios
 import zlib
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -18,6 +11,7 @@ import numpy as np
 import pytest
 
 from cudarun.session.launch.pictures import write_png
+from tests.support.terminals import on_a_terminal
 
 if TYPE_CHECKING:
     from conftest import Run
@@ -283,7 +277,7 @@ def test_an_image_in_characters_and_in_colours(run: Run) -> None:
     assert "\x1b[38;2;255;255;255;48;2;255;255;255m▀" in colored
     assert colored.count("▀") == 4
     without = {"COLORTERM": "truecolor", "TERM": "xterm-256color", "NO_COLOR": "1"}
-    assert on_a_terminal(*args, env=without).splitlines()[-3:] == ["x:", " @", "@"]
+    assert on_a_terminal(*args, env=without)[1].splitlines()[-3:] == ["x:", " @", "@"]
 
 
 def test_what_is_shown_is_in_the_document(run: Run) -> None:
@@ -311,26 +305,9 @@ def test_what_cannot_be_shown_is_refused_before_the_launch(run: Run, show: str, 
     assert "cuLaunchKernel" not in ran.err
 
 
-def on_a_terminal(*args: str, env: dict[str, str]) -> str:
-    """What a command writes on a terminal of 80 columns."""
-    controller, terminal = pty.openpty()
-    fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
-    process = subprocess.Popen(
-        [sys.executable, "-m", "cudarun", *args],
-        env=os.environ | env, cwd=ROOT, stdin=terminal, stdout=terminal, stderr=terminal,
-    )  # fmt: skip
-    os.close(terminal)
-    written = b""
-    with contextlib.suppress(OSError):  # which ends what a terminal can be read of
-        while part := os.read(controller, 1 << 16):
-            written += part
-    os.close(controller)
-    assert process.wait() == 0
-    return written.decode()
-
-
 @pytest.mark.parametrize("kind", ["plot", "hist", "image"])
 def test_no_figure_is_wider_than_a_narrow_terminal(kind: str) -> None:
     wide = (*SAXPY, "a=f32:0", "x=f32[500,500]:rand(-123456,1)", "y=f32[n]:ones", "n=i32:0", "-q")
-    shown = on_a_terminal(*wide, "--show", f"x={kind}", env={"NO_COLOR": "1"})
+    code, shown = on_a_terminal(*wide, "--show", f"x={kind}", env={"NO_COLOR": "1"})
+    assert code == 0
     assert max(map(len, shown.splitlines())) <= 80

@@ -33,10 +33,21 @@ def test_what_has_no_initialiser_is_poisoned_again(run: Run) -> None:
     assert "note y: 100 of 200 elements were never written" in ran.out
 
 
-def test_rates(run: Run) -> None:
-    ran = run(*SAXPY, *ARGUMENTS, "--repeat", "2", "--bytes", "12*n", "--flops", "2*n")
-    assert " GB/s by the median\n" in ran.out
-    assert " GFLOP/s by the median\n" in ran.out
+def test_an_emulated_device_has_no_rates(run: Run) -> None:
+    words = (*SAXPY, *ARGUMENTS, "--repeat", "2", "--bytes", "12*n", "--flops", "2*n")
+    ran = run(*words)
+    assert ran.code == 0, ran.err
+    assert "/s by the median" not in ran.out
+    assert "note no GB/s and GFLOP/s: the time of the emulation" in ran.out
+    timing = run(*words, "--json").document["outcomes"][0]["result"]["timing"]
+    assert (timing["gigabytes_per_second"], timing["gigaflops_per_second"]) == (None, None)
+    assert timing["rates_left_out"]
+
+
+@pytest.mark.parametrize("option", [("--bytes", "12*n"), ("--flops", "2*n")])
+def test_a_rate_that_was_not_requested_is_not_missed(run: Run, option: tuple[str, str]) -> None:
+    assert "no GB/s" not in run(*SAXPY, *ARGUMENTS, "--repeat", "2").out
+    assert "no GB/s" in run(*SAXPY, *ARGUMENTS, "--repeat", "2", *option).out
 
 
 def test_samples_are_in_the_document(run: Run) -> None:

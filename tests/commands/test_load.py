@@ -61,6 +61,7 @@ def test_a_kernel_and_its_attributes(run: Run) -> None:
     assert kernel["max_threads"] == 1024
     assert (kernel["binary_version"], kernel["ptx_version"]) == (90, 75)
     assert kernel["is_loaded"] is True
+    assert kernel["is_estimated"] is True
     assert kernel["occupancy"]["block"] == [256, 1, 1]
     assert kernel["occupancy"]["threads"] == 256 * kernel["occupancy"]["blocks"]
 
@@ -88,8 +89,12 @@ def test_the_table(run: Run) -> None:
         "  by library, in a context: 4 calls in … ms, for the kernels 3 in … ms; 0 B of memory\n"
         "saxpy\n"
         "  parameters   0:4 f32, 8:8 u64, 16:8 u64, 24:4 u32\n"
-        "  sm_90        16 registers, 0 B shared, 0 B const, 0 B local; of compute_75\n"
-        "  block        1024 threads at most, occupancy 100%, 8 × 256 on a multiprocessor\n"
+        "  uses         16 registers (estimated), 0 B shared, 0 B const, 0 B local; "
+        "of compute_75\n"
+        "  block        1024 threads at most, occupancy (estimated) 100%, 8 × 256 on a "
+        "multiprocessor\n"
+        "  cudarun launch samples/saxpy.ptx -d cpu --threads 1024 f32:1 'f32[1024]:iota' "
+        "'f32[1024]:zeros' i32:1024\n"
     )
     assert ran.err == ""
 
@@ -104,10 +109,11 @@ def test_the_table_of_two_ways(run: Run) -> None:
         "module  in a context  1  … 1  4  … 4 B",
         "bump",
         "  parameters  0:4 u32",
-        "  sm_90  16 registers, 0 B shared, 0 B const, 0 B local; of compute_75",
+        "  uses  16 registers (estimated), 0 B shared, 0 B const, 0 B local; of compute_75",
         "  block  1024 threads at most",
         "  library  CUkernel 0x…, CUfunction 0x…",
         "  module  CUfunction 0x…",
+        "  cudarun launch samples/managed.ptx -d cpu --threads 1024 i32:1024",
         "variable  space  size  type  address",
         "counter  managed  4  u32  0x…",
         "hits  global  4  u32  0x…",
@@ -458,6 +464,8 @@ def test_offline_each_part_of_a_fatbin(run: Run, put: Any) -> None:
         "  sm_80        10 registers, 16 B shared, 0 B const, 0 B local",
         "  sm_90a       10 registers, 16 B shared, 0 B const, 0 B local",
         "  compute_90a  PTX",
+        f"  cudarun launch tiny.fatbin --threads 1024 'u8[8192]:zeros' bytes:{'00' * 12} "
+        "'u8[8192]:zeros'",
     ]
     [file] = offline(run, "tiny.fatbin")
     assert [[kernel["registers"] for kernel in part["kernels"]] for part in file["parts"]] == [

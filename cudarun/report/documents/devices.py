@@ -18,6 +18,7 @@ def devices_document(report: DevicesReport) -> DevicesDocument:
         "error": None,
         "devices": [device_record(device) for device in report.devices],
         "attributes": report.attributes,
+        "no_gpu": None if report.no_gpu is None else str(report.no_gpu),
     }
 
 

@@ -158,6 +158,8 @@ def _kernel(kernel: KernelReport) -> KernelRecord:
             "threads": found.threads,
             "share": found.share,
         },
+        "is_estimated": kernel.is_estimated,
+        "launch": kernel.launch,
     }
 
 

@@ -226,4 +226,5 @@ def _timing(timing: TimingResult) -> TimingRecord:
         "throttled": None if timing.throttled is None else [*timing.throttled],
         "gigabytes_per_second": number(timing.gigabytes_per_second),
         "gigaflops_per_second": number(timing.gigaflops_per_second),
+        "rates_left_out": timing.rates_left_out,
     }

@@ -49,11 +49,13 @@ class DevicesDocument(Head):
         attributes: By the device's label, each CUdevice_attribute by its name without
             CU_DEVICE_ATTRIBUTE_; null where the driver does not know it. Empty without
             --attributes.
+        no_gpu: Why there is no GPU, where emulated devices are listed instead; else null.
     """
 
     schema: Literal["cudarun/devices/1"]
     devices: list[DeviceRecord]
     attributes: dict[str, dict[str, int | None]]
+    no_gpu: str | None
 
 
 class DoctorFindingRecord(TypedDict):

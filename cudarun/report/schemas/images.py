@@ -67,6 +67,8 @@ class KernelRecord(TypedDict):
         ptx_version: The virtual architecture that it was compiled for.
         is_loaded: Whether it is loaded on the device.
         occupancy: The occupancy with --block.
+        is_estimated: Whether registers and occupancy are estimates, as on cpu.
+        launch: A command that launches it; null where launch does not take the file.
     """
 
     name: str
@@ -84,6 +86,8 @@ class KernelRecord(TypedDict):
     ptx_version: int | None
     is_loaded: bool | None
     occupancy: OccupancyRecord | None
+    is_estimated: bool
+    launch: str | None
 
 
 class ImageVariableRecord(TypedDict):

@@ -187,6 +187,8 @@ class TimingRecord(TypedDict):
         throttled: What reduced the clock rates; null where that is not known.
         gigabytes_per_second: By the median and --bytes; null without.
         gigaflops_per_second: By the median and --flops; null without.
+        rates_left_out: Whether rates were requested on an emulated device, whose time is no
+            device's.
     """
 
     clock: str
@@ -202,6 +204,7 @@ class TimingRecord(TypedDict):
     throttled: list[str] | None
     gigabytes_per_second: Number | None
     gigaflops_per_second: Number | None
+    rates_left_out: bool
 
 
 class LaunchResultRecord(TypedDict):

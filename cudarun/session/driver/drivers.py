@@ -57,6 +57,10 @@ class DriverTraits:
         clock: A description of the clock of events.
         has_cache: Whether earlier work can make a kernel faster.
         runs_machine_code: Whether the driver loads cubins; the emulator runs PTX only.
+        estimates_resources: Whether the registers of a kernel, and the occupancy that follows from
+            them, are estimates because there is no machine code.
+        measures_device: Whether events measure a device, so that rates computed from them describe
+            one.
         quick_kernels: Whether a kernel generates data faster than the host does. Emulated kernels
             do not, and would be counted with the user's.
         on_progress: Sets a function that is called with the completed part of a running kernel.
@@ -72,6 +76,8 @@ class DriverTraits:
     clock: str = "CUDA events"
     has_cache: bool = True
     runs_machine_code: bool = True
+    estimates_resources: bool = False
+    measures_device: bool = True
     quick_kernels: bool = True
     on_progress: Callable[[Callable[[float], object]], None] = _ignore
     detectors: KernelDetectors | None = None
@@ -116,6 +122,8 @@ def choose_driver(name: DriverName) -> DriverChoice:
             clock="wall time of the emulation",
             has_cache=False,
             runs_machine_code=False,
+            estimates_resources=True,
+            measures_device=False,
             quick_kernels=False,
             on_progress=emulator.on_progress,
             detectors=emulator,

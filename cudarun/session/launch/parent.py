@@ -149,12 +149,13 @@ class ReferenceJob(_KernelJob["ReferenceBuffers"]):
         return run_reference(self.session, library, self.request, device, self._path)
 
 
-def plan(request: LaunchRequest, timeout: float | None = None) -> LaunchPlan:
+def plan(request: LaunchRequest, timeout: float | None = None, device: str = "0") -> LaunchPlan:
     """Return the parameters that the launch would pass to the kernel, from the file alone.
 
     Args:
         request: The launch.
         timeout: The time limit of a compiler in seconds.
+        device: The device that a suggested command names.
 
     Raises:
         ImageRefused: The file does not describe its kernels' parameters.
@@ -165,6 +166,7 @@ def plan(request: LaunchRequest, timeout: float | None = None) -> LaunchPlan:
     from cudarun.report.types import LaunchPlan
     from cudarun.session.image.kernels import select_kernel
     from cudarun.session.launch.geometry import resolve_geometry
+    from cudarun.session.launch.missing_arguments import complete_command
 
     image = _with_facts(request.image, timeout)
     kernels = {kernel.name: kernel for kernel in image.facts.kernels} if image.facts else {}
@@ -175,6 +177,9 @@ def plan(request: LaunchRequest, timeout: float | None = None) -> LaunchPlan:
         kernel=kernel.demangled,
         directory=request.directory,
         allow_type_mismatch=request.allow_type_mismatch,
+        suggest=complete_command(
+            request, image, lambda: [*kernels], kernel.name, kernel.parameters, device
+        ),
     )
     geometry = resolve_geometry(request.geometry, binding, lambda: kernel)
     return LaunchPlan(

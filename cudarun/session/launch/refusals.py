@@ -30,6 +30,7 @@ class _Explanation:
         self.kernel = kernel
         self.geometry = geometry
         self.threads = prod(geometry.block)
+        self.estimated = " (estimated)" if driver.traits.estimates_resources else ""
 
     def lines(self) -> Iterator[str]:
         """Yield a line for each exceeded limit."""
@@ -55,7 +56,7 @@ class _Explanation:
         )
         registers = self.kernel_fact("NUM_REGS")
         yield (
-            f"registers per block ({registers} × {self.threads} threads)",
+            f"registers per block{self.estimated} ({registers} × {self.threads} threads)",
             registers * self.threads,
             self.device_limit("MAX_REGISTERS_PER_BLOCK"),
         )
@@ -102,8 +103,8 @@ class _Explanation:
         blocks, limit = prod(self.geometry.grid), resident[0] * processors
         if blocks > limit:
             yield (
-                f"blocks resident at once: {blocks} asked for, {limit} is the limit "
-                f"({resident[0]} on each of {processors} multiprocessors)"
+                f"blocks resident at once{self.estimated}: {blocks} asked for, "
+                f"{limit} is the limit ({resident[0]} on each of {processors} multiprocessors)"
             )
 
     def device_limit(self, name: str) -> int:

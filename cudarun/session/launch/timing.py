@@ -62,14 +62,16 @@ def measure(
     runs = _Runs(session, launcher, restore, throttling, hot=timing.hot)
     runs.take(timing.warmup, "warming up")
     samples = runs.take(timing.repeat, "timing")
+    is_measured = session.driver.traits.measures_device
     return summary(
         samples,
         warmup=timing.warmup,
         clock=session.driver.traits.clock,
         flushed_bytes=runs.flushed_bytes,
         throttled=throttling.reasons,
-        nbytes=nbytes,
-        flops=flops,
+        nbytes=nbytes if is_measured else None,
+        flops=flops if is_measured else None,
+        rates_left_out=not is_measured and (nbytes, flops) != (None, None),
     )
 
 
@@ -145,6 +147,7 @@ def summary(
     throttled: tuple[str, ...] | None,
     nbytes: int | None,
     flops: int | None,
+    rates_left_out: bool = False,
 ) -> TimingResult:
     """Return the statistics of samples, in milliseconds; rates are computed from the median."""
     median = float(np.median(samples))
@@ -164,6 +167,7 @@ def summary(
         throttled=throttled,
         gigabytes_per_second=_rate(nbytes, median),
         gigaflops_per_second=_rate(flops, median),
+        rates_left_out=rates_left_out,
     )
 
 

@@ -27,6 +27,7 @@ from cudarun.session.launch.faults import explain_fault
 from cudarun.session.launch.figures import check_showable, figure
 from cudarun.session.launch.geometry import resolve_geometry
 from cudarun.session.launch.launcher import Launcher
+from cudarun.session.launch.missing_arguments import complete_command
 from cudarun.session.launch.outputs import check_on_device, check_saving, save, takes_parts
 from cudarun.session.launch.reference import ReferenceBuffers, compare, write_reference
 from cudarun.session.launch.request import Geometry, LaunchRequest, Save
@@ -154,6 +155,9 @@ def _run(
             kernel=kernel.demangled,
             directory=request.directory,
             allow_type_mismatch=request.allow_type_mismatch,
+            suggest=complete_command(
+                request, library.image, library.names, kernel.name, kernel.parameters, device.label
+            ),
         )
         _check_names(request, binding)
         geometry = resolve_geometry(

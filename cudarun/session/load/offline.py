@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from cudarun.diagnostics.entries import Diagnostic
 from cudarun.diagnostics.errors import Diagnosed
 from cudarun.diagnostics.explanations import explain
 from cudarun.diagnostics.refusals import LoadTarget, RefusalFacts
 from cudarun.errors import CudarunError, ImageRefused
-from cudarun.images.facts import KernelFacts, Part, VariableFacts
+from cudarun.images.facts import ImageFacts, KernelFacts, Part, VariableFacts
 from cudarun.images.kinds import identify
 from cudarun.images.reader import read_image
 from cudarun.images.summary import summarize
@@ -20,6 +22,7 @@ from cudarun.report.image_types import (
 )
 from cudarun.session.image.diagnosis import diagnostics_of
 from cudarun.session.image.image import Image
+from cudarun.session.image.suggestion import GivenWords, Suggestions
 
 
 def load_offline(images: tuple[Image, ...]) -> OfflineReport:
@@ -43,7 +46,7 @@ def read_file(image: Image) -> FileReport:
         ptx_version=facts.ptx_version,
         toolkit=facts.toolkit,
         is_relocatable=facts.is_relocatable,
-        kernels=tuple(map(kernel_report, facts.kernels)),
+        kernels=_with_commands(image, facts),
         variables=tuple(map(variable_report, facts.variables)),
         externs=facts.externs,
         relocations=facts.relocations,
@@ -64,6 +67,21 @@ def kernel_report(kernel: KernelFacts) -> KernelReport:
         max_threads=kernel.max_threads,
         required_block=kernel.required_block,
         required_cluster=kernel.required_cluster,
+    )
+
+
+def _with_commands(image: Image, facts: ImageFacts) -> tuple[KernelReport, ...]:
+    """Return the reports of the kernels, with the commands that launch them."""
+    reports = tuple(map(kernel_report, facts.kernels))
+    if facts.is_relocatable or facts.externs:  # it has to be linked first
+        return reports
+    suggestions = Suggestions(replace(image, facts=facts), image.origin)
+    names = [kernel.name for kernel in facts.kernels]
+    return tuple(
+        replace(
+            report, launch=suggestions.command(report.name, report.parameters, names, GivenWords())
+        )
+        for report in reports
     )
 
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
-from dataclasses import field
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import field, replace
 from math import prod
 
 from cudarun.diagnostics.entries import Diagnostic
@@ -13,6 +13,7 @@ from cudarun.images.demangler import demangle
 from cudarun.images.facts import ImageFacts, KernelFacts
 from cudarun.images.kinds import ImageKind, identify
 from cudarun.images.reader import read_image
+from cudarun.parameters import Parameter
 from cudarun.records import dataclass
 from cudarun.report.image_types import (
     Handle,
@@ -27,6 +28,12 @@ from cudarun.session.driver.calls import Driver
 from cudarun.session.driver.devices import Device, describe
 from cudarun.session.image.diagnosis import diagnostics_of
 from cudarun.session.image.image import Image
+from cudarun.session.image.suggestion import (
+    GivenWords,
+    Suggestions,
+    device_words,
+    image_words,
+)
 from cudarun.session.load.library import PARAM_INFO_SINCE
 from cudarun.session.load.loaders import LOADERS, LoadedKernel, Loader
 from cudarun.session.load.preparation import prepare_all
@@ -47,9 +54,9 @@ def load_file(request: LoadRequest, image: Image, session: Session) -> OnDevice:
     error: CudarunError | None = None
     trials: list[_ImageLoad] = []
     try:
-        trials = [
-            _ImageLoad(driver, one, request) for one in prepare_all(driver, image, session.devices)
-        ]
+        images = prepare_all(driver, image, session.devices)
+        is_launchable = len(images) == 1
+        trials = [_ImageLoad(driver, one, request, is_launchable) for one in images]
     except CudarunError as refused:
         error = refused
 
@@ -86,13 +93,17 @@ class _ImageLoad:
         driver: The driver.
         image: The image, prepared.
         request: The options.
+        is_launchable: Whether ``launch`` takes the file, which has no other images.
     """
 
-    def __init__(self, driver: Driver, image: Image, request: LoadRequest) -> None:
+    def __init__(
+        self, driver: Driver, image: Image, request: LoadRequest, is_launchable: bool
+    ) -> None:
         self.driver = driver
         self.image = image
         self.request = request
         self.facts = image.facts or _facts(image)
+        self._suggestions = _suggestions(image, self.facts) if is_launchable else None
         self._attempts = [
             _Attempt(LOADERS[via](driver, image, self.facts, request.options))
             for via in request.loaders
@@ -105,7 +116,7 @@ class _ImageLoad:
         """Load the image unless it is loaded already, force the kernels, and read everything."""
         reports = [self._in_context(attempt) for attempt in self._attempts]
         read = [
-            [self._kernel(attempt.loader, found, device) for found in attempt.found]
+            [self._kernel(attempt, found, device) for found in attempt.found]
             for attempt in self._attempts
             if attempt.error is None
         ]
@@ -196,15 +207,18 @@ class _ImageLoad:
         result, *current = self.driver.attempt("cuCtxGetCurrent")
         return bool(result == 0 and int(current[0]) == 0)
 
-    def _kernel(self, loader: Loader, found: LoadedKernel, device: Device) -> KernelReport:
+    def _kernel(self, attempt: _Attempt, found: LoadedKernel, device: Device) -> KernelReport:
+        loader = attempt.loader
+
         def attribute(name: str) -> int:
             return loader.attribute(name, found, device)
 
         told = self._file_facts(found.name)
+        parameters = loader.parameters(found)
         return KernelReport(
             name=found.name,
             demangled=demangle(found.name),
-            parameters=loader.parameters(found),
+            parameters=parameters,
             registers=attribute("NUM_REGS"),
             shared_bytes=attribute("SHARED_SIZE_BYTES"),
             const_bytes=attribute("CONST_SIZE_BYTES"),
@@ -217,7 +231,22 @@ class _ImageLoad:
             ptx_version=attribute("PTX_VERSION"),
             is_loaded=self._is_loaded(found),
             occupancy=self._occupancy(found, device),
+            is_estimated=self.driver.traits.estimates_resources,
+            launch=self._command(found.name, parameters, attempt.found, device),
         )
+
+    def _command(
+        self,
+        name: str,
+        parameters: tuple[Parameter, ...],
+        kernels: Sequence[LoadedKernel],
+        device: Device,
+    ) -> str | None:
+        if self._suggestions is None:
+            return None
+        words = (*image_words(self.image), *device_words(device.label))
+        names = [kernel.name for kernel in kernels]
+        return self._suggestions.command(name, parameters, names, GivenWords(options=words))
 
     def _file_facts(self, name: str) -> KernelFacts | None:
         kernels = self.facts.kernels if self.facts else ()
@@ -275,6 +304,10 @@ def _facts(image: Image) -> ImageFacts | None:
         return read_image(image.data, image.origin)
     except ImageRefused:
         return None
+
+
+def _suggestions(image: Image, facts: ImageFacts | None) -> Suggestions:
+    return Suggestions(replace(image, facts=facts), image.origin)
 
 
 def _handle(found: LoadedKernel) -> Handle:

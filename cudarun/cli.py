@@ -16,6 +16,7 @@ import click
 
 from cudarun import __version__
 from cudarun.commands.command_group import CommandGroup, usage_hint
+from cudarun.commands.completion import COMPLETION_VARIABLE
 from cudarun.errors import CudarunError, ExitCode, Interrupted, RequestError, WorkerDied, of_system
 from cudarun.process import StdoutError
 
@@ -137,6 +138,8 @@ def main(args: list[str] | None = None) -> int:
         except OSError as error:
             return _end(of_system(error), given)
         except Exception as error:  # a bug in cudarun
+            if COMPLETION_VARIABLE in os.environ:  # what cannot be completed is not
+                return ExitCode.OK
             traceback.print_exc()
             message = f"internal error: {type(error).__name__}: {error}"
             return _end(WorkerDied(message, log=traceback.format_exc()), given, shown=True)

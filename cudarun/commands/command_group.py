@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from cudarun.commands.help import Command, HelpContext
 from cudarun.errors import RequestError
 
 _IMAGE_SUFFIXES = (".cu", ".ptx", ".cubin", ".fatbin", ".ltoir", ".o", ".a")
@@ -16,6 +17,9 @@ def is_image_name(text: str) -> bool:
 
 class CommandGroup(click.Group):
     """A group whose suggestions include commands that are not imported yet."""
+
+    context_class = HelpContext
+    command_class = Command
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from cudarun.commands.declaration import CaseForm, F, OptionScope, Values, option
+from cudarun.commands.declaration import CaseForm, F, OptionGroup, OptionScope, Values, option
 from cudarun.commands.options import stack
 from cudarun.writing import FileUse
 
@@ -19,6 +19,7 @@ def compile_options(function: F) -> F:
     return stack(
         option(
             "--compiler",
+            group=OptionGroup.COMPILING,
             scope=OptionScope.CASE,
             form=CaseForm.VALUE,
             type=click.Choice(["auto", "nvrtc", "nvcc"]),
@@ -29,6 +30,7 @@ def compile_options(function: F) -> F:
         option(
             "-I",
             "--include",
+            group=OptionGroup.COMPILING,
             scope=OptionScope.CASE,
             form=CaseForm.PATHS,
             file=FileUse.INPUT,
@@ -40,6 +42,7 @@ def compile_options(function: F) -> F:
             "-D",
             "--define",
             "defines",
+            group=OptionGroup.COMPILING,
             scope=OptionScope.CASE,
             form=CaseForm.TEXTS,
             multiple=True,
@@ -49,6 +52,7 @@ def compile_options(function: F) -> F:
         option(
             "--std",
             "standard",
+            group=OptionGroup.COMPILING,
             scope=OptionScope.CASE,
             form=CaseForm.VALUE,
             metavar="c++NN",
@@ -57,6 +61,7 @@ def compile_options(function: F) -> F:
         option(
             "--compile-option",
             "compiler_options",
+            group=OptionGroup.COMPILING,
             scope=OptionScope.CASE,
             form=CaseForm.TEXTS,
             multiple=True,

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from cudarun.commands import completion
 from cudarun.commands.command_group import CommandGroup
 from cudarun.commands.declaration import option
 from cudarun.commands.options import (
@@ -81,6 +82,7 @@ def _verb_help(verb: Verb) -> str:
     "file",
     file=FileUse.INPUT,
     metavar="FILE",
+    shell_complete=completion.files,
     help="Read the script from a file; - is stdin.",
 )
 @click.option("--times", is_flag=True, help="Show how long each call took.")

@@ -11,6 +11,7 @@ from enum import Enum, auto
 from typing import Any, TypeAlias, TypeVar
 
 import click
+from click.shell_completion import CompletionItem
 
 from cudarun.writing import FileUse
 
@@ -93,6 +94,23 @@ class EarlyEffect(Enum):
     """No worker is needed, or another kind of worker."""
 
 
+_PATHS = {"FILE": "file", "EXE": "file", "DIR": "dir"}
+"""The kind of path that the value of an option is, by its metavar."""
+
+
+class OptionGroup(Enum):
+    """A group of options in the help of ``launch``; the groups stand in this order."""
+
+    GEOMETRY = "Kernel and geometry"
+    ARGUMENTS = "Arguments"
+    CHECKS = "Checks"
+    OUTPUT = "Output"
+    MANY = "Many launches"
+    TIMING = "Timing"
+    COMPILING = "Compiling"
+    CONTEXTS = "Devices and contexts"
+
+
 class Option(click.Option):
     """An option with its facts.
 
@@ -101,6 +119,7 @@ class Option(click.Option):
         scope: Its scope; ``None`` for options that ``launch`` does not have.
         form: Its TOML in a case of a spec; ``None`` where cases do not have it.
         early: Its effect on early workers.
+        group: Its group in the help; ``None`` for options that ``launch`` does not have.
         of_device: It concerns a device or the driver, so that it is refused where none is used.
         file: The use of the file that it names. The rule for outputs applies to every option that
             declares one.
@@ -116,6 +135,7 @@ class Option(click.Option):
         scope: OptionScope | None = None,
         form: CaseForm | None = None,
         early: EarlyEffect = EarlyEffect.NONE,
+        group: OptionGroup | None = None,
         of_device: bool = False,
         file: FileUse | None = None,
         of_spec: bool = False,
@@ -126,10 +146,18 @@ class Option(click.Option):
         self.scope = scope
         self.form = form
         self.early = early
+        self.group = group
         self.of_device = of_device
         self.file = file
         self.of_spec = of_spec
         self.of_result = of_result
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """Complete a value; of a file or a folder, the shell does."""
+        kind = _PATHS.get(str(self.metavar))
+        if kind is not None:
+            return [CompletionItem(incomplete, type=kind)]
+        return super().shell_complete(ctx, incomplete)
 
     @property
     def goes_with_spec(self) -> bool:

@@ -11,9 +11,18 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
+from cudarun.commands import completion
 from cudarun.commands.command_group import is_image_name
 from cudarun.commands.compile_options import compilation, compile_options
-from cudarun.commands.declaration import EarlyEffect, Option, OptionScope, Values, option
+from cudarun.commands.declaration import (
+    EarlyEffect,
+    Option,
+    OptionGroup,
+    OptionScope,
+    Values,
+    option,
+)
+from cudarun.commands.help import GroupedCommand
 from cudarun.commands.launch_options import launch_options
 from cudarun.commands.options import (
     context_options,
@@ -44,13 +53,19 @@ CASE_TIMEOUT = 60.0
 SANITIZERS = ("memcheck", "racecheck", "initcheck", "synccheck")
 
 
-@click.command("launch")
-@click.argument("image", required=False)
-@click.argument("arguments", nargs=-1, metavar="[ARG]...")
+@click.command("launch", cls=GroupedCommand)
+@click.argument("image", required=False, shell_complete=completion.image_or_case)
+@click.argument(
+    "arguments",
+    nargs=-1,
+    metavar="[ARG]...",
+    shell_complete=completion.argument_or_case,
+)
 @launch_options
 @compile_options
 @option(
     "--sanitize",
+    group=OptionGroup.CHECKS,
     scope=OptionScope.SINGLE,
     early=EarlyEffect.NO_WORKER,
     type=click.Choice(SANITIZERS),
@@ -58,6 +73,7 @@ SANITIZERS = ("memcheck", "racecheck", "initcheck", "synccheck")
 )
 @option(
     "--dry-run",
+    group=OptionGroup.ARGUMENTS,
     scope=OptionScope.SINGLE,
     early=EarlyEffect.NO_WORKER,
     is_flag=True,
@@ -65,6 +81,7 @@ SANITIZERS = ("memcheck", "racecheck", "initcheck", "synccheck")
 )
 @option(
     "--spec",
+    group=OptionGroup.MANY,
     scope=OptionScope.RUN,
     file=FileUse.INPUT,
     early=EarlyEffect.NO_WORKER,
@@ -91,6 +108,7 @@ SANITIZERS = ("memcheck", "racecheck", "initcheck", "synccheck")
 )
 @option(
     "--fail-fast",
+    group=OptionGroup.MANY,
     scope=OptionScope.RUN,
     of_spec=True,
     is_flag=True,
@@ -98,6 +116,7 @@ SANITIZERS = ("memcheck", "racecheck", "initcheck", "synccheck")
 )
 @option(
     "--junit",
+    group=OptionGroup.MANY,
     scope=OptionScope.RUN,
     file=FileUse.JUNIT,
     of_spec=True,
@@ -106,6 +125,7 @@ SANITIZERS = ("memcheck", "racecheck", "initcheck", "synccheck")
 )
 @option(
     "--allow-python",
+    group=OptionGroup.CHECKS,
     scope=OptionScope.RUN,
     of_spec=True,
     of_result=True,
@@ -123,6 +143,7 @@ SANITIZERS = ("memcheck", "racecheck", "initcheck", "synccheck")
 )
 @option(
     "--write-spec",
+    group=OptionGroup.MANY,
     scope=OptionScope.SINGLE,
     file=FileUse.APPENDED,
     metavar="FILE",
@@ -157,7 +178,8 @@ def command(quiet: bool, **values: Any) -> int:
     from cudarun.session.workers.pool import WorkerPool
 
     if values["dry_run"]:
-        return finish(plan(_request(values, where), where.timeout), renderer)
+        device = str(where.devices[0])
+        return finish(plan(_request(values, where), where.timeout, device), renderer)
     with WorkerPool() as pool:
         # They initialize the driver while the parent parses the request.
         workers = DeviceWorkers(pool, where, prefetch, progress_display(where, quiet=quiet))

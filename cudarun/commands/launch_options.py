@@ -10,7 +10,8 @@ from typing import Literal, TypeAlias
 
 import click
 
-from cudarun.commands.declaration import CaseForm, F, OptionScope, option
+from cudarun.commands import completion
+from cudarun.commands.declaration import CaseForm, F, OptionGroup, OptionScope, option
 from cudarun.commands.numbers import INT_MAX, not_negative, whole
 from cudarun.commands.options import stack
 from cudarun.session.driver.contexts import CACHE_CONFIGS
@@ -52,6 +53,8 @@ def launch_options(function: F) -> F:
         option(
             "-k",
             "--kernel",
+            shell_complete=completion.kernels,
+            group=OptionGroup.GEOMETRY,
             scope=OptionScope.CASE,
             form=CaseForm.VALUE,
             metavar="NAME",
@@ -68,6 +71,7 @@ def launch_options(function: F) -> F:
 _GEOMETRY = (
     option(
         "--threads",
+        group=OptionGroup.GEOMETRY,
         scope=OptionScope.CASE,
         form=CaseForm.EXTENT,
         metavar="X[,Y[,Z]]",
@@ -76,6 +80,7 @@ _GEOMETRY = (
     ),
     option(
         "--grid",
+        group=OptionGroup.GEOMETRY,
         scope=OptionScope.CASE,
         form=CaseForm.EXTENT,
         metavar="X[,Y[,Z]]",
@@ -83,6 +88,7 @@ _GEOMETRY = (
     ),
     option(
         "--block",
+        group=OptionGroup.GEOMETRY,
         scope=OptionScope.CASE,
         form=CaseForm.EXTENT,
         metavar="X[,Y[,Z]]",
@@ -91,6 +97,7 @@ _GEOMETRY = (
     ),
     option(
         "--smem",
+        group=OptionGroup.GEOMETRY,
         scope=OptionScope.CASE,
         form=CaseForm.COUNT,
         metavar="BYTES",
@@ -98,6 +105,7 @@ _GEOMETRY = (
     ),
     option(
         "--cooperative",
+        group=OptionGroup.GEOMETRY,
         scope=OptionScope.CASE,
         form=CaseForm.FLAG,
         is_flag=True,
@@ -105,6 +113,7 @@ _GEOMETRY = (
     ),
     option(
         "--cluster",
+        group=OptionGroup.GEOMETRY,
         scope=OptionScope.CASE,
         form=CaseForm.EXTENT,
         metavar="X[,Y[,Z]]",
@@ -112,6 +121,7 @@ _GEOMETRY = (
     ),
     option(
         "--carveout",
+        group=OptionGroup.GEOMETRY,
         scope=OptionScope.CASE,
         form=CaseForm.VALUE,
         type=whole(0, 100),
@@ -120,6 +130,7 @@ _GEOMETRY = (
     ),
     option(
         "--func-cache",
+        group=OptionGroup.GEOMETRY,
         scope=OptionScope.CASE,
         form=CaseForm.VALUE,
         type=click.Choice(CACHE_CONFIGS),
@@ -127,6 +138,7 @@ _GEOMETRY = (
     ),
     option(
         "--priority",
+        group=OptionGroup.GEOMETRY,
         scope=OptionScope.CASE,
         form=CaseForm.VALUE,
         type=whole(-INT_MAX, INT_MAX),
@@ -135,6 +147,7 @@ _GEOMETRY = (
     ),
     option(
         "--allow-type-mismatch",
+        group=OptionGroup.ARGUMENTS,
         scope=OptionScope.CASE,
         form=CaseForm.FLAG,
         is_flag=True,
@@ -143,6 +156,7 @@ _GEOMETRY = (
     option(
         "--params",
         "passing",
+        group=OptionGroup.ARGUMENTS,
         scope=OptionScope.CASE,
         form=CaseForm.VALUE,
         type=click.Choice(["array", "buffer"]),
@@ -156,6 +170,8 @@ _RESULTS = (
     option(
         "--check",
         "checks",
+        shell_complete=completion.labels,
+        group=OptionGroup.CHECKS,
         scope=OptionScope.CASE,
         form=CaseForm.EXPRESSIONS,
         multiple=True,
@@ -165,6 +181,8 @@ _RESULTS = (
     option(
         "--expect",
         "expects",
+        shell_complete=completion.label_of_value(),
+        group=OptionGroup.CHECKS,
         scope=OptionScope.CASE,
         form=CaseForm.EXPECTATIONS,
         file=FileUse.INPUT,
@@ -174,6 +192,7 @@ _RESULTS = (
     ),
     option(
         "--check-strength",
+        group=OptionGroup.CHECKS,
         scope=OptionScope.DEFAULT,
         form=CaseForm.VALUE,
         type=click.Choice(["off", "warn", "fail"]),
@@ -182,6 +201,7 @@ _RESULTS = (
     ),
     option(
         "--python",
+        group=OptionGroup.CHECKS,
         scope=OptionScope.RUN,
         of_result=True,
         metavar="EXE",
@@ -190,6 +210,7 @@ _RESULTS = (
     option(
         "--let",
         "lets",
+        group=OptionGroup.CHECKS,
         scope=OptionScope.CASE,
         form=CaseForm.NAMED_EXPRESSIONS,
         multiple=True,
@@ -198,6 +219,8 @@ _RESULTS = (
     ),
     option(
         "--reference",
+        shell_complete=completion.devices,
+        group=OptionGroup.CHECKS,
         scope=OptionScope.CASE,
         form=CaseForm.VALUE,
         type=_one_device,
@@ -206,6 +229,7 @@ _RESULTS = (
     ),
     option(
         "--rtol",
+        group=OptionGroup.CHECKS,
         scope=OptionScope.CASE,
         form=CaseForm.VALUE,
         type=not_negative,
@@ -214,6 +238,7 @@ _RESULTS = (
     ),
     option(
         "--atol",
+        group=OptionGroup.CHECKS,
         scope=OptionScope.CASE,
         form=CaseForm.VALUE,
         type=not_negative,
@@ -222,6 +247,7 @@ _RESULTS = (
     ),
     option(
         "--equal-nan",
+        group=OptionGroup.CHECKS,
         scope=OptionScope.CASE,
         form=CaseForm.FLAG,
         is_flag=True,
@@ -230,6 +256,8 @@ _RESULTS = (
     option(
         "--print",
         "prints",
+        shell_complete=completion.labels,
+        group=OptionGroup.OUTPUT,
         scope=OptionScope.CASE,
         form=CaseForm.EXPRESSIONS,
         multiple=True,
@@ -239,6 +267,8 @@ _RESULTS = (
     option(
         "--show",
         "shows",
+        shell_complete=completion.label_of_value(*SHOW_KINDS),
+        group=OptionGroup.OUTPUT,
         scope=OptionScope.CASE,
         form=CaseForm.TEXTS,
         multiple=True,
@@ -248,6 +278,8 @@ _RESULTS = (
     option(
         "--save",
         "saves",
+        shell_complete=completion.label_of_value(),
+        group=OptionGroup.OUTPUT,
         scope=OptionScope.CASE,
         form=CaseForm.NAMED_PATHS,
         file=FileUse.OUTPUT,
@@ -258,6 +290,7 @@ _RESULTS = (
     ),
     option(
         "--force",
+        group=OptionGroup.OUTPUT,
         scope=OptionScope.DEFAULT,
         form=CaseForm.FLAG,
         is_flag=True,
@@ -265,6 +298,7 @@ _RESULTS = (
     ),
     option(
         "--seed",
+        group=OptionGroup.ARGUMENTS,
         scope=OptionScope.OVERRIDE,
         form=CaseForm.VALUE,
         type=_seed,
@@ -278,6 +312,8 @@ _RESULTS = (
 _WATCH = (
     option(
         "--detect",
+        shell_complete=completion.words(*DETECTORS),
+        group=OptionGroup.CHECKS,
         scope=OptionScope.CASE,
         form=CaseForm.WORDS,
         type=_detectors,
@@ -288,6 +324,7 @@ _WATCH = (
     ),
     option(
         "--stats",
+        group=OptionGroup.OUTPUT,
         scope=OptionScope.CASE,
         form=CaseForm.FLAG,
         is_flag=True,
@@ -298,6 +335,7 @@ _WATCH = (
 _TIMING = (
     option(
         "--repeat",
+        group=OptionGroup.TIMING,
         scope=OptionScope.CASE,
         form=CaseForm.VALUE,
         type=whole(1, INT_MAX),
@@ -306,6 +344,7 @@ _TIMING = (
     ),
     option(
         "--warmup",
+        group=OptionGroup.TIMING,
         scope=OptionScope.CASE,
         form=CaseForm.VALUE,
         type=whole(0, INT_MAX),
@@ -314,6 +353,7 @@ _TIMING = (
     ),
     option(
         "--hot",
+        group=OptionGroup.TIMING,
         scope=OptionScope.CASE,
         form=CaseForm.FLAG,
         is_flag=True,
@@ -322,6 +362,7 @@ _TIMING = (
     option(
         "--bytes",
         "nbytes",
+        group=OptionGroup.TIMING,
         scope=OptionScope.CASE,
         form=CaseForm.COUNT,
         metavar="EXPR",
@@ -329,6 +370,7 @@ _TIMING = (
     ),
     option(
         "--flops",
+        group=OptionGroup.TIMING,
         scope=OptionScope.CASE,
         form=CaseForm.COUNT,
         metavar="EXPR",
@@ -336,6 +378,7 @@ _TIMING = (
     ),
     option(
         "--profile",
+        group=OptionGroup.TIMING,
         scope=OptionScope.CASE,
         form=CaseForm.FLAG,
         is_flag=True,

@@ -6,9 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from cudarun.commands import completion
 from cudarun.commands.compile_options import compilation, compile_options
 from cudarun.commands.declaration import Values, option
 from cudarun.commands.files import image_files, output_files
+from cudarun.commands.help import Command
 from cudarun.commands.image_options import architecture, jit, jit_options
 from cudarun.commands.inputs import open_input
 from cudarun.commands.options import (
@@ -29,14 +31,17 @@ if TYPE_CHECKING:
     from cudarun.session.driver.target import Target
 
 
-@click.command("link")
-@click.argument("inputs", nargs=-1, required=True, metavar="INPUT...")
+@click.command("link", cls=Command)
+@click.argument(
+    "inputs", nargs=-1, required=True, metavar="INPUT...", shell_complete=completion.files
+)
 @option(
     "-o",
     "--output",
     file=FileUse.OUTPUT,
     required=True,
     metavar="FILE",
+    shell_complete=completion.files,
     help="The file to write.",
 )
 @option("--force", is_flag=True, help="Let --output replace an existing file.")

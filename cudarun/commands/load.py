@@ -7,8 +7,10 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
+from cudarun.commands import completion
 from cudarun.commands.compile_options import compilation, compile_options
 from cudarun.commands.declaration import Option, Values, option
+from cudarun.commands.help import Command
 from cudarun.commands.image_options import jit, jit_options
 from cudarun.commands.inputs import open_input
 from cudarun.commands.numbers import extent, size
@@ -35,8 +37,10 @@ _WAYS: dict[str, tuple[Via, ...]] = {
 }
 
 
-@click.command("load")
-@click.argument("images", nargs=-1, required=True, metavar="IMAGE...")
+@click.command("load", cls=Command)
+@click.argument(
+    "images", nargs=-1, required=True, metavar="IMAGE...", shell_complete=completion.files
+)
 @option(
     "--via",
     of_device=True,

@@ -7,8 +7,10 @@ from typing import Any
 
 import click
 
+from cudarun.commands import completion
 from cudarun.commands.compile_options import compilation, compile_options
 from cudarun.commands.declaration import Values
+from cudarun.commands.help import Command
 from cudarun.commands.inputs import read_input
 from cudarun.commands.numbers import whole
 from cudarun.commands.options import (
@@ -30,8 +32,8 @@ from cudarun.session.managed.request import ManagedLaunch, ManagedRequest, parse
 from cudarun.session.workers.pool import WorkerPool
 
 
-@click.command("managed")
-@click.argument("image")
+@click.command("managed", cls=Command)
+@click.argument("image", shell_complete=completion.files)
 @click.argument("variables", nargs=-1, metavar="[NAME[:TYPE|=VALUE]]...")
 @click.option(
     "--launch",

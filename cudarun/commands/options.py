@@ -9,7 +9,16 @@ from typing import TYPE_CHECKING
 
 import click
 
-from cudarun.commands.declaration import CaseForm, EarlyEffect, F, OptionScope, Values, option
+from cudarun.commands import completion
+from cudarun.commands.declaration import (
+    CaseForm,
+    EarlyEffect,
+    F,
+    OptionGroup,
+    OptionScope,
+    Values,
+    option,
+)
 from cudarun.commands.numbers import not_negative, whole
 from cudarun.report.progress import status_line
 from cudarun.report.terminal import pass_on, shows_controls
@@ -56,6 +65,8 @@ def device_options(default: str, time_limit: str = "none") -> Callable[[F], F]:
             "-d",
             "--device",
             "devices",
+            shell_complete=completion.devices,
+            group=OptionGroup.CONTEXTS,
             scope=OptionScope.OVERRIDE,
             form=CaseForm.WORDS,
             early=EarlyEffect.DEVICES,
@@ -70,6 +81,7 @@ def device_options(default: str, time_limit: str = "none") -> Callable[[F], F]:
         ),
         option(
             "--together",
+            group=OptionGroup.CONTEXTS,
             scope=OptionScope.SINGLE,
             early=EarlyEffect.TOGETHER,
             of_device=True,
@@ -78,6 +90,7 @@ def device_options(default: str, time_limit: str = "none") -> Callable[[F], F]:
         ),
         option(
             "--timeout",
+            group=OptionGroup.CONTEXTS,
             scope=OptionScope.DEFAULT,
             form=CaseForm.VALUE,
             type=not_negative,
@@ -87,6 +100,7 @@ def device_options(default: str, time_limit: str = "none") -> Callable[[F], F]:
         ),
         option(
             "--trace",
+            group=OptionGroup.OUTPUT,
             scope=OptionScope.RUN,
             early=EarlyEffect.NO_WORKER,
             is_flag=True,
@@ -101,6 +115,7 @@ def context_options(function: F) -> F:
         option(
             "--context",
             "context_kind",
+            group=OptionGroup.CONTEXTS,
             scope=OptionScope.DEFAULT,
             form=CaseForm.VALUE,
             early=EarlyEffect.NO_WORKER,
@@ -112,6 +127,8 @@ def context_options(function: F) -> F:
         ),
         option(
             "--ctx-flags",
+            shell_complete=completion.words(*FLAGS),
+            group=OptionGroup.CONTEXTS,
             scope=OptionScope.DEFAULT,
             form=CaseForm.WORDS,
             early=EarlyEffect.NO_WORKER,
@@ -124,6 +141,7 @@ def context_options(function: F) -> F:
         option(
             "--limit",
             "limits",
+            group=OptionGroup.CONTEXTS,
             scope=OptionScope.DEFAULT,
             form=CaseForm.NAMED_SIZES,
             of_device=True,
@@ -134,6 +152,7 @@ def context_options(function: F) -> F:
         ),
         option(
             "--cache-config",
+            group=OptionGroup.CONTEXTS,
             scope=OptionScope.DEFAULT,
             form=CaseForm.VALUE,
             of_device=True,
@@ -152,6 +171,7 @@ def output_options(function: F) -> F:
         option(
             "--json",
             "as_json",
+            group=OptionGroup.OUTPUT,
             scope=OptionScope.RUN,
             is_flag=True,
             help="Print one JSON document on stdout.",
@@ -159,6 +179,7 @@ def output_options(function: F) -> F:
         option(
             "-v",
             "--verbose",
+            group=OptionGroup.OUTPUT,
             scope=OptionScope.RUN,
             is_flag=True,
             help="Say each step of the work on stderr as it begins, with the time.",
@@ -166,6 +187,7 @@ def output_options(function: F) -> F:
         option(
             "-q",
             "--quiet",
+            group=OptionGroup.OUTPUT,
             scope=OptionScope.RUN,
             is_flag=True,
             help="Print only what was asked for.",
@@ -179,6 +201,7 @@ def output_options(function: F) -> F:
         ),
         option(
             "--color/--no-color",
+            group=OptionGroup.OUTPUT,
             scope=OptionScope.RUN,
             default=None,
             expose_value=False,

@@ -123,7 +123,11 @@ def test_several_devices_say_which_they_are(run: Run) -> None:
 
 @pytest.mark.parametrize(
     "args",
-    [("launch", "samples/hello.ptx", "--threads", "1", "1", "2.5"), ("devices",), ("ctx", "show")],
+    [
+        ("launch", "samples/hello.ptx", "--threads", "1", "1", "2.5"),
+        ("devices", "-q"),
+        ("ctx", "show"),
+    ],
 )
 def test_the_device_of_the_environment(run: Run, args: tuple[str, ...]) -> None:
     assert run(*args).code == 3

@@ -15,14 +15,14 @@ def contexts(parent: click.Context | None = None) -> Iterator[click.Context]:
     ``context.command_path`` is what the user types, ``context.command`` what click will run.
     """
     if parent is None:
-        parent = click.Context(cudarun, info_name="cudarun", **cudarun.context_settings)
+        parent = cudarun.context_class(cudarun, info_name="cudarun", **cudarun.context_settings)
     yield parent
     group = parent.command
     if isinstance(group, click.Group):
         for name in group.list_commands(parent):
             command = group.get_command(parent, name)
             assert command is not None, f"{name} is listed but not there"
-            context = click.Context(
+            context = command.context_class(
                 command, parent=parent, info_name=name, **command.context_settings
             )
             yield from contexts(context)
@@ -38,7 +38,7 @@ def find(words: list[str]) -> tuple[click.Context, list[str]]:
         command = context.command.get_command(context, words[0])
         if command is None:
             break
-        context = click.Context(
+        context = command.context_class(
             command, parent=context, info_name=words[0], **command.context_settings
         )
         words = words[1:]

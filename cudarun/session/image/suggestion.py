@@ -108,6 +108,7 @@ def image_words(image: Image) -> tuple[str, ...]:
     words += [("-D", each) for each in options.defines]
     words += [("--std", options.standard)] if options.standard else []
     words += [("--compile-option", each) for each in options.options]
+    words += [] if options.compiler == "auto" else [("--compiler", options.compiler)]
     return tuple(word for pair in words for word in pair)
 
 

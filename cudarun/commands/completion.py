@@ -1,0 +1,227 @@
+"""Shell completion of what files and the machine define: kernels, cases, devices, labels.
+
+It runs at every press of Tab: nothing here calls a driver or imports the tables and numpy, and
+nothing that is unreadable or damaged is an error, it completes nothing. ``cli.main`` keeps
+failures off the terminal.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+from click.shell_completion import CompletionItem
+
+from cudarun.errors import CudarunError
+
+if TYPE_CHECKING:
+    from cudarun.session.compile.declarations import Declaration
+
+Completer = Callable[[click.Context, click.Parameter, str], list[CompletionItem]]
+"""Returns the completions of an incomplete word, as `click.Parameter` takes it."""
+
+COMPLETION_VARIABLE = "_CUDARUN_COMPLETE"
+"""The environment variable by which a shell asks for completions."""
+
+_LARGEST = 16 << 20  # bytes of a file that is read
+_LABEL = re.compile(r"([A-Za-z_]\w*)=(?!=)")
+_ENTRY = re.compile(r"^\s*(?:\.\w+\s+)*\.entry\s+([\w$%]+)", re.MULTILINE)
+
+
+def files(_: click.Context, __: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """Complete a path; the shell does."""
+    return [CompletionItem(incomplete, type="file")]
+
+
+def folders(_: click.Context, __: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """Complete a folder; the shell does."""
+    return [CompletionItem(incomplete, type="dir")]
+
+
+def words(*known: str) -> Completer:
+    """Return a completion of comma-separated words."""
+
+    def complete(_: click.Context, __: click.Parameter, incomplete: str) -> list[CompletionItem]:
+        return _listed(known, incomplete)
+
+    return complete
+
+
+def devices(_: click.Context, __: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """Complete the devices of a list, without asking a driver."""
+    from cudarun.session.driver.visibility import count
+
+    gpus = [str(index) for index in range(count() or 0)]
+    return _listed([*gpus, *(["all"] if gpus else []), "cpu", "cpu:all"], incomplete)
+
+
+def image_or_case(
+    ctx: click.Context, parameter: click.Parameter, incomplete: str
+) -> list[CompletionItem]:
+    """Complete the first argument of ``launch``: an image, or with ``--spec`` a case."""
+    if ctx.params.get("spec"):
+        return cases(ctx, parameter, incomplete)
+    return files(ctx, parameter, incomplete)
+
+
+def argument_or_case(
+    ctx: click.Context, parameter: click.Parameter, incomplete: str
+) -> list[CompletionItem]:
+    """Complete an argument of ``launch``: a parameter's name, or with ``--spec`` a case."""
+    if ctx.params.get("spec"):
+        return cases(ctx, parameter, incomplete)
+    given = set(_labels(ctx))
+    names = [name for name in _parameter_names(ctx) if name not in given]
+    return [CompletionItem(f"{name}=") for name in names if f"{name}=".startswith(incomplete)]
+
+
+def cases(ctx: click.Context, _: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """Complete the cases of the spec on the line."""
+    import tomllib
+
+    given = _positional(ctx)
+    try:
+        tables = tomllib.loads(_read(ctx.params["spec"]).decode()).get("launch", [])
+    except (OSError, ValueError):
+        return []
+    names = [table.get("name") for table in tables if isinstance(table, dict)]
+    return [
+        CompletionItem(_quoted(name))
+        for name in names
+        if isinstance(name, str) and name.startswith(incomplete) and name not in given
+    ]
+
+
+def kernels(ctx: click.Context, _: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """Complete the kernels of the image on the line."""
+    from cudarun.images.demangler import demangle, spellings
+
+    names = _kernel_names(ctx)
+    items = []
+    for name in names:
+        others = {spelling for other in names if other != name for spelling in spellings(other)}
+        own = [each for each in spellings(name) if each not in others]
+        fitting = [each for each in own if each.startswith(incomplete)]
+        if fitting:
+            items.append(CompletionItem(_quoted(min(fitting, key=len)), help=demangle(name)))
+    return items
+
+
+def labels(ctx: click.Context, _: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """Complete the names of arguments, in an expression."""
+    start = incomplete[: len(incomplete) - len(re.split(r"\W", incomplete)[-1])]
+    known = dict.fromkeys([*_labels(ctx), *_parameter_names(ctx)])
+    return [CompletionItem(start + name) for name in known if (start + name).startswith(incomplete)]
+
+
+def label_of_value(*values: str) -> Completer:
+    """Return a completion of ``NAME=VALUE``, where VALUE is one of some words or a path."""
+
+    def complete(ctx: click.Context, _: click.Parameter, incomplete: str) -> list[CompletionItem]:
+        known = dict.fromkeys([*_labels(ctx), *_parameter_names(ctx)])
+        texts = [f"{name}={value}" for name in known for value in values or ("",)]
+        return [CompletionItem(text) for text in texts if text.startswith(incomplete)]
+
+    return complete
+
+
+def _quoted(text: str) -> str:
+    """Return a word as it is typed; bash inserts it unchanged, other shells quote it."""
+    return shlex.quote(text) if os.environ.get(COMPLETION_VARIABLE, "").startswith("bash") else text
+
+
+def _listed(known: Iterable[str], incomplete: str) -> list[CompletionItem]:
+    """Complete the last of comma-separated words with those that are not in the list yet."""
+    start, comma, last = incomplete.rpartition(",")
+    given = start.split(",")
+    return [
+        CompletionItem(f"{start}{comma}{word}")
+        for word in known
+        if word.startswith(last) and word not in given
+    ]
+
+
+# --- the image on the line -----------------------------------------------------------------------
+
+
+def _positional(ctx: click.Context) -> list[str]:
+    """Return the image and the arguments, or the cases.
+
+    Click leaves them in ``ctx.args`` where the last option has no value yet.
+    """
+    image = ctx.params.get("image")
+    return [*([image] if image else ()), *(ctx.params.get("arguments") or ()), *ctx.args]
+
+
+def _labels(ctx: click.Context) -> Iterator[str]:
+    """Yield the names of the arguments on the line."""
+    for text in _positional(ctx)[1:]:
+        if match := _LABEL.match(text):
+            yield match[1]
+
+
+def _kernel_names(ctx: click.Context) -> list[str]:
+    data = _image(ctx)
+    if data is None:
+        return []
+    from cudarun.images.kinds import ImageKind, identify
+    from cudarun.images.reader import read_image
+
+    kind = identify(data)
+    if kind is ImageKind.PTX:  # much quicker than to parse it
+        return _ENTRY.findall(data.decode("latin-1"))
+    if kind is ImageKind.CUDA_SOURCE:
+        return list(dict.fromkeys(each.kernel for each in _declarations(data)))
+    try:
+        return [kernel.name for kernel in read_image(data, "").kernels]
+    except CudarunError:
+        return []
+
+
+def _parameter_names(ctx: click.Context) -> list[str]:
+    """Return the names of the parameters that the source declares, of the kernel on the line."""
+    data = _image(ctx)
+    if data is None:
+        return []
+    from cudarun.images.kinds import ImageKind, identify
+
+    if identify(data) is not ImageKind.CUDA_SOURCE:
+        return []
+    found = _declarations(data)
+    chosen = [each for each in found if each.kernel == ctx.params.get("kernel")] or found
+    if len({each.kernel for each in chosen}) != 1:
+        return []
+    return [each.name for each in chosen[0].parameters if each.name]
+
+
+def _declarations(source: bytes) -> Sequence[Declaration]:
+    from cudarun.session.compile.declarations import declarations
+
+    return declarations([source.decode(errors="replace")])
+
+
+def _image(ctx: click.Context) -> bytes | None:
+    names = _positional(ctx)
+    if not names:
+        return None
+    try:
+        return _read(names[0])
+    except OSError:
+        return None
+
+
+def _read(path: str) -> bytes:
+    """Return a file's bytes.
+
+    Raises:
+        OSError: It cannot be read, is no file, or is too large to be read at a press of Tab.
+    """
+    file = Path(os.path.expanduser(path))
+    if not file.is_file() or file.stat().st_size > _LARGEST:
+        raise OSError(path)
+    return file.read_bytes()

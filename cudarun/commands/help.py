@@ -1,0 +1,84 @@
+"""The layout of ``--help``: options in groups, and no line break inside a word."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+import click
+
+from cudarun.commands.declaration import Option, OptionGroup
+from cudarun.report.folding import fold_command, folded
+
+_NO_REWRAP = "\b"  # click's mark of a paragraph that keeps its lines
+_HYPHEN = "\N{NON-BREAKING HYPHEN}"
+_NARROWEST = 8  # columns of the option names
+
+
+class _HelpFormatter(click.HelpFormatter):
+    """Click's formatter, which would break words that are long or have hyphens."""
+
+    def write_text(self, text: str) -> None:
+        """Write paragraphs; those that keep their lines are folded where they must be."""
+        super().write_text(_unbroken("\n\n".join(self._fitted(text.split("\n\n")))))
+
+    def _fitted(self, paragraphs: Sequence[str]) -> Iterator[str]:
+        room = self.width - self.current_indent
+        for paragraph in paragraphs:
+            mark, newline, rest = paragraph.partition("\n")
+            if mark.strip() != _NO_REWRAP or max(map(len, rest.split("\n"))) <= room:
+                yield paragraph
+                continue
+            lines: list[str] = []
+            for line in rest.replace("\\\n", "").split("\n"):
+                is_command = line.startswith("cudarun ")
+                lines += fold_command(line, room) if is_command else [folded(line, room)]
+            yield f"{mark}{newline}" + "\n".join(lines)
+
+    def write_dl(
+        self, rows: Iterable[tuple[str, str]], col_max: int = 30, col_spacing: int = 2
+    ) -> None:
+        """Write terms with their descriptions, whose longest word decides where they start."""
+        rows = [(term, _unbroken(text)) for term, text in rows]
+        longest = max((len(word) for _, text in rows for word in text.split()), default=0)
+        room = self.width - self.current_indent - col_spacing - longest - 2
+        super().write_dl(rows, max(_NARROWEST, min(col_max, room)), col_spacing)
+
+    def getvalue(self) -> str:
+        """Return the help."""
+        return super().getvalue().replace(_HYPHEN, "-")
+
+
+def _unbroken(text: str) -> str:
+    """Return a text that is not wrapped at hyphens."""
+    return text.replace("-", _HYPHEN)
+
+
+class HelpContext(click.Context):
+    """A context whose help breaks no words."""
+
+    formatter_class = _HelpFormatter
+
+
+class Command(click.Command):
+    """A command whose help breaks no words."""
+
+    context_class = HelpContext
+
+
+class GroupedCommand(Command):
+    """A command with the options of its help in groups."""
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the options by `OptionGroup`, then those without one, such as ``--help``."""
+        grouped: dict[OptionGroup | None, list[tuple[str, str]]] = {
+            group: [] for group in (*OptionGroup, None)
+        }
+        for parameter in self.get_params(ctx):
+            record = parameter.get_help_record(ctx) if isinstance(parameter, click.Option) else None
+            if record is not None:
+                group = parameter.group if isinstance(parameter, Option) else None
+                grouped[group].append(record)
+        for group, records in grouped.items():
+            if records:
+                with formatter.section("Help" if group is None else group.value):
+                    formatter.write_dl(records)

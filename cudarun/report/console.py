@@ -10,6 +10,7 @@ from typing import Any
 from rich.cells import cell_len
 from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
 from rich.segment import Segment
+from rich.style import StyleType
 from rich.table import Column, Table
 from rich.text import Text
 
@@ -103,9 +104,15 @@ class FittingTable(Table):
         for index, column in enumerate(columns):
             self.add_column(column, justify="right" if index and numbers else "left")
 
-    def add_row(self, *cells: RenderableType | None, **options: Any) -> None:
-        """Add a row, with the control characters of others as escapes on a terminal."""
-        super().add_row(*map(_shown, cells), **options)
+    def add_row(
+        self,
+        *renderables: RenderableType | None,
+        style: StyleType | None = None,
+        end_section: bool = False,
+    ) -> None:
+        """Add a row; a string in it has no markup, and control characters are shown."""
+        cells = (None if each is None else _text(_shown(each)) for each in renderables)
+        super().add_row(*cells, style=style, end_section=end_section)
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         """Choose the widths of the columns, or lists instead."""

@@ -1,46 +1,80 @@
-"""Tables in a pipe: whole rows, and nothing after what stands in them."""
+"""Tables that fit any width: columns folded between words, or lists."""
 
 from __future__ import annotations
 
-import re
+import io
 
 import pytest
+from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from cudarun.report.console import console
-
-_COLORS = re.compile(r"\x1b\[[\d;]*m")
+from cudarun.report.console import print_unfolded, table
 
 
-def _table() -> Table:
-    rows = Table(box=None, pad_edge=False, header_style="bold")
-    rows.add_column("name")
-    rows.add_column("value")
-    rows.add_row("a", "a long one  \nx")
-    rows.add_row("b", "")
+def shown(rows: Table, width: int) -> list[str]:
+    """The lines of a table."""
+    text = io.StringIO()
+    Console(file=text, width=width).print(rows)
+    return [line.rstrip() for line in text.getvalue().splitlines()]
+
+
+@pytest.fixture
+def rows() -> Table:
+    rows = table("device", "name", "memory")
+    rows.add_row("cpu", "the emulated device", "12 GiB")
+    rows.add_row("0", "a GPU", "")
     return rows
 
 
-@pytest.mark.parametrize("color", [None, True])
-def test_no_spaces_at_the_ends_of_lines(
-    capsys: pytest.CaptureFixture[str], color: bool | None
-) -> None:
-    out = console(color)
-    out.print(_table())
-    out.print(Text("  two  \nlines ").append(" ", style="red"), soft_wrap=True)
-    plain = _COLORS.sub("", capsys.readouterr().out)
-    assert plain == "name  value\na     a long one\n      x\nb\n  two\nlines\n"
+def test_a_wide_table(rows: Table) -> None:
+    assert shown(rows, 80) == [
+        "device  name                 memory",
+        "cpu     the emulated device  12 GiB",
+        "0       a GPU",
+    ]
 
 
-def test_spaces_with_a_background_stay(capsys: pytest.CaptureFixture[str]) -> None:
-    console(True).print(Text("x").append("  ", style="on red"), soft_wrap=True)
-    assert _COLORS.sub("", capsys.readouterr().out) == "x  \n"
+def test_columns_are_folded_between_words(rows: Table) -> None:
+    assert shown(rows, 28) == [
+        "device  name          memory",
+        "cpu     the emulated  12 GiB",
+        "        device",
+        "0       a GPU",
+    ]
 
 
-def test_a_terminal_is_left_to_rich(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
-    console(False).print(Text("x  "), soft_wrap=True)
-    assert capsys.readouterr().out == "x  \n"
+def test_rows_become_lists_where_the_words_do_not_fit(rows: Table) -> None:
+    assert shown(rows, 20) == [
+        "device cpu",
+        "  name    the",
+        "          emulated",
+        "          device",
+        "  memory  12 GiB",
+        "device 0",
+        "  name    a GPU",
+    ]
+
+
+def test_a_long_word_of_a_list_stands_below_its_name() -> None:
+    rows = table("name", "a long header")
+    rows.add_row("x", "0123456789")
+    assert shown(rows, 15) == ["name x", "  a long header", "    0123456789"]
+
+
+def test_numbers_are_aligned_to_the_right() -> None:
+    rows = table("name", "count", numbers=True)
+    rows.add_row("x", "7")
+    assert shown(rows, 40) == ["name  count", "x         7"]
+
+
+def test_markup_in_a_cell_is_text() -> None:
+    rows = table("name")
+    rows.add_row("[bold]x")
+    assert shown(rows, 40) == ["name", "[bold]x"]
+
+
+def test_a_picture_is_not_folded() -> None:
+    text = io.StringIO()
+    print_unfolded(Console(file=text, width=5), Text("ab cd ef"))
+    assert text.getvalue() == "ab cd ef\n"

@@ -52,7 +52,7 @@ def duration(milliseconds: float) -> str:
 def _doubts(timing: TimingResult) -> list[str]:
     doubts = []
     if timing.rates_left_out:
-        doubts.append("no GB/s and GFLOP/s: the time of the emulation says nothing about a GPU")
+        doubts.append("no GB/s and GFLOP/s: the time of the emulation is not that of a GPU")
     if timing.noisy:
         share = timing.deviation / timing.mean
         doubts.append(

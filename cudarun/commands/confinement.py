@@ -12,8 +12,8 @@ import click
 from cudarun.commands.declaration import Option, Values
 from cudarun.commands.files import argument_paths, option_paths, source_includes
 from cudarun.errors import RequestError
+from cudarun.session.image.triton import json_beside
 from cudarun.session.launch.request import on_device
-from cudarun.session.launch.triton import json_beside
 
 if TYPE_CHECKING:
     from cudarun.session.driver.selection import Selector

@@ -11,8 +11,8 @@ import click
 
 from cudarun.commands.declaration import CaseForm, Option, Values
 from cudarun.session.image.image import STDIN
+from cudarun.session.image.triton import json_beside
 from cudarun.session.launch.request import on_device
-from cudarun.session.launch.triton import json_beside
 from cudarun.writing import OutputFile
 
 if TYPE_CHECKING:

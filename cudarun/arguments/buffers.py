@@ -1,0 +1,191 @@
+"""Buffers in arguments: dimensions and initializers."""
+
+from __future__ import annotations
+
+from cudarun.arguments.dimensions import read_dimension
+from cudarun.arguments.elements import ElementRules
+from cudarun.arguments.literals import Form, read
+from cudarun.arguments.numbers import NUMBER_AHEAD
+from cudarun.arguments.paths import PathRules
+from cudarun.arguments.scanner import IDENTIFIER, did_you_mean
+from cudarun.arguments.syntax import Expression
+from cudarun.arguments.types import (
+    Kind,
+    ScalarType,
+    StructType,
+    Type,
+    inner_shape,
+    innermost,
+    scalars_of,
+)
+from cudarun.arguments.values import (
+    Buffer,
+    Constant,
+    Eye,
+    FileInitial,
+    Initial,
+    Iota,
+    ListInitial,
+    Rand,
+    RandInt,
+    Randn,
+    Scalar,
+    StructValue,
+    UntypedNumber,
+)
+
+INITIALS = ("zeros", "ones", "iota", "rand", "randn", "randint", "eye", "cast", "corder", "asis")
+"""The words that start an initializer."""
+
+
+class BufferRules(ElementRules, PathRules):
+    """The dimensions and the initializer of a buffer; the type of its elements is known."""
+
+    def buffer(self, element: Type) -> Buffer:
+        """Parse ``[DIMENSIONS]`` and the optional ``:INITIALIZER``."""
+        scanner = self.scanner
+        scanner.expect("[", "before dimensions")
+        if scanner.peek("]"):
+            raise scanner.error(
+                f"a buffer needs its dimensions: {element}[n]; one element is {element}[1]"
+            )
+        dimensions = [read_dimension(scanner)]
+        while scanner.accept(","):
+            dimensions.append(read_dimension(scanner))
+        scanner.expect("]", "or ',' after a dimension")
+        initial = self.initial(element, tuple(dimensions)) if scanner.accept(":") else None
+        return Buffer(element, tuple(dimensions), initial)
+
+    def initial(self, element: Type, dimensions: tuple[Expression, ...]) -> Initial:
+        """Parse an initializer."""
+        scanner = self.scanner
+        start = scanner.skip_space()
+        if scanner.accept("@"):
+            return FileInitial(self.path())
+        self.refuse_path(scanner.text[:start].rstrip())
+        if scanner.peek("["):
+            return self.list_initial(element, len(dimensions) + len(inner_shape(element)))
+        if scanner.looks_at(NUMBER_AHEAD):
+            return self.constant(element)
+        word = self.required(IDENTIFIER, "an initialiser")
+        if word not in INITIALS:
+            raise scanner.error(
+                f"unknown initialiser {word!r}", start, hint=did_you_mean(word, INITIALS)
+            )
+        return self.named_initial(word, element, len(dimensions), start)
+
+    def constant(self, element: Type) -> Constant:
+        """Parse one number for all elements."""
+        start = self.scanner.skip_space()
+        number = self.number()
+        self.fits(number, element, start)
+        return Constant(number)
+
+    def named_initial(self, word: str, element: Type, axes: int, start: int) -> Initial:
+        """Parse the rest of an initializer that starts with ``word``."""
+        scalars = scalars_of(element)
+        match word:
+            case "cast":
+                if not isinstance(innermost(element), ScalarType):
+                    raise self.scanner.error(f"cast converts to numbers, not to {element}", start)
+                path, order = self.parenthesized(word, self.ordered_path)
+                return FileInitial(path, order, cast=True)
+            case "corder" | "asis":
+                self.scanner.position = start
+                return FileInitial(*self.ordered_path())
+            case "zeros" | "ones":
+                return Constant(UntypedNumber("0" if word == "zeros" else "1"))
+            case "iota":
+                self.refuse(scalars, Kind.BOOL, "iota counts; a bool cannot", start)
+                return Iota(*self.parameters(word, element, (0, 1, 2)))
+            case "rand" | "randn":
+                hint = f"randint(lo,hi) for {_plural(scalars)}"
+                for kind in (Kind.SIGNED, Kind.UNSIGNED, Kind.BOOL):
+                    self.refuse(scalars, kind, f"{word} gives fractions", start, hint=hint)
+                return Rand(*self.parameters(word, element, (0, 2))) if word == "rand" else Randn()
+            case "randint":
+                return self.randint(element, start)
+            case _:
+                if axes < 2 or not isinstance(element, ScalarType):
+                    raise self.scanner.error("eye is for buffers of scalars with two axes", start)
+                return Eye()
+
+    def randint(self, element: Type, start: int) -> RandInt:
+        """Parse the bounds of ``randint``."""
+        low, high = self.parameters("randint", element, (2,), ends_open=True)
+        first, end = read(low.text), read(high.text)
+        if first.form is not Form.INTEGER or end.form is not Form.INTEGER:
+            raise self.scanner.error("randint takes two integers", start)
+        if first.integer >= end.integer:
+            raise self.scanner.error(f"randint({low},{high}) leaves nothing to choose", start)
+        self.fits(UntypedNumber(str(end.integer - 1)), element, start)
+        return RandInt(low, high)
+
+    def parameters(
+        self, word: str, element: Type, counts: tuple[int, ...], *, ends_open: bool = False
+    ) -> list[UntypedNumber]:
+        """Parse ``(number, …)``; with ``ends_open`` the last may exceed the type by 1."""
+        scanner = self.scanner
+        numbers: list[UntypedNumber] = []
+        start = scanner.skip_space()
+        if scanner.accept("("):
+            while True:
+                at = scanner.skip_space()
+                numbers.append(self.number())
+                if not (ends_open and len(numbers) == counts[-1]):
+                    self.fits(numbers[-1], element, at)
+                if not scanner.accept(","):
+                    break
+            scanner.expect(")", f"after the numbers of {word}")
+        if len(numbers) not in counts:
+            wanted = " or ".join(str(count) for count in counts if count)
+            raise scanner.error(f"{word} takes {wanted} numbers; {len(numbers)} given", start)
+        return numbers
+
+    def list_initial(self, element: Type, levels: int) -> ListInitial:
+        """Parse nested lists, a level for each of the buffer's axes, including the element's."""
+        scanner = self.scanner
+        start = scanner.skip_space()
+        if not scanner.accept("["):
+            raise scanner.error(
+                f"expected a list, as the buffer has more axes; found {scanner.found()}"
+            )
+        items: list[ListInitial | Scalar | StructValue] = []
+        with scanner.nested():
+            while not scanner.peek("]"):
+                at = scanner.skip_space()
+                item = self.list_item(element, levels)
+                first = items[0] if items else item
+                shapes = [i.shape for i in (first, item) if isinstance(i, ListInitial)]
+                if len(set(shapes)) > 1:
+                    raise scanner.error(
+                        f"a list of shape {_shape(shapes[1])} after one of {_shape(shapes[0])}", at
+                    )
+                items.append(item)
+                if not scanner.accept(","):
+                    break
+            scanner.expect("]", "or ',' in a list")
+        if not items and levels > 1:
+            raise scanner.error("an empty list says nothing of the axes within it", start)
+        return ListInitial(tuple(items))
+
+    def list_item(self, element: Type, levels: int) -> ListInitial | Scalar | StructValue:
+        """Parse an item of a list: a list within it, or a value."""
+        if levels > 1:
+            return self.list_initial(element, levels - 1)
+        inner = innermost(element)
+        if isinstance(inner, StructType):
+            return self.struct_literal(inner)
+        if not isinstance(inner, ScalarType):
+            raise AssertionError(f"no text gives the type {inner}")
+        if self.scanner.peek("["):
+            raise self.scanner.error("a list where the buffer has no more axes")
+        return self.scalar(inner)
+
+
+def _plural(scalars: tuple[ScalarType, ...]) -> str:
+    return " and ".join(map(str, scalars))
+
+
+def _shape(shape: tuple[int, ...]) -> str:
+    return "×".join(map(str, shape))

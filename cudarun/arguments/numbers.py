@@ -1,0 +1,65 @@
+"""Numbers in arguments: the rules of the grammar that all other rules share."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from cudarun.arguments.literals import NUMBER, LiteralError, read
+from cudarun.arguments.scanner import Scanner
+from cudarun.arguments.types import Kind, ScalarType, Type, scalars_of
+from cudarun.arguments.values import UntypedNumber
+
+NUMBER_AHEAD = re.compile(r"[+-]?\s*(?:\.?[0-9]|(?:inf|nan|true|false)\b)")
+"""The start of a number."""
+
+
+class NumberRules:
+    """A recursive-descent parser; each method parses what its name says from the scanner."""
+
+    def __init__(self, scanner: Scanner) -> None:
+        self.scanner = scanner
+
+    def required(self, pattern: re.Pattern[str], what: str) -> str:
+        """Parse a match of a pattern that the grammar requires here."""
+        found = self.scanner.match(pattern)
+        if found is None:
+            raise self.scanner.error(f"expected {what}, found {self.scanner.found()}")
+        return found.group()
+
+    def number(self) -> UntypedNumber:
+        """Parse a number without a type."""
+        start = self.scanner.skip_space()
+        text = self.required(NUMBER, "a number")
+        with self.located(start):
+            read(text)
+        return UntypedNumber("".join(text.split()))
+
+    @contextmanager
+    def located(self, column: int) -> Iterator[None]:
+        """Turn a refused number into an error at ``column``."""
+        try:
+            yield
+        except LiteralError as error:
+            raise self.scanner.error(str(error), column) from None
+
+    def fits(self, number: UntypedNumber, element: Type, column: int) -> None:
+        """Check that every scalar of ``element`` can represent ``number``."""
+        for scalar in scalars_of(element):
+            with self.located(column):
+                number.of(scalar)
+
+    def refuse(
+        self,
+        scalars: tuple[ScalarType, ...],
+        kind: Kind,
+        why: str,
+        column: int,
+        *,
+        hint: str | None = None,
+    ) -> None:
+        """Refuse scalars of a kind."""
+        for scalar in scalars:
+            if scalar.kind is kind:
+                raise self.scanner.error(f"{why}: not for {scalar}", column, hint=hint)

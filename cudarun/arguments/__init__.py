@@ -5,13 +5,15 @@ user's syntax.
 
 Parsing, without numpy (the parsers share ``scanner`` and ``literals``)::
 
-    grammar      "x=f32[n]:iota"  ─▶  values.Argument, made of types
+    grammar      "x=f32[n]:iota"  ─▶  values.Argument, made of types; the rules of its parts are in
+                 numbers, elements, paths and buffers
     expressions  "y == a*x + 1"   ─▶  syntax.Expression
     dimensions   "2*n + 1"        ─▶  syntax.Expression of integers, and its value
 
 Binding to a kernel, without numpy too (``parameter_match`` compares a value with a parameter)::
 
-    binding      arguments + the kernel's parameters  ─▶  Binding: buffers, bytes, layout table
+    binding      arguments + the kernel's parameters  ─▶  Binding: buffers, bytes, layout table;
+                 in parts: parameter_order, parameter_table, buffer_resolution, element_mismatches
     packing      one value  ─▶  its bytes, with the addresses left open
 
 In the worker, with numpy (``dtypes`` are the types' numpy side)::

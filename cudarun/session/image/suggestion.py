@@ -14,8 +14,8 @@ from functools import cached_property
 from math import prod
 from typing import TYPE_CHECKING
 
-from cudarun.arguments.binding import has_names
 from cudarun.arguments.parameter_match import PtxType, expected_type, pointee_type
+from cudarun.arguments.parameter_order import has_names
 from cudarun.arguments.types import NAMED, PointerType, ScalarType, VectorType
 from cudarun.images.demangler import spellings
 from cudarun.images.ptx_usage import KernelUsage, PointerUse, read_usages

@@ -1,0 +1,76 @@
+"""Buffers resolved: dimensions evaluated, and files checked without reading their contents."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+from cudarun.arguments.dimensions import evaluate_dimension
+from cudarun.arguments.files import check_raw_size, is_npy, locate
+from cudarun.arguments.packing import BufferSpec
+from cudarun.arguments.types import (
+    inner_shape,
+)
+from cudarun.arguments.values import (
+    Argument,
+    Buffer,
+    FileBuffer,
+    FileInitial,
+    FileOrder,
+    Initial,
+    ListInitial,
+)
+from cudarun.errors import RequestError
+
+MAX_BYTES = (1 << 63) - 1
+"""The largest accepted size of a buffer in bytes; the device refuses a size beyond its memory."""
+
+
+class BufferResolver:
+    """A converter of buffers from their text to the buffers to allocate."""
+
+    def __init__(self, integers: dict[str, int], directory: Path) -> None:
+        self.integers = integers
+        self.directory = directory
+
+    def buffer(self, argument: Argument, value: Buffer | FileBuffer, name: str) -> BufferSpec:
+        """Return the buffer to allocate for a value with this name."""
+        if isinstance(value, FileBuffer):
+            from cudarun.arguments.array_files import npy_header
+
+            path = locate(value.path, self.directory)
+            element, shape = npy_header(path, value, argument.pasted)
+            return BufferSpec(name, element, shape, FileInitial(str(path), value.order))
+        shape = tuple(evaluate_dimension(each, self.integers) for each in value.dimensions)
+        spec = BufferSpec(name, value.type, shape)
+        if spec.nbytes > MAX_BYTES:
+            raise RequestError(f"{value} is {spec} of {spec.nbytes} bytes: no memory is that large")
+        return replace(spec, initial=self.initial(argument, value.initial, spec))
+
+    def initial(
+        self, argument: Argument, initial: Initial | None, spec: BufferSpec
+    ) -> Initial | None:
+        """Resolve the file of an initializer and check all that is possible without reading it."""
+        if isinstance(initial, ListInitial) and initial.shape != spec.array_shape:
+            raise RequestError(
+                f"a list of shape {_shape(initial.shape)} does not fill {spec}"
+                + (
+                    f", which has {_shape(spec.array_shape)} values"
+                    if inner_shape(spec.type)
+                    else ""
+                )
+            )
+        if isinstance(initial, FileInitial):
+            path = locate(initial.path, self.directory)
+            if is_npy(path) or initial.cast or initial.order is not FileOrder.PLAIN:
+                from cudarun.arguments.array_files import check_file
+
+                check_file(path, spec, initial, argument.pasted)
+            else:
+                check_raw_size(path, spec.nbytes, str(spec))
+            return replace(initial, path=str(path))
+        return initial
+
+
+def _shape(shape: tuple[int, ...]) -> str:
+    return "×".join(map(str, shape))

@@ -1,0 +1,118 @@
+"""Buffers whose elements do not match the kernel's C++ type, with arguments that do."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from cudarun.arguments.files import is_npy, locate
+from cudarun.arguments.packing import BufferSpec
+from cudarun.arguments.parameter_match import (
+    Agreement,
+    agreement,
+    pointee_type,
+)
+from cudarun.arguments.slots import ParameterSlot
+from cudarun.arguments.types import (
+    NAMELESS,
+    ScalarType,
+    StructType,
+    Type,
+    innermost,
+)
+from cudarun.arguments.values import (
+    Argument,
+    Buffer,
+    FileBuffer,
+    FileInitial,
+    FileOrder,
+)
+from cudarun.errors import RequestError
+from cudarun.records import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class ElementMismatch:
+    """A buffer whose elements do not match the parameter's C++ pointee type."""
+
+    argument: Argument
+    slot: ParameterSlot
+    spec: BufferSpec
+    agreement: Agreement
+
+    def __str__(self) -> str:
+        return (
+            f"{self.slot.name} is {self.slot.parameter.type} in the kernel, {self.spec} was given"
+        )
+
+
+def element_mismatches(
+    arguments: Sequence[Argument], slots: Sequence[ParameterSlot]
+) -> Iterator[ElementMismatch]:
+    """Yield the buffers whose elements do not match."""
+    for argument, slot in zip(arguments, slots, strict=True):
+        if not isinstance(slot.value, Buffer | FileBuffer):
+            continue
+        for _, spec in slot.pointers:
+            if isinstance(spec, BufferSpec):
+                found = agreement(spec.type, slot.parameter)
+                if found is not Agreement.FULL:
+                    yield ElementMismatch(argument, slot, spec, found)
+
+
+def mismatch_refusal(
+    refused: Sequence[ElementMismatch], kernel: str, directory: Path
+) -> RequestError:
+    """Return the error for element types that do not match, with arguments that do."""
+    matching = [text for each in refused if (text := _matching(each, directory))]
+    hint = "pass the data unchanged with --allow-type-mismatch"
+    if matching:
+        hint = f"pass {' '.join(matching)}\nor {hint}"
+    return RequestError(
+        f"{kernel}: {'; '.join(map(str, refused))}",
+        hint=hint,
+        kernel=kernel,
+        argument=refused[0].argument.text or str(refused[0].argument),
+    )
+
+
+def _matching(mismatch: ElementMismatch, directory: Path) -> str | None:
+    """Return the argument with the kernel's element type; ``None`` if no text gives that."""
+    from cudarun.arguments.grammar import parse_argument
+
+    expected, spec, value = (
+        pointee_type(mismatch.slot.parameter),
+        mismatch.spec,
+        mismatch.slot.value,
+    )
+    if expected is None or isinstance(innermost(spec.type), StructType):
+        return None
+    initial = value.initial if isinstance(value, Buffer) else None
+    if isinstance(value, FileBuffer):
+        initial = FileInitial(value.path, value.order)
+    if isinstance(initial, FileInitial):
+        if is_npy(locate(initial.path, directory)):
+            initial = _converting(initial, innermost(spec.type), expected)
+        elif spec.type.size == 1 and spec.nbytes % expected.size == 0:  # raw bytes
+            spec = replace(spec, type=expected, shape=(spec.nbytes // expected.size,))
+        else:
+            return None
+    filled = "" if initial is None else f":{initial}"
+    text = mismatch.argument.pasted(f"{BufferSpec('', expected, spec.array_shape)}{filled}")
+    try:
+        parse_argument(*shlex.split(text))
+    except RequestError:  # a list of fractions for integers, for instance
+        return None
+    return text
+
+
+def _converting(initial: FileInitial, given: Type, expected: ScalarType) -> FileInitial:
+    """Return the initializer that converts a file's elements.
+
+    numpy's format has no name for bf16 and fp8: integers of their size are taken for their bits.
+    """
+    if expected.name in NAMELESS and given.size == expected.size:
+        return replace(initial, order=FileOrder.STORED, cast=False)
+    return replace(initial, cast=True)

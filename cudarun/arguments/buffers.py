@@ -10,6 +10,7 @@ from cudarun.arguments.paths import PathRules
 from cudarun.arguments.scanner import IDENTIFIER, did_you_mean
 from cudarun.arguments.syntax import Expression
 from cudarun.arguments.types import (
+    MAX_DEPTH,
     Kind,
     ScalarType,
     StructType,
@@ -44,6 +45,7 @@ class BufferRules(ElementRules, PathRules):
     def buffer(self, element: Type) -> Buffer:
         """Parse ``[DIMENSIONS]`` and the optional ``:INITIALIZER``."""
         scanner = self.scanner
+        start = scanner.skip_space()
         scanner.expect("[", "before dimensions")
         if scanner.peek("]"):
             raise scanner.error(
@@ -53,6 +55,8 @@ class BufferRules(ElementRules, PathRules):
         while scanner.accept(","):
             dimensions.append(read_dimension(scanner))
         scanner.expect("]", "or ',' after a dimension")
+        if len(dimensions) + len(inner_shape(element)) > MAX_DEPTH:
+            raise scanner.error(f"a buffer of more than {MAX_DEPTH} axes", start)
         initial = self.initial(element, tuple(dimensions)) if scanner.accept(":") else None
         return Buffer(element, tuple(dimensions), initial)
 
@@ -151,7 +155,7 @@ class BufferRules(ElementRules, PathRules):
                 f"expected a list, as the buffer has more axes; found {scanner.found()}"
             )
         items: list[ListInitial | Scalar | StructValue] = []
-        with scanner.nested():
+        with scanner.nested(MAX_DEPTH):
             while not scanner.peek("]"):
                 at = scanner.skip_space()
                 item = self.list_item(element, levels)

@@ -8,7 +8,15 @@ from typing import TypeVar
 
 from cudarun.arguments.literals import NUMBER
 from cudarun.arguments.numbers import NUMBER_AHEAD, NumberRules
-from cudarun.arguments.types import ArrayType, Kind, ScalarType, StructType, Type, VectorType
+from cudarun.arguments.types import (
+    MAX_DEPTH,
+    ArrayType,
+    Kind,
+    ScalarType,
+    StructType,
+    Type,
+    VectorType,
+)
 from cudarun.arguments.values import (
     ArrayValue,
     Element,
@@ -71,7 +79,7 @@ class ElementRules(NumberRules):
         scanner = self.scanner
         scanner.expect("{", f"before the members of {struct}")
         members: list[Member] = []
-        with scanner.nested():
+        with scanner.nested(MAX_DEPTH):
             for member in struct.members:
                 if members:
                     scanner.expect(",", f"before member {len(members) + 1} of {struct}")

@@ -16,6 +16,7 @@ from cudarun.arguments.paths import ORDERS
 from cudarun.arguments.scanner import IDENTIFIER, Scanner, did_you_mean
 from cudarun.arguments.syntax import RESERVED
 from cudarun.arguments.types import (
+    MAX_DEPTH,
     NAMED,
     ArrayType,
     ScalarType,
@@ -23,6 +24,7 @@ from cudarun.arguments.types import (
     StructType,
     Type,
     VectorType,
+    depth,
 )
 from cudarun.arguments.values import (
     Argument,
@@ -201,7 +203,9 @@ class _ArgumentParser(BufferRules):
         count = self.required(_COUNT, f"the length of the array after '{element}*'")
         if len(count) > 9 or not 0 < int(count) <= MAX_ARRAY:
             raise self.scanner.error(f"an array has 1 to {MAX_ARRAY} elements", start)
-        return ArrayType(element, int(count))
+        array = ArrayType(element, int(count))
+        self.check_depth(array, start)
+        return array
 
     def bytes(self) -> Bytes:
         start = self.scanner.skip_space()
@@ -217,25 +221,34 @@ class _ArgumentParser(BufferRules):
         scanner = self.scanner
         start = scanner.skip_space()
         members: list[tuple[str | None, Type | Value, int]] = []
+        taken: set[str] = set()
         self.in_struct += 1
-        with scanner.nested():
+        with scanner.nested(MAX_DEPTH):
             scanner.expect("{", "before the members of a struct")
             while True:
                 if not members and scanner.peek("}"):
                     raise scanner.error("a struct without members", start)
-                members.append(self.member(taken=[name for name, _, _ in members]))
+                members.append(self.member(taken))
                 if not scanner.accept(","):
                     break
             scanner.expect("}", "or ',' after a member")
         self.in_struct -= 1
-        return self._struct(members)
+        found = self._struct(members)
+        self.check_depth(found if isinstance(found, StructType) else found.type, start)
+        return found
 
-    def member(self, taken: list[str | None]) -> tuple[str | None, Type | Value, int]:
+    def check_depth(self, element: Type, start: int) -> None:
+        """Bound the recursion of all that follows a type into its parts."""
+        if depth(element) > MAX_DEPTH:
+            raise self.scanner.error(f"a type of more than {MAX_DEPTH} levels", start)
+
+    def member(self, taken: set[str]) -> tuple[str | None, Type | Value, int]:
         start = self.scanner.skip_space()
         found = self.scanner.match(_ARGUMENT_NAME)
         name = found["name"] if found else None
         if name is not None and name in taken:
             raise self.scanner.error(f"two members are named {name!r}", start)
+        taken |= {name} if name else set()
         start = self.scanner.skip_space()
         what = self.type_or_value()
         if isinstance(what, UntypedNumber):

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from cudarun.errors import ArgumentSyntaxError
 
 MAX_NESTING = 50
+"""The levels of brackets in an expression."""
 MAX_TEXT = 100_000
 
 IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
@@ -88,10 +89,10 @@ class Scanner:
         return ArgumentSyntaxError(message, self.text, where, hint=hint)
 
     @contextmanager
-    def nested(self) -> Iterator[None]:
-        """Enter one level of brackets; the depth is bounded to protect the stack."""
-        if self._nesting == MAX_NESTING:
-            raise self.error(f"nested more than {MAX_NESTING} levels deep")
+    def nested(self, most: int = MAX_NESTING) -> Iterator[None]:
+        """Enter one of at most ``most`` levels, which bounds the recursion."""
+        if self._nesting >= most:
+            raise self.error(f"nested more than {most} levels deep")
         self._nesting += 1
         try:
             yield

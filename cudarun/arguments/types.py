@@ -8,12 +8,16 @@ grammar of ``docs/reference/arguments.md``.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import field
 from enum import Enum
 from typing import TypeAlias
 
 from cudarun.records import dataclass
 
 POINTER_SIZE = 8
+
+MAX_DEPTH = 16
+"""The levels of structs and arrays in a type, and the axes of a buffer."""
 
 
 class Kind(Enum):
@@ -159,16 +163,17 @@ class StructType:
     """A struct by value or in a buffer, ``{i32, float4}`` or ``{n=i32, v=float4}``."""
 
     members: tuple[StructMember, ...]
+    layout: Layout = field(init=False, repr=False, compare=False)
+    """The offsets of the members; computed once, or a struct in structs is laid out again by each
+    of them."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "layout", lay_out(member.type for member in self.members))
 
     @property
     def name(self) -> str:
         """The type in the grammar."""
         return f"{{{', '.join(map(str, self.members))}}}"
-
-    @property
-    def layout(self) -> Layout:
-        """The offsets of the members."""
-        return lay_out(member.type for member in self.members)
 
     @property
     def size(self) -> int:
@@ -227,6 +232,17 @@ def inner_shape(element: Type) -> tuple[int, ...]:
             return (element.count, *inner_shape(element.element))
         case _:
             return ()
+
+
+def depth(element: Type) -> int:
+    """Return the levels of structs and arrays of an element: 2 for ``{f32*4}``."""
+    match element:
+        case ArrayType():
+            return 1 + depth(element.element)
+        case StructType():
+            return 1 + max(depth(member.type) for member in element.members)
+        case _:
+            return 0
 
 
 def innermost(element: Type) -> ScalarType | StructType | PointerType:

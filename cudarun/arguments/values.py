@@ -115,11 +115,12 @@ class StructValue:
     """A struct by value, ``{f32:1, float4:1,2,3,4}``; members may be buffers and pointers."""
 
     members: tuple[Member, ...]
+    type: StructType = field(init=False, repr=False, compare=False)
+    """The struct's type; pointers in it are pointer members."""
 
-    @property
-    def type(self) -> StructType:
-        """The struct's type; pointers in it are pointer members."""
-        return StructType(tuple(StructMember(m.name, value_type(m.value)) for m in self.members))
+    def __post_init__(self) -> None:
+        members = tuple(StructMember(m.name, value_type(m.value)) for m in self.members)
+        object.__setattr__(self, "type", StructType(members))
 
     @property
     def literal(self) -> str:

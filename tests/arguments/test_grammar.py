@@ -276,7 +276,7 @@ REFUSED = [
     ("i32[0,2]:[]", 9, "an empty list says nothing of the axes within it"),
     ("i8[2]:[1,200]", 9, "200 does not fit i8, which goes from -128 to 127"),
     ("and=f32:1", 0, "'and' is an operator of expressions: it names no argument"),
-    ("{" * 60, 50, "nested more than 50 levels deep"),
+    ("{" * 60, 16, "nested more than 16 levels deep"),
     ("i32[2]:" + "[" * 60, 8, "a list where the buffer has no more axes"),
     ("f32[" + "(" * 60, 54, "nested more than 50 levels deep"),
 ]  # fmt: skip

@@ -59,14 +59,16 @@ def npy_header(
 
 
 def load_npy(path: Path) -> Array:
-    """Load the array of a ``.npy`` file in native byte order; pickled objects are refused.
+    """Return the array of a ``.npy`` file in native byte order; pickled objects are refused.
+
+    The file is mapped: its size is no claim on memory.
 
     Raises:
         RequestError: The file cannot be read, is not in this format, or holds Python objects.
     """
     if not is_npy(path):
         raise RequestError(f"{path} is not a .npy file", file=str(path))
-    return _native(_load(path, mapped=False))
+    return _native(np.asarray(_mapped(path)))
 
 
 def check_file(path: Path, spec: BufferSpec, initial: FileInitial, paste: Paste = str) -> None:
@@ -220,21 +222,23 @@ def _no_type(path: Path, array: Array) -> RequestError:
 
 def _mapped(path: Path) -> np.memmap[Any, Any]:
     """Map the array of a file; only the header is read."""
-    array = _load(path, mapped=True)
-    assert isinstance(array, np.memmap), "what cannot be mapped is refused"
-    return array
+    from tokenize import TokenError
 
-
-def _load(path: Path, *, mapped: bool) -> Array:
     try:
-        array: Array = np.load(path, mmap_mode="r" if mapped else None, allow_pickle=False)
+        with np.errstate(over="raise"):
+            array = np.load(path, mmap_mode="r", allow_pickle=False)
     except OSError as error:
         raise unreadable(path, error) from None
-    except ValueError as error:
-        says = str(error)
+    except (
+        # The header is a literal of Python, which numpy parses with Python's parser.
+        *(ValueError, TypeError, ArithmeticError, KeyError, RecursionError, MemoryError),
+        *(SyntaxError, TokenError),
+    ) as error:
+        says = str(error) or "its header is malformed"
         if "Python objects" in says or "allow_pickle" in says:  # the array is mapped, not loaded
             says = "it holds Python objects, which are never unpickled"
         raise RequestError(f"cannot read {path}: {says}", file=str(path)) from None
+    assert isinstance(array, np.memmap), "what cannot be mapped is refused"
     return array
 
 

@@ -17,8 +17,9 @@ from cudarun.arguments.dtypes import Array
 from cudarun.arguments.operators import Operand, sized
 from cudarun.errors import RequestError
 
-MAX_ELEMENTS = 1 << 31
-"""The largest array that an expression may create if none of its operands is as large."""
+MAX_ELEMENTS = 1 << 26
+"""The largest array, of half a GiB, that an expression may create if none of the launch's arrays
+and none of its operands is as large."""
 
 _CHUNK = 1 << 16
 

@@ -115,6 +115,11 @@ class Evaluator:
             precision = self.precision(self.expression.node)
             return presented(found, precision)
 
+    @property
+    def _given(self) -> list[Array]:
+        """The arrays of the launch."""
+        return [value for value in self.values.values() if isinstance(value, np.ndarray)]
+
     # --- values ---
 
     def value(self, node: tree.Node) -> Data:
@@ -291,7 +296,10 @@ class Evaluator:
 
     def _option(self, keyword: str, node: tree.Node) -> object:
         if keyword in ("keepdims", "equal_nan"):
-            return bool(self.array(node))
+            flag = self.array(node)
+            if flag.ndim or flag.dtype.names:
+                raise RequestError(f"{keyword}= is true or false")
+            return bool(flag)
         if keyword in ("rtol", "atol"):
             return self.array(node)
         if keyword == "axis" and isinstance(node, tree.SequenceLiteral):
@@ -307,16 +315,17 @@ class Evaluator:
             return reduce(name, first, **options)
         match name:
             case "arange":
-                return arange([first, *map(self.array, rest)])
+                return arange([first, *map(self.array, rest)], *self._given)
             case "linspace":
-                return linspace(first, self.array(rest[0]), self._integer(rest[1]))
+                return linspace(first, self.array(rest[0]), self._integer(rest[1]), *self._given)
             case "zeros" | "ones":
-                return filled(self._integers(arguments), float(name == "ones"))
+                return filled(self._integers(arguments), float(name == "ones"), *self._given)
             case "full":
-                return filled(self._integers(arguments[:1]), self._operand(name, rest[0]))
+                value = self._operand(name, rest[0])
+                return filled(self._integers(arguments[:1]), value, *self._given)
             case "eye":
                 size = self._integer(arguments[0])
-                guard_size(size * size)
+                guard_size(size * size, *self._given)
                 return np.eye(size)
             case "cumsum" | "cumprod":
                 return getattr(np, name)(first, dtype=accumulator(first.dtype), **options)

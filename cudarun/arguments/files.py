@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import errno
+import os
+import stat
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -55,9 +58,28 @@ def files_of(argument: Argument) -> list[str]:
     return paths
 
 
-def unreadable(path: Path, error: OSError) -> RequestError:
-    """Return the error for a file that cannot be read."""
-    return RequestError(f"cannot read {path}: {error.strerror or error}", file=str(path))
+def unreadable(path: Path, error: OSError | ValueError) -> RequestError:
+    """Return the error for a file that cannot be read; a path with a NUL is a ``ValueError``."""
+    reason = error.strerror if isinstance(error, OSError) else None
+    shown = str(path).replace("\0", "\\0")
+    return RequestError(f"cannot read {shown}: {reason or error}", file=shown)
+
+
+def regular_size(path: Path) -> int:
+    """Return the size of a regular file: others have no end, or can be read only once.
+
+    Raises:
+        RequestError: It cannot be read, or is not a regular file.
+    """
+    try:
+        found = path.stat()
+    except (OSError, ValueError) as error:
+        raise unreadable(path, error) from None
+    if stat.S_ISDIR(found.st_mode):
+        raise unreadable(path, IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR)))
+    if not stat.S_ISREG(found.st_mode):
+        raise RequestError(f"cannot read {path}: not a regular file", file=str(path))
+    return found.st_size
 
 
 def is_npy(path: Path) -> bool:
@@ -66,6 +88,7 @@ def is_npy(path: Path) -> bool:
     Raises:
         RequestError: It cannot be read.
     """
+    regular_size(path)
     try:
         with path.open("rb") as stream:
             return stream.read(len(_NPY_MAGIC)) == _NPY_MAGIC
@@ -79,9 +102,6 @@ def check_raw_size(path: Path, nbytes: int, what: str) -> None:
     Raises:
         RequestError: The sizes differ.
     """
-    try:
-        size = path.stat().st_size
-    except OSError as error:
-        raise unreadable(path, error) from None
+    size = regular_size(path)
     if size != nbytes:
         raise RequestError(f"{path} has {size} bytes; {what} has {nbytes}", file=str(path))

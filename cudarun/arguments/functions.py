@@ -83,8 +83,12 @@ def _magnitude(array: Array) -> int:
     return max(abs(int(array.min())), abs(int(array.max())))
 
 
-def arange(bounds: Sequence[Any]) -> Array:
+def arange(bounds: Sequence[Any], *given: Array) -> Array:
     """Return the numbers of ``[stop]``, ``[start, stop]`` or ``[start, stop, step]`` as i64 or f64.
+
+    Args:
+        bounds: The bounds.
+        given: The arrays of the launch; so many numbers are no claim on more memory.
 
     Raises:
         RequestError: There would be too many.
@@ -94,12 +98,16 @@ def arange(bounds: Sequence[Any]) -> Array:
         raise RequestError("arange counts between scalars")
     if any(is_floating(b) for b in bounds):
         start, stop, step = float(start), float(stop), float(step)
-        count = math.ceil((stop - start) / step) if step else math.inf
+        if not step:
+            raise RequestError("arange: the step is 0")
+        count = math.ceil((stop - start) / step)
     else:
         start, stop, step = int(start), int(stop), int(step)
-        count = -((start - stop) // step) if step else math.inf
-    if not 0 <= (count := max(count, 0)) <= MAX_ELEMENTS:
-        raise RequestError(f"arange of {count} elements: expressions make at most {MAX_ELEMENTS}")
+        if not step:
+            raise RequestError("arange: the step is 0")
+        count = -((start - stop) // step)
+    count = max(count, 0)
+    guard_size(count, *given)
     if isinstance(start, float):
         return cast(Array, start + np.arange(count) * step)
     with numpy_errors("arange"):
@@ -168,15 +176,15 @@ def einsum(subscripts: str, operands: Sequence[Any]) -> Any:
     return np.einsum(subscripts, *(part.astype(dtype, copy=False) for part in parts))
 
 
-def linspace(start: Any, stop: Any, count: int) -> Any:
+def linspace(start: Any, stop: Any, count: int, *given: Array) -> Any:
     """Return ``count`` numbers from ``start`` to ``stop``, both included."""
-    guard_size(count)
+    guard_size(count, *given)
     return np.linspace(wide(start), wide(stop), count)
 
 
-def filled(shape: tuple[int, ...], value: Any) -> Any:
+def filled(shape: tuple[int, ...], value: Any, *given: Array) -> Any:
     """Return an array that has one value in all elements."""
-    guard_size(math.prod(shape))
+    guard_size(math.prod(shape), *given)
     return np.full(shape, value)
 
 

@@ -218,6 +218,7 @@ class FunctionCode:
         symbols: The variables and functions it refers to.
         calls: Names of the functions it calls directly; ``indirect`` if it calls through pointers.
         allocates: True if it has an ``alloca``.
+        unused_registers: Registers that it declares and does not use; they have no slot.
     """
 
     name: str
@@ -232,6 +233,13 @@ class FunctionCode:
     calls: set[str] = field(default_factory=set)
     indirect: bool = False
     allocates: bool = False
+    unused_registers: int = 0
+
+    @property
+    def registers(self) -> int:
+        """The number of its registers, used or not."""
+        used = sum(1 for slot in self.slots if slot.role is Role.REGISTER)
+        return used + self.unused_registers
 
     @property
     def grows_stack(self) -> bool:

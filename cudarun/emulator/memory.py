@@ -100,15 +100,24 @@ class Memory:
         self.notes_writes = False
         self.tracks_unwritten = False
         self.used = 0
-        self._reserved = _round_up(2 * capacity + (1 << 24), _PAGE)
-        flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | _MAP_NORESERVE
-        self._map = mmap.mmap(-1, self._reserved, flags=flags)
-        self._arena = np.frombuffer(self._map, dtype=np.uint8)
+        self._reserved = 0
+        self._arena: Array = np.empty(0, dtype=np.uint8)
         self._live: list[Allocation] = []  # by base
         self._freed: deque[Freed] = deque(maxlen=_FREED_REMEMBERED)
         self._table: tuple[Array, Array] | None = None
         self._top = base
         self._lock = threading.Lock()
+
+    def _reserve(self) -> None:
+        """Reserve the addresses, at the first allocation: a limit of them counts those, too."""
+        size = _round_up(2 * self.capacity + (1 << 24), _PAGE)
+        flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | _MAP_NORESERVE
+        try:
+            self._map = mmap.mmap(-1, size, flags=flags)
+        except OSError:
+            raise OutOfMemory(f"no room for {size} bytes of addresses (ulimit -v)") from None
+        self._arena = np.frombuffer(self._map, dtype=np.uint8)
+        self._reserved = size
 
     def allocate(
         self,
@@ -134,6 +143,8 @@ class Memory:
                 raise ValueError(f"an allocation of {size} bytes")
             if self.used + size > self.capacity:
                 raise OutOfMemory(f"{size} bytes asked for, {self.capacity - self.used} free")
+            if not self._reserved:
+                self._reserve()
             address = self._place(size, max(alignment, 16))
             start = address - self.base
             allocation = Allocation(address, size, label, self._arena[start : start + size])

@@ -68,7 +68,7 @@ class VariableCode:
         size: Bytes; 0 for an unsized ``.extern`` array.
         alignment: Bytes.
         managed: True if it has ``.attribute(.managed)``.
-        initial: The initial contents, ``size`` bytes.
+        initial: The initial contents up to the last given value; zeros follow.
         relocations: Addresses in ``initial``.
         linkage: ``"extern"``, ``"visible"``, ``"weak"``, ``"common"`` or none.
     """

@@ -11,7 +11,7 @@ from cudarun.images.reader import CONTAINERS, image_entries, read_image
 from cudarun.images.versions import Architecture, Version, parse_target
 from cudarun.records import dataclass
 
-_VERSION = re.compile(rb"^[ \t]*\.version[ \t]+(\d+)\.(\d+)", re.MULTILINE)
+_VERSION = re.compile(rb"^[ \t]*\.version[ \t]+(\d{1,9})\.(\d{1,9})\b", re.MULTILINE)
 _TARGET = re.compile(rb"^[ \t]*\.target[ \t]+(\w+)", re.MULTILINE)
 
 

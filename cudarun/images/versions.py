@@ -35,7 +35,7 @@ def cuda_of_ptx(ptx: Version) -> Version | None:
     return next((cuda for cuda, newest in _PTX_OF_CUDA.items() if newest >= ptx), None)
 
 
-_TARGET = re.compile(r"(?P<family>sm|compute)_(?P<number>\d+)(?P<suffix>[af]?)")
+_TARGET = re.compile(r"(?P<family>sm|compute)_(?P<number>\d{1,9})(?P<suffix>[af]?)")
 
 
 @dataclass(frozen=True, slots=True)

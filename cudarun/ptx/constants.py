@@ -23,6 +23,7 @@ WARP_SIZE = 32
 _BITS = 64
 _MASK = (1 << _BITS) - 1
 _SIGN = 1 << (_BITS - 1)
+_MOST_DIGITS = {2: 64, 8: 24, 10: 20}  # ptxas refuses literals with more; it wraps the others
 
 _PRECEDENCE = {
     "||": 1,
@@ -73,6 +74,11 @@ class _DivisionByZero(_Unusable):
         super().__init__("Constant expression has division by zero")
 
 
+class _Overflow(_Unusable):
+    def __init__(self) -> None:
+        super().__init__("Constant overflow")
+
+
 def _not_integer() -> _Unusable:
     return _Unusable("Integer constant expression expected")
 
@@ -101,16 +107,35 @@ def starts_constant(cursor: Cursor) -> bool:
     return text in ("(", "-", "+", "!", "~", "WARP_SZ")
 
 
-def integer(text: str) -> Integer:
-    """Return the value of an integer literal: decimal, ``0x``, ``0b`` or octal, ``U`` allowed."""
+def integer(cursor: Cursor) -> Integer:
+    """Parse an integer literal where expressions are not allowed.
+
+    Raises:
+        PtxError: There is none, or it has more than 64 bits.
+    """
+    start = cursor.token
+    try:
+        return _integer(cursor.take(TokenKind.INTEGER))
+    except _Overflow as error:
+        raise cursor.refusal(str(error), start, error.severity) from None
+
+
+def _integer(text: str) -> Integer:
+    """Return the value of a literal: decimal, ``0x``, ``0b`` or octal, ``U`` allowed.
+
+    As with ptxas a hexadecimal one loses the bits above the 64th; of others some overflow.
+    """
     digits = text.removesuffix("U")
     match digits[:2].lower():
         case "0x":
-            value = int(digits, 16)
+            base, number = 16, digits[2:]
         case "0b":
-            value = int(digits, 2)
+            base, number = 2, digits[2:]
         case _:
-            value = int(digits, 8 if digits[0] == "0" else 10)
+            base, number = 8 if digits[0] == "0" else 10, digits
+    if base != 16 and len(number.lstrip("0")) > _MOST_DIGITS[base]:
+        raise _Overflow
+    value = int(number, base)
     return _wrap(value, unsigned=digits != text or value >= _SIGN)
 
 
@@ -153,7 +178,7 @@ def _unary(cursor: Cursor) -> _Value:
         return Integer(WARP_SIZE)
     if cursor.token.kind is TokenKind.FLOAT:
         return float(cursor.advance().text)
-    return integer(cursor.take(TokenKind.INTEGER))
+    return _integer(cursor.take(TokenKind.INTEGER))
 
 
 def _parenthesized(cursor: Cursor) -> _Value:

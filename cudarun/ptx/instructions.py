@@ -34,6 +34,8 @@ from cudarun.ptx.tree import (
 # The part of a register that an operand may name: an element of a vector, bytes or halves (video).
 _COMPONENT = re.compile(r"\.(?:[xyzwrgba]|b[0-7]{1,4}|h[0-3]{1,2})")
 
+_MOST_DIGITS = 20  # of a register's number
+
 _T = TypeVar("_T")
 
 
@@ -165,12 +167,13 @@ class InstructionRules(Cursor):
             return True
         stem = name.rstrip("0123456789")
         family = self._scope.get(stem)
+        number = name[len(stem) :]
         return (
             family is not None
             and family.space == "reg"
             and family.count is not None
-            and stem != name
-            and int(name[len(stem) :]) < family.count
+            and 0 < len(number) <= _MOST_DIGITS
+            and int(number) < family.count
         )
 
     def _address(self) -> Address | TupleAddress:
@@ -201,7 +204,7 @@ class InstructionRules(Cursor):
 
     def _number(self) -> int:
         """Parse an integer literal where expressions are not allowed."""
-        return integer(self.take(TokenKind.INTEGER)).value
+        return integer(self).value
 
     def _numbers(self) -> tuple[int, ...]:
         """Parse integer literals separated by commas, or none."""

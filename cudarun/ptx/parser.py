@@ -45,6 +45,9 @@ _FUNCTION_DIRECTIVES = frozenset(
     }
 )
 
+_OF_THREADS = frozenset({"maxntid", "reqntid"})
+_MOST_THREADS = (1 << 32) - 1
+
 _VERSION = re.compile(r"(\d{1,4})\.(\d{1,4})")
 
 
@@ -195,8 +198,19 @@ class _ModuleParser(VariableRules):
             if self.token.text[1:] not in _FUNCTION_DIRECTIVES:
                 break  # a declaration need not end in a semicolon
             word = self.advance().text[1:]
-            directives[word] = self._numbers()
+            directives[word] = self._threads(word) if word in _OF_THREADS else self._numbers()
         return directives
+
+    def _threads(self, word: str) -> tuple[int, ...]:
+        """Parse the one to three extents of a block."""
+        start = self.token
+        extents = [self._number()]
+        while len(extents) < 3 and self.accept(","):
+            extents.append(self._number())
+        if not all(0 < extent <= _MOST_THREADS for extent in extents):
+            message = f"Positive non-zero value expected for {word}"
+            raise self.refusal(message, start, "error")
+        return tuple(extents)
 
     # --- statements ------------------------------------------------------------------------------
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
-from math import prod
 
 from cudarun.ptx.constants import constant, starts_constant
 from cudarun.ptx.instructions import InstructionRules
@@ -20,6 +20,7 @@ from cudarun.ptx.tree import (
 STATE_SPACES = frozenset({"reg", "const", "global", "local", "param", "shared", "sreg", "tex"})
 """The words that begin the declaration of a variable (manual 5.1)."""
 
+_LARGEST = (1 << 63) - 1  # bytes of a variable
 _MOST_FILLED_IN = 1 << 24  # elements of an initializer's row; real tables are far smaller
 
 
@@ -89,6 +90,7 @@ class VariableRules(InstructionRules):
 
     def _declarator(self, prefix: Variable) -> Variable:
         """Parse the name, with ``<count>`` or dimensions."""
+        start = self.token
         name = self._name()
         count = None
         if self.accept("<"):
@@ -101,6 +103,9 @@ class VariableRules(InstructionRules):
             else:
                 dimensions.append(self._number())
             self.expect("]")
+        size = TYPE_BYTES[prefix.type] * prefix.vector
+        if math.prod((size, *(extent for extent in dimensions if extent is not None))) > _LARGEST:
+            raise self.refusal(f"Variable '{name}' is too large", start, "error")
         return replace(prefix, name=name, count=count, dimensions=tuple(dimensions))
 
     def _declare(self, variable: Variable) -> Variable:
@@ -129,7 +134,7 @@ class VariableRules(InstructionRules):
                 raise self.refusal("Incorrect number of elements in vector initializer")
             return elements
         length, inner = shape[0], shape[1:]
-        row = vector * prod(extent for extent in inner if extent is not None)
+        row = vector * math.prod(extent for extent in inner if extent is not None)
         elements = []
         rows = 0
         if row > _MOST_FILLED_IN:

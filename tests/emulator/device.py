@@ -53,7 +53,8 @@ class Device:
         for variable in variables:
             address = self.memory.allocate(max(variable.size, 1), label=f"variable {variable.name}")
             self.symbols[variable.name] = address
-            self.memory.bytes_at(address, variable.size)[:] = np.frombuffer(variable.initial, "u1")
+            given = np.frombuffer(variable.initial, "u1")
+            self.memory.bytes_at(address, len(given))[:] = given
         known = self.program.functions | self.symbols
         for variable in variables:
             for place in variable.relocations:

@@ -55,11 +55,31 @@ def syntax_error(word, line, column):
         (".entry k(.param .u64 p {ret;}", "{", 4, 24),
         (".entry k() {ret;}\n}", "}", 5, 1),
         (".entry k() {\nret;\n", "", 6, 1),
-        (f".global .u32 x = 1{'0' * 99}1;", "1", 4, 118),
     ],
 )
 def test_syntax_errors_of_declarations(text, word, line, column):
     assert refusal(HEADER + text) == syntax_error(word, line, column)
+
+
+@pytest.mark.parametrize(
+    "literal",
+    [
+        "1" * 21,
+        "1" * 5000,
+        "0" + "1" * 50,
+        "0b" + "1" * 65,
+        "1" * 5000 + "U",
+        "1+" + "9" * 30,
+    ],
+)
+def test_integers_that_overflow(literal):
+    overflow = PtxDiagnostic(Position(4, 18), "Constant overflow", "error")
+    assert refusal(f"{HEADER}.global .u64 x = {literal};") == overflow
+
+
+def test_a_number_that_overflows():
+    overflow = PtxDiagnostic(Position(4, 18), "Constant overflow", "error")
+    assert refusal(f"{HEADER}.global .u32 x[  {'9' * 5000}];") == overflow
 
 
 @pytest.mark.parametrize(

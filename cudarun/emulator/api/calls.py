@@ -85,7 +85,7 @@ def _driver_call(
                     value = carried_out(*values, **named)
                 except Refusal as refusal:
                     return _refused(name, refusal, outputs)
-                except OutOfMemory as error:
+                except (OutOfMemory, MemoryError) as error:  # of the device, or of this machine
                     return _refused(name, Refusal("OUT_OF_MEMORY", str(error)), outputs)
                 except InvalidAddress as error:
                     words = f"{error} are not inside one allocation"

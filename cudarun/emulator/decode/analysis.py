@@ -213,12 +213,13 @@ def _reads_and_writes(block: BlockCode, wide: int) -> None:
 
 
 def _mark_polling_loops(code: FunctionCode) -> None:
+    last: dict[int, int] = {}  # the last block so far with a cost
     for block in code.blocks:
+        last[_polling_cost(block)] = block.index
         for target in block.terminator.successors:
             if target <= block.index:
-                body = code.blocks[target : block.index + 1]
-                cost = max(map(_polling_cost, body))
-                code.blocks[target].polls = max(code.blocks[target].polls, cost)
+                body = (cost for cost, index in last.items() if index >= target)
+                code.blocks[target].polls = max(code.blocks[target].polls, *body)
 
 
 def _polling_cost(block: BlockCode) -> int:

@@ -32,7 +32,6 @@ from cudarun.emulator.decode.scope import (
     RegisterName,
     SharedVariable,
     VectorName,
-    declared_names,
 )
 from cudarun.emulator.machine.control import Branch
 from cudarun.emulator.machine.threads import WARP, WARPGROUP
@@ -102,6 +101,7 @@ class FunctionDecoder:
             return self.code
         self.code.blocks = self.builder.finish(self._leave)
         self.code.local_bytes = self.declarations.local.size
+        self.code.unused_registers = self.declarations.unused
         if "debug" not in self.names.module.targets:
             contract(self.code)
         analyze(self.code)
@@ -185,8 +185,8 @@ class FunctionDecoder:
             )
         elif wrong := wrong_declaration(variable, self.names.module):
             self._complain(variable.position, wrong)
-        elif known := [name for name in declared_names(variable) if name in scope.names]:
-            self._complain_of_second("variable", known[0], variable.position)
+        elif (known := scope.conflict(variable)) is not None:
+            self._complain_of_second("variable", known, variable.position)
         else:
             self.declarations.declare(variable, scope)
 

@@ -50,11 +50,11 @@ class VariableLayout:
 
 def variable_code(variable: tree.Variable) -> VariableCode:
     """Return a module-scope ``.global`` or ``.const`` variable with its initial bytes."""
-    size = size_of(variable)
-    data = bytearray(size)
-    relocations = []
     width = element_bytes(variable)
-    for index, value in enumerate(variable.initial or ()):
+    given = variable.initial or ()
+    data = bytearray(width * len(given))
+    relocations = []
+    for index, value in enumerate(given):
         offset = index * width
         if isinstance(value, tree.SymbolValue):
             relocations.append(
@@ -65,7 +65,7 @@ def variable_code(variable: tree.Variable) -> VariableCode:
     return VariableCode(
         name=variable.name,
         space=variable.space,
-        size=size,
+        size=size_of(variable),
         alignment=alignment_of(variable),
         managed="managed" in variable.attributes,
         initial=bytes(data),

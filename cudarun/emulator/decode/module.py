@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from math import prod
 
-from cudarun.emulator.code import FunctionCode, Role
+from cudarun.emulator.code import FunctionCode
+from cudarun.emulator.decode.call_graph import CallGraph
 from cudarun.emulator.decode.function import FunctionDecoder, ModuleNames
 from cudarun.emulator.decode.layout import VariableLayout, variable_code
 from cudarun.emulator.decode.rules import wrong_declaration
 from cudarun.emulator.decode.scope import NameScope, SharedVariable, SymbolName, shared_variable
 from cudarun.emulator.machine.spaces import CODE_WINDOW
-from cudarun.emulator.machine.system import SYSTEM_CALLS
 from cudarun.emulator.program import KernelCode, ModuleCode, VariableCode
 from cudarun.ptx import tree
 from cudarun.ptx.errors import PtxDiagnostic, PtxError
@@ -76,7 +75,9 @@ class ModuleDecoder:
             function.base = base
             base += len(function.blocks)
         entries = [decoder for decoder in decoded if decoder.function.is_entry]
-        kernels = {entry.function.name: self._kernel(entry, code) for entry in entries}
+        graph = CallGraph(code)
+        registers = {name: function.registers for name, function in code.items()}
+        kernels = {entry.function.name: self._kernel(entry, graph, registers) for entry in entries}
         addresses = {
             name: CODE_WINDOW + _CODE_STEP * (index + 1)
             for index, name in enumerate(self.functions)
@@ -117,14 +118,15 @@ class ModuleDecoder:
 
     # --- kernels ---------------------------------------------------------------------------------
 
-    def _kernel(self, decoder: FunctionDecoder, code: dict[str, FunctionCode]) -> KernelCode:
+    def _kernel(
+        self, decoder: FunctionDecoder, graph: CallGraph, registers: dict[str, int]
+    ) -> KernelCode:
         function, own = decoder.function, decoder.code
-        reached = _reached(own, code)
+        reached = graph.reached(own)
         addresses, static = self._place_shared(reached)
         offsets = tuple(decoder.parameter_offsets)
-        recursive = any(_calls_itself(f, code) for f in reached)
-        local = own.local_bytes if recursive else _deepest(own, code)
-        registers = max(sum(1 for s in f.slots if s.role is Role.REGISTER) for f in reached)
+        stack = graph.stack_bytes(own)
+        most_registers = max(registers[f.name] for f in reached)
         required = function.directives.get("reqntid")
         cluster = function.directives.get("reqnctapercluster")
         limit = function.directives.get("maxntid") or required
@@ -134,14 +136,14 @@ class ModuleDecoder:
             parameters=offsets,
             parameter_bytes=max((offset + size for offset, size in offsets), default=0),
             static_shared=static,
-            local_bytes=local,
-            registers=min(max(registers, 16), 255),
+            local_bytes=own.local_bytes if stack is None else stack,
+            registers=min(max(most_registers, 16), 255),
             const_bytes=sum(v.size for v in self.variables.values() if v.space == "const"),
             max_threads=min(prod(limit), _MOST_THREADS) if limit else _MOST_THREADS,
             required_block=_triple(required) if required else None,
             ptx_version=10 * major + minor,
             shared=addresses,
-            recursive=recursive,
+            recursive=stack is None,
             required_cluster=_triple(cluster) if cluster else None,
         )
 
@@ -168,43 +170,6 @@ class ModuleDecoder:
 def _triple(values: tuple[int, ...]) -> tuple[int, int, int]:
     x, y, z = (*values, 1, 1)[:3]
     return x, y, z
-
-
-# --- the call graph ------------------------------------------------------------------------------
-
-
-def _callees(function: FunctionCode, code: dict[str, FunctionCode]) -> Iterator[FunctionCode]:
-    """Return the functions that a function calls, or whose address it takes."""
-    for name in function.calls | function.symbols:
-        if name in code and name not in SYSTEM_CALLS:
-            yield code[name]
-    if function.indirect:
-        yield from code.values()
-
-
-def _reached(function: FunctionCode, code: dict[str, FunctionCode]) -> list[FunctionCode]:
-    """Return a function and all functions that can be called from it."""
-    found = {function.name: function}
-    pending = [function]
-    while pending:
-        for callee in _callees(pending.pop(), code):
-            if callee.name not in found:
-                found[callee.name] = callee
-                pending.append(callee)
-    return list(found.values())
-
-
-def _calls_itself(function: FunctionCode, code: dict[str, FunctionCode]) -> bool:
-    return any(
-        function.name in (reached.name for reached in _reached(callee, code))
-        for callee in _callees(function, code)
-    )
-
-
-def _deepest(function: FunctionCode, code: dict[str, FunctionCode]) -> int:
-    """Return the bytes of local memory along the deepest call chain, without recursion."""
-    below = [_deepest(callee, code) for callee in _callees(function, code)]
-    return function.frame_bytes + max(below) if below else function.local_bytes
 
 
 def compile_module(module: tree.Module) -> ModuleCode:

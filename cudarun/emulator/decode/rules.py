@@ -25,6 +25,8 @@ _OPAQUE = frozenset({"texref", "samplerref", "surfref"})
 _ACCELERATED = frozenset({"setmaxnreg"})  # of sm_90a and those after it, not of sm_90
 _MATRIX = frozenset({"ldmatrix", "stmatrix", "mma", "wmma", "wgmma"})
 _WIDEST_VECTOR = 128
+_ALIGNMENTS = frozenset(1 << bit for bit in range(32))
+_MOST_DIGITS = 9  # of a target that can exist
 _SCALAR_VIDEO = ("vadd", "vsub", "vabsdiff", "vmin", "vmax", "vshl", "vshr", "vmad", "vset")
 
 # --- declarations --------------------------------------------------------------------------------
@@ -48,7 +50,7 @@ def wrong_declaration(variable: tree.Variable, module: tree.Module) -> str | Non
         return f"Variable '{variable.name}' cannot be allocated in .param state space"
     if TYPES[variable.type].bits * variable.vector > _WIDEST_VECTOR:
         return "Vector type too large, exceeds 128 bit limit"
-    if variable.alignment and variable.alignment & (variable.alignment - 1):
+    if variable.alignment is not None and variable.alignment not in _ALIGNMENTS:
         return "Alignment must be a power of two"
     return _wrong_initial(variable)
 
@@ -97,7 +99,7 @@ def too_new(instruction: tree.Instruction, module: tree.Module) -> str | None:
 @lru_cache
 def _architecture(target: str) -> int:
     """Return 90 for ``sm_90a``; a word that is no architecture restricts nothing."""
-    digits = "".join(filter(str.isdigit, target.removeprefix("sm_")))
+    digits = "".join(filter(str.isdigit, target.removeprefix("sm_")))[:_MOST_DIGITS]
     return int(digits) if target.startswith("sm_") else 1 << 30
 
 

@@ -75,22 +75,95 @@ Name = (
 )
 
 
+@dataclass(frozen=True, slots=True)
+class RegisterFamily:
+    """The registers of ``%r<1000>``, which get a slot when they are first used.
+
+    A declaration is short whatever its count is: compilers declare a few, a text can declare 2^31.
+    """
+
+    variable: tree.Variable
+    count: int
+    declarations: Declarations
+
+
 @dataclass(slots=True)
 class NameScope:
-    """The names declared in one ``{ … }`` and in the enclosing blocks."""
+    """The names declared in one ``{ … }`` and in the enclosing blocks.
+
+    Attributes:
+        outer: The scope around it.
+        names: The names and their meanings, without the unused registers of families.
+        families: The families of registers by their common part.
+        numbered: The smallest number after each common part of names, to find names that a
+            family declares again.
+    """
 
     outer: NameScope | None = None
     names: dict[str, Name] = field(default_factory=dict)
+    families: dict[str, RegisterFamily] = field(default_factory=dict)
+    numbered: dict[str, int] = field(default_factory=dict)
 
     def find(self, name: str) -> Name | None:
         """Return the meaning of a name in this scope."""
         scope: NameScope | None = self
         while scope is not None:
             found = scope.names.get(name)
+            if found is None and scope.families:
+                found = scope._of_family(name)
             if found is not None:
                 return found
             scope = scope.outer
         return None
+
+    def _of_family(self, name: str) -> Name | None:
+        base, _, _ = name.partition(".")  # of a vector register's component
+        for stem, number in numbered_parts(base):
+            family = self.families.get(stem)
+            if family is not None and number < family.count:
+                family.declarations.enter(base, family.variable, self)
+                family.declarations.unused -= family.variable.vector
+                return self.names.get(name)
+        return None
+
+    def conflict(self, variable: tree.Variable) -> str | None:
+        """Return a name that a declaration would declare again."""
+        name = variable.name
+        first = name if variable.count is None else f"{name}0"
+        if variable.count == 0:
+            return None
+        if first in self.names:
+            return first
+        for stem, number in numbered_parts(first):
+            family = self.families.get(stem)
+            if family is not None and number < family.count:
+                return first
+        if variable.count is None:
+            return None
+        number = self.numbered.get(name, variable.count)
+        return f"{name}{number}" if number < variable.count else None
+
+    def note(self, variable: tree.Variable) -> None:
+        """Enter the numbers of a declaration's first name, for `conflict`."""
+        first = variable.name if variable.count is None else f"{variable.name}0"
+        for stem, number in numbered_parts(first):
+            self.numbered[stem] = min(number, self.numbered.get(stem, number))
+
+
+_MOST_DIGITS = 10  # of a register's number
+
+
+def numbered_parts(name: str) -> Iterator[tuple[str, int]]:
+    """Yield every way to read a name as a common part and a number: ``%r1`` and 2, ``%r`` and 12.
+
+    A number has no leading zeros.
+    """
+    for digits in range(1, min(len(name), _MOST_DIGITS + 1)):
+        number = name[-digits:]
+        if not (number.isascii() and number.isdigit()):
+            return
+        if number[0] != "0" or digits == 1:
+            yield name[:-digits], int(number)
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +177,16 @@ class SharedVariable:
 
 
 class Declarations:
-    """Records the declarations of one function and numbers its slots."""
+    """Records the declarations of one function and numbers its slots.
+
+    Attributes:
+        function: The function.
+        slots: Its slots.
+        local: The layout of its local variables.
+        shared: The shared variables of the module.
+        labels: The number of its labels.
+        unused: The number of registers that are declared in families and not used.
+    """
 
     def __init__(self, function: tree.Function, shared: dict[str, SharedVariable]) -> None:
         self.function = function
@@ -112,6 +194,7 @@ class Declarations:
         self.local = VariableLayout()
         self.shared = shared
         self.labels = 0
+        self.unused = 0
         self._special: dict[str, int] = {}
 
     def slot(self, name: str, declared: str, role: Role, size: int = 0) -> int:
@@ -141,23 +224,32 @@ class Declarations:
         """Enter a declaration of a function body into its scope."""
         match variable.space:
             case "reg":
-                for name in declared_names(variable):
-                    if variable.vector == 1:
-                        scope.names[name] = self._register(name, variable.type)
-                    else:
-                        self._declare_vector(name, variable, scope)
+                if variable.count is None:
+                    self.enter(variable.name, variable, scope)
+                else:
+                    self.unused += variable.vector * variable.count
+                    family = RegisterFamily(variable, variable.count, self)
+                    scope.families[variable.name] = family
             case "local":
                 offset = self.local.place(size_of(variable), alignment_of(variable))
                 scope.names[variable.name] = LocalName(offset)
             case "shared":
                 unique = f"{self.function.name}.{variable.name}"
-                while unique in self.shared:
-                    unique += "'"
+                if unique in self.shared:
+                    unique = f"{unique}'{len(self.shared)}"
                 scope.names[variable.name] = self.shared_variable(variable, unique)
             case "param":
                 scope.names[variable.name] = self.parameter(variable)
             case _:
                 raise ValueError(variable.space)
+        scope.note(variable)
+
+    def enter(self, name: str, variable: tree.Variable, scope: NameScope) -> None:
+        """Give a register its slot, or each component of a vector register one."""
+        if variable.vector == 1:
+            scope.names[name] = self._register(name, variable.type)
+        else:
+            self._declare_vector(name, variable, scope)
 
     def _register(self, name: str, declared: str) -> RegisterName:
         return RegisterName(self.slot(name, declared, Role.REGISTER), declared)
@@ -185,12 +277,3 @@ def shared_variable(variable: tree.Variable, unique: str) -> SharedVariable:
     """Return the layout properties of a shared variable."""
     size = size_of(variable)
     return SharedVariable(unique, size, alignment_of(variable), dynamic=size == 0)
-
-
-def declared_names(variable: tree.Variable) -> Iterator[str]:
-    """Yield the names that a declaration declares: several for ``%r<8>``."""
-    if variable.count is None:
-        yield variable.name
-    else:
-        for index in range(variable.count):
-            yield f"{variable.name}{index}"

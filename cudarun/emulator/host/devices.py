@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import resource
 
 from cuda.bindings.driver import CUdevice_attribute
 
@@ -164,6 +165,12 @@ def is_count(text: str) -> bool:
 
 
 def memory_size() -> int:
-    """Return the bytes of one kind of emulated memory: half of the machine's physical memory."""
+    """Return the bytes of one kind of emulated memory: half of the machine's physical memory.
+
+    Of limited addresses (``ulimit -v``) it is an eighth: twice the memory is reserved for each of
+    the two kinds, and the rest of the process needs addresses, too.
+    """
     physical = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    return min(physical // 2, _MOST_MEMORY)
+    addresses, _ = resource.getrlimit(resource.RLIMIT_AS)
+    limited = _MOST_MEMORY if addresses == resource.RLIM_INFINITY else addresses // 8
+    return min(physical // 2, limited, _MOST_MEMORY)

@@ -18,6 +18,9 @@ class HostMemory(Memory):
 
     def __init__(self, capacity: int) -> None:
         super().__init__(_ANY_BASE, capacity)
+
+    def _reserve(self) -> None:
+        super()._reserve()
         self.base = self._top = int(self._arena.ctypes.data)
 
 

@@ -28,8 +28,8 @@ from cudarun.records import dataclass
 
 NEWEST_PTX = (9, 0)
 
-_VERSION = re.compile(r"^[ \t]*\.version[ \t]+(\d+)\.(\d+)", re.MULTILINE)
-_TARGET = re.compile(r"(?:sm|compute)_(\d+)[af]?")
+_VERSION = re.compile(r"^[ \t]*\.version[ \t]+(\d{1,9})\.(\d{1,9})\b", re.MULTILINE)
+_TARGET = re.compile(r"(?:sm|compute)_(\d{1,9})[af]?")
 _TARGET_LINE = re.compile(r"^[ \t]*\.target\b", re.MULTILINE)
 # The architectures of PTX 9.0 (PTX ISA, section 11.1.2, .target).
 _ARCHITECTURES = frozenset(
@@ -74,6 +74,8 @@ _HIGHEST_OPTIMIZATION = 4
 # For the device's own architecture, as in a driver, ptxas accepts static arrays up to the opt-in
 # maximum; with nvcc's -arch=sm_90 up to 48 KiB.
 _MOST_SHARED = attribute_value("MAX_SHARED_MEMORY_PER_BLOCK_OPTIN")
+_MOST_PARAMETERS, _FEWER_PARAMETERS = 32764, 4352  # bytes; PTX ISA, .param space
+_WITH_MORE_PARAMETERS = (8, 1)
 _OWN_TARGET = 10 * CAPABILITY[0] + CAPABILITY[1]
 # Options of a whole link, which cuLinkAddData refuses.
 _OF_THE_WHOLE = frozenset(
@@ -230,7 +232,10 @@ def compile_text(text: str) -> CompiledModule:
     program = compile_module(module)
     for kernel in program.kernels.values():
         if kernel.static_shared > _MOST_SHARED:
-            raise SharedMemoryOverflow(kernel.name, kernel.static_shared)
+            raise SpaceOverflow(kernel.name, "shared data", kernel.static_shared, _MOST_SHARED)
+        most = _MOST_PARAMETERS if module.version >= _WITH_MORE_PARAMETERS else _FEWER_PARAMETERS
+        if kernel.parameter_bytes > most:
+            raise SpaceOverflow(kernel.name, "parameter space", kernel.parameter_bytes, most)
     return CompiledModule(program, architecture(module, text), wanted)
 
 
@@ -263,14 +268,11 @@ class WholeTextError(PtxError):
         self.what, self.log = message, f"ptxas fatal   : {message}"
 
 
-class SharedMemoryOverflow(PtxError):
-    """A kernel declares more shared memory than a block can have."""
+class SpaceOverflow(PtxError):
+    """A kernel declares more memory of a kind than it can have."""
 
-    def __init__(self, kernel: str, size: int) -> None:
-        message = (
-            f"Entry function '{kernel}' uses too much shared data "
-            f"({size:#x} bytes, {_MOST_SHARED:#x} max)"
-        )
+    def __init__(self, kernel: str, what: str, size: int, most: int) -> None:
+        message = f"Entry function '{kernel}' uses too much {what} ({size:#x} bytes, {most:#x} max)"
         super().__init__([PtxDiagnostic(tree.Position(1, 1), message)])
         self.what, self.log = message, f"ptxas error   : {message}"
 

@@ -34,6 +34,7 @@ _LOCAL_LIMIT = 512 << 10
 _LARGEST_BATCH = 1 << 16
 _SMALLEST_BATCH = 1 << 10
 _REGISTER_BYTES = 8 << 20  # of one batch: about the size of a core's caches
+_BATCH_MEMORY = 512 << 20  # shared and local memory of a batch, except where one cluster has more
 _RECURSIVE_BATCH = 1 << 11
 
 
@@ -205,8 +206,9 @@ class Launch:
         lanes = min(max(lanes, _SMALLEST_BATCH), _LARGEST_BATCH)
         if self.kernel.recursive:
             lanes = min(lanes, _RECURSIVE_BATCH)
-        clusters = max(lanes // self.block_threads // self.cluster_blocks, 1)
-        blocks = clusters * self.cluster_blocks
+        per_block = self.shared_stride + self.block_threads * self.local_stride
+        most = min(lanes // self.block_threads, _BATCH_MEMORY // per_block)
+        blocks = max(most // self.cluster_blocks, 1) * self.cluster_blocks
         return min(blocks, self.blocks)
 
     def most_batches(self, size: int) -> int:

@@ -1,0 +1,57 @@
+"""The call graph of a module: the functions that a kernel reaches, recursion, and stack."""
+
+from __future__ import annotations
+
+from graphlib import CycleError, TopologicalSorter
+
+from cudarun.emulator.code import FunctionCode
+from cudarun.emulator.machine.system import SYSTEM_CALLS
+
+
+class CallGraph:
+    """The functions of a module and their calls.
+
+    No method is recursive: a valid chain of calls can be longer than Python's own stack.
+
+    Args:
+        code: The decoded functions by name.
+    """
+
+    def __init__(self, code: dict[str, FunctionCode]) -> None:
+        self._code = code
+        self._callees = {name: self._called_by(function) for name, function in code.items()}
+
+    def _called_by(self, function: FunctionCode) -> tuple[str, ...]:
+        """Return the functions that a function calls, or whose address it takes."""
+        if function.indirect:
+            return tuple(self._code)
+        used = function.calls | function.symbols
+        return tuple(name for name in used if name in self._code and name not in SYSTEM_CALLS)
+
+    def reached(self, function: FunctionCode) -> list[FunctionCode]:
+        """Return a function and all functions that can be called from it."""
+        found = {function.name: function}
+        pending = [function.name]
+        while pending:
+            for name in self._callees[pending.pop()]:
+                if name not in found:
+                    found[name] = self._code[name]
+                    pending.append(name)
+        return list(found.values())
+
+    def stack_bytes(self, function: FunctionCode) -> int | None:
+        """Return the local memory of a function and its deepest chain of calls.
+
+        Returns:
+            Bytes; ``None`` if functions that it reaches can call themselves.
+        """
+        callees = {each.name: self._callees[each.name] for each in self.reached(function)}
+        deepest: dict[str, int] = {}
+        try:
+            for name in TopologicalSorter(callees).static_order():
+                each = self._code[name]
+                below = [deepest[callee] for callee in callees[name]]
+                deepest[name] = each.frame_bytes + max(below) if below else each.local_bytes
+        except CycleError:
+            return None
+        return deepest[function.name]

@@ -1,4 +1,4 @@
-"""The compiler and its options, of every command that accepts CUDA source."""
+"""The options of reading an image, with the compiler of CUDA source and its options."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from cudarun.commands.declaration import CaseForm, F, OptionGroup, OptionScope, Values, option
+from cudarun.commands.numbers import whole
 from cudarun.commands.options import stack
 from cudarun.writing import FileUse
 
@@ -15,7 +16,10 @@ if TYPE_CHECKING:
 
 
 def compile_options(function: F) -> F:
-    """Add ``--compiler``, ``-I``, ``-D``, ``--std`` and ``--compile-option``, for CUDA source."""
+    """Add the options of reading an image, and of compiling CUDA source.
+
+    These are ``--compiler``, ``-I``, ``-D``, ``--std``, ``--compile-option`` and ``--max-image``.
+    """
     return stack(
         option(
             "--compiler",
@@ -67,6 +71,16 @@ def compile_options(function: F) -> F:
             multiple=True,
             metavar="OPTION",
             help="Pass an option to the compiler of a .cu; repeatable.",
+        ),
+        option(
+            "--max-image",
+            group=OptionGroup.COMPILING,
+            scope=OptionScope.DEFAULT,
+            form=CaseForm.VALUE,
+            type=whole(1),
+            metavar="BYTES",
+            help="Limit the size of an image, and of all code in it when decompressed.  "
+            "[default: 512Mi]",
         ),
     )(function)
 

@@ -2,50 +2,75 @@
 
 from __future__ import annotations
 
+import os
+import stat
 import sys
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, BinaryIO
 
 from cudarun.errors import ImageRefused, RequestError
-from cudarun.session.image.image import STDIN, Image
+from cudarun.session.image.image import MAX_IMAGE, STDIN, Image
 
 if TYPE_CHECKING:
     from cudarun.images.facts import ImageFacts
     from cudarun.session.image.compilation import CompileOptions
 
 
-def read_input(name: str, compilation: CompileOptions | None = None) -> Image:
+def read_input(
+    name: str, compilation: CompileOptions | None = None, limit: int | None = None
+) -> Image:
     """Read an image file; ``-`` is stdin.
 
     Args:
         name: The path.
         compilation: The compile options, if the file is CUDA source.
+        limit: The most bytes of the file, and of all code in it when decompressed.
 
     Raises:
         RequestError: The file cannot be read.
         ImageRefused: The file is empty, or in no format that a driver loads.
     """
-    image = open_input(name, compilation)
+    image = open_input(name, compilation, limit)
     return replace(image, facts=_facts(image.data, image.origin))
 
 
-def open_input(name: str, compilation: CompileOptions | None = None) -> Image:
+def open_input(
+    name: str, compilation: CompileOptions | None = None, limit: int | None = None
+) -> Image:
     """Read a file in any format; its user reports errors in the contents.
 
     Raises:
-        RequestError: The file cannot be read.
+        RequestError: The file cannot be read, or is larger than the limit.
     """
-    return Image(STDIN if name == "-" else name, _read(name), compilation=compilation)
+    most = limit or MAX_IMAGE
+    origin = STDIN if name == "-" else name
+    return Image(origin, _read(name, most, origin), limit=most, compilation=compilation)
 
 
-def _read(name: str) -> bytes:
+def _read(name: str, most: int, origin: str) -> bytes:
     if name == "-":
-        return sys.stdin.buffer.read()
+        return _complete(sys.stdin.buffer, most, origin)
     try:
         with open(name, "rb") as file:
-            return file.read()
-    except OSError as error:
-        raise RequestError(str(error.strerror), origin=name) from error
+            return _complete(file, most, origin)
+    except (OSError, ValueError) as error:  # the latter of a path with a NUL
+        reason = error.strerror if isinstance(error, OSError) else None
+        raise RequestError(str(reason or error), origin=name.replace("\0", "\\0")) from error
+
+
+def _complete(file: BinaryIO, most: int, origin: str) -> bytes:
+    """Read all of a regular file, a pipe or stdin: other devices have no end."""
+    found = os.fstat(file.fileno())
+    if stat.S_ISCHR(found.st_mode) and file is not sys.stdin.buffer:
+        raise RequestError("not a file or a pipe", origin=origin)
+    data = b"" if found.st_size > most else file.read(most + 1)
+    if found.st_size > most or len(data) > most:
+        raise RequestError(
+            f"larger than {most} bytes, the limit of an image",
+            hint="raise the limit: --max-image BYTES",
+            origin=origin,
+        )
+    return data
 
 
 def _facts(data: bytes, origin: str) -> ImageFacts | None:
@@ -60,14 +85,12 @@ def _facts(data: bytes, origin: str) -> ImageFacts | None:
             hint="an image is PTX text, a cubin, a fatbin or CUDA source",
             origin=origin,
         )
-    if kind is ImageKind.CUBIN:
-        from cudarun.images.elf import read_elf
-
-        read_elf(data, origin, kind)  # the driver crashes on a truncated cubin
     if kind not in (ImageKind.PTX, ImageKind.CUBIN):
         return None
-    from cudarun.images.reader import read_image
+    from cudarun.images.reader import check_structure, read_image
 
+    if kind is ImageKind.CUBIN:  # of containers the workers do
+        check_structure(data, origin)
     try:
         return read_image(data, origin)
     except ImageRefused:

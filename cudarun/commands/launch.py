@@ -43,6 +43,7 @@ from cudarun.writing import FileUse, check_outputs
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from cudarun.session.image.image import Image
     from cudarun.session.launch.request import LaunchRequest
     from cudarun.session.spec.case import Case
     from cudarun.session.workers.devices import DeviceWorkers
@@ -191,12 +192,11 @@ def command(quiet: bool, **values: Any) -> int:
 
 def _request(values: Values, where: Target) -> LaunchRequest:
     # Imported here, while the workers are already running.
-    from cudarun.commands.inputs import read_input
     from cudarun.commands.launch_request import launch_request
     from cudarun.session.launch.detection import check_detection
 
     with reading(where):
-        request = launch_request(values, where, read_input(values["image"], compilation(values)))
+        request = launch_request(values, where, _image(values))
         _check_files(values, where, request)
     check_detection(request.detection, where.devices)
     if values["write_spec"] is not None:
@@ -220,6 +220,12 @@ def _check_files(values: Values, where: Target, request: LaunchRequest) -> None:
     outputs = output_files(parameters, values, devices=where.devices)
     if outputs:
         check_outputs(outputs, [*image_files(request.image), *input_files(parameters, values)])
+
+
+def _image(values: Values) -> Image:
+    from cudarun.commands.inputs import read_input
+
+    return read_input(values["image"], compilation(values), values["max_image"])
 
 
 def _refuse_without_spec(values: Values) -> None:

@@ -88,12 +88,13 @@ def command(quiet: bool, **values: Any) -> int:
 
 def _request(values: Values, where: Target) -> LinkRequest:
     sources = compilation(values)
+    limit = values.pop("max_image")
     names = values.pop("inputs")
     if names.count("-") > 1:
         raise RequestError("stdin (-) can be read only once")
     if values["output"] == "-":
         raise RequestError("a link is written to a file, not to stdout (-)", option="--output")
-    inputs = tuple(open_input(name, sources) for name in names)
+    inputs = tuple(open_input(name, sources, limit) for name in names)
     [output] = outputs = output_files(click.get_current_context().command.params, values)
     check_outputs(outputs, [path for image in inputs for path in image_files(image)])
     return LinkRequest(

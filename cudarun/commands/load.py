@@ -106,7 +106,9 @@ def _offline(values: Values, renderer: Renderer) -> int:
     _refuse_offline()
     from cudarun.session.load.offline import load_offline
 
-    return finish(load_offline(tuple(map(open_input, values["images"]))), renderer)
+    limit = values["max_image"]
+    images = tuple(open_input(name, limit=limit) for name in values["images"])
+    return finish(load_offline(images), renderer)
 
 
 def _refuse_offline() -> None:
@@ -122,11 +124,12 @@ def _refuse_offline() -> None:
 
 def _request(values: Values, *, verbose: bool) -> LoadRequest:
     sources = compilation(values)
+    limit = values.pop("max_image")
     names = values.pop("images")
     if names.count("-") > 1:
         raise RequestError("stdin (-) can be read only once")
     return LoadRequest(
-        images=tuple(open_input(name, sources) for name in names),
+        images=tuple(open_input(name, sources, limit) for name in names),
         loaders=_WAYS[values.pop("via")],
         lazy=values.pop("lazy"),
         block=values.pop("block"),

@@ -99,7 +99,7 @@ def _request(values: Values, where: Target) -> ManagedRequest:
     """
     from cudarun.commands.launch_request import geometry_request
 
-    image = read_input(values["image"], compilation(values))
+    image = read_input(values["image"], compilation(values), values["max_image"])
     geometry = geometry_request({**values, "threads": None, "cluster": None, "cooperative": False})
     launches = tuple(
         _launch(text, image, geometry, allow_type_mismatch=values["allow_type_mismatch"])

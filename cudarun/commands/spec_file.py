@@ -169,7 +169,7 @@ class _CaseReader:
         self.where = where
         self.directory = Path() if _is_stream(text.path) else Path(text.path).parent
         self.rerun = _rerun(text.path, options)
-        self._images: dict[tuple[str, CompileOptions], Image] = {}
+        self._images: dict[tuple[str, CompileOptions, int | None], Image] = {}
         self._defaults = _entries(text.defaults)
         for normal, (key, _) in self._defaults.items():
             if normal == DEFAULTS or not _is_key(normal):
@@ -353,7 +353,8 @@ class _CaseReader:
             raise RequestError("stdin can be read only once, a case needs a file", option="image")
         if skip is not None:  # it may not have been built
             return None, None
-        what = str(self.directory / name), replace(sources, include=folders)
+        options = replace(sources, include=folders)
+        what = str(self.directory / name), options, values["max_image"]
         try:
             if what not in self._images:  # most cases launch the same few images
                 self._images[what] = read_input(*what)

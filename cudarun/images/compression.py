@@ -59,6 +59,9 @@ def _from_zstd(stored: bytes, size: int) -> bytes:
     except ImportError:
         return _by_library("zstandard", "libzstd.so.1", stored, size)
     try:
+        # The frame's own size would determine what is allocated.
+        if zstandard.frame_content_size(stored) not in (-1, size):
+            raise NotDecompressible("its frame has another size")
         return bytes(zstandard.ZstdDecompressor().decompress(stored, max_output_size=size))
     except zstandard.ZstdError as error:
         raise NotDecompressible(str(error)) from error

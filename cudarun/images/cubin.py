@@ -67,6 +67,11 @@ class Attribute(IntEnum):
     KPARAM_INFO_V2 = 0x45  # the same where sizes need more bits: index, ordinal and offset, size
 
 
+_VALUE_BYTES: dict[int, int] = {
+    **dict.fromkeys((Attribute.FRAME_SIZE, Attribute.MIN_STACK_SIZE, Attribute.REGCOUNT), 8),
+    **dict.fromkeys((Attribute.MAX_THREADS, Attribute.REQNTID, Attribute.CTA_PER_CLUSTER), 12),
+    **dict.fromkeys((Attribute.KPARAM_INFO, Attribute.KPARAM_INFO_V2), 12),
+}
 _SIZED = 4  # the format whose half word is the size of the value that follows
 _COMPAT_SUFFIX = 9
 _OPEN = 0xFFFF_FFFF
@@ -92,8 +97,29 @@ def read_cubin(data: bytes, origin: str) -> ImageFacts:
     try:
         return _facts(elf)
     except struct.error as error:
-        cause = "a record of .nv.info is cut off"
-        raise ImageRefused("not a cubin", cause=cause, origin=origin) from error
+        raise _cut_off(origin) from error
+
+
+def check_cubin(data: bytes, origin: str) -> None:
+    """Check the structure of a cubin: all that `read_cubin` follows, at a fraction of its time.
+
+    Raises:
+        ImageRefused: It is damaged.
+    """
+    elf = read_elf(data, origin, ImageKind.CUBIN, symbols=False)
+    try:
+        for section in elf.sections:
+            if section.name == ".nv.info" or section.name.startswith(".nv.info."):
+                for attribute, value in _records_in(section):
+                    if len(value) < _VALUE_BYTES.get(attribute, 0):
+                        raise struct.error
+    except struct.error as error:
+        raise _cut_off(origin) from error
+
+
+def _cut_off(origin: str) -> ImageRefused:
+    cause = "a record of .nv.info is cut off"
+    return ImageRefused("not a cubin", cause=cause, origin=origin)
 
 
 def _facts(elf: Elf) -> ImageFacts:
@@ -166,14 +192,20 @@ def _architecture(elf: Elf) -> tuple[int, str]:
 
 
 def _records(elf: Elf, section_name: str) -> Iterator[tuple[int, bytes]]:
-    """Yield the records of a section: attribute and value, two bytes unless it has a size."""
+    """Return the records of a section: attribute and value, two bytes unless it has a size."""
     section = elf.named.get(section_name)
-    data = bytes(section.data) if section else b""
+    return _records_in(section) if section else iter(())
+
+
+def _records_in(section: ElfSection) -> Iterator[tuple[int, bytes]]:
+    data = bytes(section.data)
     at = 0
     while at < len(data):
         layout, attribute, half = struct.unpack_from("<BBH", data, at)
         at += 4
         if layout == _SIZED:
+            if at + half > len(data):
+                raise struct.error
             yield attribute, data[at : at + half]
             at += half
         else:

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import io
 import struct
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from typing import NamedTuple
 
 from elftools.common.exceptions import ELFError
 from elftools.elf.elffile import ELFFile
@@ -24,6 +25,9 @@ _SECTION_HEADER_BYTES = 64
 _64_BIT_LITTLE_ENDIAN = b"\x02\x01"
 _OS_ABI_OFFSET = 7  # in the header
 _LINK_OFFSET = 40  # of sh_link, the index of another section, in a section header
+_SYMBOL_TABLE = 2  # sh_type
+_SYMBOL_BYTES = 24
+_NAME_SHARE = 8
 _OTHER_OFFSET = 5  # of st_other in a symbol
 
 
@@ -70,8 +74,14 @@ class Elf:
     named: dict[str, ElfSection]  # of several of one name, the last
 
 
-def read_elf(data: bytes, origin: str, kind: ImageKind) -> Elf:
+def read_elf(data: bytes, origin: str, kind: ImageKind, *, symbols: bool = True) -> Elf:
     """Read an ELF file.
+
+    Args:
+        data: The file.
+        origin: Its name in messages.
+        kind: Its kind.
+        symbols: Read the symbols of a cubin; their tables are checked in any case.
 
     Raises:
         ImageRefused: It is damaged, or not a 64-bit little-endian one: ``broken.cubin: not a cubin:
@@ -79,16 +89,17 @@ def read_elf(data: bytes, origin: str, kind: ImageKind) -> Elf:
     """
     with _told_in_one_line(origin, kind):
         _check_header(data)
+        _check_tables(data, with_symbols=kind is ImageKind.CUBIN)
         file = ELFFile(io.BytesIO(data))
         sections = tuple(_sections(file, data))
-        symbols = tuple(_symbols(file, data, sections)) if kind is ImageKind.CUBIN else ()
+        are_read = symbols and kind is ImageKind.CUBIN
         header = file.header
         return Elf(
             os_abi=data[_OS_ABI_OFFSET],  # which pyelftools turns into a name where it knows one
             is_relocatable=header["e_type"] == "ET_REL",
             flags=header["e_flags"],
             sections=sections,
-            symbols=symbols,
+            symbols=tuple(_symbols(file, data, sections)) if are_read else (),
             named={section.name: section for section in sections},
         )
 
@@ -127,6 +138,54 @@ def _check_header(data: bytes) -> None:
         (link,) = struct.unpack_from("<I", data, table + index * entry_size + _LINK_OFFSET)
         if link >= count:
             raise _MalformedElf("the ELF file is malformed")
+
+
+class _SectionHeader(NamedTuple):
+    name: int
+    type: int
+    flags: int
+    address: int
+    offset: int
+    size: int
+    link: int
+    info: int
+    alignment: int
+    entry_size: int
+
+
+def _check_tables(data: bytes, *, with_symbols: bool) -> None:
+    """Check that the work of reading sections and symbols is bounded by the size of the file."""
+    (table,) = struct.unpack_from("<Q", data, 0x28)
+    count, names = struct.unpack_from("<HH", data, 0x3C)
+    rows = struct.iter_unpack("<IIQQQQIIQQ", data[table : table + count * _SECTION_HEADER_BYTES])
+    sections = [_SectionHeader(*row) for row in rows]
+    _check_names(data, sections[names], (section.name for section in sections))
+    tables = [section for section in sections if section.type == _SYMBOL_TABLE]
+    if not with_symbols:
+        return
+    if sum(section.size for section in tables) > len(data):
+        raise _MalformedElf("its symbol tables overlap")
+    for section in tables:
+        symbols = data[section.offset : section.offset + section.size]
+        if section.entry_size != _SYMBOL_BYTES or len(symbols) % _SYMBOL_BYTES:
+            raise _MalformedElf("the symbols have an unknown size")
+        given = (name for name, *_ in struct.iter_unpack("<IBBHQQ", symbols))
+        _check_names(data, sections[section.link], given)
+
+
+def _check_names(data: bytes, strings: _SectionHeader, offsets: Iterable[int]) -> None:
+    end_of_table = strings.offset + strings.size
+    if end_of_table > len(data):
+        raise _MalformedElf("a table of names lies past the end of the file")
+    left = _NAME_SHARE * len(data)  # names may share their ends
+    for offset in offsets:
+        start = strings.offset + offset
+        end = data.find(b"\0", start, end_of_table)
+        if end < 0:
+            raise _MalformedElf("a name lies past the end of its table")
+        left -= end - start
+        if left < 0:
+            raise _MalformedElf("its names overlap")
 
 
 def _sections(file: ELFFile, data: bytes) -> Iterator[ElfSection]:

@@ -37,8 +37,12 @@ _COMPRESSIONS: dict[int, Compression] = {0x2000: "lz4", 0x8000: "zstd"}
 _SCRAMBLED = 0x1_0000
 _SUFFIXES = {0x10_0000: "a", 0x20_0000: "f"}
 
-_LARGEST = 1 << 30  # the largest plausible decompressed size of an entry, in bytes
+_LARGEST = (1 << 31) - 1  # the largest decompressed size of an entry: LZ4 counts with an int
 _PADDING = re.compile(rb"\0*")
+
+
+class NoDecompressor(ImageRefused):
+    """An entry is compressed, and no decompressor is installed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +81,7 @@ class Entry:
         try:
             return decompress(self.compression, self.stored, self.size)
         except NoCodec as missing:
-            raise ImageRefused(
+            raise NoDecompressor(
                 f"the {self.kind.value} for {self.target} is compressed",
                 hint=f"pip install {missing.package}, or build it with nvcc --no-compress",
                 origin=origin,

@@ -8,7 +8,7 @@ from typing import TypeVar
 from cudarun.errors import ImageRefused
 from cudarun.images.archive import read_members
 from cudarun.images.facts import ImageFacts, KernelFacts, Part, VariableFacts
-from cudarun.images.fatbin import Entry, read_entries, split_containers
+from cudarun.images.fatbin import Entry, NoDecompressor, read_entries, split_containers
 from cudarun.images.kinds import ImageKind, identify
 from cudarun.images.ptx_facts import read_ptx
 
@@ -20,12 +20,13 @@ CONTAINERS = (ImageKind.FATBIN, ImageKind.HOST_OBJECT, ImageKind.ARCHIVE)
 _Fact = TypeVar("_Fact", KernelFacts, VariableFacts)
 
 
-def read_image(data: bytes, origin: str) -> ImageFacts:
+def read_image(data: bytes, origin: str, limit: int | None = None) -> ImageFacts:
     """Return the contents of an image.
 
     Args:
         data: The whole file.
         origin: Its name in messages.
+        limit: The most bytes of all code in a container when decompressed; ``None``: any.
 
     Raises:
         ImageRefused: It is not an image, it is damaged, or nothing in it can be read;
@@ -33,7 +34,7 @@ def read_image(data: bytes, origin: str) -> ImageFacts:
     """
     kind = identify(data)
     if kind in CONTAINERS:
-        return _read_container(kind, image_entries(data, origin), origin)
+        return _read_container(kind, image_entries(data, origin, limit), origin)
     return _read_code(kind, data, origin)
 
 
@@ -47,13 +48,56 @@ def _read_code(kind: ImageKind, data: bytes, origin: str) -> ImageFacts:
     raise _not_readable(kind, origin)
 
 
-def image_entries(data: bytes, origin: str) -> tuple[Entry, ...]:
+def image_entries(data: bytes, origin: str, limit: int | None = None) -> tuple[Entry, ...]:
     """Return the entries of a fatbin, a host object or an archive of those, one per target.
 
+    Args:
+        data: The whole file.
+        origin: Its name in messages.
+        limit: The most bytes of all entries when decompressed; ``None``: any.
+
     Raises:
-        ImageRefused: It has another kind, or is damaged.
+        ImageRefused: It has another kind, is damaged, or is larger than the limit.
     """
-    return tuple(_entries(data, origin))
+    entries = tuple(_entries(data, origin))
+    size = sum(entry.size for entry in entries)
+    if limit is not None and size > limit:
+        raise ImageRefused(
+            f"its code has {size} bytes when decompressed, the limit is {limit}",
+            hint=f"raise the limit: --max-image {size}",
+            origin=origin,
+        )
+    return entries
+
+
+def check_structure(data: bytes, origin: str, limit: int | None = None) -> None:
+    """Refuse a damaged file: drivers and linkers crash or hang on some.
+
+    Entries are decompressed one at a time. PTX and LTO-IR are left to their compilers.
+
+    Raises:
+        ImageRefused: It is damaged, or larger than the limit.
+    """
+    kind = identify(data)
+    if kind is ImageKind.CUBIN:
+        from cudarun.images.cubin import check_cubin
+
+        check_cubin(data, origin)
+    elif kind in CONTAINERS:
+        for entry in image_entries(data, origin, limit):
+            if not entry.is_scrambled:
+                _check_entry(entry, origin)
+
+
+def _check_entry(entry: Entry, origin: str) -> None:
+    try:
+        content = entry.content(origin)
+    except NoDecompressor:
+        return
+    if entry.kind is ImageKind.CUBIN:
+        from cudarun.images.cubin import check_cubin
+
+        check_cubin(content, origin)
 
 
 def _entries(data: bytes, origin: str) -> Iterator[Entry]:

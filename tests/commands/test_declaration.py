@@ -121,7 +121,8 @@ def test_options_of_a_device_are_those_that_tell_the_driver_something() -> None:
     none = {name_of(o) for o in load.command.params if isinstance(o, click.Option)} - asked
     assert none == {
         *("--offline", "--compiler", "--include", "--define", "--std", "--compile-option"),
-        *("--timeout", "--trace", "--json", "--verbose", "--quiet", "--raw-output", "--color"),
+        *("--max-image", "--timeout", "--trace", "--json", "--verbose", "--quiet"),
+        *("--raw-output", "--color"),
     }
 
 

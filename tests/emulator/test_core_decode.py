@@ -196,7 +196,8 @@ def test_initial_values_and_addresses_in_them() -> None:
         """
     )
     variables = device.program.variables
-    assert variables["words"].initial.hex() == "01000000ffffffffff00000000000000"
+    assert variables["words"].initial.hex() == "01000000ffffffffff000000"
+    assert variables["words"].size == 16
     assert variables["number"].initial.hex() == "db0f4940"
     assert variables["decimal"].initial.hex() == "000000000000f83f"
     places = variables["places"].relocations

@@ -151,11 +151,11 @@ def section_header(name, index):
         ),
         (
             patched("facts.cubin", section_header("facts.cubin", 1) + SH_OFFSET, "<Q", 2**64 - 1),
-            "the ELF file is malformed",
+            "a table of names lies past the end of the file",
         ),
         (
             patched("facts.cubin", section_header("facts.cubin", 3) + 56, "<Q", 7),
-            "the ELF file is malformed",
+            "the symbols have an unknown size",
         ),
         (
             patched("facts.cubin", section_header("facts.cubin", 3) + SH_LINK, "<I", 999),

@@ -137,6 +137,7 @@ statements = st.recursive(
     max_leaves=4,
 )
 bodies = st.none() | st.lists(statements, max_size=5).map(tuple)
+extents = st.integers(1, 1024)
 functions = st.builds(
     lambda name, is_entry, params, results, body, linkage, directives: tree.Function(
         name, is_entry, params, () if is_entry else results, body, NOWHERE, linkage, directives
@@ -147,11 +148,13 @@ functions = st.builds(
     parameters,
     bodies,
     st.none() | st.sampled_from(["visible", "extern", "weak"]),
-    st.dictionaries(
-        st.sampled_from(["reqntid", "maxntid", "noreturn", "maxnreg"]),
-        st.lists(st.integers(1, 1024), max_size=3).map(tuple),
-        max_size=2,
-    ),
+    st.fixed_dictionaries(
+        {},
+        optional={
+            **dict.fromkeys(["reqntid", "maxntid"], st.lists(extents, min_size=1, max_size=3)),
+            **dict.fromkeys(["noreturn", "maxnreg"], st.lists(extents, max_size=3)),
+        },
+    ).map(lambda found: {name: tuple(numbers) for name, numbers in found.items()}),
 )
 modules = st.builds(
     tree.Module,

@@ -9,8 +9,9 @@ from cudarun.diagnostics.errors import Diagnosed
 from cudarun.diagnostics.explanations import explain
 from cudarun.diagnostics.log_parser import parse_log
 from cudarun.diagnostics.refusals import LoadTarget, RefusalFacts
-from cudarun.errors import CudarunError
+from cudarun.errors import CudarunError, ImageRefused
 from cudarun.images.kinds import ImageKind, identify
+from cudarun.images.reader import check_structure as check
 from cudarun.images.summary import FileSummary, summarize
 from cudarun.images.versions import Architecture
 from cudarun.session.driver.calls import Driver
@@ -63,6 +64,18 @@ def diagnostics_of(log: str, images: Sequence[Image]) -> tuple[Diagnostic, ...]:
     # ptxas echoes the bytes, and any byte may be in a comment.
     sources = {image.text_name: image.data.decode("latin-1") for image in texts}
     return located(parse_log(log), sources)
+
+
+def check_structure(image: Image, place: LoadTarget) -> None:
+    """Refuse a damaged file before a driver or a linker gets it, which can crash or hang on one.
+
+    Raises:
+        ImageRefused: The file is damaged, or larger than its limit.
+    """
+    try:
+        check(image.data, image.origin, image.limit)
+    except ImageRefused as error:
+        raise diagnose(error, [image], place) from None
 
 
 def device_place(driver: Driver) -> LoadTarget:

@@ -13,6 +13,9 @@ if TYPE_CHECKING:  # only for annotations
     from cudarun.images.facts import ImageFacts
     from cudarun.session.image.compilation import CompileOptions
 
+MAX_IMAGE = 512 << 20
+"""The default limit of a file, and of all code in it when decompressed, in bytes."""
+
 STDIN = "<stdin>"
 """The name of the image from stdin in messages."""
 
@@ -27,6 +30,7 @@ class Image:
         facts: The kernels and variables of a PTX text or a cubin. ``None`` for other files, which
             the driver describes, and for unreadable ones: the driver decides whether they are
             valid.
+        limit: The most bytes of all code in the file when decompressed.
         compilation: The compile options of CUDA source.
         is_compiled: Whether the data was compiled from CUDA source, so that its lines differ.
         warnings: The compiler's warnings.
@@ -36,6 +40,7 @@ class Image:
     origin: str
     data: bytes = field(repr=False)
     facts: ImageFacts | None = field(default=None, repr=False)
+    limit: int = MAX_IMAGE
     compilation: CompileOptions | None = None
     is_compiled: bool = False
     warnings: tuple[Diagnostic, ...] = ()

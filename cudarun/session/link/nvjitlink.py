@@ -21,7 +21,7 @@ from cudarun.images.kinds import ImageKind, identify
 from cudarun.images.versions import Architecture
 from cudarun.session.compile.source import compile_source
 from cudarun.session.compile.task import Form
-from cudarun.session.image.diagnosis import diagnose, diagnostics_of
+from cudarun.session.image.diagnosis import check_structure, diagnose, diagnostics_of
 from cudarun.session.image.image import Image
 from cudarun.session.link.request import LinkRequest
 from cudarun.session.link.symbols import SymbolTable
@@ -125,10 +125,12 @@ def _read(said: int) -> str:
 
 def _work(request: LinkRequest, target: Architecture, options: list[str], said: int) -> Linked:
     nvjitlink, version = _nvjitlink()
+    place = LoadTarget(f"nvJitLink {version}", target.number, target.suffix, is_driver=False)
+    for image in request.inputs:
+        check_structure(image, place)
     inputs = [*_inputs(request, target)]
     symbols = SymbolTable(inputs, target.number)
     symbols.check_duplicates()
-    place = LoadTarget(f"nvJitLink {version}", target.number, target.suffix, is_driver=False)
     started = time.perf_counter()
     try:
         data, info = _link(nvjitlink, inputs, target, options, said)

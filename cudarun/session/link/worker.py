@@ -22,12 +22,12 @@ from cudarun.records import dataclass
 from cudarun.session.compile.source import compile_source
 from cudarun.session.driver.calls import Driver
 from cudarun.session.driver.devices import Device
-from cudarun.session.image.diagnosis import device_place, diagnose, diagnostics_of
+from cudarun.session.image.diagnosis import check_structure, device_place, diagnose, diagnostics_of
 from cudarun.session.image.image import STDIN, Image
 from cudarun.session.link.request import LinkRequest
 from cudarun.session.link.symbols import SymbolTable
 from cudarun.session.load.jit import Logs, driver_options, option_refusals, with_whole_logs
-from cudarun.session.load.preparation import architecture_of, check_structure, prepare_all
+from cudarun.session.load.preparation import architecture_of, prepare_all
 from cudarun.session.load.request import JitOptions
 from cudarun.session.workers.session import Session
 
@@ -163,7 +163,7 @@ def _inputs(
                 compile_source(image, for_what, form, relocatable=True, newest_ptx=newest)
             )
         elif kind in CONTAINERS and driver.traits.runs_machine_code:
-            check_structure(driver, image)
+            check_structure(image, device_place(driver))
             inputs.append(image)
         else:
             inputs += prepare_all(driver, image, [device])

@@ -167,7 +167,7 @@ class Library:
     def _read(self) -> ImageFacts:
         from cudarun.images.reader import read_image
 
-        return read_image(self.image.data, self.image.origin)
+        return read_image(self.image.data, self.image.origin, self.image.limit)
 
     def _ask(self, call: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         try:

@@ -34,7 +34,7 @@ def read_file(image: Image) -> FileReport:
     """Return one file's contents, or the reason that it cannot be read."""
     kind = identify(image.data).value
     try:
-        facts = read_image(image.data, image.origin)
+        facts = read_image(image.data, image.origin, image.limit)
     except ImageRefused as error:
         refused = _diagnosed(error, image)
         return FileReport(image.origin, kind, len(image.data), error=refused)

@@ -17,11 +17,11 @@ from cudarun.errors import ImageRefused, RequestError
 from cudarun.images.facts import ImageFacts
 from cudarun.images.fatbin import Entry, read_entries
 from cudarun.images.kinds import ImageKind, identify
-from cudarun.images.reader import CONTAINERS, fatbins_in, image_entries, read_image
+from cudarun.images.reader import CONTAINERS, fatbins_in, read_image
 from cudarun.images.versions import Architecture, newest_ptx, parse_target
 from cudarun.session.driver.calls import Driver
 from cudarun.session.driver.devices import Device
-from cudarun.session.image.diagnosis import device_place, diagnose
+from cudarun.session.image.diagnosis import check_structure, device_place, diagnose
 from cudarun.session.image.image import Image
 
 
@@ -57,16 +57,6 @@ def prepare_all(driver: Driver, image: Image, devices: Iterable[Device]) -> tupl
         return _prepared(driver, image, devices)
 
 
-def check_structure(driver: Driver, image: Image) -> None:
-    """Refuse a damaged file before the driver gets it, which can crash or hang on one.
-
-    Raises:
-        ImageRefused: The file is damaged.
-    """
-    with _refusals_explained(driver, image):
-        _check_structure(image, identify(image.data))
-
-
 @contextmanager
 def _refusals_explained(driver: Driver, image: Image) -> Iterator[None]:
     try:
@@ -81,8 +71,7 @@ def _prepared(driver: Driver, image: Image, devices: Iterable[Device]) -> tuple[
     kind = identify(image.data)
     if kind is ImageKind.EMPTY:
         raise ImageRefused("the file is empty", origin=image.origin)
-    if kind in (ImageKind.CUBIN, ImageKind.FATBIN):
-        _check_structure(image, kind)
+    check_structure(image, device_place(driver))
     if kind is ImageKind.CUDA_SOURCE:
         return (_compiled(driver, image, devices),)
     if kind is ImageKind.LTO_IR:
@@ -90,15 +79,6 @@ def _prepared(driver: Driver, image: Image, devices: Iterable[Device]) -> tuple[
     if kind not in CONTAINERS or (kind is ImageKind.FATBIN and driver.traits.runs_machine_code):
         return (image,)
     return tuple(_fatbins(driver, image, kind))
-
-
-def _check_structure(image: Image, kind: ImageKind) -> None:
-    if kind in CONTAINERS:
-        image_entries(image.data, image.origin)
-        return
-    from cudarun.images.elf import read_elf  # imports pyelftools, which PTX does not need
-
-    read_elf(image.data, image.origin, ImageKind.CUBIN)
 
 
 def _compiled(driver: Driver, image: Image, devices: Iterable[Device]) -> Image:

@@ -301,7 +301,7 @@ def _variables(loader: Loader, facts: ImageFacts) -> Iterator[VariableReport]:
 def _facts(image: Image) -> ImageFacts | None:
     """Return the file's facts; ``None`` if it is unreadable, in which case the driver decides."""
     try:
-        return read_image(image.data, image.origin)
+        return read_image(image.data, image.origin, image.limit)
     except ImageRefused:
         return None
 

@@ -46,6 +46,7 @@ OPTIONS = {
     "--let": (True, "none"),
     "--limit": (True, "none"),
     "--list": (False, "none"),
+    "--max-image": (True, "none"),
     "--no-color": (False, "none"),
     "--params": (True, "none"),
     "--print": (True, "none"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from cudarun.session.link import nvjitlink
 from cudarun.session.link.request import LinkRequest
 from cudarun.session.load.request import JitOptions
 from cudarun.writing import OutputFile
+from tests.images.golden_files import golden
 from tests.support.processes import PATIENCE
 
 SAMPLES = Path(__file__).resolve().parents[3] / "samples" / "link"
@@ -52,6 +54,14 @@ def test_a_crash_is_told_with_its_last_words(
     assert "SIGKILL" in died.value.message
     assert died.value.log == "fatal   : Unknown arch name 'compute_9'"
     assert capfd.readouterr().err == ""
+
+
+def test_a_damaged_file_does_not_reach_the_library(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(nvjitlink, "_link", crash)
+    damaged = Image("facts.cubin", golden("facts.cubin")[:3000])
+    asked = replace(request("main.ptx"), inputs=(damaged,))
+    with pytest.raises(ImageRefused, match="not a cubin"):
+        nvjitlink.link_with_nvjitlink(asked, SM_90)
 
 
 def test_the_time_limit(monkeypatch: pytest.MonkeyPatch) -> None:

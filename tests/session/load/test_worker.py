@@ -16,8 +16,9 @@ import pytest
 from cudarun.errors import ImageRefused
 from cudarun.report.documents.errors import error_record
 from cudarun.report.image_types import LoaderReport
+from cudarun.session.image.diagnosis import check_structure, device_place
 from cudarun.session.image.image import Image
-from cudarun.session.load.preparation import check_structure, prepare_all
+from cudarun.session.load.preparation import prepare_all
 from cudarun.session.load.request import JitOptions, LoadRequest
 from cudarun.session.load.worker import load_file
 from cudarun.session.workers.session import Session
@@ -105,7 +106,7 @@ def handed_over(image: Image, prepare: bool, session: Session) -> None:
     if prepare:
         prepare_all(session.driver, image, session.devices)
     else:
-        check_structure(session.driver, image)
+        check_structure(image, device_place(session.driver))
 
 
 @pytest.mark.parametrize("prepare", [True, False])

@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from cudarun.errors import RequestError
 from cudarun.records import dataclass
 from cudarun.session.image.image import Image
 
@@ -23,6 +24,10 @@ if TYPE_CHECKING:
 
 _SCRATCH = ("global_scratch", "profile_scratch")
 _WARP = 32
+_MOST_WARPS = 32  # of a block
+_INT_MAX = (1 << 31) - 1
+_LARGEST = 1 << 20  # bytes of a file
+_KEYS = {"name", "num_warps", "shared"}  # by which Triton's files are known
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,24 +97,69 @@ def json_beside(origin: str) -> str:
 
 
 def read_triton(image: Image) -> TritonKernel | None:
-    """Read the file beside an image; ``None`` without one, or if it is not Triton's."""
-    beside = json_beside(image.origin)
-    if not os.path.isfile(beside):
-        return None
-    import json  # only if there is such a file
+    """Read the file beside an image; ``None`` without one, or if it is not Triton's.
 
+    Raises:
+        RequestError: It is Triton's, and a value in it is not.
+    """
+    beside = json_beside(image.origin)
     try:
+        if not os.path.isfile(beside) or os.path.getsize(beside) > _LARGEST:
+            return None
+        import json  # only if there is such a file
+
         data = json.loads(Path(beside).read_bytes())
-        return TritonKernel(
-            name=data["name"],
-            warps=int(data["num_warps"]),
-            shared_bytes=int(data["shared"]),
-            blocks=int(data.get("num_ctas", 1)),
-            cooperative=bool(data.get("launch_cooperative_grid", False)),
-            scratch_bytes=tuple(int(data[f"{n}_size"]) for n in _SCRATCH if f"{n}_size" in data),
-        )
-    except (OSError, ValueError, KeyError, TypeError):
+    except (OSError, ValueError, RecursionError):
         return None
+    if not isinstance(data, dict) or not data.keys() >= _KEYS:
+        return None
+    values = _Values(beside, data)
+    return TritonKernel(
+        name=values.name("name"),
+        warps=values.number("num_warps", least=1, most=_MOST_WARPS),
+        shared_bytes=values.number("shared"),
+        blocks=values.number("num_ctas", least=1, otherwise=1),
+        cooperative=values.flag("launch_cooperative_grid"),
+        scratch_bytes=tuple(
+            values.number(f"{name}_size") for name in _SCRATCH if f"{name}_size" in data
+        ),
+    )
+
+
+class _Values:
+    """The values of the file, checked.
+
+    Args:
+        file: The file, for errors.
+        data: Its contents.
+    """
+
+    def __init__(self, file: str, data: dict[str, object]) -> None:
+        self._file = file
+        self._data = data
+
+    def name(self, key: str) -> str:
+        value = self._data[key]
+        if not isinstance(value, str) or not value:
+            raise self._wrong(key, "a name")
+        return value
+
+    def number(
+        self, key: str, *, least: int = 0, most: int = _INT_MAX, otherwise: int | None = None
+    ) -> int:
+        value = self._data.get(key, otherwise)
+        if type(value) is not int or not least <= value <= most:
+            raise self._wrong(key, f"an integer from {least} to {most}")
+        return value
+
+    def flag(self, key: str) -> bool:
+        value = self._data.get(key, False)
+        if not isinstance(value, bool):
+            raise self._wrong(key, "true or false")
+        return value
+
+    def _wrong(self, key: str, wanted: str) -> RequestError:
+        return RequestError(f"{self._file}: {key!r} of Triton's kernel is not {wanted}")
 
 
 def parameter_count(image: Image, kernel: str) -> int:

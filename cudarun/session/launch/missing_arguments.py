@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from cudarun.arguments.binding import Suggest
+from cudarun.arguments.parameter_table import Suggest
 from cudarun.arguments.values import Argument, Scalar, UntypedNumber
 from cudarun.session.image.image import Image
 from cudarun.session.launch.request import GeometryRequest, LaunchRequest

@@ -286,11 +286,6 @@ _REFUSALS = {
 }
 
 
-def is_limit(error: OSError) -> bool:
-    """Return whether a limit of the process or of the machine is the reason."""
-    return error.errno in _REFUSALS
-
-
 def of_system(error: OSError) -> RequestError:
     """Return the error for what the operating system refused to cudarun itself.
 
@@ -306,6 +301,23 @@ def of_system(error: OSError) -> RequestError:
     what = f"{error.strerror or error}{file}"
     hint = _REFUSALS.get(error.errno or 0)
     return RequestError(what, hint=hint, operation="operating system")
+
+
+def exhaustion(error: BaseException) -> RequestError | None:
+    """Return the error for a resource of this machine that is used up; ``None`` for other causes.
+
+    Args:
+        error: Any exception; also those that it followed are examined.
+    """
+    cause: BaseException | None = error
+    while cause is not None:
+        if isinstance(cause, OSError) and cause.errno in _REFUSALS:
+            return of_system(cause)
+        if isinstance(cause, MemoryError):
+            what = f"out of host memory: {cause}".removesuffix(": ")
+            return RequestError(what, hint=_REFUSALS[errno.ENOMEM])
+        cause = cause.__cause__ or cause.__context__
+    return None
 
 
 class CheckFailed(CudarunError):

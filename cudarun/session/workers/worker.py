@@ -14,7 +14,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any, BinaryIO, NoReturn, TypeVar
 
-from cudarun.errors import CudarunError, WorkerDied, is_limit, of_system
+from cudarun.errors import CudarunError, WorkerDied, exhaustion
 from cudarun.records import dataclass
 from cudarun.session.workers import page
 from cudarun.session.workers.progress import Progress
@@ -124,20 +124,14 @@ def attempt(function: Callable[[], T]) -> tuple[T | None, CudarunError | None]:
         return function(), None
     except CudarunError as error:
         return None, error
-    except OSError as error:
-        if is_limit(error):
-            return None, of_system(error)
-        return None, _internal(error)
-    except Exception as error:  # a bug in cudarun: the parent shows the traceback, exit code 7
-        return None, _internal(error)
+    except Exception as error:
+        if (exhausted := exhaustion(error)) is not None:
+            return None, exhausted
+        # A bug in cudarun: the parent shows the traceback, exit code 7.
+        import traceback
 
-
-def _internal(error: Exception) -> WorkerDied:
-    """Return the error for an exception that is being handled."""
-    import traceback
-
-    name = type(error).__name__
-    return WorkerDied(f"internal error: {name}: {error}", log=traceback.format_exc())
+        name = type(error).__name__
+        return None, WorkerDied(f"internal error: {name}: {error}", log=traceback.format_exc())
 
 
 def send(pipe: int, message: object) -> None:

@@ -35,7 +35,13 @@ def accumulator(dtype: DType) -> type[np.generic]:
 
 
 def reduce(name: str, array: Any, **options: Any) -> Any:
-    """Call one of :data:`REDUCTIONS`; ``options`` are numpy's."""
+    """Call one of :data:`REDUCTIONS`; ``options`` are numpy's.
+
+    Raises:
+        RequestError: An array without elements has more rows than expressions make elements.
+    """
+    if not array.size:
+        guard_size(math.prod(extent for extent in array.shape if extent))
     match name:
         case "sum" | "prod":
             return getattr(np, name)(array, dtype=accumulator(array.dtype), **options)

@@ -311,6 +311,12 @@ def test_views_that_are_not_contiguous():
 # --- what cannot be ------------------------------------------------------------------------------
 
 
+def test_rows_without_elements_are_bounded():
+    rows = np.zeros((1 << 32, 0), np.float32)
+    with pytest.raises(RequestError, match="expressions make at most"):
+        Evaluator(parse_expression("sum(x, axis=1)"), {"x": rows}, {}).result()
+
+
 AT_MOST = f"expressions make at most {deferral.MAX_ELEMENTS}"
 
 

@@ -104,7 +104,9 @@ def jit(values: Values, *, verbose: bool) -> JitOptions:
         RequestError: Two options contradict each other.
     """
     if values["target"] is not None and values["threads_per_block"] is not None:
-        raise RequestError("the driver takes none beside --threads-per-block", option="--target")
+        raise RequestError(
+            "the driver does not accept it together with --threads-per-block", option="--target"
+        )
     return JitOptions(
         optimization=values.pop("optimization"),
         max_registers=values.pop("max_registers"),

@@ -32,7 +32,7 @@ def unresolved(case: RefusalFacts) -> Explanation | None:
     shown = listed(names)
     plural = "are" if len(set(names)) > 1 else "is"
     return Explanation(
-        f"{shown} {plural} declared and used here, and defined in no input.",
+        f"{shown} {plural} used here but defined in no input.",
         "link it with the file that defines it: cudarun link FILE… -o OUT",
     )
 
@@ -48,7 +48,7 @@ def duplicate(case: RefusalFacts) -> Explanation | None:
     where = f": {', '.join(sorted(files))}" if files else ""
     return Explanation(
         f"{listed(names)} {plural} defined in more than one input{where}.",
-        "link one of them only, or make one definition static or weak (__device__ static, .weak)",
+        "link only one of them, or make one definition static or weak (__device__ static, .weak)",
     )
 
 
@@ -71,7 +71,7 @@ def registers(case: RefusalFacts) -> Explanation | None:
         return None
     needs = f"; it needs at least {match['needs']}" if match["needs"] else ""
     return Explanation(
-        f"The kernel cannot be compiled with {match['has'] or match['count']} registers a "
+        f"The kernel cannot be compiled with {match['has'] or match['count']} registers per "
         f"thread{needs}.",
         "raise --max-registers, or loosen __launch_bounds__ (.maxntid, .minnctapersm, .maxnreg)",
     )
@@ -85,11 +85,11 @@ def shared_memory(case: RefusalFacts) -> Explanation | None:
     if match is None:
         return None
     used, most = int(match[2], 16), int(match[3], 16)
-    remedy = "make it dynamic (extern __shared__) and ask for its size at the launch: --smem BYTES"
+    remedy = "make it dynamic (extern __shared__) and set its size at the launch: --smem BYTES"
     if most > _WITHOUT_OPT_IN:  # the limit applies to dynamic shared memory, too
-        remedy = "declare less: a block has no more than that"
+        remedy = "declare less shared memory: this is the limit of a block"
     return Explanation(
-        f"{demangle(match[1])} declares {used} bytes of static shared memory; {most} is the most.",
+        f"{demangle(match[1])} declares {used} bytes of static shared memory; the limit is {most}.",
         remedy,
     )
 
@@ -129,7 +129,7 @@ def missing_header(case: RefusalFacts) -> Explanation | None:
             _DEVICE_CODE_ALONE,
         )
     return Explanation(
-        f"NVRTC searches only the folders it is given, and {match[1]} is in none of them.",
-        "name its folder with -I; CUDA's own headers come from CUDA_HOME, or with "
+        f"NVRTC found {match[1]} in none of its include directories.",
+        "add its directory with -I; CUDA's own headers come from CUDA_HOME, or with "
         + toolkit_installation(case.place.cuda),
     )

@@ -12,10 +12,10 @@ def damaged(case: RefusalFacts) -> Explanation | None:
     malformed = case.match(r"malformed cubin ELF|Could not find fatbin|does not match type")
     if contents is None or not (contents.damage or malformed):
         return None
-    what = contents.damage or "its structure is broken"
+    what = contents.damage or "its structure is invalid"
     return Explanation(
         f"The {contents.kind.value} is damaged: {what}.",
-        "build or copy the file again; it may have been cut off on the way",
+        "rebuild the file, or copy it again: it may be truncated",
     )
 
 
@@ -25,8 +25,8 @@ def cut_off_text(case: RefusalFacts) -> Explanation | None:
     for found in case.diagnostics:
         if lines and (found.line or 0) >= lines and "Parsing error near" in found.message:
             return Explanation(
-                "The text ends in the middle of a statement: the file is cut off.",
-                "build or copy the file again",
+                "The text ends in the middle of a statement: the file is truncated.",
+                "rebuild the file, or copy it again",
             )
     return None
 
@@ -37,13 +37,13 @@ def not_an_image(case: RefusalFacts) -> Explanation | None:
     is_ptx = case.contents is not None and case.contents.kind is ImageKind.PTX
     if case.match(r"Missing \.version directive") or (is_nothing and is_ptx):
         return Explanation(
-            "The text is no PTX: it does not begin with .version.",
-            "give a PTX text, a cubin, a fatbin or CUDA source",
+            "The text is not PTX: it does not begin with .version.",
+            "pass PTX text, a cubin, a fatbin or CUDA source",
         )
     if is_nothing:
         return Explanation(
-            "The driver does not recognise the file as an image of any kind.",
-            "give a PTX text, a cubin, a fatbin or CUDA source",
+            "The driver does not recognize the file as an image.",
+            "pass PTX text, a cubin, a fatbin or CUDA source",
         )
     return None
 
@@ -54,18 +54,18 @@ def lto_ir(case: RefusalFacts) -> Explanation | None:
     is_lto = case.contents is not None and case.contents.kind is ImageKind.LTO_IR
     if lto_off:
         return Explanation(
-            "LTO-IR is code that is optimised while it is linked, which was not asked for.",
+            "The input is LTO-IR, which requires link-time optimization.",
             "add --lto",
         )
     if is_lto and case.place.is_driver:
         return Explanation(
-            "LTO-IR holds no code yet; the driver neither loads nor links it.",
+            "LTO-IR contains no SASS or PTX; the driver neither loads nor links it.",
             "link it with nvJitLink: cudarun link --linker nvjitlink --lto",
         )
     if case.match("NVVM_ERROR_NO_MODULE_IN_PROGRAM"):
         return Explanation(
-            "No input holds LTO-IR, so there is nothing for --lto to optimise.",
-            "leave --lto out, or compile the inputs with -dlto",
+            "No input contains LTO-IR for --lto to optimize.",
+            "remove --lto, or compile the inputs with -dlto",
         )
     return None
 
@@ -75,8 +75,8 @@ def not_linked(case: RefusalFacts) -> Explanation | None:
     externs = case.contents.externs if case.contents else ()
     if case.cuda_error is None or not (externs or case.cuda_error == "CUDA_ERROR_NOT_FOUND"):
         return None
-    what = f"it does not define {listed(externs)}" if externs else "it uses what it does not define"
+    what = f"undefined symbols: {listed(externs)}" if externs else "it has undefined symbols"
     return Explanation(
-        f"The file is yet to be linked: {what}.",
-        "link it with the file that does: cudarun link FILE… -o OUT",
+        f"The image is not linked: {what}.",
+        "link it with the file that defines them: cudarun link FILE… -o OUT",
     )

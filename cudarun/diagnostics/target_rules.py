@@ -22,14 +22,14 @@ def ptx_too_new(case: RefusalFacts) -> Explanation | None:
     given, newest = versions
     place = case.place
     first = cuda_of_ptx(given)
-    needs = f"CUDA {version_text(first)} or later" if first else "a newer CUDA than any known here"
+    needs = f"CUDA {version_text(first)} or later" if first else "a newer CUDA"
     who = "the driver" if place.is_driver else place.name
     has = f" has CUDA {version_text(place.cuda)} and" if place.cuda and place.is_driver else ""
     update = "update the driver" if place.is_driver else "use a newer nvJitLink"
     return Explanation(
         f"PTX {version_text(given)} needs {needs}; "
-        f"{who}{has} takes PTX up to {version_text(newest)}.",
-        f"compile with a toolkit that is no newer than that, or {update}",
+        f"{who}{has} supports PTX up to {version_text(newest)}.",
+        f"compile with a toolkit of that version or older, or {update}",
     )
 
 
@@ -54,8 +54,8 @@ def ptx_too_old(case: RefusalFacts) -> Explanation | None:
     if match is None:
         return None
     return Explanation(
-        f"The text says .version {match[1]}, which is older than {match[2]}.",
-        "say the .version that its compiler wrote, or one that knows this .target",
+        f".version {match[1]} does not support .target {match[2]}.",
+        "restore the .version that the compiler wrote, or use a newer one",
     )
 
 
@@ -64,8 +64,9 @@ def ptx_of_32_bits(case: RefusalFacts) -> Explanation | None:
     if not case.match("32-Bit ABI|32-bit addressing|address_size 32"):
         return None
     return Explanation(
-        "The PTX has 32-bit addresses, which GPUs of compute capability 9.0 and later do not have.",
-        "compile it for 64 bits (nvcc -m64, the default) so that it says .address_size 64",
+        "The PTX has 32-bit addresses, which GPUs of compute capability 9.0 and later do not "
+        "support.",
+        "compile it with .address_size 64 (nvcc -m64, the default)",
     )
 
 
@@ -85,10 +86,10 @@ def specific_target(case: RefusalFacts) -> Explanation | None:
     if case.place.architecture == target.number:
         remedy = f"link with --arch sm_{target.number}{target.suffix}"
     else:
-        remedy = f"compile for {base}, without the suffix, if the kernel does without what it adds"
+        remedy = f"compile for {base} if the kernel does not need architecture-specific features"
     return Explanation(
-        f"The code is for {target}; with the suffix {target.suffix} it runs on {whose} only, and "
-        f"this is for {place_text(case.place)}.",
+        f"The code is for {target}, which runs on {whose} only; the target here is "
+        f"{place_text(case.place)}.",
         remedy,
     )
 
@@ -101,9 +102,9 @@ def target_of_another(case: RefusalFacts) -> Explanation | None:
     if case.target.runs_on(own):
         return None
     return Explanation(
-        f"With --target {case.target} the driver compiles for {case.target}; this is for "
-        f"{place_text(case.place)}, which does not run that.",
-        "leave --target out: the driver compiles for the device",
+        f"--target {case.target} compiles for {case.target}, which does not run on "
+        f"{place_text(case.place)}.",
+        "remove --target: the driver compiles for the device",
     )
 
 
@@ -125,9 +126,9 @@ def unknown_target(case: RefusalFacts) -> Explanation | None:
     if match is None:
         return None
     return Explanation(
-        f"The compiler knows no {match[1]}: it is misspelt, or newer than "
+        f"Unknown architecture {match[1]}: it is misspelled, or newer than "
         f"{'the driver' if case.place.is_driver else case.place.name}.",
-        "compile for an architecture that it knows, as for instance compute_75",
+        "compile for a supported architecture, such as compute_75",
     )
 
 
@@ -137,7 +138,7 @@ def missing_feature(case: RefusalFacts) -> Explanation | None:
     if match is None:
         return None
     return Explanation(
-        f"The instruction '{match[1]}' exists from {match[2]} on, and .target says less.",
+        f"The instruction '{match[1]}' requires .target {match[2]} or newer.",
         f"compile for {match[2].replace('sm_', 'compute_')} or newer",
     )
 
@@ -150,9 +151,9 @@ def no_machine_code(case: RefusalFacts) -> Explanation | None:
     if not targets or any(target.is_virtual for target in targets):
         return None
     return Explanation(
-        f"The {case.contents.kind.value} holds machine code ({targets_text(targets)}) and no PTX; "
-        "the emulated device runs PTX.",
-        "give the PTX it was made of, or build with -gencode arch=compute_80,code=compute_80",
+        f"The {case.contents.kind.value} contains SASS ({targets_text(targets)}) and no PTX; the "
+        "emulated device runs PTX only.",
+        "pass its PTX, or embed PTX: nvcc -gencode arch=compute_80,code=compute_80",
     )
 
 
@@ -166,14 +167,14 @@ def no_code_for_gpu(case: RefusalFacts) -> Explanation | None:
     virtual = [target for target in contents.targets if target.is_virtual]
     wanted = f"-gencode arch=compute_{architecture},code=sm_{architecture}"
     if virtual:
-        ptx = f"the PTX inside, for {targets_text(virtual)}, is newer or for another architecture"
+        ptx = f"its PTX is for {targets_text(virtual)} and cannot be compiled for it"
     else:
         oldest = min(target.number for target in contents.targets)
-        ptx = "there is no PTX inside that could be compiled for it"
+        ptx = "it contains no PTX"
         if oldest <= architecture:
-            wanted += f", or keep PTX in it: -gencode arch=compute_{oldest},code=compute_{oldest}"
+            wanted += f", or embed PTX: -gencode arch=compute_{oldest},code=compute_{oldest}"
     return Explanation(
-        f"The {contents.kind.value} has code for {targets_text(contents.targets)}; this is for "
-        f"{place_text(case.place)}, and machine code runs on its own major version only; {ptx}.",
+        f"The {contents.kind.value} has code for {targets_text(contents.targets)}, not for "
+        f"{place_text(case.place)}: SASS runs only on its own major version, and {ptx}.",
         f"build it with {wanted}",
     )

@@ -139,7 +139,7 @@ def _fatbin_data(data: bytes, origin: str) -> Iterator[tuple[str, bytes]]:
 
 def _read_container(kind: ImageKind, entries: tuple[Entry, ...], origin: str) -> ImageFacts:
     if not entries:
-        raise ImageRefused(f"the {kind.value} holds no device code", origin=origin)
+        raise ImageRefused(f"the {kind.value} contains no device code", origin=origin)
     parts = []
     refusals = []
     for entry in entries:
@@ -184,7 +184,7 @@ def _not_readable(kind: ImageKind, origin: str) -> ImageRefused:
             )
         case ImageKind.LTO_IR:
             return ImageRefused(
-                "LTO-IR holds no code before it is linked",
+                "LTO-IR must be linked before it can be loaded",
                 hint="link it first: cudarun link",
                 origin=origin,
             )

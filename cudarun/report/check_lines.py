@@ -16,7 +16,7 @@ def failure_lines(check: CheckResult) -> Iterator[str]:
         check: The result; without lines if it passed or could not be evaluated.
     """
     if check.is_empty:
-        yield "the selection is empty: nothing was checked"
+        yield "the selection is empty"
     if check.passed or not check.first:
         return
     if not check.first[0].index:  # a scalar

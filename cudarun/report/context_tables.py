@@ -201,17 +201,17 @@ def _properties(info: ContextInfo) -> dict[str, str]:
     least, greatest = info.stream_priorities
     return {
         "name": info.name,
-        "primary context, as found": "active" if info.primary_active else "inactive",
+        "primary context before": "active" if info.primary_active else "inactive",
         "its flags": ", ".join(info.primary_flags),
-        "current context, as found": "one" if info.current_before else "none",
-        "then made current": made,
+        "current context before": "one" if info.current_before else "none",
+        "made current": made,
         "flags": ", ".join(info.flags),
         "API version": str(info.api_version),
         **{f"limit {name}": _amount(value) for name, value in info.limits.items()},
         "cache preference": info.cache_config,
         "stream priorities": f"{least} to {greatest}",
-        "making it took": f"{info.milliseconds:.2f} ms",
-        "one more takes": f"{info.another_milliseconds:.2f} ms, "
+        "creation time": f"{info.milliseconds:.2f} ms",
+        "another context": f"{info.another_milliseconds:.2f} ms, "
         f"{info.another_bytes / 2**20:.1f} MiB",
     }
 

@@ -20,12 +20,12 @@ from cudarun.report.detector_types import (
 )
 
 _SHOWN = 10  # findings at different lines of the source
-_WORDS = {"race": "race in {space} memory", "uninit": "read of unwritten {space} memory"}
+_WORDS = {"race": "race in {space} memory", "uninit": "uninitialized read of {space} memory"}
 _MORE = {
     "race": ("pair of PTX lines", "pairs of PTX lines"),
     "uninit": ("PTX line", "PTX lines"),
 }
-_CLAIMS = {"race": "no race", "uninit": "no read of unwritten memory"}
+_CLAIMS = {"race": "no race", "uninit": "no uninitialized reads"}
 
 
 def show_watched(watched: DetectorReport, out: Console) -> None:
@@ -48,7 +48,7 @@ def show_findings(findings: Sequence[LaunchFinding], out: Console) -> None:
     for first, *others in [*groups.values()][:_SHOWN]:
         _show_finding(first, others, out)
     if len(groups) > _SHOWN:
-        out.print(f"{len(groups) - _SHOWN} more findings are not shown; --json has all of them")
+        out.print(f"{len(groups) - _SHOWN} more findings; --json lists all")
 
 
 def _show_finding(finding: LaunchFinding, others: Sequence[LaunchFinding], out: Console) -> None:
@@ -105,13 +105,13 @@ def show_statistics(statistics: LaunchStatistics | None, out: Console) -> None:
     out.print(_instructions(statistics))
     parted = statistics.divergent_branches
     share = f" ({parted / statistics.branches:.1%})" if parted else ""
-    out.print(f"branches of warps: {statistics.branches}, of them {parted} divergent{share}")
+    out.print(f"warp branches: {statistics.branches}, {parted} divergent{share}")
     if statistics.traffic:
         out.print(_traffic(statistics))
     if statistics.shared_accesses:
         out.print(
             f"shared memory: {statistics.bank_conflicts} bank conflicts in "
-            f"{statistics.shared_accesses} accesses of warps"
+            f"{statistics.shared_accesses} warp accesses"
         )
     for conflicts in statistics.worst_conflicts:
         out.print(Text(f"  {_conflicts(conflicts)}"), soft_wrap=True)

@@ -29,7 +29,7 @@ def show_figure(figure: Figure, out: Console) -> None:
     for line in lines:
         print_unfolded(out, line)
     if figure.not_finite:
-        out.print(Text(f"{figure.not_finite} more are NaN or infinite"))
+        out.print(Text(f"{figure.not_finite} NaN or infinite elements"))
 
 
 def _histogram(figure: Histogram) -> Iterator[str]:

@@ -48,7 +48,7 @@ def show_file(file: FileReport, out: Console) -> None:
     _show_no_kernels(file.kernels, out)
     show_variables(file.variables, out)
     if file.externs:
-        out.print(Text(f"to be defined elsewhere: {', '.join(file.externs)}"), soft_wrap=True)
+        out.print(Text(f"undefined symbols: {', '.join(file.externs)}"), soft_wrap=True)
 
 
 def show_kernels(
@@ -80,7 +80,7 @@ def show_variables(variables: Sequence[VariableReport], out: Console) -> None:
             rows.add_row(*map(Text, cells))
         out.print(rows)
     if of_headers:
-        out.print(f"and {len(of_headers)} variables of CUDA's own headers")
+        out.print(f"and {len(of_headers)} variables of CUDA's headers")
 
 
 def size_text(count: int) -> str:
@@ -155,7 +155,7 @@ def _uses(kernel: KernelReport) -> str:
 def _block(kernel: KernelReport) -> Iterator[_Fact]:
     words = []
     if kernel.max_threads is not None:
-        words.append(f"{kernel.max_threads} threads at most")
+        words.append(f"at most {kernel.max_threads} threads")
     if kernel.required_block:
         words.append(f"must be {extent_text(kernel.required_block)}")
     if kernel.required_cluster:

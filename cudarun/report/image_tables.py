@@ -21,7 +21,7 @@ from cudarun.report.image_types import (
     OfflineReport,
 )
 
-_SILENCE = "(the linker said nothing)"
+_SILENCE = "(no linker messages)"
 _GOOD, _BAD = "green", "red bold"
 
 
@@ -100,7 +100,7 @@ def _show_result(result: LoadResult, out: Console, *, quiet: bool) -> None:
     if result.error is None or result.kernels:
         show_kernels(result.kernels, out, result.loaders)
     if result.variables is None and result.error is None:
-        out.print("which variables it has cannot be read from the file")
+        out.print("its variables cannot be read from the file")
     show_variables(result.variables or (), out)
     for difference in result.differences:
         out.print(Text.assemble(("differs ", "yellow"), difference), soft_wrap=True)
@@ -168,7 +168,7 @@ def _describe(file: FileReport) -> str:
         f"{file.size} bytes",
     ]
     if file.is_relocatable:
-        facts.append("relocatable: to be linked first")
+        facts.append("relocatable: link it first")
     if file.toolkit:
         facts.append(f"by {file.toolkit}")
     if file.relocations:

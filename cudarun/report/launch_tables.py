@@ -47,7 +47,7 @@ def show_launch(
         warnings = result.diagnostics if result else error.warnings if error else ()
         for warning in warnings:
             is_wanted = not (quiet and warning.severity == "note")
-            if is_wanted and warning not in shown:  # every device compiles, and says the same
+            if is_wanted and warning not in shown:  # every device compiles, and is equivalent
                 shown.add(warning)
                 show_diagnostic(warning)
         if result is not None:

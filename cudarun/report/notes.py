@@ -21,7 +21,7 @@ def own_reference(result: LaunchResult) -> str | None:
     """Return a note on ``--reference`` that compared a device with itself."""
     if result.reference is None or not result.reference.is_itself:
         return None
-    return f"{result.reference.device} is this very device: it was compared with itself"
+    return f"the reference device {result.reference.device} is the device itself"
 
 
 def weak_checks(result: LaunchResult) -> str | None:
@@ -29,7 +29,7 @@ def weak_checks(result: LaunchResult) -> str | None:
     if not result.weaknesses:
         return None
     replaced = " or ".join(result.weaknesses)
-    return f"weak checks: all also pass with the outputs replaced by {replaced}"
+    return f"weak checks: all pass with the outputs replaced by {replaced}, too"
 
 
 def remarks(case: CaseReport) -> Iterator[tuple[str, str]]:

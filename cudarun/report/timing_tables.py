@@ -59,5 +59,5 @@ def _doubts(timing: TimingResult) -> list[str]:
             f"noisy: the deviation is {share:.0%} of the mean; something else may use the device"
         )
     if timing.throttled:
-        doubts.append(f"the clocks were held down: {', '.join(timing.throttled)}")
+        doubts.append(f"the clocks were throttled: {', '.join(timing.throttled)}")
     return doubts

@@ -224,7 +224,7 @@ REFUSED = [
     ("reshape(x)", 0, "reshape takes 2 or more values; 1 given"),
     ("sum(x, axes=1)", 7, "sum takes no axes=, only axis=, keepdims="),
     ("sqrt(x, out=y)", 8, "sqrt takes no out="),
-    ("sum(x, axis=1, axis=2)", 15, "axis= is given twice"),
+    ("sum(x, axis=1, axis=2)", 15, "axis= is given more than once"),
     ("sum(axis=1, x)", 12, "a value without a keyword after one with"),
     ("x # comment", 2, "unexpected '#'"),
     ("x[1,", 4, "expected a value, found the end"),

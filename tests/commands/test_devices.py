@@ -84,14 +84,14 @@ def test_without_a_driver(run: Run, args: tuple[str, ...], env: dict[str, str]) 
     assert ran.err == (
         "error: no CUDA driver: libcuda.so.1 was not found\n"
         "  in device all\n"
-        "hint: 'cudarun devices --doctor' says why; -d cpu is the emulated device\n"
+        "hint: find the cause with 'cudarun devices --doctor'; -d cpu selects the emulated device\n"
     )
 
 
 def test_a_device_that_is_not_there(run: Run) -> None:
     ran = run("devices", "-d", "cpu:5", "--json")
     assert ran.code == 3
-    assert ran.document["error"]["message"] == "no device cpu:5: the driver shows 1"
+    assert ran.document["error"]["message"] == "no device cpu:5: the driver reports 1"
 
 
 def test_the_doctor_where_there_is_no_driver(run: Run) -> None:

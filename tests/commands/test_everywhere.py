@@ -49,7 +49,7 @@ def test_values_have_names_of_ours(context: click.Context) -> None:
     [
         ("--seed", "010", "'010': write 0o10 for octal, 10 for decimal"),
         ("--seed", "4KB", "'4KB' is not a number"),
-        ("--seed", "1.5", "'1.5' is not a whole number"),
+        ("--seed", "1.5", "'1.5' is not an integer"),
         ("--seed", "-1", "-1 is less than 0"),
         ("--limit", "stack=1k", "'1k' is not a number"),
         ("--timeout", "-1", "'-1' is not 0 or above"),
@@ -107,7 +107,7 @@ def test_verbose_says_each_step_as_it_begins(run: Run, args: tuple[str, ...]) ->
     verbose = run(*args, "-d", "cpu", "--verbose")
     assert (quiet.code, verbose.code, quiet.err) == (0, 0, "")
     steps = [line for line in verbose.err.splitlines() if re.match(r" +\d+\.\d{3} s  \w", line)]
-    assert "initialising the driver" in steps[0]
+    assert "initializing the driver" in steps[0]
     assert steps == verbose.err.splitlines()
     seconds = [float(step.split()[0]) for step in steps]
     assert seconds == sorted(seconds)

@@ -331,7 +331,7 @@ def test_a_block_too_large_is_explained_with_the_limit(run: Run) -> None:
     ran = run(*SAXPY[:4], "--block", "2048", *ARGUMENTS)
     assert ran.code == 5
     assert "CUDA_ERROR_INVALID_VALUE, 1" in ran.err
-    assert "threads per block: 2048 asked for, 1024 is the limit" in ran.err
+    assert "threads per block: 2048 requested, the limit is 1024" in ran.err
 
 
 def test_broken_ptx_comes_with_the_compilers_log(run: Run, tmp_path: Path) -> None:
@@ -434,7 +434,7 @@ def test_where_all_threads_of_a_hung_kernel_are(run: Run, hangs: str) -> None:
         "|   126 threads wait at barrier 0: block (0, 0, 0), thread (1, 0, 0); "
         "block (0, 0, 0), thread (2, 0, 0); block (0, 0, 0), thread (3, 0, 0) and 123 more",
         "|     from hangs.cu:17",
-        "hint: a kernel that never ends, or a limit (--timeout) that is too short",
+        "hint: check the kernel for an endless loop, or raise --timeout",
     ]
 
 
@@ -456,7 +456,7 @@ def test_threads_of_a_hung_kernel_that_have_parted(run: Run, hangs: str) -> None
 def endless_until(limit: int) -> str:
     return (
         f"error: no result within {limit} s; the worker was killed\n{ENDLESS}"
-        "hint: a kernel that never ends, or a limit (--timeout) that is too short\n"
+        "hint: check the kernel for an endless loop, or raise --timeout\n"
     )
 
 

@@ -148,7 +148,7 @@ UNKNOWN = "error: unknown name 'q'; there are x, y, a, n\n  p=q\n    ^"
         (("--check", "y > 2, rtol=1"), ONLY_EQUAL),
         (("--check", "y == 2, best=1"), NO_TOLERANCE),
         (("--check", "y == 2, rtol=x"), NO_TOLERANCE),
-        (("--check", "y == 2, atol=1, atol=2"), "error: atol= is given twice\n"),
+        (("--check", "y == 2, atol=1, atol=2"), "error: atol= is given more than once\n"),
         (("--let", "y"), "error: expected NAME=EXPR\n"),
         (("--let", "y=2"), "error: --let: the name 'y' is taken\n"),
         (("--let", "p=2", "--let", "p=3"), "error: --let: the name 'p' is taken\n"),

@@ -298,7 +298,7 @@ def test_no_geometry_of_it(
         ),
         (
             (*CLUSTERS, "--grid", "30", "--cluster", "4"),
-            "grid.x: 30 is no multiple of the cluster's 4",
+            "grid.x: 30 is not a multiple of the cluster's 4",
         ),
         (
             (*CLUSTERS, "--grid", "64", "--cluster", "32"),
@@ -313,13 +313,13 @@ def test_no_geometry_of_it(
         ),
         (
             (*SYNC, "--grid", "1,70000,70000"),
-            "grid.y: 70000 asked for, 65535 is the limit\n"
-            "grid.z: 70000 asked for, 65535 is the limit",
+            "grid.y: 70000 requested, the limit is 65535\n"
+            "grid.z: 70000 requested, the limit is 65535",
         ),
         (
             ("launch", "samples/reverse.ptx", "-k", "reverse", "-d", "cpu", "--block", "1,1,65",
              "data=i32[256]:iota"),
-            "block.z: 65 asked for, 64 is the limit",
+            "block.z: 65 requested, the limit is 64",
         ),
     ],
 )  # fmt: skip
@@ -334,7 +334,8 @@ def test_a_priority_that_the_device_has_not(run: Run) -> None:
     ran = run(*SAXPY, *ARGUMENTS, "--priority", "-9")
     assert ran.code == 2
     assert ran.err.startswith(
-        f"{BY_ORDER}error: --priority -9: device cpu has 0 (last) to -5 (first)\n"
+        f"{BY_ORDER}error: --priority -9: device cpu supports priorities 0 (lowest) to -5 "
+        "(highest)\n"
     )
 
 

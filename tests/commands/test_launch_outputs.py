@@ -132,7 +132,7 @@ def test_what_was_never_written_agrees(run: Run) -> None:
 def test_a_reference_that_fails_ends_it_all(run: Run) -> None:
     ran = run(*SAXPY, *ARGUMENTS, "--reference", "cpu:7")
     assert ran.code == 3
-    assert ran.err.startswith("error: --reference: no device cpu:7: the driver shows 1\n")
+    assert ran.err.startswith("error: --reference: no device cpu:7: the driver reports 1\n")
     assert ran.out == ""
 
 
@@ -231,9 +231,9 @@ def test_how_numbers_become_brightness(tmp_path: Path, data: np.ndarray, image: 
 @pytest.mark.parametrize(
     ("save", "says"),
     [
-        ("x=x.png", "--save: x.png: x is f32[100]: no image"),
-        ("y=y.csv", "--save: y.csv: y is f32[2,5,10]: a table has rows and columns only"),
-        ("y=y.png", "--save: y.png: y is f32[2,5,10]: no image"),
+        ("x=x.png", "--save: x.png: x is f32[100], which is not an image"),
+        ("y=y.csv", "--save: y.csv: y is f32[2,5,10]: a table has only rows and columns"),
+        ("y=y.png", "--save: y.png: y is f32[2,5,10], which is not an image"),
         ("a=a.npy", "--save: there is no buffer 'a'"),
     ],
 )
@@ -259,14 +259,14 @@ def test_a_histogram(run: Run) -> None:
     assert lines[1] == "    1  1 " + 25 * "█"
     assert lines[2] == "1.062  0"
     assert lines[16] == "1.938  2 " + 50 * "█"
-    assert lines[17:] == ["    2", "1 more are NaN or infinite"]
+    assert lines[17:] == ["    2", "1 NaN or infinite elements"]
 
 
 def test_a_plot(run: Run) -> None:
     ran = run(*SAXPY, "a=f32:0", "x=f32[4]:[0,23,0,nan]", "y=f32[n]:ones", "n=i32:0", "-q",
               "--show", "x=plot")  # fmt: skip
     lines = ran.out.splitlines()
-    assert lines == ["x:", "23  ▀", *10 * [""], " 0 ▄ ▄", "1 more are NaN or infinite"]
+    assert lines == ["x:", "23  ▀", *10 * [""], " 0 ▄ ▄", "1 NaN or infinite elements"]
 
 
 def test_an_image_in_characters_and_in_colours(run: Run) -> None:
@@ -295,7 +295,7 @@ def test_what_is_shown_is_in_the_document(run: Run) -> None:
         ("y", "--show: 'y' is not NAME=KIND, KIND hist, image, plot"),
         ("y=pie", "--show: 'y=pie' is not NAME=KIND, KIND hist, image, plot"),
         ("z=hist", "--show: there is no buffer 'z'"),
-        ("y=image", "--show: y is f32[100]: no image"),
+        ("y=image", "--show: y is f32[100], which is not an image"),
     ],
 )
 def test_what_cannot_be_shown_is_refused_before_the_launch(run: Run, show: str, says: str) -> None:

@@ -97,7 +97,7 @@ def test_empty_stdin(run: Run) -> None:
         ),
         (
             ("-d", "gpu", *ARGUMENTS),
-            "error: --device: 'gpu' names no device\nhint: it can be an index, 'all', a GPU UUID, "
+            "error: --device: 'gpu' is not a device\nhint: use an index, 'all', a GPU UUID, "
             "a PCI bus id, 'cpu', 'cpu:N' or 'cpu:all'\n",
         ),
     ],
@@ -110,7 +110,8 @@ def test_no_gpu_is_never_silently_the_cpu(run: Run) -> None:
     refused(
         run, "samples/saxpy.ptx", *ARGUMENTS, code=3,
         says="error: no CUDA driver: libcuda.so.1 was not found\n  in device 0\n"
-        "hint: 'cudarun devices --doctor' says why; -d cpu is the emulated device\n",
+        "hint: find the cause with 'cudarun devices --doctor'; -d cpu selects the emulated "
+        "device\n",
     )  # fmt: skip
 
 

@@ -107,8 +107,8 @@ def test_a_file_that_cannot_be_written_hides_nothing(run: Run, tmp_path: Path) -
         ),
         ("sum(y)*0/0", ["  got nan, expected nonzero"]),
         ("where(y == 3, nan, 1)", ["  1 of 5 elements failed", "  [1]: got nan, expected nonzero"]),
-        ("y[n:] == 3", ["  the selection is empty: nothing was checked"]),
-        ("all(y[n:] == 3)", ["  the selection is empty: nothing was checked"]),
+        ("y[n:] == 3", ["  the selection is empty"]),
+        ("all(y[n:] == 3)", ["  the selection is empty"]),
         (
             "0*y[:2]/0 == 0*y[:2]/0",
             [
@@ -138,7 +138,7 @@ def test_some_are_nan_on_both_sides(run: Run) -> None:
 
 def test_a_device_that_is_its_own_reference(run: Run) -> None:
     two = {"CUDARUN_CPU_DEVICES": "2"}
-    note = "note cpu is this very device: it was compared with itself"
+    note = "note the reference device cpu is the device itself"
     assert note in run(*SAXPY, "--reference", "cpu").out.splitlines()
     assert "note" not in run(*SAXPY, "--reference", "cpu:1", env=two).out
 
@@ -173,7 +173,7 @@ def test_shared_memory_that_was_forgotten(run: Run) -> None:
     ran = run(*args, "x=i32[64]:iota")
     assert ran.code == 5
     assert ran.err.splitlines()[-1] == (
-        "hint: the image declares extern __shared__ memory, and --smem gives it none"
+        "hint: the image declares extern __shared__ memory, but --smem is 0"
     )
     assert "hint" not in run(*args, "x=i32[64]:iota", "--smem", "128").err
     assert run(*args, "x=i32[64]:iota", "--smem", "256").code == 0
@@ -198,7 +198,7 @@ def test_a_grid_that_waits_for_itself_without_being_cooperative(run: Run) -> Non
     assert ran.code == 5
     assert "CUDA_ERROR_LAUNCH_FAILED, 719" in ran.err
     assert ran.err.splitlines()[-1] == (
-        "hint: the image synchronises its whole grid, which takes --cooperative"
+        "hint: the image synchronizes the whole grid, which requires --cooperative"
     )
     assert run(*args, "--cooperative").code == 0
 
@@ -218,8 +218,8 @@ def test_the_devices_after_one_that_faulted(run: Run) -> None:
     ran = run(*args, "-d", "cpu:all", "--together", env=two)
     assert ran.code == 5
     assert ran.err.splitlines()[-3:] == [
-        "error: not tried: device cpu faulted, and after a fault a process is at its end",
+        "error: not run: device cpu faulted, after which its process is unusable",
         "  in device cpu:1",
-        "hint: without --together each device has a process of its own",
+        "hint: remove --together, so that each device has its own process",
     ]
     assert run(*args, "-d", "cpu:all", env=two).err.count("CUDA_ERROR_ILLEGAL_ADDRESS") == 2

@@ -27,7 +27,7 @@ def test_the_emulated_device_has_detectors_of_its_own(run: Run) -> None:
     assert ran.code == 2
     assert ran.out == ""
     assert ran.err.startswith(
-        "error: --sanitize: compute-sanitizer is for GPUs, and cpu is emulated\nhint: "
+        "error: --sanitize: compute-sanitizer requires a GPU; cpu is emulated\nhint: "
     )
     assert "--detect race,uninit" in ran.err
 

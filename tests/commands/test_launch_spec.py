@@ -245,7 +245,7 @@ def test_a_reference(run: Run, tmp_path: Path) -> None:
     )
     ran = run("launch", "--spec", "cases.toml", "-d", "cpu", env=TWO)
     assert list(verdicts(ran).values()) == ["passed", "failed", "passed"]
-    assert "reference: no device cpu:9: the driver shows 2" in ran.out
+    assert "reference: no device cpu:9: the driver reports 2" in ran.out
     assert ran.code == 3
 
 
@@ -442,8 +442,8 @@ def test_no_driver_is_one_answer_for_all(run: Run, tmp_path: Path) -> None:
         (f"[[launch]]{SAXPY}cooperative = 1", "cases.toml:6: cooperative is true or false"),
         (f"[[launch]]{SAXPY}kernel = ['a', 'b']", "cases.toml:6: kernel has one value, not a list"),
         (f"[[launch]]{SAXPY}rtol = true", "cases.toml:6: rtol is a text or a number"),
-        (f"[[launch]]{SAXPY}device = 'gpu'", "cases.toml:6: --device: 'gpu' names no device\n"
-         "hint: it can be an index, 'all', a GPU UUID, a PCI bus id, 'cpu', 'cpu:N' or 'cpu:all'"),
+        (f"[[launch]]{SAXPY}device = 'gpu'", "cases.toml:6: --device: 'gpu' is not a device\n"
+         "hint: use an index, 'all', a GPU UUID, a PCI bus id, 'cpu', 'cpu:N' or 'cpu:all'"),
         (
             f"[[launch]]{SAXPY}requires = ['sm_90', 'gold']",
             "cases.toml:6: requires: 'gold' is nothing that a device can have\n"

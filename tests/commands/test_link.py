@@ -163,7 +163,7 @@ def test_a_symbol_that_is_defined_nowhere(run: Run) -> None:
     ran = run("link", MAIN, "-o", "out.ptx", *CPU)
     assert ran.code == 4
     assert ran.err.startswith(
-        "error: no input defines 'weighted(float)' (_Z8weightedf), 'weight'\n  in device cpu\n"
+        "error: undefined symbols: 'weighted(float)' (_Z8weightedf), 'weight'\n  in device cpu\n"
     )
     assert len(lines_of(ran.err, "samples/link/main.ptx:")) == 2
     assert "| .extern .global .align 4 .f32 weight;" in ran.err
@@ -186,7 +186,7 @@ def test_a_symbol_that_is_defined_twice(run: Run, tmp_path: Path, where: tuple[s
     (tmp_path / "again.ptx").symlink_to(tmp_path / LIB)
     ran = run("link", MAIN, LIB, "again.ptx", "-o", "out", *where)
     assert ran.code == 4
-    assert "the inputs define 'weighted(float)' (_Z8weightedf), 'weight' more than once" in ran.err
+    assert "multiple definition of 'weighted(float)' (_Z8weightedf), 'weight'" in ran.err
     errors = lines_of(ran.err, "error: multiple definition")
     notes = lines_of(ran.err, "is first defined here")
     assert [line.split(":")[0] for line in errors] == ["again.ptx", "again.ptx"]
@@ -235,8 +235,8 @@ def test_an_object_with_nothing_to_link(run: Run, tmp_path: Path) -> None:
     (tmp_path / "tiny.o").write_bytes(golden("tiny.o"))
     refused(
         run, "tiny.o", "-o", "out.cubin", "--arch", "sm_80",
-        says="error: nothing in tiny.o can be linked for sm_80\n"
-        "hint: compile for this architecture, and relocatable: nvcc -rdc=true\n",
+        says="error: no input in tiny.o can be linked for sm_80\n"
+        "hint: compile relocatable code for this architecture: nvcc -rdc=true\n",
     )  # fmt: skip
 
 
@@ -244,8 +244,8 @@ def test_lto_ir_for_the_drivers_linker(run: Run, tmp_path: Path) -> None:
     (tmp_path / "tiny.ltoir").write_bytes(golden("tiny.ltoir"))
     refused(
         run, "tiny.ltoir", "-o", "out.ptx", *CPU,
-        says="error: tiny.ltoir: LTO-IR holds no code before it is linked\n  in device cpu\n"
-        "LTO-IR holds no code yet; the driver neither loads nor links it.\n"
+        says="error: tiny.ltoir: LTO-IR must be linked before it can be loaded\n  in device cpu\n"
+        "LTO-IR contains no SASS or PTX; the driver neither loads nor links it.\n"
         "hint: link it with nvJitLink: cudarun link --linker nvjitlink --lto\n",
     )  # fmt: skip
 
@@ -255,27 +255,28 @@ def test_lto_ir_for_the_drivers_linker(run: Run, tmp_path: Path) -> None:
     [
         (
             (MAIN, LIB, "-o", "out"), 2,
-            "error: --arch is required: there is no GPU to link for\n"
-            "hint: as for instance --arch sm_90\n",
+            "error: --arch is required without a GPU\n"
+            "hint: example: --arch sm_90\n",
         ),
         (
             (MAIN, LIB, "-o", "out", "--linker", "driver"), 3,
             "error: no CUDA driver: libcuda.so.1 was not found\n  in device 0\n"
-            "hint: 'cudarun devices --doctor' says why; -d cpu is the emulated device\n",
+            "hint: find the cause with 'cudarun devices --doctor'; -d cpu selects the emulated "
+            "device\n",
         ),
         (
             (MAIN, LIB, "-o", "out", *CPU, "--lto"), 2,
-            "error: --lto: the driver's linker does not take LTO-IR\n  in device cpu\n"
-            "hint: --linker nvjitlink does\n",
+            "error: --lto: the driver's linker does not support LTO-IR\n  in device cpu\n"
+            "hint: use --linker nvjitlink\n",
         ),
         (
             (MAIN, LIB, "-o", "out", *CPU, "--fallback", "prefer-ptx"), 2,
-            "error: --fallback: a linker wants code that matches exactly\n  in device cpu\n"
-            "hint: 'cudarun load' has the option\n",
+            "error: --fallback: linking requires code that matches exactly\n  in device cpu\n"
+            "hint: use the option with 'cudarun load'\n",
         ),
         (
             (MAIN, LIB, "-o", "out", *SM_90, "--fallback", "prefer-ptx"), 2,
-            "error: --fallback: nvJitLink has no such option\n",
+            "error: --fallback: nvJitLink does not support this option\n",
         ),
         (
             (MAIN, LIB, "-o", "out", *CPU, "--max-registers", "8"), 2,
@@ -284,24 +285,26 @@ def test_lto_ir_for_the_drivers_linker(run: Run, tmp_path: Path) -> None:
         ),
         (
             (MAIN, LIB, "-o", "out", *CPU, "--arch", "sm_90", "--threads-per-block", "8"), 2,
-            "error: --arch: the driver takes none beside --threads-per-block\n  in device cpu\n",
+            "error: --arch: the driver does not accept it together with --threads-per-block\n  in "
+            "device cpu\n",
         ),
         (
             (MAIN, LIB, "-o", "out", *CPU, "--arch", "sm_80"), 2,
-            "error: --arch sm_80: the emulated device links PTX for itself, which is sm_90\n"
-            "  in device cpu\nhint: --linker nvjitlink links for any architecture\n",
+            "error: --arch sm_80: the emulated device links PTX only for itself (sm_90)\n"
+            "  in device cpu\nhint: use --linker nvjitlink for other architectures\n",
         ),
         (
             (MAIN, LIB, "-o", "out", *SM_90, "--cache-mode", "ca"), 2,
-            "error: --cache-mode: nvJitLink has no such option\n",
+            "error: --cache-mode: nvJitLink does not support this option\n",
         ),
         (
             (MAIN, LIB, "-o", "out", *SM_90, "--target", "sm_90"), 2,
-            "error: --target: nvJitLink has no such option\nhint: --arch says what to link for\n",
+            "error: --target: nvJitLink does not support this option\nhint: select the "
+            "architecture with --arch\n",
         ),
         (
             (MAIN, LIB, "-o", "out", *SM_90, "-O", "2"), 2,
-            "error: -O2: nvJitLink has -O0 and -O3 only\n",
+            "error: -O2: nvJitLink supports -O0 and -O3 only\n",
         ),
         (
             (MAIN, LIB, "-o", "out", "--arch", "volta"), 2,
@@ -349,8 +352,8 @@ def test_what_is_no_image(run: Run, tmp_path: Path) -> None:
     (tmp_path / "letter").write_text("Dear linker,\n")
     refused(
         run, MAIN, "letter", "-o", "out", *CPU,
-        says="error: letter: not an image\nhint: an input is PTX text, a cubin, a fatbin, an "
-        "object or library with device code, LTO-IR or CUDA source\n",
+        says="error: letter: not an image\nhint: pass PTX text, a cubin, a fatbin, an object or "
+             "library with device code, LTO-IR or CUDA source\n",
     )  # fmt: skip
 
 

@@ -205,7 +205,7 @@ def test_code_for_another_architecture_is_explained(run: Run, via: str) -> None:
     assert ran.err.endswith(
         "With --target sm_80 the driver compiles for sm_80; this is for sm_90 "
         "(cudarun emulated device), which does not run that.\n"
-        "hint: leave --target out: the driver compiles for the device\n"
+        "hint: remove --target: the driver compiles for the device\n"
     )
 
 
@@ -225,7 +225,7 @@ def test_options_that_do_not_go_together(run: Run) -> None:
     ran = run("load", SAXPY, *CPU, "--target", "sm_90", "--threads-per-block", "32")
     assert (ran.code, ran.err) == (
         2,
-        "error: --target: the driver takes none beside --threads-per-block\n",
+        "error: --target: the driver does not accept it together with --threads-per-block\n",
     )
 
 
@@ -314,8 +314,8 @@ def test_ptx_newer_than_the_driver(run: Run, put: Any) -> None:
         "new.ptx:9:1: fatal: Unsupported .version 9.4; current version is '9.0'\n"
         "     9 | .version 9.4\n"
         "       | ^~~~~~~~\n"
-        "PTX 9.4 needs CUDA 13.4 or later; the driver has CUDA 13.0 and takes PTX up to 9.0.\n"
-        "hint: compile with a toolkit that is no newer than that, or update the driver\n",
+        "PTX 9.4 needs CUDA 13.4 or later; the driver has CUDA 13.0 and supports PTX up to 9.0.\n"
+        "hint: compile with a toolkit of that version or older, or update the driver\n",
     )  # fmt: skip
 
 
@@ -325,7 +325,7 @@ def test_an_unresolved_symbol(run: Run) -> None:
         says=f"error: samples/link/main.ptx: {REFUSED}\n"
         "  in device cpu\n"
         "fatal: Unresolved extern function '_Z8weightedf'\n"
-        "'weighted(float)' (_Z8weightedf) is declared and used here, and defined in no input.\n"
+        "'weighted(float)' (_Z8weightedf) is used here but defined in no input.\n"
         "hint: link it with the file that defines it: cudarun link FILE… -o OUT\n",
     )  # fmt: skip
 
@@ -337,9 +337,8 @@ def test_machine_code(run: Run, put: Any) -> None:
         "on the device (CUDA_ERROR_NO_BINARY_FOR_GPU, 209)\n"
         "  in device cpu\n"
         "  | a cubin holds machine code of a GPU; the emulated device runs PTX\n"
-        "The cubin holds machine code (sm_90) and no PTX; the emulated device runs PTX.\n"
-        "hint: give the PTX it was made of, or build with -gencode "
-        "arch=compute_80,code=compute_80\n",
+        "The cubin contains SASS (sm_90) and no PTX; the emulated device runs PTX only.\n"
+        "hint: pass its PTX, or embed PTX: nvcc -gencode arch=compute_80,code=compute_80\n",
     )  # fmt: skip
 
 
@@ -349,16 +348,16 @@ def test_half_a_cubin(run: Run, put: Any) -> None:
         says="error: half.cubin: not a cubin: the section table lies past the end of the file\n"
         "  in device cpu\n"
         "The cubin is damaged: the section table lies past the end of the file.\n"
-        "hint: build or copy the file again; it may have been cut off on the way\n",
+        "hint: rebuild the file, or copy it again: it may be truncated\n",
     )  # fmt: skip
 
 
 def test_lto_ir(run: Run, put: Any) -> None:
     refused(
         run, put("tiny.ltoir"), *CPU,
-        says="error: tiny.ltoir: LTO-IR holds no code before it is linked\n"
+        says="error: tiny.ltoir: LTO-IR must be linked before it can be loaded\n"
         "  in device cpu\n"
-        "LTO-IR holds no code yet; the driver neither loads nor links it.\n"
+        "LTO-IR contains no SASS or PTX; the driver neither loads nor links it.\n"
         "hint: link it with nvJitLink: cudarun link --linker nvjitlink --lto\n",
     )  # fmt: skip
 
@@ -442,12 +441,12 @@ def test_offline_externs(run: Run) -> None:
 def test_offline_as_a_table(run: Run, put: Any) -> None:
     ran = run("load", "--offline", put("wants.cubin"))
     assert ran.out == (
-        "wants.cubin  cubin for sm_90, 4128 bytes, relocatable: to be linked first, "
+        "wants.cubin  cubin for sm_90, 4128 bytes, relocatable: link it first, "
         "by ptxas 13.0, V13.0.88, 5 relocations\n"
         "use_part\n"
         "  parameters   0:8, 8:4\n"
         "  uses         24 registers, 0 B shared, 0 B const\n"
-        "to be defined elsewhere: factor, _Z4partf\n"
+        "undefined symbols: factor, _Z4partf\n"
     )
 
 

@@ -209,7 +209,7 @@ def test_names_choose(run: Run, variables: str) -> None:
         (
             ("hits",),
             "error: hits is a __device__ variable of samples/managed.ptx, not a __managed__ one\n"
-            "hint: it has an address in each context: --globals shows it\n",
+            "hint: --globals shows its address in each context\n",
         ),
         (
             ("conter",),
@@ -218,7 +218,7 @@ def test_names_choose(run: Run, variables: str) -> None:
         ),
         (
             ("counter:f64",),
-            "error: counter has 4 bytes, which f64 of 8 bytes do not fill\n",
+            "error: counter has 4 bytes, not a multiple of f64 (8 bytes)\n",
         ),
         (
             ("counter=u8:1",),
@@ -226,15 +226,15 @@ def test_names_choose(run: Run, variables: str) -> None:
         ),
         (
             ("counter=i32[2]:ones",),
-            "error: counter has 4 bytes, and i32[2]:ones has not\n",
+            "error: counter has 4 bytes, but i32[2]:ones has has not\n",
         ),
         (
             ("counter=i32[1]",),
-            "error: i32[1]: it says no values\nhint: as in: i32[1]:zeros\n",
+            "error: i32[1] has no initializer\nhint: example: i32[1]:zeros\n",
         ),
         (
             ("counter=bytes:00",),
-            "error: counter has 4 bytes, and bytes:00 1\n",
+            "error: counter has 4 bytes, but bytes:00 has 1\n",
         ),
         (
             ("counter=1.5",),

@@ -48,26 +48,25 @@ GOLDEN = [
         log="ptxas application ptx input, line 9; fatal   : Unsupported .version 9.4; current "
         "version is '9.0'",
         cuda_error="CUDA_ERROR_UNSUPPORTED_PTX_VERSION",
-        reason="PTX 9.4 needs CUDA 13.4 or later; the driver has CUDA 13.0 and takes PTX up to "
+        reason="PTX 9.4 needs CUDA 13.4 or later; the driver has CUDA 13.0 and supports PTX up to "
         "9.0.",
-        remedy="compile with a toolkit that is no newer than that, or update the driver",
+        remedy="compile with a toolkit of that version or older, or update the driver",
     ),
     Golden(
         "PTX newer than the driver, no log",
         contents=replace(PTX, ptx_version=(8, 7)),
         place=replace(H200, cuda=(12, 4)),
         cuda_error="CUDA_ERROR_UNSUPPORTED_PTX_VERSION",
-        reason="PTX 8.7 needs CUDA 12.8 or later; the driver has CUDA 12.4 and takes PTX up to "
+        reason="PTX 8.7 needs CUDA 12.8 or later; the driver has CUDA 12.4 and supports PTX up to "
         "8.4.",
-        remedy="compile with a toolkit that is no newer than that, or update the driver",
+        remedy="compile with a toolkit of that version or older, or update the driver",
     ),
     Golden(
         "PTX newer than any CUDA known here",
         log="ptxas application ptx input, line 9; fatal   : Unsupported .version 99.0; current "
         "version is '9.0'",
-        reason="PTX 99.0 needs a newer CUDA than any known here; the driver has CUDA 13.0 and "
-        "takes PTX up to 9.0.",
-        remedy="compile with a toolkit that is no newer than that, or update the driver",
+        reason="PTX 99.0 needs a newer CUDA; the driver has CUDA 13.0 and supports PTX up to 9.0.",
+        remedy="compile with a toolkit of that version or older, or update the driver",
     ),
     Golden(
         "PTX newer than nvJitLink",
@@ -75,40 +74,39 @@ GOLDEN = [
         "version is '9.5'\nERROR NVJITLINK_ERROR_PTX_COMPILE: JIT the PTX (main.ptx)\n",
         place=JITLINK,
         cuda_error=None,
-        reason="PTX 9.9 needs CUDA 13.9 or later; nvJitLink 13.5 takes PTX up to 9.5.",
-        remedy="compile with a toolkit that is no newer than that, or use a newer nvJitLink",
+        reason="PTX 9.9 needs CUDA 13.9 or later; nvJitLink 13.5 supports PTX up to 9.5.",
+        remedy="compile with a toolkit of that version or older, or use a newer nvJitLink",
     ),
     Golden(
         "PTX older than its target",
         log="ptxas x.ptx, line 10; error   : PTX .version 7.0 does not support .target sm_90",
-        reason="The text says .version 7.0, which is older than sm_90.",
-        remedy="say the .version that its compiler wrote, or one that knows this .target",
+        reason=".version 7.0 does not support .target sm_90.",
+        remedy="restore the .version that the compiler wrote, or use a newer one",
     ),
     Golden(
         "32-bit PTX",
         log="ptxas fatal   :  32-Bit ABI (--machine 32 or 32-Bit addressing) is not supported on "
         "sm_90 or higher architectures.",
         reason="The PTX has 32-bit addresses, which GPUs of compute capability 9.0 and later do "
-        "not have.",
-        remedy="compile it for 64 bits (nvcc -m64, the default) so that it says .address_size 64",
+        "not support.",
+        remedy="compile it with .address_size 64 (nvcc -m64, the default)",
     ),
     Golden(
         "sm_90a PTX on a later architecture",
         log="ptxas fatal   : Program with .target 'sm_90a' cannot be compiled to future "
         "architecture",
         place=LoadTarget("NVIDIA B200", 100, cuda=(13, 0)),
-        reason="The code is for sm_90a; with the suffix a it runs on its own architecture only, "
-        "and this is for sm_100 (NVIDIA B200).",
-        remedy="compile for compute_90, without the suffix, if the kernel does without what it "
-        "adds",
+        reason="The code is for sm_90a, which runs on its own architecture only; the target here "
+        "is sm_100 (NVIDIA B200).",
+        remedy="compile for compute_90 if the kernel does not need architecture-specific features",
     ),
     Golden(
         "sm_90a PTX linked for sm_90",
         log="ptxas fatal   : PTX with .target 'sm_90a' cannot be compiled for architecture 'sm_90'",
         place=JITLINK,
         cuda_error=None,
-        reason="The code is for sm_90a; with the suffix a it runs on its own architecture only, "
-        "and this is for sm_90 (nvJitLink 13.5).",
+        reason="The code is for sm_90a, which runs on its own architecture only; the target here "
+        "is sm_90 (nvJitLink 13.5).",
         remedy="link with --arch sm_90a",
     ),
     Golden(
@@ -116,19 +114,17 @@ GOLDEN = [
         log="ptxas fatal   : Program with .target 'sm_100f' cannot be compiled to different "
         "SM-family architecture",
         place=LoadTarget("RTX PRO 6000", 120, cuda=(13, 0)),
-        reason="The code is for sm_100f; with the suffix f it runs on its own family only, and "
-        "this is for sm_120 (RTX PRO 6000).",
-        remedy="compile for compute_100, without the suffix, if the kernel does without what it "
-        "adds",
+        reason="The code is for sm_100f, which runs on its own family only; the target here is "
+        "sm_120 (RTX PRO 6000).",
+        remedy="compile for compute_100 if the kernel does not need architecture-specific features",
     ),
     Golden(
         "sm_100a cubin",
         contents=FileSummary(ImageKind.CUBIN, (Architecture(False, 100, "a"),)),
         cuda_error=NO_BINARY,
-        reason="The code is for sm_100a; with the suffix a it runs on its own architecture only, "
-        "and this is for sm_90 (NVIDIA H200).",
-        remedy="compile for compute_100, without the suffix, if the kernel does without what it "
-        "adds",
+        reason="The code is for sm_100a, which runs on its own architecture only; the target here "
+        "is sm_90 (NVIDIA H200).",
+        remedy="compile for compute_100 if the kernel does not need architecture-specific features",
     ),
     Golden(
         "PTX for a newer architecture",
@@ -142,26 +138,25 @@ GOLDEN = [
         "PTX compiled for another architecture than the device's",
         cuda_error="CUDA_ERROR_INVALID_SOURCE",
         target=SM_80,
-        reason="With --target sm_80 the driver compiles for sm_80; this is for sm_90 (NVIDIA "
-        "H200), which does not run that.",
-        remedy="leave --target out: the driver compiles for the device",
+        reason="--target sm_80 compiles for sm_80, which does not run on sm_90 (NVIDIA H200).",
+        remedy="remove --target: the driver compiles for the device",
     ),
     Golden(
         "a target that nobody knows",
         log="ptxas application ptx input, line 10; fatal   : Unsupported .target 'sm_999'",
-        reason="The compiler knows no sm_999: it is misspelt, or newer than the driver.",
-        remedy="compile for an architecture that it knows, as for instance compute_75",
+        reason="Unknown architecture sm_999: it is misspelled, or newer than the driver.",
+        remedy="compile for a supported architecture, such as compute_75",
     ),
     Golden(
         "an instruction that the target has not",
         log="ptxas x.ptx, line 62; error   : Feature 'redux' requires .target sm_80 or higher",
-        reason="The instruction 'redux' exists from sm_80 on, and .target says less.",
+        reason="The instruction 'redux' requires .target sm_80 or newer.",
         remedy="compile for compute_80 or newer",
     ),
     Golden(
         "unresolved function",
         log="ptxas fatal   : Unresolved extern function '_Z4partf'",
-        reason="'part(float)' (_Z4partf) is declared and used here, and defined in no input.",
+        reason="'part(float)' (_Z4partf) is used here but defined in no input.",
         remedy="link it with the file that defines it: cudarun link FILE… -o OUT",
     ),
     Golden(
@@ -170,7 +165,7 @@ GOLDEN = [
         "error   : Undefined reference to 'factor' in 'main.ptx'\nERROR 9: complete\n",
         place=JITLINK,
         cuda_error=None,
-        reason="'scaled', 'factor' are declared and used here, and defined in no input.",
+        reason="'scaled', 'factor' are used here but defined in no input.",
         remedy="link it with the file that defines it: cudarun link FILE… -o OUT",
     ),
     Golden(
@@ -181,14 +176,14 @@ GOLDEN = [
         cuda_error=None,
         contents=None,
         reason="'factor' is defined in more than one input.",
-        remedy="link one of them only, or make one definition static or weak (__device__ static, "
+        remedy="link only one of them, or make one definition static or weak (__device__ static, "
         ".weak)",
     ),
     Golden(
         "too few registers for an instruction",
         log="ptxas fatal   : (C7602) Insufficient registers (80) to compile instruction at line "
         "138 in function wg. Try to compile with register target of 154 or higher.",
-        reason="The kernel cannot be compiled with 80 registers a thread; it needs at least 154.",
+        reason="The kernel cannot be compiled with 80 registers per thread; it needs at least 154.",
         remedy="raise --max-registers, or loosen __launch_bounds__ (.maxntid, .minnctapersm, "
         ".maxnreg)",
     ),
@@ -207,16 +202,15 @@ GOLDEN = [
         "too much static shared memory",
         log="ptxas error   : Entry function 'sh' uses too much shared data (0x27100 bytes, 0xc000 "
         "max)",
-        reason="sh declares 160000 bytes of static shared memory; 49152 is the most.",
-        remedy="make it dynamic (extern __shared__) and ask for its size at the launch: --smem "
-        "BYTES",
+        reason="sh declares 160000 bytes of static shared memory; the limit is 49152.",
+        remedy="make it dynamic (extern __shared__) and set its size at the launch: --smem BYTES",
     ),
     Golden(
         "more shared memory than there is",
         log="ptxas error   : Entry function 'sh' uses too much shared data (0x3a980 bytes, 0x38c00 "
         "max)",
-        reason="sh declares 240000 bytes of static shared memory; 232448 is the most.",
-        remedy="declare less: a block has no more than that",
+        reason="sh declares 240000 bytes of static shared memory; the limit is 232448.",
+        remedy="declare less shared memory: this is the limit of a block",
     ),
     Golden(
         "truncated cubin",
@@ -225,7 +219,7 @@ GOLDEN = [
         ),
         cuda_error=INVALID_IMAGE,
         reason="The cubin is damaged: the section table lies past the end of the file.",
-        remedy="build or copy the file again; it may have been cut off on the way",
+        remedy="rebuild the file, or copy it again: it may be truncated",
     ),
     Golden(
         "a cubin that nvJitLink finds broken",
@@ -233,8 +227,8 @@ GOLDEN = [
         contents=FileSummary(ImageKind.CUBIN, (SM_80,)),
         place=JITLINK,
         cuda_error=None,
-        reason="The cubin is damaged: its structure is broken.",
-        remedy="build or copy the file again; it may have been cut off on the way",
+        reason="The cubin is damaged: its structure is invalid.",
+        remedy="rebuild the file, or copy it again: it may be truncated",
     ),
     Golden(
         "truncated fatbin",
@@ -243,38 +237,37 @@ GOLDEN = [
         ),
         cuda_error=NO_BINARY,
         reason="The fatbin is damaged: the container lies past the end of the file.",
-        remedy="build or copy the file again; it may have been cut off on the way",
+        remedy="rebuild the file, or copy it again: it may be truncated",
     ),
     Golden(
         "truncated PTX",
         log="ptxas application ptx input, line 62; fatal   : Parsing error near '.b': syntax "
         "error\nptxas fatal   : Ptx assembly aborted due to errors\n",
-        reason="The text ends in the middle of a statement: the file is cut off.",
-        remedy="build or copy the file again",
+        reason="The text ends in the middle of a statement: the file is truncated.",
+        remedy="rebuild the file, or copy it again",
     ),
     Golden(
         "text that is no PTX",
         log="ptxas x.ptx, line 1; fatal   : Missing .version directive at start of file 'x.ptx'",
-        reason="The text is no PTX: it does not begin with .version.",
-        remedy="give a PTX text, a cubin, a fatbin or CUDA source",
+        reason="The text is not PTX: it does not begin with .version.",
+        remedy="pass PTX text, a cubin, a fatbin or CUDA source",
     ),
     Golden(
         "no image at all",
         log="error   : Binary format for key='0', ident='' is not recognized",
         contents=FileSummary(ImageKind.UNKNOWN),
         cuda_error=INVALID_IMAGE,
-        reason="The driver does not recognise the file as an image of any kind.",
-        remedy="give a PTX text, a cubin, a fatbin or CUDA source",
+        reason="The driver does not recognize the file as an image.",
+        remedy="pass PTX text, a cubin, a fatbin or CUDA source",
     ),
     Golden(
         "cubin for another major version",
         contents=FileSummary(ImageKind.CUBIN, (SM_80,)),
         cuda_error=NO_BINARY,
-        reason="The cubin has code for sm_80; this is for sm_90 (NVIDIA H200), and machine code "
-        "runs on its own major version only; there is no PTX inside that could be compiled for "
-        "it.",
-        remedy="build it with -gencode arch=compute_90,code=sm_90, or keep PTX in it: "
-        "-gencode arch=compute_80,code=compute_80",
+        reason="The cubin has code for sm_80, not for sm_90 (NVIDIA H200): SASS runs only on its "
+        "own major version, and it contains no PTX.",
+        remedy="build it with -gencode arch=compute_90,code=sm_90, or embed PTX: -gencode "
+        "arch=compute_80,code=compute_80",
     ),
     Golden(
         "fatbin without a match",
@@ -282,9 +275,9 @@ GOLDEN = [
             ImageKind.FATBIN, (SM_80, Architecture(False, 100), Architecture(True, 100))
         ),
         cuda_error=NO_BINARY,
-        reason="The fatbin has code for sm_80, sm_100, compute_100; this is for sm_90 (NVIDIA "
-        "H200), and machine code runs on its own major version only; the PTX inside, for "
-        "compute_100, is newer or for another architecture.",
+        reason="The fatbin has code for sm_80, sm_100, compute_100, not for sm_90 (NVIDIA H200): "
+        "SASS runs only on its own major version, and its PTX is for compute_100 and "
+        "cannot be compiled for it.",
         remedy="build it with -gencode arch=compute_90,code=sm_90",
     ),
     Golden(
@@ -292,36 +285,35 @@ GOLDEN = [
         contents=FileSummary(ImageKind.CUBIN, (Architecture(False, 90),)),
         place=CPU,
         cuda_error=NO_BINARY,
-        reason="The cubin holds machine code (sm_90) and no PTX; the emulated device runs PTX.",
-        remedy="give the PTX it was made of, or build with -gencode "
-        "arch=compute_80,code=compute_80",
+        reason="The cubin contains SASS (sm_90) and no PTX; the emulated device runs PTX only.",
+        remedy="pass its PTX, or embed PTX: nvcc -gencode arch=compute_80,code=compute_80",
     ),
     Golden(
         "a kernel that wants a symbol of another file",
         contents=FileSummary(ImageKind.CUBIN, (Architecture(False, 90),), externs=("factor",)),
         cuda_error="CUDA_ERROR_NOT_FOUND",
-        reason="The file is yet to be linked: it does not define 'factor'.",
-        remedy="link it with the file that does: cudarun link FILE… -o OUT",
+        reason="The image is not linked: undefined symbols: 'factor'.",
+        remedy="link it with the file that defines them: cudarun link FILE… -o OUT",
     ),
     Golden(
         "the same of a fatbin, whose symbols are not read",
         contents=FileSummary(ImageKind.FATBIN, (Architecture(False, 90),)),
         cuda_error="CUDA_ERROR_NOT_FOUND",
-        reason="The file is yet to be linked: it uses what it does not define.",
-        remedy="link it with the file that does: cudarun link FILE… -o OUT",
+        reason="The image is not linked: it has undefined symbols.",
+        remedy="link it with the file that defines them: cudarun link FILE… -o OUT",
     ),
     Golden(
         "relocatable cubin, loaded",
         contents=FileSummary(ImageKind.CUBIN, (Architecture(False, 90),), externs=("factor",)),
         cuda_error=INVALID_IMAGE,
-        reason="The file is yet to be linked: it does not define 'factor'.",
-        remedy="link it with the file that does: cudarun link FILE… -o OUT",
+        reason="The image is not linked: undefined symbols: 'factor'.",
+        remedy="link it with the file that defines them: cudarun link FILE… -o OUT",
     ),
     Golden(
         "LTO-IR for the driver",
         contents=FileSummary(ImageKind.LTO_IR),
         cuda_error=None,
-        reason="LTO-IR holds no code yet; the driver neither loads nor links it.",
+        reason="LTO-IR contains no SASS or PTX; the driver neither loads nor links it.",
         remedy="link it with nvJitLink: cudarun link --linker nvjitlink --lto",
     ),
     Golden(
@@ -330,7 +322,7 @@ GOLDEN = [
         contents=FileSummary(ImageKind.LTO_IR),
         place=JITLINK,
         cuda_error=None,
-        reason="LTO-IR is code that is optimised while it is linked, which was not asked for.",
+        reason="The input is LTO-IR, which requires link-time optimization.",
         remedy="add --lto",
     ),
     Golden(
@@ -339,8 +331,8 @@ GOLDEN = [
         contents=None,
         place=JITLINK,
         cuda_error=None,
-        reason="No input holds LTO-IR, so there is nothing for --lto to optimise.",
-        remedy="leave --lto out, or compile the inputs with -dlto",
+        reason="No input contains LTO-IR for --lto to optimize.",
+        remedy="remove --lto, or compile the inputs with -dlto",
     ),
     Golden(
         "a header that NVRTC does not find",
@@ -348,8 +340,8 @@ GOLDEN = [
         "directories in search list)\n  #include <cuda_fp16.h>\n                        ^\n",
         contents=FileSummary(ImageKind.CUDA_SOURCE),
         cuda_error=None,
-        reason="NVRTC searches only the folders it is given, and cuda_fp16.h is in none of them.",
-        remedy="name its folder with -I; CUDA's own headers come from CUDA_HOME, or with "
+        reason="NVRTC found cuda_fp16.h in none of its include directories.",
+        remedy="add its directory with -I; CUDA's own headers come from CUDA_HOME, or with "
         f"{toolkit_installation((13, 0))}",
     ),
     Golden(
@@ -359,8 +351,8 @@ GOLDEN = [
         place=LoadTarget("NVRTC", 90, cuda=(12, 9)),
         contents=FileSummary(ImageKind.CUDA_SOURCE),
         cuda_error=None,
-        reason="NVRTC searches only the folders it is given, and cuda_fp16.h is in none of them.",
-        remedy="name its folder with -I; CUDA's own headers come from CUDA_HOME, or with "
+        reason="NVRTC found cuda_fp16.h in none of its include directories.",
+        remedy="add its directory with -I; CUDA's own headers come from CUDA_HOME, or with "
         f"{toolkit_installation((12, 9))}",
     ),
 ]

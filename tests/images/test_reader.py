@@ -33,9 +33,9 @@ class TestWhatIsNoImage:
             (b"", "x: the file is empty"),
             (b"hello\n", "x: not an image"),
             (golden("facts.cu"), "x: CUDA source holds no code before it is compiled"),
-            (golden("tiny.ltoir"), "x: LTO-IR holds no code before it is linked"),
-            (archive(), "x: the archive holds no device code"),
-            (archive((b"a.txt/", b"hello")), "x: the archive holds no device code"),
+            (golden("tiny.ltoir"), "x: LTO-IR must be linked before it can be loaded"),
+            (archive(), "x: the archive contains no device code"),
+            (archive((b"a.txt/", b"hello")), "x: the archive contains no device code"),
             (b"\x7fELF", "x: not a host object: the file ends inside the ELF header"),
             (b"\xb1\x43\x62\x46" + bytes(20), "x: not a fatbin: there is no container behind its"
              " wrapper"),
@@ -47,7 +47,7 @@ class TestWhatIsNoImage:
 
     def test_a_host_object_without_device_code(self):
         data = golden("tiny.o").replace(b".nv_fatbin\0", b".no_fatbin\0")
-        assert refusal(data).message == "x: the host object holds no device code"
+        assert refusal(data).message == "x: the host object contains no device code"
 
     def test_broken_ptx_keeps_its_diagnostics(self):
         error = refusal(b".version 9.0\n.target sm_90\n.foo", "x.ptx")
@@ -224,7 +224,7 @@ class TestArchives:
     def test_an_archive_in_an_archive_is_left_alone(self):
         inner = archive((b"tiny.o/", golden("tiny.o")))
         assert refusal(archive((b"inner.a/", inner))).message == (
-            "x: the archive holds no device code"
+            "x: the archive contains no device code"
         )
 
     def test_names_in_gnus_spelling(self):

@@ -61,7 +61,7 @@ REFUSALS = (
     Refusal("a fatbin without a match", ("sm80.fatbin",), r"sm_80"),
     Refusal("LTO-IR for the driver", ("tiny.ltoir",), r"LTO-IR holds no code yet"),
     Refusal("a cubin that wants others", ("wants.cubin",), r"yet to be linked", gpu=True),
-    Refusal("an object without device code", ("host.o",), r"holds no device code"),
+    Refusal("an object without device code", ("host.o",), r"contains no device code"),
     Refusal("CUDA source with an error", ("wrong.cu",), r'identifier "x" is undefined'),
     Refusal("a header that is nowhere", ("header.cu",), r"NVRTC searches only the folders"),
     Refusal("a link of what nobody defines", (MAIN,), r"weighted\(float\)", link=True),

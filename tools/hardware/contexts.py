@@ -1,4 +1,4 @@
-"""Contexts and managed variables on GPUs; the emulated device says the same of every fact.
+"""Contexts and managed variables on GPUs; the emulated device is equivalent of every fact.
 
 The table of facts for ``docs/evidence/hardware.md`` is kept as ``facts.md``.
 """

@@ -47,7 +47,7 @@ FACTS = (
     # --- the stack ---
     Fact(
         "creation-pushes",
-        "A context is current as soon as it is created, above the one that was current before.",
+        "cuCtxCreate pushes the new context onto the calling thread's stack and makes it current.",
         """
         current == none
         create A == A; current == A
@@ -55,11 +55,11 @@ FACTS = (
         pop == B; current == A
         """,
         note="cuCtxCreate takes (params, flags, device) in bindings 13 and (flags, device) in 12; "
-        "what it does is the same.",
+        "the behavior is the same.",
     ),
     Fact(
         "one-current-per-thread",
-        "Every thread has a current context of its own, and begins without one.",
+        "Each thread has its own stack of contexts, which is empty at first.",
         """
         create A
         @t1 current == none
@@ -69,7 +69,7 @@ FACTS = (
     ),
     Fact(
         "pop-floats",
-        "pop leaves a context floating, on no stack, and restores the one below it.",
+        "cuCtxPopCurrent makes a context floating; the context below becomes current.",
         """
         create A; create B
         pop == B; current == A
@@ -79,7 +79,7 @@ FACTS = (
     ),
     Fact(
         "floating-migrates",
-        "A floating context can be pushed by another thread, and its memory comes with it.",
+        "Another thread can push a floating context and use its memory.",
         """
         create A; alloc M 4; write M u32:99
         pop == A
@@ -89,7 +89,7 @@ FACTS = (
     ),
     Fact(
         "shared-by-threads",
-        "Two threads can have the same context current, and what one makes the other can use.",
+        "A context can be current in two threads; each can use the other's allocations.",
         """
         create A
         @t1 set A; @t1 current == A; current == A
@@ -106,7 +106,7 @@ FACTS = (
     ),
     Fact(
         "set-replaces",
-        "set replaces the current context, and set none takes it off.",
+        "cuCtxSetCurrent replaces the top of the stack; with none it pops it.",
         """
         create A; create B; create C
         set A; current == A
@@ -116,7 +116,7 @@ FACTS = (
     ),
     Fact(
         "none-current",
-        "With no current context, what needs one is refused with INVALID_CONTEXT.",
+        "Without a current context, calls that require one return INVALID_CONTEXT.",
         """
         current == none
         alloc M 64 -> INVALID_CONTEXT
@@ -127,7 +127,7 @@ FACTS = (
     ),
     Fact(
         "devices-of-contexts",
-        "The device that calls work on is that of the current context.",
+        "Calls act on the device of the current context.",
         """
         create A dev=0; device == 0
         create B dev=1; device == 1
@@ -137,7 +137,8 @@ FACTS = (
     # --- the end of a context ---
     Fact(
         "destroy-pops-its-own",
-        "Destroying the current context takes it off this thread's stack; another leaves it.",
+        "Destroying the current context pops it from the calling thread's stack; destroying "
+        "another context does not.",
         """
         create A; create B; create C
         destroy C; current == B
@@ -146,7 +147,7 @@ FACTS = (
     ),
     Fact(
         "destroyed-elsewhere",
-        "Destroyed by another thread, a context stays on the stack, dead, until it is popped.",
+        "A context destroyed by another thread stays on the stack, invalid, until it is popped.",
         """
         create A
         @t1 destroy A
@@ -157,7 +158,7 @@ FACTS = (
     ),
     Fact(
         "memory-dies",
-        "Memory is gone with its context.",
+        "Destroying a context frees its memory.",
         """
         create A; create B; alloc M 1Mi
         destroy B
@@ -166,41 +167,40 @@ FACTS = (
     ),
     Fact(
         "modules-die",
-        "A module is gone with its context.",
+        "Destroying a context unloads its modules.",
         """
         create A; create B; module M builtin
         destroy B
         unload M -> failure
         """,
-        note="The manual leaves open which error a dead handle gives.",
+        note="The manual does not specify which error an invalid handle gives.",
     ),
     Fact(
         "streams-die",
-        "A stream is gone with its context.",
+        "Destroying a context destroys its streams.",
         """
         create A; create B; stream S
         destroy B
         destroy S -> failure
         """,
-        note="The manual leaves open what a dead handle does; a driver may crash.",
+        note="The manual does not specify the effect of an invalid handle; a driver may crash.",
         may_crash=True,
     ),
     Fact(
         "events-die",
-        "An event is gone with its context.",
+        "Destroying a context destroys its events.",
         """
         create A; create B; event E
         destroy B
         destroy E -> failure
         """,
-        note="The manual leaves open what a dead handle does; a driver may crash.",
+        note="The manual does not specify the effect of an invalid handle; a driver may crash.",
         may_crash=True,
     ),
     # --- what belongs to a context ---
     Fact(
         "memory-of-another",
-        "Memory of one context can be copied while another of the device is current: the address "
-        "says whose it is.",
+        "Memory of one context can be copied while another context of the device is current.",
         """
         create A; alloc M 4; write M u32:5
         create B; current == B
@@ -209,7 +209,8 @@ FACTS = (
     ),
     Fact(
         "streams-of-another",
-        "A stream and an event must be of one context: each belongs to the one it was made in.",
+        "A stream and an event belong to the context that created them; recording requires the "
+        "same context.",
         """
         create A; event E
         create B; stream S
@@ -218,7 +219,7 @@ FACTS = (
     ),
     Fact(
         "modules-of-another",
-        "A module is in the context it was loaded into and in no other.",
+        "A module belongs to the context that loaded it and to no other.",
         """
         create A; module M builtin; function F M.bump
         create B
@@ -229,7 +230,7 @@ FACTS = (
     ),
     Fact(
         "same-symbol-twice",
-        "Two modules with a variable of the same name live in one context, each with its own.",
+        "Two modules in one context can define the same variable name; each has its own variable.",
         """
         create A; module M builtin; module N builtin
         global G M.counter; global H N.counter != G
@@ -239,7 +240,7 @@ FACTS = (
     ),
     Fact(
         "addresses-unique",
-        "Under unified addressing an address is in use once, whatever the context.",
+        "Under unified addressing, allocations of different contexts have different addresses.",
         """
         create A; alloc M 64
         create B; alloc N 64 != M
@@ -247,7 +248,7 @@ FACTS = (
     ),
     Fact(
         "addresses-unique-across-devices",
-        "Under unified addressing an address is in use once, whatever the device.",
+        "Under unified addressing, allocations of different devices have different addresses.",
         """
         create A dev=0; alloc M 4; write M u32:1
         create B dev=1; alloc N 4 != M; write N u32:2
@@ -257,23 +258,23 @@ FACTS = (
     # --- flags, limits and preferences ---
     Fact(
         "flags-read-back",
-        "The flags that a context was created with are told, and how it waits can be changed.",
+        "cuCtxGetFlags returns the creation flags; cuCtxSetFlags can change the scheduling flags.",
         """
         create A flags=blocking-sync; flags >= blocking-sync
         create B flags=yield; flags >= yield
         flags spin >= spin
         pop == B; flags >= blocking-sync
         """,
-        note="cuCtxSetFlags is of CUDA 12.1; drivers may add map-host, which is always in force.",
+        note="cuCtxSetFlags was added in CUDA 12.1; drivers may add map-host, which is always set.",
     ),
     Fact(
         "lmem-resize-to-max",
-        "The flag that keeps local memory at its largest size is kept with the context.",
+        "The flag lmem-resize-to-max is returned by cuCtxGetFlags.",
         "create A flags=yield,lmem-resize-to-max; flags >= yield,lmem-resize-to-max",
     ),
     Fact(
         "limits-per-context",
-        "Limits are a context's own, and so is what was set.",
+        "Limits belong to a context: setting one does not change another context.",
         """
         create A; limit stack as before
         create B; limit stack == before
@@ -283,7 +284,7 @@ FACTS = (
     ),
     Fact(
         "limits-rounded",
-        "The driver may round a limit up; what it made of it can be read.",
+        "The driver may round a limit up; cuCtxGetLimit returns the actual value.",
         """
         create A
         limit stack=5001 >= 5001
@@ -292,7 +293,7 @@ FACTS = (
     ),
     Fact(
         "cache-config-per-context",
-        "The preference for shared memory or L1 is a context's own.",
+        "The cache preference (shared memory or L1) belongs to a context.",
         """
         create A; cache == none
         cache l1 == l1
@@ -302,7 +303,7 @@ FACTS = (
     ),
     Fact(
         "attach-detach",
-        "attach and detach are accepted for compatibility: a count of uses, from 1 on.",
+        "cuCtxAttach and cuCtxDetach maintain a usage count, initially 1.",
         """
         create A
         attach == A
@@ -313,17 +314,18 @@ FACTS = (
     ),
     Fact(
         "creation-cost",
-        "One more context costs device memory or none: never is more free than before it.",
+        "Creating another context never increases the free device memory.",
         """
         create A; memory as alone
         create B; memory <= alone
         """,
-        note="'cudarun ctx show' says how many milliseconds and MiB.",
+        note="'cudarun ctx show' reports the milliseconds and MiB.",
     ),
     # --- primary contexts ---
     Fact(
         "primary-counted",
-        "The primary context is active while someone holds it, and not current for being retained.",
+        "The primary context is active while its reference count is positive; retaining it does "
+        "not make it current.",
         """
         state == inactive
         retain P; state == active; current == none
@@ -335,7 +337,7 @@ FACTS = (
     ),
     Fact(
         "primary-is-one",
-        "A device has one primary context, and created ones are none of it.",
+        "A device has one primary context; cuCtxCreate creates contexts beside it.",
         """
         retain P; retain Q == P
         create A != P; current == A; current != P
@@ -343,7 +345,7 @@ FACTS = (
     ),
     Fact(
         "primary-of-each-device",
-        "Every device has a primary context of its own.",
+        "Each device has its own primary context.",
         """
         retain P dev=0; retain Q dev=1 != P
         push Q; device == 1; pop == Q
@@ -352,12 +354,13 @@ FACTS = (
     ),
     Fact(
         "primary-not-destroyed",
-        "A primary context is released, never destroyed.",
+        "cuCtxDestroy refuses a primary context; it can only be released.",
         "retain P; destroy P -> INVALID_CONTEXT; state == active",
     ),
     Fact(
         "primary-released-while-current",
-        "Released by its last holder while it is current, it stays on the stack, dead.",
+        "A primary context whose last reference is released while it is current stays on the "
+        "stack, invalid.",
         """
         retain P; push P
         release P; current == P
@@ -367,7 +370,8 @@ FACTS = (
     ),
     Fact(
         "primary-comes-back",
-        "Retained again it has the same handle, and nothing of what was in it.",
+        "A primary context that is retained again has the same handle and none of its former "
+        "contents.",
         """
         retain P; push P; alloc M 64
         release P
@@ -377,7 +381,7 @@ FACTS = (
     ),
     Fact(
         "primary-reset",
-        "reset gives back what is in the primary context, whoever holds it.",
+        "cuDevicePrimaryCtxReset frees a primary context's contents even while it is retained.",
         """
         retain P; push P; alloc M 64
         reset
@@ -386,18 +390,19 @@ FACTS = (
     ),
     Fact(
         "primary-flags",
-        "The flags of a primary context can be set before it is active, and while it is.",
+        "The flags of a primary context can be set before and while it is active.",
         """
         primary-flags blocking-sync == blocking-sync; state == inactive
         retain P; primary-flags == blocking-sync
         primary-flags spin == spin; state == active
         """,
-        note="Before CUDA 11 those of an active one were refused: PRIMARY_CONTEXT_ACTIVE.",
+        note="Before CUDA 11, setting the flags of an active one returned PRIMARY_CONTEXT_ACTIVE.",
     ),
     # --- libraries ---
     Fact(
         "library-before-contexts",
-        "A library loaded before any context is in those made later, with variables for each.",
+        "A library loaded before any context is available in contexts created later; each has its "
+        "own variables.",
         """
         current == none
         library L builtin; function F L.bump
@@ -407,7 +412,7 @@ FACTS = (
         global H L.counter != G; read H u32 == 5
         launch F 100; sync; read H u32 == 105
         """,
-        note="Libraries are of CUDA 12.0.",
+        note="Libraries were added in CUDA 12.0.",
     ),
     Fact(
         "managed-has-one-address",
@@ -419,7 +424,7 @@ FACTS = (
         launch F 10; sync; read W u32 == 27
         managed N L.counter -> NOT_FOUND
         """,
-        note="Libraries are of CUDA 12.0.",
+        note="Libraries were added in CUDA 12.0.",
     ),
     Fact(
         "managed-across-devices",
@@ -430,12 +435,12 @@ FACTS = (
         create B dev=1; managed W L.shared_counter == V; launch F 10; sync
         read W u32 == 27
         """,
-        note="Libraries are of CUDA 12.0.",
+        note="Libraries were added in CUDA 12.0.",
     ),
     # --- the runtime API ---
     Fact(
         "runtime-shares-primary",
-        "The runtime API works in the primary context, and makes it current on its first call.",
+        "The runtime API uses the primary context and makes it current on its first call.",
         """
         state == inactive
         runtime-init
@@ -443,12 +448,12 @@ FACTS = (
         retain P; current == P
         runtime-current == P
         """,
-        note="Where nothing is current the runtime API takes the first GPU; runtime-init calls "
+        note="Without a current context the runtime API uses the first GPU; runtime-init calls "
         "cudaSetDevice for another.",
     ),
     Fact(
         "runtime-takes-what-is-current",
-        "Where a created context is current, the runtime API works in that one.",
+        "If a context from cuCtxCreate is current, the runtime API uses that context.",
         """
         create A
         runtime-init; current == A
@@ -457,7 +462,7 @@ FACTS = (
     ),
     Fact(
         "runtime-pointers",
-        "A pointer from cuMemAlloc is one for the runtime API.",
+        "The runtime API accepts pointers from cuMemAlloc.",
         """
         retain P; push P; alloc M 64
         runtime-pointer M == device
@@ -466,7 +471,7 @@ FACTS = (
     # --- faults ---
     Fact(
         "fault-poisons-the-process",
-        "After a kernel's fault every context of the process fails, also new ones.",
+        "After a kernel fault every context of the process fails, including new ones.",
         """
         create A; module M builtin; function F M.store
         @t1 create B; @t1 alloc N 64
@@ -478,7 +483,7 @@ FACTS = (
     ),
     Fact(
         "fault-reaches-other-devices",
-        "After a kernel's fault the contexts of other devices fail too.",
+        "After a kernel fault the contexts of other devices fail, too.",
         """
         @t1 create B dev=1; @t1 alloc N 64
         create A dev=0; module M builtin; function F M.store
@@ -488,7 +493,7 @@ FACTS = (
     ),
     Fact(
         "new-process-recovers",
-        "Only a new process recovers from a fault; resetting the primary context does not help.",
+        "Only a new process recovers from a fault; resetting the primary context does not.",
         """
         create A; module M builtin; function F M.store
         launch F null 1; sync -> ILLEGAL_ADDRESS

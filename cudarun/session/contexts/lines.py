@@ -68,7 +68,7 @@ class Line:
             if character == '"':
                 position = self.text.find('"', position + 1)
                 if position < 0:
-                    raise self.error("a quote that is not closed", start)
+                    raise self.error("unclosed quote", start)
             elif character in _OPENING:
                 opened.append(position)
             elif character in _CLOSING and opened:
@@ -77,5 +77,5 @@ class Line:
                 return position
             position += 1
         if opened:
-            raise self.error("a bracket that is not closed", opened[0])
+            raise self.error("unclosed bracket", opened[0])
         return position

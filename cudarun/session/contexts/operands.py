@@ -94,9 +94,9 @@ class OperandReader:
         argument: Argument = self.based(token, lambda: parse_argument(token.text))
         if isinstance(argument.value, Buffer | FileBuffer | SymbolAddress):
             raise self.error(
-                f"{token.text!r} is an address: here memory has a name",
+                f"{token.text!r} is an address; a script refers to memory by name",
                 token,
-                hint="'alloc B SIZE' or 'global B M.NAME' makes one",
+                hint="create a name with 'alloc B SIZE' or 'global B M.NAME'",
             )
         return argument
 
@@ -123,7 +123,7 @@ class OperandReader:
         except LiteralError as error:
             raise self.error(str(error), token) from None
         if literal.form is not Form.INTEGER or literal.negative:
-            raise self.error(f"{token.text!r} is not a whole number", token)
+            raise self.error(f"{token.text!r} is not an integer", token)
         return literal.integer
 
     def extent(self, token: Token) -> tuple[Expression, ...]:
@@ -140,7 +140,7 @@ class OperandReader:
         for word in sorted(found):
             if word not in FLAGS:
                 raise self.error(
-                    f"{word!r} is no flag of a context", token, hint=f"there are {', '.join(FLAGS)}"
+                    f"unknown context flag {word!r}", token, hint=f"flags: {', '.join(FLAGS)}"
                 )
         return found
 
@@ -148,8 +148,8 @@ class OperandReader:
         """Parse ``NAME[=SIZE]``."""
         name, equals, size = token.text.partition("=")
         if name not in LIMITS:
-            there = f"there are {', '.join(LIMITS)}"
-            raise self.error(f"there is no limit {name!r}", token, hint=there)
+            there = f"limits: {', '.join(LIMITS)}"
+            raise self.error(f"unknown limit {name!r}", token, hint=there)
         if not equals:
             return Limit(name, None)
         return Limit(name, self.number(Token(size, token.column + len(name) + 1)))
@@ -161,7 +161,7 @@ class OperandReader:
     def one_of(self, token: Token, words: tuple[str, ...]) -> str:
         """Parse one of the given words."""
         if token.text not in words:
-            raise self.error(f"{token.text!r} is none of {', '.join(words)}", token)
+            raise self.error(f"{token.text!r} is not one of {', '.join(words)}", token)
         return token.text
 
     def image(self, token: Token) -> str:
@@ -176,7 +176,8 @@ class OperandReader:
         owner, dot, name = token.text.partition(".")
         if not dot or not name:
             raise self.error(
-                f"{token.text!r} is not M.NAME: a module or library and what is in it", token
+                f"{token.text!r} is not of the form M.NAME (a module or library and a name in it)",
+                token,
             )
         return Symbol(self.old_name(Token(owner, token.column), "M"), name)
 
@@ -188,7 +189,7 @@ class OperandReader:
         if isinstance(value, UntypedNumber):
             raise self.error(f"{value} needs a type", token, hint=f"as in: i32:{value}")
         if not isinstance(value, Element):
-            raise self.error(f"{token.text!r} is no value to write", token)
+            raise self.error(f"{token.text!r} cannot be written", token)
         return element_bytes(value), value.type
 
     def type(self, token: Token) -> Type:
@@ -217,7 +218,7 @@ class OperandReader:
         if known is None:
             return self.number(token)
         if known.kind not in ("value", "buffer", "variable"):
-            raise self.error(f"{token.text} is a {known.kind}, which is no number", token)
+            raise self.error(f"{token.text} is a {known.kind}, not a number", token)
         return NameReference(token.text)
 
     def compared_word(self, token: Token, verb: Verb, operands: Operands) -> str:
@@ -236,7 +237,7 @@ class OperandReader:
             token, lambda: parse_argument(prefix + token.text), skipped=len(prefix)
         ).value
         if not isinstance(value, Element) or value.type.size != type_.size:
-            raise self.error(f"{token.text!r} is no {type_}", token)
+            raise self.error(f"{token.text!r} is not a value of type {type_}", token)
         if isinstance(value, StructValue) and str(value.type) != str(type_):
             raise self.error(f"{token.text!r} is {value.type}, not {type_}", token)
         return element_bytes(value)

@@ -71,7 +71,7 @@ def _look(options: ContextOptions, session: BareSession) -> ContextInfo:
     driver, [device] = session.driver, session.devices
     flags, active = driver.cuDevicePrimaryCtxGetState(device.handle)
     before = int(driver.cuCtxGetCurrent())
-    session.progress.report(f"making a context on device {device.label}")
+    session.progress.report(f"creating a context on device {device.label}")
     _, milliseconds = _timed(lambda: enter_context(driver, device, options))
     name = driver.cuDeviceGetName(256, device.handle).split(b"\0", 1)[0]
     another_milliseconds, another_bytes = _cost(driver, device.handle)

@@ -65,7 +65,7 @@ class ScriptWorker:
 
     def __init__(self, pool: WorkerPool, target: Target, images: Mapping[str, Image]) -> None:
         if len({selector.driver for selector in target.devices}) > 1:
-            raise RequestError("a script runs in one process: GPUs and cpu have no common driver")
+            raise RequestError("a script runs in one process and cannot use GPUs and cpu together")
         self._pool = pool
         self._timeout = target.timeout
         start = ScriptRunnerStart(target.devices, images, target.trace)
@@ -90,9 +90,9 @@ class ScriptWorker:
         labels = self._ask(_labels).unwrap()
         if script.devices > len(labels):
             raise RequestError(
-                f"the script names dev={script.devices - 1}, and {len(labels)} "
-                f"device{'s were' if len(labels) > 1 else ' was'} chosen ({', '.join(labels)})",
-                hint="-d chooses them, as in -d 0,1 or -d all",
+                f"the script uses dev={script.devices - 1}, but only {len(labels)} "
+                f"device{'s are' if len(labels) > 1 else ' is'} selected ({', '.join(labels)})",
+                hint="select devices with -d 0,1 or -d all",
             )
         if self._timeout is not None:
             self._deadline = time.monotonic() + self._timeout
@@ -144,8 +144,9 @@ class ScriptWorker:
         if not isinstance(outcome.error, OutOfTime):
             return outcome.error
         return OutOfTime(
-            f"the script took longer than {self._timeout:g} s; the worker was killed",
-            hint="a kernel that never ends, or a limit (--timeout) that is too short",
+            f"the script timed out after {self._timeout:g} s (--timeout {self._timeout:g}); the "
+            "worker was killed",
+            hint="check the kernel for an endless loop, or raise --timeout",
         )
 
 

@@ -56,7 +56,7 @@ def parse_script(text: str, origin: str | None = None) -> Script:
             if tokens:
                 steps.append(_StepParser(line, tokens, names).step(len(steps) + 1))
     if not steps:
-        raise Line(text, 1, origin, alone=True).error("a script without a step", 0)
+        raise Line(text, 1, origin, alone=True).error("the script has no steps", 0)
     return Script(text, origin, tuple(steps))
 
 
@@ -80,13 +80,13 @@ class _StepParser:
         verb = VERBS.get(verb_token.text)
         if verb is None:
             hint = did_you_mean(verb_token.text, VERBS)
-            raise self.error(f"there is no step {verb_token.text!r}", verb_token, hint=hint)
+            raise self.error(f"unknown step {verb_token.text!r}", verb_token, hint=hint)
         operands = self.operands(verb)
         label = self.label(verb)
         expected = self.expectation(verb, operands)
         if self.position < len(self.tokens):
             extra = self.tokens[self.position]
-            usage = f"it is used so: {verb.name} {verb.usage}".rstrip()
+            usage = f"usage: {verb.name} {verb.usage}".rstrip()
             raise self.error(f"unexpected {extra.text!r}", extra, hint=usage)
         if expected is None or expected.admits("SUCCESS"):
             self.declare(verb, operands, label)
@@ -129,7 +129,7 @@ class _StepParser:
         self.position += 1
         name = token.text[1:]
         if not _NAME.fullmatch(name):
-            raise self.error(f"{token.text!r} names no thread", token, hint="as in: @t1 pop")
+            raise self.error(f"{token.text!r} is not a thread name", token, hint="as in: @t1 pop")
         return name
 
     # --- operands ---
@@ -158,7 +158,7 @@ class _StepParser:
             if not equals or key not in options or token.text in _CLAUSES:
                 return
             if key in given:
-                raise self.error(f"{key}= is given twice", token)
+                raise self.error(f"{key}= is given more than once", token)
             self.position += 1
             value = Token(text, token.column + len(key) + 1)
             given[key] = OPTIONS[options[key]](self.reader, value)
@@ -179,9 +179,9 @@ class _StepParser:
             known = self.names[given["buffer"]].type
             if known is None:
                 raise self.error(
-                    f"nothing was written to {given['buffer']}, so its type is not known",
+                    f"the type of {given['buffer']} is unknown: the script did not write to it",
                     None,
-                    hint=f"as in: read {given['buffer']} i32",
+                    hint=f"give the type: read {given['buffer']} i32",
                 )
             given["as_type"] = known
 
@@ -190,10 +190,14 @@ class _StepParser:
         token = self.take(f"a name for the {verb.makes}")
         name = token.text
         if not _NAME.fullmatch(name) or name in _RESERVED:
-            raise self.error(f"{name!r} is no name", token, hint="a letter, then letters or digits")
+            raise self.error(
+                f"{name!r} is not a valid name",
+                token,
+                hint="use a letter followed by letters or digits",
+            )
         known = self.names.get(name)
         if known is not None and not (verb.makes == known.kind == "primary"):
-            raise self.error(f"{name} names a {known.kind} already", token)
+            raise self.error(f"{name} is already the name of a {known.kind}", token)
         return name
 
     def arguments(
@@ -214,11 +218,11 @@ class _StepParser:
         if token is None or token.text != "as":
             return None
         if verb.gives not in ("context", "number"):
-            raise self.error(f"'{verb.name}' has no value to name", token)
+            raise self.error(f"'{verb.name}' returns no value to name", token)
         self.position += 1
         name = self.take("a name for the value")
         if not _NAME.fullmatch(name.text) or name.text in _RESERVED or name.text in self.names:
-            raise self.error(f"{name.text!r} cannot name the value", name)
+            raise self.error(f"{name.text!r} is not a valid name for the value", name)
         return name.text
 
     def expectation(self, verb: Verb, operands: Operands) -> Expectation | None:
@@ -241,7 +245,7 @@ class _StepParser:
             name = word.removeprefix("CUDA_ERROR_").removeprefix("CUDA_")
             if name not in result_names() and name not in (ANY, FAILURE):
                 raise self.line.error(
-                    f"{word!r} is no result of the driver",
+                    f"{word!r} is not a driver result",
                     column,
                     hint=did_you_mean(name, [*result_names(), ANY, FAILURE]),
                 )
@@ -252,10 +256,12 @@ class _StepParser:
     def compared(self, verb: Verb, operator: Token, operands: Operands) -> object:
         """Parse the operand of a comparison, of the kind of value that the verb returns."""
         if verb.gives is None:
-            raise self.error(f"'{verb.name}' has no value to compare", operator)
+            raise self.error(f"'{verb.name}' returns no value to compare", operator)
         ordered = verb.gives in ("number", "words")
         if operator.text in (">=", "<=") and not ordered:
-            raise self.error(f"the value of '{verb.name}' is only equal or not", operator)
+            raise self.error(
+                f"values of '{verb.name}' can only be compared with == and !=", operator
+            )
         token = self.take("a value to compare with")
         return COMPARED[verb.gives](self.reader, token, verb, operands)
 

@@ -139,7 +139,7 @@ class Steps:
     def _object(self, name: str) -> ScriptObject:
         thing = self._objects.get(name)
         if thing is None:
-            raise NotRun(f"{name} was not made")
+            raise NotRun(f"{name} was not created")
         return thing
 
     def _ask(self, call: str, *arguments: object) -> Asked:
@@ -398,7 +398,7 @@ class Steps:
     def _do_managed(self, name: str, symbol: Symbol) -> Answer:
         owner = self._object(symbol.owner)
         if owner.kind == "module":
-            raise NotSupported("managed variables are asked for from a library, not from a module")
+            raise NotSupported("managed variables require a library, not a module")
         library = self.driver.CUlibrary(owner.value)
         asked = self._ask("cuLibraryGetManaged", library, symbol.name.encode())
         return self._addressed(asked, name, "variable")
@@ -414,7 +414,7 @@ class Steps:
     ) -> Answer:
         found = self._object(function)
         if found.kernel is None:
-            raise RequestError(f"{function}: the image does not tell this kernel's parameters")
+            raise RequestError(f"{function}: the image does not contain this kernel's parameters")
         values = [
             Argument(None, Scalar(SCALARS["u64"], self.value_of(argument.text)), argument.text)
             if isinstance(argument, NameReference)
@@ -495,7 +495,7 @@ class Steps:
         if self._runtime is None:
             package = self.driver.module.__package__
             if find_spec(f"{package}.runtime") is None:
-                raise NotSupported("there is no runtime API over this driver")
+                raise NotSupported("this driver has no runtime API")
             module = importlib.import_module(f"{package}.runtime")
             choice = DriverChoice(module, DriverTraits(guard_bytes=0))
             self._runtime = Driver(choice, trace=self.trace)
@@ -549,7 +549,7 @@ def _mangled_names(image: Image | None, name: str) -> str | None:
     found = [mangled for mangled in names if name in spellings(mangled)[1:]]
     if not found or name in names:
         return None
-    return f"the driver knows mangled names alone: {', '.join(found)}"
+    return f"the driver accepts only mangled names: {', '.join(found)}"
 
 
 def _kernels(image: Image | None) -> tuple[KernelFacts, ...]:

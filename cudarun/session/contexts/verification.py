@@ -24,7 +24,7 @@ from cudarun.session.driver.target import Target
 from cudarun.session.workers.devices import label_of, one_by_one
 from cudarun.session.workers.pool import WorkerPool
 
-_TWO_DEVICES = "it takes two devices of one driver: --together, as in -d 0,1 --together"
+_TWO_DEVICES = "requires two devices of one driver: -d 0,1 --together"
 _NOT_SUPPORTED = 801  # CUDA_ERROR_NOT_SUPPORTED
 
 FactProgress = Callable[[str], object]
@@ -40,8 +40,8 @@ def chosen_facts(names: Sequence[str]) -> tuple[Fact, ...]:
     known = {fact.name: fact for fact in FACTS}
     for name in names:
         if name not in known:
-            hint = did_you_mean(name, known) or "'cudarun ctx verify --list' shows them"
-            raise RequestError(f"there is no fact '{name}'", hint=hint)
+            hint = did_you_mean(name, known) or "list them with 'cudarun ctx verify --list'"
+            raise RequestError(f"unknown fact '{name}'", hint=hint)
     return tuple(fact for fact in FACTS if not names or fact.name in names)
 
 

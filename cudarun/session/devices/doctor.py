@@ -32,25 +32,25 @@ Version = tuple[int, int]
 _OLDEST_DRIVER = (12, 0)  # CUDA driver API: libraries (cuLibrary*) since 12.0
 _PATIENCE = 60.0  # seconds for each process, without a time limit
 _NVIDIA = "0x10de"  # PCI vendor id
-_INSTALL = "install NVIDIA's driver, from your distribution or https://www.nvidia.com/drivers"
-_CONTAINER = "in a container: start it with GPUs, as docker run --gpus all does"
+_INSTALL = "install NVIDIA's driver from your distribution or https://www.nvidia.com/drivers"
+_CONTAINER = "start the container with GPUs: docker run --gpus all"
 _BY_CPU = "without a GPU, -d cpu runs PTX on the emulated device"
 
 # CUDA driver API, enum CUresult: frequent errors of cuInit and cuDevicePrimaryCtxRetain.
 _REMEDIES = {
-    2: "another process has the GPU's memory: nvidia-smi shows which",
-    34: "a stub of the toolkit is loaded instead of the driver: take …/lib64/stubs out of "
+    2: "another process uses the GPU's memory: nvidia-smi lists processes",
+    34: "the toolkit's stub library is loaded instead of the driver: remove …/lib64/stubs from "
     "LD_LIBRARY_PATH",
-    46: "another process has the GPU for itself, or its compute mode forbids it: "
-    "nvidia-smi -q -d COMPUTE",
-    100: "the driver sees no GPU: nvidia-smi and dmesg say more; " + _CONTAINER,
-    101: "the GPU is not one that this driver can use",
-    214: "the GPU has an uncorrectable memory error: nvidia-smi -q -d ECC; reset it or restart",
-    802: "start nvidia-fabricmanager, of the driver's version, where NVSwitch joins GPUs",
-    803: "libcuda and the kernel module are of different versions: restart, or load it anew",
-    804: "the forward-compatibility package is not for this GPU: take …/compat out of "
+    46: "another process uses the GPU exclusively, or its compute mode is prohibited: nvidia-smi "
+    "-q -d COMPUTE",
+    100: "the driver finds no GPU: see nvidia-smi and dmesg; " + _CONTAINER,
+    101: "this driver does not support the GPU",
+    214: "the GPU has an uncorrectable memory error: see nvidia-smi -q -d ECC; reset it or restart",
+    802: "with NVSwitch, start nvidia-fabricmanager of the driver's version",
+    803: "libcuda and the kernel module have different versions: restart, or reload the module",
+    804: "the forward-compatibility package does not support this GPU: remove …/compat from "
     "LD_LIBRARY_PATH",
-    999: "load the module nvidia-uvm (modprobe nvidia-uvm), or restart; dmesg says more",
+    999: "load the module nvidia-uvm (modprobe nvidia-uvm), or restart; see dmesg",
 }
 
 
@@ -109,7 +109,7 @@ def hardware(machine: Machine) -> DoctorFinding:
             "hardware", "well", f"NVIDIA devices on PCI: {', '.join(sorted(found))}"
         )
     if (machine.dev / "dxg").exists():
-        return DoctorFinding("hardware", "well", "a GPU of Windows, through /dev/dxg")
+        return DoctorFinding("hardware", "well", "a Windows GPU, through /dev/dxg")
     return DoctorFinding("hardware", "note", "no NVIDIA device on PCI", _BY_CPU)
 
 
@@ -125,13 +125,13 @@ def device_nodes(machine: Machine) -> DoctorFinding:
     nodes = [machine.dev / "nvidiactl", machine.dev / "nvidia-uvm", *gpus]
     missing = [node for node in nodes if not node.exists()]
     if missing:
-        remedy = f"nvidia-modprobe -u -c 0 makes them; {_CONTAINER}"
+        remedy = f"create them with nvidia-modprobe -u -c 0; {_CONTAINER}"
         return DoctorFinding(subject, "wrong", f"missing: {_listed(missing)}", remedy)
     closed = [node for node in nodes if not os.access(node, os.R_OK | os.W_OK)]
     if closed:
         groups = ", ".join(sorted({_group(node) for node in closed}))
-        remedy = f"join the group that may ({groups}), or make them readable and writable for all"
-        return DoctorFinding(subject, "wrong", f"not yours to open: {_listed(closed)}", remedy)
+        remedy = f"join the group {groups}, or make them readable and writable for all"
+        return DoctorFinding(subject, "wrong", f"no permission to open {_listed(closed)}", remedy)
     return DoctorFinding(subject, "well", f"{len(gpus)} of GPUs, all readable and writable")
 
 
@@ -143,14 +143,14 @@ def visible_devices(listed: str | None, nodes: int) -> DoctorFinding:
         nodes: The number of GPUs; 0 if unknown.
     """
     if listed is None:
-        return DoctorFinding(VARIABLE, "well", "not set: every GPU is shown")
+        return DoctorFinding(VARIABLE, "well", "not set: every GPU is visible")
     items = [item.strip() for item in listed.split(",")]
     shown = gpus_listed(listed, nodes or len(items) + max(map(_index, items)) + 1)
     if not shown:
         return DoctorFinding(VARIABLE, "wrong", f"'{listed}' hides every GPU", f"unset {VARIABLE}")
     if len(shown) < len(items):
-        says = f"'{items[len(shown)]}' is no GPU: it and what follows it are hidden"
-        return DoctorFinding(VARIABLE, "note", says, f"{VARIABLE}={','.join(shown)} says the same")
+        says = f"'{items[len(shown)]}' is not a GPU: it and the entries after it are hidden"
+        return DoctorFinding(VARIABLE, "note", says, f"{VARIABLE}={','.join(shown)} is equivalent")
     return DoctorFinding(VARIABLE, "well", f"shows {', '.join(shown)}")
 
 
@@ -170,7 +170,7 @@ def library(loaded: Outcome[DriverLibrary | str]) -> DoctorFinding:
         case str(why):
             return DoctorFinding(
                 subject, "wrong", f"libcuda.so.1 cannot be loaded: {why}",
-                f"take it out of LD_LIBRARY_PATH, or {_INSTALL}",
+                f"remove it from LD_LIBRARY_PATH, or {_INSTALL}",
             )  # fmt: skip
         case DriverLibrary(path, result, _) if result != 0:
             remedy = _REMEDIES.get(result, _INSTALL)
@@ -178,7 +178,7 @@ def library(loaded: Outcome[DriverLibrary | str]) -> DoctorFinding:
                 subject, "wrong", f"{path}: cuDriverGetVersion: error {result}", remedy
             )
         case DriverLibrary(path, _, number) if number < _OLDEST_DRIVER:
-            says = f"{path} is of CUDA {_dotted(number)}; {_dotted(_OLDEST_DRIVER)} is the oldest"
+            says = f"{path}: CUDA {_dotted(number)}; {_dotted(_OLDEST_DRIVER)} is required"
             return DoctorFinding(subject, "wrong", says, _INSTALL)
         case DriverLibrary(path, _, number):
             return DoctorFinding(subject, "well", f"{path}, CUDA {_dotted(number)}")
@@ -222,10 +222,10 @@ def toolkit_part(
     says = f"{_dotted(found)} is newer than the driver's CUDA {_dotted(driver)}"
     if found[0] == driver[0]:
         return DoctorFinding(
-            name, "well", f"{says}: it makes machine code, no PTX, for this driver"
+            name, "well", f"{says}: it can generate SASS, but not PTX, for this driver"
         )
-    remedy = f"update the driver, or in an environment of its own: {toolkit_installation(driver)}"
-    return DoctorFinding(name, "note", f"{says}, which may refuse what it makes", remedy)
+    remedy = f"update the driver, or in a separate environment: {toolkit_installation(driver)}"
+    return DoctorFinding(name, "note", f"{says}, which may refuse its output", remedy)
 
 
 def emulated(asked: Outcome[int]) -> DoctorFinding:
@@ -240,20 +240,18 @@ def _started(asked: Outcome[DriverStart]) -> Iterator[DoctorFinding]:
     """Check that the driver initializes, and that a context can be created on each device."""
     started = asked.value
     if started is None:
-        yield DoctorFinding("cuInit", "wrong", str(asked.error), "dmesg may say more; restart")
+        yield DoctorFinding("cuInit", "wrong", str(asked.error), "see dmesg; restart")
         return
     yield _result("cuInit", started.result, f"{len(started.devices)} devices")
     for index, (name, result) in enumerate(started.devices):
-        yield _result(f"GPU {index}", result, f"{name}: a context was made")
+        yield _result(f"GPU {index}", result, f"{name}: a context was created")
 
 
 def _result(subject: str, result: tuple[str, int], well: str) -> DoctorFinding:
     name, number = result
     if number == 0:
         return DoctorFinding(subject, "well", well)
-    return DoctorFinding(
-        subject, "wrong", f"{name}, {number}", _REMEDIES.get(number, "dmesg may say more")
-    )
+    return DoctorFinding(subject, "wrong", f"{name}, {number}", _REMEDIES.get(number, "see dmesg"))
 
 
 # --- helpers -------------------------------------------------------------------------------------

@@ -37,8 +37,8 @@ _IMAGE_REFUSED = frozenset({200, 209, 218, 220, 221, 222, 223, 224, 225, 226, 30
 _SUCCESS, _NOT_FOUND, _NOT_READY = 0, 500, 600
 # Calls on an image or its contents that have no name argument: the code needs the symbol.
 _OF_CODE = ("cuFunc", "cuKernel", "cuLaunch", "cuLibraryLoad", "cuModuleLoad")
-_DOCTOR = "'cudarun devices --doctor' says why"
-_UNLINKED = "the code uses a symbol that its file does not define: cudarun link FILE… -o OUT"
+_DOCTOR = "find the cause with 'cudarun devices --doctor'"
+_UNLINKED = "the image has undefined symbols; link it: cudarun link FILE… -o OUT"
 _LOGS_SINCE = 12090
 _NAME_BYTES = 256
 
@@ -91,7 +91,7 @@ class Driver(DriverCalls):
                 raise
             raise NoDevice(
                 "no CUDA driver: libcuda.so.1 was not found",
-                hint=f"{_DOCTOR}; -d cpu is the emulated device",
+                hint=f"{_DOCTOR}; -d cpu selects the emulated device",
             ) from error
         if answer[0] not in (_SUCCESS, _NOT_READY) and self.version >= _LOGS_SINCE:
             self._said = self._read_log(name)

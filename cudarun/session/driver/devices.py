@@ -70,13 +70,13 @@ def _indices(driver: Driver, selector: Selector, count: int) -> list[int]:
     else:
         found = [index for index in everything if _uuid_starts(driver, index, selector.value)]
         if len(found) > 1:
-            raise RequestError(f"{selector} is the start of {len(found)} UUIDs", option="--device")
+            raise RequestError(f"{selector} is a prefix of {len(found)} UUIDs", option="--device")
     if not found:
         raise NoDevice(
-            f"no device {selector}: the driver shows {count}",
-            hint="'cudarun devices' lists them; CUDA_VISIBLE_DEVICES may hide some"
+            f"no device {selector}: the driver reports {count}",
+            hint="list devices with 'cudarun devices'; CUDA_VISIBLE_DEVICES can hide some"
             if selector.driver == "cuda"
-            else "CUDARUN_CPU_DEVICES sets how many emulated devices there are",
+            else "CUDARUN_CPU_DEVICES sets the number of emulated devices",
         )
     return found
 

@@ -41,7 +41,7 @@ class DeviceBuffer:
             self._start = int(driver.cuMemAlloc(max(1, nbytes + 2 * self._guard)))
         except DeviceFailed as error:
             free, total = driver.cuMemGetInfo()
-            error.hint = f"the device has {free} of {total} bytes free"
+            error.hint = f"{free} of {total} bytes are free on the device"
             shown = f"buffer '{name}' of {nbytes} bytes"
             raise error.of(argument=name, shown=shown) from None
         self.address = self._start + self._guard

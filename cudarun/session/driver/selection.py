@@ -68,4 +68,4 @@ def _selector(item: str) -> Selector:
         return Selector("cuda", "pci", item)
     if _UUID.fullmatch(item):
         return Selector("cuda", "uuid", item)
-    raise RequestError(f"'{item}' names no device", hint=f"it can be {_FORMS}", option="--device")
+    raise RequestError(f"'{item}' is not a device", hint=f"use {_FORMS}", option="--device")

@@ -36,8 +36,8 @@ def check_detection(detection: Detection, devices: Iterable[Selector]) -> None:
         if detection and not drivers.has_detectors(selector.driver):
             option = "--detect" if detection.detect else "--stats"
             raise RequestError(
-                f"kernels on a GPU cannot be watched, and device {selector} is one",
-                hint="-d cpu runs the same launch emulated; on a GPU there is --sanitize",
+                f"--detect requires the emulated device; device {selector} is a GPU",
+                hint="run the launch with -d cpu, or use --sanitize on a GPU",
                 option=option,
             )
 

@@ -52,11 +52,11 @@ def _missing_option(error: CudarunError, image: Image, geometry: Geometry) -> st
     """Return the option that the kernel needs and the launch lacks."""
     code, log = image.data, error.log or ""
     if not geometry.shared_bytes and _OF_SHARED.search(log) and _DYNAMIC_SHARED.search(code):
-        return "the image declares extern __shared__ memory, and --smem gives it none"
+        return "the image declares extern __shared__ memory, but --smem is 0"
     if not geometry.cooperative and _is_trap(error) and _GRID_SYNC.search(code):
-        return "the image synchronises its whole grid, which takes --cooperative"
+        return "the image synchronizes the whole grid, which requires --cooperative"
     if _OF_STACK.search(log):
-        return "--limit stack=SIZE gives each thread more"
+        return "raise the stack size: --limit stack=SIZE"
     return None
 
 

@@ -25,15 +25,16 @@ def check_showable(show: Show, spec: BufferSpec) -> None:
         RequestError: The buffer holds structs, is not an image, or is empty.
     """
     if isinstance(innermost(spec.type), StructType):
-        raise RequestError(f"{spec.name} is {spec}: structs are not shown", option="--show")
+        raise RequestError(f"{spec.name} is {spec}: structs cannot be plotted", option="--show")
     if show.kind == "image" and not is_image(spec):
         raise RequestError(
-            f"{spec.name} is {spec}: no image",
-            hint="an image is rows × columns, of numbers or of 3 or 4 of them, as uchar4[h,w]",
+            f"{spec.name} is {spec}, which is not an image",
+            hint="an image has rows × columns of numbers or of vectors of 3 or 4, such as "
+            "uchar4[h,w]",
             option="--show",
         )
     if spec.nbytes == 0:
-        raise RequestError(f"{spec.name} is {spec}: there is nothing to show", option="--show")
+        raise RequestError(f"{spec.name} is {spec}: it has no elements to plot", option="--show")
 
 
 def figure(show: Show, data: Array) -> Figure:

@@ -58,7 +58,8 @@ def resolve_geometry(
         grid = tuple(-(-t // b) for t, b in zip(_full(threads), _full(block), strict=True))
         if max(grid) > _MOST_BLOCKS:
             raise RequestError(
-                f"{max(grid)} blocks in a dimension; no grid has so many", option="--threads"
+                f"{max(grid)} blocks in a dimension exceed the limit of every GPU",
+                option="--threads",
             )
     return Geometry(
         grid=_full(grid),

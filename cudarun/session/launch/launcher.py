@@ -106,7 +106,8 @@ class Launcher:
         least, greatest = driver.cuCtxGetStreamPriorityRange()
         if not greatest <= priority <= least:
             raise RequestError(
-                f"device {self._device.label} has {least} (last) to {greatest} (first)"
+                f"device {self._device.label} supports priorities {least} (lowest) to {greatest} "
+                "(highest)"
             ).of(option="--priority", shown=f"--priority {priority}")
         flags = int(driver.CUstream_flags.CU_STREAM_DEFAULT)
         return driver.cuStreamCreateWithPriority(flags, priority)

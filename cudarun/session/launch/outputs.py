@@ -87,14 +87,15 @@ def check_saving(request: Save, spec: BufferSpec) -> None:
     suffix = _suffix(request.path)
     if suffix == ".png" and not is_image(spec):
         raise RequestError(
-            f"{request.path}: {spec.name} is {spec}: no image",
-            hint="an image is rows × columns, of numbers or of 3 or 4 of them, as uchar4[h,w]",
+            f"{request.path}: {spec.name} is {spec}, which is not an image",
+            hint="an image has rows × columns of numbers or of vectors of 3 or 4, such as "
+            "uchar4[h,w]",
             option="--save",
         )
     if suffix == ".csv" and len(spec.array_shape) > 2:
         raise RequestError(
-            f"{request.path}: {spec.name} is {spec}: a table has rows and columns only",
-            hint="--save to .npy keeps all axes",
+            f"{request.path}: {spec.name} is {spec}: a table has only rows and columns",
+            hint="save to .npy to keep all axes",
             option="--save",
         )
 

@@ -67,8 +67,8 @@ def write_reference(
                 deliver(name, partial(_write, file))
     except OSError as error:
         raise RequestError(
-            f"the buffers cannot be kept in {gettempdir()}: {error.strerror or error}",
-            hint="TMPDIR says where buffers are kept meanwhile",
+            f"the buffers cannot be stored in {gettempdir()}: {error.strerror or error}",
+            hint="set TMPDIR to another directory",
             option="--reference",
         ) from error
     return ReferenceBuffers(path, uuid, offsets)

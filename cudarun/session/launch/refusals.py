@@ -36,7 +36,7 @@ class _Explanation:
         """Yield a line for each exceeded limit."""
         for what, asked, limit in (*self.of_a_block(), *self.of_extents()):
             if asked > limit:
-                yield f"{what}: {asked} asked for, {limit} is the limit"
+                yield f"{what}: {asked} requested, the limit is {limit}"
         if self.geometry.cluster is not None:
             yield from self.of_the_cluster(self.geometry.cluster)
         if self.geometry.cooperative:
@@ -72,23 +72,23 @@ class _Explanation:
     def of_the_cluster(self, cluster: Extent) -> Iterator[str]:
         """Check that the device supports clusters, their size, and that they divide the grid."""
         if not self.device_limit("CLUSTER_LAUNCH"):
-            yield f"clusters: device {self.device.label} has none"
+            yield f"device {self.device.label} does not support clusters"
             return
         blocks = prod(cluster)
         if blocks > _PORTABLE_CLUSTER:
             yield (
-                f"blocks per cluster: {blocks} asked for, {_PORTABLE_CLUSTER} work on every device "
-                f"with clusters and {_LARGEST_CLUSTER} are the limit"
+                f"blocks per cluster: {blocks} requested, the limit is {_LARGEST_CLUSTER} "
+                f"({_PORTABLE_CLUSTER} on every device with clusters)"
             )
         grid = self.geometry.grid
         for axis, number, width in zip("xyz", grid, cluster, strict=True):
             if number % width:
-                yield f"grid.{axis}: {number} is no multiple of the cluster's {width}"
+                yield f"grid.{axis}: {number} is not a multiple of the cluster's {width}"
 
     def of_residency(self) -> Iterator[str]:
         """Check that a cooperative grid does not exceed the resident blocks of the device."""
         if not self.device_limit("COOPERATIVE_LAUNCH"):
-            yield f"cooperative launches: device {self.device.label} has none"
+            yield f"device {self.device.label} does not support cooperative launches"
             return
         found = self.driver.attempt("cuKernelGetFunction", self.kernel.handle)
         if found[0] != 0:

@@ -96,8 +96,8 @@ def find_program() -> str:
     if found is None:
         raise NoDevice(
             f"{PROGRAM} is not installed",
-            hint="it comes with the CUDA toolkit, and as `pip install nvidia-cuda-sanitizer-api`; "
-            "looked for on PATH, in CUDA_HOME and in /usr/local/cuda",
+            hint="it is part of the CUDA toolkit, and available as `pip install "
+            "nvidia-cuda-sanitizer-api`; searched PATH, CUDA_HOME and /usr/local/cuda",
             option="--sanitize",
         )
     return found
@@ -168,7 +168,7 @@ class _Run:
         if status is None:
             late = OutOfTime(
                 f"no result within {limit:g} s under {PROGRAM}; it was killed",
-                hint=f"a kernel takes many times as long under {tool}",
+                hint=f"kernels run many times slower under {tool}",
                 device=label,
             )
             return DeviceOutcome(label, None, late, output)
@@ -198,7 +198,7 @@ def _findings(
     if counted and not log.findings:
         lines = tuple(line.lstrip("= ") for line in text.splitlines())
         return (
-            SanitizerFinding("unrecognised", "error", "a finding in unknown words", details=lines),
+            SanitizerFinding("unrecognised", "error", "an unrecognized finding", details=lines),
         )
     return tuple(replace(found, kernel=found.kernel or kernel) for found in log.findings)
 
@@ -206,7 +206,7 @@ def _findings(
 def _failure(log: SanitizerLog, text: str, status: int) -> CudarunError:
     """Return the reason that the sanitizer gave no result."""
     first = log.complaints[0].splitlines()[0] if log.complaints else ""
-    words = first.removeprefix("Error: ") or f"it ended with status {status} and no summary"
+    words = first.removeprefix("Error: ") or f"it exited with status {status} without a summary"
     if "not supported" in words:
         return DeviceFailed(f"{PROGRAM}: {words}", log=text or None)
     return WorkerDied(f"{PROGRAM}: {words}", log=text or None)
@@ -220,8 +220,8 @@ def refuse_emulated(target: Target) -> None:
     """
     if any(selector.driver == "cpu" for selector in target.devices):
         raise RequestError(
-            f"{PROGRAM} is for GPUs, and cpu is emulated",
-            hint="on cpu every access is checked at any rate, and --detect race,uninit finds "
-            "races and what is read before it is written",
+            f"{PROGRAM} requires a GPU; cpu is emulated",
+            hint="cpu checks every access; add --detect race,uninit for data races and "
+            "uninitialized reads",
             option="--sanitize",
         )

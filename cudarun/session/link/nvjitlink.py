@@ -67,8 +67,8 @@ def link_with_nvjitlink(
             outcome = pool.call(spec, task, request.target.timeout, display)
         if isinstance(outcome.error, WorkerDied) and outcome.error.log is None:
             outcome.error.log = _read(said) or None
-            outcome.error.of(operation="nvJitLink did not survive the inputs")
-            outcome.error.hint = "one of them may be damaged: 'cudarun load --offline' reads them"
+            outcome.error.of(operation="nvJitLink crashed on the inputs")
+            outcome.error.hint = "an input may be damaged: check it with 'cudarun load --offline'"
         return outcome.unwrap()
     finally:
         os.close(said)
@@ -90,10 +90,10 @@ def _options(request: LinkRequest, target: Architecture) -> Iterator[str]:
     }
     for name, is_given in missing.items():
         if is_given:
-            hint = "--arch says what to link for" if name == "--target" else None
-            raise RequestError("nvJitLink has no such option", hint=hint, option=name)
+            hint = "select the architecture with --arch" if name == "--target" else None
+            raise RequestError("nvJitLink does not support this option", hint=hint, option=name)
     if given.optimization is not None and given.optimization not in _OPTIMIZATIONS:
-        raise RequestError(f"-O{given.optimization}: nvJitLink has -O0 and -O3 only")
+        raise RequestError(f"-O{given.optimization}: nvJitLink supports -O0 and -O3 only")
     yield f"-arch={target}"
     if given.optimization is not None:
         yield f"-O{given.optimization}"
@@ -240,8 +240,8 @@ def _nothing_to_link(inputs: list[Image], target: Architecture) -> ImageRefused:
     """Return the error of an object without code, from which nvJitLink makes an empty image."""
     names = ", ".join(image.origin for image in inputs)
     return ImageRefused(
-        f"nothing in {names} can be linked for {target}",
-        hint="compile for this architecture, and relocatable: nvcc -rdc=true",
+        f"no input in {names} can be linked for {target}",
+        hint="compile relocatable code for this architecture: nvcc -rdc=true",
     )
 
 

@@ -55,8 +55,8 @@ def _check_inputs(request: LinkRequest) -> None:
         if kind is ImageKind.UNKNOWN:
             raise ImageRefused(
                 "not an image",
-                hint="an input is PTX text, a cubin, a fatbin, an object or library with device "
-                "code, LTO-IR or CUDA source",
+                hint="pass PTX text, a cubin, a fatbin, an object or library with device code, "
+                "LTO-IR or CUDA source",
                 origin=image.origin,
             )
 
@@ -113,8 +113,8 @@ def _architecture(target: Target) -> Architecture:
     answer = _on_one_device(ArchitectureJob(), target)
     if isinstance(answer.error, NoDevice):
         raise RequestError(
-            "--arch is required: there is no GPU to link for",
-            hint="as for instance --arch sm_90",
+            "--arch is required without a GPU",
+            hint="example: --arch sm_90",
         )
     return answer.unwrap()
 

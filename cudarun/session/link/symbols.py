@@ -68,9 +68,9 @@ class SymbolTable:
             return
         diagnostics = [d for name, mentions in twice.items() for d in _of_duplicate(name, mentions)]
         raise Diagnosed(
-            f"the inputs define {_listed(twice)} more than once",
+            f"multiple definition of {_listed(twice)}",
             diagnostics=located(diagnostics, self._sources),
-            hint="leave out one of the files, or make a definition static or weak",
+            hint="remove one of the files, or make a definition static or weak",
         )
 
     def missing(self) -> set[str]:
@@ -98,7 +98,7 @@ class SymbolTable:
             if mention.symbol.role == "wanted"
         ]
         raise Diagnosed(
-            f"no input defines {_listed(missing)}",
+            f"undefined symbols: {_listed(missing)}",
             diagnostics=located(diagnostics, self._sources),
             hint="add the file that defines it",
         )

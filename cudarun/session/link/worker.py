@@ -122,27 +122,29 @@ def _check_options(request: LinkRequest, driver: Driver, device: Device) -> None
     options = request.options
     if request.lto:
         raise RequestError(
-            "the driver's linker does not take LTO-IR",
-            hint="--linker nvjitlink does",
+            "the driver's linker does not support LTO-IR",
+            hint="use --linker nvjitlink",
             option="--lto",
         )
     if options.fallback is not None:
         raise RequestError(
-            "a linker wants code that matches exactly",
-            hint="'cudarun load' has the option",
+            "linking requires code that matches exactly",
+            hint="use the option with 'cudarun load'",
             option="--fallback",
         )
     if request.architecture and options.threads_per_block is not None:
-        raise RequestError("the driver takes none beside --threads-per-block", option="--arch")
+        raise RequestError(
+            "the driver does not accept it together with --threads-per-block", option="--arch"
+        )
     if request.architecture and options.target not in (None, request.architecture):
-        differ = f"--arch {request.architecture} and --target {options.target} differ"
+        differ = f"--arch {request.architecture} conflicts with --target {options.target}"
         raise RequestError(differ).naming("--arch", "--target")
     own = architecture_of(driver, device)
     wanted = request.architecture or options.target
     if not driver.traits.runs_machine_code and wanted is not None and wanted.number != own:
         raise RequestError(
-            f"the emulated device links PTX for itself, which is sm_{own}",
-            hint="--linker nvjitlink links for any architecture",
+            f"the emulated device links PTX only for itself (sm_{own})",
+            hint="use --linker nvjitlink for other architectures",
         ).of(option="--arch", shown=f"--arch {wanted}")
 
 

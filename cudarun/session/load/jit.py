@@ -124,7 +124,7 @@ def option_refusals(options: DriverOptions, logs: Logs) -> Iterator[None]:
         flag = _FLAGS.get(named[1], named[1])
         raise RequestError(
             f"the installed CUDA bindings do not pass {named[1]} to the driver",
-            hint="newer ones may; 'cudarun link --linker nvjitlink' does without",
+            hint="update them, or use 'cudarun link --linker nvjitlink'",
             option=flag,
         ) from None
     except DeviceFailed as error:
@@ -164,7 +164,7 @@ def _target(driver: Driver, options: JitOptions) -> cuda.CUjit_target:
     name = f"CU_TARGET_COMPUTE_{wanted.number}{wanted.suffix.upper()}"
     found: cuda.CUjit_target | None = getattr(driver.CUjit_target, name, None)
     if found is None:
-        raise RequestError(f"the CUDA bindings know no target {wanted} (CUjit_target)")
+        raise RequestError(f"the CUDA bindings do not know the target {wanted} (CUjit_target)")
     return found
 
 

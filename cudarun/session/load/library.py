@@ -129,7 +129,7 @@ class Library:
         variables = self.image.facts.variables if self.image.facts else ()
         known = [variable.name for variable in variables]
         close = did_you_mean(name, known)
-        listed = f"it has {', '.join(known)}" if known else "it has none that it tells"
+        listed = f"it has {', '.join(known)}" if known else "it lists no variables"
         raise RequestError(
             f"&{name}: {self.image.origin} has no such variable",
             hint=f"{close} {listed}" if close else listed,

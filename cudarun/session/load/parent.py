@@ -106,6 +106,6 @@ def _verdict(error: CudarunError | None) -> str:
         case OutOfTime():
             return "killed"
         case WorkerDied():
-            error.hint = error.hint or "the driver did not survive this image; is it damaged?"
+            error.hint = error.hint or "the driver crashed on this image; it may be damaged"
             return "crashed"
     return "failed"

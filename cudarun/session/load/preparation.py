@@ -35,8 +35,8 @@ def prepare(driver: Driver, image: Image, devices: Iterable[Device]) -> Image:
     prepared = prepare_all(driver, image, devices)
     if len(prepared) > 1:
         raise RequestError(
-            f"{image.origin} holds {len(prepared)} fatbins",
-            hint="'cudarun load' takes all of them; cuobjdump -xelf all takes them apart",
+            f"{image.origin} contains {len(prepared)} fatbins",
+            hint="use 'cudarun load' for all of them; extract them with cuobjdump -xelf all",
         )
     return prepared[0]
 
@@ -75,7 +75,7 @@ def _prepared(driver: Driver, image: Image, devices: Iterable[Device]) -> tuple[
     if kind is ImageKind.CUDA_SOURCE:
         return (_compiled(driver, image, devices),)
     if kind is ImageKind.LTO_IR:
-        raise ImageRefused("LTO-IR holds no code before it is linked", origin=image.origin)
+        raise ImageRefused("LTO-IR must be linked before it can be loaded", origin=image.origin)
     if kind not in CONTAINERS or (kind is ImageKind.FATBIN and driver.traits.runs_machine_code):
         return (image,)
     return tuple(_fatbins(driver, image, kind))
@@ -87,9 +87,9 @@ def _compiled(driver: Driver, image: Image, devices: Iterable[Device]) -> Image:
     architectures = sorted({architecture_of(driver, device) for device in devices})
     if len(architectures) > 1:
         raise RequestError(
-            f"{image.origin} is compiled for one architecture, and the devices have "
+            f"{image.origin} is compiled for one architecture, but the devices have "
             f"{', '.join(f'sm_{number}' for number in architectures)}",
-            hint="leave --together out, so that each device has a worker of its own",
+            hint="remove --together, so that each device has its own worker",
         ).of(origin=image.origin, shown="")
     [number] = architectures
     if driver.traits.runs_machine_code:
@@ -115,7 +115,7 @@ def _fatbins(driver: Driver, image: Image, kind: ImageKind) -> Iterable[Image]:
     place = device_place(driver)
     fatbins = fatbins_in(image.data, image.origin)
     if not fatbins:
-        raise ImageRefused(f"the {kind.value} holds no device code", origin=image.origin)
+        raise ImageRefused(f"the {kind.value} contains no device code", origin=image.origin)
     # Every executable contains some without code, from the objects that a linker adds.
     used = [n for n, data in enumerate(fatbins, start=1) if _has_code(data, image.origin)]
     images = []

@@ -186,11 +186,11 @@ class _ImageLoad:
             return None
         kind = identify(self.image.data)
         if kind is ImageKind.CUBIN:
-            return "machine code: there was nothing to compile"
-        cached = "from the driver's compute cache, the compiler was not asked"
+            return "SASS: nothing to compile"
+        cached = "loaded from the driver's compute cache without compiling"
         if kind is not ImageKind.PTX:
-            cached = f"machine code, or {cached}"
-        return f"{cached} (CUDA_CACHE_DISABLE=1 has it compile again)"
+            cached = f"SASS, or {cached}"
+        return f"{cached} (set CUDA_CACHE_DISABLE=1 to compile)"
 
     def _force(self, attempt: _Attempt) -> None:
         """Load the code of every kernel on the device.
@@ -321,10 +321,10 @@ def _differences(one: list[KernelReport], other: list[KernelReport]) -> Iterator
     for kernel in one:
         twin = others.pop(kernel.name, None)
         if twin is None:
-            yield f"{kernel.name}: only the library has it"
+            yield f"{kernel.name}: only in the library"
             continue
         for name in KernelReport.__slots__:
             left, right = getattr(kernel, name), getattr(twin, name)
             if left != right:
                 yield f"{kernel.name}: {name} is {left} of the library and {right} of the module"
-    yield from (f"{name}: only the module has it" for name in others)
+    yield from (f"{name}: only in the module" for name in others)

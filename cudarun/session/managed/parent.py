@@ -29,7 +29,7 @@ def start_worker(pool: WorkerPool, target: Target) -> WorkerProcess[Session]:
         RequestError: The devices belong to two drivers, which one process cannot serve.
     """
     if len({selector.driver for selector in target.devices}) > 1:
-        raise RequestError("one process serves all devices: GPUs and cpu have no common driver")
+        raise RequestError("all devices share one process; GPUs and cpu cannot be combined")
     return pool.acquire(session_spec(target.devices, target, _prefetch))
 
 

@@ -91,7 +91,7 @@ def parse_view(text: str) -> VariableView:
     if rest.startswith(":"):
         return VariableView(name, _based(text, start, lambda: parse_type(text[start:])), None, text)
     raise ArgumentSyntaxError(
-        "expected NAME, NAME:TYPE or NAME=VALUE", text, found.end(), hint="as in: counter=i32:5"
+        "expected NAME, NAME:TYPE or NAME=VALUE", text, found.end(), hint="example: counter=i32:5"
     )
 
 

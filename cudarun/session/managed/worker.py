@@ -166,7 +166,7 @@ def _as_named(request: ManagedRequest) -> list[tuple[VariableFacts, VariableView
     """Return the named variables of an image that only the driver can read."""
     if not request.views:
         raise RequestError(
-            "the image does not tell its variables", hint="name them", origin=request.image.origin
+            "the image does not list its variables", hint="name them", origin=request.image.origin
         )
     return [(VariableFacts(view.name, "global", 0, managed=True), view) for view in request.views]
 
@@ -180,13 +180,13 @@ def _find(
         names = [each.demangled for each in known]
         hint = did_you_mean(view.name, names)
         if hint is None:
-            hint = f"it has {', '.join(names)}" if names else "it has none at all"
+            hint = f"variables: {', '.join(names)}" if names else "it has no variables"
         raise RequestError(f"{view.text}: {origin} has no such variable", hint=hint)
     if not found.managed and not request.with_globals:
         kind = "__constant__" if found.space == "const" else "__device__"
         raise RequestError(
             f"{found.demangled} is a {kind} variable of {origin}, not a __managed__ one",
-            hint="it has an address in each context: --globals shows it",
+            hint="--globals shows its address in each context",
         )
     return found
 
@@ -228,8 +228,8 @@ class _Variable:
         self.observations: list[Observation] = []
         if self.type is not None and self.size % self.type.size:
             raise RequestError(
-                f"{facts.demangled} has {self.size} bytes, which {self.type} of {self.type.size} "
-                "bytes do not fill"
+                f"{facts.demangled} has {self.size} bytes, not a multiple of {self.type} "
+                f"({self.type.size} bytes)"
             )
         given = view.value if view else None
         self.data = None if given is None else self._encoded(given)
@@ -276,7 +276,7 @@ class _Variable:
         data = _bytes_of(value, self.facts, self.type, self.size)
         if len(data) != self.size:
             raise RequestError(
-                f"{self.facts.demangled} has {self.size} bytes, and {value} {len(data)}"
+                f"{self.facts.demangled} has {self.size} bytes, but {value} has {len(data)}"
             )
         return data
 
@@ -307,10 +307,12 @@ def _bytes_of(value: Value, facts: VariableFacts, type_: Type | None, size: int)
             return load_npy(Path(path)).tobytes()
         case Buffer(type=element, dimensions=dimensions, initial=initial):
             if initial is None:
-                raise RequestError(f"{value}: it says no values", hint=f"as in: {value}:zeros")
+                raise RequestError(f"{value} has no initializer", hint=f"example: {value}:zeros")
             shape = tuple(evaluate_dimension(each, {}) for each in dimensions)
             if math.prod(shape) * element.size != size:
-                raise RequestError(f"{facts.demangled} has {size} bytes, and {value} has not")
+                raise RequestError(
+                    f"{facts.demangled} has {size} bytes, which {value} does not match"
+                )
             return fill(initial, element, shape, seeded(_SEED, facts.name)).tobytes()
     try:
         told = facts.type if type_ is None else str(type_)
@@ -318,7 +320,7 @@ def _bytes_of(value: Value, facts: VariableFacts, type_: Type | None, size: int)
     except ParameterMismatch as misfit:
         raise RequestError(f"{facts.demangled}={value}: {misfit}") from None
     if not isinstance(typed, Element):
-        raise RequestError(f"{facts.demangled}={value}: not a value that can be written")
+        raise RequestError(f"{facts.demangled}={value}: this value cannot be written")
     return element_bytes(typed)
 
 
@@ -340,17 +342,16 @@ def _resolve(
     if result == codes.CUDA_ERROR_NOT_FOUND:
         kind = "managed variable" if facts.managed else "variable"
         raise RequestError(
-            f"{facts.name}: the driver finds no {kind} of this name in {origin}",
-            hint="a __device__ variable has an address in each context: --globals shows those"
+            f"{facts.name}: the driver finds no {kind} with this name in {origin}",
+            hint="--globals shows __device__ variables, which have an address in each context"
             if facts.managed
             else None,
             cuda=error.cuda,
         )
     if result == codes.CUDA_ERROR_NOT_SUPPORTED:
         error.hint = (
-            f"device {context.device.label} has no managed memory "
-            "(CU_DEVICE_ATTRIBUTE_MANAGED_MEMORY), so an image with managed variables does not "
-            "work on it"
+            f"device {context.device.label} does not support managed memory "
+            "(CU_DEVICE_ATTRIBUTE_MANAGED_MEMORY), which this image requires"
         )
     raise error.at(device=context.device.label, file=origin)
 

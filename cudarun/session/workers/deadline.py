@@ -41,7 +41,7 @@ def time_limit(seconds: float | None, work: str) -> Iterator[None]:
     def stop(_number: int, _frame: FrameType | None) -> NoReturn:
         raise OutOfTime(
             f"{work} timed out after {seconds:g} s",
-            hint=f"--timeout {seconds:g} is the limit; a pipe that stays open, or a large file?",
+            hint="check for a pipe that stays open, or raise --timeout",
         )
 
     before = signal.signal(signal.SIGALRM, stop)
@@ -66,7 +66,7 @@ def stopped_when_overdue(driver: Driver) -> Iterator[None]:
         return
 
     def stop(_number: int, _frame: FrameType | None) -> NoReturn:
-        raise OutOfTime("the time is over", log=thread_states())
+        raise OutOfTime("the time limit has passed", log=thread_states())
 
     before = signal.signal(OVERDUE, stop)
     try:

@@ -71,7 +71,7 @@ class DeviceWorkers:
     ) -> None:
         if target.together and len({selector.driver for selector in target.devices}) > 1:
             raise RequestError(
-                "GPUs and the emulated device have no common driver", option="--together"
+                "GPUs and the emulated device use different drivers", option="--together"
             )
         self._pool = pool
         self._target = target

@@ -133,9 +133,8 @@ class JobTask(Generic[T]):
             error: CudarunError
             if faulted is not None:
                 error = DeviceFailed(
-                    f"not tried: device {faulted} faulted, and after a fault a process is at its "
-                    "end",
-                    hint="without --together each device has a process of its own",
+                    f"not run: device {faulted} faulted, after which its process is unusable",
+                    hint="remove --together, so that each device has its own process",
                 )
                 yield DeviceAnswer(device.label, None, error.at(device=device.label))
                 continue

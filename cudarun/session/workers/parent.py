@@ -268,11 +268,11 @@ class WorkerProcess(Generic[S]):
         if self.page.phase_start is None:
             return OutOfTime(
                 f"the driver was not initialized within {STARTUP_LIMIT:g} s; the worker was killed",
-                hint="'cudarun devices --doctor' says why",
+                hint="find the cause with 'cudarun devices --doctor'",
             )
         error = reported if isinstance(reported, OutOfTime) else OutOfTime("")
         error.what = f"no result within {self._limit:g} s; the worker was killed"
-        error.hint = "a kernel that never ends, or a limit (--timeout) that is too short"
+        error.hint = "check the kernel for an endless loop, or raise --timeout"
         return error
 
     def _answer(self) -> tuple[Any, CudarunError | None] | None:
@@ -389,6 +389,6 @@ def _has_handler(pid: int, number: signal.Signals) -> bool:
 
 def _cause_of_death(status: int) -> str:
     if status >= 0:
-        return f"the worker process ended with status {status} and no answer"
+        return f"the worker process exited with status {status} and without a result"
     name = signal.Signals(-status).name
     return f"the worker process was killed by signal {-status} ({name})"

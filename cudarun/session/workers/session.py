@@ -47,7 +47,7 @@ class Session:
         self._owned: list[Callable[[], object]] = []
         self._context = target.context
         self._entered: Device | None = None
-        self.progress.report("initialising the driver")
+        self.progress.report("initializing the driver")
         name = driver_of(selectors)
         chosen = by_index(selectors) if target.narrow else None
         shown = narrow(chosen) if chosen else None
@@ -78,7 +78,7 @@ class Session:
     def enter(self, device: Device) -> None:
         """Make the device's context current on this thread."""
         if self._entered != device:
-            self.progress.report(f"making a context on device {device.label}")
+            self.progress.report(f"creating a context on device {device.label}")
             enter_context(self.driver, device, self._context)
             self._entered = device
 

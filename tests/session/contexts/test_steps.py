@@ -86,7 +86,7 @@ def test_what_an_address_is_to_the_runtime() -> None:
 
 
 def test_a_driver_without_a_runtime_beside_it() -> None:
-    with pytest.raises(NotSupported, match="there is no runtime API over this driver"):
+    with pytest.raises(NotSupported, match="this driver has no runtime API"):
         steps(FakeApi()).runtime()
 
 

@@ -63,14 +63,14 @@ def test_a_node_that_is_missing(machine: Machine) -> None:
 def test_a_node_that_is_not_ours(machine: Machine) -> None:
     (machine.dev / "nvidia1").chmod(0o400)
     found = doctor.device_nodes(machine)
-    assert (found.state, found.says) == ("wrong", f"not yours to open: {machine.dev}/nvidia1")
+    assert (found.state, found.says) == ("wrong", f"no permission to open {machine.dev}/nvidia1")
     assert (machine.dev / "nvidia1").group() in found.remedy
 
 
 @pytest.mark.parametrize(
     ("listed", "nodes", "state", "says"),
     [
-        (None, 2, "well", "not set: every GPU is shown"),
+        (None, 2, "well", "not set: every GPU is visible"),
         ("1,0", 2, "well", "shows 1, 0"),
         ("GPU-ab12", 2, "well", "shows GPU-ab12"),
         ("7", 0, "well", "shows 7"),  # nobody knows how many there are
@@ -78,7 +78,7 @@ def test_a_node_that_is_not_ours(machine: Machine) -> None:
         ("-1", 2, "wrong", "'-1' hides every GPU"),
         ("2", 2, "wrong", "'2' hides every GPU"),
         ("NoDevFiles", 2, "wrong", "'NoDevFiles' hides every GPU"),
-        ("0,x,1", 2, "note", "'x' is no GPU: it and what follows it are hidden"),
+        ("0,x,1", 2, "note", "'x' is not a GPU: it and the entries after it are hidden"),
     ],
 )
 def test_what_a_variable_hides(listed: str | None, nodes: int, state: str, says: str) -> None:
@@ -110,7 +110,7 @@ def test_bindings_for_a_newer_driver(
     [
         ((13, 0), (13, 0), "well", "13.0"),
         ((13, 5), None, "well", "13.5"),
-        ((13, 5), (13, 0), "well", "it makes machine code"),
+        ((13, 5), (13, 0), "well", "it can generate SASS"),
         ((13, 0), (12, 9), "note", "13.0 is newer than the driver's CUDA 12.9"),
     ],
 )
@@ -142,7 +142,7 @@ def test_a_part_that_is_not_there(bindings: tuple[int, int] | None, package: str
 def test_a_driver_too_old() -> None:
     found = doctor.library(Outcome(DriverLibrary("/lib/libcuda.so.1", 0, (11, 8)), None))
     assert (found.state, found.says) == (
-        "wrong", "/lib/libcuda.so.1 is of CUDA 11.8; 12.0 is the oldest",
+        "wrong", "/lib/libcuda.so.1: CUDA 11.8; 12.0 is required",
     )  # fmt: skip
 
 
@@ -196,7 +196,7 @@ def test_a_stub_of_the_toolkit(tmp_path: Path) -> None:
     found = _diagnosed(driver_library(tmp_path, RESULT="34"))
     [line] = [line for line in found if "driver library" in line]
     assert line.endswith("libcuda.so.1: cuDriverGetVersion: error 34")
-    assert any("take …/lib64/stubs out of LD_LIBRARY_PATH" in line for line in found)
+    assert any("remove …/lib64/stubs from LD_LIBRARY_PATH" in line for line in found)
 
 
 def test_a_file_that_is_no_library(tmp_path: Path) -> None:

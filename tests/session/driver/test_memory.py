@@ -72,7 +72,7 @@ def test_out_of_memory_says_which_buffer_and_what_is_free(in_session: InSession)
     with pytest.raises(DeviceFailed, match=r"CUDA_ERROR_OUT_OF_MEMORY, 2") as caught:
         in_session(_too_large)
     assert caught.value.message.startswith("buffer 'huge' of 1125899906842624 bytes: cuMemAlloc: ")
-    assert "bytes free" in (caught.value.hint or "")
+    assert "are free on the device" in (caught.value.hint or "")
 
 
 @pytest.mark.parametrize(

@@ -35,7 +35,7 @@ def test_forms(text: str, expected: list[tuple[str, str, str]]) -> None:
 
 @pytest.mark.parametrize("text", ["", "0,", "cpu:", "cpu:x", "gpu0", "-1", "1.5", "cpu 1", "*"])
 def test_anything_else_is_refused_by_name(text: str) -> None:
-    with pytest.raises(RequestError, match=r"--device: '.*' names no device") as caught:
+    with pytest.raises(RequestError, match=r"--device: '.*' is not a device") as caught:
         parse_devices(text)
     assert caught.value.exit_code == 2
     assert "a GPU UUID" in (caught.value.hint or "")

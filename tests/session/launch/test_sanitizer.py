@@ -164,9 +164,9 @@ def test_what_is_wrong_with_the_request_is_told_as_ever(stand_in) -> None:
 @pytest.mark.parametrize(
     ("log", "body", "code", "says"),
     [
-        (NOTHING, "sys.exit(3)", 7, "ended with status 3 and no summary"),
-        ("", "sys.exit(run())", 7, "ended with status 0 and no summary"),
-        (NOTHING, "os.kill(os.getpid(), 9)", 7, "ended with status -9 and no summary"),
+        (NOTHING, "sys.exit(3)", 7, "exited with status 3 without a summary"),
+        ("", "sys.exit(run())", 7, "exited with status 0 without a summary"),
+        (NOTHING, "os.kill(os.getpid(), 9)", 7, "exited with status -9 without a summary"),
         (
             "========= Error: Target application terminated before first instrumented API call\n",
             "sys.exit(run())",

@@ -50,7 +50,7 @@ def test_a_crash_is_told_with_its_last_words(
     monkeypatch.setattr(nvjitlink, "_work", crash)
     with pytest.raises(WorkerDied) as died:
         nvjitlink.link_with_nvjitlink(request("main.ptx"), SM_90)
-    assert "nvJitLink did not survive the inputs" in died.value.message
+    assert "nvJitLink crashed on the inputs" in died.value.message
     assert "SIGKILL" in died.value.message
     assert died.value.log == "fatal   : Unknown arch name 'compute_9'"
     assert capfd.readouterr().err == ""

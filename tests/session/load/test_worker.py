@@ -61,8 +61,8 @@ def told_of_cached(image: Image, verbose: bool, session: Session) -> list[tuple[
 
 def test_code_from_the_compute_cache_says_so(in_session: InSession, sample: SampleImage) -> None:
     cached = (
-        "from the driver's compute cache, the compiler was not asked "
-        "(CUDA_CACHE_DISABLE=1 has it compile again)"
+        "loaded from the driver's compute cache without compiling "
+        "(set CUDA_CACHE_DISABLE=1 to compile)"
     )
     told = in_session(partial(told_of_cached, sample("saxpy.ptx"), True))
     assert told == [("", cached)] * 2
@@ -95,9 +95,7 @@ def test_a_kernel_that_wants_a_symbol_of_others_is_refused(
     for _, message, error in found:
         assert message.startswith(f"saxpy.ptx: {call}: ")
         assert error["exit_code"] == 4
-        assert error["explanation"] == (
-            "The file is yet to be linked: it uses what it does not define."
-        )
+        assert error["explanation"] == ("The image is not linked: it has undefined symbols.")
 
 
 def handed_over(image: Image, prepare: bool, session: Session) -> None:

@@ -42,7 +42,7 @@ def test_not_found_is_explained() -> None:
     error = refused(CUresult.CUDA_ERROR_NOT_FOUND, managed=True)
     assert isinstance(error, RequestError)
     assert str(error) == (
-        "v: the driver finds no managed variable of this name in a.cubin "
+        "v: the driver finds no managed variable with this name in a.cubin "
         "(CUDA_ERROR_NOT_FOUND, 500)"
     )
     assert error.hint is not None
@@ -53,8 +53,8 @@ def test_not_supported_is_explained() -> None:
     error = refused(CUresult.CUDA_ERROR_NOT_SUPPORTED, managed=True)
     assert error.exit_code == 5
     assert error.hint == (
-        "device 0 has no managed memory (CU_DEVICE_ATTRIBUTE_MANAGED_MEMORY), so an image with "
-        "managed variables does not work on it"
+        "device 0 does not support managed memory (CU_DEVICE_ATTRIBUTE_MANAGED_MEMORY), which "
+        "this image requires"
     )
     assert error.context == {"device": "0", "file": "a.cubin"}
 

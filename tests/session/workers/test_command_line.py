@@ -76,7 +76,7 @@ def by_read(words: list[str]) -> tuple[str, bool] | None:
 
 
 def option_words(option: Option) -> st.SearchStrategy[list[str]]:
-    """An option as it can be written, clustered with flags where it is short."""
+    """An option as use written, clustered with flags where it is short."""
     names = st.sampled_from([*option.opts, *option.secondary_opts])
     return st.tuples(names, clusters, values, st.booleans()).map(
         lambda drawn: _written(option, *drawn)

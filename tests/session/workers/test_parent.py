@@ -115,7 +115,7 @@ def test_a_crash_of_native_code_is_a_report() -> None:
 
 def test_a_worker_that_leaves_without_an_answer() -> None:
     [outcome] = supervise([lambda: os._exit(3)])
-    assert str(outcome.error) == "the worker process ended with status 3 and no answer"
+    assert str(outcome.error) == "the worker process exited with status 3 and without a result"
 
 
 def _pause(_: object) -> None:

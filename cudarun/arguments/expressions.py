@@ -299,7 +299,7 @@ class _ExpressionParser:
                 if keyword["name"] not in signature.keywords:
                     raise scanner.error(_wrong_keyword(name, signature, keyword["name"]), start)
                 if keyword["name"] in keywords:
-                    raise scanner.error(f"{keyword['name']}= is given twice", start)
+                    raise scanner.error(f"{keyword['name']}= is given more than once", start)
                 keywords[keyword["name"]] = self.expression()
             elif keywords:
                 raise scanner.error("a value without a keyword after one with", start)

@@ -65,7 +65,7 @@ def parse_check(text: str) -> Check:
         if keyword is None or number is None:
             raise scanner.error("expected rtol=NUMBER or atol=NUMBER after the comma", start)
         if keyword[1] in found:
-            raise scanner.error(f"{keyword[1]}= is given twice", start)
+            raise scanner.error(f"{keyword[1]}= is given more than once", start)
         found[keyword[1]] = float(as_number(number.group()))
         node = expression.node
         if not isinstance(node, tree.Comparison) or "==" not in node.operators:
@@ -126,7 +126,7 @@ def check_lets(lets: Sequence[Let], names: Iterable[str]) -> None:
     """Refuse unknown names in ``--let``, and names that are taken.
 
     Raises:
-        RequestError: A name is unknown, is that of an argument, or is given twice.
+        RequestError: A name is unknown, is that of an argument, or is given more than once.
     """
     known = [*names]
     for let in lets:

@@ -39,7 +39,7 @@ def _detectors(text: str) -> tuple[str, ...]:
     words = tuple(dict.fromkeys(filter(None, text.split(","))))
     for word in words:
         if word not in DETECTORS:
-            raise click.BadParameter(f"'{word}' is none of {', '.join(DETECTORS)}")
+            raise click.BadParameter(f"'{word}' is not one of {', '.join(DETECTORS)}")
     return words
 
 

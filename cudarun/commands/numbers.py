@@ -83,7 +83,7 @@ def _integer(text: str, where: str = "") -> int:
     except LiteralError as error:
         raise click.BadParameter(f"{error}{where}") from None
     if literal.form is not Form.INTEGER:
-        raise click.BadParameter(f"'{text}' is not a whole number{where}")
+        raise click.BadParameter(f"'{text}' is not an integer{where}")
     return literal.integer
 
 

@@ -46,7 +46,7 @@ def _flags(text: str) -> tuple[str, ...]:
     words = tuple(filter(None, text.split(",")))
     for word in words:
         if word not in FLAGS:
-            raise click.BadParameter(f"'{word}' is none of {', '.join(FLAGS)}")
+            raise click.BadParameter(f"'{word}' is not one of {', '.join(FLAGS)}")
     return words
 
 

@@ -29,7 +29,7 @@ def weak_checks(result: LaunchResult) -> str | None:
     if not result.weaknesses:
         return None
     replaced = " or ".join(result.weaknesses)
-    return f"weak checks: all pass with the outputs replaced by {replaced}, too"
+    return f"weak checks: all also pass with the outputs replaced by {replaced}"
 
 
 def remarks(case: CaseReport) -> Iterator[tuple[str, str]]:

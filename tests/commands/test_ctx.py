@@ -175,7 +175,7 @@ def test_a_deadlock_ends_with_its_fault(run: Run) -> None:
         ),
         (
             ("create A dev=1",),
-            "error: the script names dev=1, and 1 device was chosen (cpu)\n"
+            "error: the script uses dev=1, but only 1 device is selected (cpu)\n"
             "hint: select devices with -d 0,1 or -d all\n",
         ),
     ],
@@ -193,7 +193,7 @@ def test_a_malformed_script_is_refused_before_the_driver(run: Run) -> None:
 def test_no_gpu_is_never_silently_the_cpu(run: Run) -> None:
     ran = run("ctx", "run", "create A")
     assert ran.code == 3
-    assert "-d cpu is the emulated device" in ran.err
+    assert "-d cpu selects the emulated device" in ran.err
 
 
 def test_a_refusal_as_a_document(run: Run) -> None:

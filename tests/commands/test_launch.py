@@ -426,7 +426,7 @@ def test_where_all_threads_of_a_hung_kernel_are(run: Run, hangs: str) -> None:
     shown = ran.err.splitlines()
     assert [line.strip() for line in shown if "PTX line" not in line] == [
         BY_ORDER.strip(),
-        f"error: no result within {limit} s; the worker was killed",
+        f"error: timed out after {limit} s (--timeout {limit}); the worker was killed",
         "in file hangs.ptx, kernel at_a_barrier, device cpu",
         "| kernel at_a_barrier: 0 of 2 blocks have ended",
         "|   2 threads run: block (0, 0, 0), thread (0, 0, 0); block (1, 0, 0), thread (0, 0, 0)",
@@ -455,7 +455,7 @@ def test_threads_of_a_hung_kernel_that_have_parted(run: Run, hangs: str) -> None
 
 def endless_until(limit: int) -> str:
     return (
-        f"error: no result within {limit} s; the worker was killed\n{ENDLESS}"
+        f"error: timed out after {limit} s (--timeout {limit}); the worker was killed\n{ENDLESS}"
         "hint: check the kernel for an endless loop, or raise --timeout\n"
     )
 

@@ -282,10 +282,14 @@ def test_a_case_for_cpu_alone_may_stand_in_a_spec_for_gpus(run: Run, tmp_path: P
     (tmp_path / "cases.toml").write_text(SPEC.format(detect='"race"', more=""))
     ran = run("launch", "--spec", "cases.toml", "-d", "0")
     assert ran.code == 2
-    assert ran.err.startswith("error: cases.toml:8: case 'racy': --detect: kernels on a GPU")
+    assert ran.err.startswith(
+        "error: cases.toml:8: case 'racy': --detect: requires the emulated device"
+    )
     (tmp_path / "cases.toml").write_text(SPEC.format(detect='"race"', more='requires = "cpu"'))
     ran = run("launch", "--spec", "cases.toml", "-d", "0")
-    assert ran.err.startswith("error: cases.toml:24: case 'right': --detect: kernels on a GPU")
+    assert ran.err.startswith(
+        "error: cases.toml:24: case 'right': --detect: requires the emulated device"
+    )
 
 
 def test_a_fault_does_not_keep_the_next_from_being_watched(run: Run, tmp_path: Path) -> None:

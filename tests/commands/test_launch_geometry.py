@@ -302,14 +302,13 @@ def test_no_geometry_of_it(
         ),
         (
             (*CLUSTERS, "--grid", "64", "--cluster", "32"),
-            "blocks per cluster: 32 asked for, 8 work on every device with clusters and 16 are "
-            "the limit",
+            "blocks per cluster: 32 requested, the limit is 16 (8 on every device with clusters)",
         ),
         (
             ("launch", "samples/reverse.ptx", "-k", "reverse", "-d", "cpu", "--block", "1",
              "--smem", "300000", "data=i32[256]:iota"),
-            "shared memory in bytes (0 static + 300000 dynamic): 300000 asked for, 232448 is the "
-            "limit",
+            "shared memory in bytes (0 static + 300000 dynamic): 300000 requested, the "
+            "limit is 232448",
         ),
         (
             (*SYNC, "--grid", "1,70000,70000"),

@@ -176,7 +176,10 @@ def test_a_symbol_that_is_defined_nowhere_with_nvjitlink(run: Run) -> None:
     assert ran.code == 4
     assert "Undefined reference to '_Z8weightedf' in 'samples/link/main.ptx'" in ran.err
     assert "| .extern .global .align 4 .f32 weight;" in ran.err
-    assert "'weighted(float)' (_Z8weightedf), 'weight' are declared and used here" in ran.err
+    assert (
+        "'weighted(float)' (_Z8weightedf), 'weight' are used here but defined in no input"
+        in ran.err
+    )
 
 
 @pytest.mark.parametrize(
@@ -187,7 +190,7 @@ def test_a_symbol_that_is_defined_twice(run: Run, tmp_path: Path, where: tuple[s
     ran = run("link", MAIN, LIB, "again.ptx", "-o", "out", *where)
     assert ran.code == 4
     assert "multiple definition of 'weighted(float)' (_Z8weightedf), 'weight'" in ran.err
-    errors = lines_of(ran.err, "error: multiple definition")
+    errors = lines_of(ran.err, ": error: multiple definition")
     notes = lines_of(ran.err, "is first defined here")
     assert [line.split(":")[0] for line in errors] == ["again.ptx", "again.ptx"]
     assert [line.split(":")[0] for line in notes] == [LIB, LIB]
@@ -227,7 +230,7 @@ def test_a_cubin_for_another_architecture(run: Run, tmp_path: Path) -> None:
     (tmp_path / "wants.cubin").write_bytes(golden("wants.cubin"))
     ran = run("link", "wants.cubin", "-o", "out.cubin", "--arch", "sm_80")
     assert ran.code == 4
-    assert "The cubin has code for sm_90; this is for sm_80 (nvJitLink " in ran.err
+    assert "The cubin has code for sm_90, not for sm_80 (nvJitLink " in ran.err
 
 
 @nvjitlink

@@ -203,8 +203,8 @@ def test_code_for_another_architecture_is_explained(run: Run, via: str) -> None:
     assert ran.code == 4
     assert "device kernel image is invalid (CUDA_ERROR_INVALID_SOURCE, 300)" in ran.err
     assert ran.err.endswith(
-        "With --target sm_80 the driver compiles for sm_80; this is for sm_90 "
-        "(cudarun emulated device), which does not run that.\n"
+        "--target sm_80 compiles for sm_80, which does not run on sm_90 "
+        "(cudarun emulated device).\n"
         "hint: remove --target: the driver compiles for the device\n"
     )
 
@@ -399,7 +399,7 @@ def test_the_error_in_the_document(run: Run, put: Any) -> None:
 def test_no_gpu(run: Run) -> None:
     [outcome] = loads(run, SAXPY, "-d", "0", code=3)
     assert outcome["verdict"] == "failed"
-    assert outcome["error"]["hint"].endswith("-d cpu is the emulated device")
+    assert outcome["error"]["hint"].endswith("-d cpu selects the emulated device")
 
 
 def test_a_worker_that_is_killed_does_not_spoil_the_next(run: Run, tmp_path: Path) -> None:

@@ -33,7 +33,7 @@ COMMANDS = ("launch", "spec", "load", "managed")
 LOAD_ONLY = "The command launches no kernel"
 WRITES_NOTHING = "The command writes no files"
 
-IN_TIME = "no result within 3 s; the worker was killed"
+IN_TIME = "timed out after 3 s (--timeout 3); the worker was killed"
 MEMORY = r"buffer 'out' of 1125899906842624 bytes.*\(CUDA_ERROR_OUT_OF_MEMORY, 2\)"
 RESOURCES = r"307200 asked for, \d+ is the limit"
 

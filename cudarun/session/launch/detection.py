@@ -36,7 +36,7 @@ def check_detection(detection: Detection, devices: Iterable[Selector]) -> None:
         if detection and not drivers.has_detectors(selector.driver):
             option = "--detect" if detection.detect else "--stats"
             raise RequestError(
-                f"--detect requires the emulated device; device {selector} is a GPU",
+                f"requires the emulated device; device {selector} is a GPU",
                 hint="run the launch with -d cpu, or use --sanitize on a GPU",
                 option=option,
             )

@@ -271,7 +271,8 @@ class WorkerProcess(Generic[S]):
                 hint="find the cause with 'cudarun devices --doctor'",
             )
         error = reported if isinstance(reported, OutOfTime) else OutOfTime("")
-        error.what = f"no result within {self._limit:g} s; the worker was killed"
+        limit = f"{self._limit:g} s"
+        error.what = f"timed out after {limit} (--timeout {self._limit:g}); the worker was killed"
         error.hint = "check the kernel for an endless loop, or raise --timeout"
         return error
 

@@ -302,7 +302,7 @@ def test_the_time_limit_ends_the_worker_too(stand_in, monkeypatch: pytest.Monkey
     stand_in()
     report = launched("endless", timeout=3)
     assert report.exit_code == 6
-    assert "no result within 3 s under compute-sanitizer" in str(failure(report))
+    assert "timed out after 3 s under compute-sanitizer (--timeout 3)" in str(failure(report))
     wait_until(lambda: not marked(mark), "end of the sanitizer and its worker")
 
 

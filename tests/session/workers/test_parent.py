@@ -139,7 +139,7 @@ def test_a_hang_ends_with_the_time_limit_and_its_process() -> None:
         outcomes = pool.gather([hung, quick])
         wait_for_end(hung.pid)
     assert isinstance(outcomes[0].error, OutOfTime)
-    assert str(outcomes[0].error) == "no result within 0.1 s; the worker was killed"
+    assert str(outcomes[0].error) == "timed out after 0.1 s (--timeout 0.1); the worker was killed"
     assert outcomes[1].unwrap() == quick.pid
 
 
@@ -153,7 +153,7 @@ def test_a_worker_can_report_where_it_stands_at_its_limit(monkeypatch: pytest.Mo
     monkeypatch.setattr("cudarun.session.workers.parent.GRACE", PATIENCE)
     outcome = overdue(listen)
     assert isinstance(outcome.error, OutOfTime)
-    assert str(outcome.error) == "no result within 0.1 s; the worker was killed"
+    assert str(outcome.error) == "timed out after 0.1 s (--timeout 0.1); the worker was killed"
     assert outcome.error.log == "at the loop"
 
 
@@ -181,7 +181,7 @@ def test_a_result_that_comes_too_late_is_none(monkeypatch: pytest.MonkeyPatch) -
 def test_a_worker_that_does_not_answer_is_killed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("cudarun.session.workers.parent.GRACE", 0.1)
     outcome = overdue(lambda: signal.signal(signal.SIGALRM, lambda *_: None) and None)
-    assert str(outcome.error) == "no result within 0.1 s; the worker was killed"
+    assert str(outcome.error) == "timed out after 0.1 s (--timeout 0.1); the worker was killed"
 
 
 def test_a_worker_that_has_nothing_to_report_is_killed_at_once(
@@ -190,7 +190,7 @@ def test_a_worker_that_has_nothing_to_report_is_killed_at_once(
     """Otherwise a signal that is blocked would be waited for."""
     monkeypatch.setattr("cudarun.session.workers.parent.GRACE", 1e6)
     outcome = overdue(lambda: signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGALRM]) and None)
-    assert str(outcome.error) == "no result within 0.1 s; the worker was killed"
+    assert str(outcome.error) == "timed out after 0.1 s (--timeout 0.1); the worker was killed"
 
 
 @pytest.mark.parametrize("layer", ["python", "c"])

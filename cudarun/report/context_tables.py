@@ -123,7 +123,7 @@ def _entry(entry: StackEntry) -> Text:
 def show_verify(report: VerifyReport, out: Console, *, quiet: bool) -> None:
     """Print a row per fact and a column per device, then the failed and the unsupported ones."""
     if not quiet:
-        rows = table("fact", *report.devices, "what is learned")
+        rows = table("fact", *report.devices, "description")
         for fact in report.facts:
             verdicts = (Text(o.verdict, style=_VERDICTS[o.verdict]) for o in fact.outcomes)
             rows.add_row(fact.name, *verdicts, Text(fact.sentence))
@@ -167,7 +167,7 @@ def _show_failure(fact: FactReport, out: Console) -> None:
 
 def show_facts(report: VerifyReport, out: Console) -> None:
     """Print facts by name and sentence."""
-    rows = table("fact", "what is learned")
+    rows = table("fact", "description")
     for fact in report.facts:
         rows.add_row(fact.name, Text(fact.sentence))
     out.print(rows)

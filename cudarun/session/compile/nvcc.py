@@ -32,8 +32,8 @@ from cudarun.session.workers.program import SupervisedProgram, program_folder
 from cudarun.session.workers.shared_file import SharedFile
 
 NVCC_INSTALLATION = (
-    "it comes with the CUDA toolkit, and as pip install nvidia-cuda-nvcc nvidia-cuda-cccl; looked "
-    "for on PATH, in CUDA_HOME and in /usr/local/cuda"
+    "it is part of the CUDA toolkit, and available as pip install nvidia-cuda-nvcc "
+    "nvidia-cuda-cccl; searched PATH, CUDA_HOME and /usr/local/cuda"
 )
 _HOMES = ("CUDA_HOME", "CUDA_PATH")
 _DEFAULT_HOME = "/usr/local/cuda"

@@ -93,7 +93,8 @@ CHAPTERS: Mapping[str, tuple[Verb, ...]] = {
         Verb("managed", "B M.NAME", "cuLibraryGetManaged: a managed variable's address",
              makes="variable", gives="number"),
         Verb("launch", "F [grid=X,Y,Z] [block=X,Y,Z] [smem=BYTES] [stream=S] [ARG…]",
-             "cuLaunchKernel: an ARG is a buffer's name, or a value in the argument grammar; grid, "
+             "cuLaunchKernel: an ARG is the name of a buffer or a value in the argument grammar; "
+             "grid, "
              "block and smem can be expressions over them"),
         Verb("unload", "M", "cuModuleUnload or cuLibraryUnload"),
     ),

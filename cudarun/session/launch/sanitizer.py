@@ -167,7 +167,7 @@ class _Run:
         text = self._log.read().decode(errors="replace")
         if status is None:
             late = OutOfTime(
-                f"no result within {limit:g} s under {PROGRAM}; it was killed",
+                f"timed out after {limit:g} s under {PROGRAM} (--timeout {limit:g}); it was killed",
                 hint=f"kernels run many times slower under {tool}",
                 device=label,
             )

@@ -27,7 +27,9 @@ Written by `python -m tools.generate_ptx_support` from the instruction tables in
 The device `cpu` has architecture sm_90 and supports PTX up to version 9.0. This page lists every
 instruction of PTX ISA 9.0 by the manual's sections, with the supported forms in the manual's
 notation. Parts in braces are optional. A dotted word is either literal or one of the words listed
-below the line.
+below the line. Modifiers can be in any order that ptxas takes: words of the instruction's name come
+first (`mul.wide`, `cp.async.bulk`), types, state spaces and layouts keep their order among
+themselves, and all others are free, as in `ldmatrix.sync.aligned.x4.trans.m8n8.shared.b16`.
 
 Everything else is refused when the module is loaded. The error lists every such place with its
 line: an instruction or modifier that is not in the PTX ISA with the message of ptxas, an

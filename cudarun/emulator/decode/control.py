@@ -26,6 +26,7 @@ from cudarun.emulator.decode.scope import (
     ParameterName,
     RegisterName,
 )
+from cudarun.emulator.isa.modifiers import misplaced
 from cudarun.emulator.isa.move import copy
 from cudarun.emulator.machine.barriers import BarrierWait, WarpBarrier
 from cudarun.emulator.machine.clusters import ClusterArrive, ClusterWait
@@ -148,7 +149,7 @@ def _trap(
 
 
 def _barrier_words(instruction: tree.Instruction) -> list[str]:
-    """Return the modifiers without ``.cta``, which comes first, and ``.aligned``."""
+    """Return the modifiers in the manual's order, without ``.cta`` and ``.aligned``."""
     words = list(instruction.modifiers)
     newer = instruction.opcode == "barrier"
     if words[:1] == ["warp" if newer else "cluster"]:
@@ -157,6 +158,11 @@ def _barrier_words(instruction: tree.Instruction) -> list[str]:
         del words[0]
         if words[:1] in (["warp"], ["cluster"]):
             raise OperandMismatch(f"Unknown modifier '.{words[0]}'")
+    wrong = misplaced(instruction.opcode, instruction.modifiers)
+    if wrong is not None:
+        raise OperandMismatch(f"Unknown modifier '.{wrong}'")
+    if words[:1] == ["red"]:
+        words.sort(key=lambda word: (word != "red", word in TYPES))
     return [word for word in words if not (newer and word == "aligned")]
 
 

@@ -21,7 +21,7 @@ from cudarun.emulator.decode.scope import CARRY
 from cudarun.emulator.isa.form import InstructionForm, OperandForm
 from cudarun.emulator.isa.manual import complaint
 from cudarun.emulator.isa.move import copy, copy_all
-from cudarun.emulator.isa.table import candidates
+from cudarun.emulator.isa.table import Candidate, candidates
 from cudarun.emulator.numerics.types import TYPES, Type, TypeKind, bits_of
 from cudarun.emulator.words import Words
 from cudarun.ptx import tree
@@ -42,17 +42,17 @@ def decode(instruction: tree.Instruction, operands: Operands) -> list[Operation]
         Unimplemented: No form has this opcode and these modifiers.
         OperandMismatch: The operands do not match the form.
     """
-    forms = candidates(instruction.opcode, instruction.modifiers)
-    if not forms:
+    found = candidates(instruction.opcode, instruction.modifiers)
+    if not found:
         raise Unimplemented(complaint(instruction.opcode, instruction.modifiers))
     refused = refused_operands(instruction)
     if refused is not None:
         raise Unimplemented(f"{refused} not implemented by the emulated device")
     problem: OperandMismatch | None = None
-    for form in forms:
+    for candidate in found:
         operands.before.clear()
         try:
-            operation = _Resolution(form, instruction, operands).operation()
+            operation = _Resolution(candidate, instruction, operands).operation()
         except OperandMismatch as misfit:
             problem = problem or misfit
         else:
@@ -65,19 +65,21 @@ def decode(instruction: tree.Instruction, operands: Operands) -> list[Operation]
 class _Resolution:
     """The operands of one instruction, resolved for one form."""
 
-    form: InstructionForm
+    candidate: Candidate
     instruction: tree.Instruction
     operands: Operands
+    form: InstructionForm = field(init=False)
     words: Words = field(init=False)
     sources: list[Use] = field(default_factory=list)
     destinations: list[Use] = field(default_factory=list)
     parameter: KernelParameterUse | ParameterUse | None = None
 
+    def __post_init__(self) -> None:
+        self.form = self.candidate.form
+        self.words = Words(self.candidate.words)
+
     def operation(self) -> Operation:
         """Return the operation of the form on these operands."""
-        words = self.form.match(self.instruction.modifiers)
-        assert words is not None
-        self.words = words
         given = self.instruction.operands
         required = sum(not operand.optional for operand in self.form.operands)
         if not required <= len(given) <= len(self.form.operands):
@@ -256,7 +258,7 @@ class _Resolution:
         if self.form.make is not None:
             function = self.form.make(self.words)
         assert function is not None
-        return Lanewise(function, sources, destinations, site, self.instruction.name)
+        return Lanewise(function, sources, destinations, site, self.candidate.name)
 
     def _parameter_copy(self, first: KernelParameterUse | ParameterUse) -> Lanewise:
         """Return ``ld.param`` or ``st.param`` at a constant offset as a register copy."""

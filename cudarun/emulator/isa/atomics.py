@@ -15,7 +15,6 @@ _WHERE: dict[str, Any] = {
     "scope": "cta cluster gpu sys",
     "space": "global shared shared::cta shared::cluster",
     "hint": "L2::cache_hint",
-    "any_order": True,
 }
 _REDUCED = {**_WHERE, "sem": "relaxed release"}  # they read no value that could acquire
 # Operations, and the types that each of them takes.

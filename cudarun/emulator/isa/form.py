@@ -6,6 +6,7 @@ A row begins with the syntax line of the manual's instruction page::
 
 * A dotted word is itself, or the name of a class given by keyword, ``rnd`` or ``type`` above.
   In braces it is optional; words in the same braces belong together, ``{.xorsign.abs}``.
+  Programs may have them in other orders: see ``cudarun.emulator.isa.modifiers``.
 * The operands follow. Each is of the instruction's ``.type``, unless a colon says otherwise:
   ``b:u32``, ``d:wide``, ``d:dtype`` (a class). ``[a]`` is an address, ``[a {c}]`` a texture object
   and coordinates, ``{d}`` a vector, ``d|p`` a pair, ``d|?p`` one whose second half may be missing,
@@ -33,9 +34,10 @@ The operation of an instruction is given in one of three ways:
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 
 from cudarun.emulator.code import ActionFunction
+from cudarun.emulator.isa.modifiers import ordered_kinds
 from cudarun.emulator.numerics.temporaries import Function
 from cudarun.emulator.numerics.types import TYPES
 from cudarun.emulator.words import Words
@@ -76,11 +78,12 @@ class OperandForm:
 
 @dataclass(frozen=True, slots=True)
 class InstructionForm:
-    """One row of an instruction table."""
+    """One row of an instruction table; ``vocabulary`` has the modifiers that it knows."""
 
     opcode: str
     words: tuple[tuple[str, bool], ...]  # (word, optional)
     classes: dict[str, frozenset[str]]
+    vocabulary: frozenset[str]
     operands: tuple[OperandForm, ...]
     writes: int
     function: Function | None
@@ -88,7 +91,6 @@ class InstructionForm:
     action: Callable[[Words], ActionFunction] | None
     reads_carry: bool
     writes_carry: bool
-    any_order: bool
     only: Callable[[Words], bool] | None
 
     @property
@@ -97,48 +99,45 @@ class InstructionForm:
         return any(operand.selector for operand in self.operands)
 
     def match(self, modifiers: tuple[str, ...]) -> Words | None:
-        """Return the words if these are modifiers of this form, else ``None``."""
-        found = self._match_any_order(modifiers) if self.any_order else self._match(modifiers, 0)
-        if found is None:
+        """Return the words if these are modifiers of this form, else ``None``.
+
+        ``type`` is added if there is no class of that name: the first type of the syntax line.
+        """
+        if not self.vocabulary.issuperset(modifiers):
             return None
-        words = Words(found)
-        if "type" not in words:
+        left = list(modifiers)
+        found = Words({})
+        for word, optional in self.words:
+            if word in self.classes or "." not in word:
+                found[word] = self._take(left, self.classes.get(word, (word,)))
+                if not optional and not found[word]:
+                    return None
+            else:
+                together = word.split(".")
+                found.update((part, self._take(left, (part,))) for part in together)
+                if len({bool(found[part]) for part in together}) > 1:
+                    return None
+        if left:
+            return None
+        if "type" not in found:
             types = [word for word, _ in self.words if word in TYPES]
             if types:
-                words["type"] = types[0]
-        return words if self.only is None or self.only(words) else None
+                found["type"] = types[0]
+        return found if self.only is None or self.only(found) else None
 
-    def _match_any_order(self, modifiers: tuple[str, ...]) -> dict[str, str] | None:
-        left = list(modifiers)
-        found = {}
-        for word, optional in self.words:
-            allowed = self.classes.get(word, {word})
-            given = next((modifier for modifier in left if modifier in allowed), "")
-            if given:
-                left.remove(given)
-            elif not optional:
-                return None
-            found[word] = given
-        return None if left else found
+    def _take(self, left: list[str], allowed: Collection[str]) -> str:
+        """Remove one of the allowed words from ``left`` and return it; ``""`` if there is none.
 
-    def _match(self, modifiers: tuple[str, ...], index: int) -> dict[str, str] | None:
-        if index == len(self.words):
-            return None if modifiers else {}
-        word, optional = self.words[index]
-        together = tuple(word.split("."))
-        if len(together) > 1 and modifiers[: len(together)] == together:
-            rest = self._match(modifiers[len(together) :], index + 1)
-            if rest is not None:
-                return dict(zip(together, together, strict=True)) | rest
-        if modifiers and modifiers[0] in self.classes.get(word, {word}):
-            rest = self._match(modifiers[1:], index + 1)
-            if rest is not None:
-                return {word: modifiers[0]} | rest
-        if optional:
-            rest = self._match(modifiers, index + 1)
-            if rest is not None:
-                return {word: ""} | rest
-        return None
+        Words of an ordered kind are taken in their order.
+        """
+        kinds = ordered_kinds(self.opcode)
+        for place, modifier in enumerate(left):
+            if modifier in allowed:
+                kind = kinds.get(modifier)
+                if kind and any(kinds.get(before) == kind for before in left[:place]):
+                    return ""
+                return left.pop(place)
+        return ""
 
 
 def form(
@@ -149,7 +148,6 @@ def form(
     action: Callable[[Words], ActionFunction] | None = None,
     writes: int | None = None,
     carry: str = "",
-    any_order: bool = False,
     only: Callable[[Words], bool] | None = None,
     **classes: str,
 ) -> InstructionForm:
@@ -163,7 +161,6 @@ def form(
         writes: The number of leading operands that are destinations, if not the default.
         carry: ``"in"``, ``"out"`` or ``"in out"``: the condition-code register is read as the last
             source and written as the last destination.
-        any_order: The modifiers may come in any order, as ptxas takes them in memory instructions.
         only: Returns whether words that match the syntax may be combined.
         classes: The words that each class name of ``syntax`` stands for.
     """
@@ -176,10 +173,12 @@ def form(
     operands = tuple(_operand(part.strip()) for part in tail.split(",") if part.strip())
     if writes is None:
         writes = 0 if not operands or operands[0].shape == "address" else 1
+    named = {name: frozenset(text.split()) for name, text in classes.items()}
     return InstructionForm(
         opcode=opcode,
         words=words,
-        classes={name: frozenset(text.split()) for name, text in classes.items()},
+        classes=named,
+        vocabulary=frozenset().union(*(named.get(word, word.split(".")) for word, _ in words)),
         operands=operands,
         writes=writes,
         function=function,
@@ -187,7 +186,6 @@ def form(
         action=action,
         reads_carry="in" in carry.split(),
         writes_carry="out" in carry.split(),
-        any_order=any_order,
         only=only,
     )
 

@@ -442,8 +442,6 @@ FORMS: tuple[InstructionForm, ...] = (
     form("max.type  d, a, b", make=_max, type=f"{INTEGERS} u16x2"),
     form("min{.relu}.type  d, a, b", make=_min, type="s32 s16x2"),
     form("max{.relu}.type  d, a, b", make=_max, type="s32 s16x2"),
-    form("min.type.relu  d, a, b", make=_min, type="s32 s16x2"),
-    form("max.type.relu  d, a, b", make=_max, type="s32 s16x2"),
     form("popc.type  d:u32, a", _popc, type="b32 b64"),
     form("clz.type  d:u32, a", _clz, type="b32 b64"),
     form("bfind{.shiftamt}.type  d:u32, a", make=_bfind, type="u32 u64 s32 s64"),

@@ -10,6 +10,7 @@ from __future__ import annotations
 from functools import cache
 
 from cudarun.emulator.isa.atomics import illegal_atomic
+from cudarun.emulator.isa.modifiers import misplaced
 from cudarun.emulator.isa.scalar_video import illegal_video
 from cudarun.emulator.isa.table import FORMS, MODULES
 from cudarun.records import dataclass
@@ -232,6 +233,9 @@ def complaint(opcode: str, words: tuple[str, ...]) -> str:
         elsewhere = opcode in FORMS and word in _NAME_WORDS - _own_words(opcode)
         if elsewhere or word not in modifiers():
             return f"Unknown modifier '.{word}'"
+    word = misplaced(opcode, words) or ""
+    if word:
+        return f"Unknown modifier '.{word}'"
     if opcode in _ILLEGAL:
         illegal = _ILLEGAL[opcode](opcode, words)
         if illegal is not None:

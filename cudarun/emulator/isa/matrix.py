@@ -79,8 +79,7 @@ FORMS: tuple[InstructionForm, ...] = (
     form(f"{_PRODUCT}.dtype.atype.btype.ctype{{.satfinite}}  "
          "{d:s32}, {a:b32}, {b:b32}, {c:s32}",
          dtype="s32", atype=_BYTES, btype=_BYTES, ctype="s32", shape=_WMMA_SHAPES, **_LAYOUTS),
-    # The manual has .rnd after the shape; nvcc puts it last, and ptxas accepts both.
-    form(f"{_PRODUCT}{{.rn}}.dtype.atype.btype.ctype{{.rn}}  "
+    form(f"{_PRODUCT}{{.rn}}.dtype.atype.btype.ctype  "
          "{d:f64}, {a:f64}, {b:f64}, {c:f64}",
          dtype="f64", atype="f64", btype="f64", ctype="f64", shape="m8n8k4", **_LAYOUTS),
 )  # fmt: skip

@@ -19,7 +19,6 @@ _WORDS: dict[str, Any] = {
     "prefetch": "L2::64B L2::128B L2::256B",
     "vec": "v2 v4",
     "type": _TYPES,
-    "any_order": True,
 }
 _SHARED = "shared shared::cta shared::cluster"
 # Spaces shared with other threads, to which strong loads and stores are restricted.

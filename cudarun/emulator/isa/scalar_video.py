@@ -26,7 +26,7 @@ Operation = Callable[[Array, Array], Array]
 _ONES = 0xFFFF_FFFF
 _SIGN34, _MASK34 = 1 << 33, (1 << 34) - 1
 _PARTS = "b0 b1 b2 b3 h0 h1"
-_WHERE: dict[str, Any] = {"asel": _PARTS, "bsel": _PARTS, "any_order": True}
+_WHERE: dict[str, Any] = {"asel": _PARTS, "bsel": _PARTS}
 _KINDS: dict[str, Any] = dict.fromkeys(("dtype", "atype", "btype"), "u32 s32")
 
 _OPERATIONS: dict[str, Operation] = {

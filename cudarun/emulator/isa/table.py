@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import lru_cache
 
 from cudarun.emulator.isa import (
@@ -26,6 +27,9 @@ from cudarun.emulator.isa import (
     warpgroup,
 )
 from cudarun.emulator.isa.form import InstructionForm
+from cudarun.emulator.isa.modifiers import misplaced
+from cudarun.emulator.words import Words
+from cudarun.records import dataclass
 
 _MODULES = (
     integer,
@@ -60,7 +64,31 @@ for _rows in MODULES.values():
         FORMS[_form.opcode] = (*FORMS.get(_form.opcode, ()), _form)
 
 
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A form that has the modifiers of an instruction.
+
+    Attributes:
+        form: The form.
+        words: The modifiers by the words of the form's syntax line.
+        name: The instruction with its modifiers in the order of that line.
+    """
+
+    form: InstructionForm
+    words: Words
+    name: str
+
+
 @lru_cache(maxsize=4096)
-def candidates(opcode: str, modifiers: tuple[str, ...]) -> tuple[InstructionForm, ...]:
+def candidates(opcode: str, modifiers: tuple[str, ...]) -> tuple[Candidate, ...]:
     """Return the forms that have these modifiers; they differ in their operands."""
-    return tuple(form for form in FORMS.get(opcode, ()) if form.match(modifiers) is not None)
+    return tuple(_candidates(opcode, modifiers)) if misplaced(opcode, modifiers) is None else ()
+
+
+def _candidates(opcode: str, modifiers: tuple[str, ...]) -> Iterator[Candidate]:
+    for form in FORMS.get(opcode, ()):
+        words = form.match(modifiers)
+        if words is not None:
+            parts = (part for word, _ in form.words for part in word.split("."))
+            given = (words[part] for part in parts)
+            yield Candidate(form, words, ".".join((opcode, *filter(None, given))))

@@ -10,7 +10,6 @@ FORMS: tuple[InstructionForm, ...] = (
          mode="up down bfly idx"),
     form("vote.sync.mode.pred  d, a, mask:u32", action=Vote, mode="all any uni"),
     form("vote.sync.mode.b32  d, a:pred, mask:u32", action=Vote, mode="ballot"),
-    form("vote.mode.sync.b32  d, a:pred, mask:u32", action=Vote, mode="ballot"),
     form("match.mode.sync.type  d:b32, a, mask:u32", action=Match, mode="any", type="b32 b64"),
     form("match.mode.sync.type  d:b32|?p:pred, a, mask:u32", action=Match, mode="all",
          type="b32 b64"),

@@ -31,10 +31,8 @@ def _mma(operands: str, shape: str, d: str, a: str, b: str) -> InstructionForm:
 
 
 def _integers(operands: str) -> InstructionForm:
-    # The manual has .satfinite after the shape in its syntax and last in its examples.
-    return form(f"{_MMA}{{.sat}}.dtype.atype.btype{{.satfinite}}  {operands}", action=MultiplyAsync,
-                shape=_K32_OF_INTEGERS, sat="satfinite", dtype="s32", atype=_BYTES,
-                btype=_BYTES)  # fmt: skip
+    return form(f"{_MMA}{{.satfinite}}.dtype.atype.btype  {operands}", action=MultiplyAsync,
+                shape=_K32_OF_INTEGERS, dtype="s32", atype=_BYTES, btype=_BYTES)  # fmt: skip
 
 
 # As with ptxas, registers of f16 pairs are any 32 untyped bits.

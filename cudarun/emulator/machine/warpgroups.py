@@ -119,7 +119,7 @@ class MultiplyAsync(WarpgroupAction, MemoryAction):
         self.m, self.n, self.k = shape_of(words["shape"])
         self.types = {name: TYPES[words[f"{name}type"]] for name in "dab"}
         self.types["c"] = self.types["d"]
-        self.satfinite = bool(words.get("sat") or words.get("satfinite"))
+        self.satfinite = bool(words.get("satfinite"))
         self.accumulators = words.counts[0]
         self.left_registers = words.counts[1] if "a" in words.given else 0
         constants = words.constants

@@ -24,7 +24,7 @@ SCRATCH = 128
 MARKER = 0x8123_4567_89AB_CDEF
 KERNEL = "cases"
 
-_HEAD = f"""\
+HEAD = f"""\
 .version {{version}}
 .target {{target}}
 .address_size 64
@@ -109,7 +109,7 @@ class Group:
         self.text = self._text()
 
     def _text(self) -> str:
-        lines = _HEAD.format(version=self.version, target=self.cases[0].target).splitlines()
+        lines = HEAD.format(version=self.version, target=self.cases[0].target).splitlines()
         for step in _STEPS:
             for kind in ("in", "out"):
                 lines.append(f"    mad.lo.u64 %{kind}{step}, %wide, {step}, %{kind}0;")
@@ -122,13 +122,8 @@ class Group:
         return "\n".join([*lines, "    ret;", "}", ""])
 
     def _case(self, case: Case, at: int) -> Iterator[str]:
-        declared = [
-            text for letter, text in _NEEDED.items() if re.search(rf"%{letter}\d", case.text)
-        ]
-        yield "{ " + " ".join(declared)
-        for letter, operands in (("a", case.sources), ("d", case.results)):
-            for place, operand in enumerate(operands):
-                yield f".reg .{_register(width(operand))} %{letter}{place};"
+        yield "{"
+        yield from declarations(case)
         for place, pool in enumerate(case.sources):
             yield from self._load(place, pool)
         yield case.text
@@ -175,6 +170,16 @@ class Group:
         """The cases that a compiler's log complains about."""
         numbers = map(int, _LINE.findall(log))
         return list(dict.fromkeys(self.lines[n] for n in numbers if n in self.lines))
+
+
+def declarations(case: Case) -> Iterator[str]:
+    """The registers that a case's text names."""
+    for letter, text in _NEEDED.items():
+        if re.search(rf"%{letter}\d", case.text):
+            yield text
+    for letter, operands in (("a", case.sources), ("d", case.results)):
+        for place, operand in enumerate(operands):
+            yield f".reg .{_register(width(operand))} %{letter}{place};"
 
 
 def _register(bits: int) -> str:

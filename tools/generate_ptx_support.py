@@ -31,10 +31,10 @@ below the line. Modifiers can be in any order that ptxas takes: words of the ins
 first (`mul.wide`, `cp.async.bulk`), types, state spaces and layouts keep their order among
 themselves, and all others are free, as in `ldmatrix.sync.aligned.x4.trans.m8n8.shared.b16`.
 
-Everything else is refused when the module is loaded. The error lists every such place with its
-line: an instruction or modifier that is not in the PTX ISA with the message of ptxas, an
-unsupported one as *not implemented*. The device does not silently skip or approximate an
-instruction.
+Everything else is refused. An instruction or modifier that is not in the PTX ISA refuses the module
+when it is loaded, with the message of ptxas. An unsupported one is *not implemented* and refuses the
+kernels that can reach it: `cudarun load` lists them with the lines, and `cudarun launch` runs the
+others. The device does not silently skip or approximate an instruction.
 
 Results are bit-identical to those of hardware, and results of `.approx` instructions are within the
 error bound of the manual. [`tests/golden/`](../../tests/golden/README.md) describes the recordings

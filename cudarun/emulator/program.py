@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import field
 
 from cudarun.emulator.code import FunctionCode
+from cudarun.ptx.errors import PtxDiagnostic
 from cudarun.records import dataclass
 
 
@@ -26,6 +27,8 @@ class KernelCode:
         shared: The offsets of its ``.shared`` variables in the shared memory of a block.
         required_cluster: The cluster of ``.reqnctapercluster``.
         recursive: True if functions that it calls can call themselves.
+        unimplemented: The places in it, and in functions that it calls, that the emulated device
+            does not implement. It cannot be launched if there are any.
     """
 
     name: str
@@ -41,6 +44,7 @@ class KernelCode:
     shared: dict[str, int] = field(default_factory=dict)
     recursive: bool = False
     required_cluster: tuple[int, int, int] | None = None
+    unimplemented: tuple[PtxDiagnostic, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

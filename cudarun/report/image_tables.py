@@ -99,6 +99,11 @@ def _show_result(result: LoadResult, out: Console, *, quiet: bool) -> None:
             out.print(Text(f"  {_loader_text(loader)}", style="dim"), soft_wrap=True)
     if result.error is None or result.kernels:
         show_kernels(result.kernels, out, result.loaders)
+    if result.kernels:
+        for refused in result.refusals:
+            out.print(Text.assemble(("cannot run ", _BAD), refused.demangled), soft_wrap=True)
+            for reason in refused.reasons:
+                out.print(Text(f"  {reason}"), soft_wrap=True)
     if result.variables is None and result.error is None:
         out.print("its variables cannot be read from the file")
     show_variables(result.variables or (), out)

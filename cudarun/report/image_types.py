@@ -74,6 +74,21 @@ class KernelReport:
 
 
 @dataclass(frozen=True, slots=True)
+class RefusedKernel:
+    """A kernel that the driver refuses, of an image that it loads.
+
+    Attributes:
+        name: Its mangled name.
+        demangled: Its name in C++ spelling.
+        reasons: Why, each with its line in PTX where there is one.
+    """
+
+    name: str
+    demangled: str
+    reasons: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class VariableReport:
     """A variable of an image.
 
@@ -151,6 +166,7 @@ class LoadResult:
         image: The file; with a number where it holds several images.
         loaders: The loading by each of the loaders.
         kernels: Its kernels.
+        refusals: The kernels that the driver refuses.
         variables: Its variables; ``None`` where they are not known.
         differences: What the loaders report differently.
         diagnostics: Of the compiler, where the image loaded.
@@ -159,6 +175,7 @@ class LoadResult:
     image: str
     loaders: tuple[LoaderReport, ...]
     kernels: tuple[KernelReport, ...] = ()
+    refusals: tuple[RefusedKernel, ...] = ()
     variables: tuple[VariableReport, ...] | None = ()
     differences: tuple[str, ...] = ()
     diagnostics: tuple[Diagnostic, ...] = ()

@@ -73,7 +73,7 @@ def _load(image: bytes, options: DriverJitOptions) -> CUlibrary:
         compiled = compile_image(image, options)
     except Refusal as refusal:
         compiled = refusal
-    return CUlibrary(LoadedLibrary(compiled, process.handles, process.host_memory).handle)
+    return CUlibrary(LoadedLibrary(compiled, options, process.handles, process.host_memory).handle)
 
 
 @call(waits=True)

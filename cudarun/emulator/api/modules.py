@@ -81,7 +81,7 @@ def cuModuleLoad(fname: bytes) -> CUmodule:
 
 def _load(image: bytes, options: DriverJitOptions) -> CUmodule:
     context = process.current()
-    module = LoadedModule(context, compile_image(image, options), process.host_memory)
+    module = LoadedModule(context, compile_image(image, options), options, process.host_memory)
     return CUmodule(module.handle)
 
 
@@ -183,5 +183,7 @@ def cuFuncIsLoaded(function: Handle) -> CUfunctionLoadingState:
 
 @call()
 def cuFuncLoad(function: Handle) -> None:
-    """Load a function now."""
-    function_of(function).loaded = True
+    """Load a function now; fails if it cannot run on this device."""
+    loaded = function_of(function)
+    loaded.check_implemented()
+    loaded.loaded = True

@@ -17,8 +17,7 @@ from cudarun.emulator.code import (
     Use,
 )
 from cudarun.emulator.decode.builder import Ending
-from cudarun.emulator.decode.instruction import Unimplemented
-from cudarun.emulator.decode.operands import OperandMismatch, Operands
+from cudarun.emulator.decode.operands import OperandMismatch, Operands, Unimplemented
 from cudarun.emulator.decode.rules import wrong_argument, wrong_barrier
 from cudarun.emulator.decode.scope import (
     Declarations,
@@ -98,7 +97,7 @@ def _indexed_branch(
 ) -> Lowered:
     _only_modifiers(instruction, "idx", "uni")
     if "idx" not in instruction.modifiers:
-        raise Unimplemented(f"Not a name of any known instruction: '{instruction.name}'")
+        raise OperandMismatch(f"Not a name of any known instruction: '{instruction.name}'")
     _operands(instruction, operands, 2)
     index = operands.source(instruction.operands[0], _WORD)
     table = instruction.operands[1]

@@ -20,9 +20,9 @@ from cudarun.emulator.decode.analysis import analyze
 from cudarun.emulator.decode.builder import BlockBuilder
 from cudarun.emulator.decode.contraction import contract
 from cudarun.emulator.decode.control import CONTROL, ControlContext, branch, leave
-from cudarun.emulator.decode.instruction import Unimplemented, decode
+from cudarun.emulator.decode.instruction import decode
 from cudarun.emulator.decode.layout import VariableLayout, alignment_of, size_of
-from cudarun.emulator.decode.operands import OperandMismatch, Operands
+from cudarun.emulator.decode.operands import OperandMismatch, Operands, Unimplemented
 from cudarun.emulator.decode.rules import too_new, wrong_declaration
 from cudarun.emulator.decode.scope import (
     Declarations,
@@ -67,12 +67,17 @@ class _Item:
 
 
 class FunctionDecoder:
-    """Decodes one function; errors are collected in ``diagnostics``."""
+    """Decodes one function.
+
+    Errors are collected in ``diagnostics``, and in ``unimplemented`` each place with something that
+    the emulated device does not implement.
+    """
 
     def __init__(self, names: ModuleNames, function: tree.Function) -> None:
         self.names = names
         self.function = function
         self.diagnostics: list[PtxDiagnostic] = []
+        self.unimplemented: list[PtxDiagnostic] = []
         self.declarations = Declarations(function, names.shared)
         self.builder = BlockBuilder()
         self.code = FunctionCode(function.name, self.declarations.slots)
@@ -83,7 +88,7 @@ class FunctionDecoder:
         self._region: tuple[RegisterUse, int] | None = None
 
     def decode(self) -> FunctionCode:
-        """Return the function's code, which is meaningless if there are diagnostics."""
+        """Return the function's code, without blocks if something is wrong or unimplemented."""
         scope = NameScope(self.names.scope)
         self._declare_parameters(scope)
         self._labels_used = set(_label_uses(self.function))
@@ -97,7 +102,7 @@ class FunctionDecoder:
             else:
                 self._instruction(item.statement, item)
         self._close_region()
-        if self.diagnostics:
+        if self.diagnostics or self.unimplemented:
             return self.code
         self.code.blocks = self.builder.finish(self._leave)
         self.code.local_bytes = self.declarations.local.size
@@ -139,13 +144,23 @@ class FunctionDecoder:
                 self._complain_of_second("variable", variable.name, variable.position)
                 continue
             seen.add(variable.name)
-            wrong = wrong_declaration(variable, self.names.module)
             if variable.space == "reg" and variable.vector > 1:
-                wrong = "a vector register as a parameter is not implemented by the emulated device"
-            if wrong is None:
+                what = "a vector register as a parameter"
+                message = f"{what} is not implemented by the emulated device"
+                self.unimplemented.append(PtxDiagnostic(variable.position, message))
+            elif self._is_sound(variable):
                 yield variable
-            else:
-                self._complain(variable.position, wrong)
+
+    def _is_sound(self, variable: tree.Variable) -> bool:
+        """Return whether a declaration is valid and implemented; report it otherwise."""
+        try:
+            wrong = wrong_declaration(variable, self.names.module)
+        except Unimplemented as missing:
+            self.unimplemented.append(PtxDiagnostic(variable.position, str(missing)))
+            return False
+        if wrong is not None:
+            self._complain(variable.position, wrong)
+        return wrong is None
 
     def _flat(self, statements: tuple[tree.Statement, ...], scope: NameScope) -> Iterator[_Item]:
         """Yield labels and instructions in order, entering declarations before what follows."""
@@ -178,13 +193,11 @@ class FunctionDecoder:
 
     def _declare(self, variable: tree.Variable, scope: NameScope) -> None:
         if variable.space not in ("reg", "local", "shared", "param"):
-            self._complain(
-                variable.position,
-                f"a .{variable.space} variable inside a function is "
-                "not implemented by the emulated device",
-            )
-        elif wrong := wrong_declaration(variable, self.names.module):
-            self._complain(variable.position, wrong)
+            what = f"a .{variable.space} variable inside a function"
+            message = f"{what} is not implemented by the emulated device"
+            self.unimplemented.append(PtxDiagnostic(variable.position, message))
+        elif not self._is_sound(variable):
+            return
         elif (known := scope.conflict(variable)) is not None:
             self._complain_of_second("variable", known, variable.position)
         else:
@@ -224,7 +237,9 @@ class FunctionDecoder:
             self._add_all(instruction.name, operations)
             if ending is not None:
                 self.builder.end(ending)
-        except (OperandMismatch, Unimplemented) as problem:
+        except Unimplemented as missing:
+            self.unimplemented.append(PtxDiagnostic(instruction.position, str(missing)))
+        except OperandMismatch as problem:
             self._complain(instruction.position, str(problem))
 
     def _guard(self, instruction: tree.Instruction, operands: Operands) -> RegisterUse | None:

@@ -15,11 +15,11 @@ from cudarun.emulator.code import (
     SinkUse,
     Use,
 )
-from cudarun.emulator.decode.operands import OperandMismatch, Operands
+from cudarun.emulator.decode.operands import OperandMismatch, Operands, Unimplemented
 from cudarun.emulator.decode.rules import refused_operands, wrong_selector, wrong_words
 from cudarun.emulator.decode.scope import CARRY
 from cudarun.emulator.isa.form import InstructionForm, OperandForm
-from cudarun.emulator.isa.manual import complaint
+from cudarun.emulator.isa.manual import complaint, illegal
 from cudarun.emulator.isa.move import copy, copy_all
 from cudarun.emulator.isa.table import Candidate, candidates
 from cudarun.emulator.numerics.types import TYPES, Type, TypeKind, bits_of
@@ -31,19 +31,18 @@ from cudarun.records import dataclass
 _PLACES = {"d": "to", "m": "to", "a": "source"}
 
 
-class Unimplemented(Exception):
-    """The instruction is not implemented by the emulated device, or not defined by PTX."""
-
-
 def decode(instruction: tree.Instruction, operands: Operands) -> list[Operation]:
     """Return the operations that implement an instruction other than control flow.
 
     Raises:
-        Unimplemented: No form has this opcode and these modifiers.
-        OperandMismatch: The operands do not match the form.
+        Unimplemented: PTX has the instruction, but no form has this opcode and these modifiers.
+        OperandMismatch: The instruction is not PTX, or the operands do not match the form.
     """
     found = candidates(instruction.opcode, instruction.modifiers)
     if not found:
+        wrong = illegal(instruction.opcode, instruction.modifiers)
+        if wrong is not None:
+            raise OperandMismatch(wrong)
         raise Unimplemented(complaint(instruction.opcode, instruction.modifiers))
     refused = refused_operands(instruction)
     if refused is not None:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from itertools import chain
 from math import prod
 
 from cudarun.emulator.code import FunctionCode
 from cudarun.emulator.decode.call_graph import CallGraph
 from cudarun.emulator.decode.function import FunctionDecoder, ModuleNames
 from cudarun.emulator.decode.layout import VariableLayout, variable_code
+from cudarun.emulator.decode.operands import Unimplemented
 from cudarun.emulator.decode.rules import wrong_declaration
 from cudarun.emulator.decode.scope import NameScope, SharedVariable, SymbolName, shared_variable
 from cudarun.emulator.machine.spaces import CODE_WINDOW
@@ -53,10 +56,10 @@ class ModuleDecoder:
                 self.functions[function.name] = function
 
     def decode(self) -> ModuleCode:
-        """Return the program.
+        """Return the program; kernels that need something unimplemented have its places.
 
         Raises:
-            PtxError: With everything in the module that cannot be decoded.
+            PtxError: The module is invalid, or has no kernel that can run.
         """
         for variable in self.module.variables:
             self._declare(variable)
@@ -66,8 +69,10 @@ class ModuleDecoder:
             self.functions[alias] = self.functions[target]
             self.scope.names[alias] = SymbolName("func", target)
         decoded = [self._function(f) for f in self.module.functions if f.body is not None]
+        missing = {d.function.name: tuple(d.unimplemented) for d in decoded if d.unimplemented}
+        every = [*self.diagnostics, *chain.from_iterable(missing.values())]
         if self.diagnostics:
-            raise PtxError(sorted(self.diagnostics, key=lambda d: d.position.line))
+            raise PtxError(sorted(every, key=_line))
         code: dict[str, FunctionCode] = {}
         base = 0
         for decoder in decoded:
@@ -78,6 +83,13 @@ class ModuleDecoder:
         graph = CallGraph(code)
         registers = {name: function.registers for name, function in code.items()}
         kernels = {entry.function.name: self._kernel(entry, graph, registers) for entry in entries}
+        for name, kernel in kernels.items() if missing else ():
+            reached = [f.name for f in graph.reached(code[name])]
+            own = [f for f in reached if f == name or f not in kernels]
+            found = chain.from_iterable(missing.get(f, ()) for f in own)
+            kernels[name] = replace(kernel, unimplemented=tuple(sorted(found, key=_line)))
+        if missing and all(kernel.unimplemented for kernel in kernels.values()):
+            raise PtxError(sorted(every, key=_line))
         addresses = {
             name: CODE_WINDOW + _CODE_STEP * (index + 1)
             for index, name in enumerate(self.functions)
@@ -89,7 +101,10 @@ class ModuleDecoder:
         self.diagnostics.append(PtxDiagnostic(position, message))
 
     def _declare(self, variable: tree.Variable) -> None:
-        wrong = wrong_declaration(variable, self.module)
+        try:
+            wrong = wrong_declaration(variable, self.module)
+        except Unimplemented as missing:
+            wrong = str(missing)
         if wrong is not None:
             self.diagnostics.append(PtxDiagnostic(variable.position, wrong))
         elif variable.space not in ("global", "const", "shared"):
@@ -167,6 +182,10 @@ class ModuleDecoder:
         return addresses, start if dynamic else static
 
 
+def _line(diagnostic: PtxDiagnostic) -> int:
+    return diagnostic.position.line
+
+
 def _triple(values: tuple[int, ...]) -> tuple[int, int, int]:
     x, y, z = (*values, 1, 1)[:3]
     return x, y, z
@@ -176,7 +195,7 @@ def compile_module(module: tree.Module) -> ModuleCode:
     """Decode every function of a module.
 
     Raises:
-        PtxError: With a diagnostic for every instruction, modifier or directive that is not
-            implemented, and every operand that does not fit its instruction.
+        PtxError: With a diagnostic for every operand that does not fit its instruction, and every
+            other error; if no kernel can run, for everything that is not implemented.
     """
     return ModuleDecoder(module).decode()

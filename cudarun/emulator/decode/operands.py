@@ -36,7 +36,7 @@ from cudarun.emulator.decode.scope import (
     RegisterName,
     SymbolName,
 )
-from cudarun.emulator.isa.special import SPECIAL_REGISTERS, Extent
+from cudarun.emulator.isa.special import SPECIAL_REGISTERS, Extent, is_unimplemented_register
 from cudarun.emulator.machine.clock import ReadMoment
 from cudarun.emulator.numerics.types import TYPES, Type, TypeKind, bits_of
 from cudarun.ptx import tree
@@ -54,7 +54,11 @@ _NO_ADDRESS = (TypeKind.FLOAT, TypeKind.PREDICATE)
 
 
 class OperandMismatch(Exception):
-    """An operand that the instruction cannot take."""
+    """An operand or a modifier that the instruction cannot take."""
+
+
+class Unimplemented(Exception):
+    """Something that PTX defines and the emulated device does not implement."""
 
 
 @dataclass(slots=True)
@@ -75,6 +79,9 @@ class Operands:
         """Return the meaning of a name, special registers included."""
         found = self.scope.find(name) or self.declarations.special(name)
         if found is None:
+            if is_unimplemented_register(name):
+                what = f"register '{name}', used by instruction '{self.opcode}',"
+                raise Unimplemented(f"{what} is not implemented by the emulated device")
             raise OperandMismatch(f"Unknown symbol '{name}'")
         return found
 
@@ -198,11 +205,14 @@ class Operands:
             case ParameterName(None, start, _):
                 return ConstantUse(_address(start + offset, ptx_type))
             case ParameterName():
-                raise OperandMismatch(
-                    f"the address of '{name}', a parameter of a function, is not implemented"
+                raise Unimplemented(
+                    f"the address of '{name}', a parameter of a function, is not implemented "
+                    "by the emulated device"
                 )
             case LabelName():
-                raise OperandMismatch(f"the address of the label '{name}' is not implemented")
+                raise Unimplemented(
+                    f"the address of the label '{name}' is not implemented by the emulated device"
+                )
             case _:
                 raise self.mismatch()
 

@@ -12,6 +12,7 @@ from functools import lru_cache, partial
 from math import prod
 
 from cudarun.emulator.decode.fragments import fragments
+from cudarun.emulator.decode.operands import Unimplemented
 from cudarun.emulator.isa.form import InstructionForm, OperandForm
 from cudarun.emulator.isa.requirements import requirements
 from cudarun.emulator.numerics.types import TYPES, TypeKind
@@ -33,12 +34,16 @@ _SCALAR_VIDEO = ("vadd", "vsub", "vabsdiff", "vmin", "vmax", "vshl", "vshr", "vm
 
 
 def wrong_declaration(variable: tree.Variable, module: tree.Module) -> str | None:
-    """Return the error in the type, shape or initial value of a variable."""
+    """Return the error in the type, shape or initial value of a variable.
+
+    Raises:
+        Unimplemented: PTX has variables of this type, and the emulated device has not.
+    """
     if variable.type == "b128" and module.version < (8, 3):
         return "Feature '.b128 type' requires PTX ISA .version 8.3 or later"
     if variable.type in _OPAQUE or variable.type not in TYPES:
         what = f"a .{variable.space} .{variable.type} variable"
-        return f"{what} is not implemented by the emulated device"
+        raise Unimplemented(f"{what} is not implemented by the emulated device")
     if variable.type in _INSTRUCTION_TYPES:
         return f"Type .{variable.type} may only be used as an instruction type"
     kind = TYPES[variable.type].kind
@@ -144,7 +149,11 @@ _SELECTORS = {"hxy": re.compile(r"h[0-3]{2}"), "bxyzw": re.compile(r"b[0-7]{4}")
 def wrong_selector(
     form: InstructionForm, operand: OperandForm, selector: str, words: Words
 ) -> str | None:
-    """Return the error in the selector of an operand of a video instruction."""
+    """Return the error in the selector of an operand of a video instruction.
+
+    Raises:
+        Unimplemented: The combination of modifiers is not implemented.
+    """
     if operand.selector:
         allowed = form.classes[operand.selector]
         if selector in allowed or any(
@@ -155,7 +164,8 @@ def wrong_selector(
     if operand is not form.operands[0]:
         return f"Video selector is not allowed on 'source {operand.name.upper()}' operand"
     if words.get("sat"):
-        return "saturation to a part of a word is not implemented by the emulated device"
+        what = f"saturation by '{form.opcode}' to a part of a word"
+        raise Unimplemented(f"{what} is not implemented by the emulated device")
     if words.get("op2"):
         return "Video instruction cannot have destination selector and secondary operation"
     return f"Video selector is not allowed on destination for instruction '{form.opcode}'"

@@ -20,9 +20,9 @@ from cudarun.emulator.host.images import NotLoadable, ptx_text
 from cudarun.emulator.host.occupancy import registers_per_thread
 from cudarun.emulator.host.refusal import Refusal
 from cudarun.emulator.machine.system import SYSTEM_CALLS
-from cudarun.emulator.program import ModuleCode
+from cudarun.emulator.program import KernelCode, ModuleCode
 from cudarun.ptx import tree
-from cudarun.ptx.errors import PtxDiagnostic, PtxError
+from cudarun.ptx.errors import PtxDiagnostic, PtxError, ptxas_log
 from cudarun.ptx.parser import parse
 from cudarun.records import dataclass
 
@@ -160,6 +160,14 @@ class DriverJitOptions:
         if text:
             self._logs[log] += ("\n" if self._logs[log] else "") + text.rstrip("\n")
             self._write(log)
+
+    def check_implemented(self, kernel: KernelCode) -> None:
+        """Raise `Refusal` if a kernel cannot run here; the error log gets the reasons."""
+        if not kernel.unimplemented:
+            return
+        log = ptxas_log(kernel.unimplemented)
+        self.append("error", log)
+        raise Refusal("INVALID_PTX", log)
 
     def _write(self, log: str) -> None:
         """Write what fits, NUL-terminated; without a buffer or a size do nothing."""

@@ -161,7 +161,8 @@ def _function(process: Process, f: Handle, stream: Stream) -> LoadedFunction:
 
 
 def check(function: LoadedFunction, geometry: LaunchGeometry) -> None:
-    """Raise `Refusal` if the geometry is invalid for this kernel."""
+    """Raise `Refusal` if the kernel cannot run here, or the geometry is invalid for it."""
+    function.check_implemented()
     _check_extents(geometry)
     _check_block(function, geometry)
     most = function.attributes.get(

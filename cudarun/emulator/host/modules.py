@@ -16,7 +16,7 @@ from cudarun.emulator.host.contexts import Context
 from cudarun.emulator.host.devices import CAPABILITY, attribute_value
 from cudarun.emulator.host.handles import HandleTable
 from cudarun.emulator.host.hostmemory import HostMemory
-from cudarun.emulator.host.jit import CompiledModule
+from cudarun.emulator.host.jit import CompiledModule, DriverJitOptions
 from cudarun.emulator.host.occupancy import registers_per_thread
 from cudarun.emulator.host.refusal import Refusal
 from cudarun.emulator.memory import Memory, OutOfMemory
@@ -142,6 +142,10 @@ class LoadedFunction:
     def __post_init__(self) -> None:
         self.handle = self.module.context.handles.add(self)
 
+    def check_implemented(self) -> None:
+        """Raise `Refusal` if the kernel cannot run on this device."""
+        self.module.options.check_implemented(self.code)
+
 
 class LoadedModule:
     """A program loaded into a context: its variables have addresses there (``CUmodule``).
@@ -149,6 +153,7 @@ class LoadedModule:
     Args:
         context: The context.
         compiled: The program.
+        options: The options of the load, with its logs.
         host_memory: The memory for managed variables.
         library: The library that it is loaded from, which owns the managed variables then.
     """
@@ -157,12 +162,14 @@ class LoadedModule:
         self,
         context: Context,
         compiled: CompiledModule,
+        options: DriverJitOptions,
         host_memory: HostMemory,
         *,
         library: LoadedLibrary | None = None,
     ) -> None:
         self.context = context
         self.compiled = compiled
+        self.options = options
         self.library = library
         memory = context.device.memory
         self._variables = ModuleVariables(compiled.program, memory, host_memory, library)
@@ -192,10 +199,12 @@ class LoadedModule:
         return self._variables.addresses
 
     def function(self, name: str) -> LoadedFunction:
-        """Return a kernel by name; `Refusal` if there is none."""
-        if name not in self.functions:
+        """Return a kernel by name; `Refusal` if there is none, or it cannot run here."""
+        function = self.functions.get(name)
+        if function is None:
             raise Refusal("NOT_FOUND", f"the module has no kernel '{name}'")
-        return self.functions[name]
+        function.check_implemented()
+        return function
 
     def variable(self, name: str) -> tuple[int, int]:
         """Return address and size of a variable by name; `Refusal` if there is none."""
@@ -299,8 +308,8 @@ class LibraryKernel:
         return self._attributes[ordinal]
 
     def function(self, context: Context) -> LoadedFunction:
-        """Return its function in a context."""
-        return self.library.module(context).functions[self.code.name]
+        """Return its function in a context; `Refusal` if it cannot run here."""
+        return self.library.module(context).function(self.code.name)
 
 
 class LoadedLibrary:
@@ -309,12 +318,18 @@ class LoadedLibrary:
     Args:
         compiled: The code, or the refusal that using it must meet: the driver accepts any image,
             even when ``CUDA_MODULE_LOADING`` says ``EAGER``.
+        options: The options of the load, with its logs.
     """
 
     def __init__(
-        self, compiled: CompiledModule | Refusal, handles: HandleTable, host_memory: HostMemory
+        self,
+        compiled: CompiledModule | Refusal,
+        options: DriverJitOptions,
+        handles: HandleTable,
+        host_memory: HostMemory,
     ) -> None:
         self._compiled = compiled
+        self._options = options
         self._handles = handles
         self._host_memory = host_memory
         self._kernels: dict[str, LibraryKernel] = {}
@@ -359,7 +374,9 @@ class LoadedLibrary:
         """Return its module in a context."""
         module = context.libraries.get(self.handle)
         if module is None:
-            module = LoadedModule(context, self.compiled(), self._host_memory, library=self)
+            module = LoadedModule(
+                context, self.compiled(), self._options, self._host_memory, library=self
+            )
             context.libraries[self.handle] = module
             self._modules.append(module)
         return module

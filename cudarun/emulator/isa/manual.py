@@ -168,7 +168,7 @@ _OTHER_WORDS = frozenset(
     down 1d a1d 2d a2d 3d cube acube 2dms a2dms 4d 5d r g b a v4 width height depth
     channel_data_type channel_order normalized_coords force_unnormalized_coords filter_mode
     addr_mode_0 addr_mode_1 addr_mode_2 array_size num_mipmap_levels num_samples memory_layout
-    clamp zero trap shr7 shr15 po acc::f16 acc::f32 acquire relaxed release aligned warp cta
+    clamp zero trap shr7 shr15 po acc::f16 acc::f32 acquire relaxed release aligned warp cta b1024
     range cvt is_canceled get_first_ctaid::x get_first_ctaid::y get_first_ctaid::z
     get_first_ctaid b128
 """)
@@ -226,24 +226,32 @@ def _own_words(opcode: str) -> frozenset[str]:
 
 def complaint(opcode: str, words: tuple[str, ...]) -> str:
     """Return the reason why no form matches: invalid PTX (in ptxas's words), or not implemented."""
+    wrong = illegal(opcode, words)
+    if wrong is not None:
+        return wrong
     name = ".".join((opcode, *words))
+    if opcode not in FORMS:
+        return f"instruction '{name}' is not implemented by the emulated device"
+    return f"this form of '{opcode}' is not implemented by the emulated device: '{name}'"
+
+
+def illegal(opcode: str, words: tuple[str, ...]) -> str | None:
+    """Return ptxas's error for an instruction that no form matches, unless PTX defines it."""
     if opcode not in opcodes():
         return f"Not a name of any known instruction: '{opcode}'"
     for word in words:
         elsewhere = opcode in FORMS and word in _NAME_WORDS - _own_words(opcode)
         if elsewhere or word not in modifiers():
             return f"Unknown modifier '.{word}'"
-    word = misplaced(opcode, words) or ""
-    if word:
-        return f"Unknown modifier '.{word}'"
+    displaced = misplaced(opcode, words)
+    if displaced is not None:
+        return f"Unknown modifier '.{displaced}'"
     if opcode in _ILLEGAL:
-        illegal = _ILLEGAL[opcode](opcode, words)
-        if illegal is not None:
-            return illegal
+        wrong = _ILLEGAL[opcode](opcode, words)
+        if wrong is not None:
+            return wrong
     if opcode == "isspacep" and words == ("param::func",):
         return "Illegal modifier '::func' for instruction 'isspacep'"
     if opcode in WHOLE:
-        return f"'{name}' is no form of instruction '{opcode}' for sm_90"
-    if opcode not in FORMS:
-        return f"instruction '{name}' is not implemented by the emulated device"
-    return f"this form of '{opcode}' is not implemented by the emulated device: '{name}'"
+        return f"'{'.'.join((opcode, *words))}' is no form of instruction '{opcode}' for sm_90"
+    return None

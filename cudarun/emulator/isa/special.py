@@ -59,3 +59,13 @@ def _registers() -> dict[str, SpecialRegister]:
 
 
 SPECIAL_REGISTERS = _registers()
+
+_UNIMPLEMENTED = frozenset(
+    {f"%reserved_smem_offset_{part}" for part in ("begin", "end", "cap", "0", "1")}
+    | {f"%pm{number}{width}" for number in range(8) for width in ("", "_64")}
+)
+
+
+def is_unimplemented_register(name: str) -> bool:
+    """Return whether PTX defines a special register that the emulated device does not have."""
+    return name in _UNIMPLEMENTED

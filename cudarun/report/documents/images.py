@@ -19,6 +19,7 @@ if TYPE_CHECKING:
         LoadReport,
         LoadResult,
         OfflineReport,
+        RefusedKernel,
         VariableReport,
     )
     from cudarun.report.schemas.images import (
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
         LoadOutcomeRecord,
         LoadResultRecord,
         OfflineDocument,
+        RefusedKernelRecord,
     )
 
 
@@ -94,10 +96,15 @@ def _result(result: LoadResult) -> LoadResultRecord:
         "image": result.image,
         "ways": [_loader(loader) for loader in result.loaders],
         "kernels": _kernels(result.kernels),
+        "refusals": [_refusal(kernel) for kernel in result.refusals],
         "variables": None if result.variables is None else _variables(result.variables),
         "differences": [*result.differences],
         "diagnostics": diagnostic_records(result.diagnostics),
     }
+
+
+def _refusal(kernel: RefusedKernel) -> RefusedKernelRecord:
+    return {"name": kernel.name, "demangled": kernel.demangled, "reasons": [*kernel.reasons]}
 
 
 def _loader(loader: LoaderReport) -> LoaderRecord:

@@ -157,6 +157,20 @@ class LoaderRecord(TypedDict):
     error: ErrorRecord | None
 
 
+class RefusedKernelRecord(TypedDict):
+    """A kernel that the driver refuses, of an image that it loads.
+
+    Attributes:
+        name: Its mangled name.
+        demangled: Its name in C++ spelling.
+        reasons: Why, each with its line in PTX where there is one.
+    """
+
+    name: str
+    demangled: str
+    reasons: list[str]
+
+
 class LoadResultRecord(TypedDict):
     """An image on a device.
 
@@ -164,6 +178,7 @@ class LoadResultRecord(TypedDict):
         image: The file; with a number where it holds several images.
         ways: The loading by each of the loaders.
         kernels: Its kernels.
+        refusals: The kernels that the driver refuses.
         variables: Its variables; null where they are not known.
         differences: What the loaders report differently.
         diagnostics: Of the compiler, where the image loaded.
@@ -172,6 +187,7 @@ class LoadResultRecord(TypedDict):
     image: str
     ways: list[LoaderRecord]
     kernels: list[KernelRecord]
+    refusals: list[RefusedKernelRecord]
     variables: list[ImageVariableRecord] | None
     differences: list[str]
     diagnostics: list[DiagnosticRecord]

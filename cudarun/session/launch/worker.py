@@ -16,7 +16,7 @@ from cudarun.arguments.presentation import without_unwritten
 from cudarun.arguments.rows import ALL, rows_wanted, span
 from cudarun.arguments.statements import Check, check_lets
 from cudarun.diagnostics.entries import notes
-from cudarun.errors import CudarunError, RequestError
+from cudarun.errors import CudarunError, ImageRefused, RequestError
 from cudarun.records import dataclass
 from cudarun.report.types import CheckResult, LaunchResult, Printed, Saved, TimingResult
 from cudarun.session.driver.devices import Device, describe, uuid_of
@@ -148,6 +148,7 @@ def _run(
     geometry: Geometry | None = None
     buffers: Buffers | None = None
     seen = DetectorResults()
+    since = len(library.logs.error)
     try:
         binding = bind(
             request.arguments,
@@ -178,7 +179,9 @@ def _run(
         with stopped_when_overdue(session.driver):
             timing = _measure(session, device, launcher, request, buffers, binding.integers)
         return _CompletedLaunch(kernel, binding, geometry, buffers, before, timing.median, timing)
-    except CudarunError as error:
+    except CudarunError as refused:
+        is_image = isinstance(refused, ImageRefused)  # the kernel: the image has been loaded
+        error = library.refused(refused, since=since) if is_image else refused
         if binding is not None:
             error.warnings = notes(binding.warnings)
         if binding is not None and geometry is not None and buffers is not None:

@@ -170,19 +170,26 @@ class Library:
         return read_image(self.image.data, self.image.origin, self.image.limit)
 
     def _ask(self, call: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        since = len(self.logs.error)
         try:
             return call(*args, **kwargs)
         except ImageRefused as error:
-            raise self.refused(error) from None
+            raise self.refused(error, since=since) from None
 
-    def refused(self, error: CudarunError) -> CudarunError:
-        """Return the driver's refusal with the compiler's log and an explanation."""
+    def refused(self, error: CudarunError, *, since: int = 0) -> CudarunError:
+        """Return the driver's refusal with the compiler's log and an explanation.
+
+        Args:
+            error: The refusal.
+            since: The length of the log before the call: what it had then is about other calls.
+        """
         from cudarun.session.image.diagnosis import (  # only failures need it
             device_place,
             diagnose,
         )
 
-        error.log = self.logs.error or error.log  # the driver's own log repeats the compiler's
+        # The driver's own log repeats the compiler's.
+        error.log = self.logs.error[since:].lstrip("\n") or error.log
         error.of(origin=self.image.origin)
         return diagnose(error, [self.image], device_place(self.driver), target=self.options.target)
 

@@ -40,6 +40,14 @@ class LoadedKernel:
     function: cuda.CUfunction
 
 
+@dataclass(frozen=True, slots=True)
+class KernelRefusal:
+    """A kernel that the driver refuses, and its error."""
+
+    name: str
+    error: CudarunError
+
+
 class Loader(ABC):
     """A loader: one of the driver's interfaces for loading.
 
@@ -61,6 +69,7 @@ class Loader(ABC):
         self.image = image
         self.facts = facts
         self.options = options
+        self.refusals: list[KernelRefusal] = []
 
     @abstractmethod
     def load(self) -> None:
@@ -72,22 +81,31 @@ class Loader(ABC):
 
     @abstractmethod
     def kernels(self) -> list[LoadedKernel]:
-        """Return the kernels in the current context.
+        """Return the kernels in the current context, without those that join ``refusals``.
 
         Raises:
-            ImageRefused: The driver refuses a kernel when it is queried.
+            ImageRefused: The driver refuses the image when its kernels are queried.
         """
 
-    def force(self, found: LoadedKernel) -> None:
-        """Load a kernel's code on the device now, not at its first launch.
+    def forced(self, kernels: Sequence[LoadedKernel]) -> list[LoadedKernel]:
+        """Load the code of kernels on the device now, not at their first launch.
 
-        Raises:
-            ImageRefused: The driver refuses the kernel.
+        Returns:
+            The kernels, without those that join ``refusals``.
         """
-        try:
-            self.driver.cuFuncLoad(found.function)
-        except ImageRefused as error:
-            raise self._refused(error).at(kernel=demangle(found.name)) from None
+        loaded = []
+        for found in kernels:
+            since = len(self.logs.error)
+            try:
+                self.driver.cuFuncLoad(found.function)
+            except ImageRefused as error:
+                self._refuse(found.name, self._refused(error, since=since))
+            else:
+                loaded.append(found)
+        return loaded
+
+    def _refuse(self, name: str, error: CudarunError) -> None:
+        self.refusals.append(KernelRefusal(name, error.at(kernel=demangle(name))))
 
     @abstractmethod
     def attribute(self, name: str, found: LoadedKernel, device: Device) -> int:
@@ -107,8 +125,8 @@ class Loader(ABC):
         """The compiler's logs, available after `load`."""
 
     @abstractmethod
-    def _refused(self, error: ImageRefused) -> CudarunError:
-        """Return the refusal with the compiler's log and an explanation."""
+    def _refused(self, error: ImageRefused, *, since: int = 0) -> CudarunError:
+        """Return the refusal with the compiler's log after ``since`` and an explanation."""
 
     def parameters(self, found: LoadedKernel) -> tuple[Parameter, ...]:
         """Return the layout of a kernel's parameters."""
@@ -153,10 +171,13 @@ class LibraryLoader(Loader):
     def kernels(self) -> list[LoadedKernel]:
         """Call ``cuLibraryGetKernel`` and ``cuKernelGetFunction``."""
         handles = [(name, self._library.handle_of(name)) for name in self._names]
-        return [
-            LoadedKernel(name, handle, self._library.function_of(handle))
-            for name, handle in handles
-        ]
+        found = []
+        for name, handle in handles:
+            try:
+                found.append(LoadedKernel(name, handle, self._library.function_of(handle)))
+            except ImageRefused as error:
+                self._refuse(name, error)
+        return found
 
     def attribute(self, name: str, found: LoadedKernel, device: Device) -> int:
         """Call ``cuKernelGetAttribute``."""
@@ -177,8 +198,8 @@ class LibraryLoader(Loader):
         """The library's logs."""
         return self._library.logs
 
-    def _refused(self, error: ImageRefused) -> CudarunError:
-        return self._library.refused(error)
+    def _refused(self, error: ImageRefused, *, since: int = 0) -> CudarunError:
+        return self._library.refused(error, since=since)
 
 
 class ModuleLoader(Loader):
@@ -243,8 +264,8 @@ class ModuleLoader(Loader):
         """The module's logs."""
         return self._logs
 
-    def _refused(self, error: ImageRefused) -> CudarunError:
-        error.log = self._logs.error or error.log
+    def _refused(self, error: ImageRefused, *, since: int = 0) -> CudarunError:
+        error.log = self._logs.error[since:].lstrip("\n") or error.log
         error.of(origin=self.image.origin)
         return diagnose(error, [self.image], device_place(self.driver), target=self.options.target)
 

@@ -8,6 +8,7 @@ from dataclasses import field, replace
 from math import prod
 
 from cudarun.diagnostics.entries import Diagnostic
+from cudarun.diagnostics.errors import Diagnosed
 from cudarun.errors import CudarunError, ImageRefused
 from cudarun.images.demangler import demangle
 from cudarun.images.facts import ImageFacts, KernelFacts
@@ -21,6 +22,7 @@ from cudarun.report.image_types import (
     LoaderReport,
     LoadResult,
     Occupancy,
+    RefusedKernel,
     VariableReport,
 )
 from cudarun.report.types import DeviceInfo
@@ -35,7 +37,7 @@ from cudarun.session.image.suggestion import (
     image_words,
 )
 from cudarun.session.load.library import PARAM_INFO_SINCE
-from cudarun.session.load.loaders import LOADERS, LoadedKernel, Loader
+from cudarun.session.load.loaders import LOADERS, KernelRefusal, LoadedKernel, Loader
 from cudarun.session.load.preparation import prepare_all
 from cudarun.session.load.request import LoadRequest
 from cudarun.session.workers.session import Session
@@ -83,6 +85,7 @@ class _Attempt:
     calls: int = 0
     milliseconds: float = 0.0
     error: CudarunError | None = None
+    is_loaded: bool = False
     found: list[LoadedKernel] = field(default_factory=list)
 
 
@@ -118,14 +121,15 @@ class _ImageLoad:
         read = [
             [self._kernel(attempt, found, device) for found in attempt.found]
             for attempt in self._attempts
-            if attempt.error is None
+            if attempt.found or attempt.error is None
         ]
-        good = next((a.loader for a in self._attempts if a.error is None), None)
+        good = next((a.loader for a in self._attempts if a.found or a.error is None), None)
         result = LoadResult(
             image=self.image.origin,
             loaders=tuple(reports),
             kernels=tuple(read[0]) if read else (),
             variables=self._variables(good) if good else None,
+            refusals=tuple(map(_refused_kernel, self._attempts[0].loader.refusals)),
             differences=tuple(_differences(*read)) if len(read) > 1 else (),
             diagnostics=(*self.image.warnings, *self._warnings(reports)),
         )
@@ -138,7 +142,7 @@ class _ImageLoad:
 
     def _unload(self, *, loaded_once: bool) -> None:
         for attempt in self._attempts:
-            if attempt.loader.loads_once is loaded_once and attempt.error is None:
+            if attempt.loader.loads_once is loaded_once and attempt.is_loaded:
                 attempt.loader.unload()
 
     def _load(self, attempt: _Attempt) -> None:
@@ -148,6 +152,7 @@ class _ImageLoad:
             attempt.loader.load()
         except CudarunError as error:
             attempt.error = error
+        attempt.is_loaded = attempt.error is None
         attempt.milliseconds = (time.perf_counter() - started) * 1e3
         attempt.calls = self.driver.count - calls
 
@@ -158,10 +163,12 @@ class _ImageLoad:
             attempt.error = None
             self._load(attempt)
         calls, started = self.driver.count, time.perf_counter()
-        if attempt.error is None:
+        attempt.found = []
+        loader.refusals.clear()
+        if attempt.is_loaded:
             try:
-                attempt.found = loader.kernels()
-                self._force(attempt)
+                attempt.found = self._forced(loader, loader.kernels())
+                attempt.error = _partial_refusal(loader, len(attempt.found))
             except CudarunError as error:
                 attempt.error = error
         milliseconds = (time.perf_counter() - started) * 1e3
@@ -192,16 +199,15 @@ class _ImageLoad:
             cached = f"SASS, or {cached}"
         return f"{cached} (set CUDA_CACHE_DISABLE=1 to compile)"
 
-    def _force(self, attempt: _Attempt) -> None:
-        """Load the code of every kernel on the device.
+    def _forced(self, loader: Loader, found: list[LoadedKernel]) -> list[LoadedKernel]:
+        """Load the code of every kernel on the device; return those that it accepts.
 
         Drivers before CUDA 12.4 lack ``cuFuncLoad``; there the following query of attributes
         makes the compiler run.
         """
         if self.request.lazy or self.driver.version < PARAM_INFO_SINCE:
-            return
-        for kernel in attempt.found:
-            attempt.loader.force(kernel)
+            return found
+        return loader.forced(found)
 
     def _has_no_context(self) -> bool:
         result, *current = self.driver.attempt("cuCtxGetCurrent")
@@ -282,6 +288,39 @@ class _ImageLoad:
         logs = dict.fromkeys(report.info_log for report in reports if report.info_log)
         found = (d for log in logs for d in diagnostics_of(log, [self.image]))
         return tuple(diagnostic for diagnostic in found if diagnostic.severity == "warning")
+
+
+def _partial_refusal(loader: Loader, loaded: int) -> CudarunError | None:
+    """Return the error of an image whose kernels the driver refuses in part or altogether."""
+    refusals = loader.refusals
+    if not refusals:
+        return None
+    first = refusals[0].error
+    if not loaded:
+        return first
+    count = len(refusals) + loaded
+    names = ", ".join(demangle(refusal.name) for refusal in refusals)
+    return Diagnosed(
+        f"{len(refusals)} of {count} kernels cannot run on this device: {names}",
+        diagnostics=[*dict.fromkeys(d for r in refusals for d in _diagnostics(r.error))],
+        hint="cudarun launch runs the others",
+        cuda=first.cuda,
+        log="\n".join(refusal.error.log or "" for refusal in refusals),
+    ).of(origin=loader.image.origin)
+
+
+def _diagnostics(error: CudarunError) -> tuple[Diagnostic, ...]:
+    return error.diagnostics if isinstance(error, Diagnosed) else ()
+
+
+def _refused_kernel(refusal: KernelRefusal) -> RefusedKernel:
+    serious = [d for d in _diagnostics(refusal.error) if d.is_serious and d.line is not None]
+    reasons = [f"line {diagnostic.line}: {diagnostic.message}" for diagnostic in serious]
+    return RefusedKernel(
+        name=refusal.name,
+        demangled=demangle(refusal.name),
+        reasons=tuple(reasons) or (str(refusal.error),),
+    )
 
 
 def _variables(loader: Loader, facts: ImageFacts) -> Iterator[VariableReport]:

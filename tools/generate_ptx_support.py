@@ -24,17 +24,18 @@ _HEAD = """\
 Written by `python -m tools.generate_ptx_support` from the instruction tables in
 `cudarun/emulator/isa`: change those, not this file.
 
-The device `cpu` has architecture sm_90 and supports PTX up to version 9.0. This page lists every
-instruction of PTX ISA 9.0 by the manual's sections, with the supported forms in the manual's
-notation. Parts in braces are optional. A dotted word is either literal or one of the words listed
-below the line. Modifiers can be in any order that ptxas takes: words of the instruction's name come
-first (`mul.wide`, `cp.async.bulk`), types, state spaces and layouts keep their order among
-themselves, and all others are free, as in `ldmatrix.sync.aligned.x4.trans.m8n8.shared.b16`.
+The device `cpu` has architecture sm_90. It accepts every `.version` up to 9.5 and implements PTX
+9.0, with `ld.volatile.local` and `st.volatile.local` of PTX 9.1. This page lists every instruction
+of PTX ISA 9.0 by the manual's sections, with the supported forms in the manual's notation. Parts in
+braces are optional. A dotted word is either literal or one of the words listed below the line.
+Modifiers can be in any order that ptxas takes: words of the instruction's name come first
+(`mul.wide`, `cp.async.bulk`), types, state spaces and layouts keep their order among themselves,
+and all others are free, as in `ldmatrix.sync.aligned.x4.trans.m8n8.shared.b16`.
 
 Everything else is refused. An instruction or modifier that is not in the PTX ISA refuses the module
-when it is loaded, with the message of ptxas. An unsupported one is *not implemented* and refuses the
-kernels that can reach it: `cudarun load` lists them with the lines, and `cudarun launch` runs the
-others. The device does not silently skip or approximate an instruction.
+when it is loaded, with the message of ptxas. An unsupported one is *not implemented* and refuses
+the kernels that can reach it: `cudarun load` lists them with the lines, and `cudarun launch` runs
+the others. The device does not silently skip or approximate an instruction.
 
 Results are bit-identical to those of hardware, and results of `.approx` instructions are within the
 error bound of the manual. [`tests/golden/`](../../tests/golden/README.md) describes the recordings

@@ -9,11 +9,11 @@ Use this module wherever a program uses that one::
 The functions have the same names, parameters and tuples; enums, handle types and structures are
 the bindings' own. A call that is not implemented raises `NotProvided` with its name; the others
 are listed in docs/reference/driver-calls.md. The environment variable ``CUDARUN_CPU_DEVICES`` sets
-the number of devices.
+the number of devices, ``CUDARUN_CPU_PTX`` the newest PTX.
 
 Functions beyond the driver API let a program observe its kernels: `on_progress`, `standing`,
-`watch` and `seen` for the detectors of data races and uninitialized reads, and `never_written` and
-`unwritten_bytes` for memory that no kernel wrote.
+`watch` and `seen` for the detectors of data races and uninitialized reads, `never_written` and
+`unwritten_bytes` for memory that no kernel wrote, and `newest_ptx`.
 """
 
 from __future__ import annotations
@@ -39,6 +39,7 @@ from cudarun.emulator.api import (  # noqa: F401 - each chapter adds its calls
     textures,
 )
 from cudarun.emulator.api.calls import CALLS
+from cudarun.emulator.host.jit import newest_ptx as newest_ptx
 from cudarun.emulator.host.process import process
 from cudarun.emulator.machine.observer import NOBODY
 from cudarun.emulator.machine.report import describe_thread_states

@@ -285,9 +285,9 @@ def test_stdin_twice(run: Run) -> None:
 REFUSED = "cuLibraryGetKernel: a PTX JIT compilation failed (CUDA_ERROR_INVALID_PTX, 218)"
 
 
-def refused(run: Run, *args: str, says: str, code: int = 4) -> None:
+def refused(run: Run, *args: str, says: str, code: int = 4, **how: Any) -> None:
     """A verdict on stdout, and on stderr exactly this."""
-    ran = run("load", *args, "-q")
+    ran = run("load", *args, "-q", **how)
     assert ran.err == says
     assert ran.code == code
 
@@ -307,7 +307,7 @@ def test_broken_ptx(run: Run, put: Any) -> None:
 def test_ptx_newer_than_the_driver(run: Run, put: Any) -> None:
     text = saxpy().replace(".version 8.0", ".version 9.4")
     refused(
-        run, put("new.ptx", text.encode()), *CPU,
+        run, put("new.ptx", text.encode()), *CPU, env={"CUDARUN_CPU_PTX": "9.0"},
         says="error: new.ptx: cuLibraryGetKernel: the provided PTX was compiled with an "
         "unsupported toolchain. (CUDA_ERROR_UNSUPPORTED_PTX_VERSION, 222)\n"
         "  in device cpu\n"

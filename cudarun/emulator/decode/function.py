@@ -33,6 +33,7 @@ from cudarun.emulator.decode.scope import (
     SharedVariable,
     VectorName,
 )
+from cudarun.emulator.isa.manual import VERSION, is_known
 from cudarun.emulator.machine.control import Branch
 from cudarun.emulator.machine.threads import WARP, WARPGROUP
 from cudarun.emulator.machine.warps import WarpAction
@@ -240,7 +241,17 @@ class FunctionDecoder:
         except Unimplemented as missing:
             self.unimplemented.append(PtxDiagnostic(instruction.position, str(missing)))
         except OperandMismatch as problem:
-            self._complain(instruction.position, str(problem))
+            if self._may_be_newer(instruction):
+                what = f"instruction '{instruction.name}'"
+                message = f"{what} is not implemented by the emulated device"
+                self.unimplemented.append(PtxDiagnostic(instruction.position, message))
+            else:
+                self._complain(instruction.position, str(problem))
+
+    def _may_be_newer(self, instruction: tree.Instruction) -> bool:
+        """Return whether an instruction can be one of a later PTX than the tables know."""
+        known = is_known(instruction.opcode, instruction.modifiers)
+        return self.names.module.version > VERSION and not known
 
     def _guard(self, instruction: tree.Instruction, operands: Operands) -> RegisterUse | None:
         if instruction.guard is None:

@@ -7,6 +7,7 @@ process, as with the driver's compute cache.
 from __future__ import annotations
 
 import functools
+import os
 import re
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -26,8 +27,12 @@ from cudarun.ptx.errors import PtxDiagnostic, PtxError, ptxas_log
 from cudarun.ptx.parser import parse
 from cudarun.records import dataclass
 
-NEWEST_PTX = (9, 0)
+Version = tuple[int, int]
 
+PTX_VARIABLE = "CUDARUN_CPU_PTX"
+_NEWEST_PTX = (9, 5)  # the newest that is published
+
+_NUMBERS = re.compile(r"(\d{1,9})\.(\d{1,9})")
 _VERSION = re.compile(r"^[ \t]*\.version[ \t]+(\d{1,9})\.(\d{1,9})\b", re.MULTILINE)
 _TARGET = re.compile(r"(?:sm|compute)_(\d{1,9})[af]?")
 _TARGET_LINE = re.compile(r"^[ \t]*\.target\b", re.MULTILINE)
@@ -228,10 +233,30 @@ def compile_image(image: bytes, options: DriverJitOptions) -> CompiledModule:
     return compiled
 
 
-@functools.lru_cache(maxsize=16)
+def newest_ptx() -> Version:
+    """Return the newest ``.version`` that is accepted; ``CUDARUN_CPU_PTX=9.0`` sets it.
+
+    Raises:
+        Refusal: The variable is not a version that exists.
+    """
+    text = os.environ.get(PTX_VARIABLE)
+    if not text:
+        return _NEWEST_PTX
+    match = _NUMBERS.fullmatch(text)
+    version = (int(match[1]), int(match[2])) if match else (0, 0)
+    if not (1, 0) <= version <= _NEWEST_PTX:
+        raise Refusal("INVALID_VALUE", f"{PTX_VARIABLE}={text}: not a version of PTX known here")
+    return version
+
+
 def compile_text(text: str) -> CompiledModule:
     """Parse and compile one PTX text. Raises `PtxError`."""
-    module = parse_supported(text)
+    return _compile_text(text, newest_ptx())
+
+
+@functools.lru_cache(maxsize=16)
+def _compile_text(text: str, newest: Version) -> CompiledModule:
+    module = parse_supported(text, newest)
     wanted = _wanted_functions(module)
     for name in sorted(wanted - set(SYSTEM_CALLS)):
         raise WholeTextError(f"Unresolved extern function '{name}'")
@@ -247,14 +272,14 @@ def compile_text(text: str) -> CompiledModule:
     return CompiledModule(program, architecture(module, text), wanted)
 
 
-def parse_supported(text: str) -> tree.Module:
-    """Parse PTX that this driver is new enough for. Raises `PtxError`."""
+def parse_supported(text: str, newest: Version) -> tree.Module:
+    """Parse PTX that is no newer than a version. Raises `PtxError`."""
     match = _VERSION.search(text)
     if match is not None:
         version = int(match[1]), int(match[2])
-        if version > NEWEST_PTX:
+        if version > newest:
             line = text.count("\n", 0, match.start(1)) + 1
-            raise PtxTooNew(version, tree.Position(line, 1))
+            raise PtxTooNew(version, newest, tree.Position(line, 1))
     module = parse(text)
     if architecture(module, text) > _OWN_TARGET:
         raise WholeTextError(
@@ -288,9 +313,9 @@ class SpaceOverflow(PtxError):
 class PtxTooNew(PtxError):
     """The text's ``.version`` is newer than the driver's compiler."""
 
-    def __init__(self, version: tuple[int, int], position: tree.Position) -> None:
-        given, newest = (f"{major}.{minor}" for major, minor in (version, NEWEST_PTX))
-        message = f"Unsupported .version {given}; current version is '{newest}'"
+    def __init__(self, version: Version, newest: Version, position: tree.Position) -> None:
+        given, current = (f"{major}.{minor}" for major, minor in (version, newest))
+        message = f"Unsupported .version {given}; current version is '{current}'"
         super().__init__([PtxDiagnostic(position, message, "fatal")])
 
 

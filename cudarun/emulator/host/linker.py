@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from math import prod
 
-from cudarun.emulator.host.jit import compile_text, parse_supported
+from cudarun.emulator.host.jit import compile_text, newest_ptx, parse_supported
 from cudarun.emulator.machine.system import SYSTEM_CALLS
 from cudarun.ptx import tree
 from cudarun.ptx.lexer import PtxToken, TokenKind, tokenize
@@ -73,7 +73,7 @@ class LinkInput:
 
     def __init__(self, name: str, text: str) -> None:
         self.name = name
-        self.module = parse_supported(text)
+        self.module = parse_supported(text, newest_ptx())
         self.items = tuple(_items(text, self.module))
         self._uses = Counter(t.text for t in tokenize(text) if t.kind is TokenKind.NAME)
         if not any(self.wanted()):

@@ -15,6 +15,9 @@ from cudarun.emulator.isa.scalar_video import illegal_video
 from cudarun.emulator.isa.table import FORMS, MODULES
 from cudarun.records import dataclass
 
+VERSION = (9, 0)
+"""The version of the manual."""
+
 
 @dataclass(frozen=True, slots=True)
 class Chapter:
@@ -207,6 +210,11 @@ def modifiers() -> frozenset[str]:
     for opcode in opcodes():
         found |= _own_words(opcode)
     return frozenset(found)
+
+
+def is_known(opcode: str, words: tuple[str, ...]) -> bool:
+    """Return whether the opcode and all words of an instruction are in PTX of `VERSION`."""
+    return opcode in opcodes() and modifiers().issuperset(words)
 
 
 @cache

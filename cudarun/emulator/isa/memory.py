@@ -23,6 +23,7 @@ _WORDS: dict[str, Any] = {
 _SHARED = "shared shared::cta shared::cluster"
 # Spaces shared with other threads, to which strong loads and stores are restricted.
 _SEEN: dict[str, Any] = {**_WORDS, "space": f"global {_SHARED}"}
+_VOLATILE: dict[str, Any] = {**_WORDS, "space": f"global {_SHARED} local"}
 _MMIO: dict[str, Any] = {"sem": "relaxed", "scope": "sys"}
 _LOAD: dict[str, Any] = {
     **_WORDS,
@@ -63,13 +64,13 @@ def _stores(syntax: str, **words: Any) -> tuple[InstructionForm, InstructionForm
 
 FORMS: tuple[InstructionForm, ...] = (
     *_loads(f"ld{{.weak}}{{.space}}{{.cop}}{_CACHE}", **_LOAD),
-    *_loads("ld.sem{.space}{.prefetch}", sem="volatile", **{**_LOAD, **_SEEN}),
+    *_loads("ld.sem{.space}{.prefetch}", sem="volatile", **{**_LOAD, **_VOLATILE}),
     *_loads(f"ld.sem.scope{{.space}}{_CACHE}", sem="relaxed acquire", **{**_LOAD, **_SEEN}),
     form("ld.mmio.sem.scope{.global}.type  ~d, [a]", **{**_LOAD, **_MMIO}),
     *_loads("ld.global{.cop}.nc{.l1}{.hint}{.prefetch}", **{**_LOAD, "cop": "ca cg cs"}),
     *_loads("ldu{.global}", **_LOAD),
     *_stores("st{.weak}{.space}{.cop}{.l1}{.hint}", **_STORE),
-    *_stores("st.sem{.space}", sem="volatile", **{**_STORE, **_SEEN}),
+    *_stores("st.sem{.space}", sem="volatile", **{**_STORE, **_VOLATILE}),
     *_stores("st.sem.scope{.space}{.l1}{.hint}", sem="relaxed release", **{**_STORE, **_SEEN}),
     form("st.mmio.sem.scope{.global}.type  [a], ~b", **{**_STORE, **_MMIO}),
     form("prefetch{.space}.level  [a]", action=NoEffect, space="global local", level="L1 L2"),

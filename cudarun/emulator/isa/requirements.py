@@ -1,9 +1,9 @@
 """The ``.target`` and ``.version`` that each instruction requires.
 
-The table was recorded from ptxas 13.0 for every form in the tables. The opcode is followed by the
-architecture, the version of PTX and the words that require them: ``bf16`` for one word, ``rn+tf32``
-for two in combination, nothing for the whole instruction. A row without an opcode belongs to the
-one above. Everything else is available in PTX 6.0 and on sm_50.
+The table was recorded from ptxas 13.0 for every form in the tables, PTX 9.1 from ptxas 13.5. The
+opcode is followed by the architecture, the version of PTX and the words that require them: ``bf16``
+for one word, ``rn+tf32`` for two in combination, nothing for the whole instruction. A row without
+an opcode belongs to the one above. Everything else is available in PTX 6.0 and on sm_50.
 """
 
 from __future__ import annotations
@@ -71,6 +71,7 @@ ld             50 7.8 shared::cta
                70 7.4 L1::evict_first L1::evict_last L1::evict_normal L1::evict_unchanged
                70 7.4 L1::no_allocate
                70 8.3 b128
+               50 9.1 volatile+local
                70 8.4 b128+sys
                75 7.4 L2::128B L2::64B
                80 7.4 L2::256B L2::cache_hint
@@ -127,6 +128,7 @@ st             50 7.8 shared::cta
                70 7.4 L1::no_allocate
                70 8.3 b128
                70 8.4 b128+sys
+               50 9.1 volatile+local
                80 7.4 L2::cache_hint
                90 7.8 cluster shared::cluster
 stackrestore   53 7.3

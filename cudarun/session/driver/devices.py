@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from cudarun.errors import NoDevice, RequestError
-from cudarun.images.versions import newest_ptx
+from cudarun.images.versions import Version, newest_ptx
 from cudarun.records import dataclass
 from cudarun.session.driver.calls import Driver
 from cudarun.session.driver.selection import DriverName, Selector
@@ -97,7 +97,6 @@ def describe(driver: Driver, device: Device) -> DeviceInfo:
         )
     )
     status, *memory = driver.attempt("cuMemGetInfo")
-    cuda = (driver.version // 1000, driver.version % 1000 // 10)
     return DeviceInfo(
         label=device.label,
         index=device.index,
@@ -108,9 +107,20 @@ def describe(driver: Driver, device: Device) -> DeviceInfo:
         multiprocessors=processors,
         memory_free=memory[0] if status == 0 else None,
         memory_total=driver.cuDeviceTotalMem(device.handle),
-        driver_version=cuda,
-        ptx_version=newest_ptx(cuda),
+        driver_version=cuda_of(driver),
+        ptx_version=newest_ptx_of(driver),
     )
+
+
+def newest_ptx_of(driver: Driver) -> Version | None:
+    """Return the newest PTX that a driver accepts; ``None`` if it is not known."""
+    own = driver.traits.newest_ptx
+    return own() if own else newest_ptx(cuda_of(driver))
+
+
+def cuda_of(driver: Driver) -> Version:
+    """Return the CUDA version of a driver."""
+    return driver.version // 1000, driver.version % 1000 // 10
 
 
 def peers_of(driver: Driver, device: Device) -> tuple[int, ...]:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:  # the emulator's data about an instrumented kernel
     from cudarun.emulator.detectors.findings import DetectorFinding as DetectorFinding
     from cudarun.emulator.detectors.statistics import MemoryTraffic as MemoryTraffic
     from cudarun.emulator.detectors.statistics import Statistics as Statistics
+    from cudarun.images.versions import Version
 
 
 def _ignore(told: Callable[[float], object]) -> None:
@@ -61,6 +62,8 @@ class DriverTraits:
             them, are estimates because there is no machine code.
         measures_device: Whether events measure a device, so that rates computed from them describe
             one.
+        newest_ptx: Returns the newest PTX that the driver accepts; ``None`` if its CUDA version
+            determines it.
         quick_kernels: Whether a kernel generates data faster than the host does. Emulated kernels
             do not, and would be counted with the user's.
         on_progress: Sets a function that is called with the completed part of a running kernel.
@@ -78,6 +81,7 @@ class DriverTraits:
     runs_machine_code: bool = True
     estimates_resources: bool = False
     measures_device: bool = True
+    newest_ptx: Callable[[], Version] | None = None
     quick_kernels: bool = True
     on_progress: Callable[[Callable[[float], object]], None] = _ignore
     detectors: KernelDetectors | None = None
@@ -124,6 +128,7 @@ def choose_driver(name: DriverName) -> DriverChoice:
             runs_machine_code=False,
             estimates_resources=True,
             measures_device=False,
+            newest_ptx=emulator.newest_ptx,
             quick_kernels=False,
             on_progress=emulator.on_progress,
             detectors=emulator,

@@ -17,11 +17,11 @@ from cudarun.errors import CudarunError, ImageRefused, RequestError
 from cudarun.images.kinds import ImageKind, identify
 from cudarun.images.reader import CONTAINERS
 from cudarun.images.symbols import link_symbols
-from cudarun.images.versions import Architecture, newest_ptx
+from cudarun.images.versions import Architecture
 from cudarun.records import dataclass
 from cudarun.session.compile.source import compile_source
 from cudarun.session.driver.calls import Driver
-from cudarun.session.driver.devices import Device
+from cudarun.session.driver.devices import Device, newest_ptx_of
 from cudarun.session.image.diagnosis import check_structure, device_place, diagnose, diagnostics_of
 from cudarun.session.image.image import STDIN, Image
 from cudarun.session.link.request import LinkRequest
@@ -153,7 +153,7 @@ def _inputs(
 ) -> list[Image]:
     """Return the inputs in the form that the linker accepts."""
     inputs: list[Image] = []
-    newest = newest_ptx((driver.version // 1000, driver.version % 1000 // 10))
+    newest = newest_ptx_of(driver)
     for image in request.inputs:
         kind = identify(image.data)
         if kind is ImageKind.CUDA_SOURCE:

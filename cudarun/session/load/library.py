@@ -19,6 +19,7 @@ from cudarun.session.image.image import Image
 from cudarun.session.image.kernels import select_kernel
 from cudarun.session.load.jit import Logs, driver_options, option_refusals
 from cudarun.session.load.request import JitOptions
+from cudarun.session.load.version_notes import with_version_note
 from cudarun.session.workers.session import Session
 
 if TYPE_CHECKING:
@@ -269,6 +270,8 @@ def load_image(session: Session, image: Image, options: JitOptions | None = None
         from cudarun.session.load.preparation import prepare  # most launches do not need it
 
         image = prepare(session.driver, image, session.devices)
+    else:
+        image = with_version_note(session.driver, image)
     library = Library(session.driver, image, options)
     session.add_release(library.unload)
     return library

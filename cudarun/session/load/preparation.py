@@ -18,11 +18,12 @@ from cudarun.images.facts import ImageFacts
 from cudarun.images.fatbin import Entry, read_entries
 from cudarun.images.kinds import ImageKind, identify
 from cudarun.images.reader import CONTAINERS, fatbins_in, read_image
-from cudarun.images.versions import Architecture, newest_ptx, parse_target
+from cudarun.images.versions import Architecture, parse_target
 from cudarun.session.driver.calls import Driver
-from cudarun.session.driver.devices import Device
+from cudarun.session.driver.devices import Device, newest_ptx_of
 from cudarun.session.image.diagnosis import check_structure, device_place, diagnose
 from cudarun.session.image.image import Image
+from cudarun.session.load.version_notes import with_version_note
 
 
 def prepare(driver: Driver, image: Image, devices: Iterable[Device]) -> Image:
@@ -54,7 +55,7 @@ def prepare_all(driver: Driver, image: Image, devices: Iterable[Device]) -> tupl
         RequestError: CUDA source cannot be compiled for devices of several architectures.
     """
     with _refusals_explained(driver, image):
-        return _prepared(driver, image, devices)
+        return tuple(with_version_note(driver, one) for one in _prepared(driver, image, devices))
 
 
 @contextmanager
@@ -94,7 +95,7 @@ def _compiled(driver: Driver, image: Image, devices: Iterable[Device]) -> Image:
     [number] = architectures
     if driver.traits.runs_machine_code:
         return compile_source(image, Architecture(False, number), "CUBIN")
-    newest = newest_ptx((driver.version // 1000, driver.version % 1000 // 10))
+    newest = newest_ptx_of(driver)
     return compile_source(image, Architecture(True, number), "PTX", newest_ptx=newest)
 
 

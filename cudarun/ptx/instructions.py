@@ -23,6 +23,7 @@ from cudarun.ptx.tree import (
     Operand,
     Pair,
     Register,
+    RegisterOffset,
     Sink,
     SymbolOffset,
     SymbolReference,
@@ -129,6 +130,8 @@ class InstructionRules(Cursor):
         start = self.token
         named = self._register_or_symbol()
         if isinstance(named, Register):
+            if self.at("+") and (start.text in self._scope or self._is_numbered(start.text)):
+                return RegisterOffset(named, self._offset())
             return named
         if self.at("+"):
             return SymbolOffset(named, self._offset())
@@ -163,8 +166,10 @@ class InstructionRules(Cursor):
         declared = self._scope.get(name)
         if declared is not None and declared.count is None:
             return declared.space == "reg"
-        if name.startswith("%"):
-            return True
+        return name.startswith("%") or self._is_numbered(name)
+
+    def _is_numbered(self, name: str) -> bool:
+        """Return whether a name is one of those that ``.reg .b32 %r<8>`` declares."""
         stem = name.rstrip("0123456789")
         family = self._scope.get(stem)
         number = name[len(stem) :]

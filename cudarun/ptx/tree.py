@@ -120,6 +120,14 @@ class Negated:
 
 
 @dataclass(frozen=True, slots=True)
+class RegisterOffset:
+    """The sum of a register and a constant, ``%r1+4``, as an operand."""
+
+    register: Register
+    offset: int
+
+
+@dataclass(frozen=True, slots=True)
 class Minus:
     """A register preceded by ``-``, as in ``vmad``."""
 
@@ -143,6 +151,7 @@ Operand = (
     | Pair
     | Negated
     | Minus
+    | RegisterOffset
     | Sink
 )
 

@@ -422,12 +422,6 @@ def test_what_vector_registers_are_not(text: str, says: str) -> None:
         Device(KERNEL.format(module="", body=text))
 
 
-def test_no_vector_registers_as_parameters() -> None:
-    function = ".func f(.reg .v2 .u32 %v) { ret; }"
-    with pytest.raises(PtxError, match="a vector register as a parameter is not implemented"):
-        Device(KERNEL.format(module=function, body=""))
-
-
 @pytest.mark.parametrize(
     ("text", "what"),
     [

@@ -44,12 +44,12 @@ def mutated(path, was, now):
 
 
 def refused(text):
-    """The complaints about a text; none where it is taken."""
+    """The complaints about a text or one of its kernels; none where all can run."""
     try:
-        compile_module(parse(text))
+        kernels = compile_module(parse(text)).kernels.values()
     except PtxError as error:
         return str(error)
-    return ""
+    return "".join(str(place) for kernel in kernels for place in kernel.unimplemented)
 
 
 @pytest.mark.parametrize("path", sorted(MUTANTS))

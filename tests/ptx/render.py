@@ -151,6 +151,8 @@ def operand(o: tree.Operand) -> str:
             return f"{operand(first)}|{operand(second)}"
         case tree.Negated(inner):
             return f"!{operand(inner)}"
+        case tree.RegisterOffset(register, offset):
+            return f"{operand(register)}+{offset}"
         case tree.Minus(inner):
             return f"-{operand(inner)}"
         case tree.Sink():

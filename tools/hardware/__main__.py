@@ -29,7 +29,7 @@ from tools.hardware.report import Chapter
 
 CHAPTERS = (
     "conformance", "bindings", "samples", "programs", "launch", "images", "contexts", "spec",
-    "reliability", "driver-log", "sanitize", "data", "mutations", "soak",
+    "reliability", "driver-log", "sanitize", "data", "accepted-ptx", "mutations", "soak",
 )  # fmt: skip
 
 

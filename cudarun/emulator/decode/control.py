@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from cudarun.emulator.code import (
     Action,
@@ -24,6 +25,7 @@ from cudarun.emulator.decode.scope import (
     LabelName,
     ParameterName,
     RegisterName,
+    VectorName,
 )
 from cudarun.emulator.isa.modifiers import misplaced
 from cudarun.emulator.isa.move import copy
@@ -305,6 +307,8 @@ def _user_call(
         formals, returned = function.parameters, function.results
         if len(formals) != len(arguments) or len(returned) != len(results):
             raise operands.mismatch()
+    arguments, formals = _components(arguments, formals, operands)
+    results, returned = _components(results, returned, operands)
     for operand, formal in zip((*arguments, *results), (*formals, *returned), strict=True):
         _check_argument(operand, formal, operands)
     sent = tuple(
@@ -316,6 +320,29 @@ def _user_call(
     reads = tuple(RegisterUse(slot, slots[slot].type) for slot in sent)
     site = operands.site
     return operands.before, lambda _: FunctionCall(callee, sent, back, after, site, reads)
+
+
+def _components(
+    given: tuple[tree.Operand, ...],
+    formals: tuple[tree.Variable | None, ...],
+    operands: Operands,
+) -> tuple[tuple[tree.Operand, ...], tuple[tree.Variable | None, ...]]:
+    """Return arguments or results with vector registers replaced by their components."""
+    found: list[tuple[tree.Operand, tree.Variable | None]] = []
+    for operand, formal in zip(given, formals, strict=True):
+        meaning = None
+        if isinstance(operand, tree.SymbolReference | tree.Register):
+            meaning = operands.find(operand.name)
+        parts = meaning.components if isinstance(meaning, VectorName) else ()
+        if formal is not None and formal.space == "reg" and formal.vector != (len(parts) or 1):
+            raise operands.mismatch()
+        if not parts:
+            found.append((operand, formal))
+        elif formal is None or formal.space != "reg":
+            raise operands.mismatch()
+        else:
+            found += [(tree.Register(part), replace(formal, vector=1)) for part in parts]
+    return tuple(operand for operand, _ in found), tuple(formal for _, formal in found)
 
 
 def _check_argument(

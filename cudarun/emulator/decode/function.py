@@ -21,7 +21,7 @@ from cudarun.emulator.decode.builder import BlockBuilder
 from cudarun.emulator.decode.contraction import contract
 from cudarun.emulator.decode.control import CONTROL, ControlContext, branch, leave
 from cudarun.emulator.decode.instruction import decode
-from cudarun.emulator.decode.layout import VariableLayout, alignment_of, size_of
+from cudarun.emulator.decode.layout import VariableLayout, alignment_of, size_of, variable_code
 from cudarun.emulator.decode.operands import OperandMismatch, Operands, Unimplemented
 from cudarun.emulator.decode.rules import too_new, wrong_declaration
 from cudarun.emulator.decode.scope import (
@@ -31,6 +31,7 @@ from cudarun.emulator.decode.scope import (
     ParameterName,
     RegisterName,
     SharedVariable,
+    SymbolName,
     VectorName,
 )
 from cudarun.emulator.isa.manual import VERSION, is_known
@@ -38,6 +39,7 @@ from cudarun.emulator.machine.control import Branch
 from cudarun.emulator.machine.threads import WARP, WARPGROUP
 from cudarun.emulator.machine.warps import WarpAction
 from cudarun.emulator.numerics.types import TYPES
+from cudarun.emulator.program import VariableCode
 from cudarun.ptx import tree
 from cudarun.ptx.errors import PtxDiagnostic
 from cudarun.records import dataclass
@@ -50,12 +52,14 @@ class ModuleNames:
     """The names of a module that its functions refer to.
 
     ``functions`` has the declaration of each function, the one with a body if there is one.
+    ``variables`` gets the global and constant ones that functions declare.
     """
 
     module: tree.Module
     scope: NameScope
     functions: dict[str, tree.Function]
     shared: dict[str, SharedVariable]
+    variables: dict[str, VariableCode]
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,10 +135,12 @@ class FunctionDecoder:
         slots = []
         for variable in self._sound(variables):
             self.declarations.declare(variable, scope)
-            found = scope.names[variable.name]
-            assert isinstance(found, RegisterName | ParameterName)
-            assert found.slot is not None
-            slots.append(found.slot)
+            declared = scope.names[variable.name]
+            names = declared.components if isinstance(declared, VectorName) else [variable.name]
+            for found in map(scope.names.__getitem__, names):
+                assert isinstance(found, RegisterName | ParameterName)
+                assert found.slot is not None
+                slots.append(found.slot)
         return tuple(slots)
 
     def _sound(self, variables: tuple[tree.Variable, ...]) -> Iterator[tree.Variable]:
@@ -145,11 +151,7 @@ class FunctionDecoder:
                 self._complain_of_second("variable", variable.name, variable.position)
                 continue
             seen.add(variable.name)
-            if variable.space == "reg" and variable.vector > 1:
-                what = "a vector register as a parameter"
-                message = f"{what} is not implemented by the emulated device"
-                self.unimplemented.append(PtxDiagnostic(variable.position, message))
-            elif self._is_sound(variable):
+            if self._is_sound(variable):
                 yield variable
 
     def _is_sound(self, variable: tree.Variable) -> bool:
@@ -193,14 +195,16 @@ class FunctionDecoder:
                     yield _Item(statement, scope, self._source)
 
     def _declare(self, variable: tree.Variable, scope: NameScope) -> None:
-        if variable.space not in ("reg", "local", "shared", "param"):
-            what = f"a .{variable.space} variable inside a function"
-            message = f"{what} is not implemented by the emulated device"
-            self.unimplemented.append(PtxDiagnostic(variable.position, message))
-        elif not self._is_sound(variable):
+        if not self._is_sound(variable):
             return
-        elif (known := scope.conflict(variable)) is not None:
+        if (known := scope.conflict(variable)) is not None:
             self._complain_of_second("variable", known, variable.position)
+        elif variable.space in ("global", "const"):
+            unique = f"{self.function.name}.{variable.name}"
+            while unique in self.names.variables:
+                unique += "'"
+            self.names.variables[unique] = replace(variable_code(variable), name=unique)
+            scope.names[variable.name] = SymbolName(variable.space, unique)
         else:
             self.declarations.declare(variable, scope)
 

@@ -125,7 +125,7 @@ class ModuleDecoder:
         for directive in function.directives:
             if directive not in _KNOWN_DIRECTIVES:
                 self._complain(function.position, f"directive .{directive}")
-        names = ModuleNames(self.module, self.scope, self.functions, self.shared)
+        names = ModuleNames(self.module, self.scope, self.functions, self.shared, self.variables)
         decoder = FunctionDecoder(names, function)
         decoder.decode()
         self.diagnostics += decoder.diagnostics

@@ -5,7 +5,7 @@ An operand that does not fit raises `OperandMismatch`, worded like ptxas; the ca
 
 from __future__ import annotations
 
-from dataclasses import field
+from dataclasses import field, replace
 
 import numpy as np
 
@@ -101,6 +101,8 @@ class Operands:
                 if ptx_type.kind is not TypeKind.PREDICATE:
                     raise self.mismatch()
                 return RegisterUse(use.slot, use.type, negated=not use.negated)
+            case tree.RegisterOffset(tree.Register(name), offset):
+                return self._sum(self.register(name, ptx_type, relaxed=relaxed), offset)
             case tree.Minus():
                 raise OperandMismatch(
                     f"Operand negation not allowed for instruction '{self.opcode}'"
@@ -113,6 +115,24 @@ class Operands:
                 return self._symbol(name, offset, ptx_type)
             case _:
                 raise self.mismatch()
+
+    def _sum(self, use: RegisterUse, offset: int) -> RegisterUse:
+        """Return a register that has the sum of another one and a constant."""
+        if use.type.kind is TypeKind.FLOAT or use.type.elements > 1:
+            raise Unimplemented(
+                f"a sum as an operand of type .{use.type.name} of instruction '{self.opcode}' is "
+                "not implemented by the emulated device"
+            )
+        if use.type.kind is TypeKind.PREDICATE:
+            raise self.mismatch()
+        word = TYPES[f"u{use.type.bits}"]
+        slot = self.declarations.slot(f"%sum{use.slot}", word.name, Role.REGISTER)
+        constant = ConstantUse(self.constant(tree.Integer(offset), word))
+        target = RegisterUse(slot, word)
+        self.before.append(
+            Lanewise(np.add, (replace(use, type=word), constant), (target,), self.site)
+        )
+        return replace(target, type=use.type)
 
     def _symbol(self, name: str, offset: int, ptx_type: Type) -> Use:
         """Return the address of a variable or function as a value, if the instruction takes one."""

@@ -125,8 +125,10 @@ def cases(count: int, seed: int) -> Iterator[Case]:
         work = chance.choice(all_works)
         mutant = mutate(work.path.read_text(), chance.randrange(1 << 30))
         try:
-            compile_module(parse(mutant.text))
+            code = compile_module(parse(mutant.text))
         except PtxError:
+            continue
+        if any(kernel.unimplemented for kernel in code.kernels.values()):
             continue
         taken += 1
         yield Case(work, mutant)

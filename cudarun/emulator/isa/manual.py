@@ -121,7 +121,7 @@ CONTROL_FORMS = (
 REFUSED_FORMS = tuple(
     _words("""
     fma.rn.oob.f16 fma.rn.relu.oob.bf16x2 rcp.rn.ftz.f64 vadd.u32.u32.u32.sat vmin.u32.s32.s32.max
-    vshl.s32.s32.u32.clamp.max
+    vshl.s32.s32.u32.clamp.max prefetch.tensormap
     createpolicy.range.global.L2::evict_last.b64 createpolicy.cvt.L2.b64
     ld.global.unified.u32 ld.global.nc.L2::cache_hint.unified.u32
     st.async.shared::cluster.mbarrier::complete_tx::bytes.u32 vote.all.pred shfl.up.b32
@@ -172,6 +172,7 @@ _OTHER_WORDS = frozenset(
     channel_data_type channel_order normalized_coords force_unnormalized_coords filter_mode
     addr_mode_0 addr_mode_1 addr_mode_2 array_size num_mipmap_levels num_samples memory_layout
     clamp zero trap shr7 shr15 po acc::f16 acc::f32 acquire relaxed release aligned warp cta b1024
+    p texref samplerref surfref tensormap
     range cvt is_canceled get_first_ctaid::x get_first_ctaid::y get_first_ctaid::z
     get_first_ctaid b128
 """)

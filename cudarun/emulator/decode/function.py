@@ -205,6 +205,7 @@ class FunctionDecoder:
                 unique += "'"
             self.names.variables[unique] = replace(variable_code(variable), name=unique)
             scope.names[variable.name] = SymbolName(variable.space, unique)
+            scope.note(variable)
         else:
             self.declarations.declare(variable, scope)
 

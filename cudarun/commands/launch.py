@@ -93,6 +93,7 @@ SANITIZERS = ("memcheck", "racecheck", "initcheck", "synccheck")
 @option(
     "--filter",
     "filter_text",
+    group=OptionGroup.MANY,
     scope=OptionScope.RUN,
     of_spec=True,
     metavar="EXPR",
@@ -102,6 +103,7 @@ SANITIZERS = ("memcheck", "racecheck", "initcheck", "synccheck")
 @option(
     "--list",
     "listed",
+    group=OptionGroup.MANY,
     scope=OptionScope.RUN,
     of_spec=True,
     is_flag=True,
@@ -135,6 +137,7 @@ SANITIZERS = ("memcheck", "racecheck", "initcheck", "synccheck")
 )
 @option(
     "--confine",
+    group=OptionGroup.MANY,
     scope=OptionScope.RUN,
     of_spec=True,
     of_result=True,

@@ -194,6 +194,7 @@ def output_options(function: F) -> F:
         ),
         option(
             "--raw-output",
+            group=OptionGroup.OUTPUT,
             scope=OptionScope.RUN,
             is_flag=True,
             help="Pass control characters in kernel output, names and logs on to a terminal, "

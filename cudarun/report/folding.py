@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
-import shutil
 from collections.abc import Iterator, Sequence
 from typing import TextIO
 
@@ -14,7 +14,10 @@ _COLUMN = re.compile(r" *\S+(?: \S+)* {2,}(?=\S)")  # a term, up to its descript
 
 def terminal_width(stream: TextIO) -> int | None:
     """Return the columns of the terminal that a stream writes to; ``None`` if it is no terminal."""
-    return shutil.get_terminal_size().columns if stream.isatty() else None
+    if not stream.isatty():
+        return None
+    columns = os.environ.get("COLUMNS", "")
+    return int(columns) if columns.isdecimal() else os.get_terminal_size(stream.fileno()).columns
 
 
 def folded(text: str, width: int | None) -> str:

@@ -183,7 +183,7 @@ def test_a_case_of_a_spec_that_faults_has_them(run: Run, tmp_path: Path) -> None
     ran = run("launch", "--spec", "cases.toml", "-d", "cpu", "--junit", "cases.xml")
     assert ran.code == 5
     assert "FAIL race in shared memory: part + 252, 4 bytes at 0xfc" in ran.out
-    assert "\nrace of variable part" in (tmp_path / "cases.xml").read_text()
+    assert "\nFAIL race in shared memory: part" in (tmp_path / "cases.xml").read_text()
 
 
 # --- where it is refused -------------------------------------------------------------------------
@@ -195,7 +195,7 @@ def test_a_gpu_cannot_be_watched(run: Run, devices: str, option: tuple[str, ...]
     ran = run(*RACY, *option, "-d", devices)
     assert (ran.code, ran.out) == (2, "")
     assert ran.err == (
-        f"error: {option[0]}: --detect requires the emulated device; device 0 is a GPU\n"
+        f"error: {option[0]}: requires the emulated device; device 0 is a GPU\n"
         "hint: run the launch with -d cpu, or use --sanitize on a GPU\n"
     )
 

@@ -91,7 +91,7 @@ def test_the_table(run: Run) -> None:
         "  parameters   0:4 f32, 8:8 u64, 16:8 u64, 24:4 u32\n"
         "  uses         16 registers (estimated), 0 B shared, 0 B const, 0 B local; "
         "of compute_75\n"
-        "  block        1024 threads at most, occupancy (estimated) 100%, 8 × 256 on a "
+        "  block        at most 1024 threads, occupancy (estimated) 100%, 8 × 256 on a "
         "multiprocessor\n"
         "  cudarun launch samples/saxpy.ptx -d cpu --threads 1024 f32:1 'f32[1024]:iota' "
         "'f32[1024]:zeros' i32:1024\n"
@@ -110,7 +110,7 @@ def test_the_table_of_two_ways(run: Run) -> None:
         "bump",
         "  parameters  0:4 u32",
         "  uses  16 registers (estimated), 0 B shared, 0 B const, 0 B local; of compute_75",
-        "  block  1024 threads at most",
+        "  block  at most 1024 threads",
         "  library  CUkernel 0x…, CUfunction 0x…",
         "  module  CUfunction 0x…",
         "  cudarun launch samples/managed.ptx -d cpu --threads 1024 i32:1024",

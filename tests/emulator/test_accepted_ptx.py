@@ -36,19 +36,21 @@ def test_result(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "statement",
+    ("statement", "header", "message"),
     [
-        "activemask.b32 %r0;",
-        "cvt.rn.satfinite.e4m3x2.f32 %h0, %f0, %f0;",
-        "cvt.rn.f16x2.e5m2x2 %r0, %h0;",
+        ("activemask.b32 %r0;", ".version 6.0\n.target sm_70", "requires PTX ISA .version 6.2"),
+        (
+            "cvt.rn.satfinite.e4m3x2.f32 %h0, %f0, %f0;",
+            ".version 9.0\n.target sm_50",
+            "requires .target sm_",
+        ),
     ],
 )
-@pytest.mark.parametrize(
-    "header", [".version 6.0\n.target sm_70\n", ".version 9.0\n.target sm_50\n"]
-)
-def test_instructions_for_which_the_driver_checks_no_header(statement: str, header: str) -> None:
+def test_the_driver_checks_headers(statement: str, header: str, message: str) -> None:
     registers = ".reg .b32 %r<2>; .reg .b16 %h<2>; .reg .f32 %f<2>;"
-    compile_module(parse(f"{header}.visible .entry k() {{ {registers} {statement} ret; }}\n"))
+    with pytest.raises(PtxError) as caught:
+        compile_module(parse(f"{header}\n.visible .entry k() {{ {registers} {statement} ret; }}\n"))
+    assert message in str(caught.value)
 
 
 @pytest.mark.parametrize(

@@ -33,9 +33,9 @@ COMMANDS = ("launch", "spec", "load", "managed")
 LOAD_ONLY = "The command launches no kernel"
 WRITES_NOTHING = "The command writes no files"
 
-IN_TIME = "timed out after 3 s (--timeout 3); the worker was killed"
+IN_TIME = r"timed out after 3 s \(--timeout 3\); the worker was killed"
 MEMORY = r"buffer 'out' of 1125899906842624 bytes.*\(CUDA_ERROR_OUT_OF_MEMORY, 2\)"
-RESOURCES = r"307200 asked for, \d+ is the limit"
+RESOURCES = r"307200 requested, the limit is \d+"
 
 
 @dataclass(frozen=True, slots=True)

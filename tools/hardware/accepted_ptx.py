@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from cudarun.emulator.isa.requirements import recorded_requirements
+from cudarun.emulator.isa.requirements import requirements
 from tests.golden.isa.case import Case
 from tests.golden.isa.kernel import HEAD, declarations
 from tests.golden.isa.orders import forms
@@ -35,7 +35,7 @@ def headers() -> Iterator[tuple[str, str]]:
     for chapter in forms().values():
         for name, (case, _) in chapter.items():
             opcode, *words = name.split(".")
-            target, version = recorded_requirements(opcode, tuple(words))
+            target, version = requirements(opcode, tuple(words))
             if (opcode, target, version) in seen or case.target == "sm_90a":
                 continue
             seen.add((opcode, target, version))

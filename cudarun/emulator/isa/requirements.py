@@ -5,8 +5,7 @@ opcode is followed by the architecture, the version of PTX and the words that re
 for one word, ``rn+tf32`` for two in combination, nothing for the whole instruction. A row without
 an opcode belongs to the one above. Everything else is available in PTX 6.0 and on sm_50.
 
-The driver of an H200 compiles some instructions whatever the header says (`_UNCHECKED`); the
-chapter ``accepted-ptx`` of ``tools.hardware`` records which.
+The driver of an H200 enforces every row: the chapter ``accepted-ptx`` of ``tools.hardware`` asks.
 """
 
 from __future__ import annotations
@@ -169,24 +168,9 @@ def _rows() -> dict[str, list[tuple[frozenset[str], int, Version]]]:
 _SINCE = _rows()
 
 
-# By opcode, the words with which the driver does not check the header; none for the whole opcode.
-_UNCHECKED: dict[str, frozenset[str]] = {
-    "activemask": frozenset(),
-    "cvt": frozenset({"e4m3x2", "e5m2x2"}),
-}
-
-
 @lru_cache(maxsize=4096)
 def requirements(opcode: str, modifiers: tuple[str, ...]) -> tuple[int, Version]:
     """Return the architecture (``90`` for ``sm_90``) and PTX version that the driver demands."""
-    words = _UNCHECKED.get(opcode)
-    if words is not None and (not words or not words.isdisjoint(modifiers)):
-        return 0, (0, 0)
-    return recorded_requirements(opcode, modifiers)
-
-
-def recorded_requirements(opcode: str, modifiers: tuple[str, ...]) -> tuple[int, Version]:
-    """Return the architecture and PTX version that ptxas demands."""
     given, target, version = set(modifiers), 0, (0, 0)
     for words, architecture, number in _SINCE.get(opcode, ()):
         if words <= given:

@@ -117,7 +117,7 @@ def test_a_driver_that_finds_no_device(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(choice.module, "cuInit", lambda flags: (result,))
     with pytest.raises(NoDevice) as caught:
         Driver(choice).cuInit(0)
-    assert caught.value.hint == "'cudarun devices --doctor' says why"
+    assert caught.value.hint == "find the cause with 'cudarun devices --doctor'"
 
 
 def test_a_count_of_emulated_devices_is_checked_first(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,10 +6,10 @@ import json
 from pathlib import Path
 
 import pytest
-from cudarun.session.launch.triton import TritonKernel, read_triton
 
 from cudarun.errors import RequestError
 from cudarun.session.image.image import Image
+from cudarun.session.image.triton import TritonKernel, read_triton
 
 GOOD = {"name": "softmax", "num_warps": 4, "shared": 16}
 

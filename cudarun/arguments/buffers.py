@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from cudarun.arguments.dimensions import read_dimension
 from cudarun.arguments.elements import ElementRules
 from cudarun.arguments.literals import Form, read
@@ -106,13 +108,20 @@ class BufferRules(ElementRules, PathRules):
                 hint = f"randint(lo,hi) for {_plural(scalars)}"
                 for kind in (Kind.SIGNED, Kind.UNSIGNED, Kind.BOOL):
                     self.refuse(scalars, kind, f"{word} gives fractions", start, hint=hint)
-                return Rand(*self.parameters(word, element, (0, 2))) if word == "rand" else Randn()
+                return self.rand(element, start) if word == "rand" else Randn()
             case "randint":
                 return self.randint(element, start)
             case _:
                 if axes < 2 or not isinstance(element, ScalarType):
                     raise self.scanner.error("eye is for buffers of scalars with two axes", start)
                 return Eye()
+
+    def rand(self, element: Type, start: int) -> Rand:
+        rand = Rand(*self.parameters("rand", element, (0, 2)))
+        for scalar in scalars_of(element):
+            if not math.isfinite(rand.high.as_float(scalar) - rand.low.as_float(scalar)):
+                raise self.scanner.error(f"{rand}: the range is too wide for a double", start)
+        return rand
 
     def randint(self, element: Type, start: int) -> RandInt:
         """Parse the bounds of ``randint``."""
@@ -138,6 +147,7 @@ class BufferRules(ElementRules, PathRules):
                 numbers.append(self.number())
                 if not (ends_open and len(numbers) == counts[-1]):
                     self.fits(numbers[-1], element, at)
+                self.finite(word, numbers[-1], element, at)
                 if not scanner.accept(","):
                     break
             scanner.expect(")", f"after the numbers of {word}")

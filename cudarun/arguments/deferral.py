@@ -7,6 +7,7 @@ a time the steps stay in the cache, and a comparison needs no array of that size
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, TypeAlias, cast
@@ -154,8 +155,10 @@ def plain(value: Any) -> Any:
 
 @contextmanager
 def numpy_errors(what: str) -> Iterator[None]:
-    """Turn numpy's exceptions into request errors."""
+    """Turn numpy's exceptions into request errors, and its warnings, which it prints, too."""
     try:
-        yield
-    except (ValueError, TypeError, IndexError, OverflowError, MemoryError) as error:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            yield
+    except (ValueError, TypeError, IndexError, OverflowError, MemoryError, Warning) as error:
         raise RequestError(f"{what}: {error or 'out of memory'}") from None

@@ -153,30 +153,42 @@ def is_float(dtype: DType) -> bool:
     return dtype.kind == "f" or dtype.name in _BY_DTYPE_NAME
 
 
-def convert(values: npt.ArrayLike, scalar: ScalarType) -> Array:
+def convert(values: npt.ArrayLike, scalar: ScalarType, declared: ScalarType | None = None) -> Array:
     """Convert numbers to a type as a cast on the device does.
 
-    To an integer: towards zero, clamped to its range, NaN is 0 (``cvt.rzi`` of the PTX manual);
-    from an integer: wrapped. To a float: rounded once to nearest even.
+    To an integer: towards zero, clamped to its range (``cvt.rzi`` of the PTX manual, 9.7.9.21); a
+    NaN becomes 0, but to 64 bits or from ``f64`` the number with only the highest bit set.
+    From an integer: wrapped. To a float: rounded once to nearest even.
+
+    Args:
+        values: The numbers.
+        scalar: The type.
+        declared: The floating type of the numbers on the device; by default that of the array.
     """
     source = np.asarray(values)
     target = scalar_dtype(scalar)
     with np.errstate(all="ignore"):
         if scalar.is_integer and is_float(source.dtype):
-            return _float_to_integer(source.astype(np.float64), scalar, target)
+            declared = declared or scalar_type(source.dtype)
+            highest = scalar.size == 8 or declared in (None, SCALARS["f64"])
+            nan = 1 << (8 * scalar.size - 1) if highest else 0
+            return _float_to_integer(source.astype(np.float64), scalar, target, nan)
         if scalar.name in _ML_DTYPES and source.dtype != target:
             return _round_to_odd(source).astype(target)
         return source.astype(target)
 
 
-def _float_to_integer(values: Array, scalar: ScalarType, target: DType) -> Array:
-    whole = np.trunc(np.nan_to_num(values, nan=0.0, posinf=np.inf, neginf=-np.inf))
+def _float_to_integer(values: Array, scalar: ScalarType, target: DType, nan: int) -> Array:
+    """Convert float64; ``nan`` is the bit pattern of NaN."""
+    unknown = np.isnan(values)
+    whole = np.trunc(np.where(unknown, 0.0, values))
     # The largest 64-bit integers have no float64: values that reach the bound are set explicitly.
     above = whole >= float(scalar.maximum)
     below = whole <= float(scalar.minimum)
     result = np.where(above | below, 0.0, whole).astype(target)
     result = np.where(above, np.array(scalar.maximum, target), result)
-    return np.where(below, np.array(scalar.minimum, target), result)
+    result = np.where(below, np.array(scalar.minimum, target), result)
+    return np.where(unknown, np.array(nan, f"u{scalar.size}").view(target), result)
 
 
 def _round_to_odd(values: Array) -> Array:

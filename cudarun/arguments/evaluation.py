@@ -34,7 +34,7 @@ from cudarun.arguments.deferral import (
     numpy_errors,
     plain,
 )
-from cudarun.arguments.dtypes import Array, Values, scalar_type
+from cudarun.arguments.dtypes import Array, Values, convert, scalar_type
 from cudarun.arguments.files import locate
 from cudarun.arguments.functions import (
     REDUCTIONS,
@@ -72,6 +72,16 @@ _EXACT = _CLAIMS | {
     *("isnan", "isinf", "isfinite", "isclose", "any", "bincount", "arange"),
     *("argmin", "argmax", "argsort", "count_nonzero"),
 }
+
+
+def least_exact(*types: ScalarType | None) -> ScalarType | None:
+    """Return the floating type with the shortest mantissa."""
+    return min(filter(None, types), key=lambda each: each.mantissa_bits, default=None)
+
+
+def most_exact(*types: ScalarType | None) -> ScalarType | None:
+    """Return the floating type with the longest mantissa, in which C++ computes."""
+    return max(filter(None, types), key=lambda each: each.mantissa_bits, default=None)
 
 
 def nothing_unwritten(name: str) -> None:
@@ -269,6 +279,8 @@ class Evaluator:
 
     def _call(self, node: tree.Call) -> Data:
         name, arguments = node.function, node.arguments
+        if name in CASTS:
+            return self._cast(CASTS[name], arguments[0])
         if name in ELEMENTWISE:
             return elementwise(ELEMENTWISE[name], *map(self.value, arguments))
         options = {keyword: self._option(keyword, value) for keyword, value in node.keywords}
@@ -286,6 +298,11 @@ class Evaluator:
                 operands = [first, *(self._operand(name, each) for each in arguments[1:])]
                 return cast(Data, plain(einsum(node.text, operands)))
             return cast(Data, plain(self._whole(name, first, arguments, options)))
+
+    def _cast(self, scalar: ScalarType, node: tree.Node) -> Data:
+        """Convert a value; arithmetic is in float64, but a NaN is of its operands' type."""
+        declared = self.precision(node, most_exact) if scalar.is_integer else None
+        return elementwise(lambda value: convert(value, scalar, declared), self.value(node))
 
     def _operand(self, name: str, node: tree.Node) -> Any:
         """Return an argument of a function that needs whole arrays."""
@@ -374,11 +391,17 @@ class Evaluator:
 
     # --- precision ---
 
-    def precision(self, node: tree.Node) -> ScalarType | None:
+    def precision(
+        self, node: tree.Node, joint: Callable[..., ScalarType | None] = least_exact
+    ) -> ScalarType | None:
         """Return the least precise floating type that a value depends on; ``None`` without any.
 
         A value cannot be more precise than its operands, except by a cast:
         ``f32(x)`` counts as precise as ``f32``.
+
+        Args:
+            node: The value.
+            joint: The type of several types together, by default the least exact.
         """
         match node:
             case tree.Name(name):
@@ -388,20 +411,20 @@ class Evaluator:
             case tree.MemberOf():
                 return self._float_type(self.array(node))
             case tree.Old(operand):
-                return self.before.precision(operand)
+                return self.before.precision(operand, joint)
             case tree.Call(function) if function in CASTS:
                 return CASTS[function] if CASTS[function].is_float else None
             case tree.Call(function) if function in _EXACT:
                 return None
             case tree.Call("where", (_, yes, no)):
-                return least_exact(self.precision(yes), self.precision(no))
+                return joint(self.precision(yes, joint), self.precision(no, joint))
             case tree.Comparison() | tree.Binary("and" | "or") | tree.Unary("not"):
                 return None
             case tree.Index(base):
-                return self.precision(base)
+                return self.precision(base, joint)
             case _:
                 nodes = (n for n in tree.children(node) if isinstance(n, tree.Node))
-                return least_exact(*map(self.precision, nodes))
+                return joint(*(self.precision(each, joint) for each in nodes))
 
     @staticmethod
     def _float_type(value: object) -> ScalarType | None:
@@ -436,11 +459,6 @@ def presented(value: Any, precision: ScalarType | None) -> Any:
     if value.dtype == np.float64 and precision and precision != SCALARS["f64"]:
         return value.astype(np.float32)
     return value
-
-
-def least_exact(*types: ScalarType | None) -> ScalarType | None:
-    """Return the floating type with the shortest mantissa."""
-    return min(filter(None, types), key=lambda each: each.mantissa_bits, default=None)
 
 
 @contextmanager

@@ -38,10 +38,18 @@ def reduce(name: str, array: Any, **options: Any) -> Any:
     """Call one of :data:`REDUCTIONS`; ``options`` are numpy's.
 
     Raises:
-        RequestError: An array without elements has more rows than expressions make elements.
+        RequestError: An array without elements has more rows than expressions make elements; or a
+            mean, median, deviation or variance of no elements, or of ``ddof`` or fewer.
     """
     if not array.size:
         guard_size(math.prod(extent for extent in array.shape if extent))
+    try:
+        return _reduced(name, array, **options)
+    except RuntimeWarning:  # which numpy prints, and returns NaN
+        raise RequestError(f"{name}: there are too few elements") from None
+
+
+def _reduced(name: str, array: Any, **options: Any) -> Any:
     match name:
         case "sum" | "prod":
             return getattr(np, name)(array, dtype=accumulator(array.dtype), **options)

@@ -25,7 +25,7 @@ from cudarun.arguments.contents import (
 from cudarun.arguments.dtypes import Array, convert, element_dtype, scalar_dtype
 from cudarun.arguments.literals import read
 from cudarun.arguments.packing import BufferSpec, element_bytes
-from cudarun.arguments.types import SCALARS, ScalarType, StructType, Type, inner_shape, innermost
+from cudarun.arguments.types import ScalarType, StructType, Type, inner_shape, innermost
 from cudarun.arguments.values import (
     Constant,
     Element,
@@ -140,11 +140,12 @@ def _scalars(
             item = np.array([value.bits], f"u{scalar.size}").view(scalar_dtype(scalar))
             return RepeatedContents(item, count)
         case Iota(start, step) if scalar.is_float:
-            return _float_sequence(_float(start), _float(step), scalar, count)
+            return _float_sequence(start.as_float(scalar), step.as_float(scalar), scalar, count)
         case Iota(start, step):
             return ArithmeticSequence(scalar, _integer(start), _integer(step), count)
         case Rand(low, high):
-            first, width = _float(low), _float(high) - _float(low)
+            first = low.as_float(scalar)
+            width = high.as_float(scalar) - first
             return RandomContents(scalar, lambda n: first + width * rng.random(n), count)
         case Randn():
             return RandomContents(scalar, rng.standard_normal, count)
@@ -160,10 +161,6 @@ def _scalars(
             raise AssertionError(f"{initial} is handled before")
 
 
-def _float(number: UntypedNumber) -> float:
-    return float(number.of(SCALARS["f64"]).value)
-
-
 def _integer(number: UntypedNumber) -> int:
     return read(number.text).integer
 
@@ -172,7 +169,7 @@ def _float_sequence(
     start: float, step: float, scalar: ScalarType, count: int
 ) -> ArithmeticSequence:
     last = start + max(count - 1, 0) * step
-    if math.isfinite(last) and not np.isfinite(convert(last, scalar).astype(np.float64)):
+    if not np.isfinite(convert(last, scalar).astype(np.float64)):
         raise RequestError(f"iota goes up to {last:g}: out of range for {scalar}")
     return ArithmeticSequence(scalar, start, step, count)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -49,6 +50,13 @@ class NumberRules:
         for scalar in scalars_of(element):
             with self.located(column):
                 number.of(scalar)
+
+    def finite(self, word: str, number: UntypedNumber, element: Type, column: int) -> None:
+        """Refuse infinities and NaNs for the floating scalars of ``element``."""
+        with self.located(column):
+            for scalar in scalars_of(element):
+                if scalar.is_float and not math.isfinite(number.as_float(scalar)):
+                    raise LiteralError(f"{word} takes finite numbers")
 
     def refuse(
         self,

@@ -14,8 +14,7 @@ from typing import Any, TypeAlias, cast
 import numpy as np
 
 from cudarun.arguments.dimensions import integer_operation
-from cudarun.arguments.dtypes import Array, DType, convert, is_float
-from cudarun.arguments.syntax import CASTS
+from cudarun.arguments.dtypes import Array, DType, is_float
 from cudarun.errors import RequestError
 
 Operand: TypeAlias = "int | np.generic | Array"
@@ -274,5 +273,4 @@ ELEMENTWISE: dict[str, Callable[..., Operand]] = {
     **{name: _of_two_wide(getattr(np, name)) for name in ("arctan2", "hypot", "fmod", "copysign")},
     **{name: _extreme(getattr(np, name)) for name in ("maximum", "minimum", "fmax", "fmin")},
     **{name: _whole(getattr(np, name)) for name in ("floor", "ceil", "trunc", "rint")},
-    **{name: lambda value, scalar=scalar: convert(value, scalar) for name, scalar in CASTS.items()},
 }

@@ -14,6 +14,7 @@ from typing import TypeAlias
 from cudarun.arguments import literals
 from cudarun.arguments.syntax import Expression
 from cudarun.arguments.types import (
+    SCALARS,
     ArrayType,
     Kind,
     PointerType,
@@ -62,6 +63,11 @@ class UntypedNumber:
             LiteralError: The type cannot represent it.
         """
         return Scalar(scalar, literals.encode(self.text, scalar))
+
+    def as_float(self, scalar: ScalarType) -> float:
+        """Return this number in double precision; a bit pattern is that of a ``scalar``."""
+        is_pattern = literals.read(self.text).form is literals.Form.BITS
+        return float(self.of(scalar if is_pattern else SCALARS["f64"]).value)
 
     def __str__(self) -> str:
         return self.text

@@ -210,7 +210,7 @@ def test_a_cast_that_two_roundings_would_get_wrong():
         ("i8(h)", np.int8([3, -6])),
         ("u8(-1)", np.uint8(255)),
         ("u64(-1)", np.uint64(2**64 - 1)),
-        ("i32([1.9, -1.9, nan])", np.int32([1, -1, 0])),
+        ("i32([1.9, -1.9, nan])", np.int32([1, -1, -(2**31)])),
         ("i32([3e9, -3e9, inf])", np.int32([2**31 - 1, -(2**31), 2**31 - 1])),
         ("u8([-1.0, 255.9, 256.0])", np.uint8([0, 255, 255])),
         ("i64([1e30, -1e30])", np.int64([2**63 - 1, -(2**63)])),
@@ -318,6 +318,49 @@ def test_rows_without_elements_are_bounded():
 
 
 AT_MOST = f"expressions make at most {deferral.MAX_ELEMENTS}"
+
+
+_NANS = {
+    name: np.full(2, np.nan, scalar_dtype(SCALARS[name]))
+    for name in ("f16", "bf16", "f32", "f64", "f8e4m3", "f8e5m2")
+}
+
+
+@pytest.mark.parametrize("target", ["i8", "u8", "i16", "u16", "i32", "u32", "i64", "u64"])
+@pytest.mark.parametrize("source", list(_NANS))
+def test_a_nan_cast_to_an_integer_is_that_of_cvt(source, target) -> None:
+    """As recorded on hardware: 0 except to 64 bits and from f64."""
+    bits = int(target[1:])
+    highest = np.array(1 << (bits - 1), f"u{bits // 8}").view(scalar_dtype(SCALARS[target]))
+    expected = highest if bits == 64 or source == "f64" else 0 * highest
+    same(value(f"{target}({source})", **_NANS), np.full(2, expected))
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("i32(nan)", -(2**31)),  # a literal is a double
+        ("i32(f32(nan))", 0),
+        ("i32(f32[0] * 2)", 0),
+        ("i32(2 * f32[0] + f64[0])", -(2**31)),
+        ("i32(f16[0] * f32[0])", 0),
+        ("i32(where(true, f32, 1)[0])", 0),
+        ("i32(f32(f64[0]))", 0),
+        ("i32(max(f32))", 0),
+        ("i32(max(f64))", -(2**31)),
+    ],
+)
+def test_a_nan_has_the_type_that_arithmetic_has_in_c(text, expected) -> None:
+    same(value(text, **_NANS), np.int32(expected))
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["mean(x[:0])", "median(x[:0])", "std(x[:0])", "var(x, ddof=8)", "mean(m[:0], axis=0)"],
+)
+def test_a_mean_of_nothing_is_an_error_and_no_warning(text) -> None:
+    with pytest.raises(RequestError, match="there are too few elements"):
+        value(text, x=X, m=M)
 
 
 @pytest.mark.parametrize(

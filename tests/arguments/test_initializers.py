@@ -54,6 +54,16 @@ def test_iota():
     same(filled("f64[n]:iota", 0), [], np.float64)
 
 
+def test_numbers_of_sequences_as_bit_patterns():
+    same(filled("f32[n]:iota(0f3f800000,0f40000000)", 3), [1, 3, 5], np.float32)
+    assert filled("f32[n]:rand(0f3f800000,2)", 100).min() >= 1
+
+
+def test_iota_over_the_range_of_doubles():
+    with pytest.raises(RequestError, match="iota goes up to inf: out of range for f64"):
+        filled("f64[n]:iota(1e308,1e308)", 2)
+
+
 def test_iota_over_many_chunks():
     n = 5 * (1 << 16) + 3
     same(filled("f32[n]:iota", n), np.arange(n), np.float32)

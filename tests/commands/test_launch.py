@@ -453,6 +453,43 @@ def test_threads_of_a_hung_kernel_that_have_parted(run: Run, hangs: str) -> None
     assert log.endswith("\n  2 more run elsewhere")
 
 
+PRINTS_FOR_EVER = r"""
+.version 8.0
+.target sm_80
+.address_size 64
+.extern .func (.param .b32 result) vprintf (.param .b64 template, .param .b64 arguments);
+.global .align 1 .b8 template[13] = {%s, 0};
+.visible .entry prints()
+{
+    .reg .b64 %t;
+    cvta.global.u64 %t, template;
+again:
+    {
+        .param .b64 one; .param .b64 two; .param .b32 back;
+        st.param.b64 [one], %t;
+        st.param.b64 [two], %t;
+        call.uni (back), vprintf, (one, two);
+    }
+    bra again;
+}
+"""
+
+
+def test_an_endless_kernel_that_prints_wide_numbers(run: Run, tmp_path: Path) -> None:
+    """Formatting one would take seconds, in which no time limit ends the kernel."""
+    template = ", ".join(map(str, b"%1000000000d"))
+    (tmp_path / "prints.ptx").write_text(PRINTS_FOR_EVER.replace("%s", template))
+    command = ("launch", "prints.ptx", "-d", "cpu", "--threads", "1", "--timeout")
+    ran, _ = at_a_limit(
+        lambda limit: run(*command, f"{limit}"),
+        lambda ran: "1 thread runs" in ran.err,
+    )
+    assert ran.code == 6, ran.err
+    assert "  |   1 thread runs: block (0, 0, 0), thread (0, 0, 0)\n" in ran.err
+    assert ran.out.startswith(" " * 1000)
+    assert len(ran.out) < 1 << 25  # of printf's buffer
+
+
 def endless_until(limit: int) -> str:
     return (
         f"error: timed out after {limit} s (--timeout {limit}); the worker was killed\n{ENDLESS}"

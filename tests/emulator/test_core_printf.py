@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cudarun.emulator.machine.printf import Arguments, PrintBuffer, render
+from cudarun.emulator.machine.printf import LONGEST_TEXT, Arguments, PrintBuffer, render
 from tests.emulator.device import Device
 
 LIBC = ctypes.CDLL(None)
@@ -69,6 +69,34 @@ def test_floats(flags: str, width: str, precision: str, conversion: str, value: 
 )
 def test_rest(template: bytes, data: bytes, expected: bytes) -> None:
     assert render(template, Arguments(data), no_strings) == expected
+
+
+@pytest.mark.parametrize(
+    ("template", "start", "end"),
+    [
+        (b"%1000000000d", b"   ", b"  7"),
+        (b"%" + 5000 * b"9" + b"d", b"   ", b"  7"),
+        (b"%-1000000000d", b"7  ", b"   "),
+        (b"%01000000000d", b"000", b"007"),
+        (b"%.1000000000d", b"000", b"007"),
+        (b"%.1000000000f", b"0.0", b"000"),
+        (b"%.1000000000a", b"0x0", b"000"),
+        (b"%1000000000s", b"   ", b"ord"),
+        (b"%*d", b"   ", b"  0"),
+        (b"%.*d", b"000", b"000"),
+        (b"%1000000c" * 7000, b"   ", b"   "),
+    ],
+)
+def test_the_longest_text(template: bytes, start: bytes, end: bytes) -> None:
+    numbers = struct.pack("<iiii", 2**31 - 1 if b"*" in template else 7, 0, 0, 0)
+    text = render(template, Arguments(numbers), lambda address: b"word")
+    assert len(text) == LONGEST_TEXT
+    assert (text[:3], text[-3:]) == (start, end)
+
+
+def test_leading_zeros_of_a_precision() -> None:
+    template = b"%." + 5000 * b"0" + b"3d"
+    assert render(template, Arguments(struct.pack("<i", 7)), no_strings) == b"007"
 
 
 def test_strings() -> None:

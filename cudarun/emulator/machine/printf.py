@@ -21,6 +21,10 @@ _FLOATS = "eEfFgGaA"
 _WIDE = {b"l", b"ll", b"j", b"z", b"t"}
 _RECORD_BYTES = 32  # bytes per call in the buffer besides its text
 
+LONGEST_TEXT = 1 << 20
+"""The maximum length of the text of one call. A longer one is cut off: ``%2000000000d`` would take
+seconds in which no time limit can end the launch."""
+
 
 class PrintBuffer:
     """The output of one launch."""
@@ -76,18 +80,23 @@ def argument_bytes(template: bytes) -> int:
 
 
 def render(template: bytes, arguments: Arguments, read_string: StringReader) -> bytes:
-    """Return the text of one call.
+    """Return the text of one call, at most `LONGEST_TEXT` bytes.
 
     Args:
         template: The format string without its final NUL.
         arguments: The arguments.
         read_string: Returns the characters at a device address, for ``%s``.
     """
-
-    def one(match: re.Match[bytes]) -> bytes:
-        return _convert(match, arguments, read_string)
-
-    return _CONVERSION.sub(one, template)
+    text = bytearray()
+    end = 0
+    for match in _CONVERSION.finditer(template):
+        text += template[end : match.start()]
+        if len(text) >= LONGEST_TEXT:
+            break
+        text += _convert(match, arguments, read_string)
+        end = match.end()
+    text += template[end:]
+    return bytes(text[:LONGEST_TEXT])
 
 
 def _convert(match: re.Match[bytes], arguments: Arguments, read_string: StringReader) -> bytes:
@@ -119,16 +128,27 @@ def _convert(match: re.Match[bytes], arguments: Arguments, read_string: StringRe
 def _width(match: re.Match[bytes], arguments: Arguments, flags: str) -> tuple[int, str]:
     if match["width"] == b"*":
         width = arguments.integer(wide=False, signed=True)
-        return (width, flags) if width >= 0 else (-width, flags + "-")
-    return int(match["width"] or 0), flags
+        flags = flags if width >= 0 else flags + "-"
+        return min(abs(width), LONGEST_TEXT), flags
+    return _bounded(match["width"] or b"0"), flags
 
 
 def _precision(match: re.Match[bytes], arguments: Arguments) -> int | None:
     given = match["precision"]
     if given is None:
         return None
-    value = arguments.integer(wide=False, signed=True) if given == b"*" else int(given or 0)
-    return value if value >= 0 else None
+    if given == b"*":
+        value = arguments.integer(wide=False, signed=True)
+        return min(value, LONGEST_TEXT) if value >= 0 else None
+    return None if given.startswith(b"-") else _bounded(given or b"0")
+
+
+def _bounded(digits: bytes) -> int:
+    """Return a width or precision, which need be no larger than `LONGEST_TEXT`."""
+    significant = digits.lstrip(b"0")
+    if len(significant) > len(str(LONGEST_TEXT)):
+        return LONGEST_TEXT  # Python refuses to convert more than 4300 digits
+    return min(int(significant or b"0"), LONGEST_TEXT)
 
 
 def _integer(

@@ -7,7 +7,7 @@ import io
 import os
 import sys
 import traceback
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import takewhile
 from typing import Any
@@ -101,11 +101,12 @@ def cudarun() -> None:
     """
 
 
-def main(args: list[str] | None = None) -> int:
+def main(args: list[str] | None = None, *, begin: Callable[[], None] = lambda: None) -> int:
     """Run the command line.
 
     Args:
         args: The arguments without the program name; by default the process's.
+        begin: Called first; it may raise KeyboardInterrupt.
 
     Returns:
         The exit code.
@@ -116,6 +117,7 @@ def main(args: list[str] | None = None) -> int:
     outer = click.Context(cudarun, color=False if os.environ.get("NO_COLOR") else None)
     with outer.scope(cleanup=False):
         try:
+            begin()
             code = cudarun.main(given, "cudarun", standalone_mode=False, parent=outer)
             sys.stdout.flush()
             return int(code or ExitCode.OK)

@@ -11,6 +11,8 @@ from contextlib import suppress
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing takes a while to import
+    from types import FrameType
+
     from _typeshed import ReadableBuffer
 
 
@@ -90,20 +92,90 @@ def _with_own_errors(stdout: io.TextIOWrapper) -> io.TextIOWrapper:
     )
 
 
-def end_in_order() -> list[int]:
-    """Make SIGTERM and SIGHUP act like Ctrl-C: end the workers, leave no partial file.
+_INTERRUPTED = 130  # as `ExitCode` has it
 
-    Returns:
-        A list that receives the number of the signal. Ignored signals, as under nohup, stay
-        ignored.
+_HANDLED = 2
+"""The number of signals that raise: one for the command, one while the first is handled. The next
+ends the process at once."""
+
+
+class EndingSignals:
+    """The signals that end the process in order: Ctrl-C, and like it SIGTERM and SIGHUP.
+
+    They raise KeyboardInterrupt, so that workers end and no partial file is left. It must reach
+    `cudarun.cli.main`, but imports turn exceptions into other ones (``__set_name__``, extension
+    modules), and Python drops them in ``__del__`` and callbacks of weak references. So it is
+    raised when no import is running, and again where it was dropped. Before `admit` it waits.
+
+    Args:
+        received: The signals that came before.
     """
-    received: list[int] = []
 
-    def end(number: int, _: object) -> None:
-        received.append(number)
+    def __init__(self, received: list[int]) -> None:
+        self._received = received
+        self._is_admitted = False
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            if signal.getsignal(number) is not signal.SIG_IGN:  # as under nohup
+                signal.signal(number, self._receive)
+        self._report_others = sys.unraisablehook
+        sys.unraisablehook = self._report_unraisable
+
+    def admit(self) -> None:
+        """Begin to raise.
+
+        Raises:
+            KeyboardInterrupt: A signal has come before.
+        """
+        self._is_admitted = True
+        if self._received:
+            raise KeyboardInterrupt
+
+    def leave(self) -> None:
+        """Ignore signals from now on; end the process by the first one unless it was Ctrl-C.
+
+        The process that waits for this one is to see what ended it.
+        """
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            signal.signal(number, signal.SIG_IGN)
+        if self._received and (first := self._received[0]) != signal.SIGINT:
+            signal.signal(first, signal.SIG_DFL)
+            os.kill(os.getpid(), first)
+
+    def _receive(self, number: int, frame: FrameType | None) -> None:
+        self._received.append(number)
+        if not self._is_admitted:
+            return
+        if len(self._received) > _HANDLED:
+            os._exit(_INTERRUPTED)
+        _interrupt(frame)
+
+    def _report_unraisable(self, unraisable: sys.UnraisableHookArgs) -> None:
+        if unraisable.exc_type is KeyboardInterrupt:
+            sys.setprofile(_interrupt_outside_the_hook)
+        else:
+            self._report_others(unraisable)
+
+
+def _interrupt(frame: FrameType | None) -> None:
+    """Raise KeyboardInterrupt; after all imports that a frame belongs to."""
+    imports = None
+    while frame is not None:
+        if frame.f_code.co_filename.startswith("<frozen importlib"):
+            imports = frame
+        frame = frame.f_back
+    if imports is None:
         raise KeyboardInterrupt
 
-    for number in (signal.SIGTERM, signal.SIGHUP):
-        if signal.getsignal(number) is signal.SIG_DFL:
-            signal.signal(number, end)
-    return received
+    def interrupt_at_the_end(frame: FrameType, event: str, _: object) -> None:
+        if frame is imports and event == "return":
+            sys.setprofile(None)
+            raise KeyboardInterrupt
+
+    sys.setprofile(interrupt_at_the_end)
+
+
+def _interrupt_outside_the_hook(frame: FrameType, _event: str, _argument: object) -> None:
+    """Raise KeyboardInterrupt at the next call or return, but in `EndingSignals`' own hook."""
+    if frame.f_code is not EndingSignals._report_unraisable.__code__:
+        sys.setprofile(None)
+        _interrupt(frame)

@@ -435,13 +435,13 @@ def record(refusal: refusals.Refusal, told: Any, folder: Path) -> dict[str, Any]
 
 
 def damage(bench: Bench, records: Records) -> Iterator[Check]:
-    """``tools.fuzz_images``, in a process of its own."""
+    """``tools.fuzz.images``, in a process of its own."""
     count = bench.options.fuzz
     if not count:
         return
     kinds = ("--kinds", "ptx") if bench.is_emulated else ("--kinds", "cubin", "ptx", "fatbin")
     done = bench.python(
-        "-m", "tools.fuzz_images", "--count", count, "--seed", "2", "--device", bench.device,
+        "-m", "tools.fuzz.images", "--count", count, "--seed", "2", "--device", bench.device,
         *kinds, limit=240,
     )  # fmt: skip
     records["damage"] = done.out

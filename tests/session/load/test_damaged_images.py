@@ -1,13 +1,13 @@
 """Whatever was done to a file, it is refused as a user's error, and never worse.
 
-`tools/fuzz_images.py` does the same with as many as one likes, on a GPU too.
+`python -m tools.fuzz.images` does the same with as many as one likes, on a GPU too.
 """
 
 from __future__ import annotations
 
 import pytest
 
-from tools import fuzz_images
+from tools.fuzz import images as fuzz_images
 
 IMAGES = tuple(fuzz_images.damaged(fuzz_images.originals(), 120, seed=20))
 

@@ -1,10 +1,10 @@
-"""Damage real images and see that `cudarun load` only ever refuses them.
+"""Damaged images of every kind: `cudarun load` only ever refuses them.
 
 Whatever a file holds: no traceback, no hang, exit code 0, 2 or 4 of each. On a GPU a driver may
 crash of a cubin, which is 7, and only the worker dies of it::
 
-    python -m tools.fuzz_images --count 2000 --device cpu
-    python -m tools.fuzz_images --count 200 --device 0 --kinds cubin ptx
+    python -m tools.fuzz.images --count 2000 --device cpu
+    python -m tools.fuzz.images --count 200 --device 0 --kinds cubin ptx
 """
 
 from __future__ import annotations
@@ -17,6 +17,8 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
+from cudarun.emulator import driver
+from cudarun.emulator.host.process import process
 from cudarun.report.image_types import LoadReport
 from cudarun.session.driver.selection import parse_devices
 from cudarun.session.driver.target import Target
@@ -27,8 +29,9 @@ from cudarun.session.load.request import LoadRequest
 from cudarun.session.workers.devices import DeviceWorkers
 from cudarun.session.workers.pool import WorkerPool
 from tests.images.golden_files import archive
+from tools.fuzz.fuzzer import Fuzzer
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 KINDS = ["ptx", "cubin", "fatbin", "o", "a", "ltoir", "cu"]
 TEXTS = {"ptx", "cu"}
 REFUSALS = {2, 4}
@@ -111,6 +114,43 @@ def load_all(images: tuple[Image, ...], device: str) -> LoadReport:
 
     with WorkerPool() as pool:
         return load(LoadRequest(images), DeviceWorkers(pool, target, prefetch))
+
+
+class Images(Fuzzer[bytes]):
+    """Damaged images of every kind, read without a driver and loaded by the emulated device."""
+
+    name = "images"
+    allowed = frozenset({0, 2, 4})
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__(folder)
+        self._files = originals()
+
+    def case(self, chance: random.Random) -> bytes:
+        """Return one damaged image."""
+        return next(damaged(self._files, 1, chance.randrange(1 << 62))).data
+
+    def exit_code(self, case: bytes) -> int:
+        """Read and load it."""
+        return load_both(Image("image", case))
+
+
+def load_both(image: Image) -> int:
+    """Read an image offline, then load it into the emulated device; return the worse exit code."""
+    [file] = load_offline((image,)).files
+    offline = file.error.exit_code if file.error else 0
+    # The checks of a worker's half of `load` stand before the driver.
+    if file.kind not in ("ptx", "cubin", "fatbin") or offline:
+        return offline
+    process.reset()
+    driver.cuInit(0)
+    driver.cuCtxCreate(None, 0, 0)
+    result, *rest = driver.cuLibraryLoadData(image.data + b"\0", [], [], 0, [], [], 0)
+    if result == 0:
+        _, count = driver.cuLibraryGetKernelCount(rest[0])
+        driver.cuLibraryEnumerateKernels(count, rest[0])
+        driver.cuLibraryUnload(rest[0])
+    return 0 if result == 0 else 4
 
 
 def main() -> int:

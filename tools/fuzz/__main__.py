@@ -1,0 +1,53 @@
+"""Run fuzzers: cases made from a seed, each of which must end with a documented exit code.
+
+::
+
+    python -m tools.fuzz                                  # 300 cases of each
+    python -m tools.fuzz specs npy --count 20000 --seed 7
+    python -m tools.fuzz expressions --seed 7 --first 1234 --count 1
+
+No case may end with exit code 7, print a traceback or a warning, take 20 s of processor time or
+1 GiB of memory. A failure is printed with its number, from which ``--first`` makes it again, and
+its shortest reproducer. Exit status 1 when there was one.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+
+from tools.fuzz import FUZZERS, load
+from tools.fuzz.runner import run
+
+_SHOWN = 10
+
+
+def main() -> int:
+    """Run the fuzzers that the command line names."""
+    parser = argparse.ArgumentParser(
+        prog="python -m tools.fuzz", description=(__doc__ or "").partition("\n")[0]
+    )
+    add = parser.add_argument
+    add("fuzzer", nargs="*", metavar="FUZZER", help=f"of {', '.join(FUZZERS)}; default: all")
+    add("--count", type=int, default=300, help="cases of each; default: %(default)s")
+    add("--seed", type=int, default=1, help="default: %(default)s")
+    add("--first", type=int, default=0, help="the number of the first case; default: %(default)s")
+    given = parser.parse_args()
+    failed = False
+    for name in given.fuzzer or FUZZERS:
+        result = run(load(name), given.count, given.seed, given.first)
+        print(result.line, flush=True)
+        kinds: dict[str, int] = {}
+        for failure in result.failures:
+            kinds[failure.kind] = kinds.get(failure.kind, 0) + 1
+            if kinds[failure.kind] == 1 and len(kinds) <= _SHOWN:
+                print(f"--- {name} --seed {given.seed} --first {failure.number} --count 1")
+                print(f"{failure.problem.rstrip()}\n    {failure.reproducer}", flush=True)
+        for kind, count in kinds.items():
+            print(f"{count:6} × {kind}")
+        failed = failed or bool(result.failures)
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -34,17 +34,22 @@ def takes(text: str) -> bool:
         return subprocess.run(command, capture_output=True, check=False).returncode == 0
 
 
-def mutants(count: int) -> Iterator[tuple[Path, Mutant]]:
-    """So many different ones, over the files in turn; lines that stand twice are left alone."""
+def texts() -> dict[Path, str]:
+    """The texts that are mutated, by file."""
     programs = sorted([*ROOT.glob("tests/programs/*.ptx"), *ROOT.glob("tests/emulator/nvcc/*.ptx")])
     short = [path for path in programs if path.stat().st_size < _LONG]
     paths = [*(work.path for work in works()), *short]
-    texts = {path: path.read_text() for path in dict.fromkeys(paths)}
-    chosen = random.Random(1).choices(list(texts), k=8 * count)
+    return {path: path.read_text() for path in dict.fromkeys(paths)}
+
+
+def mutants(count: int) -> Iterator[tuple[Path, Mutant]]:
+    """So many different ones, over the files in turn; lines that stand twice are left alone."""
+    originals = texts()
+    chosen = random.Random(1).choices(list(originals), k=8 * count)
     seen: set[tuple[Path, str, str]] = set()
     for seed, path in enumerate(chosen):
-        mutant = mutate(texts[path], seed)
-        lines = [line.strip() for line in texts[path].splitlines()]
+        mutant = mutate(originals[path], seed)
+        lines = [line.strip() for line in originals[path].splitlines()]
         if lines.count(mutant.was) == 1 and (path, mutant.was, mutant.now) not in seen:
             seen.add((path, mutant.was, mutant.now))
             yield path, mutant

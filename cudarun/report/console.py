@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import sys
 from collections.abc import Iterator
@@ -18,6 +19,7 @@ from cudarun.report.terminal import shown
 
 _SPACES_BEFORE_NEWLINE = re.compile(r" +(?=\n)")
 _INDENT = 4
+_MOST_DIGITS = 5  # of the width of a terminal
 _PIPED_WIDTH = 200  # a pipe has no width; wide enough that no row is folded
 
 
@@ -75,7 +77,21 @@ def console(color: bool | None) -> Console:
         no_color=None if color is None else not color,
         highlight=False,
         soft_wrap=False,
+        _environ={name: value for name, value in os.environ.items() if _is_usable(name, value)},
     )
+
+
+def _is_usable(name: str, value: str) -> bool:
+    """Return whether rich can read a variable: Python converts no number of 5,000 digits."""
+    return name not in ("COLUMNS", "LINES") or len(value) <= _MOST_DIGITS
+
+
+def table(*columns: str) -> Table:
+    """Return a table without lines, whose columns are folded rather than cut."""
+    rows = Table(box=None, pad_edge=False, header_style="bold")
+    for column in columns:
+        rows.add_column(column, overflow="fold")
+    return rows
 
 
 def _shown(part: Any) -> Any:

@@ -49,7 +49,18 @@ def started(
 def _command(
     arguments: tuple[str, ...], folder: Path, env: dict[str, str], streams: list[Path]
 ) -> None:
-    """In the new process: become what a shell would have started."""
+    """In the new process: run the command as a shell would."""
+    become(arguments, folder, env, streams)
+
+    from cudarun.__main__ import main
+
+    main()
+
+
+def become(
+    arguments: tuple[str, ...], folder: Path, env: dict[str, str], streams: list[Path]
+) -> None:
+    """Make this process what a shell would have started."""
     for number, path in enumerate(streams):
         given = os.open(
             path, os.O_RDONLY if number == 0 else os.O_WRONLY | os.O_CREAT | os.O_APPEND
@@ -61,10 +72,6 @@ def _command(
     os.environ.update(env)
     sys.stdin, sys.stdout, sys.stderr = _text(0, "r"), _text(1, "w"), _text(2, "w")
     sys.argv = ["cudarun", *arguments]
-
-    from cudarun.__main__ import main
-
-    main()
 
 
 def _text(descriptor: int, mode: str) -> IO[str]:

@@ -16,6 +16,10 @@ FUZZERS = {
     "specs": "Specs",
     "triton": "Triton",
     "npy": "Npy",
+    "environment": "Environment",
+    "signals": "Signals",
+    "ptxas": "Ptxas",
+    "programs": "Programs",
 }
 """The fuzzers: modules of this package, and the class in each."""
 

@@ -35,7 +35,11 @@ def main() -> int:
     given = parser.parse_args()
     failed = False
     for name in given.fuzzer or FUZZERS:
-        result = run(load(name), given.count, given.seed, given.first)
+        fuzzer = load(name)
+        if reason := fuzzer.unavailable():
+            print(f"{name:12} skipped: {reason}")
+            continue
+        result = run(fuzzer, given.count, given.seed, given.first)
         print(result.line, flush=True)
         kinds: dict[str, int] = {}
         for failure in result.failures:

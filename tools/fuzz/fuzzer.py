@@ -59,6 +59,11 @@ class Fuzzer(ABC, Generic[C]):
     allowed = frozenset({0, 2})
     is_process = False
 
+    @classmethod
+    def unavailable(cls) -> str | None:
+        """Return why no case can run on this machine."""
+        return None
+
     def __init__(self, folder: Path) -> None:
         self.folder = folder
 

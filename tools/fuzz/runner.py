@@ -80,7 +80,7 @@ def run(
         count: The number of cases.
         seed: The same cases for the same seed.
         first: The number of the first case.
-        shorten: Look for the shortest reproducer of each failure.
+        shorten: Look for the shortest reproducer of the first failure of each kind.
     """
     result = Result(getattr(fuzzer, "name", "?"))
     while result.cases < count:
@@ -164,6 +164,7 @@ def _serve(
     gc.freeze()
     with working_folder() as folder, os.fdopen(send, "wb", buffering=0) as stream:
         fuzzer = make(folder)
+        seen: set[str] = set()
         base = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss << 10
         for number in numbers:
             case = fuzzer.numbered(seed, number)
@@ -175,10 +176,11 @@ def _serve(
                 problem = f"{grown >> 20} MiB of memory"
             failure = None
             if problem is not None:
-                shorter = case
-                if shorten and seconds < 1 and grown < MEMORY:
+                failure = Failure(number, problem, repr(case)[:2000])
+                if shorten and failure.kind not in seen and seconds < 1 and grown < MEMORY:
                     shorter = fuzzer.reproducer(case, problem)
-                failure = Failure(number, problem, repr(shorter)[:2000])
+                    failure = Failure(number, problem, repr(shorter)[:2000])
+                seen.add(failure.kind)
             stream.write(pickle.dumps((seconds, grown, failure)))
             if grown > MEMORY:
                 break

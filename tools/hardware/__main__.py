@@ -29,7 +29,7 @@ from tools.hardware.report import Chapter
 
 CHAPTERS = (
     "conformance", "bindings", "samples", "programs", "launch", "images", "contexts", "spec",
-    "reliability", "driver-log", "sanitize", "data", "accepted-ptx", "mutations", "soak",
+    "reliability", "driver-log", "sanitize", "data", "accepted-ptx", "mutations", "fuzz", "soak",
 )  # fmt: skip
 
 
@@ -43,7 +43,8 @@ def main() -> int:
         return 0
     options = Options(
         device=given.device, architecture=given.arch, only=tuple(given.only), fuzz=given.fuzz,
-        libraries=given.libraries, mutants=given.mutants, seed=given.seed, jobs=given.jobs,
+        libraries=given.libraries, mutants=given.mutants, programs=given.programs,
+        seed=given.seed, jobs=given.jobs,
         gib=given.gib, launches=given.launches, scratch=given.scratch,
     )  # fmt: skip
     out: Path = given.out.resolve()
@@ -80,7 +81,13 @@ def parsed() -> argparse.Namespace:
     add("--libraries", type=int, default=defaults.libraries,
         help="cubins out of NVIDIA's libraries; default: %(default)s")  # fmt: skip
     add("--mutants", type=int, default=defaults.mutants, help="default: %(default)s")
-    add("--seed", type=int, default=defaults.seed, help="of the mutants; default: %(default)s")
+    add(
+        "--seed",
+        type=int,
+        default=defaults.seed,
+        help="of mutants and programs; default: %(default)s",
+    )
+    add("--programs", type=int, default=defaults.programs, help="random; default: %(default)s")
     add("--jobs", type=int, default=defaults.jobs, help="mutants at once; default: %(default)s")
     add("--gib", type=float, help="the largest buffer; default: 5, on the emulated device 0.02")
     add("--launches", type=int, default=defaults.launches, help="to soak; default: %(default)s")

@@ -64,7 +64,8 @@ class Options:
         fuzz: Damaged images.
         libraries: Cubins out of NVIDIA's libraries.
         mutants: Mutants of PTX.
-        seed: Of the mutants.
+        programs: Random programs.
+        seed: Of the mutants and of the programs.
         jobs: Mutants at once.
         gib: The largest buffer; 5, on the emulated device 0.02.
         launches: Cases of the long spec.
@@ -77,6 +78,7 @@ class Options:
     fuzz: int = 200
     libraries: int = 4
     mutants: int = 300
+    programs: int = 300
     seed: int = 1
     jobs: int = 8
     gib: float | None = None

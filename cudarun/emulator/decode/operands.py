@@ -45,7 +45,7 @@ from cudarun.records import dataclass
 # Opcodes that take the address of a variable as an operand; others need a register.
 _TAKE_ADDRESSES = frozenset({"mov", "cvta", "mapa", "getctarank", "call"})
 # Opcodes that take no constants: SIMD video instructions and this one.
-_REGISTERS_ONLY = frozenset({"stackrestore"}) | {
+_REGISTERS_ONLY = frozenset({"movmatrix", "stackrestore"}) | {
     f"v{operation}{parts}"
     for operation in ("add", "sub", "absdiff", "min", "max", "avrg", "set")
     for parts in (2, 4)

@@ -117,6 +117,7 @@ class BufferRules(ElementRules, PathRules):
                 return Eye()
 
     def rand(self, element: Type, start: int) -> Rand:
+        """Parse the bounds of ``rand``."""
         rand = Rand(*self.parameters("rand", element, (0, 2)))
         for scalar in scalars_of(element):
             if not math.isfinite(rand.high.as_float(scalar) - rand.low.as_float(scalar)):

@@ -188,7 +188,7 @@ class Evaluator:
         return tree.unknown_name(self.expression, node, self.values)
 
     def _sequence(self, items: Sequence[tree.Node]) -> Array:
-        parts = same_type([self.array(item) for item in items])
+        parts = same_type([self._operand("[…]", item) for item in items])
         with numpy_errors("[…]"):
             return np.stack(parts)
 

@@ -354,6 +354,11 @@ def test_a_nan_has_the_type_that_arithmetic_has_in_c(text, expected) -> None:
     same(value(text, **_NANS), np.int32(expected))
 
 
+def test_a_struct_in_a_list_is_refused() -> None:
+    with pytest.raises(RequestError, match="a struct has no value of its own"):
+        value("[0, p]", p=POINTS)
+
+
 @pytest.mark.parametrize(
     "text",
     ["mean(x[:0])", "median(x[:0])", "std(x[:0])", "var(x, ddof=8)", "mean(m[:0], axis=0)"],

@@ -57,15 +57,18 @@ class Arguments(Fuzzer[tuple[str, ...]]):
 
     def case(self, chance: random.Random) -> tuple[str, ...]:
         """Return the words after the image, which damaged arguments are among."""
-        count = chance.choice((4, 4, 4, 4, chance.randrange(12)))
-        words = [_argument(chance) for _ in range(count)]
+        words = ["2", "x=f32[n]:iota", "y=f32[n]:ones", "n=i32:64"]
+        for _ in range(chance.randint(0, 3)):
+            at = chance.randrange(len(words) + 1)
+            words[at : at + chance.choice((1, 1, 1, 0))] = [_argument(chance)]
+        words += ("--threads", "n")
         for _ in range(chance.randrange(3)):
             words += chance.choice(_GEOMETRY)
         if chance.randrange(3) == 0:
             words += [chance.choice(("--check", "--print", "--let")), _expression(chance)]
         if chance.randrange(8) == 0:
             words.insert(0, chance.choice(("--json", "--block", "-v", "--show", "--frob", "--")))
-        image = chance.choice((_SAXPY, _SAXPY, _PARAMETERS))
+        image = chance.choice((_SAXPY,) * 4 + (_PARAMETERS,))
         return (image, *words)
 
     def exit_code(self, case: tuple[str, ...]) -> int:

@@ -46,7 +46,7 @@ class Triton(Fuzzer[str]):
 
     def exit_code(self, case: str) -> int:
         """Plan a launch."""
-        arguments = ("x=f32[64,64]:ones", "y=f32[64,64]", "i32:64", "i32:64", "i32:64")
+        arguments = ("x=f32[64,64]:ones", "y=f32[64,64]", "i32:64", "i32:64")
         with file(self.folder, "softmax.json", case.encode(errors="surrogatepass")):
             return command(
                 ["launch", str(self._image), "-d", "cpu", "--grid", "4", "--dry-run", *arguments]

@@ -38,8 +38,11 @@ class _Moments:
             self.next(f"{event} {str(arguments[0])[:100]}")
 
     def profile(self, frame: object, event: str, _: object) -> None:
-        if event == "call":
-            self.next(getattr(frame, "f_code", None))
+        code = getattr(frame, "f_code", None)
+        if getattr(code, "co_qualname", "") == "EndingSignals.leave":  # the command has ended
+            sys.setprofile(None)
+        elif event == "call":
+            self.next(code)
 
     def next(self, where: object) -> None:
         if os.getpid() != self.pid:

@@ -164,8 +164,10 @@ class _Reader:
                 self.usage.dimensions = max(self.usage.dimensions, _AXES.find(name[-1]) + 1)
 
     def _load_parameter(self, it: Instruction, kind: str | None) -> None:
+        if kind is None or len(it.operands) != 2:  # the text may be no valid PTX
+            return
         to, at = it.operands
-        if kind is None or not isinstance(at, Address) or at.base is None:
+        if not isinstance(at, Address) or at.base is None:
             return
         index = self._parameters.get(at.base.name)
         if index is None:
@@ -179,6 +181,8 @@ class _Reader:
 
     def _follow(self, it: Instruction) -> None:
         """Give the destination of an address computation the origins of its sources."""
+        if not it.operands:
+            return
         to, *sources = it.operands
         found = self._places(sources)
         if it.opcode == "cvta":
@@ -212,7 +216,7 @@ class _Reader:
         if it.opcode not in (*_LOADS, *_ATOMIC, "st") or kind is None:
             return
         width = next((_WIDTHS[word] for word in it.modifiers if word in _WIDTHS), 1)
-        if kind.endswith("x2"):
+        if kind.endswith("x2") and kind in _FLOATS:
             kind, width = _FLOATS[kind], 2 * width
         if use.element is None or TYPE_BYTES[kind] > TYPE_BYTES[use.element]:
             use.element = kind

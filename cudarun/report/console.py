@@ -86,14 +86,6 @@ def _is_usable(name: str, value: str) -> bool:
     return name not in ("COLUMNS", "LINES") or len(value) <= _MOST_DIGITS
 
 
-def table(*columns: str) -> Table:
-    """Return a table without lines, whose columns are folded rather than cut."""
-    rows = Table(box=None, pad_edge=False, header_style="bold")
-    for column in columns:
-        rows.add_column(column, overflow="fold")
-    return rows
-
-
 def _shown(part: Any) -> Any:
     """Return a text as it is shown on stdout; anything else unchanged."""
     if isinstance(part, str):

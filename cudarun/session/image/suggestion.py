@@ -289,21 +289,24 @@ def _expected(kernel: SuggestedKernel, parameter: Parameter) -> object:
     expected = expected_type(parameter.type)
     loaded = kernel.usage.values.get((parameter.index, 0)) if kernel.usage else None
     if expected is None and parameter.type in (f"b{8 * parameter.size}", None) and loaded:
-        return _scalar(loaded) if _scalar(loaded).size == parameter.size else None
+        scalar = _scalar(loaded)
+        return scalar if scalar is not None and scalar.size == parameter.size else None
     if parameter.type is None and parameter.size in (1, 2, 4):
         return PtxType("u", parameter.size)
     return expected
 
 
-def _scalar(ptx_type: str) -> ScalarType:
-    """Return the type of a PTX type; bits are signed integers, as nvcc writes ``.u32`` for int."""
+def _scalar(ptx_type: str) -> ScalarType | None:
+    """Return the type of a PTX type; bits are signed integers, as nvcc writes ``.u32`` for int.
+
+    ``None`` for packed types and 128 bits.
+    """
     found = NAMED.get(ptx_type)
     if isinstance(found, ScalarType) and found.is_float:
         return found
     bits = ptx_type.lstrip("busf")
-    scalar = NAMED[f"{'u' if bits == '8' else 'i'}{bits}"]
-    assert isinstance(scalar, ScalarType), "integers of these sizes are scalars"
-    return scalar
+    scalar = NAMED.get(f"{'u' if bits == '8' else 'i'}{bits}")
+    return scalar if isinstance(scalar, ScalarType) else None
 
 
 def _number(scalar: ScalarType | VectorType, sizes: _Sizes) -> str:
@@ -353,13 +356,17 @@ def _struct(parameter: Parameter, usage: KernelUsage | None, sizes: _Sizes) -> s
     end, alignment = 0, 1
     for offset, kind in members:
         use = usage.pointers.get((parameter.index, offset)) if usage else None
-        size = _ADDRESS if use is not None else _scalar(kind).size
+        scalar = _scalar(kind)
+        if use is None and scalar is None:
+            continue
+        size = _ADDRESS if scalar is None or use is not None else scalar.size
         if offset < end or offset % size:
             continue
         texts += _filler(end, offset, size)
-        texts.append(
-            _number(_scalar(kind), sizes) if use is None else _buffer(parameter, use, sizes)
-        )
+        if use is not None:
+            texts.append(_buffer(parameter, use, sizes))
+        elif scalar is not None:
+            texts.append(_number(scalar, sizes))
         end, alignment = offset + size, max(alignment, size)
     texts += _filler(end, parameter.size, alignment)
     return f"{{{', '.join(texts)}}}"

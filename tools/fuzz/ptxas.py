@@ -53,12 +53,12 @@ class Ptxas(Fuzzer[str]):
 
 
 def refused(text: str) -> str:
-    """Return why the emulated device refuses a text; an empty string if it takes it."""
+    """Return why the emulated device refuses a text or a kernel of it; else an empty string."""
     try:
-        compile_module(parse(text))
+        kernels = compile_module(parse(text)).kernels.values()
     except PtxError as error:
         return str(error)
-    return ""
+    return "\n".join(str(place) for kernel in kernels for place in kernel.unimplemented)
 
 
 def _others(text: str, refusal: str, vary: Callable[[list[str]], Iterator[list[str]]]) -> bool:

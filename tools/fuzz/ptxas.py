@@ -20,7 +20,7 @@ from tests.support.ptx_mutations import mutate
 from tools.fuzz.fuzzer import Fuzzer, Unexpected
 from tools.record_mutants import takes, texts
 
-_LINE = re.compile(r"PTX line (\d+): (.*)", re.DOTALL)
+_LINE = re.compile(r"(?:PTX )?line (\d+)[:;]")
 
 
 class Ptxas(Fuzzer[str]):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import shlex
-import sys
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -21,10 +20,11 @@ from cudarun.commands.options import (
     target,
 )
 from cudarun.commands.output import chosen_renderer
+from cudarun.commands.text_files import DASH, read_text
 from cudarun.errors import RequestError
 from cudarun.report.renderer import finish
 from cudarun.session.contexts.verbs import CHAPTERS, Verb
-from cudarun.session.image.image import Image
+from cudarun.session.image.image import STDIN, Image
 from cudarun.writing import FileUse
 
 if TYPE_CHECKING:
@@ -135,15 +135,7 @@ def _script(text: str | None, file: str | None) -> Script:
                 hint=f"run it: cudarun ctx run --script {shlex.quote(str(text))}",
             )
         return parse_script(str(text))
-    try:
-        if file == "-":
-            return parse_script(sys.stdin.read(), "<stdin>")
-        with open(file, encoding="utf-8") as stream:
-            return parse_script(stream.read(), file)
-    except OSError as error:
-        raise RequestError(f"{file}: {error.strerror}") from error
-    except UnicodeDecodeError:
-        raise RequestError(f"{file}: not a text") from None
+    return parse_script(read_text(file, "--script"), STDIN if file == DASH else file)
 
 
 def _images(script: Script) -> dict[str, Image]:

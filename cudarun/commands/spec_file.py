@@ -33,12 +33,10 @@ from cudarun.commands.spec_matrix import (
 )
 from cudarun.commands.spec_text import (
     DEFAULTS,
-    STDIN,
     Entries,
     SpecText,
-    read_spec_text,
-    read_stdin,
 )
+from cudarun.commands.text_files import DASH, read_text
 from cudarun.errors import ArgumentSyntaxError, CudarunError, ImageRefused, RequestError
 from cudarun.records import dataclass
 from cudarun.session.driver.target import ContextOptions, Target
@@ -133,8 +131,7 @@ def read_spec(
         RequestError: The file cannot be read, a case in it is invalid, or no case is selected.
     """
     with reading(where):
-        read = read_stdin() if path == STDIN else read_spec_text(path, "--spec")
-        text = SpecText(path, read)
+        text = SpecText(path, read_text(path, "--spec"))
     reader = _CaseReader(text, where, options)
     cases: list[Case] = []
     for index in range(len(text.tables)):
@@ -480,7 +477,7 @@ def _replaced(normal: str, value: object, instance: Instance) -> object:
 
 def _is_stream(path: str) -> bool:
     """Return whether a path is stdin, or a pipe of the shell: ``/dev/fd/63``."""
-    return path == STDIN or path.startswith(("/dev/", "/proc/"))
+    return path == DASH or path.startswith(("/dev/", "/proc/"))
 
 
 def _rerun(path: str, options: SpecOptions) -> tuple[str, ...] | None:

@@ -1,4 +1,4 @@
-"""The text of a spec: read up to a limit, parsed as TOML, with the lines of its tables and keys.
+"""The text of a spec: parsed as TOML, with the lines of its tables and keys.
 
 ``tomllib`` gives no lines, is quadratic in the parts of a dotted key and recurses into nested
 values. So the text is scanned first, in one pass, which notes the lines and enforces limits.
@@ -7,10 +7,9 @@ values. So the text is scanned first, in one pass, which notes the lines and enf
 from __future__ import annotations
 
 import re
-import sys
 import tomllib
 from collections.abc import Iterator, Mapping
-from typing import Any, BinaryIO, TypeAlias
+from typing import Any, TypeAlias
 
 from cudarun.errors import RequestError
 
@@ -18,9 +17,6 @@ CASES = "launch"
 """The key of the array of cases."""
 DEFAULTS = "defaults"
 """The key of the table of defaults."""
-STDIN = "-"
-MAX_BYTES = 4 << 20
-"""The largest spec."""
 MAX_KEY_PARTS = 16
 MAX_NESTING = 16
 MAX_NUMBER = 100
@@ -38,46 +34,6 @@ _ENDS = {
     "'": re.compile("'|\n"),
 }
 """By the start of a string, its end, or an escape sequence in it."""
-
-
-def read_spec_text(path: str, option: str) -> str:
-    """Read a file or a pipe, up to the limit.
-
-    Args:
-        path: The file.
-        option: The option that names it.
-
-    Raises:
-        RequestError: The file cannot be read, is too large or is not in UTF-8.
-    """
-    try:
-        with open(path, "rb") as file:
-            return _decoded(file, path, option)
-    except OSError as error:
-        raise RequestError(f"{path}: {error.strerror}", option=option) from error
-
-
-def read_stdin() -> str:
-    """Read stdin, up to the limit.
-
-    Raises:
-        RequestError: The text is too large or is not in UTF-8.
-    """
-    return _decoded(sys.stdin.buffer, STDIN, "--spec")
-
-
-def _decoded(file: BinaryIO, path: str, option: str) -> str:
-    data = file.read(MAX_BYTES + 1)
-    if len(data) > MAX_BYTES:
-        raise RequestError(
-            f"{path}: over {MAX_BYTES >> 20} MiB, the largest spec",
-            hint="divide it into several specs, or use matrix",
-            option=option,
-        )
-    try:
-        return data.decode()
-    except UnicodeDecodeError as error:
-        raise RequestError(f"{path} is not a text in UTF-8", option=option) from error
 
 
 class SpecText:

@@ -14,7 +14,8 @@ from click.core import ParameterSource
 from cudarun.commands.declaration import CaseForm
 from cudarun.commands.spec_file import OPTIONS
 from cudarun.commands.spec_matrix import escaped
-from cudarun.commands.spec_text import CASES, DEFAULTS, SpecText, read_spec_text
+from cudarun.commands.spec_text import CASES, DEFAULTS, SpecText
+from cudarun.commands.text_files import read_text
 from cudarun.errors import RequestError
 from cudarun.session.launch.request import LaunchRequest
 from cudarun.writing import FileUse, OutputFile, is_special, whole_file
@@ -65,7 +66,7 @@ def _text(path: str) -> str:
     """Return the current text of the file; a device or a pipe has none."""
     if is_special(path) or not os.path.lexists(path):
         return ""
-    return read_spec_text(path, "--write-spec")
+    return read_text(path, "--write-spec")
 
 
 def _spec(path: str, text: str) -> SpecText:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from cudarun.commands.text_files import MAX_BYTES
 from cudarun.session.contexts.facts import FACTS
 
 if TYPE_CHECKING:
@@ -64,6 +65,12 @@ def test_a_document_has_every_step(run: Run) -> None:
         "== none",
         "passed",
     )
+
+
+@pytest.mark.parametrize("path", ["/dev/zero", "-"])
+def test_a_script_without_an_end(run: Run, path: str) -> None:
+    ran = run("ctx", "run", "--script", path, "-d", "cpu", stdin=b" " * (MAX_BYTES + 1))
+    assert (ran.code, ran.err) == (2, f"error: --script: {path}: larger than 4 MiB\n")
 
 
 def test_a_script_from_a_file(run: Run, tmp_path: Path) -> None:
@@ -168,7 +175,7 @@ def test_a_deadlock_ends_with_its_fault(run: Run) -> None:
             "error: give a script, or --script FILE, not both\n"
             "hint: cudarun ctx run --help shows the steps\n",
         ),
-        (("--script", "none.ctx"), "error: none.ctx: No such file or directory\n"),
+        (("--script", "none.ctx"), "error: --script: none.ctx: No such file or directory\n"),
         (
             ("create A; module M none.ptx",),
             "error: none.ptx: No such file or directory\n",

@@ -1,0 +1,42 @@
+"""Text files of the user: specs and scripts, read up to a limit."""
+
+from __future__ import annotations
+
+import sys
+from typing import BinaryIO
+
+from cudarun.errors import RequestError
+
+DASH = "-"
+"""The name of stdin on the command line."""
+MAX_BYTES = 4 << 20
+"""The largest text."""
+
+
+def read_text(path: str, option: str) -> str:
+    """Read a file, a pipe or, for ``-``, stdin, up to the limit.
+
+    Args:
+        path: The file.
+        option: The option that names it.
+
+    Raises:
+        RequestError: The file cannot be read, is too large or is not in UTF-8.
+    """
+    if path == DASH:
+        return _decoded(sys.stdin.buffer, path, option)
+    try:
+        with open(path, "rb") as file:
+            return _decoded(file, path, option)
+    except OSError as error:
+        raise RequestError(f"{path}: {error.strerror}", option=option) from error
+
+
+def _decoded(file: BinaryIO, path: str, option: str) -> str:
+    data = file.read(MAX_BYTES + 1)
+    if len(data) > MAX_BYTES:
+        raise RequestError(f"{path}: larger than {MAX_BYTES >> 20} MiB", option=option)
+    try:
+        return data.decode()
+    except UnicodeDecodeError as error:
+        raise RequestError(f"{path} is not a text in UTF-8", option=option) from error

@@ -16,7 +16,7 @@ from tools.fuzz.fuzzer import Fuzzer, Unexpected
 from tools.fuzz.runner import MEMORY, run
 
 CASES = {"ptxas": 40, "signals": 60, "environment": 100}
-"""Cases that are processes are fewer; 240 more signals come while a command starts, see below."""
+"""Cases that are processes are fewer here: `.ci/run` makes 300 of each in a step of its own."""
 
 SEED = 20
 

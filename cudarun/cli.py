@@ -22,12 +22,12 @@ from cudarun.process import StdoutError
 
 # Each command's name and one-line help, so that `cudarun --help` imports no command.
 COMMANDS = {
-    "ctx": "Show contexts, play with them, and verify what is said of them.",
+    "ctx": "Inspect contexts, script driver calls, and check documented context behavior.",
     "devices": "List GPUs and emulated devices.",
-    "link": "Link images into one, with the driver or with nvJitLink.",
-    "load": "Load images, every kernel of them, and show what is inside.",
+    "link": "Link images into one, with the driver or nvJitLink.",
+    "load": "Load images with all their kernels and show their contents.",
     "launch": "Launch a kernel with typed arguments and check the result.",
-    "managed": "Show __managed__ variables: one address, on the host and on every device.",
+    "managed": "Show __managed__ variables and compare them across host and devices.",
 }
 
 
@@ -96,8 +96,12 @@ def cudarun() -> None:
     """Load, link and launch CUDA kernels from a terminal, on GPUs or on the emulated device cpu.
 
     \b
-    Exit codes: 0 all passed · 1 a check failed · 2 unusable request · 3 no device
-    4 image refused · 5 device failed · 6 out of time · 7 worker died · 130 Ctrl-C
+    Exit codes:
+        0  all checks passed       4  image refused
+        1  a check failed          5  launch or device failed
+        2  invalid request         6  timed out
+        3  no device               7  worker died, or internal error
+      130  interrupted (Ctrl-C)
     """
 
 
@@ -225,5 +229,5 @@ def _suggested_option(error: click.NoSuchOption, args: Sequence[str]) -> str | N
         return hint
     is_of_all = isinstance(error.ctx and error.ctx.command, click.Group)
     if is_of_all and any(word in COMMANDS for word in args):
-        return "options stand after the command: cudarun COMMAND [OPTIONS] …"
+        return "put options after the command: cudarun COMMAND [OPTIONS] …"
     return f"did you mean '{error.possibilities[0]}'?" if error.possibilities else None

@@ -309,7 +309,7 @@ def _is_special_mode(mode: int) -> bool:
 
 
 def _exists(output: OutputFile) -> RequestError:
-    what = " and is no JUnit report" if output.use is FileUse.JUNIT else ""
+    what = " and is not a JUnit report" if output.use is FileUse.JUNIT else ""
     return output.refused(f"{output.path} exists{what}", hint="--force replaces it")
 
 

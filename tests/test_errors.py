@@ -49,8 +49,8 @@ def test_same_subject_is_not_said_twice() -> None:
 
 
 def test_subject_that_what_happened_names_is_known_and_not_said() -> None:
-    error = RequestError("--grid and --threads exclude each other").naming("--grid", "--threads")
-    assert error.message == "--grid and --threads exclude each other"
+    error = RequestError("--grid and --threads cannot be combined").naming("--grid", "--threads")
+    assert error.message == "--grid and --threads cannot be combined"
     assert set(error.subject("option")) == {"--grid", "--threads"}
 
 

@@ -1,32 +1,20 @@
-"""The documents and the help texts are in standard technical English.
+"""The documents, the help texts and the messages are in standard technical English.
 
-The list contains the words and openings of our former prose, each with its replacement. It contains
-no terms of art (bank conflict, clock, member of a struct). Code and shown output are exempt.
+The lists contain the words and openings of our former prose, each with its replacement, and no
+terms of art (bank conflict, clock, member of a struct). Code and shown output are exempt.
 """
 
 from __future__ import annotations
 
+import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from pathlib import Path
 
 import pytest
 
 from tests.support.command_tree import contexts
 from tools.check_docs import ROOT, documents
-
-# Texts that are still to be rewritten. Remove an entry together with the rewrite.
-EXCEPTIONS = {
-    "cudarun --help",
-    "cudarun ctx --help",
-    "cudarun ctx run --help",
-    "cudarun ctx show --help",
-    "cudarun ctx verify --help",
-    "cudarun devices --help",
-    "cudarun launch --help",
-    "cudarun link --help",
-    "cudarun load --help",
-    "cudarun managed --help",
-}
 
 # Each word or phrase, as a regular expression, and its replacement.
 BANNED = {
@@ -53,10 +41,47 @@ BANNED = {
     "(?:behavio|colo|neighbo)ur\\w*": "-or",
     "centred?|misspelt|signalling": "center, misspelled, signaling",
 }
-_WORDS = {
-    re.compile(rf"\b(?:{pattern})\b".replace(" ", r"\s+"), re.IGNORECASE): replacement
-    for pattern, replacement in BANNED.items()
+# Only of messages and help texts, which are too short for a subordinate clause or an idiom.
+BANNED_IN_MESSAGES = {
+    "wants?": "requires",
+    "asked": "requested",
+    "so far|of which|for instance": "a sentence of its own",
+    "there (?:is|are) none|no such thing": "no, and the noun",
+    r"(?<!there\x20)is no (?!longer)\w+": "is not a",
+    "stands?": "is",
+    "takes? for|mean(?:t|s)? by": "the standard term",
+    "whatever|no one|somebody|someone": "the noun for the actor",
+    "exclude each other": "cannot be combined",
+    "of its own|of your own": "its, its own",
+    "go(?:es)? together|go(?:es)? with": "match",
+    "(?:don't|doesn't|isn't|can't|won't)": "the long form",
 }
+
+# Packages whose messages are still to be rewritten.
+UNREAD = (
+    "cudarun/diagnostics",
+    "cudarun/emulator",
+    "cudarun/images",
+    "cudarun/report",
+    "cudarun/session/contexts",
+    "cudarun/session/devices",
+    "cudarun/session/driver",
+    "cudarun/session/link",
+    "cudarun/session/load",
+    "cudarun/session/managed",
+    "cudarun/session/workers",
+)
+
+
+def _compiled(banned: Mapping[str, str]) -> dict[re.Pattern[str], str]:
+    return {
+        re.compile(rf"\b(?:{pattern})\b".replace(" ", r"\s+"), re.IGNORECASE): replacement
+        for pattern, replacement in banned.items()
+    }
+
+
+_WORDS = _compiled(BANNED)
+_WORDS_IN_MESSAGES = _WORDS | _compiled(BANNED_IN_MESSAGES)
 
 # A sentence that begins with a clause in place of a noun, or is inverted.
 _OPENINGS = re.compile(
@@ -68,12 +93,63 @@ _OPENINGS = re.compile(
 _CODE = re.compile(r"^\s*```.*?^\s*```$|`[^`\n]+`|<!--.*?-->|\]\([^)]*\)", re.MULTILINE | re.DOTALL)
 
 
-def texts() -> Iterator[tuple[str, str]]:
-    """Yield the name and the prose of each document and of each command's help text."""
+# Arguments of these functions are patterns for texts of other programs.
+_MATCHERS = frozenset({"compile", "finditer", "fullmatch", "match", "search", "sub"})
+
+
+def documents_read() -> Iterator[tuple[str, str]]:
+    """Yield the name and the prose of each document."""
     for path in documents():
         yield str(path.relative_to(ROOT)), prose(path.read_text())
+
+
+def help_texts() -> Iterator[tuple[str, str]]:
+    """Yield the name and the help text of each command."""
     for context in contexts():
         yield f"{context.command_path} --help", context.get_help()
+
+
+def modules() -> Iterator[tuple[str, str]]:
+    """Yield the path and the source of each module of the package that contains messages."""
+    for path in sorted((ROOT / "cudarun").rglob("*.py")):
+        name = path.relative_to(ROOT)
+        if not any(name.is_relative_to(Path(each)) for each in UNREAD):
+            yield name.as_posix(), path.read_text()
+
+
+def messages(source: str) -> Iterator[tuple[int, str]]:
+    """Yield the line and the text of each message of a module.
+
+    A message is a string of three or more words that is neither a docstring nor a pattern; adjacent
+    literals are one string, and a replacement field is ``{}``. Whether it is raised, is a hint, a
+    help text or a constant does not matter.
+    """
+    tree = ast.parse(source)
+    exempt: set[ast.AST] = set()
+    for node in ast.walk(tree):
+        match node:
+            case ast.Expr(ast.Constant() as docstring):
+                exempt.add(docstring)
+            case ast.JoinedStr(parts):
+                exempt.update(part for part in parts if isinstance(part, ast.Constant))
+            case ast.FormattedValue(format_spec=ast.JoinedStr() as spec):
+                exempt.add(spec)
+            case ast.Call(ast.Attribute(attr=name), arguments) if name in _MATCHERS:
+                exempt.update(arguments)
+    for node in ast.walk(tree):
+        text = None if node in exempt else _text(node)
+        if text is not None and len(text.split()) >= 3:
+            assert isinstance(node, ast.expr)
+            yield node.lineno, text
+
+
+def _text(node: ast.AST) -> str | None:
+    match node:
+        case ast.Constant(str(text)):
+            return text
+        case ast.JoinedStr(parts):
+            return "".join(_text(part) or "{}" for part in parts)
+    return None
 
 
 def prose(markdown: str) -> str:
@@ -81,11 +157,11 @@ def prose(markdown: str) -> str:
     return _CODE.sub(lambda match: "`" + "\n" * match[0].count("\n"), markdown)
 
 
-def faults(text: str) -> list[str]:
+def faults(text: str, banned: Mapping[re.Pattern[str], str] = _WORDS) -> list[str]:
     """Return ``line: words (replacement)`` for each banned word and opening."""
     found = [
         (match.end(), match[0], replacement)
-        for words, replacement in _WORDS.items()
+        for words, replacement in banned.items()
         for match in words.finditer(text)
     ]
     found += [(m.end(), m["opening"], "subject first") for m in _OPENINGS.finditer(text)]
@@ -95,16 +171,37 @@ def faults(text: str) -> list[str]:
     ]
 
 
-TEXTS = dict(texts())
+def message_faults(source: str) -> list[str]:
+    """Return the faults of a module's messages, each with the line of the message."""
+    return [
+        f"{line}: {fault.partition(': ')[2]} in {text!r}"
+        for line, text in messages(source)
+        for fault in faults(text, _WORDS_IN_MESSAGES)
+    ]
 
 
-@pytest.mark.parametrize("name", sorted(TEXTS.keys() - EXCEPTIONS))
-def test_wording(name: str) -> None:
-    assert not faults(TEXTS[name])
+DOCUMENTS = dict(documents_read())
+HELP = dict(help_texts())
+MODULES = dict(modules())
 
 
-def test_exceptions_exist() -> None:
-    assert TEXTS.keys() >= EXCEPTIONS
+@pytest.mark.parametrize("name", DOCUMENTS)
+def test_documents(name: str) -> None:
+    assert not faults(DOCUMENTS[name])
+
+
+@pytest.mark.parametrize("name", HELP)
+def test_help(name: str) -> None:
+    assert not faults(HELP[name], _WORDS_IN_MESSAGES)
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_messages(name: str) -> None:
+    assert not message_faults(MODULES[name])
+
+
+def test_unread_packages_exist() -> None:
+    assert all((ROOT / each).is_dir() for each in UNREAD)
 
 
 # --- the checks themselves -----------------------------------------------------------------------
@@ -141,3 +238,29 @@ def test_terms_of_art_pass(text: str) -> None:
 def test_code_is_exempt() -> None:
     text = "a `held` b\n\n```console\n$ x\nheld y\n```\n[said](#what-is-said)\n"
     assert faults(prose(text)) == ["7: said (report, print, log)"]
+
+
+@pytest.mark.parametrize(
+    ("source", "found"),
+    [
+        ("raise Error('nobody here\\n'\n  'knows')", ["1: nobody (the noun for the actor)"]),
+        ("f(hint=f'{x} wants a {y:>3}')", ["1: wants (requires)"]),
+        ("\nHINT = 'a size of which n is asked'", ["2: of which (a sentence of its own)",
+                                                  "2: asked (requested)"]),
+        ("f('{} is no number'.format(x))", ["1: is no number (is not a)"]),
+    ],
+)  # fmt: skip
+def test_message_faults_are_found(source: str, found: list[str]) -> None:
+    assert [fault.partition(" in ")[0] for fault in message_faults(source)] == found
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "'''What nobody told is held here.'''",
+        "re.compile(r'entry function does not have a body')",
+        "f(f'{held} {nobody} {x:held}', 'held', 'is no longer valid')",
+    ],
+)
+def test_other_strings_are_no_messages(source: str) -> None:
+    assert not message_faults(source)

@@ -352,7 +352,7 @@ def test_a_junit_report_replaces_only_a_junit_report(
     if replaced:
         check_outputs([output], ())
     else:
-        assert refusal(output) == f"--junit: {path} exists and is no JUnit report"
+        assert refusal(output) == f"--junit: {path} exists and is not a JUnit report"
     assert OutputFile("--junit", str(path), FileUse.JUNIT, force=True).replaces
     assert OutputFile("--write-spec", str(path), FileUse.APPENDED).replaces
 

@@ -43,8 +43,8 @@ def npy_header(
     """
     if not is_npy(path):
         raise RequestError(
-            f"{path} is not a .npy file, so it does not tell its type",
-            hint=f"give type and dimensions: f32[n]:@{path}",
+            f"{path} is not a .npy file, so its type is unknown",
+            hint=f"add the type and dimensions: f32[n]:@{path}",
             file=str(path),
         )
     array = _mapped(path)
@@ -88,7 +88,7 @@ def check_file(path: Path, spec: BufferSpec, initial: FileInitial, paste: Paste 
         if initial.cast or initial.order is FileOrder.C:
             word = "cast" if initial.cast else "corder"
             raise RequestError(
-                f"{path} is not a .npy file: {word} needs its type and shape", file=str(path)
+                f"{path} is not a .npy file: {word} requires its type and shape", file=str(path)
             )
         check_raw_size(path, spec.nbytes, str(spec))
         return
@@ -108,11 +108,13 @@ def check_file(path: Path, spec: BufferSpec, initial: FileInitial, paste: Paste 
             )
         return
     if initial.cast and not _is_numeric(array.dtype):
-        raise RequestError(f"{path} holds {array.dtype}, which cast cannot convert", file=str(path))
+        raise RequestError(
+            f"{path} contains {array.dtype}, which cast cannot convert", file=str(path)
+        )
     if not initial.cast and not _matches(array.dtype, spec.type):
         is_castable = _is_numeric(array.dtype) and isinstance(innermost(spec.type), ScalarType)
         raise RequestError(
-            f"{path} holds {array.dtype}; the buffer is {spec}",
+            f"{path} contains {array.dtype}; the buffer is {spec}",
             hint=f"convert it: {written(cast=True)}" if is_castable else None,
             file=str(path),
         )
@@ -208,14 +210,14 @@ def _in_fortran_order(path: Path, reordered: str, stored: str) -> RequestError:
 def _no_type(path: Path, array: Array) -> RequestError:
     if array.dtype.names is not None:
         return RequestError(
-            f"{path} holds structs that are not laid out as in C++: {array.dtype}",
+            f"{path} contains structs whose layout is not that of C++: {array.dtype}",
             hint="save it with numpy.dtype(…, align=True), or pass its bytes: "
             f"u8[{array.nbytes}]:asis(@{path})",
             file=str(path),
         )
     return RequestError(
-        f"{path} holds {array.dtype}, which is no type of an argument",
-        hint=f"give the type and dimensions: bf16[n]:@{path}",
+        f"{path} contains {array.dtype}, which is not an argument type",
+        hint=f"add the type and dimensions: bf16[n]:@{path}",
         file=str(path),
     )
 
@@ -237,7 +239,7 @@ def _mapped(path: Path) -> np.memmap[Any, Any]:
     ) as error:
         says = str(error) or "its header is malformed"
         if "Python objects" in says or "allow_pickle" in says:  # the array is mapped, not loaded
-            says = "it holds Python objects, which are never unpickled"
+            says = "it contains Python objects, which are not unpickled"
         raise RequestError(f"cannot read {path}: {says}", file=str(path)) from None
     assert isinstance(array, np.memmap), "what cannot be mapped is refused"
     return array

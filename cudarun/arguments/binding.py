@@ -201,8 +201,8 @@ def _own_layout(arguments: Sequence[Argument], kernel: str) -> tuple[Parameter, 
     for argument in arguments:
         if isinstance(argument.value, UntypedNumber):
             raise RequestError(
-                f"{kernel}: nothing tells the parameters of this kernel, so "
-                f"{argument} needs a type, such as i32:{argument.value}",
+                f"{kernel}: the parameter types of this kernel are unknown, so {argument} "
+                f"requires a type, such as i32:{argument.value}",
                 argument=argument.text or str(argument),
             )
         types.append(value_type(argument.value))

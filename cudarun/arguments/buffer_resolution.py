@@ -44,7 +44,7 @@ class BufferResolver:
         shape = tuple(evaluate_dimension(each, self.integers) for each in value.dimensions)
         spec = BufferSpec(name, value.type, shape)
         if spec.nbytes > MAX_BYTES:
-            raise RequestError(f"{value} is {spec} of {spec.nbytes} bytes: no memory is that large")
+            raise RequestError(f"{value} is {spec} of {spec.nbytes} bytes, more than any memory")
         return replace(spec, initial=self.initial(argument, value.initial, spec))
 
     def initial(
@@ -53,7 +53,7 @@ class BufferResolver:
         """Resolve the file of an initializer and check all that is possible without reading it."""
         if isinstance(initial, ListInitial) and initial.shape != spec.array_shape:
             raise RequestError(
-                f"a list of shape {_shape(initial.shape)} does not fill {spec}"
+                f"a list of shape {_shape(initial.shape)} does not match {spec}"
                 + (
                     f", which has {_shape(spec.array_shape)} values"
                     if inner_shape(spec.type)

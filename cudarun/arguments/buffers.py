@@ -51,14 +51,14 @@ class BufferRules(ElementRules, PathRules):
         scanner.expect("[", "before dimensions")
         if scanner.peek("]"):
             raise scanner.error(
-                f"a buffer needs its dimensions: {element}[n]; one element is {element}[1]"
+                f"a buffer requires dimensions: {element}[n], or {element}[1] for one element"
             )
         dimensions = [read_dimension(scanner)]
         while scanner.accept(","):
             dimensions.append(read_dimension(scanner))
         scanner.expect("]", "or ',' after a dimension")
         if len(dimensions) + len(inner_shape(element)) > MAX_DEPTH:
-            raise scanner.error(f"a buffer of more than {MAX_DEPTH} axes", start)
+            raise scanner.error(f"a buffer has more than {MAX_DEPTH} axes", start)
         initial = self.initial(element, tuple(dimensions)) if scanner.accept(":") else None
         return Buffer(element, tuple(dimensions), initial)
 
@@ -73,10 +73,10 @@ class BufferRules(ElementRules, PathRules):
             return self.list_initial(element, len(dimensions) + len(inner_shape(element)))
         if scanner.looks_at(NUMBER_AHEAD):
             return self.constant(element)
-        word = self.required(IDENTIFIER, "an initialiser")
+        word = self.required(IDENTIFIER, "an initializer")
         if word not in INITIALS:
             raise scanner.error(
-                f"unknown initialiser {word!r}", start, hint=did_you_mean(word, INITIALS)
+                f"unknown initializer {word!r}", start, hint=did_you_mean(word, INITIALS)
             )
         return self.named_initial(word, element, len(dimensions), start)
 
@@ -102,18 +102,20 @@ class BufferRules(ElementRules, PathRules):
             case "zeros" | "ones":
                 return Constant(UntypedNumber("0" if word == "zeros" else "1"))
             case "iota":
-                self.refuse(scalars, Kind.BOOL, "iota counts; a bool cannot", start)
+                self.refuse(scalars, Kind.BOOL, "iota requires a numeric type", start)
                 return Iota(*self.parameters(word, element, (0, 1, 2)))
             case "rand" | "randn":
                 hint = f"randint(lo,hi) for {_plural(scalars)}"
                 for kind in (Kind.SIGNED, Kind.UNSIGNED, Kind.BOOL):
-                    self.refuse(scalars, kind, f"{word} gives fractions", start, hint=hint)
+                    self.refuse(scalars, kind, f"{word} produces fractions", start, hint=hint)
                 return self.rand(element, start) if word == "rand" else Randn()
             case "randint":
                 return self.randint(element, start)
             case _:
                 if axes < 2 or not isinstance(element, ScalarType):
-                    raise self.scanner.error("eye is for buffers of scalars with two axes", start)
+                    raise self.scanner.error(
+                        "eye requires a buffer of scalars with two axes", start
+                    )
                 return Eye()
 
     def rand(self, element: Type, start: int) -> Rand:
@@ -129,9 +131,9 @@ class BufferRules(ElementRules, PathRules):
         low, high = self.parameters("randint", element, (2,), ends_open=True)
         first, end = read(low.text), read(high.text)
         if first.form is not Form.INTEGER or end.form is not Form.INTEGER:
-            raise self.scanner.error("randint takes two integers", start)
+            raise self.scanner.error("randint requires two integers", start)
         if first.integer >= end.integer:
-            raise self.scanner.error(f"randint({low},{high}) leaves nothing to choose", start)
+            raise self.scanner.error(f"randint({low},{high}) is an empty range", start)
         self.fits(UntypedNumber(str(end.integer - 1)), element, start)
         return RandInt(low, high)
 
@@ -154,7 +156,7 @@ class BufferRules(ElementRules, PathRules):
             scanner.expect(")", f"after the numbers of {word}")
         if len(numbers) not in counts:
             wanted = " or ".join(str(count) for count in counts if count)
-            raise scanner.error(f"{word} takes {wanted} numbers; {len(numbers)} given", start)
+            raise scanner.error(f"{word} takes {wanted} numbers, got {len(numbers)}", start)
         return numbers
 
     def list_initial(self, element: Type, levels: int) -> ListInitial:
@@ -163,7 +165,7 @@ class BufferRules(ElementRules, PathRules):
         start = scanner.skip_space()
         if not scanner.accept("["):
             raise scanner.error(
-                f"expected a list, as the buffer has more axes; found {scanner.found()}"
+                f"expected a list for the next axis of the buffer, found {scanner.found()}"
             )
         items: list[ListInitial | Scalar | StructValue] = []
         with scanner.nested(MAX_DEPTH):
@@ -174,14 +176,16 @@ class BufferRules(ElementRules, PathRules):
                 shapes = [i.shape for i in (first, item) if isinstance(i, ListInitial)]
                 if len(set(shapes)) > 1:
                     raise scanner.error(
-                        f"a list of shape {_shape(shapes[1])} after one of {_shape(shapes[0])}", at
+                        f"a list of shape {_shape(shapes[1])} follows one of shape "
+                        f"{_shape(shapes[0])}",
+                        at,
                     )
                 items.append(item)
                 if not scanner.accept(","):
                     break
             scanner.expect("]", "or ',' in a list")
         if not items and levels > 1:
-            raise scanner.error("an empty list says nothing of the axes within it", start)
+            raise scanner.error("an empty list does not determine the axes within it", start)
         return ListInitial(tuple(items))
 
     def list_item(self, element: Type, levels: int) -> ListInitial | Scalar | StructValue:
@@ -192,9 +196,9 @@ class BufferRules(ElementRules, PathRules):
         if isinstance(inner, StructType):
             return self.struct_literal(inner)
         if not isinstance(inner, ScalarType):
-            raise AssertionError(f"no text gives the type {inner}")
+            raise AssertionError(f"the type {inner} has no text form")
         if self.scanner.peek("["):
-            raise self.scanner.error("a list where the buffer has no more axes")
+            raise self.scanner.error("a list is nested deeper than the axes of the buffer")
         return self.scalar(inner)
 
 

@@ -188,7 +188,8 @@ class FileContents(Contents):
                 raise unreadable(self._path, error) from None
             if size == 0:
                 raise RequestError(
-                    f"cannot read {self._path}: it became shorter meanwhile", file=str(self._path)
+                    f"cannot read {self._path}: the file was truncated while it was read",
+                    file=str(self._path),
                 )
             rest, at = rest[size:], at + size
 

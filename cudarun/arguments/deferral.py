@@ -76,13 +76,13 @@ def joint_shape(operands: Sequence[Data]) -> tuple[int, ...]:
     for operand in operands:
         if not isinstance(operand, int | Deferred) and operand.dtype.names:
             members = ", ".join(f'["{name}"]' for name in operand.dtype.names)
-            raise RequestError(f"a struct has no value of its own: choose a member, {members}")
+            raise RequestError(f"a struct has no single value; select a member: {members}")
     shapes = [shape_of(operand) for operand in operands]
     try:
         joint = np.broadcast_shapes(*shapes)
     except ValueError:
         distinct = " and ".join(map(str, dict.fromkeys(shape for shape in shapes if shape)))
-        raise RequestError(f"the shapes {distinct} do not go together") from None
+        raise RequestError(f"the shapes {distinct} cannot be broadcast together") from None
     guard_size(math.prod(joint), *operands)
     return joint
 
@@ -90,7 +90,10 @@ def joint_shape(operands: Sequence[Data]) -> tuple[int, ...]:
 def guard_size(count: int, *made_from: Data) -> None:
     """Refuse arrays that would exhaust the memory, unless an operand is as large."""
     if count > max(MAX_ELEMENTS, *(math.prod(shape_of(data)) for data in made_from), 0):
-        raise RequestError(f"an array of {count} elements: expressions make at most {MAX_ELEMENTS}")
+        raise RequestError(
+            f"an array of {count} elements exceeds the limit of {MAX_ELEMENTS} "
+            "elements in expressions"
+        )
 
 
 def chunks(*operands: Data) -> Iterator[tuple[int, tuple[Operand, ...]]]:

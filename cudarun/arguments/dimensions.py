@@ -29,7 +29,7 @@ _BY_X = re.compile(r"\s*[1-9][0-9]*(?:\s*[x×]\s*[0-9]+)+\s*")
 
 def _power(base: int, exponent: int) -> int:
     if exponent < 0:
-        raise RequestError(f"{base} ** {exponent}: an integer to a negative power")
+        raise RequestError(f"{base} ** {exponent}: the exponent of an integer is negative")
     if abs(base) > 1 and exponent > 64:
         return _HIGHEST + 1  # too large for any base: not worth computing
     return int(base**exponent)
@@ -37,13 +37,13 @@ def _power(base: int, exponent: int) -> int:
 
 def _shift(value: int, count: int) -> int:
     if count < 0:
-        raise RequestError(f"shift by {count}: a shift counts from 0")
+        raise RequestError(f"shift by {count}: the shift count is negative")
     return value << min(count, 65)
 
 
 def _shift_right(value: int, count: int) -> int:
     if count < 0:
-        raise RequestError(f"shift by {count}: a shift counts from 0")
+        raise RequestError(f"shift by {count}: the shift count is negative")
     return value >> min(count, 65)
 
 
@@ -72,7 +72,7 @@ def integer_operation(operator: str, left: int, right: int) -> int:
         raise RequestError(f"{left} {operator} 0: division by zero")
     result = _INTEGER_OPERATORS[operator](left, right)
     if not _LOWEST <= result <= _HIGHEST:
-        raise RequestError(f"{left} {operator} {right} does not fit 64 bits")
+        raise RequestError(f"{left} {operator} {right} exceeds 64 bits")
     return result
 
 
@@ -100,13 +100,13 @@ def _not_of_a_dimension(node: Node | Slice | Rest) -> str | None:
         case Number(float()):
             return f"{node.value} is not an integer"
         case Binary("/"):
-            return "'/' does not give an integer (write '//')"
+            return "'/' does not produce an integer (use '//')"
         case Binary(operator) | Unary(operator) if operator in (*_INTEGER_OPERATORS, "~"):
             return None
         case Number() | Name():
             return None
         case _:
-            return "only numbers, names and integer operators can stand"
+            return "only numbers, names and integer operators are allowed"
 
 
 def parse_count(text: str) -> Expression:
@@ -142,7 +142,7 @@ def parse_extent(text: str, least: int = 1) -> tuple[Expression, ...]:
         extent.append(read_dimension(scanner))
     scanner.expect_end()
     if len(extent) > 3:
-        raise RequestError(f"'{text}' has {len(extent)} dimensions; there are three")
+        raise RequestError(f"'{text}' has {len(extent)} dimensions; the maximum is 3")
     evaluate_extent([each for each in extent if not each.names], {}, least)
     return tuple(extent)
 
@@ -188,7 +188,7 @@ def _bounded(expression: Expression, integers: Mapping[str, int], least: int, wh
     value = _evaluate(expression, integers, repr(expression.text))
     if not least <= value <= UINT_MAX:
         shown = "" if expression.text == str(value) else f"{expression.text!r} is "
-        raise RequestError(f"{shown}{value}: {what} is {least} to {UINT_MAX}")
+        raise RequestError(f"{shown}{value}: {what} must be {least} to {UINT_MAX}")
     return value
 
 
@@ -203,7 +203,7 @@ def evaluate_dimension(
     shown = f"{option or 'the dimension'} {expression.text!r}"
     value = _evaluate(expression, integers, shown)
     if value < 0:
-        raise RequestError(f"{shown} is {value}, and none is below 0")
+        raise RequestError(f"{shown} is {value}, which is negative")
     return value
 
 
@@ -223,7 +223,7 @@ def _integer(node: Node, integers: Mapping[str, int]) -> int:
         case Name(name):
             known = ", ".join(integers) or "none"
             raise RequestError(
-                f"there is no integer argument {name!r}; the integer arguments are: {known}",
+                f"unknown integer argument {name!r}; the integer arguments are: {known}",
                 hint=did_you_mean(name, integers),
             )
         case Unary(operator, operand):

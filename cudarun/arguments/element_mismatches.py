@@ -43,9 +43,7 @@ class ElementMismatch:
     agreement: Agreement
 
     def __str__(self) -> str:
-        return (
-            f"{self.slot.name} is {self.slot.parameter.type} in the kernel, {self.spec} was given"
-        )
+        return f"{self.slot.name} is {self.slot.parameter.type} in the kernel, got {self.spec}"
 
 
 def element_mismatches(

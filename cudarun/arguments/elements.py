@@ -51,7 +51,7 @@ class ElementRules(NumberRules):
             case StructType():
                 return self.struct_literal(element)
             case _:
-                raise AssertionError(f"no text gives the type {element}")
+                raise AssertionError(f"the type {element} has no text form")
 
     def scalar(self, scalar: ScalarType) -> Scalar:
         """Parse one number of a type."""
@@ -70,7 +70,7 @@ class ElementRules(NumberRules):
         values = [one()]
         while len(values) < count:
             if not (scanner.accept(",") and scanner.looks_at(_LITERAL_AHEAD)):
-                raise scanner.error(f"{whole} takes {count} values; {len(values)} given")
+                raise scanner.error(f"{whole} takes {count} values, got {len(values)}")
             values.append(one())
         return tuple(values)
 

@@ -177,7 +177,9 @@ class Evaluator:
         if node.name in self.values:
             array = np.asarray(self.values[node.name])
             if not array.dtype.names and scalar_type(array.dtype) is None:
-                raise RequestError(f"{node.name} holds {array.dtype}: expressions cannot use it")
+                raise RequestError(
+                    f"{node.name} contains {array.dtype}, which expressions do not support"
+                )
             return cast(Data, plain(array))
         if node.name in tree.CONSTANTS:
             constant = CONSTANTS[node.name]
@@ -196,7 +198,9 @@ class Evaluator:
         if path not in self._loaded:
             array = load_npy(locate(path, self.directory))
             if not array.dtype.names and scalar_type(array.dtype) is None:
-                raise RequestError(f"{path} holds {array.dtype}: expressions cannot use it")
+                raise RequestError(
+                    f"{path} contains {array.dtype}, which expressions do not support"
+                )
             self._loaded[path] = array
         return self._loaded[path]
 
@@ -204,7 +208,7 @@ class Evaluator:
         value = self.array(base)
         names = value.dtype.names or ()
         if member not in names:
-            known = f"its members are {', '.join(names)}" if names else "it is no struct"
+            known = f"its members are {', '.join(names)}" if names else "it is not a struct"
             raise RequestError(f'["{member}"]: {known}')
         return cast(Data, plain(value[member]))
 
@@ -225,14 +229,14 @@ class Evaluator:
             return slice(*(None if part is None else self._integer(part) for part in parts))
         value = self.array(item)
         if value.dtype.kind not in "iub":
-            raise RequestError(f"[…]: an index is an integer, not {value.dtype}")
+            raise RequestError(f"[…]: an index must be an integer, not {value.dtype}")
         return value if value.ndim or value.dtype.kind == "b" else int(value)
 
     def _integer(self, node: tree.Node) -> int:
         """Return the value of a node that must be one integer."""
         value = self.array(node)
         if value.ndim or value.dtype.kind not in "iu":
-            raise RequestError("one integer is wanted for a shape, an axis or a bound")
+            raise RequestError("a shape, an axis or a bound must be one integer")
         return int(value)
 
     def _integers(self, nodes: Sequence[tree.Node]) -> tuple[int, ...]:
@@ -308,14 +312,14 @@ class Evaluator:
         """Return an argument of a function that needs whole arrays."""
         value = self.array(node)
         if value.dtype.names:
-            raise RequestError(f'{name}: a struct has no value of its own: name a member, ["…"]')
+            raise RequestError(f'{name}: a struct has no single value; select a member: ["…"]')
         return value
 
     def _option(self, keyword: str, node: tree.Node) -> object:
         if keyword in ("keepdims", "equal_nan"):
             flag = self.array(node)
             if flag.ndim or flag.dtype.names:
-                raise RequestError(f"{keyword}= is true or false")
+                raise RequestError(f"{keyword}= must be true or false")
             return bool(flag)
         if keyword in ("rtol", "atol"):
             return self.array(node)
@@ -379,12 +383,12 @@ class Evaluator:
             case "reshape":
                 return np.reshape(first, self._integers(rest))
             case _:
-                raise AssertionError(f"no such function: {name}")
+                raise AssertionError(f"unknown function: {name}")
 
     @staticmethod
     def _dot(left: Any, right: Any) -> Any:
         if left.ndim > 2 or right.ndim > 2:
-            raise RequestError("dot is for vectors and matrices; '@' goes over stacks of them")
+            raise RequestError("dot requires vectors or matrices; use '@' for stacks of matrices")
         if left.ndim and right.ndim:
             return matrix_product(left, right)
         return materialize(elementwise(lambda a, b: binary("*", a, b), left, right))
@@ -449,8 +453,8 @@ class _OldEvaluator(Evaluator):
         if node.name not in self.after:
             return super()._unknown(node)
         return RequestError(
-            f"old({node.name}): it has no value from before the run",
-            hint=f"give {node.name} an initialiser, such as zeros",
+            f"old({node.name}): it has no initial value",
+            hint=f"add an initializer to {node.name}, such as zeros",
         )
 
 

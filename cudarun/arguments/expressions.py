@@ -71,13 +71,13 @@ _SIGNS = re.compile(r"[-+~]")
 _NOT_WORD = re.compile(r"not\b")
 _STRING = re.compile(r""""(?P<double>[^"\\]*)"|'(?P<single>[^'\\]*)'""")
 _MISTAKES = {
-    "&&": "write & between brackets, or and",
-    "||": "write | between brackets, or or",
-    "!": "write not",
-    "?": "write where(condition, this, that)",
-    "=": "write == to compare",
-    ".": "the only attribute is .T; functions are called: sum(x)",
-    "if": "write where(condition, this, that)",
+    "&&": "use 'and', or & between parenthesized operands",
+    "||": "use 'or', or | between parenthesized operands",
+    "!": "use 'not'",
+    "?": "use where(condition, this, that)",
+    "=": "use == to compare",
+    ".": "the only attribute is .T; call functions as sum(x)",
+    "if": "use where(condition, this, that)",
 }
 
 
@@ -181,7 +181,9 @@ class _ExpressionParser:
         word = scanner.match(_NAME)
         if word is None:
             if scanner.looks_at(_STRING):
-                raise scanner.error('a string stands only in load("…"), einsum("…"), x["member"]')
+                raise scanner.error(
+                    'a string is allowed only in load("…"), einsum("…"), x["member"]'
+                )
             if scanner.at_end:
                 raise scanner.error("expected a value, found the end")
             if scanner.text[start].isdecimal():
@@ -201,7 +203,7 @@ class _ExpressionParser:
         except LiteralError as error:
             raise self.scanner.error(str(error), start) from None
         if isinstance(value, int) and value >= 1 << 64:
-            raise self.scanner.error(f"{text} does not fit 64 bits", start)
+            raise self.scanner.error(f"{text} exceeds 64 bits", start)
         return Number(value)
 
     def group(self, closing: str, start: int) -> Node:
@@ -302,7 +304,7 @@ class _ExpressionParser:
                     raise scanner.error(f"{keyword['name']}= is given more than once", start)
                 keywords[keyword["name"]] = self.expression()
             elif keywords:
-                raise scanner.error("a value without a keyword after one with", start)
+                raise scanner.error("a positional argument follows a keyword argument", start)
             else:
                 arguments.append(self.expression())
             comma = scanner.accept(",")
@@ -311,7 +313,7 @@ class _ExpressionParser:
     def load(self) -> Node:
         found = self.scanner.match(_STRING)
         if found is None:
-            raise self.scanner.error('load takes the path of a file in quotes: load("ref.npy")')
+            raise self.scanner.error('load requires the path of a file in quotes: load("ref.npy")')
         self.scanner.expect(")", "after the path")
         return FileLoad(_contents(found))
 
@@ -320,10 +322,10 @@ class _ExpressionParser:
         scanner = self.scanner
         found = scanner.match(_STRING)
         if found is None:
-            raise scanner.error('einsum takes subscripts in quotes: einsum("ij,jk->ik", a, b)')
+            raise scanner.error('einsum requires subscripts in quotes: einsum("ij,jk->ik", a, b)')
         text = _contents(found).replace(" ", "")
         if not _SUBSCRIPTS.fullmatch(text):
-            raise scanner.error(f"'{text}' is not like \"ij,jk->ik\"", found.start())
+            raise scanner.error(f"'{text}' is not of the form \"ij,jk->ik\"", found.start())
         scanner.expect(",", "after the subscripts")
         return text
 
@@ -333,7 +335,7 @@ class _ExpressionParser:
         self.inside_old = True
         operand = self.expression()
         self.inside_old = False
-        self.scanner.expect(")", "after the one value that old takes")
+        self.scanner.expect(")", "after the value of old")
         return Old(operand)
 
     def count(self) -> None:
@@ -361,9 +363,9 @@ def _wrong_count(name: str, signature: Signature, given: int) -> str:
     )
     keywords = ", ".join(f"{keyword}=" for keyword in sorted(signature.keywords))
     keywords = keywords and f" (and {keywords})"
-    return f"{name} takes {wanted} value{'s' * (wanted != '1')}{keywords}; {given} given"
+    return f"{name} takes {wanted} value{'s' * (wanted != '1')}{keywords}, got {given}"
 
 
 def _wrong_keyword(name: str, signature: Signature, keyword: str) -> str:
     known = ", ".join(f"{each}=" for each in sorted(signature.keywords))
-    return f"{name} takes no {keyword}=" + (f", only {known}" if known else "")
+    return f"{name} does not accept {keyword}=" + (f", only {known}" if known else "")

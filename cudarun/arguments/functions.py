@@ -70,11 +70,11 @@ def matrix_product(left: Any, right: Any) -> Any:
         RequestError: A side is a scalar, or the shapes do not match.
     """
     if left.ndim == 0 or right.ndim == 0:
-        raise RequestError("'@' is for vectors and matrices; a scalar multiplies with '*'")
+        raise RequestError("'@' requires vectors or matrices; use '*' for scalars")
     columns = right.shape[-1] if right.ndim > 1 else 1
     rows = left.shape[-2] if left.ndim > 1 else 1
     if left.shape[-1] != right.shape[-2 if right.ndim > 1 else 0]:
-        raise RequestError(f"'@': the shapes {left.shape} and {right.shape} do not go together")
+        raise RequestError(f"'@': the shapes {left.shape} and {right.shape} do not match")
     with numpy_errors("'@'"):
         batches = math.prod(np.broadcast_shapes(left.shape[:-2], right.shape[:-2]))
         guard_size(batches * rows * columns, left, right)
@@ -109,7 +109,7 @@ def arange(bounds: Sequence[Any], *given: Array) -> Array:
     """
     start, stop, step = {1: (0, *bounds, 1), 2: (*bounds, 1)}.get(len(bounds), tuple(bounds))
     if any(isinstance(b, np.ndarray) for b in bounds):
-        raise RequestError("arange counts between scalars")
+        raise RequestError("arange requires scalars")
     if any(is_floating(b) for b in bounds):
         start, stop, step = float(start), float(stop), float(step)
         if not step:
@@ -135,9 +135,9 @@ def bincount(array: Any, minlength: int = 0) -> Array:
         RequestError: A value is negative, too large or not an integer.
     """
     if array.dtype.kind not in "iub":
-        raise RequestError("bincount counts integers")
+        raise RequestError("bincount requires integers")
     if array.size and (int(array.min()) < 0 or int(array.max()) >= MAX_ELEMENTS):
-        raise RequestError(f"bincount counts integers from 0 to {MAX_ELEMENTS - 1}")
+        raise RequestError(f"bincount requires integers from 0 to {MAX_ELEMENTS - 1}")
     if not 0 <= minlength <= MAX_ELEMENTS:
         raise RequestError(f"bincount: minlength={minlength}")
     return np.bincount(np.ravel(array).astype(np.int64), minlength=minlength)
@@ -176,7 +176,7 @@ def einsum(subscripts: str, operands: Sequence[Any]) -> Any:
     labels = inputs.split(",")
     if [len(each) for each in labels] != [operand.ndim for operand in operands]:
         shapes = ", ".join(str(operand.shape) for operand in operands)
-        raise RequestError(f"einsum: {subscripts!r} is not for arrays of shape {shapes}")
+        raise RequestError(f"einsum: {subscripts!r} does not match arrays of shape {shapes}")
     sizes = {
         label: size
         for names, operand in zip(labels, operands, strict=True)
@@ -212,5 +212,5 @@ def repeated(name: str, array: Any, times: tuple[int, ...], **options: Any) -> A
     if name == "tile":
         return np.tile(array, times)
     if len(times) != 1:
-        raise RequestError("repeat takes one number")
+        raise RequestError("repeat requires one number")
     return np.repeat(array, times[0], **options)

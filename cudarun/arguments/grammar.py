@@ -51,8 +51,8 @@ _SYMBOL = re.compile(r"[A-Za-z_$%][\w$]*(?:::[A-Za-z_$][\w$]*)*")
 _HEX = re.compile(r"[0-9a-fA-F_]*")
 _COUNT = re.compile(r"[0-9]+")
 
-_SEVERAL = "several numbers need a type, as in float4:1,2,3,4 or f32*5:1,2,3,4,5"
-_A_VALUE = "a value is for instance f32:2.5, f32[n]:zeros, @x.npy or null"
+_SEVERAL = "several numbers require a type, such as float4:1,2,3,4 or f32*5:1,2,3,4,5"
+_A_VALUE = "examples of values: f32:2.5, f32[n]:zeros, @x.npy, null"
 
 
 def parse_argument(text: str) -> Argument:
@@ -69,7 +69,9 @@ def parse_argument(text: str) -> Argument:
     found = scanner.match(_ARGUMENT_NAME)
     name = found["name"] if found else None
     if name in RESERVED:
-        raise scanner.error(f"{name!r} is an operator of expressions: it names no argument", start)
+        raise scanner.error(
+            f"{name!r} is an operator of expressions and cannot name an argument", start
+        )
     if scanner.at_end:
         raise scanner.error("expected a value, found the end")
     value = _ArgumentParser(scanner).whole_value(name)
@@ -120,7 +122,7 @@ class _ArgumentParser(BufferRules):
         value = self.value()
         scanner = self.scanner
         if scanner.peek(",") and isinstance(value, VectorValue | ArrayValue):
-            raise scanner.error(f"{value.type} takes no more than {value.type.count} values")
+            raise scanner.error(f"{value.type} accepts at most {value.type.count} values")
         if scanner.peek(",") and isinstance(value, UntypedNumber):
             raise scanner.error("unexpected ','", hint=_SEVERAL)
         scanner.expect_end()
@@ -163,13 +165,13 @@ class _ArgumentParser(BufferRules):
             return FileBuffer(*self.ordered_path())
         if word == "cast" and scanner.peek("("):
             raise scanner.error(
-                "cast needs the buffer's type", start, hint="for instance x=f32[n]:cast(@x.npy)"
+                "cast requires the type of the buffer", start, hint="example: x=f32[n]:cast(@x.npy)"
             )
         named = self.longest_name(word)
         if named is None:
             hint = did_you_mean(word, [*NAMED, "null", "bytes"]) or _A_VALUE
             if scanner.peek("="):
-                hint = "an argument is NAME=VALUE"
+                hint = "write an argument as NAME=VALUE"
             raise scanner.error(f"unknown type {word!r}", start, hint=hint)
         return self.after_type(named)
 
@@ -211,9 +213,9 @@ class _ArgumentParser(BufferRules):
         start = self.scanner.skip_space()
         digits = self.required(_HEX, "hexadecimal digits").replace("_", "")
         if not digits:
-            raise self.scanner.error("bytes: takes hexadecimal digits, two for each byte", start)
+            raise self.scanner.error("bytes: requires hexadecimal digits, two per byte", start)
         if len(digits) % 2:
-            raise self.scanner.error("an odd number of hexadecimal digits: two make a byte", start)
+            raise self.scanner.error("odd number of hexadecimal digits; each byte has two", start)
         return Bytes(bytes.fromhex(digits))
 
     def braces(self) -> StructType | StructValue:
@@ -227,7 +229,7 @@ class _ArgumentParser(BufferRules):
             scanner.expect("{", "before the members of a struct")
             while True:
                 if not members and scanner.peek("}"):
-                    raise scanner.error("a struct without members", start)
+                    raise scanner.error("the struct has no members", start)
                 members.append(self.member(taken))
                 if not scanner.accept(","):
                     break
@@ -240,7 +242,7 @@ class _ArgumentParser(BufferRules):
     def check_depth(self, element: Type, start: int) -> None:
         """Bound the recursion of all that follows a type into its parts."""
         if depth(element) > MAX_DEPTH:
-            raise self.scanner.error(f"a type of more than {MAX_DEPTH} levels", start)
+            raise self.scanner.error(f"a type has more than {MAX_DEPTH} levels", start)
 
     def member(self, taken: set[str]) -> tuple[str | None, Type | Value, int]:
         start = self.scanner.skip_space()
@@ -253,7 +255,7 @@ class _ArgumentParser(BufferRules):
         what = self.type_or_value()
         if isinstance(what, UntypedNumber):
             raise self.scanner.error(
-                f"{what} needs a type: in a struct the kernel cannot tell it",
+                f"{what} requires a type, because it is a member of a struct",
                 start,
                 hint=f"i32:{what}, f32:{what}, …",
             )
@@ -276,7 +278,7 @@ class _ArgumentParser(BufferRules):
 
     def _without_value(self, element: Type, start: int) -> RequestError:
         return self.scanner.error(
-            f"{element} needs a value or dimensions",
+            f"{element} requires a value or dimensions",
             start,
             hint=f"a value: {element}:…   a buffer: {element}[n]",
         )

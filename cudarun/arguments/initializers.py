@@ -91,7 +91,7 @@ def contents(
         case _, ScalarType() as scalar:
             return _scalars(initial, scalar, whole, rng)
         case _:
-            raise AssertionError(f"no buffer holds {element}")
+            raise AssertionError(f"a buffer cannot contain {element}")
 
 
 @contextmanager
@@ -104,7 +104,7 @@ def in_memory(what: str) -> Iterator[None]:
     try:
         yield
     except MemoryError as error:
-        raise RequestError(f"cannot make {what} on this machine: {error}") from None
+        raise RequestError(f"not enough host memory for {what}: {error}") from None
 
 
 def _array(
@@ -170,7 +170,7 @@ def _float_sequence(
 ) -> ArithmeticSequence:
     last = start + max(count - 1, 0) * step
     if not np.isfinite(convert(last, scalar).astype(np.float64)):
-        raise RequestError(f"iota goes up to {last:g}: out of range for {scalar}")
+        raise RequestError(f"iota reaches {last:g}, which is out of range for {scalar}")
     return ArithmeticSequence(scalar, start, step, count)
 
 

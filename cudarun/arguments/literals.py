@@ -95,7 +95,7 @@ def read(text: str) -> Literal:
         raise LiteralError(f"{text!r} is not a number")
     negative, body = split["sign"] == "-", split["body"]
     if len(body) > _LONGEST:
-        raise LiteralError(f"a number of {len(body)} characters; at most {_LONGEST} are read")
+        raise LiteralError(f"a number has {len(body)} characters; the limit is {_LONGEST}")
     word = _WORDS.get(body)
     if word is not None:
         if word.form is Form.TRUTH and split["sign"]:
@@ -106,7 +106,7 @@ def read(text: str) -> Literal:
         raise LiteralError(f"{text!r} is not a number")
     literal = _from_match(found)
     if literal.form is Form.BITS and split["sign"]:
-        raise LiteralError(f"{text!r}: a bit pattern has its sign in it")
+        raise LiteralError(f"{text!r}: a bit pattern already includes its sign")
     return literal._replace(negative=negative)
 
 
@@ -173,7 +173,7 @@ def encode(text: str, scalar: ScalarType) -> int:
     literal = read(text)
     if scalar.kind is Kind.BOOL:
         if literal.form not in (Form.TRUTH, Form.INTEGER) or literal.integer not in (0, 1):
-            raise LiteralError(f"{text!r}: bool is true or false")
+            raise LiteralError(f"{text!r}: bool must be true or false")
         return literal.integer
     if literal.form is Form.TRUTH:
         raise LiteralError(f"{text!r} is a bool, not {_article(scalar)}")
@@ -197,11 +197,11 @@ def _article(scalar: ScalarType) -> str:
 
 def _encode_integer(text: str, literal: Literal, scalar: ScalarType) -> int:
     if literal.form is not Form.INTEGER:
-        raise LiteralError(f"{text!r} is not an integer, as {scalar} is")
+        raise LiteralError(f"{text!r} is not an integer, but {scalar} requires one")
     value = literal.integer
     if not scalar.minimum <= value <= scalar.maximum:
         raise LiteralError(
-            f"{text} does not fit {scalar}, which goes from {scalar.minimum} to {scalar.maximum}"
+            f"{text} is out of range for {scalar}, {scalar.minimum} to {scalar.maximum}"
         )
     return value & ((1 << (8 * scalar.size)) - 1)
 

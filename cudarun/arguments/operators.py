@@ -71,7 +71,7 @@ def binary(operator: str, left: Operand, right: Operand) -> Operand:
         return cast(Operand, combine(truth(left), truth(right)))
     if operator == "/" or is_floating(left) or is_floating(right):
         if operator not in _FLOAT_OPERATORS:
-            raise RequestError(f"{operator!r} is for integers, not for floats")
+            raise RequestError(f"{operator!r} requires integers, not floats")
         return cast(Operand, _FLOAT_OPERATORS[operator](wide(left), wide(right)))
     return _integer_binary(operator, left, right)
 
@@ -165,7 +165,7 @@ def unary(operator: str, value: Operand) -> Operand:
             return cast(Operand, np.logical_not(truth(value)))
         case "~":
             if is_floating(value):
-                raise RequestError("'~' is for integers, not for floats")
+                raise RequestError("'~' requires integers, not floats")
             return ~value if isinstance(value, int) else cast(Operand, np.invert(value))
         case "-" if is_floating(value):
             return cast(Operand, np.negative(wide(value)))

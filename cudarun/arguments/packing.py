@@ -164,7 +164,7 @@ class _Packer:
             case Null():
                 self.note(value, name, offset, padding, "null")
             case UntypedNumber():
-                raise TypeError(f"the bare number {value} has no type of its own")
+                raise TypeError(f"the number {value} has no type")
 
     def members(self, struct: StructValue, name: str, offset: int) -> None:
         end = 0

@@ -165,7 +165,7 @@ def _fit_scalar(given: ScalarType, expected: Expected) -> None:
     match expected:
         case PointerType():
             if given != SCALARS["u64"]:  # an explicit raw address is not checked
-                raise ParameterMismatch("it is a pointer: give a buffer, &symbol or null")
+                raise ParameterMismatch("it is a pointer: pass a buffer, &symbol or null")
         case ScalarType() if not _same_bits(given, expected):
             raise ParameterMismatch(f"it is {expected}, not {given}")
         case PtxType(letter) if letter != "b" and (letter == "f") != given.is_float:
@@ -200,11 +200,11 @@ def _typed(number: UntypedNumber, expected: Expected, size: int) -> Scalar:
             negative = read(number.text).negative
             scalar = SCALARS[f"{'i' if letter == 's' or negative else 'u'}{8 * expected.size}"]
         case PointerType():
-            raise ParameterMismatch("it is a pointer: give a buffer, &symbol or null")
+            raise ParameterMismatch("it is a pointer: pass a buffer, &symbol or null")
         case VectorType():
             raise ParameterMismatch(f"it is {expected}: {expected}:…")
         case _:
-            raise ParameterMismatch(f"its type is not known: {_with_type(number, size)}")
+            raise ParameterMismatch(f"its type is unknown: {_with_type(number, size)}")
     try:
         return number.of(scalar)
     except LiteralError as error:
@@ -214,7 +214,7 @@ def _typed(number: UntypedNumber, expected: Expected, size: int) -> Scalar:
 def _with_type(number: UntypedNumber, size: int) -> str:
     form = read(number.text).form
     likely = {Form.INTEGER: f"i{8 * size}", Form.TRUTH: "bool"}.get(form, f"f{8 * size}")
-    return f"give {number} one, such as {likely}:{number}"
+    return f"add a type to {number}, such as {likely}:{number}"
 
 
 def _ptx_name(expected: PtxType) -> str:

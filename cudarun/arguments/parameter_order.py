@@ -57,7 +57,7 @@ def in_order(
             raise RequestError(
                 f"{kernel}: argument {index} ({argument}) has no name and follows "
                 f"{displaced.name}, which is out of order",
-                hint="give it a name, NAME=VALUE, or put the arguments without names first",
+                hint="name it (NAME=VALUE), or put the arguments without names first",
                 argument=argument.text or str(argument),
             )
         if place in placed:
@@ -99,7 +99,7 @@ def argument_names(arguments: Sequence[Argument], parameters: Sequence[Parameter
                 raise RequestError(
                     f"argument {parameter.index} is named {argument.name}, which is parameter "
                     f"{owners[argument.name]} of the kernel",
-                    hint="arguments stand in the order of the parameters",
+                    hint="pass arguments in the order of the parameters",
                     argument=argument.text or str(argument),
                 )
             names.append(argument.name)
@@ -107,8 +107,8 @@ def argument_names(arguments: Sequence[Argument], parameters: Sequence[Parameter
         name = _own_name(parameter) or f"p{parameter.index}"
         if name in taken:
             raise RequestError(
-                f"argument {parameter.index} ({argument}) has no name, and {name} is the name of "
-                "another: give it one, NAME=VALUE"
+                f"argument {parameter.index} ({argument}) has no name, and its default name "
+                f"{name} is already in use: name it, NAME=VALUE"
             )
         taken.add(name)
         names.append(name)

@@ -38,9 +38,9 @@ def fit_all(
     problems: dict[int, str] = {}
     for index, (argument, parameter) in enumerate(zip_longest(arguments, parameters)):
         if argument is None:
-            problems[index] = "no argument for it"
+            problems[index] = "missing argument"
         elif parameter is None:
-            problems[index] = "no such parameter"
+            problems[index] = "unexpected argument"
         else:
             try:
                 values.append(fit(argument.value, parameter))
@@ -65,14 +65,14 @@ def _mismatch_message(
     """Return the error message: the problems, and both lists side by side."""
     given = sum(argument is not None for argument in arguments)
     if given != len(parameters):
-        summary = f"takes {_number(parameters, 'parameter')}, {given} given"
+        summary = f"takes {_number(parameters, 'parameter')}, got {given}"
     else:
         which = " and ".join(map(str, problems))
         one = len(problems) == 1
         summary = (
-            f"argument {which} does not fit its parameter"
+            f"argument {which} does not match its parameter"
             if one
-            else f"arguments {which} do not fit their parameters"
+            else f"arguments {which} do not match their parameters"
         )
     lines = [("", "", "offset", "size", "parameter", "argument", "size")]
     for index, (argument, parameter) in enumerate(zip_longest(arguments, parameters)):

@@ -79,5 +79,5 @@ class PathRules(NumberRules):
         order = FileOrder(word.group())
         path, inner = self.parenthesized(word.group(), self.ordered_path)
         if inner is not FileOrder.PLAIN:
-            raise self.scanner.error(f"{order.value} and {inner.value} exclude each other")
+            raise self.scanner.error(f"{order.value} and {inner.value} cannot be combined")
         return path, order

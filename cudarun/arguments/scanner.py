@@ -30,7 +30,9 @@ class Scanner:
         self._nesting = 0
         if len(text) > MAX_TEXT:
             raise ArgumentSyntaxError(
-                f"text of {len(text)} characters; at most {MAX_TEXT} are read", text[:60] + "…", 60
+                f"text of {len(text)} characters exceeds the limit of {MAX_TEXT}",
+                text[:60] + "…",
+                60,
             )
 
     def skip_space(self) -> int:

@@ -70,14 +70,14 @@ def parse_check(text: str) -> Check:
         node = expression.node
         if not isinstance(node, tree.Comparison) or "==" not in node.operators:
             raise scanner.error(
-                f"{keyword[1]} is for a check with == at its top", start, hint=_ONLY_EQUAL
+                f"{keyword[1]} requires a check with == at its top level", start, hint=_ONLY_EQUAL
             )
     if not scanner.at_end:
         raise unexpected(scanner)
     return Check(expression, found.get("rtol"), found.get("atol"), text)
 
 
-_ONLY_EQUAL = "the tolerance applies to ==, as in 'y == 2*x, rtol=1e-3'"
+_ONLY_EQUAL = "a tolerance applies to ==, such as 'y == 2*x, rtol=1e-3'"
 
 
 def parse_let(text: str) -> Let:
@@ -89,7 +89,7 @@ def parse_let(text: str) -> Let:
     scanner = Scanner(text)
     name = scanner.match(_NAME)
     if name is None:
-        raise scanner.error("expected NAME=EXPR", 0, hint="for example r='y - a*x'")
+        raise scanner.error("expected NAME=EXPR", 0, hint="example: r='y - a*x'")
     if name["name"] in tree.RESERVED:
         raise scanner.error(f"'{name['name']}' is an operator", name.start("name"))
     expression = read_expression(scanner)
@@ -115,8 +115,8 @@ def expanded(expression: Expression, lets: Sequence[Let]) -> Expression:
     operations, depth = _measured(node, {})
     if operations > MAX_EXPANDED or depth > MAX_OPERATIONS:
         raise RequestError(
-            f"{expression}: more than {MAX_EXPANDED} operations, or {MAX_OPERATIONS} within each "
-            "other, with all of --let",
+            f"{expression}: more than {MAX_EXPANDED} operations, or more than {MAX_OPERATIONS} "
+            "nested ones, after expansion of --let",
             option="--let",
         )
     return replace(expression, node=node)
@@ -131,7 +131,7 @@ def check_lets(lets: Sequence[Let], names: Iterable[str]) -> None:
     known = [*names]
     for let in lets:
         if let.name in known:
-            raise RequestError(f"the name '{let.name}' is taken", option="--let")
+            raise RequestError(f"the name '{let.name}' is already in use", option="--let")
         let.expression.check_names(known)
         known.append(let.name)
 

@@ -284,11 +284,11 @@ def unknown_name(expression: Expression, node: Name, known: Iterable[str]) -> Ar
     """Return the error about a name that no argument has."""
     known = list(known)
     if node.name in FUNCTIONS or node.name in CASTS or node.name in ("old", "load"):
-        hint: str | None = f"{node.name} is a function: {node.name}(…)"
+        hint: str | None = f"{node.name} is a function; call it: {node.name}(…)"
     else:
         hint = did_you_mean(node.name, [*known, *CONSTANTS])
         if hint is None and "." in node.name:
-            hint = "a dot leads to a member of a struct passed by value"
-    names = f"; there are {', '.join(known)}" if known else ""
+            hint = "a dot selects a member of a struct passed by value"
+    names = f"; known names: {', '.join(known)}" if known else ""
     message = f"unknown name {node.name!r}{names}"
     return ArgumentSyntaxError(message, expression.source, node.column, hint=hint)

@@ -40,7 +40,7 @@ class Tolerance:
     def __post_init__(self) -> None:
         for option, value in (("--rtol", self.rtol), ("--atol", self.atol)):
             if value is not None and not 0 <= value < math.inf:
-                refused = RequestError("a tolerance is a number from 0")
+                refused = RequestError("a tolerance must be a number from 0")
                 raise refused.of(option=option, shown=f"{option} {value}")
 
     def overridden(self, rtol: float | None, atol: float | None) -> Tolerance:

@@ -229,7 +229,7 @@ def value_type(value: Value) -> Type:
         case Buffer():
             return PointerType(str(value.type))
         case UntypedNumber():
-            raise TypeError(f"the bare number {value} has no type of its own")
+            raise TypeError(f"the number {value} has no type")
         case _:
             return PointerType()
 

@@ -48,4 +48,4 @@ class CommandGroup(click.Group):
 
 def usage_hint(ctx: click.Context) -> str:
     """Return the hint that leads to a command's usage."""
-    return f"'{ctx.command_path} --help' shows how it is used"
+    return f"see '{ctx.command_path} --help'"

@@ -29,7 +29,7 @@ def compile_options(function: F) -> F:
             type=click.Choice(["auto", "nvrtc", "nvcc"]),
             default="auto",
             show_default=True,
-            help="The compiler of a .cu; auto: NVRTC, or nvcc for files with host code.",
+            help="Compiler for a .cu; auto selects NVRTC, or nvcc for files with host code.",
         ),
         option(
             "-I",
@@ -40,7 +40,8 @@ def compile_options(function: F) -> F:
             file=FileUse.INPUT,
             multiple=True,
             metavar="DIR",
-            help="Headers of a .cu, repeatable; CUDA's own are found.",
+            help="Add an include directory for a .cu; repeatable. CUDA's own headers are always "
+            "found.",
         ),
         option(
             "-D",
@@ -60,7 +61,7 @@ def compile_options(function: F) -> F:
             scope=OptionScope.CASE,
             form=CaseForm.VALUE,
             metavar="c++NN",
-            help="The C++ standard of a .cu.",
+            help="C++ standard for a .cu.  [default: the compiler's]",
         ),
         option(
             "--compile-option",
@@ -70,7 +71,7 @@ def compile_options(function: F) -> F:
             form=CaseForm.TEXTS,
             multiple=True,
             metavar="OPTION",
-            help="Pass an option to the compiler of a .cu; repeatable.",
+            help="Pass an option to the compiler for a .cu; repeatable.",
         ),
         option(
             "--max-image",
@@ -79,8 +80,8 @@ def compile_options(function: F) -> F:
             form=CaseForm.VALUE,
             type=whole(1),
             metavar="BYTES",
-            help="Limit the size of an image, and of all code in it when decompressed.  "
-            "[default: 512Mi]",
+            help="Limit the size of an image, and of all its code when decompressed.  [default: "
+            "512Mi]",
         ),
     )(function)
 

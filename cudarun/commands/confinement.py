@@ -60,12 +60,12 @@ class Confinement:
 
         if values["compiler"] == "nvcc":
             raise RequestError(
-                "nvcc includes files of the host compiler: --confine excludes it",
+                "--confine does not allow nvcc, which includes files of the host compiler",
                 option="compiler",
             )
         if values["compiler_options"]:
             raise RequestError(
-                "an option of the compiler can name any file: --confine excludes it",
+                "--confine does not allow compiler options, which can name any file",
                 option="compile-option",
             )
         image = values["image"]
@@ -94,7 +94,7 @@ class Confinement:
         includes = source_includes(image, folders)
         if includes.computed:
             raise RequestError(
-                f"{includes.computed[0]} has an #include whose file is named by a macro",
+                f"{includes.computed[0]} contains an #include with a macro as file name",
                 hint="--confine accepts '#include <FILE>' and '#include \"FILE\"' only",
                 option="image",
             )
@@ -107,7 +107,7 @@ class Confinement:
             raise RequestError("a path contains a NUL character", option=key)
         if not _is_below(path, (self._root, *trusted)):
             place = os.path.realpath(path)
-            leads = "" if place == path else f", it leads to {place}"
+            leads = "" if place == path else f", it resolves to {place}"
             raise RequestError(f"{path} is outside {self._folder}{leads}", option=key).naming(
                 "--confine"
             )

@@ -33,18 +33,18 @@ if TYPE_CHECKING:
 
 @click.group("ctx", cls=CommandGroup)
 def command() -> None:
-    """Show contexts, play with them, and verify what is said of them."""
+    """Inspect contexts, script driver calls, and check documented context behavior."""
 
 
 # --- show ----------------------------------------------------------------------------------------
 
 
-@command.command("show", short_help="Show each device's contexts, and what one costs.")
+@command.command("show", short_help="Show each device's contexts and the cost of one.")
 @device_options(default="0")
 @context_options
 @output_options
 def show(quiet: bool, **values: Any) -> int:
-    """Show each device's contexts: state, flags, limits, preferences, and what one costs.
+    """Show each device's contexts: state, flags, limits, preferences, and the cost of one.
 
     \b
     cudarun ctx show -d cpu
@@ -74,7 +74,9 @@ def _verb_help(verb: Verb) -> str:
 
 
 @command.command(
-    "run", epilog=_step_help(), short_help="Run a script of driver calls, drawing every stack."
+    "run",
+    epilog=_step_help(),
+    short_help="Run a script of driver calls and draw the context stacks.",
 )
 @click.argument("script", required=False)
 @option(
@@ -85,20 +87,20 @@ def _verb_help(verb: Verb) -> str:
     shell_complete=completion.files,
     help="Read the script from a file; - is stdin.",
 )
-@click.option("--times", is_flag=True, help="Show how long each call took.")
+@click.option("--times", is_flag=True, help="Show the duration of each call.")
 @device_options(default="0")
 @output_options
 def run(script: str | None, file: str | None, times: bool, quiet: bool, **values: Any) -> int:
-    """Run a script of driver calls, and draw every thread's stack of contexts after each.
+    """Run a script of driver calls, and draw every thread's context stack after each call.
 
-    Steps are separated by ; or line ends, # begins a comment. The chosen devices are dev=0, dev=1,
-    …, all in one process. @t1 before a step runs it on the thread t1. A step may end with what it
-    must come to: -> INVALID_CONTEXT (also A|B, failure, any), or == VALUE, != VALUE, >= VALUE,
-    <= VALUE; "as NAME" names its value for later steps. IMAGE is a file, or builtin.
+    Separate steps with ; or line ends; # starts a comment. The selected devices are dev=0, dev=1,
+    …, all in one process. @t1 before a step runs it on thread t1. A step can end with its expected
+    result: -> INVALID_CONTEXT (also A|B, failure, any), or == VALUE, != VALUE, >= VALUE, <= VALUE.
+    "as NAME" names the value of a step for later steps. IMAGE is a file, or builtin.
 
-    Stacks are drawn with the current context first; † marks a context that is no more, floating
-    are those on no stack. Exit code 1: a step did not come to what was expected; 5: a step failed
-    that nobody expected to.
+    Each stack starts with the current context; † marks a destroyed context, and floating contexts
+    are on no stack. Exit code 1: a step did not have the expected result; 5: a step without an
+    expected result failed.
 
     \b
     cudarun ctx run 'create A; create B; pop == B; @t1 push B; current == A' -d cpu
@@ -125,8 +127,8 @@ def _script(text: str | None, file: str | None) -> Script:
 
     if (text is None) == (file is None):
         raise RequestError(
-            "give a script, or --script FILE" + ("" if text is None else ", not both"),
-            hint="cudarun ctx run --help shows the steps",
+            "pass either a script or --script FILE" + ("" if text is None else ", not both"),
+            hint="see 'cudarun ctx run --help' for the steps",
         )
     if file is None:
         if os.path.isfile(str(text)):
@@ -147,17 +149,17 @@ def _images(script: Script) -> dict[str, Image]:
 # --- verify --------------------------------------------------------------------------------------
 
 
-@command.command("verify", short_help="Hold each device's contexts to what is said of them.")
+@command.command("verify", short_help="Check documented context behavior on each device.")
 @click.argument("facts", nargs=-1, metavar="[FACT]...")
-@click.option("--list", "listed", is_flag=True, help="List the facts and stop; needs no GPU.")
+@click.option("--list", "listed", is_flag=True, help="List the facts and stop; requires no GPU.")
 @device_options(default="0")
 @output_options
 def verify(facts: tuple[str, ...], listed: bool, quiet: bool, **values: Any) -> int:
-    """Try facts about contexts on each device, every one in a process of its own.
+    """Check documented facts about contexts on each device, each in its own process.
 
-    A fact is a sentence and a script of 'cudarun ctx run' that shows it; without a name all are
-    tried. Each passes, fails or is not supported per device; the exit code is 1 when one fails.
-    Facts about two devices are tried with --together: dev=1 is then the next of those chosen.
+    A fact is a sentence with a script of 'cudarun ctx run' that demonstrates it. Without FACT, all
+    facts are checked. A fact passes, fails or is unsupported on a device; exit code 1 if one
+    fails. Facts about two devices require --together; dev=1 is then the next selected device.
 
     \b
     cudarun ctx verify -d cpu

@@ -105,7 +105,7 @@ class OptionGroup(Enum):
     ARGUMENTS = "Arguments"
     CHECKS = "Checks"
     OUTPUT = "Output"
-    MANY = "Many launches"
+    SPECS = "Spec files"
     TIMING = "Timing"
     COMPILING = "Compiling"
     CONTEXTS = "Devices and contexts"

@@ -26,11 +26,11 @@ from cudarun.session.driver.target import Target
 
 
 @click.command("devices", cls=Command)
-@click.option("--attributes", is_flag=True, help="Show every attribute of each device, too.")
+@click.option("--attributes", is_flag=True, help="Also show all attributes of each device.")
 @click.option(
     "--doctor",
     is_flag=True,
-    help="Say what keeps this machine's GPUs from working, and how to mend it.",
+    help="Report problems that keep this machine's GPUs from working, and how to fix them.",
 )
 @device_options(default="all")
 @context_options
@@ -38,11 +38,11 @@ from cudarun.session.driver.target import Target
 def command(attributes: bool, doctor: bool, quiet: bool, **values: Any) -> int:
     """List GPUs, or emulated devices with -d cpu:all.
 
-    Without -d and without a GPU, list the emulated devices and the reason; -d all requires a GPU
-    (exit code 3), and so does --quiet.
+    Without -d and without a GPU, list the emulated devices and the reason. -d all and --quiet
+    require a GPU (exit code 3 without one).
 
-    --doctor looks at the whole machine, also where there is no driver: the exit code is 3 when
-    something keeps GPUs from working.
+    --doctor checks the whole machine, even without a driver. Exit code 3 if a problem keeps GPUs
+    from working.
 
     \b
     cudarun devices
@@ -80,5 +80,5 @@ def _doctor(timeout: float | None, renderer: Renderer, *, attributes: bool) -> i
     given = context.get_parameter_source("devices") is ParameterSource.COMMANDLINE
     if given or attributes:
         option = "--device" if given else "--attributes"
-        raise RequestError("--doctor looks at the whole machine", option=option)
+        raise RequestError("--doctor always checks the whole machine", option=option)
     return finish(check_machine(timeout), renderer)

@@ -26,9 +26,7 @@ def architecture(text: str) -> Architecture:
 
     target = parse_target(text) if _ARCHITECTURE.fullmatch(text) else None
     if target is None:
-        raise click.BadParameter(
-            f"'{text}' is not an architecture, as for instance sm_90 or sm_90a"
-        )
+        raise click.BadParameter(f"'{text}' is not an architecture, such as sm_90 or sm_90a")
     return target
 
 
@@ -45,54 +43,60 @@ def jit_options(function: F) -> F:
             of_device=True,
             type=whole(0, 4),
             metavar="LEVEL",
-            help="Optimise PTX so far, 0 to 4.  [default: 4]",
+            help="JIT optimization level for PTX, 0–4.  [default: 4]",
         ),
         option(
             "--max-registers",
             of_device=True,
             type=whole(1, INT_MAX),
             metavar="N",
-            help="Most registers of a thread, where PTX is compiled.",
+            help="Limit the registers per thread of compiled PTX to N.",
         ),
         option(
             "--threads-per-block",
             of_device=True,
             type=whole(1, INT_MAX),
             metavar="N",
-            help="Compile PTX so that blocks can have as many threads.",
+            help="Compile PTX for at least N threads per block.",
         ),
         option(
             "--lineinfo",
             "line_info",
             of_device=True,
             is_flag=True,
-            help="Keep the lines of the source.",
+            help="Compile PTX with line information.",
         ),
-        option("-g", "--debug", of_device=True, is_flag=True, help="Compile PTX for a debugger."),
+        option(
+            "-g",
+            "--debug",
+            of_device=True,
+            is_flag=True,
+            help="Compile PTX with debug information.",
+        ),
         option(
             "--target",
             of_device=True,
             type=architecture,
             metavar="ARCH",
-            help="Compile PTX for this architecture, not for the device's own.",
+            help="Compile PTX for this architecture instead of the device's own.",
         ),
         option(
             "--cache-mode",
             of_device=True,
             type=click.Choice([*CACHE_MODES]),
-            help="Where global loads are cached.",
+            help="Default cache modifier of global loads.",
         ),
         option(
             "--fallback",
             of_device=True,
             type=click.Choice([*FALLBACKS]),
-            help="What to take where no machine code fits exactly.",
+            help="When no SASS matches exactly: prefer PTX or compatible SASS.",
         ),
         option(
             "--position-independent",
             of_device=True,
             is_flag=True,
-            help="Compile PTX to code that can be anywhere.",
+            help="Compile PTX to position-independent code.",
         ),
     )(function)
 
@@ -105,7 +109,8 @@ def jit(values: Values, *, verbose: bool) -> JitOptions:
     """
     if values["target"] is not None and values["threads_per_block"] is not None:
         raise RequestError(
-            "the driver does not accept it together with --threads-per-block", option="--target"
+            "the driver does not accept it together with --threads-per-block",
+            option="--target",
         )
     return JitOptions(
         optimization=values.pop("optimization"),

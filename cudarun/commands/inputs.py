@@ -62,11 +62,11 @@ def _complete(file: BinaryIO, most: int, origin: str) -> bytes:
     """Read all of a regular file, a pipe or stdin: other devices have no end."""
     found = os.fstat(file.fileno())
     if stat.S_ISCHR(found.st_mode) and file is not sys.stdin.buffer:
-        raise RequestError("not a file or a pipe", origin=origin)
+        raise RequestError("neither a regular file nor a pipe", origin=origin)
     data = b"" if found.st_size > most else file.read(most + 1)
     if found.st_size > most or len(data) > most:
         raise RequestError(
-            f"larger than {most} bytes, the limit of an image",
+            f"the image is larger than the limit of {most} bytes",
             hint="raise the limit: --max-image BYTES",
             origin=origin,
         )
@@ -82,7 +82,7 @@ def _facts(data: bytes, origin: str) -> ImageFacts | None:
     if kind is ImageKind.UNKNOWN:
         raise ImageRefused(
             "not an image",
-            hint="an image is PTX text, a cubin, a fatbin or CUDA source",
+            hint="pass PTX text, a cubin, a fatbin or CUDA source",
             origin=origin,
         )
     if kind not in (ImageKind.PTX, ImageKind.CUBIN):

@@ -70,7 +70,7 @@ SANITIZERS = ("memcheck", "racecheck", "initcheck", "synccheck")
     scope=OptionScope.SINGLE,
     early=EarlyEffect.NO_WORKER,
     type=click.Choice(SANITIZERS),
-    help="Launch under a tool of NVIDIA's compute-sanitizer; what it finds is exit code 1.",
+    help="Launch under a tool of NVIDIA compute-sanitizer; exit code 1 if it reports errors.",
 )
 @option(
     "--dry-run",
@@ -78,48 +78,48 @@ SANITIZERS = ("memcheck", "racecheck", "initcheck", "synccheck")
     scope=OptionScope.SINGLE,
     early=EarlyEffect.NO_WORKER,
     is_flag=True,
-    help="Print the parameter table and stop; needs no GPU.",
+    help="Print the parameter table and stop; requires no GPU.",
 )
 @option(
     "--spec",
-    group=OptionGroup.MANY,
+    group=OptionGroup.SPECS,
     scope=OptionScope.RUN,
     file=FileUse.INPUT,
     early=EarlyEffect.NO_WORKER,
     metavar="FILE",
-    help="Run the cases of a TOML file (- is stdin): all, or those named as arguments; * and ? "
-    "match.",
+    help="Run the cases of a TOML file (- is stdin): all, or those named by the arguments (* and "
+    "? are wildcards).",
 )
 @option(
     "--filter",
     "filter_text",
-    group=OptionGroup.MANY,
+    group=OptionGroup.SPECS,
     scope=OptionScope.RUN,
     of_spec=True,
     metavar="EXPR",
-    help="Run only the cases of --spec that match, such as 'saxpy and n >= 32'. The names are "
-    "name, image, kernel, device and those of the matrix.",
+    help="Run only the cases of --spec that match an expression, such as 'saxpy and n >= 32'. "
+    "Names: name, image, kernel, device and the names of the matrix.",
 )
 @option(
     "--list",
     "listed",
-    group=OptionGroup.MANY,
+    group=OptionGroup.SPECS,
     scope=OptionScope.RUN,
     of_spec=True,
     is_flag=True,
-    help="List the selected cases of --spec and stop; needs no GPU.",
+    help="List the selected cases of --spec and stop; requires no GPU.",
 )
 @option(
     "--fail-fast",
-    group=OptionGroup.MANY,
+    group=OptionGroup.SPECS,
     scope=OptionScope.RUN,
     of_spec=True,
     is_flag=True,
-    help="Begin no case of --spec after one that failed.",
+    help="Stop after the first failing case of --spec.",
 )
 @option(
     "--junit",
-    group=OptionGroup.MANY,
+    group=OptionGroup.SPECS,
     scope=OptionScope.RUN,
     file=FileUse.JUNIT,
     of_spec=True,
@@ -133,11 +133,11 @@ SANITIZERS = ("memcheck", "racecheck", "initcheck", "synccheck")
     of_spec=True,
     of_result=True,
     is_flag=True,
-    help="Allow --spec to run the Python functions that its cases expect results of.",
+    help="Allow --spec to run the Python functions that its cases compare with.",
 )
 @option(
     "--confine",
-    group=OptionGroup.MANY,
+    group=OptionGroup.SPECS,
     scope=OptionScope.RUN,
     of_spec=True,
     of_result=True,
@@ -147,11 +147,11 @@ SANITIZERS = ("memcheck", "racecheck", "initcheck", "synccheck")
 )
 @option(
     "--write-spec",
-    group=OptionGroup.MANY,
+    group=OptionGroup.SPECS,
     scope=OptionScope.SINGLE,
     file=FileUse.APPENDED,
     metavar="FILE",
-    help="Append this launch to a spec file, and make it.",
+    help="Append this launch to a spec file, and run it.",
 )
 @device_options(default="0", time_limit=f"{CASE_TIMEOUT:g} in each case of --spec, else none")
 @context_options
@@ -159,9 +159,9 @@ SANITIZERS = ("memcheck", "racecheck", "initcheck", "synccheck")
 def command(quiet: bool, **values: Any) -> int:
     """Launch a kernel of IMAGE (PTX, cubin, fatbin or .cu; - is stdin) with typed arguments.
 
-    An ARG is [NAME=]VALUE: f32:2.5 a scalar, f32[n]:iota a buffer, {f32:1, float4:1,2,3,4} a
-    struct, @x.npy a file, &counter a variable. ARGs stand in the order of the kernel's parameters;
-    where these have names, as in a .cu, NAME=VALUE may stand anywhere.
+    An ARG is [NAME=]VALUE. Values: f32:2.5 (scalar), f32[n]:iota (buffer), {f32:1, float4:1,2,3,4}
+    (struct), @x.npy (file), &counter (variable). Pass ARGs in the order of the kernel's parameters.
+    If the parameters have names, as in a .cu, NAME=VALUE can be at any position.
 
     \b
     cudarun launch samples/saxpy.ptx -d cpu --threads 1000 --block 256 \\
@@ -238,7 +238,7 @@ def _refuse_without_spec(values: Values) -> None:
     for each in context.command.params:
         is_of_spec = isinstance(each, Option) and each.of_spec
         if is_of_spec and values[each.name or ""] not in (None, False):
-            raise RequestError(f"{each.opts[-1]} is for --spec")
+            raise RequestError(f"{each.opts[-1]} requires --spec")
 
 
 def _refuse_several_images(values: Values, where: Target) -> None:
@@ -253,7 +253,7 @@ def _refuse_several_images(values: Values, where: Target) -> None:
         output = "linked.ptx" if device.driver == "cpu" else "linked.cubin"
         words = ["cudarun", "link", *images, "-o", output, "-d", str(device)]
         raise RequestError(
-            f"launch takes one image, {len(images)} given: {', '.join(images)}",
+            f"launch accepts one image, got {len(images)}: {', '.join(images)}",
             hint=f"link them first: {shlex.join(words)}",
         )
 
@@ -263,7 +263,7 @@ def _spec(values: Values, renderer: Renderer, *, quiet: bool) -> int:
     _refuse_with_spec()
     if values["confine"] is not None and values["allow_python"]:
         raise RequestError(
-            "--confine and --allow-python exclude each other: Python reads and writes anywhere"
+            "--confine and --allow-python cannot be combined: Python code can access any file"
         ).naming("--confine", "--allow-python")
     where = target(values, capture=True, default_timeout=CASE_TIMEOUT)
     return _run_spec(values, where, renderer, quiet=quiet)
@@ -272,7 +272,7 @@ def _spec(values: Values, renderer: Renderer, *, quiet: bool) -> int:
 def _run_spec(values: Values, where: Target, renderer: Renderer, *, quiet: bool) -> int:
     if values["listed"]:
         if values["junit"] is not None:
-            raise RequestError("--list and --junit exclude each other: nothing runs")
+            raise RequestError("--list and --junit cannot be combined: --list runs no case")
         from cudarun.report.spec_types import SpecListing
 
         listed = tuple(case.listed() for case in _cases(values, where))
@@ -335,7 +335,8 @@ def _refuse_with_spec() -> None:
         given = context.get_parameter_source(name) is ParameterSource.COMMANDLINE
         if given and isinstance(parameter, Option) and not parameter.goes_with_spec:
             raise RequestError(
-                f"{parameter.opts[-1]} is about one launch: say it there", option="--spec"
+                f"{parameter.opts[-1]} applies to one launch; set it in the cases of the spec",
+                option="--spec",
             )
 
 
@@ -364,5 +365,5 @@ def _sanitize(values: Values, where: Target, renderer: Renderer) -> int:
     refuse_emulated(where)
     for name in ("together", "repeat", "reference"):
         if where.together if name == "together" else values[name] is not None:
-            raise RequestError(f"--sanitize and --{name} exclude each other")
+            raise RequestError(f"--sanitize and --{name} cannot be combined")
     return finish(sanitize(values["sanitize"], _request(values, where), where), renderer)

@@ -31,7 +31,7 @@ SHOW_KINDS = ("hist", "image", "plot")
 def _one_device(text: str) -> Selector:
     selectors = parse_devices(text)
     if len(selectors) > 1 or selectors[0].by == ALL:
-        raise click.BadParameter(f"'{text}' is more than one device")
+        raise click.BadParameter(f"'{text}' selects more than one device")
     return selectors[0]
 
 
@@ -58,8 +58,8 @@ def launch_options(function: F) -> F:
             scope=OptionScope.CASE,
             form=CaseForm.VALUE,
             metavar="NAME",
-            help="Mangled, demangled or bare function name; optional when there is one. Of a .cu, "
-            "'ns::f<float, 4>' instantiates a template.",
+            help="Mangled, demangled or bare kernel name; optional if the image has one kernel. "
+            "For a .cu, 'ns::f<float, 4>' instantiates a template.",
         ),
         *_GEOMETRY,
         *_RESULTS,
@@ -75,8 +75,8 @@ _GEOMETRY = (
         scope=OptionScope.CASE,
         form=CaseForm.EXTENT,
         metavar="X[,Y[,Z]]",
-        help="Total number of threads, such as 1000, 64x64 or an expression over the integer "
-        "arguments: n or w,h. The grid is computed, rounding up.",
+        help="Total number of threads, such as 1000, 64x64 or an expression over integer "
+        "arguments: n or w,h. The grid size is computed, rounded up.",
     ),
     option(
         "--grid",
@@ -84,7 +84,7 @@ _GEOMETRY = (
         scope=OptionScope.CASE,
         form=CaseForm.EXTENT,
         metavar="X[,Y[,Z]]",
-        help="Blocks in the grid, such as 4, 4x2 or '(n+255)//256'.  [default: 1 with --block]",
+        help="Grid size in blocks, such as 4, 4x2 or '(n+255)//256'.  [default: 1 with --block]",
     ),
     option(
         "--block",
@@ -92,8 +92,8 @@ _GEOMETRY = (
         scope=OptionScope.CASE,
         form=CaseForm.EXTENT,
         metavar="X[,Y[,Z]]",
-        help="Threads in a block.  [default: .reqntid of the kernel; else with --threads up to "
-        "256, 16x16 or 8x8x4, with --grid 1]",
+        help="Block size in threads.  [default: the kernel's .reqntid; otherwise up to 256, 16x16 "
+        "or 8x8x4 with --threads, 1 with --grid]",
     ),
     option(
         "--smem",
@@ -101,7 +101,7 @@ _GEOMETRY = (
         scope=OptionScope.CASE,
         form=CaseForm.COUNT,
         metavar="BYTES",
-        help="Dynamic shared memory of a block in bytes, such as 48Ki or '4*n'.  [default: 0]",
+        help="Dynamic shared memory per block in bytes, such as 48Ki or '4*n'.  [default: 0]",
     ),
     option(
         "--cooperative",
@@ -109,7 +109,7 @@ _GEOMETRY = (
         scope=OptionScope.CASE,
         form=CaseForm.FLAG,
         is_flag=True,
-        help="All blocks resident, so that the grid can synchronise.",
+        help="Make a cooperative launch: all blocks are resident, and the grid can synchronize.",
     ),
     option(
         "--cluster",
@@ -117,7 +117,7 @@ _GEOMETRY = (
         scope=OptionScope.CASE,
         form=CaseForm.EXTENT,
         metavar="X[,Y[,Z]]",
-        help="Blocks in a cluster.  [default: that of the kernel]",
+        help="Cluster size in blocks.  [default: the kernel's own]",
     ),
     option(
         "--carveout",
@@ -126,7 +126,7 @@ _GEOMETRY = (
         form=CaseForm.VALUE,
         type=whole(0, 100),
         metavar="PERCENT",
-        help="How much of L1 the kernel would have as shared memory.",
+        help="Set the preferred shared memory carveout, 0–100 % of the maximum.",
     ),
     option(
         "--func-cache",
@@ -143,7 +143,7 @@ _GEOMETRY = (
         form=CaseForm.VALUE,
         type=whole(-INT_MAX, INT_MAX),
         metavar="N",
-        help="Launch in a stream of this priority, 0 last.",
+        help="Launch in a stream with this priority; 0 is the lowest, negative numbers are higher.",
     ),
     option(
         "--allow-type-mismatch",
@@ -162,7 +162,8 @@ _GEOMETRY = (
         type=click.Choice(["array", "buffer"]),
         default="array",
         show_default=True,
-        help="Pass parameters by kernelParams, or packed by CU_LAUNCH_PARAM_BUFFER_POINTER.",
+        help="Pass parameters through kernelParams (array) or packed in "
+        "CU_LAUNCH_PARAM_BUFFER_POINTER (buffer).",
     ),
 )
 
@@ -176,7 +177,7 @@ _RESULTS = (
         form=CaseForm.EXPRESSIONS,
         multiple=True,
         metavar="EXPR",
-        help="Check an expression after the run, as 'y == 2*x, rtol=1e-3'; repeatable.",
+        help="Check an expression after the launch, such as 'y == 2*x, rtol=1e-3'; repeatable.",
     ),
     option(
         "--expect",
@@ -188,7 +189,7 @@ _RESULTS = (
         file=FileUse.INPUT,
         multiple=True,
         metavar="NAME=EXPECTED",
-        help="Compare a buffer with @FILE.npy, or with the result of FILE.py:FUNCTION; repeatable.",
+        help="Compare a buffer with @FILE.npy or with the result of FILE.py:FUNCTION; repeatable.",
     ),
     option(
         "--check-strength",
@@ -205,7 +206,7 @@ _RESULTS = (
         scope=OptionScope.RUN,
         of_result=True,
         metavar="EXE",
-        help="Run the functions of --expect with this Python.",
+        help="Run the functions of --expect with this Python interpreter.",
     ),
     option(
         "--let",
@@ -215,7 +216,7 @@ _RESULTS = (
         form=CaseForm.NAMED_EXPRESSIONS,
         multiple=True,
         metavar="NAME=EXPR",
-        help="Name an expression for --check and --print; repeatable.",
+        help="Define a name for an expression, for use in --check and --print; repeatable.",
     ),
     option(
         "--reference",
@@ -225,7 +226,7 @@ _RESULTS = (
         form=CaseForm.VALUE,
         type=_one_device,
         metavar="DEVICE",
-        help="Launch on this device too, cpu or another GPU, and compare every buffer.",
+        help="Also launch on this reference device, cpu or another GPU, and compare all buffers.",
     ),
     option(
         "--rtol",
@@ -234,7 +235,7 @@ _RESULTS = (
         form=CaseForm.VALUE,
         type=not_negative,
         metavar="X",
-        help="Relative tolerance of --check and --reference.  [default: by dtype]",
+        help="Relative tolerance of --check and --reference.  [default: depends on the dtype]",
     ),
     option(
         "--atol",
@@ -243,7 +244,7 @@ _RESULTS = (
         form=CaseForm.VALUE,
         type=not_negative,
         metavar="X",
-        help="Absolute tolerance of --check and --reference.  [default: by dtype]",
+        help="Absolute tolerance of --check and --reference.  [default: depends on the dtype]",
     ),
     option(
         "--equal-nan",
@@ -251,7 +252,7 @@ _RESULTS = (
         scope=OptionScope.CASE,
         form=CaseForm.FLAG,
         is_flag=True,
-        help="Let NaN equal NaN in them.",
+        help="Treat NaN as equal to NaN in --check and --reference.",
     ),
     option(
         "--print",
@@ -262,7 +263,7 @@ _RESULTS = (
         form=CaseForm.EXPRESSIONS,
         multiple=True,
         metavar="EXPR",
-        help="Print an expression's value; repeatable.",
+        help="Print the value of an expression; repeatable.",
     ),
     option(
         "--show",
@@ -285,8 +286,8 @@ _RESULTS = (
         file=FileUse.OUTPUT,
         multiple=True,
         metavar="NAME=PATH",
-        help="Write a buffer to PATH (.npy, .bin, .csv, .png); repeatable; {device} in PATH is the "
-        "device.",
+        help="Write a buffer to PATH (.npy, .bin, .csv, .png); {device} in PATH is replaced by "
+        "the device; repeatable.",
     ),
     option(
         "--force",
@@ -294,7 +295,7 @@ _RESULTS = (
         scope=OptionScope.DEFAULT,
         form=CaseForm.FLAG,
         is_flag=True,
-        help="Let --save and --junit replace existing files.",
+        help="Allow --save and --junit to overwrite existing files.",
     ),
     option(
         "--seed",
@@ -305,7 +306,7 @@ _RESULTS = (
         metavar="N",
         default="0",
         show_default=True,
-        help="Seed of random initializers: a number, or random to draw one and print it.",
+        help="Seed for random initializers: a number, or random to choose one and print it.",
     ),
 )
 
@@ -319,8 +320,7 @@ _WATCH = (
         type=_detectors,
         metavar="WORDS",
         default="",
-        help="On cpu, look for race, uninit, or race,uninit: data races, and reads of memory that "
-        "nothing has written.",
+        help="On cpu, detect data races (race), uninitialized reads (uninit), or race,uninit.",
     ),
     option(
         "--stats",
@@ -328,7 +328,8 @@ _WATCH = (
         scope=OptionScope.CASE,
         form=CaseForm.FLAG,
         is_flag=True,
-        help="On cpu, count instructions, divergence, bytes by space and bank conflicts.",
+        help="On cpu, count instructions, divergent branches, bytes per memory space and bank "
+        "conflicts.",
     ),
 )
 
@@ -340,7 +341,7 @@ _TIMING = (
         form=CaseForm.VALUE,
         type=whole(1, INT_MAX),
         metavar="N",
-        help="Time N runs by events; inputs restored and L2 flushed before each.",
+        help="Time N runs with events; inputs are restored and L2 is flushed before each run.",
     ),
     option(
         "--warmup",
@@ -349,7 +350,7 @@ _TIMING = (
         form=CaseForm.VALUE,
         type=whole(0, INT_MAX),
         metavar="N",
-        help=f"Runs before those of --repeat.  [default: {WARMUP}]",
+        help=f"Number of warm-up runs before --repeat.  [default: {WARMUP}]",
     ),
     option(
         "--hot",
@@ -366,7 +367,7 @@ _TIMING = (
         scope=OptionScope.CASE,
         form=CaseForm.COUNT,
         metavar="EXPR",
-        help="Bytes that a run moves, as 12*n, for GB/s by --repeat.",
+        help="Bytes transferred per run, such as 12*n; --repeat then reports GB/s.",
     ),
     option(
         "--flops",
@@ -374,7 +375,7 @@ _TIMING = (
         scope=OptionScope.CASE,
         form=CaseForm.COUNT,
         metavar="EXPR",
-        help="Floating-point operations of a run, as 2*m*n*k, for GFLOP/s by --repeat.",
+        help="Floating-point operations per run, such as 2*m*n*k; --repeat then reports GFLOP/s.",
     ),
     option(
         "--profile",
@@ -382,6 +383,6 @@ _TIMING = (
         scope=OptionScope.CASE,
         form=CaseForm.FLAG,
         is_flag=True,
-        help="One bare launch for a profiler: no guard zones, no copies that nobody asked for.",
+        help="Launch once for a profiler, without guard zones and copies of unused outputs.",
     ),
 )

@@ -100,7 +100,7 @@ def geometry_request(values: Values) -> GeometryRequest:
     """Parse the options of the geometry.
 
     Raises:
-        RequestError: One does not parse, or they exclude each other.
+        RequestError: One does not parse, or they cannot be combined.
     """
     from cudarun.arguments.dimensions import parse_extent, parse_size
 
@@ -110,7 +110,7 @@ def geometry_request(values: Values) -> GeometryRequest:
     )
     if grid and threads:
         raise RequestError(
-            "--grid and --threads exclude each other: each says the whole size"
+            "--grid and --threads cannot be combined: each sets the total size"
         ).naming("--grid", "--threads")
     shared_bytes = _parsed(parse_size, "--smem", values["smem"])
     return GeometryRequest(block, grid, threads, shared_bytes, values["cooperative"], cluster)
@@ -122,8 +122,8 @@ def _triton_geometry(values: Values, triton: TritonKernel) -> GeometryRequest:
     wanted = geometry_request({**values, **given})
     if wanted.grid is None:
         raise RequestError(
-            "the grid of a Triton kernel counts programs",
-            hint="--grid says how many",
+            "a Triton kernel requires a number of programs",
+            hint="set the number of programs with --grid",
             option="--grid" if wanted.threads is None else "--threads",
         )
     return replace(wanted, grid=triton.grid(wanted.grid))
@@ -134,7 +134,7 @@ def _detection(values: Values) -> Detection:
     if detection and values["repeat"] is not None:
         option = "--detect" if detection.detect else "--stats"
         raise RequestError(
-            f"{option} and --repeat exclude each other: what is watched is slow"
+            f"{option} and --repeat cannot be combined: instrumentation slows the kernel down"
         ).naming(option, "--repeat")
     return detection
 
@@ -145,12 +145,12 @@ def _timing(values: Values) -> Timing | None:
         for name in ("warmup", "hot", "bytes", "flops"):
             if values["nbytes" if name == "bytes" else name]:
                 raise RequestError(
-                    f"--{name} is for timing", hint="--repeat N times N runs"
+                    f"--{name} requires --repeat", hint="time N runs with --repeat N"
                 ).naming(f"--{name}")
         return None
     if values["profile"]:
         raise RequestError(
-            "--profile and --repeat exclude each other: a profiler wants a single launch"
+            "--profile and --repeat cannot be combined: --profile makes a single launch"
         ).naming("--profile", "--repeat")
     from cudarun.arguments.dimensions import parse_count
 
@@ -206,7 +206,7 @@ def _show(text: str) -> Show:
     }
     if not (name and equals) or kind not in kinds:
         raise RequestError(
-            f"'{text}' is not NAME=KIND, KIND {', '.join(SHOW_KINDS)}", option="--show"
+            f"'{text}' is not NAME=KIND with KIND one of {', '.join(SHOW_KINDS)}", option="--show"
         )
     return Show(name, kinds[kind])
 
@@ -224,8 +224,8 @@ def _save(text: str, where: Target, directory: Path) -> Save:
     several = len(where.devices) > 1 or any(s.by == ALL for s in where.devices)
     if several and "{device}" not in path:
         raise RequestError(
-            f"several devices would all write {path}",
-            hint="put {device} into the path, as in y-{device}.npy",
+            f"several devices would write the same file {path}",
+            hint="add {device} to the path, such as y-{device}.npy",
             option="--save",
         )
     request = Save(name, os.fspath(directory / path))

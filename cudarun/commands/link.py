@@ -42,35 +42,36 @@ if TYPE_CHECKING:
     required=True,
     metavar="FILE",
     shell_complete=completion.files,
-    help="The file to write.",
+    help="Write the linked image to FILE.",
 )
-@option("--force", is_flag=True, help="Let --output replace an existing file.")
+@option("--force", is_flag=True, help="Allow --output to overwrite an existing file.")
 @click.option(
     "--linker",
     type=click.Choice(["auto", "driver", "nvjitlink"]),
     default="auto",
     show_default=True,
-    help="The driver's (cuLink), or nvJitLink, which takes LTO-IR and needs no GPU.",
+    help="Link with the driver (cuLink) or with nvJitLink, which supports LTO-IR and requires no "
+    "GPU.",
 )
 @click.option(
     "--arch",
     type=architecture,
     metavar="ARCH",
-    help="What to link for, as sm_90.  [default: the device's own]",
+    help="Target architecture, such as sm_90.  [default: the device's own]",
 )
-@click.option("--lto", is_flag=True, help="Optimise LTO-IR while linking; nvJitLink only.")
-@click.option("--load", "load_it", is_flag=True, help="Load the result at once, on each device.")
+@click.option("--lto", is_flag=True, help="Optimize LTO-IR at link time; nvJitLink only.")
+@click.option("--load", "load_it", is_flag=True, help="Load the linked image on each device.")
 @jit_options
 @compile_options
 @device_options(default="0")
 @context_options
 @output_options
 def command(quiet: bool, **values: Any) -> int:
-    """Link INPUTs: PTX, cubins, fatbins, objects, static libraries, LTO-IR and .cu.
+    """Link INPUTs (PTX, cubins, fatbins, objects, static libraries, LTO-IR, .cu) into one image.
 
-    Symbols defined twice or nowhere are errors, with every file that has them. FILE is written
-    when the link is complete, and not at all when it fails. With no GPU nvJitLink links; --arch is
-    then required.
+    Undefined symbols and multiple definitions are errors, which list all files that contain them.
+    FILE is written only if linking succeeds. Without a GPU, nvJitLink is the linker and --arch is
+    required.
 
     \b
     cudarun link samples/link/main.ptx samples/link/lib.ptx -o out.cubin --arch sm_90
@@ -93,7 +94,7 @@ def _request(values: Values, where: Target) -> LinkRequest:
     if names.count("-") > 1:
         raise RequestError("stdin (-) can be read only once")
     if values["output"] == "-":
-        raise RequestError("a link is written to a file, not to stdout (-)", option="--output")
+        raise RequestError("the linked image cannot be written to stdout (-)", option="--output")
     inputs = tuple(open_input(name, sources, limit) for name in names)
     [output] = outputs = output_files(click.get_current_context().command.params, values)
     check_outputs(outputs, [path for image in inputs for path in image_files(image)])

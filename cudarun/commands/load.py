@@ -47,23 +47,21 @@ _WAYS: dict[str, tuple[Via, ...]] = {
     type=click.Choice([*_WAYS]),
     default="library",
     show_default=True,
-    help="Load once for all contexts (cuLibrary), into each (cuModule), or both side by side.",
+    help="Load once for all contexts (cuLibrary), once per context (cuModule), or both.",
 )
 @option(
     "--lazy",
     of_device=True,
     is_flag=True,
-    help="Do not force kernels to load; bad code can go unseen.",
+    help="Do not force kernels to load; invalid code can remain undetected.",
 )
-@click.option(
-    "--offline", is_flag=True, help="Read what the files themselves hold; no driver is asked."
-)
+@click.option("--offline", is_flag=True, help="Inspect the files without a driver.")
 @option(
     "--block",
     of_device=True,
     type=extent,
     metavar="X[,Y[,Z]]",
-    help="Show the occupancy with this block.",
+    help="Show the occupancy for this block size.",
 )
 @option(
     "--smem",
@@ -71,7 +69,7 @@ _WAYS: dict[str, tuple[Via, ...]] = {
     type=size,
     metavar="BYTES",
     default=0,
-    help="Dynamic shared memory of that block.",
+    help="Dynamic shared memory per block in bytes, for the occupancy.",
 )
 @jit_options
 @compile_options
@@ -79,10 +77,11 @@ _WAYS: dict[str, tuple[Via, ...]] = {
 @context_options
 @output_options
 def command(quiet: bool, offline: bool, **values: Any) -> int:
-    """Load IMAGEs on each device, every kernel of them, and show what is inside.
+    """Load IMAGEs with all their kernels on each device, and show their contents.
 
-    The driver loads lazily: it can accept a file that holds bad code. Here every kernel is made to
-    load, and each file gets its verdict on each device. Exit code 4 when one is refused.
+    The driver loads lazily and can accept a file with invalid code. This command forces every
+    kernel to load, and reports the result of each file on each device. Exit code 4 if one is
+    refused.
 
     \b
     cudarun load samples/saxpy.ptx samples/managed.ptx -d cpu --block 256
@@ -119,7 +118,9 @@ def _refuse_offline() -> None:
         given = context.get_parameter_source(name) is ParameterSource.COMMANDLINE
         if given and isinstance(parameter, Option) and parameter.of_device:
             refused = parameter.opts[-1]
-            raise RequestError(f"{refused} and --offline exclude each other: no device is asked")
+            raise RequestError(
+                f"{refused} and --offline cannot be combined: --offline uses no device"
+            )
 
 
 def _request(values: Values, *, verbose: bool) -> LoadRequest:

@@ -40,12 +40,19 @@ from cudarun.session.workers.pool import WorkerPool
     "launches",
     multiple=True,
     metavar="'KERNEL ARGS…'",
-    help="Run a kernel on each device in turn, and show the values after each; repeatable. "
-    "Of a .cu, 'f<int,4> ARGS…' instantiates a template.",
+    help="Run a kernel on each device in turn, and show the values after each run; repeatable. "
+    "For a .cu, 'f<int,4> ARGS…' instantiates a template.",
 )
-@click.option("--grid", metavar="X[,Y[,Z]]", default="1", help="Blocks in the grid.")
-@click.option("--block", metavar="X[,Y[,Z]]", default="1", help="Threads in a block.")
-@click.option("--smem", metavar="BYTES", default="0", help="Bytes of dynamic shared memory.")
+@click.option("--grid", metavar="X[,Y[,Z]]", default="1", help="Grid size in blocks.  [default: 1]")
+@click.option(
+    "--block", metavar="X[,Y[,Z]]", default="1", help="Block size in threads.  [default: 1]"
+)
+@click.option(
+    "--smem",
+    metavar="BYTES",
+    default="0",
+    help="Dynamic shared memory per block in bytes.  [default: 0]",
+)
 @click.option(
     "--allow-type-mismatch",
     is_flag=True,
@@ -55,25 +62,25 @@ from cudarun.session.workers.pool import WorkerPool
     "--globals",
     "with_globals",
     is_flag=True,
-    help="Put __device__ and __constant__ variables beside them, with an address in each context.",
+    help="Also show __device__ and __constant__ variables, with their address in each context.",
 )
 @click.option(
     "--contexts",
     type=whole(1, 1 << 10),
     metavar="N",
-    help="Contexts to look from on each device.  [default: 1; 2 where there is one device]",
+    help="Number of contexts on each device.  [default: 2 with one device, else 1]",
 )
 @compile_options
 @device_options(default="0")
 @context_options
 @output_options
 def command(quiet: bool, **values: Any) -> int:
-    """Show the __managed__ variables of IMAGE: one address, one value, on the host and everywhere.
+    """Show the __managed__ variables of IMAGE, and compare them across the host and all devices.
 
-    NAME chooses variables, NAME:TYPE says what one is read as where the image does not, NAME=VALUE
-    writes one from the host before anything is launched, with a VALUE of the argument grammar. All
-    devices are served by one process. The exit code is 1 when a managed variable has more than one
-    address or value.
+    NAME selects a variable, NAME:TYPE sets its type if the image does not contain it, and
+    NAME=VALUE writes it from the host before the first launch; VALUE is in the argument grammar.
+    One process serves all devices. Exit code 1 if a managed variable has more than one address or
+    value.
 
     \b
     cudarun managed samples/managed.ptx -d cpu --launch 'bump k=i32:5' --globals
@@ -128,7 +135,11 @@ def _launch(
         shown = f"--launch '{text}'"
         raise RequestError(str(error)).of(option="--launch", shown=shown) from None
     if not words:
-        raise RequestError("name a kernel", hint="as in --launch 'bump k=i32:5'", option="--launch")
+        raise RequestError(
+            "expected a kernel and its arguments",
+            hint="example: --launch 'bump k=i32:5'",
+            option="--launch",
+        )
     kernel, *arguments = words
     request = LaunchRequest(
         image=image,

@@ -47,7 +47,7 @@ def not_negative(text: str | float) -> float:
     """Parse a nonnegative number."""
     number = _number(text)
     if not number >= 0:
-        raise click.BadParameter(f"'{text}' is not 0 or above")
+        raise click.BadParameter(f"'{text}' is not a nonnegative number")
     return number
 
 
@@ -65,10 +65,10 @@ def extent(text: str) -> Extent:
     items = text.split("x" if _BY_X.fullmatch(text) else ",")
     numbers = [_integer(item, f" in '{text}'" * (len(items) > 1)) for item in items]
     if len(numbers) > 3:
-        raise click.BadParameter(f"'{text}' has {len(numbers)} dimensions; there are three")
+        raise click.BadParameter(f"'{text}' has {len(numbers)} dimensions; the maximum is 3")
     for number in numbers:
         if not 0 < number <= _UINT_MAX:
-            raise click.BadParameter(f"'{text}': a dimension is 1 to {_UINT_MAX}")
+            raise click.BadParameter(f"'{text}': a dimension must be 1 to {_UINT_MAX}")
     x, y, z = (*numbers, 1, 1)[:3]
     return (x, y, z)
 
@@ -98,5 +98,8 @@ def negative_argument(option: str, words: Iterable[str]) -> str | None:
             except LiteralError:
                 continue
             typed = f"{'i32' if form is Form.INTEGER else 'f32'}:{word}"
-            return f"as an argument, {word} needs its type, {typed}, or -- before the arguments"
+            return (
+                f"to pass {word} as an argument, add its type ({typed}), or put -- before the "
+                "arguments"
+            )
     return None

@@ -38,7 +38,7 @@ def _limit(text: str) -> tuple[str, int]:
     name, equals, size = text.partition("=")
     if name not in LIMITS or not equals:
         names = ", ".join(LIMITS)
-        raise click.BadParameter(f"'{text}' is not NAME=SIZE with a NAME of {names}")
+        raise click.BadParameter(f"'{text}' is not NAME=SIZE with NAME one of {names}")
     return name, whole()(size)
 
 
@@ -77,7 +77,8 @@ def device_options(default: str, time_limit: str = "none") -> Callable[[F], F]:
             default=default,
             show_default=True,
             show_envvar=True,
-            help="0 · 0,2 · all · a GPU UUID or its start · a PCI bus id · cpu · cpu:1 · cpu:all.",
+            help="Comma-separated devices: 0 · 0,2 · all · GPU UUID or a prefix of it · PCI bus "
+            "ID · cpu · cpu:1 · cpu:all.",
         ),
         option(
             "--together",
@@ -86,7 +87,8 @@ def device_options(default: str, time_limit: str = "none") -> Callable[[F], F]:
             early=EarlyEffect.TOGETHER,
             of_device=True,
             is_flag=True,
-            help="One worker for all devices; the image is loaded once, before any context exists.",
+            help="Use one worker process for all devices; the image is loaded once, before any "
+            "context exists.",
         ),
         option(
             "--timeout",
@@ -95,8 +97,8 @@ def device_options(default: str, time_limit: str = "none") -> Callable[[F], F]:
             form=CaseForm.VALUE,
             type=not_negative,
             metavar="SECONDS",
-            help="Limit the time of reading, of loading and of the device's work, each by itself; "
-            f"exit code 6 when exceeded. 0 is no limit.  [default: {time_limit}]",
+            help="Time limit in seconds for each phase: reading, loading and device work; exit "
+            f"code 6 when exceeded, 0 for no limit.  [default: {time_limit}]",
         ),
         option(
             "--trace",
@@ -104,7 +106,7 @@ def device_options(default: str, time_limit: str = "none") -> Callable[[F], F]:
             scope=OptionScope.RUN,
             early=EarlyEffect.NO_WORKER,
             is_flag=True,
-            help="Show each driver call on stderr as it returns.",
+            help="Log each driver call to stderr as it returns.",
         ),
     )
 
@@ -123,7 +125,7 @@ def context_options(function: F) -> F:
             type=click.Choice(["primary", "new"]),
             default="primary",
             show_default=True,
-            help="The device's primary context, or one made for this run.",
+            help="Use the device's primary context, or create a new one for this run.",
         ),
         option(
             "--ctx-flags",
@@ -136,7 +138,7 @@ def context_options(function: F) -> F:
             type=_flags,
             metavar="WORDS",
             default="",
-            help=f"Context flags, joined by commas: {' '.join(FLAGS)}.",
+            help=f"Comma-separated context flags: {' '.join(FLAGS)}.",
         ),
         option(
             "--limit",
@@ -148,7 +150,7 @@ def context_options(function: F) -> F:
             type=_limit,
             metavar="NAME=SIZE",
             multiple=True,
-            help=f"A context limit, repeatable: {' '.join(LIMITS)}.",
+            help=f"Set a context limit; repeatable. Names: {' '.join(LIMITS)}.",
         ),
         option(
             "--cache-config",
@@ -182,7 +184,7 @@ def output_options(function: F) -> F:
             group=OptionGroup.OUTPUT,
             scope=OptionScope.RUN,
             is_flag=True,
-            help="Say each step of the work on stderr as it begins, with the time.",
+            help="Log each step with a timestamp to stderr.",
         ),
         option(
             "-q",
@@ -190,15 +192,15 @@ def output_options(function: F) -> F:
             group=OptionGroup.OUTPUT,
             scope=OptionScope.RUN,
             is_flag=True,
-            help="Print only what was asked for.",
+            help="Print only requested output and failures.",
         ),
         option(
             "--raw-output",
             group=OptionGroup.OUTPUT,
             scope=OptionScope.RUN,
             is_flag=True,
-            help="Pass control characters in kernel output, names and logs on to a terminal, "
-            "instead of showing them as \\x1b.",
+            help="Print control characters in kernel output, names and logs unchanged on a "
+            "terminal, instead of escaping them as \\x1b.",
         ),
         option(
             "--color/--no-color",
@@ -207,7 +209,7 @@ def output_options(function: F) -> F:
             default=None,
             expose_value=False,
             callback=_set_color,
-            help="Colour the output; by default on a terminal where NO_COLOR is not set.",
+            help="Color the output.  [default: on a terminal, unless NO_COLOR is set]",
         ),
     )(function)
 

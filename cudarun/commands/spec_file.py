@@ -141,7 +141,9 @@ def read_spec(
             with reading(where):  # of which each case has the limit
                 cases.append(reader.case(index, entries, instance))
     if not cases:
-        raise RequestError(f"{path}: no case", hint="a case is a [[launch]] table")
+        raise RequestError(
+            f"{path}: the spec has no cases", hint="add a [[launch]] table for each case"
+        )
     reader.refuse_same_names(cases)
     selected = named(cases, names, path)
     if filter_text is None:
@@ -152,7 +154,7 @@ def read_spec(
     selected = [case for case in selected if passes(case)]
     if not selected:
         raise RequestError(
-            f"no case matches {filter_text!r}", hint="--list lists the cases", option="--filter"
+            f"no case matches {filter_text!r}", hint="list the cases with --list", option="--filter"
         )
     return selected
 
@@ -182,7 +184,7 @@ class _CaseReader:
         key, wanted = own.pop(DEFAULTS, (DEFAULTS, True))
         if not isinstance(wanted, bool):
             place = f"{self.text.path}:{self.text.line_of_case(index, key)}"
-            raise RequestError(f"{key} is true or false").of(place=place)
+            raise RequestError(f"{key} must be true or false").of(place=place)
         return self._defaults | own if wanted else own
 
     def instances(self, index: int, entries: _Entries, count: int) -> Iterator[Instance]:
@@ -199,7 +201,9 @@ class _CaseReader:
         try:
             matrix = Matrix(entries.get(MATRIX, (MATRIX, {}))[1])
             if count + matrix.count > MAX_CASES:
-                raise RequestError(f"{count + matrix.count} cases; a spec has at most {MAX_CASES}")
+                raise RequestError(
+                    f"{count + matrix.count} cases exceed the limit of {MAX_CASES} cases per spec"
+                )
         except RequestError as error:
             raise error.of(place=self._place(index, MATRIX, entries)) from error.__cause__
         yield from matrix
@@ -226,7 +230,7 @@ class _CaseReader:
                     argv += _words_of(key, value)
             normal = None
             if "image" not in own:
-                raise RequestError("a case needs an image")
+                raise RequestError("the case has no image")
             name = str(entries["name"][1]) if "name" in entries else None
             return self.build(index, own, self.parsed(argv, own), name, instance)
         except RequestError as error:
@@ -334,8 +338,8 @@ class _CaseReader:
             for each in request.expectations:
                 if each.function is not None:
                     raise RequestError(
-                        f"{each.source} is Python code to run",
-                        hint="--allow-python lets the functions of a spec run",
+                        f"{each.source} requires running Python code",
+                        hint="allow the functions of a spec with --allow-python",
                         option="expect",
                     )
         if "cpu" not in requires:
@@ -347,7 +351,9 @@ class _CaseReader:
         name, sources = values["image"], compilation(values)
         folders = tuple(str(self.directory / folder) for folder in sources.include)
         if name == "-":
-            raise RequestError("stdin can be read only once, a case needs a file", option="image")
+            raise RequestError(
+                "a case cannot read its image from stdin; pass a file", option="image"
+            )
         if skip is not None:  # it may not have been built
             return None, None
         options = replace(sources, include=folders)
@@ -369,8 +375,8 @@ class _CaseReader:
         for case in cases:
             if case.name in seen:
                 raise RequestError(
-                    f"{self.text.path}:{case.line}: a case '{case.name}' is there already, in line "
-                    f"{seen[case.name].line}"
+                    f"{self.text.path}:{case.line}: duplicate case '{case.name}', first defined "
+                    f"in line {seen[case.name].line}"
                 )
             seen[case.name] = case
 
@@ -391,12 +397,12 @@ def _check_own(key: str, value: object) -> None:
         case "skip", str() | bool():
             return
     kinds = {
-        "args": "a list of texts",
-        "requires": "a text or a list of texts",
+        "args": "a list of strings",
+        "requires": "a string or a list of strings",
         "expect_error": "the name or number of an error",
-        "skip": "true, or the reason as a text",
+        "skip": "true, or the reason as a string",
     }
-    raise RequestError(f"{key} is {kinds.get(key, 'a text')}")
+    raise RequestError(f"{key} must be {kinds.get(key, 'a string')}")
 
 
 def _words_of(key: str, value: object) -> list[str]:
@@ -426,17 +432,17 @@ def option_words(name: str, option: Option, value: object, key: str) -> list[str
     """
     if option.is_flag:
         if not isinstance(value, bool):
-            raise RequestError(f"{key} is true or false")
+            raise RequestError(f"{key} must be true or false")
         return [f"--{name}"] if value else []
     several = value if isinstance(value, list) else [value]
     if not all(
         isinstance(each, str | int | float) and not isinstance(each, bool) for each in several
     ):
-        raise RequestError(f"{key} is a text or a number")
+        raise RequestError(f"{key} must be a string or a number")
     if option.multiple:
         return [f"--{name}={each}" for each in several]
     if isinstance(value, list) and option.form not in JOINED:
-        raise RequestError(f"{key} has one value, not a list")
+        raise RequestError(f"{key} must be a single value, not a list")
     return [f"--{name}={','.join(map(str, several))}"]
 
 

@@ -37,17 +37,21 @@ class Matrix:
 
     def __init__(self, table: object) -> None:
         if not isinstance(table, dict):
-            raise _invalid("lists of values by name, as matrix = {n = [1, 31, 32]}")
+            raise _invalid("must be lists of values by name, such as matrix = {n = [1, 31, 32]}")
         self._values: Mapping[str, Sequence[MatrixValue]] = table
         for name, values in table.items():
             if _NAME.fullmatch(name) is None:
-                raise _invalid(f"'{name}' is not a name of letters, digits and _")
+                raise _invalid(
+                    f"'{name}' is not a valid name: a letter or _, then letters, digits and _"
+                )
             if not isinstance(values, list) or not values or not all(map(_is_valid, values)):
-                raise _invalid(f"{name} is a list of texts, numbers or booleans")
+                raise _invalid(
+                    f"{name} must be a list of strings, numbers or booleans, and not empty"
+                )
             texts = [*map(_text, values)]
             for text in texts:
                 if texts.count(text) > 1:
-                    raise _invalid(f"{name} has the value {text} twice")
+                    raise _invalid(f"{name} contains the value {text} more than once")
 
     @property
     def count(self) -> int:
@@ -116,12 +120,13 @@ def _value(match: re.Match[str], instance: Instance) -> MatrixValue:
         return instance[name]
     if name is None:
         raise RequestError(
-            "'${' without a name and '}'", hint="${n} is a value of the matrix, $${ are characters"
+            "'${' is not followed by a name and '}'",
+            hint="write ${n} for a value of the matrix, $${ for the characters ${",
         )
     from cudarun.arguments.scanner import did_you_mean
 
     known = f"the matrix has {', '.join(instance)}" if instance else "the case has no matrix"
-    hint = did_you_mean(name, instance) or "$${ are the characters ${"
+    hint = did_you_mean(name, instance) or "write $${ for the characters ${"
     raise RequestError(f"unknown value ${{{name}}}: {known}", hint=hint)
 
 

@@ -25,7 +25,7 @@ MAX_NUMBER = 100
 Entries: TypeAlias = Mapping[str, Any]
 """A table as ``tomllib`` returns it."""
 
-_FORM = "a spec is made of [[launch]] tables and [defaults]"
+_FORM = "a spec consists of [[launch]] tables and a [defaults] table"
 _TOKEN = re.compile(r'"""|\'\'\'|"|\'|#[^\n]*|[A-Za-z0-9_-]+|[\[\]{}=.,\n]')
 _ENDS = {
     '"""': re.compile(r'\\.|"{3,5}', re.DOTALL),
@@ -96,7 +96,7 @@ class SpecText:
             counted = start
             dots = dots + 1 if token == "." else 0 if token in _SEPARATORS else dots
             if dots >= MAX_KEY_PARTS:
-                raise self._over(line, f"a key of over {MAX_KEY_PARTS} parts")
+                raise self._over(line, f"a key has more than {MAX_KEY_PARTS} parts")
             if is_value:
                 if token in ("[", "{"):
                     if (token, depth, parts) == ("{", 1, [CASES]) and not table:
@@ -104,13 +104,17 @@ class SpecText:
                         self._lines[case, (CASES,)] = line
                     depth += 1
                     if depth > MAX_NESTING:
-                        raise self._over(line, f"values nested more than {MAX_NESTING} deep")
+                        raise self._over(
+                            line, f"values are nested more than {MAX_NESTING} levels deep"
+                        )
                 elif token in ("]", "}"):
                     depth -= 1
                 elif token == "\n" and depth <= 0:
                     is_value, parts, brackets = False, [], 0
                 elif len(token) > MAX_NUMBER and token[0] not in "\"'":
-                    raise self._over(line, f"a number of {len(token)} characters")
+                    raise self._over(
+                        line, f"a number has {len(token)} characters; the limit is {MAX_NUMBER}"
+                    )
             elif token == "\n":
                 parts, brackets = [], 0
             elif token == "[":

@@ -37,7 +37,9 @@ def append_case(path: str, context: click.Context, request: LaunchRequest) -> st
     folder = Path(path).parent
     image, arguments = context.params["image"], context.params["arguments"]
     if image == "-":
-        raise RequestError("an image from stdin has no name to write down", option="--write-spec")
+        raise RequestError(
+            "an image from stdin has no file name for the spec", option="--write-spec"
+        )
     before = _text(path)
     spec = _spec(path, before)
     taken = {table["name"] for table in spec.tables if isinstance(table.get("name"), str)}
@@ -78,11 +80,11 @@ def _spec(path: str, text: str) -> SpecText:
     try:
         spec = SpecText(path, text)
     except RequestError as error:
-        raise RequestError(f"{path} is no spec: {error}", option="--write-spec") from error
+        raise RequestError(f"{path} is not a spec: {error}", option="--write-spec") from error
     if not spec.is_extensible:
         raise RequestError(
             f"{path}: TOML cannot extend {CASES} = […]",
-            hint=f"write its cases as [[{CASES}]] tables",
+            hint=f"convert its cases to [[{CASES}]] tables",
             option="--write-spec",
         )
     return spec

@@ -35,8 +35,8 @@ def read_text(path: str, option: str) -> str:
 def _decoded(file: BinaryIO, path: str, option: str) -> str:
     data = file.read(MAX_BYTES + 1)
     if len(data) > MAX_BYTES:
-        raise RequestError(f"{path}: larger than {MAX_BYTES >> 20} MiB", option=option)
+        raise RequestError(f"{path}: larger than the limit of {MAX_BYTES >> 20} MiB", option=option)
     try:
         return data.decode()
     except UnicodeDecodeError as error:
-        raise RequestError(f"{path} is not a text in UTF-8", option=option) from error
+        raise RequestError(f"{path} is not UTF-8 text", option=option) from error

@@ -185,7 +185,8 @@ def test_layout_of_our_own_where_nothing_tells_it():
     assert [row.padding_before for row in binding.rows if "." not in row.name] == [0, 15, 0, 0, 0]
     error = refusal("n=5", to=None)
     assert error.message == (
-        "saxpy: nothing tells the parameters of this kernel, so n=5 needs a type, such as i32:5"
+        "saxpy: the parameter types of this kernel are unknown, so n=5 requires a type, such as "
+        "i32:5"
     )
 
 
@@ -240,9 +241,9 @@ def test_what_may_be_passed(text, type_, size):
         ("f32:1", "u32", 4, "it is .u32, not f32"),
         ("i32:1", "f32", 4, "it is .f32, not i32"),
         ("i64:1", None, 4, "i64 is 8 bytes, not 4"),
-        ("f32:1", "float*", 8, "it is a pointer: give a buffer, &symbol or null"),
-        ("i64:1", "float*", 8, "it is a pointer: give a buffer, &symbol or null"),
-        ("5", "float*", 8, "it is a pointer: give a buffer, &symbol or null"),
+        ("f32:1", "float*", 8, "it is a pointer: pass a buffer, &symbol or null"),
+        ("i64:1", "float*", 8, "it is a pointer: pass a buffer, &symbol or null"),
+        ("5", "float*", 8, "it is a pointer: pass a buffer, &symbol or null"),
         ("f32[1]", "double", 8, "it is f64 by value, not a pointer"),
         ("f32[1]", "long", 8, "it is i64 by value, not a pointer"),
         ("null", "float2", 8, "it is float2 by value, not a pointer"),
@@ -252,19 +253,19 @@ def test_what_may_be_passed(text, type_, size):
         ("float3:1,2,3", "float4", 16, "it is float4, not float3"),
         ("{f32:1}", "Pair", 8, "{f32} is 4 bytes, not 8"),
         ("bytes:0102", "float", 4, "u8*2 is 2 bytes, not 4"),
-        ("1.5", "int", 4, "'1.5' is not an integer, as i32 is"),
-        ("300", "unsigned char", 1, "300 does not fit u8, which goes from 0 to 255"),
+        ("1.5", "int", 4, "'1.5' is not an integer, but i32 requires one"),
+        ("300", "unsigned char", 1, "300 is out of range for u8, 0 to 255"),
         ("5", "float4", 16, "it is float4: float4:…"),
-        ("5", None, 4, "its type is not known: give 5 one, such as i32:5"),
-        ("5", "b32", 4, "its type is not known: give 5 one, such as i32:5"),
-        ("2.5", "b64", 8, "its type is not known: give 2.5 one, such as f64:2.5"),
-        ("true", "Flag", 1, "its type is not known: give true one, such as bool:true"),
+        ("5", None, 4, "its type is unknown: add a type to 5, such as i32:5"),
+        ("5", "b32", 4, "its type is unknown: add a type to 5, such as i32:5"),
+        ("2.5", "b64", 8, "its type is unknown: add a type to 2.5, such as f64:2.5"),
+        ("true", "Flag", 1, "its type is unknown: add a type to true, such as bool:true"),
     ],
 )
 def test_misfits(text, type_, size, problem):
     error = refusal(text, to=[Parameter(0, 0, size, None, type_)])
     lines = error.message.splitlines()
-    assert lines[0] == "saxpy: argument 0 does not fit its parameter"
+    assert lines[0] == "saxpy: argument 0 does not match its parameter"
     assert lines[2].startswith("  !  0")
     assert lines[3] == f"{'':{lines[1].index('parameter')}}^ {problem}"
 
@@ -277,13 +278,13 @@ def test_an_offset_that_the_type_cannot_have():
 def test_both_lists_side_by_side():
     error = refusal("a=f64:2", "x=f32[n]:iota", "f32:1", "1000")
     assert error.message == (
-        "saxpy: arguments 0 and 2 do not fit their parameters\n"
+        "saxpy: arguments 0 and 2 do not match their parameters\n"
         "        offset  size  parameter       argument       size\n"
         "  !  0       0     4  float a         a=f64:2           8\n"
         "                      ^ it is f32, not f64\n"
         "     1       8     8  float const* x  x=f32[n]:iota     8\n"
         "  !  2      16     8  float* y        f32:1             4\n"
-        "                      ^ it is a pointer: give a buffer, &symbol or null\n"
+        "                      ^ it is a pointer: pass a buffer, &symbol or null\n"
         "     3      24     4  int n           1000              ?"
     )
     assert error.context == {"kernel": "saxpy"}
@@ -291,20 +292,20 @@ def test_both_lists_side_by_side():
 
 def test_too_few_and_too_many():
     assert refusal("f32:1", to=parameters("float", "int")).message == (
-        "saxpy: takes 2 parameters, 1 given\n"
+        "saxpy: takes 2 parameters, got 1\n"
         "        offset  size  parameter  argument  size\n"
         "     0       0     4  float      f32:1        4\n"
         "  !  1       4     4  int        –\n"
-        "                      ^ no argument for it"
+        "                      ^ missing argument"
     )
     assert refusal("f32:1", "5", "null", to=parameters("float")).message == (
-        "saxpy: takes 1 parameter, 3 given\n"
+        "saxpy: takes 1 parameter, got 3\n"
         "        offset  size  parameter  argument  size\n"
         "     0       0     4  float      f32:1        4\n"
         "  !  1                –          5            ?\n"
-        "                      ^ no such parameter\n"
+        "                      ^ unexpected argument\n"
         "  !  2                –          null         8\n"
-        "                      ^ no such parameter"
+        "                      ^ unexpected argument"
     )
 
 
@@ -323,19 +324,19 @@ def test_long_arguments_are_cut_in_the_table():
     [
         (
             "x=f32[m]",
-            "the dimension 'm': there is no integer argument 'm'; the integer arguments are: n",
+            "the dimension 'm': unknown integer argument 'm'; the integer arguments are: n",
         ),
-        ("x=f32[n-11]", "the dimension 'n-11' is -1, and none is below 0"),
+        ("x=f32[n-11]", "the dimension 'n-11' is -1, which is negative"),
         ("x=f32[n//(n-10)]", "the dimension 'n//(n-10)': 10 // 0: division by zero"),
-        ("x=f32[2**62]", f"f32[2**62] is f32[{2**62}] of {2**64} bytes: no memory is that large"),
+        ("x=f32[2**62]", f"f32[2**62] is f32[{2**62}] of {2**64} bytes, more than any memory"),
         (
             "x=f32[2**32,2**32]",
-            f"f32[2**32,2**32] is f32[{2**32},{2**32}] of {2**66} bytes: no memory is that large",
+            f"f32[2**32,2**32] is f32[{2**32},{2**32}] of {2**66} bytes, more than any memory",
         ),
-        ("x=f32[n]:[1,2]", "a list of shape 2 does not fill f32[10]"),
+        ("x=f32[n]:[1,2]", "a list of shape 2 does not match f32[10]"),
         (
             "x=float2[2]:[[1,2],[3,4],[5,6]]",
-            "a list of shape 3×2 does not fill float2[2], which has 2×2 values",
+            "a list of shape 3×2 does not match float2[2], which has 2×2 values",
         ),
         ("x=@nowhere.npy", "cannot read nowhere.npy: No such file or directory"),
         ("x=f32[n]:@nowhere", "cannot read nowhere: No such file or directory"),
@@ -360,13 +361,14 @@ def test_names_that_meet():
     to = parameters("float*", "int", None, names=("x", None, None))
     error = refusal("f32[2]", "p2=1", "u64:5", to=to)
     assert error.message == (
-        "argument 2 (u64:5) has no name, and p2 is the name of another: give it one, NAME=VALUE"
+        "argument 2 (u64:5) has no name, and its default name p2 is already in use: name it, "
+        "NAME=VALUE"
     )
     error = refusal(
         "p2=f32[2]", "x=f32[1]", "1", to=parameters("float*", "float*", "int", names=("x",))
     )
     assert error.message == "argument 1 is named x, which is parameter 0 of the kernel"
-    assert error.hint == "arguments stand in the order of the parameters"
+    assert error.hint == "pass arguments in the order of the parameters"
 
 
 # --- names of parameters -------------------------------------------------------------------------
@@ -400,7 +402,7 @@ def test_names_that_no_parameter_has():
 def test_arguments_without_names_stand_in_their_place():
     error = refusal("x=f32[1]", "2", "y=f32[1]", "1")
     assert error.message == "saxpy: argument 1 (2) has no name and follows x, which is out of order"
-    assert error.hint == "give it a name, NAME=VALUE, or put the arguments without names first"
+    assert error.hint == "name it (NAME=VALUE), or put the arguments without names first"
     error = refusal("2", "f32[1]", "a=3", "1")
     assert error.message == "saxpy: two arguments for parameter a: 2 and a=3"
 
@@ -408,10 +410,10 @@ def test_arguments_without_names_stand_in_their_place():
 def test_arguments_that_are_missing_or_too_many_are_shown_in_their_place():
     error = refusal("n=1", "a=2", "y=f32[1]")
     lines = error.message.splitlines()
-    assert lines[0] == "saxpy: takes 4 parameters, 3 given"
+    assert lines[0] == "saxpy: takes 4 parameters, got 3"
     assert re.search(r"! +1 .* float const\* x +–", lines[3])
-    assert lines[4].endswith("^ no argument for it")
-    assert "no such parameter" in refusal("2", "f32[1]", "f32[1]", "1", "5").message
+    assert lines[4].endswith("^ missing argument")
+    assert "unexpected argument" in refusal("2", "f32[1]", "f32[1]", "1", "5").message
 
 
 BY_ORDER = "bound by order: the image has no parameter names"
@@ -539,7 +541,7 @@ FULL, SIGNEDNESS, NONE = Agreement
 )
 def test_elements_and_the_type_that_the_signature_points_to(type_, given, expected):
     to = parameters(type_, names=("x",))
-    remark = f"x is {type_} in the kernel, {given.replace(',', ', ')} was given"
+    remark = f"x is {type_} in the kernel, got {given.replace(',', ', ')}"
     if expected is NONE:
         error = refusal(f"x={given}", to=to)
         assert (error.message, error.exit_code) == (f"saxpy: {remark}", 2)
@@ -599,7 +601,6 @@ def test_mismatches_that_no_other_argument_mends(tmp_path, text):
 def test_several_mismatches_are_told_together():
     error = refusal("2", "x=f64[1]", "y=i32[1]", "1")
     assert error.message == (
-        "saxpy: x is float const* in the kernel, f64[1] was given; "
-        "y is float* in the kernel, i32[1] was given"
+        "saxpy: x is float const* in the kernel, got f64[1]; y is float* in the kernel, got i32[1]"
     )
     assert pasted(error) == ["x=f32[1]", "y=f32[1]"]

@@ -128,7 +128,7 @@ def test_types(text: str, dtype: str) -> None:
     ("text", "message"),
     [
         ("concatenate(x)", "concatenate takes a list of arrays"),
-        ("einsum('ij,jk', x, u)", "einsum: 'ij,jk' is not for arrays of shape"),
+        ("einsum('ij,jk', x, u)", "einsum: 'ij,jk' does not match arrays of shape"),
         ("round(x, x)", "the number of decimals is one integer"),
         ("zeros(1 << 20, 1 << 20)", "an array of"),
         ("outer(arange(1 << 20), arange(1 << 20))", "an array of"),

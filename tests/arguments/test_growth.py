@@ -55,5 +55,5 @@ def test_the_work_is_linear(what: str) -> None:
     ],
 )
 def test_the_depth_is_limited(text: str) -> None:
-    with pytest.raises(ArgumentSyntaxError, match=rf"more than {MAX_DEPTH}|no more axes"):
+    with pytest.raises(ArgumentSyntaxError, match=rf"more than {MAX_DEPTH}|deeper than the axes"):
         parse_argument(text)

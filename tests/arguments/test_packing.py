@@ -206,7 +206,7 @@ def test_rows():
 
 
 def test_a_bare_number_has_no_bytes():
-    with pytest.raises(TypeError, match=r"the bare number 2\.5 has no type of its own"):
+    with pytest.raises(TypeError, match=r"the number 2\.5 has no type"):
         packed("2.5")
 
 

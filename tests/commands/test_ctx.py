@@ -70,7 +70,7 @@ def test_a_document_has_every_step(run: Run) -> None:
 @pytest.mark.parametrize("path", ["/dev/zero", "-"])
 def test_a_script_without_an_end(run: Run, path: str) -> None:
     ran = run("ctx", "run", "--script", path, "-d", "cpu", stdin=b" " * (MAX_BYTES + 1))
-    assert (ran.code, ran.err) == (2, f"error: --script: {path}: larger than 4 MiB\n")
+    assert (ran.code, ran.err) == (2, f"error: --script: {path}: larger than the limit of 4 MiB\n")
 
 
 def test_a_script_from_a_file(run: Run, tmp_path: Path) -> None:
@@ -117,9 +117,9 @@ def test_a_grid_of_zero_is_refused_by_the_driver(run: Run) -> None:
 @pytest.mark.parametrize(
     ("launch", "says"),
     [
-        ("grid=m", "grid=: 'm': there is no integer argument 'm'; the integer arguments are: k"),
-        ("block=2,k-6", "block=: 'k-6' is -1: a dimension is 0 to 4294967295"),
-        ("smem=k-6", "smem=: 'k-6' is -1: a size is 0 to 4294967295"),
+        ("grid=m", "grid=: 'm': unknown integer argument 'm'; the integer arguments are: k"),
+        ("block=2,k-6", "block=: 'k-6' is -1: a dimension must be 0 to 4294967295"),
+        ("smem=k-6", "smem=: 'k-6' is -1: a size must be 0 to 4294967295"),
     ],
 )
 def test_geometry_without_a_valid_value(run: Run, launch: str, says: str) -> None:
@@ -167,13 +167,13 @@ def test_a_deadlock_ends_with_its_fault(run: Run) -> None:
         ),
         (
             (),
-            "error: give a script, or --script FILE\n"
-            "hint: cudarun ctx run --help shows the steps\n",
+            "error: pass either a script or --script FILE\n"
+            "hint: see 'cudarun ctx run --help' for the steps\n",
         ),
         (
             ("pop", "--script", "x"),
-            "error: give a script, or --script FILE, not both\n"
-            "hint: cudarun ctx run --help shows the steps\n",
+            "error: pass either a script or --script FILE, not both\n"
+            "hint: see 'cudarun ctx run --help' for the steps\n",
         ),
         (("--script", "none.ctx"), "error: --script: none.ctx: No such file or directory\n"),
         (

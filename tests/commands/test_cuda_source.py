@@ -51,7 +51,7 @@ def test_f64_data_for_a_float_kernel(run: Run, tmp_path: Path) -> None:
             ran = run(*command, "x=@x.npy", *check, *dry_run)
             assert (ran.code, ran.out) == (2, "")
             assert "float" in ran.err.splitlines()[0]
-            assert ran.err.splitlines()[0].endswith("in the kernel, f64[1000] was given")
+            assert ran.err.splitlines()[0].endswith("in the kernel, got f64[1000]")
         [hint] = [line for line in ran.err.splitlines() if line.startswith("hint: pass ")]
         [argument] = shlex.split(hint.removeprefix("hint: pass "))
         assert argument == "x=f32[1000]:cast(@x.npy)"
@@ -83,7 +83,7 @@ def test_a_spec_binds_by_name_and_allows_other_types(run: Run, tmp_path: Path) -
     )
     ran = run("launch", "--spec", "cases.toml", *CPU)
     assert (ran.code, ran.err) == (0, "")
-    assert "note y is float* in the kernel, f64[8] was given  (allowed on cpu)" in ran.out
+    assert "note y is float* in the kernel, got f64[8]  (allowed on cpu)" in ran.out
 
 
 def test_recognised_by_its_content(run: Run, tmp_path: Path) -> None:
@@ -355,9 +355,9 @@ struct Pair { int a, b; };
 template <class T> __global__ void second(T *x) { int unused; x->b = 7; }
 """
 OF_TEMPLATES = """\
-a template's kernels are those that the source instantiates: \
+the source must instantiate a template: \
 template __global__ void f<float>(…);
-of a .cu, launch -k 'ns::f<float>' does so: the name in full, with all template arguments
+for a .cu, launch -k 'ns::f<float>' instantiates it (full name, all template arguments)
 """
 
 

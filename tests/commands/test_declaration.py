@@ -101,7 +101,7 @@ def test_beside_spec_stands_what_says_so(option: Option) -> None:
         if option.goes_with_spec:
             launch._refuse_with_spec()
             return
-        with pytest.raises(RequestError, match=f"^--spec: {name_of(option)} is about one launch"):
+        with pytest.raises(RequestError, match=f"^--spec: {name_of(option)} applies to one launch"):
             launch._refuse_with_spec()
 
 
@@ -112,7 +112,9 @@ def test_without_a_device_stands_what_says_so(option: click.Option) -> None:
         if not getattr(option, "of_device", False):
             load._refuse_offline()
             return
-        with pytest.raises(RequestError, match=f"^{name_of(option)} and --offline exclude"):
+        with pytest.raises(
+            RequestError, match=f"^{name_of(option)} and --offline cannot be combined"
+        ):
             load._refuse_offline()
 
 

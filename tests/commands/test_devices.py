@@ -118,7 +118,7 @@ def test_the_doctor_quietly_and_in_json(run: Run) -> None:
 def test_the_doctor_looks_at_everything(run: Run) -> None:
     ran = run("devices", "--doctor", "-d", "cpu")
     assert (ran.code, ran.out) == (2, "")
-    assert "--doctor looks at the whole machine" in ran.err
+    assert "--doctor always checks the whole machine" in ran.err
 
 
 def test_attributes(run: Run) -> None:

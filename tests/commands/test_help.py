@@ -26,7 +26,7 @@ def sections() -> dict[str, list[str]]:
 
 def test_the_groups_in_order() -> None:
     assert [*sections()] == [
-        "Kernel and geometry", "Arguments", "Checks", "Output", "Many launches", "Timing",
+        "Kernel and geometry", "Arguments", "Checks", "Output", "Spec files", "Timing",
         "Compiling", "Devices and contexts", "Help",
     ]  # fmt: skip
     assert [*sections()][:-1] == [group.value for group in OptionGroup]
@@ -49,7 +49,7 @@ def test_the_common_options_come_first() -> None:
     assert first["Kernel and geometry"] == "-k"
     assert sections()["Kernel and geometry"][1:4] == ["--threads", "--grid", "--block"]
     assert (first["Checks"], first["Output"], first["Timing"]) == ("--check", "--print", "--repeat")
-    assert (first["Many launches"], first["Devices and contexts"]) == ("--spec", "-d")
+    assert (first["Spec files"], first["Devices and contexts"]) == ("--spec", "-d")
 
 
 def test_only_help_has_no_group() -> None:

@@ -38,14 +38,14 @@ class Standard:
 
 @pytest.mark.parametrize("path", ["/dev/zero", "/dev/urandom", "/dev/null"])
 def test_devices_are_not_read(path: str) -> None:
-    with pytest.raises(RequestError, match=f"{path}: not a file or a pipe"):
+    with pytest.raises(RequestError, match=f"{path}: neither a regular file nor a pipe"):
         open_input(path)
 
 
 def test_stdin_is_read_up_to_the_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     endless = Endless()
     monkeypatch.setattr("sys.stdin", Standard(endless))
-    with pytest.raises(RequestError, match="larger than 1000 bytes, the limit of an image"):
+    with pytest.raises(RequestError, match="the image is larger than the limit of 1000 bytes"):
         open_input("-", limit=1000)
     assert endless.given == 1001
 
@@ -55,7 +55,7 @@ def test_a_pipe_is_read_up_to_the_limit(tmp_path: Path) -> None:
     os.mkfifo(pipe)
     keep = os.open(pipe, os.O_RDWR)
     os.write(keep, bytes(2000))
-    with pytest.raises(RequestError, match="larger than 1000 bytes"):
+    with pytest.raises(RequestError, match="larger than the limit of 1000 bytes"):
         open_input(str(pipe), limit=1000)
     os.close(keep)
 
@@ -64,7 +64,7 @@ def test_a_sparse_file_is_not_read(tmp_path: Path) -> None:
     image = tmp_path / "x.ptx"
     with image.open("wb") as file:
         file.truncate(100_000_000_000)
-    with pytest.raises(RequestError, match="larger than 536870912 bytes") as caught:
+    with pytest.raises(RequestError, match="larger than the limit of 536870912 bytes") as caught:
         open_input(str(image))
     assert caught.value.hint == "raise the limit: --max-image BYTES"
 
@@ -73,7 +73,7 @@ def test_a_file_of_the_limit_is_read(tmp_path: Path) -> None:
     image = tmp_path / "x.ptx"
     image.write_bytes(bytes(1000))
     assert len(open_input(str(image), limit=1000).data) == 1000
-    with pytest.raises(RequestError, match="larger than 999 bytes"):
+    with pytest.raises(RequestError, match="larger than the limit of 999 bytes"):
         open_input(str(image), limit=999)
 
 

@@ -124,7 +124,7 @@ def test_elements_never_written_are_counted(run: Run) -> None:
 
 
 SCALE = ("launch", "samples/scale.ptx", "-k", "scale<float>", "--threads", "4")
-NOTE = "x is float* in the kernel, i32[4] was given"
+NOTE = "x is float* in the kernel, got i32[4]"
 
 
 def test_a_buffer_of_another_type_is_refused_or_allowed_with_a_note(run: Run) -> None:
@@ -275,7 +275,7 @@ def test_unknown_kernel(run: Run) -> None:
     assert ran.err == (
         "error: samples/matmul.ptx has no kernel 'matmul_tilde'\n"
         "  in device cpu\n"
-        "hint: did you mean 'matmul_tiled'? it has\n  matmul_naive\n  matmul_tiled\n"
+        "hint: did you mean 'matmul_tiled'? kernels:\n  matmul_naive\n  matmul_tiled\n"
     )
 
 
@@ -283,16 +283,16 @@ def test_several_kernels_and_none_chosen(run: Run) -> None:
     ran = run("launch", "samples/matmul.ptx", "-d", "cpu")
     assert ran.code == 2
     assert ran.err.startswith(
-        "error: samples/matmul.ptx holds 2 kernels; choose one with --kernel\n"
+        "error: samples/matmul.ptx contains 2 kernels; choose one with --kernel\n"
     )
 
 
 @pytest.mark.parametrize(
     ("arguments", "summary", "misfit"),
     [
-        (ARGUMENTS[:3], "takes 4 parameters, 3 given", "no argument for it"),
-        ((*ARGUMENTS, "z=i32:1"), "takes 4 parameters, 5 given", "no such parameter"),
-        (("a=f64:2", *ARGUMENTS[1:]), "argument 0 does not fit", "f64 is 8 bytes, not 4"),
+        (ARGUMENTS[:3], "takes 4 parameters, got 3", "missing argument"),
+        ((*ARGUMENTS, "z=i32:1"), "takes 4 parameters, got 5", "unexpected argument"),
+        (("a=f64:2", *ARGUMENTS[1:]), "argument 0 does not match", "f64 is 8 bytes, not 4"),
     ],
 )
 def test_arguments_beside_the_parameter_list(
@@ -313,7 +313,7 @@ def test_arguments_beside_the_parameter_list(
         (("x=f32[m]:iota",), "m"),
         (("--check", "z == 1"), "unknown name 'z'"),
         (("--print", "os"), "unknown name 'os'"),
-        (("--save", "z=z.npy"), "there is no buffer 'z'"),
+        (("--save", "z=z.npy"), "unknown buffer 'z'"),
     ],
 )
 def test_a_name_that_nothing_has(run: Run, args: tuple[str, ...], says: str) -> None:

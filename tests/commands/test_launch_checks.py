@@ -137,9 +137,9 @@ def test_names_for_expressions(run: Run) -> None:
     ]
 
 
-ONLY_EQUAL = "error: rtol is for a check with == at its top\n"
+ONLY_EQUAL = "error: rtol requires a check with == at its top level\n"
 NO_TOLERANCE = "error: expected rtol=NUMBER or atol=NUMBER after the comma"
-UNKNOWN = "error: unknown name 'q'; there are x, y, a, n\n  p=q\n    ^"
+UNKNOWN = "error: unknown name 'q'; known names: x, y, a, n\n  p=q\n    ^"
 
 
 @pytest.mark.parametrize(
@@ -150,8 +150,8 @@ UNKNOWN = "error: unknown name 'q'; there are x, y, a, n\n  p=q\n    ^"
         (("--check", "y == 2, rtol=x"), NO_TOLERANCE),
         (("--check", "y == 2, atol=1, atol=2"), "error: atol= is given more than once\n"),
         (("--let", "y"), "error: expected NAME=EXPR\n"),
-        (("--let", "y=2"), "error: --let: the name 'y' is taken\n"),
-        (("--let", "p=2", "--let", "p=3"), "error: --let: the name 'p' is taken\n"),
+        (("--let", "y=2"), "error: --let: the name 'y' is already in use\n"),
+        (("--let", "p=2", "--let", "p=3"), "error: --let: the name 'p' is already in use\n"),
         (("--let", "p=q", "--let", "q=3"), UNKNOWN),
         (("--let", "not=3"), "error: 'not' is an operator\n"),
     ],

@@ -89,7 +89,7 @@ def test_a_file_in_the_home_directory(run: Run, inside: Path) -> None:
 @pytest.mark.parametrize("image", ["../saxpy.ptx", "link/saxpy.ptx", "link.ptx"])
 def test_an_image_outside(run: Run, inside: Path, image: str) -> None:
     write(inside, image=image)
-    assert f"case 'c': image: in/{image} is outside in, it leads to " in refusal(run)
+    assert f"case 'c': image: in/{image} is outside in, it resolves to " in refusal(run)
 
 
 def test_the_json_beside_an_image(run: Run, inside: Path) -> None:
@@ -146,12 +146,15 @@ def test_include_folders_outside(run: Run, inside: Path, folder: str) -> None:
 
 def test_options_of_the_compiler(run: Run, inside: Path) -> None:
     write_source(inside, "", 'compile_option = "--pre-include=/etc/passwd"')
-    assert "an option of the compiler can name any file" in refusal(run)
+    assert "--confine does not allow compiler options, which can name any file" in refusal(run)
 
 
 def test_another_compiler(run: Run, inside: Path) -> None:
     write_source(inside, "", 'compiler = "nvcc"')
-    assert "case 'c': compiler: nvcc includes files of the host compiler" in refusal(run)
+    assert (
+        "case 'c': compiler: --confine does not allow nvcc, which includes files of the host"
+        in refusal(run)
+    )
     write_source(inside, "int main() { return 0; }\n")  # for which auto is nvcc
     assert run(*SPEC).code == 4
 
@@ -173,8 +176,8 @@ def test_it_is_for_specs_without_python_and_names_a_folder(run: Run, inside: Pat
     write(inside)
     ran = run(*SPEC, "--allow-python")
     assert ran.code == 2
-    assert ran.err.startswith("error: --confine and --allow-python exclude each other: Python ")
+    assert ran.err.startswith("error: --confine and --allow-python cannot be combined: Python ")
     ran = run("launch", "samples/saxpy.ptx", "-d", "cpu", "--confine", ".")
-    assert (ran.code, ran.err) == (2, "error: --confine is for --spec\n")
+    assert (ran.code, ran.err) == (2, "error: --confine requires --spec\n")
     ran = run("launch", "--spec", "in/cases.toml", "-d", "cpu", "--confine", "in/x.npy")
     assert (ran.code, ran.err) == (2, "error: --confine: in/x.npy is not a folder\n")

@@ -149,7 +149,7 @@ def test_more_than_the_device_has(run: Run, nothing: str) -> None:
 
 def test_more_than_the_host_has() -> None:
     check_free_memory(4000)
-    with pytest.raises(MemoryError, match=rf"{1 << 50} bytes are needed, \d+ are free"):
+    with pytest.raises(MemoryError, match=rf"{1 << 50} bytes are required, \d+ are free"):
         check_free_memory(1 << 50)
 
 

@@ -210,7 +210,8 @@ def test_only_what_there_is_can_be_looked_for(run: Run) -> None:
 def test_what_is_watched_is_not_timed(run: Run, option: tuple[str, ...]) -> None:
     ran = run(*RACY, *option, "--repeat", "3")
     assert (ran.code, ran.err) == (
-        2, f"error: {option[0]} and --repeat exclude each other: what is watched is slow\n",
+        2, f"error: {option[0]} and --repeat cannot be combined: instrumentation slows the kernel "
+           "down\n",
     )  # fmt: skip
 
 

@@ -113,7 +113,7 @@ def test_a_function_that_differs(run: Run) -> None:
 @pytest.mark.parametrize(
     ("function", "message"),
     [
-        ("of_nothing", "TypeError: no argument is called 'z': there are a, n, x, y\n"),
+        ("of_nothing", "TypeError: no argument is named 'z'; the names are a, n, x, y\n"),
         ("broken", "ValueError: no such thing\n"),
         ("objects", "TypeError: y: the function returned Python objects\n"),
         ("missing", "AttributeError: module 'ref' has no attribute 'missing'\n"),
@@ -132,7 +132,7 @@ def test_a_function_without_a_result(run: Run, function: str, message: str) -> N
 def test_another_shape(run: Run) -> None:
     ran = run(*SAXPY, "--expect", "y=ref.py:two")
     assert ran.code == 2
-    assert "y: an array of shape (2,) is expected; the buffer has (5,)\n" in ran.err
+    assert "y: the expected array has shape (2,); the buffer has (5,)\n" in ran.err
 
 
 def test_a_value_that_there_is_not_yet(run: Run) -> None:
@@ -175,7 +175,7 @@ def test_small_floats_and_structs(run: Run, tmp_path: Path) -> None:
         ("y", "'y' is not NAME=@FILE.npy or NAME=FILE.py:FUNCTION\n"),
         ("y=@none.npy", "none.npy: no such file\n"),
         ("y=none.py:f", "none.py: no such file\n"),
-        ("q=ref.py:saxpy", "there is no buffer 'q'\n"),
+        ("q=ref.py:saxpy", "unknown buffer 'q'\n"),
     ],
 )
 def test_refused(run: Run, expect: str, message: str) -> None:
@@ -204,8 +204,8 @@ def test_in_a_spec_functions_need_permission(run: Run, tmp_path: Path) -> None:
     assert 'expect = ["y=../ref.py:saxpy", "y=@../y.npy"]' in text
     ran = run("launch", "--spec", "specs/one.toml", "-d", "cpu")
     assert ran.code == 2
-    assert "../ref.py:saxpy is Python code to run\n" in ran.err
-    assert "hint: --allow-python lets the functions of a spec run\n" in ran.err
+    assert "../ref.py:saxpy requires running Python code\n" in ran.err
+    assert "hint: allow the functions of a spec with --allow-python\n" in ran.err
     ran = run("launch", "--spec", "specs/one.toml", "-d", "cpu", "--allow-python")
     assert ran.code == 0, ran.out
-    assert run(*SAXPY, "--allow-python").err.startswith("error: --allow-python is for --spec\n")
+    assert run(*SAXPY, "--allow-python").err.startswith("error: --allow-python requires --spec\n")

@@ -252,22 +252,22 @@ def test_the_suggestion_is_about_the_largest_buffer(run: Run) -> None:
 @pytest.mark.parametrize(
     ("option", "value", "says"),
     [
-        ("--grid", "k", "'k': there is no integer argument 'k'; the integer arguments are: n, m"),
-        ("--threads", "n-50", "'n-50' is 0: a dimension is 1 to 4294967295"),
-        ("--block", "m-n", "'m-n' is -43: a dimension is 1 to 4294967295"),
+        ("--grid", "k", "'k': unknown integer argument 'k'; the integer arguments are: n, m"),
+        ("--threads", "n-50", "'n-50' is 0: a dimension must be 1 to 4294967295"),
+        ("--block", "m-n", "'m-n' is -43: a dimension must be 1 to 4294967295"),
         ("--grid", "n//(m-7)", "'n//(m-7)': 50 // 0: division by zero"),
-        ("--smem", "m-n", "'m-n' is -43: a size is 0 to 4294967295"),
-        ("--smem", "4Gi", "'4Gi' is 4294967296: a size is 0 to 4294967295"),
-        ("--smem", "-1", "-1: a size is 0 to 4294967295"),
+        ("--smem", "m-n", "'m-n' is -43: a size must be 0 to 4294967295"),
+        ("--smem", "4Gi", "'4Gi' is 4294967296: a size must be 0 to 4294967295"),
+        ("--smem", "-1", "-1: a size must be 0 to 4294967295"),
         ("--smem", "4KB", "'4KB' is not a number\n  4KB\n  ^"),
         ("--smem", "1.5", "1.5 is not an integer in the expression '1.5'\n  1.5\n  ^"),
-        ("--cluster", "0", "0: a dimension is 1 to 4294967295"),
-        ("--block", "4x0", "0: a dimension is 1 to 4294967295"),
-        ("--block", "4x3x2x1", "'4,3,2,1' has 4 dimensions; there are three"),
+        ("--cluster", "0", "0: a dimension must be 1 to 4294967295"),
+        ("--block", "4x0", "0: a dimension must be 1 to 4294967295"),
+        ("--block", "4x3x2x1", "'4,3,2,1' has 4 dimensions; the maximum is 3"),
         (
             "--block",
             "n/2",
-            "'/' does not give an integer (write '//') in the dimension 'n/2'\n  n/2\n  ^",
+            "'/' does not produce an integer (use '//') in the dimension 'n/2'\n  n/2\n  ^",
         ),
         ("--block", "4,", "expected a value, found the end\n  4,\n    ^"),
         ("--block", "", "expected a value, found the end"),
@@ -293,7 +293,7 @@ def test_no_geometry_of_it(
     [
         (
             (*SYNC, "--cooperative", "--grid", "5000"),
-            "blocks resident at once (estimated): 5000 asked for, 2112 is the limit "
+            "blocks resident at once (estimated): 5000 requested, the limit is 2112 "
             "(16 on each of 132 multiprocessors)",
         ),
         (
@@ -343,14 +343,13 @@ def test_a_priority_that_the_device_has_not(run: Run) -> None:
     [
         (("--carveout", "101"), "101 is more than 100"),
         (("--func-cache", "l3"), "'l3' is not one of 'none', 'shared', 'l1', 'equal'"),
-        (("--reference", "cpu,0"), "'cpu,0' is more than one device"),
-        (("--reference", "all"), "'all' is more than one device"),
+        (("--reference", "cpu,0"), "'cpu,0' selects more than one device"),
+        (("--reference", "all"), "'all' selects more than one device"),
     ],
 )
 def test_refused_before_any_driver_is_touched(run: Run, option: tuple[str, str], says: str) -> None:
     ran = run(*SAXPY, *ARGUMENTS, *option, "--trace")
     assert ran.code == 2
     assert ran.err == (
-        f"error: invalid value for '{option[0]}': {says}\n"
-        "hint: 'cudarun launch --help' shows how it is used\n"
+        f"error: invalid value for '{option[0]}': {says}\nhint: see 'cudarun launch --help'\n"
     )

@@ -234,7 +234,7 @@ def test_how_numbers_become_brightness(tmp_path: Path, data: np.ndarray, image: 
         ("x=x.png", "--save: x.png: x is f32[100], which is not an image"),
         ("y=y.csv", "--save: y.csv: y is f32[2,5,10]: a table has only rows and columns"),
         ("y=y.png", "--save: y.png: y is f32[2,5,10], which is not an image"),
-        ("a=a.npy", "--save: there is no buffer 'a'"),
+        ("a=a.npy", "--save: unknown buffer 'a'"),
     ],
 )
 def test_a_format_that_cannot_hold_it_is_refused_before_the_launch(
@@ -292,9 +292,9 @@ def test_what_is_shown_is_in_the_document(run: Run) -> None:
 @pytest.mark.parametrize(
     ("show", "says"),
     [
-        ("y", "--show: 'y' is not NAME=KIND, KIND hist, image, plot"),
-        ("y=pie", "--show: 'y=pie' is not NAME=KIND, KIND hist, image, plot"),
-        ("z=hist", "--show: there is no buffer 'z'"),
+        ("y", "--show: 'y' is not NAME=KIND with KIND one of hist, image, plot"),
+        ("y=pie", "--show: 'y=pie' is not NAME=KIND with KIND one of hist, image, plot"),
+        ("z=hist", "--show: unknown buffer 'z'"),
         ("y=image", "--show: y is f32[100], which is not an image"),
     ],
 )

@@ -46,7 +46,7 @@ def test_a_text_that_is_no_ptx(run: Run, tmp_path: Path) -> None:
     refused(
         run, "text.ptx", "-d", "cpu", code=4,
         says="error: text.ptx: not an image\n"
-        "hint: an image is PTX text, a cubin, a fatbin or CUDA source\n",
+        "hint: pass PTX text, a cubin, a fatbin or CUDA source\n",
     )  # fmt: skip
 
 
@@ -66,11 +66,11 @@ def test_empty_stdin(run: Run) -> None:
         ),
         (
             ("--grid", "1", *ARGUMENTS),
-            "error: --grid and --threads exclude each other: each says the whole size\n",
+            "error: --grid and --threads cannot be combined: each sets the total size\n",
         ),
         (
             ("--block", "0", *ARGUMENTS),
-            "error: --block: 0: a dimension is 1 to 4294967295\n",
+            "error: --block: 0: a dimension must be 1 to 4294967295\n",
         ),
         (
             ("--check", "y ==", *ARGUMENTS),
@@ -79,13 +79,14 @@ def test_empty_stdin(run: Run) -> None:
         (
             ("--check", "y.sum()", *ARGUMENTS),
             "error: unexpected '.'\n  y.sum()\n   ^\n"
-            "hint: the only attribute is .T; functions are called: sum(x)\n",
+            "hint: the only attribute is .T; call functions as sum(x)\n",
         ),
         (
             ("--limit", "stacks=4", *ARGUMENTS),
-            "error: invalid value for '--limit': 'stacks=4' is not NAME=SIZE with a NAME of stack, "
+            "error: invalid value for '--limit': 'stacks=4' is not NAME=SIZE with NAME one of "
+            "stack, "
             "printf-fifo, malloc-heap, sync-depth, pending-launches, l2-fetch-granularity, "
-            "persisting-l2\nhint: 'cudarun launch --help' shows how it is used\n",
+            "persisting-l2\nhint: see 'cudarun launch --help'\n",
         ),
         (
             ("--save", "y=out.txt", *ARGUMENTS),
@@ -139,5 +140,5 @@ def test_an_array_of_objects_is_never_unpickled(run: Run, tmp_path: Path) -> Non
     ran = run("launch", *SAXPY, "a=f32:2", "x=@evil.npy", *ARGUMENTS[2:])
     assert ran.code == 2
     assert "evil.npy" in ran.err
-    assert "it holds Python objects, which are never unpickled" in ran.err
+    assert "it contains Python objects, which are not unpickled" in ran.err
     assert ran.out == ""

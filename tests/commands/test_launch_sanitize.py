@@ -37,7 +37,7 @@ def test_the_emulated_device_has_detectors_of_its_own(run: Run) -> None:
 )
 def test_what_it_cannot_be_with(run: Run, option: str, value: tuple[str, ...]) -> None:
     ran = run(*GOOD, "-d", "0", option, *value)
-    assert (ran.code, ran.err) == (2, f"error: --sanitize and {option} exclude each other\n")
+    assert (ran.code, ran.err) == (2, f"error: --sanitize and {option} cannot be combined\n")
 
 
 def test_a_request_is_refused_before_anything_is_started(run: Run) -> None:

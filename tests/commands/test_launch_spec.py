@@ -278,7 +278,7 @@ allow-type-mismatch = true
 """
 NOTES = [
     BY_ORDER.replace("note: ", "note ").strip(),
-    "note x is float const* in the kernel, u32[100] was given",
+    "note x is float const* in the kernel, got u32[100]",
     "note y: 100 of 200 elements were never written",
 ]
 
@@ -422,10 +422,11 @@ def test_no_driver_is_one_answer_for_all(run: Run, tmp_path: Path) -> None:
             "launch = [",
             "cases.toml: Invalid value (at end of document)\nhint: a spec is a TOML file",
         ),
-        ("x = 1\n", "cases.toml:1: unknown key 'x': a spec is made of [[launch]] tables and "
-         "[defaults]"),
-        ("\n[launch]\n", "cases.toml:2: a spec is made of [[launch]] tables and [defaults]"),
-        ("", "cases.toml: no case\nhint: a case is a [[launch]] table"),
+        ("x = 1\n", "cases.toml:1: unknown key 'x': a spec consists of [[launch]] tables "
+         "and a [defaults] table"),
+        ("\n[launch]\n", "cases.toml:2: a spec consists of [[launch]] tables and a "
+         "[defaults] table"),
+        ("", "cases.toml: the spec has no cases\nhint: add a [[launch]] table for each case"),
         (
             f"[[launch]]{SAXPY}chek = 'y == 1'",
             "cases.toml:6: unknown key 'chek'\nhint: did you mean check?",
@@ -433,37 +434,40 @@ def test_no_driver_is_one_answer_for_all(run: Run, tmp_path: Path) -> None:
         (
             f"[[launch]]{SAXPY}\n[[launch]]\nname = 'b'{SAXPY}block = '1,2,3,4'",
             "cases.toml:13: case 'b': --block: '1,2,3,4' has 4 dimensions; "
-            "there are three",
+            "the maximum is 3",
         ),
         (f"[[launch]]{SAXPY}block = [16, 0]", "cases.toml:6: --block: 0: "
-         "a dimension is 1 to 4294967295"),
-        (f"[[launch]]{SAXPY}grid = 3", "cases.toml:3: --grid and --threads exclude each other: "
-         "each says the whole size"),
-        (f"[[launch]]{SAXPY}cooperative = 1", "cases.toml:6: cooperative is true or false"),
-        (f"[[launch]]{SAXPY}kernel = ['a', 'b']", "cases.toml:6: kernel has one value, not a list"),
-        (f"[[launch]]{SAXPY}rtol = true", "cases.toml:6: rtol is a text or a number"),
+         "a dimension must be 1 to 4294967295"),
+        (f"[[launch]]{SAXPY}grid = 3", "cases.toml:3: --grid and --threads cannot be combined: "
+                                       "each sets the total size"),
+        (f"[[launch]]{SAXPY}cooperative = 1", "cases.toml:6: cooperative must be true or false"),
+        (f"[[launch]]{SAXPY}kernel = ['a', 'b']", "cases.toml:6: kernel must be a single value, "
+                                                  "not a list"),
+        (f"[[launch]]{SAXPY}rtol = true", "cases.toml:6: rtol must be a string or a number"),
         (f"[[launch]]{SAXPY}device = 'gpu'", "cases.toml:6: --device: 'gpu' is not a device\n"
          "hint: use an index, 'all', a GPU UUID, a PCI bus id, 'cpu', 'cpu:N' or 'cpu:all'"),
         (
             f"[[launch]]{SAXPY}requires = ['sm_90', 'gold']",
-            "cases.toml:6: requires: 'gold' is nothing that a device can have\n"
+            "cases.toml:6: requires: 'gold' is not a device requirement\n"
             "hint: gpu · cpu · sm_90 (or newer) · cuda 12.4 (or newer) · memory 16Gi (or more)",
         ),
         (
             f"[[launch]]{SAXPY}expect_error = 'ILLEGAL_ADRESS'",
-            "cases.toml:6: expect_error: 'ILLEGAL_ADRESS' is no CUresult, nor any of CheckFailed, "
+            "cases.toml:6: expect_error: 'ILLEGAL_ADRESS' is neither a CUresult nor one of "
+            "CheckFailed, "
             "DeviceFailed, ImageRefused, NoDevice, OutOfTime, RequestError, WorkerDied\n"
             "hint: did you mean ILLEGAL_ADDRESS?",
         ),
-        (f"[[launch]]{SAXPY}skip = 3", "cases.toml:6: skip is true, or the reason as a text"),
-        (f"[[launch]]{SAXPY}name = 3", "cases.toml:6: name is a text"),
-        ("[[launch]]\nname = 'x'", "cases.toml:1: case 'x': a case needs an image"),
+        (f"[[launch]]{SAXPY}skip = 3",
+         "cases.toml:6: skip must be true, or the reason as a string"),
+        (f"[[launch]]{SAXPY}name = 3", "cases.toml:6: name must be a string"),
+        ("[[launch]]\nname = 'x'", "cases.toml:1: case 'x': the case has no image"),
         ("[[launch]]\nargs = []\nimage = 'none.ptx'", "cases.toml:3: none.ptx: No such file or "
          "directory"),
-        ("[[launch]]\nimage = '-'", "cases.toml:2: image: stdin can be read only once, a case "
-         "needs a file"),
-        ("[[launch]]\nimage = 'samples/saxpy.ptx'\nargs = 'n=3'", "cases.toml:3: args is a list of "
-         "texts"),
+        ("[[launch]]\nimage = '-'", "cases.toml:2: image: a case cannot read its image from "
+                                    "stdin; pass a file"),
+        ("[[launch]]\nimage = 'samples/saxpy.ptx'\nargs = 'n=3'",
+         "cases.toml:3: args must be a list of strings"),
         (
             "[[launch]]\nimage = 'samples/saxpy.ptx'\nargs = ['a=f3:2']",
             "cases.toml:3: unknown type 'f3'\n  a=f3:2\n    ^\nhint: did you mean f32?",
@@ -474,7 +478,7 @@ def test_no_driver_is_one_answer_for_all(run: Run, tmp_path: Path) -> None:
         ),
         (
             f"[[launch]]\nname = 'x'{SAXPY}\n[[launch]]\nname = 'x'{SAXPY}",
-            "cases.toml:8: a case 'x' is there already, in line 1",
+            "cases.toml:8: duplicate case 'x', first defined in line 1",
         ),
         (
             # What looks like a case or a key within a text is none.
@@ -538,9 +542,15 @@ def test_an_unknown_name(run: Run, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("args", "says"),
     [
-        (("--grid", "3"), "--spec: --grid is about one launch: say it there"),
-        (("--dry-run",), "--spec: --dry-run is about one launch: say it there"),
-        (("--together",), "--spec: --together is about one launch: say it there"),
+        (("--grid", "3"), "--spec: --grid applies to one launch; set it in the cases of the spec"),
+        (
+            ("--dry-run",),
+            "--spec: --dry-run applies to one launch; set it in the cases of the spec",
+        ),
+        (
+            ("--together",),
+            "--spec: --together applies to one launch; set it in the cases of the spec",
+        ),
         (("--junit", "no/out.xml"), "--junit: no/out.xml cannot be written: there is no folder no"),
     ],
 )
@@ -556,7 +566,7 @@ def test_what_does_not_go_with_a_spec(
 def test_what_goes_only_with_a_spec(run: Run, option: str) -> None:
     args = (option, "x.xml") if option == "--junit" else (option,)
     ran = run("launch", "samples/saxpy.ptx", "-d", "cpu", *args)
-    assert (ran.code, ran.err) == (2, f"error: {option} is for --spec\n")
+    assert (ran.code, ran.err) == (2, f"error: {option} requires --spec\n")
 
 
 def test_an_image_is_still_wanted_without_a_spec(run: Run) -> None:

@@ -79,16 +79,16 @@ def test_a_fault_while_timing_is_a_fault(run: Run) -> None:
 @pytest.mark.parametrize(
     ("args", "says"),
     [
-        (("--warmup", "3"), "--warmup is for timing\nhint: --repeat N times N runs"),
-        (("--bytes", "12*n"), "--bytes is for timing\nhint: --repeat N times N runs"),
-        (("--hot",), "--hot is for timing\nhint: --repeat N times N runs"),
+        (("--warmup", "3"), "--warmup requires --repeat\nhint: time N runs with --repeat N"),
+        (("--bytes", "12*n"), "--bytes requires --repeat\nhint: time N runs with --repeat N"),
+        (("--hot",), "--hot requires --repeat\nhint: time N runs with --repeat N"),
         (
             ("--repeat", "3", "--profile"),
-            "--profile and --repeat exclude each other: a profiler wants a single launch",
+            "--profile and --repeat cannot be combined: --profile makes a single launch",
         ),
         (
             ("--repeat", "3", "--bytes", "n/2"),
-            "--bytes: '/' does not give an integer (write '//') in the expression 'n/2'\n"
+            "--bytes: '/' does not produce an integer (use '//') in the expression 'n/2'\n"
             "  n/2\n  ^",
         ),
         (

@@ -78,7 +78,7 @@ def test_a_program_of_two_blocks_is_a_cluster(run: Run, cache: Path) -> None:
 def test_an_argument_that_is_missing_is_missed(run: Run, cache: Path) -> None:
     ran = run("launch", "softmax.ptx", "-d", "cpu", "--grid", "24", *SOFTMAX[:3])
     assert ran.code == 2
-    assert "softmax: takes 6 parameters, 5 given" in ran.err
+    assert "softmax: takes 6 parameters, got 5" in ran.err
 
 
 def test_an_older_triton_has_one_kind_of_scratch_memory(run: Run, cache: Path) -> None:
@@ -101,8 +101,8 @@ def test_threads_say_nothing_of_programs(run: Run, cache: Path) -> None:
     ran = run("launch", "softmax.ptx", "-d", "cpu", "--threads", "24", *SOFTMAX)
     assert (ran.code, ran.err) == (
         2,
-        "error: --threads: the grid of a Triton kernel counts programs\n"
-        "hint: --grid says how many\n",
+        "error: --threads: a Triton kernel requires a number of programs\n"
+        "hint: set the number of programs with --grid\n",
     )
 
 

@@ -83,7 +83,7 @@ def test_what_is_no_spec_is_not_appended_to(run: Run, tmp_path: Path) -> None:
     (tmp_path / "kept.toml").write_text("a letter\n")
     ran = run("launch", "samples/saxpy.ptx", "-d", "cpu", "--write-spec", "kept.toml")
     assert ran.code == 2
-    assert ran.err.startswith("error: --write-spec: kept.toml is no spec: ")
+    assert ran.err.startswith("error: --write-spec: kept.toml is not a spec: ")
     assert (tmp_path / "kept.toml").read_text() == "a letter\n"
 
 
@@ -155,7 +155,7 @@ def test_an_array_in_one_value_is_not_extended(run: Run, tmp_path: Path) -> None
             2,
             [
                 "error: --write-spec: kept.toml: TOML cannot extend launch = […]",
-                "hint: write its cases as [[launch]] tables",
+                "hint: convert its cases to [[launch]] tables",
             ],
         )
         assert (tmp_path / "kept.toml").read_text() == before
@@ -180,7 +180,7 @@ def test_a_large_file_is_not_extended(run: Run, tmp_path: Path) -> None:
     ran = run("launch", "samples/saxpy.ptx", *ARGUMENTS, "--block=1", "-d", "cpu",
               "--write-spec", "kept.toml")  # fmt: skip
     assert ran.code == 2
-    assert "error: --write-spec: kept.toml: larger than 4 MiB\n" in ran.err
+    assert "error: --write-spec: kept.toml: larger than the limit of 4 MiB\n" in ran.err
 
 
 def test_a_pipe_gets_the_case(run: Run, tmp_path: Path) -> None:

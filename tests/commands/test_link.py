@@ -288,7 +288,8 @@ def test_lto_ir_for_the_drivers_linker(run: Run, tmp_path: Path) -> None:
         ),
         (
             (MAIN, LIB, "-o", "out", *CPU, "--arch", "sm_90", "--threads-per-block", "8"), 2,
-            "error: --arch: the driver does not accept it together with --threads-per-block\n  in "
+            "error: --arch: the driver does not accept it together with "
+            "--threads-per-block\n  in "
             "device cpu\n",
         ),
         (
@@ -311,14 +312,14 @@ def test_lto_ir_for_the_drivers_linker(run: Run, tmp_path: Path) -> None:
         ),
         (
             (MAIN, LIB, "-o", "out", "--arch", "volta"), 2,
-            "error: invalid value for '--arch': 'volta' is not an architecture, as for instance "
-            "sm_90 or sm_90a\nhint: 'cudarun link --help' shows how it is used\n",
+            "error: invalid value for '--arch': 'volta' is not an architecture, such as sm_90 or "
+            "sm_90a\nhint: see 'cudarun link --help'\n",
         ),
         (
             # nvJitLink ends the process that asks it for this one.
             (MAIN, LIB, "-o", "out", "--arch", "sm_9"), 2,
-            "error: invalid value for '--arch': 'sm_9' is not an architecture, as for instance "
-            "sm_90 or sm_90a\nhint: 'cudarun link --help' shows how it is used\n",
+            "error: invalid value for '--arch': 'sm_9' is not an architecture, such as sm_90 or "
+            "sm_90a\nhint: see 'cudarun link --help'\n",
         ),
         (
             (MAIN, LIB, "-o", "no/out", *SM_90), 2,
@@ -327,7 +328,7 @@ def test_lto_ir_for_the_drivers_linker(run: Run, tmp_path: Path) -> None:
         ((MAIN, LIB, "-o", "samples", *SM_90), 2, "error: --output: samples is a directory\n"),
         (
             (MAIN, LIB, "-o", "-", *SM_90), 2,
-            "error: --output: a link is written to a file, not to stdout (-)\n",
+            "error: --output: the linked image cannot be written to stdout (-)\n",
         ),
         (("-", "-", "-o", "out", *SM_90), 2, "error: stdin (-) can be read only once\n"),
         (("-", "-o", "out", *SM_90), 4, "error: <stdin>: the file is empty\n"),

@@ -487,7 +487,7 @@ def test_offline_needs_no_device_and_no_driver(run: Run) -> None:
 def test_offline_refuses_what_is_for_a_device(run: Run, option: tuple[str, ...]) -> None:
     ran = run("load", "--offline", SAXPY, *option)
     assert (ran.code, ran.out, ran.err) == (
-        2, "", f"error: {option[0]} and --offline exclude each other: no device is asked\n",
+        2, "", f"error: {option[0]} and --offline cannot be combined: --offline uses no device\n",
     )  # fmt: skip
 
 

@@ -246,7 +246,7 @@ def test_names_choose(run: Run, variables: str) -> None:
         ),
         (("--launch", "bump 'k"), "error: --launch 'bump 'k': No closing quotation\n"),
         (("--launch", "bump k=i3:5"), "error: unknown type 'i3'\n  k=i3:5\n    ^\n"),
-        (("--launch", "bump 1 2"), "error: bump: takes 1 parameter, 2 given\n"),
+        (("--launch", "bump 1 2"), "error: bump: takes 1 parameter, got 2\n"),
     ],
 )  # fmt: skip
 def test_unusable_requests(run: Run, args: tuple[str, ...], says: str) -> None:

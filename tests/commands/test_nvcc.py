@@ -105,7 +105,7 @@ def test_a_program_with_main_and_vector(run: Run, tmp_path: Path) -> None:
         assert ran.code == 0, ran.err
         assert "PASS y == 2*x + 1" in ran.out
         assert ran.err.startswith(NOTE)
-        assert ran.err.endswith("is a header for the host\n")
+        assert ran.err.endswith("is a host header\n")
         assert len(ran.err.splitlines()) == 1
         assert len(entries(tmp_path)) == 1
 
@@ -116,7 +116,7 @@ def test_functions_of_the_host_alone(run: Run, tmp_path: Path, program: Path) ->
     program.write_text('extern "C" __global__ void k(int *x) { *x = 3; }\nint main() {}\n')
     ran = run("launch", "program.cu", *ONE, "x=i32[1]", "--check", "x == 3")
     assert ran.code == 0, ran.err
-    assert ran.err.endswith(": it has functions of the host\n")
+    assert ran.err.endswith(": it contains host functions\n")
 
 
 @beside_nvrtc
@@ -342,7 +342,7 @@ def test_an_architecture_that_nvcc_does_not_have(run: Run) -> None:
     )
     assert ran.code == 2
     assert "nvcc: Unsupported gpu architecture 'sm_20'" in ran.err
-    assert "hint: nvcc --list-gpu-arch lists those that it knows\n" in ran.err
+    assert "hint: list the supported architectures: nvcc --list-gpu-arch\n" in ran.err
 
 
 # --- processes -----------------------------------------------------------------------------------

@@ -128,7 +128,7 @@ def test_a_report_replaces_a_report_only(run: Run, folder: Path) -> None:
     ran = run(*spec, "--junit", "notes.xml")
     assert (ran.code, ran.err) == (
         2,
-        "error: --junit: notes.xml exists and is no JUnit report\nhint: --force replaces it\n",
+        "error: --junit: notes.xml exists and is not a JUnit report\nhint: --force replaces it\n",
     )
     assert run(*spec, "--junit", "report.xml").code == 0
     (folder / "y.npy").unlink()

@@ -160,11 +160,12 @@ def test_what_is_escaped_is_itself(text: str) -> None:
         ),
         (
             'check = "y == ${}"',
-            "unknown value ${}: the matrix has n, blocks\nhint: $${ are the characters ${",
+            "unknown value ${}: the matrix has n, blocks\nhint: write $${ for the characters ${",
         ),
         (
             'check = "y == ${n"',
-            "'${' without a name and '}'\nhint: ${n} is a value of the matrix, $${ are characters",
+            "'${' is not followed by a name and '}'\nhint: write ${n} for a value of the matrix, "
+            "$${ for the characters ${",
         ),
     ],
 )
@@ -176,7 +177,8 @@ def test_an_unknown_value(place: Path, line: str, says: str) -> None:
 
 def test_an_unknown_value_without_a_matrix(place: Path) -> None:
     assert refusal(place, "[[launch]]\nimage = '${n}.ptx'\n") == (
-        "cases.toml:2: unknown value ${n}: the case has no matrix\nhint: $${ are the characters ${"
+        "cases.toml:2: unknown value ${n}: the case has no matrix\nhint: write $${ for the "
+        "characters ${"
     )
 
 
@@ -191,17 +193,17 @@ def test_an_error_shows_the_replaced_text_and_the_line(place: Path) -> None:
 @pytest.mark.parametrize(
     ("matrix", "says"),
     [
-        ("3", "lists of values by name, as matrix = {n = [1, 31, 32]}"),
-        ("[1]", "lists of values by name, as matrix = {n = [1, 31, 32]}"),
-        ("{n = 3}", "n is a list of texts, numbers or booleans"),
-        ("{n = []}", "n is a list of texts, numbers or booleans"),
-        ("{n = [[1]]}", "n is a list of texts, numbers or booleans"),
-        ("{n = [nan]}", "n is a list of texts, numbers or booleans"),
-        ("{n = [2020-01-01]}", "n is a list of texts, numbers or booleans"),
-        ("{n = [1, 2, 1]}", "n has the value 1 twice"),
-        ('{n = ["true", true]}', "n has the value true twice"),
-        ("{a-b = [1]}", "'a-b' is not a name of letters, digits and _"),
-        ('{"" = [1]}', "'' is not a name of letters, digits and _"),
+        ("3", "must be lists of values by name, such as matrix = {n = [1, 31, 32]}"),
+        ("[1]", "must be lists of values by name, such as matrix = {n = [1, 31, 32]}"),
+        ("{n = 3}", "n must be a list of strings, numbers or booleans, and not empty"),
+        ("{n = []}", "n must be a list of strings, numbers or booleans, and not empty"),
+        ("{n = [[1]]}", "n must be a list of strings, numbers or booleans, and not empty"),
+        ("{n = [nan]}", "n must be a list of strings, numbers or booleans, and not empty"),
+        ("{n = [2020-01-01]}", "n must be a list of strings, numbers or booleans, and not empty"),
+        ("{n = [1, 2, 1]}", "n contains the value 1 more than once"),
+        ('{n = ["true", true]}', "n contains the value true more than once"),
+        ("{a-b = [1]}", "'a-b' is not a valid name: a letter or _, then letters, digits and _"),
+        ('{"" = [1]}', "'' is not a valid name: a letter or _, then letters, digits and _"),
     ],
 )
 def test_a_wrong_matrix(place: Path, matrix: str, says: str) -> None:
@@ -219,10 +221,12 @@ def test_at_most_ten_thousand_cases(place: Path) -> None:
 
     assert MAX_CASES == 10_000
     assert len(cases(place, text(2))) == 200
-    assert refusal(place, text(1, 100)) == ("cases.toml:14: 10100 cases; a spec has at most 10000")
+    assert refusal(place, text(1, 100)) == (
+        "cases.toml:14: 10100 cases exceed the limit of 10000 cases per spec"
+    )
     sizes = ", ".join(f"m{i} = {hundred}" for i in range(20))
     assert refusal(place, f"[[launch]]{SAXPY}matrix = {{{sizes}}}") == (
-        f"cases.toml:6: {10**40} cases; a spec has at most 10000"
+        f"cases.toml:6: {10**40} cases exceed the limit of 10000 cases per spec"
     )
 
 
@@ -235,7 +239,7 @@ def test_a_name_is_one_line(place: Path) -> None:
 
 def test_two_instances_of_one_name(place: Path) -> None:
     text = f"[[launch]]\nname = '${{n}}${{m}}'{SAXPY}matrix = {{n = [1, 11], m = [11, 1]}}"
-    assert refusal(place, text) == "cases.toml:1: a case '111' is there already, in line 1"
+    assert refusal(place, text) == "cases.toml:1: duplicate case '111', first defined in line 1"
 
 
 # --- defaults ------------------------------------------------------------------------------------
@@ -292,20 +296,25 @@ def test_a_case_without_defaults(place: Path) -> None:
         (
             'block = 0\nimage = "samples/saxpy.ptx"',
             'name = "x"',
-            "cases.toml:2: case 'x': --block: 0: a dimension is 1 to 4294967295",
+            "cases.toml:2: case 'x': --block: 0: a dimension must be 1 to 4294967295",
         ),
         (
             'image = "samples/saxpy.ptx"\nthreads = 1',
             'name = "x"\nblock = 0',
-            "cases.toml:6: case 'x': --block: 0: a dimension is 1 to 4294967295",
+            "cases.toml:6: case 'x': --block: 0: a dimension must be 1 to 4294967295",
         ),
         (
             'image = "samples/saxpy.ptx"\nargs = ["${k}"]',
             "matrix = {n = [1]}",
-            "cases.toml:3: unknown value ${k}: the matrix has n\nhint: $${ are the characters ${",
+            "cases.toml:3: unknown value ${k}: the matrix has n\nhint: write $${ for the "
+            "characters ${",
         ),
-        ("matrix = {n = 3}", "", "cases.toml:2: matrix: n is a list of texts, numbers or booleans"),
-        ("", "defaults = 1", "cases.toml:4: defaults is true or false"),
+        (
+            "matrix = {n = 3}",
+            "",
+            "cases.toml:2: matrix: n must be a list of strings, numbers or booleans, and not empty",
+        ),
+        ("", "defaults = 1", "cases.toml:4: defaults must be true or false"),
     ],
 )
 def test_wrong_defaults(place: Path, defaults: str, case: str, says: str) -> None:
@@ -315,9 +324,12 @@ def test_wrong_defaults(place: Path, defaults: str, case: str, says: str) -> Non
 @pytest.mark.parametrize("text", ["defaults = 3", "[[defaults]]\nimage = 'x'"])
 def test_what_are_no_defaults(place: Path, text: str) -> None:
     assert refusal(place, text) == (
-        "cases.toml:1: a spec is made of [[launch]] tables and [defaults]"
+        "cases.toml:1: a spec consists of [[launch]] tables and a [defaults] table"
     )
 
 
 def test_defaults_alone(place: Path) -> None:
-    assert refusal(place, DEFAULTS) == "cases.toml: no case\nhint: a case is a [[launch]] table"
+    assert (
+        refusal(place, DEFAULTS)
+        == "cases.toml: the spec has no cases\nhint: add a [[launch]] table for each case"
+    )

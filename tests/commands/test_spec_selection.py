@@ -68,22 +68,25 @@ def test_names(run: Run, names: tuple[str, ...], selected: list[str]) -> None:
     ("args", "says"),
     [
         (("saxpi",), "cases.toml has no case 'saxpi'\nhint: did you mean saxpy?"),
-        (("zzz",), "cases.toml has no case 'zzz'\nhint: --list lists the cases"),
-        (("saxpy", "z*"), "cases.toml: no case matches 'z*'\nhint: --list lists the cases"),
+        (("zzz",), "cases.toml has no case 'zzz'\nhint: list the cases with --list"),
+        (("saxpy", "z*"), "cases.toml: no case matches 'z*'\nhint: list the cases with --list"),
         (
             ("--filter", "n == 33"),
-            "--filter: no case matches 'n == 33'\nhint: --list lists the cases",
+            "--filter: no case matches 'n == 33'\nhint: list the cases with --list",
         ),
         (
             ("Hello, world", "--filter", "saxpy"),
-            "--filter: no case matches 'saxpy'\nhint: --list lists the cases",
+            "--filter: no case matches 'saxpy'\nhint: list the cases with --list",
         ),
         (
             ("--filter", "bloc == 64"),
             "--filter: unknown name 'bloc'; the cases have name, image, kernel, device, n, block\n"
             "  bloc == 64\n  ^\nhint: did you mean block?",
         ),
-        (("--list", "--junit", "x.xml"), "--list and --junit exclude each other: nothing runs"),
+        (
+            ("--list", "--junit", "x.xml"),
+            "--list and --junit cannot be combined: --list runs no case",
+        ),
     ],
 )
 @pytest.mark.parametrize("before", [(), ("--list",)])
@@ -158,7 +161,7 @@ def test_the_list_of_a_wrong_spec(run: Run, tmp_path: Path) -> None:
 @pytest.mark.parametrize("option", ["--list", "--filter=x", "--allow-python"])
 def test_what_goes_only_with_a_spec(run: Run, option: str) -> None:
     ran = run("launch", "samples/saxpy.ptx", "-d", "cpu", option)
-    assert (ran.code, ran.err) == (2, f"error: {option.partition('=')[0]} is for --spec\n")
+    assert (ran.code, ran.err) == (2, f"error: {option.partition('=')[0]} requires --spec\n")
 
 
 # --- the command that runs a case again ----------------------------------------------------------

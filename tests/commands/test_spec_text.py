@@ -63,7 +63,7 @@ def test_every_form_of_an_array_of_tables(run: Run, tmp_path: Path, text: str) -
 @pytest.mark.parametrize("text", ["launch = 3", "launch = [3]", "launch = {}", "[launch]\nx = 1"])
 def test_what_is_no_array_of_tables(text: str) -> None:
     assert refusal(f"# first\n{text}") == (
-        "cases.toml:2: a spec is made of [[launch]] tables and [defaults]"
+        "cases.toml:2: a spec consists of [[launch]] tables and a [defaults] table"
     )
 
 
@@ -112,16 +112,28 @@ def test_lines_of_inline_tables() -> None:
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        (f"x = 1\n{'a.' * 2000}a = 1", f"2: a key of over {MAX_KEY_PARTS} parts"),
-        (f"[{'a . ' * 2000}a]", f"1: a key of over {MAX_KEY_PARTS} parts"),
-        (f"x = {{{'a.' * 2000}a = 1}}", f"1: a key of over {MAX_KEY_PARTS} parts"),
-        (f"""[{"'a'." * 2000}"a"]""", f"1: a key of over {MAX_KEY_PARTS} parts"),
-        (f"\nx = {'[' * 2000}{']' * 2000}", f"2: values nested more than {MAX_NESTING} deep"),
-        (f"x = {'{a = ' * 2000}1{'}' * 2000}", f"1: values nested more than {MAX_NESTING} deep"),
-        (f"x = {'[{a = ' * 2000}1{'}]' * 2000}", f"1: values nested more than {MAX_NESTING} deep"),
-        (f"x = '''\n'''\nblock = {'9' * 5000}", "3: a number of 5000 characters"),
-        (f"block = [\n-{'9' * 5000}]", "2: a number of 5001 characters"),
-        (f"block = 0x{'f' * 5000}", "1: a number of 5002 characters"),
+        (f"x = 1\n{'a.' * 2000}a = 1", f"2: a key has more than {MAX_KEY_PARTS} parts"),
+        (f"[{'a . ' * 2000}a]", f"1: a key has more than {MAX_KEY_PARTS} parts"),
+        (f"x = {{{'a.' * 2000}a = 1}}", f"1: a key has more than {MAX_KEY_PARTS} parts"),
+        (f"""[{"'a'." * 2000}"a"]""", f"1: a key has more than {MAX_KEY_PARTS} parts"),
+        (
+            f"\nx = {'[' * 2000}{']' * 2000}",
+            f"2: values are nested more than {MAX_NESTING} levels deep",
+        ),
+        (
+            f"x = {'{a = ' * 2000}1{'}' * 2000}",
+            f"1: values are nested more than {MAX_NESTING} levels deep",
+        ),
+        (
+            f"x = {'[{a = ' * 2000}1{'}]' * 2000}",
+            f"1: values are nested more than {MAX_NESTING} levels deep",
+        ),
+        (
+            f"x = '''\n'''\nblock = {'9' * 5000}",
+            "3: a number has 5000 characters; the limit is 100",
+        ),
+        (f"block = [\n-{'9' * 5000}]", "2: a number has 5001 characters; the limit is 100"),
+        (f"block = 0x{'f' * 5000}", "1: a number has 5002 characters; the limit is 100"),
     ],
 )
 def test_what_no_spec_needs(text: str, says: str) -> None:
@@ -149,7 +161,7 @@ def test_the_largest_spec(tmp_path: Path) -> None:
     path.write_bytes(b"#" * MAX_BYTES)
     assert len(read_text(str(path), "--spec")) == MAX_BYTES
     path.write_bytes(b"#" * (MAX_BYTES + 1))
-    with pytest.raises(RequestError, match="larger than 4 MiB"):
+    with pytest.raises(RequestError, match="larger than the limit of 4 MiB"):
         read_text(str(path), "--spec")
 
 
@@ -157,7 +169,7 @@ def test_the_largest_spec(tmp_path: Path) -> None:
 def test_an_endless_spec(run: Run, path: str) -> None:
     ran = run("launch", "--spec", path, "-d", "cpu", "--timeout", "0")
     assert (ran.code, ran.out) == (2, "")
-    assert ran.err.startswith(f"error: --spec: {path}: larger than 4 MiB\n")
+    assert ran.err.startswith(f"error: --spec: {path}: larger than the limit of 4 MiB\n")
 
 
 def test_a_spec_from_stdin_or_a_pipe(run: Run, tmp_path: Path) -> None:
@@ -177,7 +189,7 @@ def test_a_spec_from_stdin_or_a_pipe(run: Run, tmp_path: Path) -> None:
 def test_too_much_from_stdin(run: Run) -> None:
     ran = run("launch", "--spec", "-", "-d", "cpu", stdin=b"#" * (MAX_BYTES + 1))
     assert (ran.code, ran.out) == (2, "")
-    assert ran.err.startswith("error: --spec: -: larger than 4 MiB\n")
+    assert ran.err.startswith("error: --spec: -: larger than the limit of 4 MiB\n")
 
 
 def test_lines_are_found_in_one_parse(monkeypatch: pytest.MonkeyPatch) -> None:

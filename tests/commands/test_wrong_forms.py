@@ -42,7 +42,7 @@ def test_several_images(run: Run) -> None:
     ran = run("launch", *images, "-d", "cpu", "--threads", "4", *arguments)
     assert (ran.code, ran.out) == (2, "")
     first, hint = ran.err.splitlines()
-    assert first == f"error: launch takes one image, 2 given: {', '.join(images)}"
+    assert first == f"error: launch accepts one image, got 2: {', '.join(images)}"
     _, *command = shlex.split(hint.removeprefix("hint: link them first: "))
     assert command[:3] == ["link", *images]
     assert run(*command).code == 0
@@ -83,4 +83,4 @@ def test_an_image_without_a_command(run: Run) -> None:
     program, *command = shlex.split(hint.removeprefix("hint: launch it: "))
     assert (program, command[:2]) == ("cudarun", ["launch", "samples/saxpy.ptx"])
     assert run(*command).code == 0
-    assert run("kernel.txt").err.endswith("hint: 'cudarun --help' shows how it is used\n")
+    assert run("kernel.txt").err.endswith("hint: see 'cudarun --help'\n")

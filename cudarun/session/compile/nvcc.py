@@ -223,14 +223,14 @@ class NvccCompiler:
         if fatal is not None and not any(d.is_serious and d.line for d in diagnostics):
             if _NO_HOST_COMPILER in fatal[1]:
                 return RequestError(
-                    "nvcc finds no host compiler",
-                    hint="install g++, or name one: --compile-option --compiler-bindir=PATH",
+                    "nvcc did not find a host compiler",
+                    hint="install g++, or select one: --compile-option --compiler-bindir=PATH",
                     log=log,
                     origin=source.origin,
                 )
             return RequestError(
                 f"nvcc: {fatal[1]}",
-                hint="nvcc --list-gpu-arch lists those that it knows"
+                hint="list the supported architectures: nvcc --list-gpu-arch"
                 if _OF_ARCHITECTURE in fatal[1]
                 else None,
                 origin=source.origin,

@@ -126,7 +126,7 @@ def _refusal(nvrtc: ModuleType, task: CompileTask, log: str, result: object) -> 
     if result == nvrtc.nvrtcResult.NVRTC_ERROR_INVALID_OPTION:
         said = log.strip().removeprefix("nvrtc: error: ")
         known = ", ".join(f"sm_{n}" for n in _checked(nvrtc, nvrtc.nvrtcGetSupportedArchs()))
-        hint = f"NVRTC {'.'.join(map(str, nvrtc_version()))} compiles for {known}"
+        hint = f"NVRTC {'.'.join(map(str, nvrtc_version()))} supports {known}"
         about_target = "gpu-architecture" in said
         return RequestError(
             f"NVRTC: {said}{f': {target}' if about_target else ''}",
@@ -143,7 +143,7 @@ def _refusal(nvrtc: ModuleType, task: CompileTask, log: str, result: object) -> 
 def _nvrtc() -> ModuleType:
     if not is_installed():
         raise RequestError(
-            "CUDA source is compiled by NVRTC, which is not installed",
+            "CUDA source requires NVRTC, which is not installed",
             hint=toolkit_installation(installed_version()),
         )
     from cuda.bindings import nvrtc

@@ -89,9 +89,9 @@ def _host_code(diagnostics: Sequence[Diagnostic]) -> str | None:
     """Return the reason that NVRTC's refusal is one of host code, ``None`` if it is not."""
     for each in diagnostics:
         if each.is_serious and (header := missing_host_header(each)):
-            return f"<{header}> is a header for the host"
+            return f"<{header}> is a host header"
         if each.is_serious and re.search(HOST_FUNCTION, each.message):
-            return "it has functions of the host"
+            return "it contains host functions"
     return None
 
 

@@ -8,9 +8,8 @@ from cudarun.errors import ImageRefused, RequestError
 from cudarun.images.demangler import demangle, spellings
 
 _OF_TEMPLATES = (
-    "a template's kernels are those that the source instantiates: "
-    "template __global__ void f<float>(…);\n"
-    "of a .cu, launch -k 'ns::f<float>' does so: the name in full, with all template arguments"
+    "the source must instantiate a template: template __global__ void f<float>(…);\n"
+    "for a .cu, launch -k 'ns::f<float>' instantiates it (full name, all template arguments)"
 )
 
 
@@ -23,12 +22,12 @@ def select_kernel(names: Iterable[str], wanted: str | None, origin: str) -> str:
     """
     names = sorted(names)
     if not names:
-        raise ImageRefused("the image holds no kernel", hint=_OF_TEMPLATES, origin=origin)
+        raise ImageRefused("the image contains no kernels", hint=_OF_TEMPLATES, origin=origin)
     if wanted is None:
         if len(names) == 1:
             return names[0]
         raise RequestError(
-            f"{origin} holds {len(names)} kernels; choose one with --kernel",
+            f"{origin} contains {len(names)} kernels; choose one with --kernel",
             hint=_listed(names),
         )
     if wanted in names:
@@ -38,7 +37,7 @@ def select_kernel(names: Iterable[str], wanted: str | None, origin: str) -> str:
         return fitting[0]
     if fitting:
         raise RequestError(
-            f"'{wanted}' fits {len(fitting)} kernels of {origin}", hint=_listed(fitting)
+            f"'{wanted}' matches {len(fitting)} kernels of {origin}", hint=_listed(fitting)
         )
     every = [spelling for name in names for spelling in spellings(name)]
     import difflib
@@ -59,4 +58,4 @@ def _listed(names: Iterable[str]) -> str:
     lines = [
         f"  {name}" if demangle(name) == name else f"  {demangle(name)}  ({name})" for name in names
     ]
-    return "\n".join(["it has", *lines])
+    return "\n".join(["kernels:", *lines])

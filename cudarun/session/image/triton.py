@@ -159,7 +159,7 @@ class _Values:
         return value
 
     def _wrong(self, key: str, wanted: str) -> RequestError:
-        return RequestError(f"{self._file}: {key!r} of Triton's kernel is not {wanted}")
+        return RequestError(f"{self._file}: {key!r} of the Triton kernel is not {wanted}")
 
 
 def parameter_count(image: Image, kernel: str) -> int:

@@ -257,4 +257,4 @@ def check_free_memory(nbytes: int) -> None:
     with open("/proc/meminfo") as lines:
         found = next((line for line in lines if line.startswith("MemAvailable:")), None)
     if found is not None and (free := int(found.split()[1]) << 10) < nbytes:
-        raise MemoryError(f"{nbytes} bytes are needed, {free} are free")
+        raise MemoryError(f"{nbytes} bytes are required, {free} are free")

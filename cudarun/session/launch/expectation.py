@@ -113,11 +113,11 @@ def _fitting(array: Array, spec: BufferSpec) -> Array:
         array = array.view(dtype)  # numpy's encoding of bf16 and fp8
     if array.shape != spec.array_shape:
         raise RequestError(
-            f"{spec.name}: an array of shape {array.shape} is expected; the buffer has "
+            f"{spec.name}: the expected array has shape {array.shape}; the buffer has "
             f"{spec.array_shape}"
         )
     if bool(array.dtype.names) != bool(dtype.names):
-        raise RequestError(f"{spec.name} is {spec}; the expected array is of {array.dtype}")
+        raise RequestError(f"{spec.name} is {spec}; the expected array has dtype {array.dtype}")
     return array
 
 

@@ -44,13 +44,13 @@ def _call(task: dict[str, Any]) -> list[dict[str, Any]]:
     if not isinstance(result, dict):
         if len(task["wanted"]) > 1:
             names = ", ".join(task["wanted"])
-            raise TypeError(f"the function is for {names}: it returns a dict of arrays")
+            raise TypeError(f"the function must return a dict of arrays for {names}")
         result = {task["wanted"][0]: result}
     found = []
     with open(task["outputs"], "wb") as file:
         for name in task["wanted"]:
             if name not in result:
-                raise LookupError(f"the dict that the function returned has no '{name}'")
+                raise LookupError(f"the returned dict has no key '{name}'")
             array = np.ascontiguousarray(np.asarray(result[name]))
             array = array.astype(array.dtype.newbyteorder("="), copy=False)
             if array.dtype.hasobject:
@@ -88,7 +88,7 @@ def _arguments(
             raise TypeError(f"'{each.name}' has no value before the launch")
         elif each.default is each.empty:
             known = ", ".join(values)
-            raise TypeError(f"no argument is called '{each.name}': there are {known}")
+            raise TypeError(f"no argument is named '{each.name}'; the names are {known}")
     return chosen
 
 

@@ -103,8 +103,8 @@ class _Explanation:
         blocks, limit = prod(self.geometry.grid), resident[0] * processors
         if blocks > limit:
             yield (
-                f"blocks resident at once{self.estimated}: {blocks} asked for, "
-                f"{limit} is the limit ({resident[0]} on each of {processors} multiprocessors)"
+                f"blocks resident at once{self.estimated}: {blocks} requested, the limit is "
+                f"{limit} ({resident[0]} on each of {processors} multiprocessors)"
             )
 
     def device_limit(self, name: str) -> int:

@@ -243,8 +243,8 @@ def _check_names(request: LaunchRequest, binding: Binding) -> None:
 def _buffer(option: str, name: str, specs: dict[str, BufferSpec]) -> BufferSpec:
     if name not in specs:
         raise RequestError(
-            f"there is no buffer '{name}'",
-            hint=f"there are {', '.join(specs)}" if specs else "no argument is a buffer",
+            f"unknown buffer '{name}'",
+            hint=f"the buffers are {', '.join(specs)}" if specs else "no argument is a buffer",
             option=option,
         )
     return specs[name]

@@ -61,7 +61,7 @@ def parse_requirement(text: str) -> Requirement:
     """
     if _REQUIREMENT.fullmatch(text) is None:
         raise RequestError(
-            f"'{text}' is nothing that a device can have",
+            f"'{text}' is not a device requirement",
             hint="gpu · cpu · sm_90 (or newer) · cuda 12.4 (or newer) · memory 16Gi (or more)",
             option="requires",
         )
@@ -108,7 +108,7 @@ def parse_expected(text: str) -> Expected:
 
     near = difflib.get_close_matches(wanted, results.values(), n=1)
     raise RequestError(
-        f"'{text}' is no CUresult, nor any of {', '.join(sorted(kinds))}",
+        f"'{text}' is neither a CUresult nor one of {', '.join(sorted(kinds))}",
         hint=f"did you mean {near[0]}?" if near else None,
         option="expect_error",
     )
@@ -215,4 +215,4 @@ class Case:
             return "failed", reason, ExitCode.CHECK_FAILED
         if self.expected.matches(error):
             return "passed", None, ExitCode.OK
-        return "failed", f"expected {self.expected.text}, but: {error}", error.exit_code
+        return "failed", f"expected {self.expected.text}, got: {error}", error.exit_code

@@ -47,6 +47,8 @@ def named(cases: Sequence[Case], names: Sequence[str], origin: str) -> list[Case
 
 def _unknown(name: str, known: Iterable[str], origin: str) -> RequestError:
     if is_glob(name):
-        return RequestError(f"{origin}: no case matches '{name}'", hint="--list lists the cases")
-    hint = did_you_mean(name, known) or "--list lists the cases"
+        return RequestError(
+            f"{origin}: no case matches '{name}'", hint="list the cases with --list"
+        )
+    hint = did_you_mean(name, known) or "list the cases with --list"
     return RequestError(f"{origin} has no case '{name}'", hint=hint)

@@ -296,7 +296,7 @@ def test_an_error_of_the_host_compiler(fake: FakeNvcc) -> None:
         (
             "gcc: No such file or directory\n"
             "nvcc fatal   : Failed to preprocess host compiler properties.",
-            "nvcc finds no host compiler",
+            "nvcc did not find a host compiler",
             "--compiler-bindir=PATH",
         ),
     ],

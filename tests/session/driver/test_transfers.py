@@ -186,7 +186,9 @@ def _shortened(path: Path, session: Session) -> None:
 def test_a_file_that_becomes_shorter(in_session: InSession, tmp_path: Path) -> None:
     path = tmp_path / "x"
     path.write_bytes(bytes(1000))
-    with pytest.raises(RequestError, match=rf"cannot read {path}: it became shorter meanwhile"):
+    with pytest.raises(
+        RequestError, match=rf"cannot read {path}: the file was truncated while it was read"
+    ):
         in_session(partial(_shortened, path))
 
 

@@ -65,5 +65,5 @@ def test_a_device_is_not_read(tmp_path: Path) -> None:
 def test_wrong_values_are_refused_by_name(tmp_path: Path, key: str, values: list[str]) -> None:
     for value in values:
         text = json.dumps({**GOOD, key: "VALUE"}).replace('"VALUE"', value)
-        with pytest.raises(RequestError, match=f"'{key}' of Triton's kernel is not "):
+        with pytest.raises(RequestError, match=f"'{key}' of the Triton kernel is not "):
             read(tmp_path, text)

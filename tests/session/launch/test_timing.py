@@ -157,7 +157,7 @@ def test_rates_come_from_the_integer_arguments(recorder: Recorder) -> None:
 
 
 def test_rates_over_unknown_names_are_refused_before_anything_runs(recorder: Recorder) -> None:
-    with pytest.raises(RequestError, match=r"^--bytes '12\*m': there is no integer argument 'm'"):
+    with pytest.raises(RequestError, match=r"^--bytes '12\*m': unknown integer argument 'm'"):
         launched(Timing(2, 0, nbytes=parse_expression("12*m")))
     assert "cuLaunchKernel" not in recorder.names()
 

@@ -104,14 +104,14 @@ def test_every_spelling_of_a_name(wanted: str) -> None:
 
 
 def test_a_spelling_that_fits_two() -> None:
-    with pytest.raises(RequestError, match=r"'scale' fits 2 kernels of scale\.ptx") as caught:
+    with pytest.raises(RequestError, match=r"'scale' matches 2 kernels of scale\.ptx") as caught:
         select_kernel(SCALE, "scale", "scale.ptx")
     assert SCALE[0] in (caught.value.hint or "")
     assert "void example::scale<int>(int*, int, int)" in (caught.value.hint or "")
 
 
 def test_no_kernel_at_all() -> None:
-    with pytest.raises(ImageRefused, match=r"x\.ptx: the image holds no kernel") as caught:
+    with pytest.raises(ImageRefused, match=r"x\.ptx: the image contains no kernels") as caught:
         select_kernel([], None, "x.ptx")
     assert "template __global__ void" in (caught.value.hint or "")
 

@@ -65,7 +65,7 @@ def test_requirements_of_two_digit_majors_and_of_the_emulated_device() -> None:
 
 @pytest.mark.parametrize("text", ["", "sm_9", "sm_90a", "GPU", "cuda 12", "memory 4", "tensor"])
 def test_what_is_no_requirement(text: str) -> None:
-    with pytest.raises(RequestError, match="is nothing that a device can have"):
+    with pytest.raises(RequestError, match="is not a device requirement"):
         parse_requirement(text)
 
 
@@ -90,7 +90,7 @@ def test_expected_errors(text: str, error: CudarunError, matches: bool) -> None:
 
 @pytest.mark.parametrize("text", ["", "0", "CUDA_SUCCESS", "outoftime", "12345", "Exception"])
 def test_what_is_no_error(text: str) -> None:
-    with pytest.raises(RequestError, match="is no CUresult"):
+    with pytest.raises(RequestError, match="is neither a CUresult"):
         parse_expected(text)
 
 
@@ -105,7 +105,7 @@ def test_verdicts() -> None:
     assert judged(None, FAULT) == ("failed", str(FAULT), ExitCode.DEVICE_FAILED)
     assert judged("700", FAULT) == ("passed", None, ExitCode.OK)
     assert judged("716", FAULT) == (
-        "failed", f"expected 716, but: {FAULT}", ExitCode.DEVICE_FAILED
+        "failed", f"expected 716, got: {FAULT}", ExitCode.DEVICE_FAILED
     )  # fmt: skip
     assert judged("700", None) == (
         "failed",

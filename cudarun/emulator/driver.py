@@ -90,7 +90,7 @@ def seen() -> tuple[list[DetectorFinding], Statistics | None]:
     observer, process.observer = process.observer, NOBODY
     process.note_writes(noted=False)
     if not isinstance(observer, DetectorObserver):
-        raise RuntimeError("seen: nothing is watched")
+        raise RuntimeError("seen: no detector is active; call watch first")
     return observer.findings, observer.statistics
 
 

@@ -66,7 +66,7 @@ def _grid_workspace(config: LaunchConfig, memory: Memory) -> Iterator[int]:
     if not config.cooperative:
         yield 0
         return
-    address = memory.allocate(_GRID_WORKSPACE, label="barrier of the grid")
+    address = memory.allocate(_GRID_WORKSPACE, label="grid barrier")
     try:
         yield address
     finally:

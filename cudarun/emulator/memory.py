@@ -115,7 +115,9 @@ class Memory:
         try:
             self._map = mmap.mmap(-1, size, flags=flags)
         except OSError:
-            raise OutOfMemory(f"no room for {size} bytes of addresses (ulimit -v)") from None
+            raise OutOfMemory(
+                f"{size} bytes of address space cannot be reserved (ulimit -v)"
+            ) from None
         self._arena = np.frombuffer(self._map, dtype=np.uint8)
         self._reserved = size
 
@@ -140,9 +142,9 @@ class Memory:
         """
         with self._lock:
             if size <= 0:
-                raise ValueError(f"an allocation of {size} bytes")
+                raise ValueError(f"invalid allocation size: {size} bytes")
             if self.used + size > self.capacity:
-                raise OutOfMemory(f"{size} bytes asked for, {self.capacity - self.used} free")
+                raise OutOfMemory(f"{size} bytes requested, {self.capacity - self.used} free")
             if not self._reserved:
                 self._reserve()
             address = self._place(size, max(alignment, 16))
@@ -170,7 +172,7 @@ class Memory:
         address = _round_up(previous_end + _GAP, alignment)
         if address + size + _GAP <= self.base + self._reserved:
             return self._clear(address, size)
-        raise OutOfMemory(f"no gap of {size} bytes is left")
+        raise OutOfMemory(f"no contiguous range of {size} bytes is free")
 
     def _clear(self, address: int, size: int) -> int:
         """Zero a reused range and remove it from the freed ranges."""

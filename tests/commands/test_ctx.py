@@ -151,7 +151,7 @@ def test_a_deadlock_ends_with_its_fault(run: Run) -> None:
     ran = run("ctx", "run", f"{script}; sync", "-d", "cpu")
     assert ran.code == 5
     assert "  5 ! sync                           LAUNCH_FAILED (719)" in ran.out
-    assert "| kernel deadlock: deadlock, no thread can go on" in ran.out
+    assert "| kernel deadlock: deadlock: no thread can make progress" in ran.out
 
 
 @pytest.mark.parametrize(

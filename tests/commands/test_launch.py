@@ -428,7 +428,7 @@ def test_where_all_threads_of_a_hung_kernel_are(run: Run, hangs: str) -> None:
         BY_ORDER.strip(),
         f"error: timed out after {limit} s (--timeout {limit}); the worker was killed",
         "in file hangs.ptx, kernel at_a_barrier, device cpu",
-        "| kernel at_a_barrier: 0 of 2 blocks have ended",
+        "| kernel at_a_barrier: 0 of 2 blocks have finished",
         "|   2 threads run: block (0, 0, 0), thread (0, 0, 0); block (1, 0, 0), thread (0, 0, 0)",
         "|     from hangs.cu:16",
         "|   126 threads wait at barrier 0: block (0, 0, 0), thread (1, 0, 0); "
@@ -445,12 +445,12 @@ def test_threads_of_a_hung_kernel_that_have_parted(run: Run, hangs: str) -> None
     )  # fmt: skip
     ran, _ = at_a_limit(
         lambda limit: run(*command, "--timeout", f"{limit}"),
-        lambda ran: "2 more run elsewhere" in ran.out,
+        lambda ran: "2 more at other instructions" in ran.out,
     )
     assert ran.code == 6
     log = ran.document["error"]["log"]
     assert log.count("1 thread runs: block (0, 0, 0), thread (") == 4
-    assert log.endswith("\n  2 more run elsewhere")
+    assert log.endswith("\n  2 more at other instructions")
 
 
 PRINTS_FOR_EVER = r"""
@@ -499,7 +499,7 @@ def endless_until(limit: int) -> str:
 
 ENDLESS = """\
   in file samples/endless.ptx, kernel endless, device cpu
-  | kernel endless: 0 of 1 blocks have ended
+  | kernel endless: 0 of 1 blocks have finished
   |   1 thread runs: block (0, 0, 0), thread (0, 0, 0)
   |     at PTX line 30: ld.volatile.global.u32 \t%r1, [%rd1];
   |     from endless.cu:7
@@ -554,7 +554,7 @@ def test_ctrl_c_on_two_devices(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CUDARUN_CPU_DEVICES", "2")
     err = interrupted("cpu:all")
     assert "  in file samples/endless.ptx, kernel endless, device cpu, cpu:1\n" in err
-    assert err.count("  | kernel endless: 0 of 1 blocks have ended\n") == 2
+    assert err.count("  | kernel endless: 0 of 1 blocks have finished\n") == 2
 
 
 def test_a_killed_worker_is_7() -> None:

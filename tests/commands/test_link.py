@@ -283,7 +283,7 @@ def test_lto_ir_for_the_drivers_linker(run: Run, tmp_path: Path) -> None:
         ),
         (
             (MAIN, LIB, "-o", "out", *CPU, "--max-registers", "8"), 2,
-            "error: --max-registers: the emulated device allocates no registers "
+            "error: --max-registers: the emulated device does not allocate registers "
             "(CUDA_ERROR_NOT_SUPPORTED, 801)\n  in device cpu\n",
         ),
         (

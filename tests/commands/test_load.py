@@ -192,7 +192,7 @@ def test_a_device_refuses_an_option(run: Run, via: str) -> None:
     ran = run("load", SAXPY, *CPU, "--via", via, "--max-registers", "32", "-q")
     assert (ran.code, ran.err) == (
         2,
-        "error: --max-registers: the emulated device allocates no registers "
+        "error: --max-registers: the emulated device does not allocate registers "
         f"(CUDA_ERROR_NOT_SUPPORTED, 801)\n  in file {SAXPY}, device cpu\n",
     )
 
@@ -216,8 +216,9 @@ def test_more_threads_per_block_than_there_are(run: Run) -> None:
 def test_an_option_that_changes_nothing_says_so(run: Run) -> None:
     [outcome] = loads(run, SAXPY, *CPU, "-O", "0", "--cache-mode", "cg", "-g", "--lineinfo")
     assert outcome["results"][0]["ways"][0]["info_log"] == (
-        "ptxas info    : CU_JIT_OPTIMIZATION_LEVEL changes nothing: PTX is run as it is written\n"
-        "ptxas info    : CU_JIT_CACHE_MODE changes nothing: the emulated device has no caches"
+        "ptxas info    : CU_JIT_OPTIMIZATION_LEVEL has no effect: the emulated device does not "
+        "optimize PTX\n"
+        "ptxas info    : CU_JIT_CACHE_MODE has no effect: the emulated device has no caches"
     )
 
 
@@ -336,7 +337,7 @@ def test_machine_code(run: Run, put: Any) -> None:
         says="error: facts.cubin: cuLibraryGetKernel: no kernel image is available for execution "
         "on the device (CUDA_ERROR_NO_BINARY_FOR_GPU, 209)\n"
         "  in device cpu\n"
-        "  | a cubin holds machine code of a GPU; the emulated device runs PTX\n"
+        "  | a cubin contains SASS; the emulated device runs PTX only\n"
         "The cubin contains SASS (sm_90) and no PTX; the emulated device runs PTX only.\n"
         "hint: pass its PTX, or embed PTX: nvcc -gencode arch=compute_80,code=compute_80\n",
     )  # fmt: skip

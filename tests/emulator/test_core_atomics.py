@@ -436,7 +436,7 @@ ALONE = """
 @pytest.mark.parametrize(
     ("line", "number", "says"),
     [
-        ("red.add.v2.f32 [%s], {%f0, %f1};", 700, "is in shared memory; atomic operations on"),
+        ("red.add.v2.f32 [%s], {%f0, %f1};", 700, "is in shared memory; vector atomics"),
         ("red.global.add.v4.f32 [%d+8], {%f0, %f1, %f2, %f3};", 716, "16-byte atomic operation"),
         ("red.global.add.v2.f32 [%d+60], {%f0, %f1};", 716, "8-byte atomic operation"),
         ("red.global.add.v2.f32 [%d+64], {%f0, %f1};", 700, "just past the end"),

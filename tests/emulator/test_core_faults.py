@@ -81,7 +81,7 @@ def test_freed_memory() -> None:
     device.launch("fill", (1,), (32,), out, 4)
     device.memory.free(out)
     report = fault(device, "fill", (1,), (32,), out, 4).report
-    assert "is in memory freed before: 4 bytes into 256 bytes at" in report
+    assert "is in freed memory: offset 4 of 256 bytes at" in report
 
 
 def test_memory_freed_between_launches_is_not_remembered_as_good() -> None:
@@ -252,7 +252,7 @@ def test_deadlock_at_two_barriers() -> None:
     problem = fault(Device(MEETING), "test", (1,), (33,))
     assert (problem.result, problem.name) == (719, "CUDA_ERROR_LAUNCH_FAILED")
     assert problem.report == (
-        "kernel test: deadlock, no thread can go on\n"
+        "kernel test: deadlock: no thread can make progress\n"
         "  32 threads wait at barrier 2: block (0, 0, 0), thread (0, 0, 0); block (0, 0, 0), "
         "thread (1, 0, 0); block (0, 0, 0), thread (2, 0, 0) and 29 more\n"
         "    at PTX line 14: bar.sync 2;\n"

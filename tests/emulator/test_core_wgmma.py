@@ -407,7 +407,7 @@ def fault(**options: Any) -> DeviceFault:
 def test_a_warpgroup_that_is_not_whole() -> None:
     found = fault(before="setp.eq.u32 %p, %lane, 70; @%p exit;")
     assert found.result == 719
-    assert "wgmma.mma_async in a warpgroup of less than 128 threads" in found.report
+    assert "wgmma.mma_async in a warpgroup of fewer than 128 threads" in found.report
 
 
 def test_a_thread_that_goes_another_way() -> None:
@@ -420,9 +420,9 @@ def test_a_thread_that_goes_another_way() -> None:
 def test_descriptors_that_differ() -> None:
     found = fault(before="cvt.u64.u32 %w, %lane; shl.b64 %w, %w, 16; add.u64 %bdesc, %bdesc, %w;")
     assert found.result == 719
-    assert "wgmma.mma_async with different descriptors of B" in found.report
+    assert "the threads of a warpgroup have different descriptors for B" in found.report
     found = fault(before="setp.ne.u32 %scaled, %lane, 3;")
-    assert "wgmma.mma_async with different values of scale-d" in found.report
+    assert "the threads of a warpgroup have different scale-d values" in found.report
 
 
 def test_a_matrix_beyond_shared_memory() -> None:

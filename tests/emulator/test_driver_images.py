@@ -69,11 +69,11 @@ def test_the_newest_ptx_that_fits_is_taken():
 @pytest.mark.parametrize(
     ("image", "result", "words"),
     [
-        (b"\x7fELF\2\1\1", "NO_BINARY_FOR_GPU", "machine code"),
+        (b"\x7fELF\2\1\1", "NO_BINARY_FOR_GPU", "contains SASS"),
         (fatbin((2, 90, b"\x7fELF", 0)), "NO_BINARY_FOR_GPU", "no PTX"),
         (fatbin((1, 120, ptx_for(120), 0)), "NO_BINARY_FOR_GPU", "9.0 or older"),
         (fatbin((1, 80, b"\x28\xb5\x2f\xfd", 4)), "NO_BINARY_FOR_GPU", "compressed"),
-        (fatbin()[:10], "NO_BINARY_FOR_GPU", "inside its header"),
+        (fatbin()[:10], "NO_BINARY_FOR_GPU", "truncated in its header"),
         (b"hello", "INVALID_IMAGE", "is not recognized"),
         (b"", "INVALID_IMAGE", "is not recognized"),
     ],

@@ -33,12 +33,12 @@ class Logs:
 @pytest.mark.parametrize(
     ("name", "value", "why"),
     [
-        ("MAX_REGISTERS", 32, "the emulated device allocates no registers"),
-        ("OPTIMIZATION_LEVEL", 5, "there are levels 0 to 4"),
-        ("MAX_THREADS_PER_BLOCK", 128, "the emulated device has no such option"),
-        ("OVERRIDE_DIRECTIVE_VALUES", 1, "the emulated device has no such option"),
-        ("LTO", 1, "the emulated device has no such option"),
-        ("GLOBAL_SYMBOL_COUNT", 1, "the emulated device has no such option"),
+        ("MAX_REGISTERS", 32, "the emulated device does not allocate registers"),
+        ("OPTIMIZATION_LEVEL", 5, "the levels are 0 to 4"),
+        ("MAX_THREADS_PER_BLOCK", 128, "the emulated device does not implement it"),
+        ("OVERRIDE_DIRECTIVE_VALUES", 1, "the emulated device does not implement it"),
+        ("LTO", 1, "the emulated device does not implement it"),
+        ("GLOBAL_SYMBOL_COUNT", 1, "the emulated device does not implement it"),
     ],
 )
 def test_what_is_refused_is_named(name, value, why):
@@ -50,15 +50,15 @@ def test_what_is_refused_is_named(name, value, why):
 @pytest.mark.parametrize(
     ("name", "value", "why"),
     [
-        ("OPTIMIZATION_LEVEL", 0, "PTX is run as it is written"),
+        ("OPTIMIZATION_LEVEL", 0, "the emulated device does not optimize PTX"),
         ("CACHE_MODE", CUjit_cacheMode.CU_JIT_CACHE_OPTION_CA, "the emulated device has no caches"),
-        ("MIN_CTA_PER_SM", 2, "the emulated device allocates no registers"),
+        ("MIN_CTA_PER_SM", 2, "the emulated device does not allocate registers"),
     ],
 )
 def test_what_changes_nothing_says_so(name, value, why):
     logs = Logs(**{name: value})
     assert logs.refusal is None
-    assert logs["info"] == f"ptxas info    : CU_JIT_{name} changes nothing: {why}"
+    assert logs["info"] == f"ptxas info    : CU_JIT_{name} has no effect: {why}"
 
 
 @pytest.mark.parametrize(
@@ -84,6 +84,8 @@ def test_a_link_for_another_architecture_is_refused(target):
     """Its result would have to be machine code; of loads see tests/conformance/test_jit.py."""
     options = DriverJitOptions(1, [option("TARGET")], [target])
     assert options.for_another_device
-    with pytest.raises(Refusal, match="PTX is linked for the device itself, sm_90") as refused:
+    with pytest.raises(
+        Refusal, match="the emulated device links only for itself, sm_90"
+    ) as refused:
         options.check_of_link()
     assert refused.value.result.name == "CUDA_ERROR_NOT_SUPPORTED"

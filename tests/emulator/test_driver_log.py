@@ -37,7 +37,7 @@ def test_the_oldest_entries_are_forgotten_and_it_says_so():
         log.write(f"entry {number} " + "x" * 60)
     text = log.since(0)
     assert len(text) <= CAPACITY
-    assert b"the oldest messages are left out" in text.splitlines()[0]
+    assert b"the oldest messages were dropped" in text.splitlines()[0]
     assert text.rstrip().endswith(b"x" * 60)
     assert b"entry 599 " in text
     assert b"entry 0 " not in text
@@ -73,7 +73,7 @@ def test_every_refusal_has_its_reason_there(fresh_process):
     _, moved, size = driver.cuLogsDumpToMemory(iterator, buffer, len(buffer), 0)
     assert moved is iterator
     said, returned = buffer[:size].decode().splitlines()
-    assert said.endswith("[CUDA][E] there is no device 77")
+    assert said.endswith("[CUDA][E] device 77 does not exist")
     assert returned.endswith("[CUDA][E] Returning 101 (CUDA_ERROR_INVALID_DEVICE) from cuDeviceGet")
     assert driver.cuLogsDumpToMemory(iterator, buffer, len(buffer), 0)[2] == 0
 

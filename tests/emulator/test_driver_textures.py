@@ -96,7 +96,7 @@ def test_formats_that_it_has_not():
     descriptor.Format = driver.CUarray_format.CU_AD_FORMAT_NV12
     descriptor.NumChannels, descriptor.Width = 1, 16
     assert name(driver.cuArrayCreate(descriptor)) == "NOT_SUPPORTED"
-    assert "the emulated device has no CU_AD_FORMAT_NV12" in log()
+    assert "the emulated device does not support CU_AD_FORMAT_NV12" in log()
 
 
 @pytest.mark.parametrize(
@@ -104,17 +104,17 @@ def test_formats_that_it_has_not():
     [
         ({"flags": SRGB}, "CU_TRSF flags 0x10"),
         ({"flags": SEAMLESS}, "CU_TRSF flags 0x40"),
-        ({"maxAnisotropy": 2}, "no anisotropic filter"),
+        ({"maxAnisotropy": 2}, "not support anisotropic filtering"),
         (
             {
                 "filterMode": driver.CUfilter_mode.CU_TR_FILTER_MODE_LINEAR,
                 "flags": READ_AS_INTEGER,
             },
-            "CU_TR_FILTER_MODE_LINEAR of integers",
+            "CU_TR_FILTER_MODE_LINEAR requires floating-point or normalized integer texels",
         ),
         (
             {"addressMode": [driver.CUaddress_mode(3)] * 3, "borderColor": [1.0, 0, 0, 0]},
-            "a border colour for channels of fewer than 32 bits",
+            "the emulated device supports a border color only for 32-bit channels",
         ),
     ],
 )
@@ -161,9 +161,15 @@ def test_normalized_linear_memory_is_refused():
 @pytest.mark.parametrize(
     ("kernel", "height", "flags", "coordinates", "words"),
     [
-        ("float_2d", 0, 0, FLOATS, "a fetch of 2 dimensions from a texture of 1"),
-        ("float_1d", 4, 0, FLOATS, "a fetch of 1 dimensions from a texture of 2"),
-        ("fetch_float", 0, NORMALIZED, WHOLE, "a fetch by integers from a texture of normalized"),
+        ("float_2d", 0, 0, FLOATS, "a 2-D fetch from a 1-D texture"),
+        ("float_1d", 4, 0, FLOATS, "a 1-D fetch from a 2-D texture"),
+        (
+            "fetch_float",
+            0,
+            NORMALIZED,
+            WHOLE,
+            "a fetch with integer coordinates from a texture with normalized",
+        ),
     ],
 )
 def test_fetches_that_a_texture_has_not(kernel, height, flags, coordinates, words):
@@ -176,7 +182,7 @@ def test_fetches_that_a_texture_has_not(kernel, height, flags, coordinates, word
 def test_linear_memory_has_no_floating_point_coordinates():
     texture = created(of_linear(value(driver.cuMemAlloc(64))))
     assert fetched("float_1d", texture, FLOATS) == "NOT_SUPPORTED"
-    assert "a fetch from linear memory by floating point coordinates is not implemented" in log()
+    assert "a fetch from linear memory with floating-point coordinates is not implemented" in log()
 
 
 # --- faults --------------------------------------------------------------------------------------
@@ -185,7 +191,7 @@ def test_linear_memory_has_no_floating_point_coordinates():
 def test_a_handle_of_no_texture():
     assert fetched("fetch_float", 0x1234, WHOLE) == "ILLEGAL_ADDRESS"
     report = log()
-    assert "0x1234 is no texture object of this context" in report
+    assert "0x1234 is not a texture object of this context" in report
     assert "tex.1d.v4.f32.s32" in report
     assert "thread (0, 0, 0)" in report
 
@@ -207,7 +213,7 @@ def test_a_texture_of_a_destroyed_array():
     texture = created(of_array(array))
     value(driver.cuArrayDestroy(array))
     assert fetched("fetch_float", texture, WHOLE) == "ILLEGAL_ADDRESS"
-    assert "a fetch from a texture whose memory has been freed" in log()
+    assert "texture fetch from freed memory" in log()
 
 
 def test_a_texture_of_freed_memory():
@@ -222,7 +228,7 @@ def test_a_texture_of_more_memory_than_there_is():
     assert fetched("fetch_float", texture, np.array([3, 16], np.int32)) == [0.0, 0.0]
     assert fetched("fetch_float", texture, np.array([16, 4], np.int32)) == "ILLEGAL_ADDRESS"
     report = log()
-    assert "a fetch beyond the memory of a texture" in report
+    assert "texture fetch out of bounds of the texture's memory" in report
     assert "thread (1, 0, 0)" in report
 
 

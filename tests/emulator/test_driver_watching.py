@@ -111,7 +111,7 @@ def test_after_seen_nothing_is_watched(kernel: Any) -> None:
     cuda.watch(["uninit"])
     assert cuda.seen() == ([], None)
     launch(kernel, filled(), value(cuda.cuMemAlloc(4 * N)))
-    with pytest.raises(RuntimeError, match="nothing is watched"):
+    with pytest.raises(RuntimeError, match="no detector is active"):
         cuda.seen()
 
 

@@ -51,7 +51,10 @@ def _part(handle: Handle, offset: int, size: int) -> Bytes:
     """Return bytes of an array's first row, which need not be whole texels."""
     row: Bytes = array_of(handle).rows[0]
     if offset + size > len(row):
-        raise Refusal("INVALID_VALUE", f"{size} bytes at {offset} of a row of {len(row)}")
+        raise Refusal(
+            "INVALID_VALUE",
+            f"{size} bytes at offset {offset} exceed the array's row of {len(row)} bytes",
+        )
     return row[offset : offset + size]
 
 

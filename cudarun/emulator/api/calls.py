@@ -88,7 +88,7 @@ def _driver_call(
                 except (OutOfMemory, MemoryError) as error:  # of the device, or of this machine
                     return _refused(name, Refusal("OUT_OF_MEMORY", str(error)), outputs)
                 except InvalidAddress as error:
-                    words = f"{error} are not inside one allocation"
+                    words = f"{error} are not within one allocation"
                     return _refused(name, Refusal("INVALID_VALUE", words), outputs)
             if outputs < 2:
                 return (CUresult.CUDA_SUCCESS, *[value] * outputs)

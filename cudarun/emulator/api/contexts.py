@@ -69,7 +69,7 @@ def cuCtxCreate(ctxCreateParams: Any, flags: SupportsInt, dev: Handle = None) ->
     given = (ctxCreateParams, flags, dev) if dev is not None else (None, ctxCreateParams, flags)
     parameters, flag_bits, device = given
     if parameters is not None:
-        raise Refusal("NOT_SUPPORTED", "no CUctxCreateParams are supported: give None")
+        raise Refusal("NOT_SUPPORTED", "CUctxCreateParams is not supported; pass None")
     context = Context(process.device(device), process.handles, checked_flags(int(flag_bits)))
     process.stack.push(context)
     return CUcontext(context.handle)
@@ -153,7 +153,7 @@ def _given_or_current(ctx: Handle) -> Context:
         return process.current()
     context = process.context(ctx)
     if not context.alive:
-        raise Refusal("CONTEXT_IS_DESTROYED", "the context is not active")
+        raise Refusal("CONTEXT_IS_DESTROYED", "the primary context is not active")
     return context
 
 
@@ -242,7 +242,7 @@ def cuCtxEnablePeerAccess(peerContext: Handle, Flags: int) -> None:
     if Flags != 0:
         raise Refusal("INVALID_VALUE", "Flags must be 0")
     if peer.device is context.device:
-        raise Refusal("PEER_ACCESS_UNSUPPORTED", "the two contexts are of one device")
+        raise Refusal("PEER_ACCESS_UNSUPPORTED", "both contexts belong to the same device")
     if peer in context.peers:
         raise Refusal("PEER_ACCESS_ALREADY_ENABLED")
     context.peers.append(peer)

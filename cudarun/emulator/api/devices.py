@@ -121,12 +121,12 @@ def cuDeviceGetByPCIBusId(pciBusId: bytes) -> CUdevice:
     text = c_string(pciBusId)
     match = _PCI_BUS_ID.fullmatch(text)
     if match is None:
-        raise Refusal("INVALID_VALUE", f"'{text}' is no PCI bus id")
+        raise Refusal("INVALID_VALUE", f"'{text}' is not a PCI bus id")
     wanted = tuple(int(part or "0", 16) for part in match.groups())
     for device in process.devices:
         if wanted == (*device.pci, 0):
             return CUdevice(device.ordinal)
-    raise Refusal("INVALID_DEVICE", f"there is no device at {text}")
+    raise Refusal("INVALID_DEVICE", f"no device has the PCI bus id {text}")
 
 
 @query(1)
@@ -141,7 +141,7 @@ def cuDeviceGetP2PAttribute(
 ) -> int:
     """Return an attribute of the link between two different devices."""
     if process.device(srcDevice) is process.device(dstDevice):
-        raise Refusal("INVALID_DEVICE", "the two devices are the same")
+        raise Refusal("INVALID_DEVICE", "both devices are the same")
     if int(attrib) not in _P2P_ATTRIBUTES:
         raise Refusal("INVALID_VALUE", f"{int(attrib)} is not a CUdevice_P2PAttribute")
     return int(int(attrib) in _P2P_ACCESS)

@@ -107,7 +107,7 @@ def cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
 
 def _resident(func: Handle, threads: int, dynamic_shared: int) -> int:
     if threads <= 0:
-        raise Refusal("INVALID_VALUE", f"a block of {threads} threads")
+        raise Refusal("INVALID_VALUE", f"invalid block size: {threads} threads")
     return blocks_per_multiprocessor(function_of(func).code, threads, dynamic_shared)
 
 
@@ -143,7 +143,7 @@ def cuOccupancyMaxPotentialBlockSizeWithFlags(
 def cuOccupancyAvailableDynamicSMemPerBlock(func: Handle, numBlocks: int, blockSize: int) -> int:
     """Return the most dynamic shared memory with which so many blocks are resident."""
     if numBlocks <= 0 or blockSize <= 0:
-        raise Refusal("INVALID_VALUE", f"{numBlocks} blocks of {blockSize} threads")
+        raise Refusal("INVALID_VALUE", f"invalid numBlocks or blockSize: {numBlocks}, {blockSize}")
     function = function_of(func)
     most = function.attributes.get(_MOST_DYNAMIC_SHARED)
     return dynamic_shared_for(function.code, numBlocks, blockSize, most)

@@ -48,13 +48,16 @@ class _LinkState:
     def check_open(self) -> None:
         """Raise `Refusal` if the link is complete."""
         if self.image is not None:
-            raise Refusal("INVALID_VALUE", "the link is complete")
+            raise Refusal("INVALID_VALUE", "the link is already complete")
 
     def add(self, kind: CUjitInputType, image: bytes, name: str) -> None:
         """Add an input; if it is refused, the error log has the reason."""
         self.check_open()
         if kind not in _INPUTS:
-            raise Refusal("NOT_SUPPORTED", f"the emulated device does not link {kind.name}")
+            raise Refusal(
+                "NOT_SUPPORTED",
+                f"the emulated device does not support linker inputs of type {kind.name}",
+            )
         number = next(self.numbers)
         try:
             given = LinkInput(name or f"input file {number}", ptx_text(image))

@@ -34,7 +34,7 @@ def allocated(
     """Allocate memory in the current context; ``pool`` is the pool to take device memory from."""
     context = process.current()
     if size == 0:
-        raise Refusal("INVALID_VALUE", "an allocation of 0 bytes")
+        raise Refusal("INVALID_VALUE", "the size is 0")
     device = context.device if pool is None else pool.device
     memory = device.memory if kind is AllocationKind.DEVICE else process.host_memory
     # Memory that the host can write directly counts as initialized.
@@ -72,7 +72,9 @@ def cuMemAllocPitch(
 ) -> tuple[CUdeviceptr, int]:
     """Allocate device memory for rows; return the address and the pitch."""
     if ElementSizeBytes not in (4, 8, 16):
-        raise Refusal("INVALID_VALUE", f"an element of {ElementSizeBytes} bytes")
+        raise Refusal(
+            "INVALID_VALUE", f"ElementSizeBytes is {ElementSizeBytes}; it must be 4, 8 or 16"
+        )
     pitch = -(-WidthInBytes // _PITCH) * _PITCH
     return CUdeviceptr(allocated(pitch * Height, AllocationKind.DEVICE).address), pitch
 
@@ -111,7 +113,7 @@ def cuMemAllocHost(bytesize: int) -> int:
 def cuMemHostAlloc(bytesize: int, Flags: int) -> int:
     """Allocate page-locked host memory, accessible to kernels; for 0 bytes return null."""
     if Flags & ~_HOST_ALLOC_FLAGS:
-        raise Refusal("INVALID_VALUE", f"{Flags:#x} is no combination of CU_MEMHOSTALLOC flags")
+        raise Refusal("INVALID_VALUE", f"{Flags:#x} is not a combination of CU_MEMHOSTALLOC flags")
     if bytesize == 0:
         process.current()
         return 0
@@ -130,9 +132,14 @@ def cuMemHostRegister(p: HostPointer, bytesize: int, Flags: int) -> None:
     """Register the program's own host memory for access by kernels."""
     context, address = process.current(), address_of(p)
     if bytesize == 0 or address == 0 or Flags & ~_HOST_REGISTER_FLAGS:
-        raise Refusal("INVALID_VALUE", "no memory, or unknown CU_MEMHOSTREGISTER flags")
+        raise Refusal(
+            "INVALID_VALUE",
+            "the pointer is null, the size is 0 or CU_MEMHOSTREGISTER flags are unknown",
+        )
     if process.allocations.find(address) or process.allocations.find(address + bytesize - 1):
-        raise Refusal("HOST_MEMORY_ALREADY_REGISTERED", f"some of the range at {address:#x} is")
+        raise Refusal(
+            "HOST_MEMORY_ALREADY_REGISTERED", f"part of the range at {address:#x} is page-locked"
+        )
     memory = process.register(address, bytesize, AllocationKind.REGISTERED.value)
     process.allocations.add(
         DriverAllocation(address, bytesize, AllocationKind.REGISTERED, context, memory, Flags)
@@ -168,7 +175,7 @@ def cuMemHostGetFlags(p: HostPointer) -> int:
 def _page_locked(address: int) -> DriverAllocation:
     buffer = process.allocations.find(address)
     if buffer is None or buffer.on_device:
-        raise Refusal("INVALID_VALUE", f"{address:#x} is not in page-locked memory")
+        raise Refusal("INVALID_VALUE", f"{address:#x} is not an address in page-locked memory")
     return buffer
 
 
@@ -187,7 +194,7 @@ def cuMemGetAddressRange(dptr: Handle) -> tuple[CUdeviceptr, int]:
     memory = process.memory_at(address)
     allocation = memory.find(address) if memory else None
     if allocation is None:
-        raise Refusal("NOT_FOUND", f"{address:#x} is in no allocation")
+        raise Refusal("NOT_FOUND", f"{address:#x} is not in any allocation")
     return CUdeviceptr(allocation.base), allocation.size
 
 
@@ -199,7 +206,7 @@ def device_bytes(pointer: Handle, size: int, *, to_write: bool = False) -> Bytes
     address = handle_value(pointer)
     memory = process.memory_at(address)
     if memory is None and size:
-        raise Refusal("INVALID_VALUE", f"{address:#x} is not an address of the device")
+        raise Refusal("INVALID_VALUE", f"{address:#x} is not a device address")
     return bytes_anywhere(memory, address, size, to_write=to_write)
 
 
@@ -330,7 +337,7 @@ def _fill_in_stream(pointer: Handle, value: int, count: int, width: int, stream:
 def check_alignment(pointer: Handle, width: int) -> None:
     """Raise `Refusal` if an address is not aligned for items of ``width`` bytes."""
     if handle_value(pointer) % width:
-        raise Refusal("INVALID_VALUE", f"the address is no multiple of {width}")
+        raise Refusal("INVALID_VALUE", f"the address is not a multiple of {width}")
 
 
 @call(waits=True)
@@ -378,7 +385,7 @@ def cuPointerGetAttribute(attribute: CUpointer_attribute, ptr: Handle) -> object
     address = handle_value(ptr)
     buffer = process.allocations.find(address)
     if buffer is None:
-        raise Refusal("INVALID_VALUE", f"{address:#x} is not known to CUDA")
+        raise Refusal("INVALID_VALUE", f"{address:#x} is not a CUDA allocation")
     return buffer.attribute(attribute, address)
 
 
@@ -420,5 +427,5 @@ def cuStreamAttachMemAsync(hStream: Handle, dptr: Handle, length: int, flags: in
 def _managed(pointer: Handle, count: int) -> None:
     address = handle_value(pointer)
     if process.host_memory.find(address) is None:
-        raise Refusal("INVALID_VALUE", f"{address:#x} is not in managed memory")
+        raise Refusal("INVALID_VALUE", f"{address:#x} is not managed memory")
     process.host_memory.bytes_at(address, count)

@@ -45,7 +45,7 @@ def cuDeviceSetMemPool(dev: Handle, pool: Handle) -> None:
     """Set the pool of a device that ``cuMemAllocAsync`` allocates from."""
     device, chosen = process.device(dev), _pool(pool)
     if chosen.device is not device:
-        raise Refusal("INVALID_VALUE", "the pool is another device's")
+        raise Refusal("INVALID_VALUE", "the pool belongs to another device")
     process.pools_of(dev).current = chosen
 
 
@@ -53,13 +53,17 @@ def cuDeviceSetMemPool(dev: Handle, pool: Handle) -> None:
 def cuMemPoolCreate(poolProps: CUmemPoolProps) -> CUmemoryPool:
     """Create a pool of a device's memory."""
     if not hasattr(poolProps, "allocType"):
-        raise Refusal("INVALID_VALUE", "no CUmemPoolProps are given")
+        raise Refusal("INVALID_VALUE", "CUmemPoolProps is missing")
     if poolProps.allocType != CUmemAllocationType.CU_MEM_ALLOCATION_TYPE_PINNED:
         raise Refusal("INVALID_VALUE", "allocType is not CU_MEM_ALLOCATION_TYPE_PINNED")
     if poolProps.location.type != CUmemLocationType.CU_MEM_LOCATION_TYPE_DEVICE:
-        raise Refusal("NOT_SUPPORTED", "the emulated device has pools of device memory only")
+        raise Refusal(
+            "NOT_SUPPORTED", "the emulated device supports memory pools for device memory only"
+        )
     if int(poolProps.handleTypes):
-        raise Refusal("NOT_SUPPORTED", "memory cannot be shared with other processes")
+        raise Refusal(
+            "NOT_SUPPORTED", "the emulated device does not share memory with other processes"
+        )
     pool = Pool(process.device(poolProps.location.id), most=poolProps.maxSize)
     pool.handle = process.handles.add(pool)
     return CUmemoryPool(pool.handle)

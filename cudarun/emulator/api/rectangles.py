@@ -47,7 +47,7 @@ def cuMemcpy2DAsync(pCopy: CUDA_MEMCPY2D, hStream: Handle) -> None:
 
 def _copy(copy: CUDA_MEMCPY2D) -> None:
     if not hasattr(copy, "WidthInBytes"):
-        raise Refusal("INVALID_VALUE", "no CUDA_MEMCPY2D is given")
+        raise Refusal("INVALID_VALUE", "CUDA_MEMCPY2D is missing")
     source, target = _side(copy, "src"), _side(copy, "dst")
     target[:] = source
 
@@ -63,7 +63,7 @@ def _side(copy: CUDA_MEMCPY2D, side: str) -> Bytes:
         return _in_array(array_of(getattr(copy, f"{side}Array")), x, y, copy)
     pitch = pitch or x + copy.WidthInBytes
     if pitch > _WIDEST_PITCH or pitch < x + copy.WidthInBytes:
-        raise Refusal("INVALID_VALUE", f"{side}Pitch is {pitch} bytes")
+        raise Refusal("INVALID_VALUE", f"invalid {side}Pitch: {pitch} bytes")
     size = _extent(pitch, x + copy.WidthInBytes, y + copy.Height)
     if kind == CUmemorytype.CU_MEMORYTYPE_HOST:
         view = given_host_bytes(getattr(copy, f"{side}Host"), size)
@@ -77,8 +77,10 @@ def _side(copy: CUDA_MEMCPY2D, side: str) -> Bytes:
 def _in_array(array: CudaArray, x: int, y: int, copy: CUDA_MEMCPY2D) -> Bytes:
     rows, columns = array.rows.shape
     if x + copy.WidthInBytes > columns or y + copy.Height > rows:
-        extent = f"{copy.WidthInBytes} bytes of {copy.Height} rows from {x}, {y}"
-        raise Refusal("INVALID_VALUE", f"{extent}: the array has {columns} bytes of {rows} rows")
+        extent = f"{copy.Height} rows of {copy.WidthInBytes} bytes at x={x}, y={y}"
+        raise Refusal(
+            "INVALID_VALUE", f"{extent} exceed the array's {rows} rows of {columns} bytes"
+        )
     return array.rows[y : y + copy.Height, x : x + copy.WidthInBytes]
 
 
@@ -97,7 +99,9 @@ def _rows(view: Bytes, pitch: int, width: int, height: int) -> Bytes:
 def _fill(pointer: Handle, pitch: int, value: int, items: int, rows: int, width: int) -> None:
     check_alignment(pointer, width)
     if rows > 1 and (pitch < items * width or pitch % width):
-        raise Refusal("INVALID_VALUE", f"a pitch of {pitch} bytes for {items * width}")
+        raise Refusal(
+            "INVALID_VALUE", f"invalid pitch: {pitch} bytes for rows of {items * width} bytes"
+        )
     size = _extent(pitch, items * width, rows)
     view = device_bytes(handle_value(pointer), size, to_write=True)
     for row in _rows(view, pitch, items * width, rows):

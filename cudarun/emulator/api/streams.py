@@ -56,7 +56,7 @@ def cuStreamWaitEvent(hStream: Handle, hEvent: Handle, Flags: int) -> None:
     process.stream(hStream)
     _event(hEvent)
     if Flags not in (0, 1):  # CU_EVENT_WAIT_EXTERNAL
-        raise Refusal("INVALID_VALUE", f"{Flags:#x} is no combination of CUevent_wait_flags")
+        raise Refusal("INVALID_VALUE", f"{Flags:#x} is not a combination of CUevent_wait_flags")
 
 
 @call(1)
@@ -126,7 +126,7 @@ def cuEventRecordWithFlags(hEvent: Handle, hStream: Handle, flags: int) -> None:
 
 def _record(event: Event, stream: Stream) -> None:
     if event.context is not stream.context:
-        raise Refusal("INVALID_HANDLE", "the event and the stream are of different contexts")
+        raise Refusal("INVALID_HANDLE", "the event and the stream belong to different contexts")
     process.ready(stream.context.device)
     event.record()
 

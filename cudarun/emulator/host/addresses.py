@@ -75,7 +75,7 @@ def c_string(text: object) -> str:
         TypeError: It is not bytes.
     """
     if not isinstance(text, bytes | bytearray):
-        raise TypeError(f"expected bytes, {type(text).__name__} found")
+        raise TypeError(f"expected bytes, got {type(text).__name__}")
     return bytes(text).split(b"\0", 1)[0].decode("utf-8", "surrogateescape")
 
 

@@ -70,7 +70,10 @@ class DriverAllocation:
         number = int(attribute)
         answer = self._attributes(address).get(number)
         if answer is None:
-            raise Refusal("INVALID_VALUE", f"pointer attribute {number} of {self.kind.value}")
+            raise Refusal(
+                "INVALID_VALUE",
+                f"pointer attribute {number} is not available for memory of {self.kind.value}",
+            )
         return answer
 
     def _attributes(self, address: int) -> dict[int, object]:
@@ -140,7 +143,7 @@ class DriverAllocations:
         buffer = self._by_address.get(address)
         if buffer is None or buffer.kind not in kinds:
             calls = " or ".join(kind.value for kind in kinds)
-            raise Refusal(refusal, f"nothing from {calls} starts at {address:#x}")
+            raise Refusal(refusal, f"{address:#x} is not the start of an allocation of {calls}")
         buffer.context.disown(address)
         self._end(buffer)
 

@@ -66,11 +66,11 @@ def texel_format(holder: object, field: str, channels: int) -> TexelFormat:
     try:
         format_ = enum_field(holder, field)
     except ValueError:  # the bindings make an enum of it
-        raise Refusal("INVALID_VALUE", f"{field} is no CUarray_format") from None
+        raise Refusal("INVALID_VALUE", f"{field} is not a CUarray_format") from None
     if channels not in _CHANNELS:
-        raise Refusal("INVALID_VALUE", f"{channels} channels: there may be 1, 2 or 4")
+        raise Refusal("INVALID_VALUE", f"NumChannels is {channels}; it must be 1, 2 or 4")
     if format_ not in _DTYPES:
-        raise Refusal("NOT_SUPPORTED", f"the emulated device has no {format_.name}")
+        raise Refusal("NOT_SUPPORTED", f"the emulated device does not support {format_.name}")
     return TexelFormat(format_, channels)
 
 
@@ -119,12 +119,12 @@ class CudaArray:
 def create_array(context: Context, descriptor: CUDA_ARRAY_DESCRIPTOR) -> CudaArray:
     """Create the array that a ``CUDA_ARRAY_DESCRIPTOR`` describes."""
     if not hasattr(descriptor, "NumChannels"):
-        raise Refusal("INVALID_VALUE", "no CUDA_ARRAY_DESCRIPTOR is given")
+        raise Refusal("INVALID_VALUE", "CUDA_ARRAY_DESCRIPTOR is missing")
     texel = texel_format(descriptor, "Format", descriptor.NumChannels)
     width, height = descriptor.Width, descriptor.Height
     widest = _WIDEST if height else _WIDEST_ROW
     if not 0 < width <= widest or height > _HIGHEST:
-        raise Refusal("INVALID_VALUE", f"an array of {width} by {height}")
+        raise Refusal("INVALID_VALUE", f"unsupported array size: width {width}, height {height}")
     size = width * max(height, 1) * texel.bytes
     memory = context.device.memory
     address = memory.allocate(size, label="cuArrayCreate")

@@ -53,7 +53,7 @@ def checked_flags(flags: int) -> int:
         Refusal: Unknown bits, or more than one scheduling policy.
     """
     if flags & ~int(CUctx_flags.CU_CTX_FLAGS_MASK) or flags & _SCHEDULING not in (0, 1, 2, 4):
-        raise Refusal("INVALID_VALUE", f"{flags:#x} is no combination of CUctx_flags")
+        raise Refusal("INVALID_VALUE", f"{flags:#x} is not a combination of CUctx_flags")
     return flags
 
 
@@ -73,10 +73,15 @@ class Limits:
         too_late = called & _FIXED_BY.get(limit, frozenset())
         if too_late:
             used = " and ".join(sorted(too_late))
-            raise Refusal("INVALID_VALUE", f"{limit.name}: a kernel that uses {used} has run")
+            raise Refusal(
+                "INVALID_VALUE",
+                f"{limit.name} cannot be set after a kernel that uses {used} has run",
+            )
         largest = _LARGEST.get(limit)
         if limit == CUlimit.CU_LIMIT_STACK_SIZE and value > _LARGEST[limit]:
-            raise Refusal("INVALID_VALUE", f"a stack of {value} bytes is more than {largest}")
+            raise Refusal(
+                "INVALID_VALUE", f"a stack of {value} bytes exceeds the maximum of {largest}"
+            )
         self._values[limit] = value if largest is None else min(value, largest)
 
     def reset(self) -> None:
@@ -88,7 +93,7 @@ class Limits:
             raise Refusal("INVALID_VALUE", f"{int(limit)} is not a CUlimit")
         limit = CUlimit(int(limit))
         if limit not in self._values:
-            raise Refusal("UNSUPPORTED_LIMIT", f"{limit.name} does not exist on this device")
+            raise Refusal("UNSUPPORTED_LIMIT", f"the emulated device does not support {limit.name}")
         return limit
 
 

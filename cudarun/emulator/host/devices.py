@@ -154,7 +154,9 @@ def make_devices() -> tuple[EmulatedDevice, ...]:
     """
     text = os.environ.get(COUNT_VARIABLE) or "1"
     if not is_count(text):
-        raise Refusal("NO_DEVICE", f"{COUNT_VARIABLE}={text}: not a count from 1 to {MOST_DEVICES}")
+        raise Refusal(
+            "NO_DEVICE", f"{COUNT_VARIABLE}={text}: expected a number from 1 to {MOST_DEVICES}"
+        )
     capacity = memory_size() // int(text) // _GRAIN * _GRAIN
     return tuple(EmulatedDevice(ordinal, capacity) for ordinal in range(int(text)))
 

@@ -65,7 +65,7 @@ def ptx_text(image: bytes) -> str:
     if image.startswith(_ELF):
         raise NotLoadable(
             "NO_BINARY_FOR_GPU",
-            "a cubin holds machine code of a GPU; the emulated device runs PTX",
+            "a cubin contains SASS; the emulated device runs PTX only",
         )
     if image.startswith(_FATBIN):
         image = _ptx_of_fatbin(image)
@@ -79,7 +79,7 @@ def ptx_text(image: bytes) -> str:
 def _ptx_of_fatbin(image: bytes) -> bytes:
     """Return the PTX for the newest architecture that is not newer than this device."""
     if len(image) < _FATBIN_HEADER.size:
-        raise NotLoadable("NO_BINARY_FOR_GPU", "the fat binary ends inside its header")
+        raise NotLoadable("NO_BINARY_FOR_GPU", "the fatbin is truncated in its header")
     _, _, position, _ = _FATBIN_HEADER.unpack_from(image)
     newest = 10 * CAPABILITY[0] + CAPABILITY[1]
     best: tuple[int, bytes] | None = None
@@ -98,7 +98,7 @@ def _ptx_of_fatbin(image: bytes) -> bytes:
         return best[1]
     raise NotLoadable(
         "NO_BINARY_FOR_GPU",
-        "the PTX in the fat binary is compressed, which the emulated device does not read"
+        "the PTX in the fatbin is compressed; the emulated device does not decompress it"
         if compressed
-        else f"the fat binary holds no PTX for compute capability {newest / 10} or older",
+        else f"the fatbin contains no PTX for compute capability {newest / 10} or older",
     )

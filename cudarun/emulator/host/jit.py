@@ -71,9 +71,9 @@ _ALWAYS_HONORED = frozenset(
 )
 # Options about the speed of machine code: they have no effect, which the log states.
 _WITHOUT_EFFECT = {
-    CUjit_option.CU_JIT_OPTIMIZATION_LEVEL: "PTX is run as it is written",
+    CUjit_option.CU_JIT_OPTIMIZATION_LEVEL: "the emulated device does not optimize PTX",
     CUjit_option.CU_JIT_CACHE_MODE: "the emulated device has no caches",
-    CUjit_option.CU_JIT_MIN_CTA_PER_SM: "the emulated device allocates no registers",
+    CUjit_option.CU_JIT_MIN_CTA_PER_SM: "the emulated device does not allocate registers",
 }
 _HIGHEST_OPTIMIZATION = 4
 # For the device's own architecture, as in a driver, ptxas accepts static arrays up to the opt-in
@@ -120,10 +120,10 @@ class DriverJitOptions:
     def _check(self, option: CUjit_option, value: Any) -> None:
         """Refuse an option by name, or log that it has no effect."""
         if option is CUjit_option.CU_JIT_MAX_REGISTERS and value == 0:
-            raise Refusal("INVALID_VALUE", f"{option.name} of 0")  # as a GPU's driver does
+            raise Refusal("INVALID_VALUE", f"{option.name} must not be 0")  # as a GPU's driver does
         if option in _ALWAYS_HONORED or not (why := _why_not(option, value)):
             if option in _WITHOUT_EFFECT:
-                words = f"{option.name} changes nothing: {_WITHOUT_EFFECT[option]}"
+                words = f"{option.name} has no effect: {_WITHOUT_EFFECT[option]}"
                 self.append("info", f"ptxas info    : {words}")
             return
         self._refuse(option, why)
@@ -149,16 +149,19 @@ class DriverJitOptions:
     def check_of_link(self) -> None:
         """Raise `Refusal` if the result would have to be machine code."""
         if self.for_another_device:
-            why = f"PTX is linked for the device itself, sm_{_OWN_TARGET}"
+            why = f"the emulated device links only for itself, sm_{_OWN_TARGET}"
             self._refuse(CUjit_option.CU_JIT_TARGET, why)
 
     def check_of_one_input(self) -> None:
         """Raise `Refusal` if an option does not apply to one input of a link."""
         for option in self._values:
             if option == _OF_NO_LINK:
-                raise Refusal("INVALID_VALUE", f"{option.name} is not for links")
+                raise Refusal("INVALID_VALUE", f"{option.name} does not apply to links")
             if option in _OF_THE_WHOLE:
-                raise Refusal("INVALID_VALUE", f"{option.name} belongs to cuLinkCreate")
+                raise Refusal(
+                    "INVALID_VALUE",
+                    f"{option.name} applies to the whole link; pass it to cuLinkCreate",
+                )
 
     def append(self, log: str, text: str) -> None:
         """Add lines to the ``info`` or the ``error`` log, in the caller's buffer."""
@@ -188,12 +191,12 @@ def _why_not(option: CUjit_option, value: Any) -> str:
     match option:
         case CUjit_option.CU_JIT_OPTIMIZATION_LEVEL:
             in_range = 0 <= value <= _HIGHEST_OPTIMIZATION
-            return "" if in_range else f"there are levels 0 to {_HIGHEST_OPTIMIZATION}"
+            return "" if in_range else f"the levels are 0 to {_HIGHEST_OPTIMIZATION}"
         case CUjit_option.CU_JIT_CACHE_MODE | CUjit_option.CU_JIT_MIN_CTA_PER_SM:
             return ""
         case CUjit_option.CU_JIT_MAX_REGISTERS:
-            return "the emulated device allocates no registers"
-    return "the emulated device has no such option" if value else ""
+            return "the emulated device does not allocate registers"
+    return "the emulated device does not implement it" if value else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -227,7 +230,10 @@ def compile_image(image: bytes, options: DriverJitOptions) -> CompiledModule:
         options.append("error", error.log or "")
         raise jit_refusal(error) from None
     if options.for_another_device:  # as on a GPU: it compiles but does not load
-        raise Refusal("INVALID_SOURCE", f"the code is not for sm_{_OWN_TARGET}")
+        raise Refusal(
+            "INVALID_SOURCE",
+            f"the code was compiled for another architecture than sm_{_OWN_TARGET}",
+        )
     if options.verbose:
         options.append("info", information(compiled.program))
     return compiled

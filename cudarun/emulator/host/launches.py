@@ -79,7 +79,7 @@ def geometry_of(config: CUlaunchConfig) -> LaunchGeometry:
             extent = value.clusterDim
             cluster = (extent.x, extent.y, extent.z)
         elif identity not in _WITHOUT_EFFECT:
-            raise Refusal("NOT_SUPPORTED", f"{identity.name} is not known to the emulated device")
+            raise Refusal("NOT_SUPPORTED", f"the emulated device does not support {identity.name}")
     return LaunchGeometry(
         grid=(config.gridDimX, config.gridDimY, config.gridDimZ),
         block=(config.blockDimX, config.blockDimY, config.blockDimZ),
@@ -156,7 +156,7 @@ def _function(process: Process, f: Handle, stream: Stream) -> LoadedFunction:
         return kernel.function(stream.context)
     function = process.handles.get(value, LoadedFunction)
     if function.module.context is not stream.context:
-        raise Refusal("INVALID_HANDLE", "the function and the stream are of different contexts")
+        raise Refusal("INVALID_HANDLE", "the function and the stream belong to different contexts")
     return function
 
 
@@ -171,8 +171,8 @@ def check(function: LoadedFunction, geometry: LaunchGeometry) -> None:
     if geometry.dynamic_shared > most:
         raise Refusal(
             "INVALID_VALUE",
-            f"{geometry.dynamic_shared} bytes of dynamic shared memory: {most} are allowed for "
-            f"{function.code.name} (CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES)",
+            f"{geometry.dynamic_shared} bytes of dynamic shared memory exceed the maximum of "
+            f"{most} for {function.code.name} (CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES)",
         )
     cluster = geometry.cluster or function.attributes.required_cluster()
     if cluster is not None:
@@ -182,17 +182,21 @@ def check(function: LoadedFunction, geometry: LaunchGeometry) -> None:
         if prod(geometry.grid) > resident:
             raise Refusal(
                 "COOPERATIVE_LAUNCH_TOO_LARGE",
-                f"{prod(geometry.grid)} blocks, of which {resident} fit on the device",
+                f"the grid has {prod(geometry.grid)} blocks; at most {resident} can be resident",
             )
 
 
 def _check_extents(geometry: LaunchGeometry) -> None:
     for name, extent, most in (("grid", geometry.grid, _GRID), ("block", geometry.block, _BLOCK)):
         if any(not 1 <= value <= limit for value, limit in zip(extent, most, strict=True)):
-            raise Refusal("INVALID_VALUE", f"a {name} of {extent}: each from 1 to {most}")
+            raise Refusal(
+                "INVALID_VALUE",
+                f"invalid {name} {extent}: the minimum is (1, 1, 1), the maximum {most}",
+            )
     if geometry.threads > _MOST_THREADS:
         raise Refusal(
-            "INVALID_VALUE", f"{geometry.threads} threads per block: at most {_MOST_THREADS}"
+            "INVALID_VALUE",
+            f"{geometry.threads} threads per block exceed the maximum of {_MOST_THREADS}",
         )
 
 
@@ -202,7 +206,8 @@ def _check_block(function: LoadedFunction, geometry: LaunchGeometry) -> None:
         raise Refusal("INVALID_VALUE", f"{code.name} requires a block of {code.required_block}")
     if threads > code.max_threads:
         raise Refusal(
-            "INVALID_VALUE", f"{threads} threads per block: {code.name} takes {code.max_threads}"
+            "INVALID_VALUE",
+            f"{threads} threads per block exceed the maximum of {code.max_threads} for {code.name}",
         )
 
 
@@ -212,8 +217,11 @@ def _check_cluster(function: LoadedFunction, grid: Extent, cluster: Extent) -> N
     )
     most = _LARGEST_CLUSTER if free else _PORTABLE_CLUSTER
     if not 1 <= prod(cluster) <= most:
-        raise Refusal("INVALID_CLUSTER_SIZE", f"a cluster of {cluster}: at most {most} blocks")
+        raise Refusal(
+            "INVALID_CLUSTER_SIZE",
+            f"invalid cluster {cluster}: a cluster has at most {most} blocks",
+        )
     if any(blocks % width for blocks, width in zip(grid, cluster, strict=True)):
         raise Refusal(
-            "INVALID_CLUSTER_SIZE", f"a grid of {grid} is no multiple of the cluster {cluster}"
+            "INVALID_CLUSTER_SIZE", f"the grid {grid} is not a multiple of the cluster {cluster}"
         )

@@ -18,7 +18,7 @@ from cuda.bindings.driver import CUresult
 from cudarun.records import dataclass
 
 CAPACITY = 25600  # bytes; "The maximum size of the buffer is 25600 bytes"
-_TRUNCATED = "[CUDA][W] the oldest messages are left out: there was no room for them\n"
+_TRUNCATED = "[CUDA][W] the oldest messages were dropped: the log was full\n"
 
 
 @dataclass(frozen=True, slots=True)

@@ -100,14 +100,15 @@ class FunctionAttributes:
             most = _MOST_SHARED - self._static_shared
             if not 0 <= value <= most:
                 raise Refusal(
-                    "INVALID_VALUE", f"{value} bytes of dynamic shared memory: at most {most}"
+                    "INVALID_VALUE",
+                    f"{value} bytes of dynamic shared memory exceed the maximum of {most}",
                 )
         if attribute == Attribute.CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT and (
             not -1 <= value <= 100
         ):
-            raise Refusal("INVALID_VALUE", f"a carveout of {value} percent")
+            raise Refusal("INVALID_VALUE", f"the carveout is {value}; it must be -1 to 100")
         if attribute in _CLUSTER and value < 0:
-            raise Refusal("INVALID_VALUE", f"a cluster of {value} blocks")
+            raise Refusal("INVALID_VALUE", f"a cluster dimension is {value}")
         self._set[attribute] = value
 
     def required_cluster(self) -> tuple[int, int, int] | None:
@@ -202,7 +203,7 @@ class LoadedModule:
         """Return a kernel by name; `Refusal` if there is none, or it cannot run here."""
         function = self.functions.get(name)
         if function is None:
-            raise Refusal("NOT_FOUND", f"the module has no kernel '{name}'")
+            raise Refusal("NOT_FOUND", f"the module does not contain a kernel '{name}'")
         function.check_implemented()
         return function
 
@@ -275,13 +276,16 @@ class ModuleVariables:
         for addresses in (self._program.functions, self.addresses):
             if symbol in addresses:
                 return addresses[symbol]
-        raise Refusal("INVALID_IMAGE", f"'{symbol}', used in an initial value, has no address here")
+        raise Refusal(
+            "INVALID_IMAGE",
+            f"'{symbol}' in an initializer does not have an address on the emulated device",
+        )
 
     def find(self, name: str) -> tuple[int, int]:
         """Return address and size by name; `Refusal` if there is none."""
         variable = self._program.variables.get(name)
         if variable is None:
-            raise Refusal("NOT_FOUND", f"there is no variable '{name}'")
+            raise Refusal("NOT_FOUND", f"the code does not contain a variable '{name}'")
         return self.addresses[name], variable.size
 
     def release(self) -> None:
@@ -362,7 +366,7 @@ class LoadedLibrary:
         self.compiled()
         kernel = self._kernels.get(name)
         if kernel is None:
-            raise Refusal("NOT_FOUND", f"the library has no kernel '{name}'")
+            raise Refusal("NOT_FOUND", f"the library does not contain a kernel '{name}'")
         return kernel
 
     def managed_variable(self, name: str) -> tuple[int, int]:

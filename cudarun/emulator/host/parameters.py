@@ -55,14 +55,14 @@ def pack_parameters(code: KernelCode, kernel_params: KernelParameters, extra: Ho
     extra_address = address_of(extra)
     if extra_address:
         if values or pointers:
-            raise Refusal("INVALID_VALUE", "parameters are given by both kernelParams and extra")
+            raise Refusal("INVALID_VALUE", "kernelParams and extra are mutually exclusive")
         return _packed_buffer(code, extra_address)
     if pointers:
         return _laid_out(code, _pointed_to(code, pointers))
     if len(values) < len(code.parameters):
         raise Refusal(
             "INVALID_VALUE",
-            f"{code.name} has {len(code.parameters)} parameters, given are {len(values)}",
+            f"{code.name} has {len(code.parameters)} parameters, got {len(values)} values",
         )
     return _laid_out(
         code,
@@ -146,9 +146,12 @@ def _packed_buffer(code: KernelCode, extra: int) -> bytes:
         elif word == _BUFFER_SIZE:
             size = ctypes.c_size_t.from_address(words[index + 1]).value
         else:
-            raise Refusal("INVALID_VALUE", f"{word} is no word of extra")
+            raise Refusal("INVALID_VALUE", f"extra contains the unknown key {word}")
     if code.parameter_bytes and (buffer == 0 or size == 0):
-        raise Refusal("INVALID_VALUE", f"{code.name} has parameters, extra has no address or size")
+        raise Refusal(
+            "INVALID_VALUE",
+            f"{code.name} has parameters, but extra contains no buffer pointer or size",
+        )
     # The driver accepts a buffer that is too small; here missing bytes are 0.
     given = min(size, code.parameter_bytes)
     return ctypes.string_at(buffer, given).ljust(code.parameter_bytes, b"\0")

@@ -51,7 +51,9 @@ class Pool:
             Refusal: It exceeds the pool's maximum size.
         """
         if self.most and self.used + size > self.most:
-            raise Refusal("OUT_OF_MEMORY", f"{size} bytes: the pool holds {self.most}")
+            raise Refusal(
+                "OUT_OF_MEMORY", f"{size} bytes requested; the pool's maximum size is {self.most}"
+            )
         self.used += size
         self.highest = max(self.highest, self.used)
 
@@ -70,7 +72,7 @@ class Pool:
             return cuuint64_t(self.highest)
         if number == Attribute.CU_MEMPOOL_ATTR_RELEASE_THRESHOLD:
             return cuuint64_t(self._set.get(number, 0))
-        raise Refusal("INVALID_VALUE", f"pool attribute {number}")
+        raise Refusal("INVALID_VALUE", f"unknown pool attribute {number}")
 
     def set(self, attribute: Attribute, value: int) -> None:
         """Set an attribute; high-water marks can only be reset to 0."""

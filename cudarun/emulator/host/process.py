@@ -94,7 +94,7 @@ class Process:
         """Return the device that a ``CUdevice`` names."""
         ordinal = handle_value(handle)
         if not 0 <= ordinal < len(self.devices):
-            raise Refusal("INVALID_DEVICE", f"there is no device {ordinal}")
+            raise Refusal("INVALID_DEVICE", f"device {ordinal} does not exist")
         return self.devices[ordinal]
 
     def primary_context(self, device: Handle) -> PrimaryContext:

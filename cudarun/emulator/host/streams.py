@@ -43,7 +43,7 @@ def create_stream(context: Context, flags: int, priority: int) -> Stream:
         Refusal: The flags are invalid.
     """
     if flags not in _STREAM_FLAGS:
-        raise Refusal("INVALID_VALUE", f"{flags:#x} is no combination of CUstream_flags")
+        raise Refusal("INVALID_VALUE", f"{flags:#x} is not a combination of CUstream_flags")
     least, greatest = STREAM_PRIORITIES
     stream = Stream(context, flags, max(greatest, min(least, priority)))
     stream.handle = context.handles.add(stream)
@@ -76,7 +76,7 @@ class Event:
             Refusal: One of them was never recorded, or is not timed.
         """
         if not (start.timed and self.timed):
-            raise Refusal("INVALID_HANDLE", "the event was made with CU_EVENT_DISABLE_TIMING")
+            raise Refusal("INVALID_HANDLE", "the event was created with CU_EVENT_DISABLE_TIMING")
         if start.recorded is None or self.recorded is None:
             raise Refusal("INVALID_HANDLE", "the event has not been recorded")
         return (self.recorded - start.recorded) / 1e6
@@ -94,7 +94,7 @@ def create_event(context: Context, flags: int) -> Event:
         Refusal: The flags are invalid, or contradict each other.
     """
     if flags & ~_EVENT_FLAGS:
-        raise Refusal("INVALID_VALUE", f"{flags:#x} is no combination of CUevent_flags")
+        raise Refusal("INVALID_VALUE", f"{flags:#x} is not a combination of CUevent_flags")
     event = Event(context, flags)
     if flags & _INTERPROCESS and event.timed:
         raise Refusal("INVALID_VALUE", "an interprocess event must have its timing disabled")

@@ -87,9 +87,9 @@ def create_texture(
     """
     context = process.current()
     if not hasattr(resource, "resType") or not hasattr(description, "filterMode"):
-        raise Refusal("INVALID_VALUE", "no CUDA_RESOURCE_DESC or no CUDA_TEXTURE_DESC is given")
+        raise Refusal("INVALID_VALUE", "CUDA_RESOURCE_DESC or CUDA_TEXTURE_DESC is missing")
     if view is not None:
-        raise Refusal("NOT_SUPPORTED", "the emulated device has no resource views")
+        raise Refusal("NOT_SUPPORTED", "the emulated device does not support resource views")
     if resource.flags:
         raise Refusal("INVALID_VALUE", "CUDA_RESOURCE_DESC.flags must be 0")
     resource, description = copy_of_resource(resource), copy_of_description(description)
@@ -100,7 +100,7 @@ def create_texture(
     elif resource.resType == CUresourcetype.CU_RESOURCE_TYPE_PITCH2D:
         texture = _of_pitched(process, resource.res.pitch2D, description)
     else:
-        raise Refusal("NOT_SUPPORTED", "the emulated device has no mipmapped arrays")
+        raise Refusal("NOT_SUPPORTED", "the emulated device does not support mipmapped arrays")
     return TextureObject(context, resource, description, texture)
 
 
@@ -124,11 +124,14 @@ def _of_linear(process: Process, linear: Any, description: CUDA_TEXTURE_DESC) ->
     texel = texel_format(linear, "format", linear.numChannels)
     size = linear.sizeInBytes
     if size > _MOST_LINEAR:
-        raise Refusal("INVALID_VALUE", f"{size} bytes of linear memory")
+        raise Refusal("INVALID_VALUE", f"{size} bytes exceed the maximum for linear memory")
     memory = _TextureMemory(process, linear.devPtr, texel)
     flags = _checked_flags(description)
     if flags & CU_TRSF_NORMALIZED_COORDINATES:
-        raise Refusal("NOT_SUPPORTED", "normalized coordinates of linear memory")
+        raise Refusal(
+            "NOT_SUPPORTED",
+            "the emulated device does not support normalized coordinates for linear memory",
+        )
     count = -(-size // texel.bytes)
     modes = (AddressMode.CLAMP, AddressMode.CLAMP)
     promoted = _promoted(flags, texel)
@@ -140,9 +143,9 @@ def _of_pitched(process: Process, pitched: Any, description: CUDA_TEXTURE_DESC) 
     texel = texel_format(pitched, "format", pitched.numChannels)
     width, height, pitch = pitched.width, pitched.height, pitched.pitchInBytes
     if width > _WIDEST or height > _HIGHEST:
-        raise Refusal("INVALID_VALUE", f"a texture of {width} by {height}")
+        raise Refusal("INVALID_VALUE", f"unsupported texture size: width {width}, height {height}")
     if pitch % _PITCH_ALIGNMENT or pitch > _WIDEST_PITCH:
-        raise Refusal("INVALID_VALUE", f"pitchInBytes is {pitch}")
+        raise Refusal("INVALID_VALUE", f"invalid pitchInBytes: {pitch}")
     memory = _TextureMemory(process, pitched.devPtr, texel, pitch)
     sampling = _sampling(description, texel)
     return Texture(memory.texels, width or _WIDEST, height or _HIGHEST, **sampling)
@@ -156,7 +159,7 @@ class _TextureMemory:
     ) -> None:
         address = handle_value(pointer)
         if address % _ALIGNMENT:
-            raise Refusal("INVALID_VALUE", f"{address:#x} is no multiple of {_ALIGNMENT}")
+            raise Refusal("INVALID_VALUE", f"{address:#x} is not a multiple of {_ALIGNMENT}")
         memory = process.memory_at(address)
         held = memory.find(address) if memory is not None else None
         if not isinstance(held, Allocation):
@@ -177,9 +180,12 @@ class _TextureMemory:
 def _checked_flags(description: CUDA_TEXTURE_DESC) -> int:
     flags = int(description.flags)
     if flags & _REFUSED_FLAGS:
-        raise Refusal("NOT_SUPPORTED", f"CU_TRSF flags {flags & _REFUSED_FLAGS:#x}")
+        raise Refusal(
+            "NOT_SUPPORTED",
+            f"the emulated device does not support CU_TRSF flags {flags & _REFUSED_FLAGS:#x}",
+        )
     if flags & ~_FLAGS:
-        raise Refusal("INVALID_VALUE", f"{flags:#x} is no combination of CU_TRSF flags")
+        raise Refusal("INVALID_VALUE", f"{flags:#x} is not a combination of CU_TRSF flags")
     return flags
 
 
@@ -196,11 +202,14 @@ def _sampling(description: CUDA_TEXTURE_DESC, texel: TexelFormat) -> dict[str, A
     """Return the fields of a `Texture` that a ``CUDA_TEXTURE_DESC`` sets."""
     flags = _checked_flags(description)
     if description.maxAnisotropy > 1:
-        raise Refusal("NOT_SUPPORTED", "the emulated device has no anisotropic filter")
+        raise Refusal("NOT_SUPPORTED", "the emulated device does not support anisotropic filtering")
     normalized, promoted = bool(flags & CU_TRSF_NORMALIZED_COORDINATES), _promoted(flags, texel)
     linear = description.filterMode == CUfilter_mode.CU_TR_FILTER_MODE_LINEAR
     if linear and not promoted and texel.dtype.kind != "f":
-        raise Refusal("NOT_SUPPORTED", "CU_TR_FILTER_MODE_LINEAR of integers")
+        raise Refusal(
+            "NOT_SUPPORTED",
+            "CU_TR_FILTER_MODE_LINEAR requires floating-point or normalized integer texels",
+        )
     modes = tuple(_mode(mode, normalized=normalized) for mode in description.addressMode[:2])
     return {
         "modes": modes,
@@ -228,7 +237,9 @@ def _border(
         return (0,) * 4
     words = struct.unpack("<4I", struct.pack("<4f", *color))
     if any(words) and texel.dtype.itemsize < 4:
-        raise Refusal("NOT_SUPPORTED", "a border colour for channels of fewer than 32 bits")
+        raise Refusal(
+            "NOT_SUPPORTED", "the emulated device supports a border color only for 32-bit channels"
+        )
     return words
 
 

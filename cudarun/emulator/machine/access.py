@@ -351,8 +351,8 @@ class Access:
             freed = memory.find_freed(address)
             if freed is not None:
                 return (
-                    f"is in memory freed before: {address - freed.base} bytes into {freed.size} "
-                    f"bytes at {freed.base:#x} ({freed.label})"
+                    f"is in freed memory: offset {address - freed.base} of {freed.size} bytes at "
+                    f"{freed.base:#x} ({freed.label})"
                 )
         return self._nearest(active, address)
 
@@ -373,7 +373,7 @@ class Access:
             if after is not None:
                 text = f"is {after.base - address} bytes before {_name(after)}"
                 best = min(best or (1 << 64, ""), (after.base - address, text))
-        return best[1] if best is not None else "is in no allocation: there is none"
+        return best[1] if best is not None else "is not in any allocation; no memory is allocated"
 
 
 _UNITS = {size: np.dtype(f"u{size}") for size in (1, 2, 4, 8)}

@@ -52,7 +52,7 @@ class GlobalAccess(Access):
         space = section_window(address)
         if space is None:
             return super()._explain(active, address)
-        return f"is in {space} memory; atomic operations on vectors are of global memory"
+        return f"is in {space} memory; vector atomics access global memory only"
 
 
 class Atomic(MemoryAction):

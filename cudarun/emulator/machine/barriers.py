@@ -201,7 +201,7 @@ class BarrierWait(Terminator):
         expected = np.zeros(active.count, dtype=np.uint32)
         if self.expected is not None:
             expected = active.read(self.expected).copy()
-            self._check(active, expected % WARP != 0, expected, "thread count of a barrier")
+            self._check(active, expected % WARP != 0, expected, "barrier thread count")
         result = None
         if self.reduction is not None:
             operation, destination, given = self.reduction
@@ -238,7 +238,7 @@ class BarrierWait(Terminator):
     def _check(self, active: Active, wrong: Mask, values: Array, what: str) -> None:
         if wrong.any():
             lane = int(np.argmax(wrong))
-            raise active.fault(719, f"{int(values[lane])} is no {what}", lane)
+            raise active.fault(719, f"invalid {what}: {int(values[lane])}", lane)
 
 
 class WarpBarrier(Terminator):

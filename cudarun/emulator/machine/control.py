@@ -64,7 +64,8 @@ class IndexedBranch(Terminator):
             lane = int(np.argmax(beyond))
             raise active.fault(
                 719,
-                f"branch index {int(chosen[lane])} of a list of {len(self.targets)} targets",
+                f"branch index {int(chosen[lane])} is out of range: the list has "
+                f"{len(self.targets)} targets",
                 lane,
             )
         batch.scatter(active, self.targets[chosen])
@@ -138,10 +139,14 @@ class FunctionCall(Terminator):
         function = active.batch.launch.function_at(address)
         if function is None:
             lane = int(np.argmax(addresses == address))
-            raise active.fault(718, f"call of {address:#x}, which is no function", lane)
+            raise active.fault(
+                718, f"call of {address:#x}, which is not the address of a function", lane
+            )
         if len(function.parameters) != len(self.arguments):
             lane = int(np.argmax(addresses == address))
-            raise active.fault(718, f"call of {function.name} with other parameters", lane)
+            raise active.fault(
+                718, f"call of {function.name} with a different number of parameters", lane
+            )
         return function
 
 

@@ -40,8 +40,8 @@ class _OfTexture:
         for handle, positions, first in _by_handle(handles):
             texture = active.batch.launch.config.textures.get(handle)
             if texture is None:
-                detail = f"{handle:#x} is no texture object of this context"
-                raise active.fault(_ILLEGAL_ADDRESS, "an invalid texture object", first, detail)
+                detail = f"{handle:#x} is not a texture object of this context"
+                raise active.fault(_ILLEGAL_ADDRESS, "invalid texture object", first, detail)
             yield texture, positions, first
 
 
@@ -65,13 +65,13 @@ class Fetch(_OfTexture):
                 raise active.fault(_NOT_SUPPORTED, what, lane)
             texels = texture.texels()
             if texels is None:
-                what = "a fetch from a texture whose memory has been freed"
+                what = "texture fetch from freed memory"
                 raise active.fault(_ILLEGAL_ADDRESS, what, lane)
             some = [coordinate[positions] for coordinate in coordinates]
             try:
                 words = texture.fetch(texels, some, whole=self.whole)
             except BeyondMemory as beyond:
-                what = "a fetch beyond the memory of a texture"
+                what = "texture fetch out of bounds of the texture's memory"
                 lane = int(np.arange(len(handles))[positions][beyond.lane])
                 raise active.fault(_ILLEGAL_ADDRESS, what, lane) from None
             for channel, destination in enumerate(destinations):
@@ -89,6 +89,6 @@ class Query(_OfTexture):
         for texture, positions, lane in self._objects(active, sources[0]):
             value = texture.width if self.query == "width" else texture.height
             if value == 0:
-                what = "txq.height of a texture of one dimension is not implemented"
+                what = "txq.height of a 1-D texture is not implemented by the emulated device"
                 raise active.fault(_NOT_SUPPORTED, what, lane)
             destinations[0][positions] = value

@@ -223,7 +223,7 @@ class _RegisterView:
             case ParameterUse(slot, offset, ptx_type):
                 return self._parameter(slot, offset, ptx_type)
             case SinkUse():
-                raise AssertionError("a sink is no source")
+                raise AssertionError("a sink cannot be a source")
 
     def _destination(self, use: Use) -> Array:
         match use:
@@ -237,7 +237,7 @@ class _RegisterView:
                     ptx_type.dtype, 100 + self._scratch_used, self.width, ptx_type.elements
                 )
             case _:
-                raise AssertionError(f"{use} is no destination")
+                raise AssertionError(f"{use} cannot be a destination")
 
     def stored(self, use: RegisterUse) -> Array:
         """Return a register as its type; a narrower type reads its low part."""

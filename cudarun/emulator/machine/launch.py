@@ -222,7 +222,7 @@ class Launch:
         """Return the fault of a lane whose stack has no room for another frame."""
         lines = [
             f"kernel {self.kernel.name}: stack overflow in a call of {function.name}",
-            f"  {self.local_stride} bytes of stack per thread are used up "
+            f"  the stack of {self.local_stride} bytes per thread is exhausted "
             f"(CU_LIMIT_STACK_SIZE is {self.config.stack_limit})",
         ]
         if site is not None:

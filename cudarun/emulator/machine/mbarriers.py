@@ -127,7 +127,7 @@ class _Change(MemoryAction):
             states[turn] = word
             expected, pending, bytes_owed, phase = _fields(word)
             if count > pending:
-                what = f"{count} arrivals at an mbarrier object of which {pending} are pending"
+                what = f"{count} arrivals at an mbarrier object with {pending} pending arrivals"
                 raise active.fault(_FAILED, what, int(lanes[turn]))
             remaining = expected - count if self.drops else expected
             word = _after(remaining, pending - count, bytes_owed + more, phase)
@@ -254,7 +254,7 @@ class BulkCopy(_Change):
             raise active.fault(_ILLEGAL_INSTRUCTION, what, 0)
         if (sizes % _CHUNK != 0).any():
             lane = int(np.argmax(sizes % _CHUNK != 0))
-            what = f"cp.async.bulk of {int(sizes[lane])} bytes, no multiple of {_CHUNK}"
+            what = f"cp.async.bulk of {int(sizes[lane])} bytes, not a multiple of {_CHUNK}"
             raise active.fault(_FAILED, what, lane)
         for lane in range(active.count):
             chunks = int(sizes[lane]) // _CHUNK

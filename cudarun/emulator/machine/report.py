@@ -59,7 +59,7 @@ def describe_deadlock(batch: Batch) -> DeviceFault:
 
     Hardware has no such report: there the kernel hangs.
     """
-    head = f"kernel {batch.launch.kernel.name}: deadlock, no thread can go on"
+    head = f"kernel {batch.launch.kernel.name}: deadlock: no thread can make progress"
     return DeviceFault(719, "\n".join([head, *_parked(batch)]))
 
 
@@ -68,7 +68,7 @@ def describe_thread_states(launch: Launch) -> str:
 
     Diverged threads wait at different instructions; those with the most threads are listed.
     """
-    lines = [f"kernel {launch.kernel.name}: {launch.ended} of {launch.blocks} blocks have ended"]
+    lines = [f"kernel {launch.kernel.name}: {launch.ended} of {launch.blocks} blocks have finished"]
     batch = launch.running
     if batch is None:
         return lines[0]
@@ -81,7 +81,7 @@ def describe_thread_states(launch: Launch) -> str:
         lines += _group(batch, lanes, ("thread runs", "threads run"), site)
     others = sum(lane_sets.count(lanes) for _, lanes in places[_PLACES_SHOWN:])
     if others:
-        lines.append(f"  {others} more run elsewhere")
+        lines.append(f"  {others} more at other instructions")
     return "\n".join([*lines, *_parked(batch)])
 
 

@@ -59,7 +59,7 @@ def free(active: Active, sources: Arrays, destinations: Arrays) -> None:
         if heap is None or not heap.free(int(address)):
             if address == 0:
                 continue
-            what = f"free of {int(address):#x}, which is no live block of the device heap"
+            what = f"free of {int(address):#x}, which is not an allocated block of the device heap"
             raise active.fault(700, what, index)
 
 

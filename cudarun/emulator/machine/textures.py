@@ -123,11 +123,11 @@ class Texture:
     def unsuited(self, dimensions: int, *, whole: bool) -> str | None:
         """Return the reason why such a fetch is invalid, by number and kind of its coordinates."""
         if dimensions != self.dimensions:
-            return f"a fetch of {dimensions} dimensions from a texture of {self.dimensions}"
+            return f"a {dimensions}-D fetch from a {self.dimensions}-D texture"
         if self.fetch_only and not whole:
-            return "a fetch from linear memory by floating point coordinates"
+            return "a fetch from linear memory with floating-point coordinates"
         if self.normalized and whole:
-            return "a fetch by integers from a texture of normalized coordinates"
+            return "a fetch with integer coordinates from a texture with normalized coordinates"
         return None
 
     # --- fetches ---------------------------------------------------------------------------------

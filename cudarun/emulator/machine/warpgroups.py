@@ -139,7 +139,7 @@ class MultiplyAsync(WarpgroupAction, MemoryAction):
             a = self._in_memory(active, rest[0], "a")
             rest = rest[1:]
         b = self._in_memory(active, rest[0], "b").transpose(0, 2, 1)
-        c[~self._uniform(active, rest[1], "values of scale-d")] = 0
+        c[~self._uniform(active, rest[1], "scale-d values")] = 0
         if self.negated[0]:
             a = -a
         if self.negated[1]:
@@ -152,7 +152,7 @@ class MultiplyAsync(WarpgroupAction, MemoryAction):
         rank = self.slots(active) % (threads.warps * WARP) % WARPGROUP
         wrong = rank != np.arange(active.count) % WARPGROUP
         if wrong.any() or active.count % WARPGROUP:
-            what = "wgmma.mma_async in a warpgroup of less than 128 threads"
+            what = "wgmma.mma_async in a warpgroup of fewer than 128 threads"
             lane = int(np.argmax(wrong)) if wrong.any() else active.count - 1
             raise active.fault(_LAUNCH_FAILED, what, lane)
 
@@ -162,7 +162,11 @@ class MultiplyAsync(WarpgroupAction, MemoryAction):
         differ = table != table[:, :1]
         if differ.any():
             lane = int(np.argmax(differ))
-            raise active.fault(_LAUNCH_FAILED, f"wgmma.mma_async with different {what}", lane)
+            raise active.fault(
+                _LAUNCH_FAILED,
+                f"wgmma.mma_async: the threads of a warpgroup have different {what}",
+                lane,
+            )
         return table[:, 0]
 
     # --- matrices, by warpgroup ------------------------------------------------------------------
@@ -171,7 +175,7 @@ class MultiplyAsync(WarpgroupAction, MemoryAction):
         """Return A, or B transposed: by warpgroup, line and k."""
         index = "ab".index(name)
         lines, ptx_type = (self.m, self.n)[index], self.types[name]
-        descriptors = Descriptors(self._uniform(active, words, f"descriptors of {name.upper()}"))
+        descriptors = Descriptors(self._uniform(active, words, f"descriptors for {name.upper()}"))
         addresses = descriptors.chunks(lines, transposed=self.transposed[index])
         data = self._loaded(active, addresses)
         elements = data.reshape(*addresses.shape, 2).view(ptx_type.dtype)

@@ -273,4 +273,4 @@ def test_a_kernel_by_the_name_that_c_plus_plus_has_for_it(owner: str) -> None:
     script = f"create A; {owner} M file; function F M.save; function G M.nothing"
     *_, mangled, missing = ran(script, file=Image("file", text)).steps
     assert mangled.reason == "the driver accepts only mangled names: _Z4savev"
-    assert missing.reason == f"the {owner} has no kernel 'nothing'"
+    assert missing.reason == f"the {owner} does not contain a kernel 'nothing'"

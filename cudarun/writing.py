@@ -187,9 +187,9 @@ def _check_writable(output: OutputFile) -> None:
             raise _cannot(output, "it is read-only")
     folder = os.path.dirname(os.path.realpath(path))
     if not os.path.isdir(folder):
-        raise _cannot(output, f"there is no folder {os.path.dirname(path) or folder}")
+        raise _cannot(output, f"the directory {os.path.dirname(path) or folder} does not exist")
     if not os.access(folder, os.W_OK):
-        raise _cannot(output, "the folder is not writable")
+        raise _cannot(output, "the directory is not writable")
 
 
 @contextmanager
@@ -310,7 +310,7 @@ def _is_special_mode(mode: int) -> bool:
 
 def _exists(output: OutputFile) -> RequestError:
     what = " and is not a JUnit report" if output.use is FileUse.JUNIT else ""
-    return output.refused(f"{output.path} exists{what}", hint="--force replaces it")
+    return output.refused(f"{output.path} exists{what}", hint="replace it with --force")
 
 
 def _cannot(output: OutputFile, why: str) -> RequestError:

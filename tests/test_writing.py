@@ -103,7 +103,7 @@ def test_a_file_is_kept_if_it_may_not_be_replaced(tmp_path: Path) -> None:
         check_outputs([OutputFile("--save", str(out), force=False)], ())
     assert (str(caught.value), caught.value.hint) == (
         f"--save: {out} exists",
-        "--force replaces it",
+        "replace it with --force",
     )
     with (
         pytest.raises(RequestError, match=r"--save: .*out exists"),
@@ -238,8 +238,8 @@ def test_a_device_that_takes_nothing(tmp_path: Path) -> None:
     ("path", "says"),
     [
         ("folder", "folder is a directory"),
-        ("no/out", "no/out cannot be written: there is no folder no"),
-        ("file/out", "file/out cannot be written: there is no folder file"),
+        ("no/out", "no/out cannot be written: the directory no does not exist"),
+        ("file/out", "file/out cannot be written: the directory file does not exist"),
     ],
 )
 def test_places_that_no_file_can_have(
@@ -267,7 +267,7 @@ def test_what_is_read_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, path
     monkeypatch.setattr(os, "access", lambda place, mode: False)
     with pytest.raises(RequestError) as caught:
         check_outputs([OutputFile("-o", path, force=True)], ())
-    why = "it is read-only" if path == "out" else "the folder is not writable"
+    why = "it is read-only" if path == "out" else "the directory is not writable"
     assert str(caught.value) == f"-o: {path} cannot be written: {why}"
 
 

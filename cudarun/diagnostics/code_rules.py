@@ -16,8 +16,8 @@ _MISSING_FOR_HOST_COMPILER = r"fatal error: ([^:\n]+): No such file or directory
 HOST_FUNCTION = "is considered a host function"
 """A part of NVRTC's error for a function of the host."""
 _DEVICE_CODE_ALONE = (
-    "compile it with nvcc (--compiler nvcc), or put what is for the host between "
-    "#ifndef __CUDACC_RTC__ and #endif"
+    "compile it with nvcc (--compiler nvcc), or enclose host code in #ifndef __CUDACC_RTC__ and "
+    "#endif"
 )
 _WITHOUT_OPT_IN = 48 << 10  # bytes per block on any GPU; more requires an opt-in
 
@@ -59,8 +59,8 @@ def registers(case: RefusalFacts) -> Explanation | None:
         r"with regcount of (\d+)"
     ):
         return Explanation(
-            f"{demangle(match[1])} may use {match[2]} registers (its launch bounds, or "
-            f"--max-registers), and {demangle(match[3])}, which it calls, needs {match[4]}.",
+            f"{demangle(match[1])} is limited to {match[2]} registers (launch bounds or "
+            f"--max-registers), but it calls {demangle(match[3])}, which needs {match[4]}.",
             "compile the called function with -maxrregcount, or loosen __launch_bounds__",
         )
     match = case.match(
@@ -87,7 +87,7 @@ def shared_memory(case: RefusalFacts) -> Explanation | None:
     used, most = int(match[2], 16), int(match[3], 16)
     remedy = "make it dynamic (extern __shared__) and set its size at the launch: --smem BYTES"
     if most > _WITHOUT_OPT_IN:  # the limit applies to dynamic shared memory, too
-        remedy = "declare less shared memory: this is the limit of a block"
+        remedy = "declare less shared memory: the limit applies to each block"
     return Explanation(
         f"{demangle(match[1])} declares {used} bytes of static shared memory; the limit is {most}.",
         remedy,
@@ -99,7 +99,7 @@ def host_code(case: RefusalFacts) -> Explanation | None:
     if not case.match(HOST_FUNCTION):
         return None
     return Explanation(
-        "NVRTC compiles device code alone, and the file has functions of the host.",
+        "NVRTC compiles device code only, and the file contains host functions.",
         _DEVICE_CODE_ALONE,
     )
 
@@ -119,17 +119,19 @@ def missing_host_header(diagnostic: Diagnostic) -> str | None:
 def missing_header(case: RefusalFacts) -> Explanation | None:
     """Explain a header that NVRTC or nvcc's host compiler does not find."""
     if match := case.match(_MISSING_FOR_HOST_COMPILER):
-        return Explanation(f"nvcc finds {match[1]} in no folder.", "name its folder with -I")
+        return Explanation(
+            f"nvcc did not find {match[1]} in any include directory.", "add its directory with -I"
+        )
     match = case.match(_MISSING_HEADER)
     if match is None:
         return None
     if _STANDARD_HEADER.fullmatch(match[1]):
         return Explanation(
-            f"NVRTC compiles device code alone, and <{match[1]}> is for the host.",
+            f"NVRTC compiles device code only, and <{match[1]}> is a host header.",
             _DEVICE_CODE_ALONE,
         )
     return Explanation(
-        f"NVRTC found {match[1]} in none of its include directories.",
+        f"NVRTC did not find {match[1]} in any include directory.",
         "add its directory with -I; CUDA's own headers come from CUDA_HOME, or with "
         + toolkit_installation(case.place.cuda),
     )

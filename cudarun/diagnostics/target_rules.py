@@ -27,7 +27,7 @@ def ptx_too_new(case: RefusalFacts) -> Explanation | None:
     has = f" has CUDA {version_text(place.cuda)} and" if place.cuda and place.is_driver else ""
     update = "update the driver" if place.is_driver else "use a newer nvJitLink"
     return Explanation(
-        f"PTX {version_text(given)} needs {needs}; "
+        f"PTX {version_text(given)} requires {needs}; "
         f"{who}{has} supports PTX up to {version_text(newest)}.",
         f"compile with a toolkit of that version or older, or {update}",
     )

@@ -44,7 +44,7 @@ def _members(data: bytes) -> Iterator[ArchiveMember]:
         size = _number(header[48:58])
         start = at + _HEADER_BYTES
         if start + size > len(data):
-            raise ValueError("a member lies past the end of the file")
+            raise ValueError("a member extends past the end of the file")
         content = data[start : start + size]
         at = start + size + size % 2
         if name == "//":

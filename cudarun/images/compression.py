@@ -38,7 +38,7 @@ def decompress(compression: Compression, stored: bytes, size: int) -> bytes:
     """
     data = _from_lz4(stored, size) if compression == "lz4" else _from_zstd(stored, size)
     if len(data) != size:
-        raise NotDecompressible(f"it has {len(data)} bytes instead of {size}")
+        raise NotDecompressible(f"it decompresses to {len(data)} bytes, expected {size}")
     return data
 
 
@@ -61,7 +61,7 @@ def _from_zstd(stored: bytes, size: int) -> bytes:
     try:
         # The frame's own size would determine what is allocated.
         if zstandard.frame_content_size(stored) not in (-1, size):
-            raise NotDecompressible("its frame has another size")
+            raise NotDecompressible("its frame header has a different size")
         return bytes(zstandard.ZstdDecompressor().decompress(stored, max_output_size=size))
     except zstandard.ZstdError as error:
         raise NotDecompressible(str(error)) from error
@@ -78,7 +78,7 @@ def _by_library(package: str, name: str, stored: bytes, size: int) -> bytes:
         # An error is a size_t close to its end; no result is larger than the buffer.
         written = library.ZSTD_decompress(buffer, size, stored, len(stored))
     if not 0 <= written <= size:
-        raise NotDecompressible(f"{name} refuses it")
+        raise NotDecompressible(f"{name} rejects it")
     return buffer.raw[:written]
 
 

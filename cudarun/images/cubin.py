@@ -118,7 +118,7 @@ def check_cubin(data: bytes, origin: str) -> None:
 
 
 def _cut_off(origin: str) -> ImageRefused:
-    cause = "a record of .nv.info is cut off"
+    cause = "a record of .nv.info is truncated"
     return ImageRefused("not a cubin", cause=cause, origin=origin)
 
 

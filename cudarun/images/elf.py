@@ -121,7 +121,7 @@ def _told_in_one_line(origin: str, kind: ImageKind) -> Iterator[None]:
 
 def _check_header(data: bytes) -> None:
     if len(data) < _HEADER_BYTES:
-        raise _MalformedElf("the file ends inside the ELF header")
+        raise _MalformedElf("the file is truncated in the ELF header")
     if data[4:6] != _64_BIT_LITTLE_ENDIAN:
         raise _MalformedElf("it is not 64-bit little-endian ELF")
     (table,) = struct.unpack_from("<Q", data, 0x28)
@@ -129,9 +129,9 @@ def _check_header(data: bytes) -> None:
     if not table or not count:
         raise _MalformedElf("it has no sections")
     if entry_size != _SECTION_HEADER_BYTES:
-        raise _MalformedElf("the section headers have an unknown size")
+        raise _MalformedElf("the section headers have an unsupported size")
     if table + count * entry_size > len(data):
-        raise _MalformedElf("the section table lies past the end of the file")
+        raise _MalformedElf("the section table extends past the end of the file")
     if names >= count:
         raise _MalformedElf("it has no section names")
     for index in range(1, count):
@@ -168,7 +168,7 @@ def _check_tables(data: bytes, *, with_symbols: bool) -> None:
     for section in tables:
         symbols = data[section.offset : section.offset + section.size]
         if section.entry_size != _SYMBOL_BYTES or len(symbols) % _SYMBOL_BYTES:
-            raise _MalformedElf("the symbols have an unknown size")
+            raise _MalformedElf("the symbols have an unsupported size")
         given = (name for name, *_ in struct.iter_unpack("<IBBHQQ", symbols))
         _check_names(data, sections[section.link], given)
 
@@ -176,13 +176,13 @@ def _check_tables(data: bytes, *, with_symbols: bool) -> None:
 def _check_names(data: bytes, strings: _SectionHeader, offsets: Iterable[int]) -> None:
     end_of_table = strings.offset + strings.size
     if end_of_table > len(data):
-        raise _MalformedElf("a table of names lies past the end of the file")
+        raise _MalformedElf("a string table extends past the end of the file")
     left = _NAME_SHARE * len(data)  # names may share their ends
     for offset in offsets:
         start = strings.offset + offset
         end = data.find(b"\0", start, end_of_table)
         if end < 0:
-            raise _MalformedElf("a name lies past the end of its table")
+            raise _MalformedElf("a name extends past the end of its string table")
         left -= end - start
         if left < 0:
             raise _MalformedElf("its names overlap")
@@ -197,7 +197,7 @@ def _sections(file: ELFFile, data: bytes) -> Iterator[ElfSection]:
             continue
         start = section["sh_offset"]
         if start + size > len(data):
-            raise _MalformedElf(f"section {section.name!r} lies past the end of the file")
+            raise _MalformedElf(f"section {section.name!r} extends past the end of the file")
         yield ElfSection(section.name, size, view[start : start + size])
 
 

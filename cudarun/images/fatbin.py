@@ -88,7 +88,7 @@ class Entry:
             ) from None
         except NotDecompressible as error:
             raise ImageRefused(
-                f"the {self.kind.value} for {self.target} does not decompress",
+                f"the {self.kind.value} for {self.target} cannot be decompressed",
                 cause=str(error),
                 origin=origin,
             ) from error
@@ -124,7 +124,7 @@ def _told_in_one_line(origin: str) -> Iterator[None]:
     try:
         yield
     except struct.error:
-        cause = "the file ends inside a header"
+        cause = "the file is truncated in a header"
         raise ImageRefused("not a fatbin", cause=cause, origin=origin) from None
     except _MalformedFatbin as error:
         raise ImageRefused("not a fatbin", cause=str(error), origin=origin) from None
@@ -135,7 +135,7 @@ def _unwrapped(data: bytes) -> bytes:
     if data.startswith(FATBIN_WRAPPER_MAGIC):
         data = data[_WRAPPER_BYTES:]
     if not data.startswith(FATBIN_MAGIC):
-        raise _MalformedFatbin("there is no container behind its wrapper")
+        raise _MalformedFatbin("its wrapper is not followed by a container")
     return data
 
 
@@ -153,10 +153,10 @@ def _containers(data: bytes) -> Iterator[tuple[int, int, int]]:
     while data.startswith(FATBIN_MAGIC, at):
         _, version, header_bytes, size = _CONTAINER.unpack_from(data, at)
         if version != 1:
-            raise _MalformedFatbin(f"version {version} of the container is not known")
+            raise _MalformedFatbin(f"container version {version} is not supported")
         end = at + header_bytes + size
         if header_bytes < _CONTAINER.size or end > len(data):
-            raise _MalformedFatbin("the container lies past the end of the file")
+            raise _MalformedFatbin("the container extends past the end of the file")
         yield at, at + header_bytes, end
         padding = _PADDING.match(data, end)
         at = padding.end() if padding else end
@@ -169,11 +169,11 @@ def _entry(data: bytes, at: int, end: int) -> tuple[Entry, int]:
     )
     start = at + header_bytes
     if header_bytes < _ENTRY.size or start + stored > end:
-        raise _MalformedFatbin("an entry lies past the end of its container")
+        raise _MalformedFatbin("an entry extends past the end of its container")
     kind = _KINDS.get(kind_number, ImageKind.UNKNOWN)
     compression = next((word for bit, word in _COMPRESSIONS.items() if flags & bit), None)
     if compression and (compressed > stored or size > _LARGEST):
-        raise _MalformedFatbin("an entry has impossible sizes")
+        raise _MalformedFatbin("an entry has inconsistent sizes")
     suffix = next((letter for bit, letter in _SUFFIXES.items() if flags & bit), "")
     family = "sm" if kind is ImageKind.CUBIN else "compute"
     entry = Entry(

@@ -63,7 +63,7 @@ def image_entries(data: bytes, origin: str, limit: int | None = None) -> tuple[E
     size = sum(entry.size for entry in entries)
     if limit is not None and size > limit:
         raise ImageRefused(
-            f"its code has {size} bytes when decompressed, the limit is {limit}",
+            f"its code has {size} bytes when decompressed; the limit is {limit}",
             hint=f"raise the limit: --max-image {size}",
             origin=origin,
         )
@@ -178,7 +178,7 @@ def _not_readable(kind: ImageKind, origin: str) -> ImageRefused:
             return ImageRefused("the file is empty", origin=origin)
         case ImageKind.CUDA_SOURCE:
             return ImageRefused(
-                "CUDA source holds no code before it is compiled",
+                "CUDA source must be compiled before it can be loaded",
                 hint="compile it first: nvcc -ptx, or NVRTC",
                 origin=origin,
             )
@@ -191,8 +191,8 @@ def _not_readable(kind: ImageKind, origin: str) -> ImageRefused:
         case ImageKind.UNKNOWN:
             return ImageRefused(
                 "not an image",
-                hint="an image is PTX text, a cubin, a fatbin, or a host object or archive "
-                "that holds one",
+                hint="an image is PTX text, a cubin, a fatbin, or a host object or archive that "
+                "contains one",
                 origin=origin,
             )
-    return ImageRefused(f"a {kind.value} is not expected here", origin=origin)
+    return ImageRefused(f"the file is a {kind.value}, which is not supported here", origin=origin)

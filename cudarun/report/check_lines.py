@@ -39,7 +39,7 @@ def nan_note(check: CheckResult) -> str | None:
     if not check.both_nan:
         return None
     which = "all" if check.both_nan >= check.mismatches else str(check.both_nan)
-    return f"{which} of them are NaN on both sides: --equal-nan lets NaN equal NaN"
+    return f"{which} of them are NaN on both sides: --equal-nan compares NaN as equal"
 
 
 def _index(mismatch: Mismatch) -> str:

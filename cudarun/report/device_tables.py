@@ -96,5 +96,5 @@ def show_doctor(report: DoctorReport, out: Console, *, quiet: bool) -> None:
         mark, style = _MARKS[finding.state]
         rows.add_row(Text(mark, style=style), Text(finding.subject), Text(finding.says))
         if finding.remedy:
-            rows.add_row("", "", Text.assemble(("mend: ", "cyan bold"), finding.remedy))
+            rows.add_row("", "", Text.assemble(("fix: ", "cyan bold"), finding.remedy))
     out.print(rows)

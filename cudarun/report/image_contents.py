@@ -80,7 +80,7 @@ def show_variables(variables: Sequence[VariableReport], out: Console) -> None:
             rows.add_row(*map(Text, cells))
         out.print(rows)
     if of_headers:
-        out.print(f"and {len(of_headers)} variables of CUDA's headers")
+        out.print(f"{len(of_headers)} more variables from CUDA headers")
 
 
 def size_text(count: int) -> str:
@@ -165,7 +165,7 @@ def _block(kernel: KernelReport) -> Iterator[_Fact]:
         estimated = " (estimated)" if kernel.is_estimated else ""
         words.append(
             f"occupancy{estimated} {found.share:.0%}, {found.blocks} × {extent_text(found.block)} "
-            "on a multiprocessor"
+            "per multiprocessor"
         )
     yield _Fact("block", ", ".join(words))
 

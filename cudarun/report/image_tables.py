@@ -23,6 +23,7 @@ from cudarun.report.image_types import (
 
 _SILENCE = "(no linker messages)"
 _GOOD, _BAD = "green", "red bold"
+_API = {"library": "cuLibrary", "module": "cuModule"}
 
 
 def show_load(report: LoadReport, out: Console, *, quiet: bool) -> None:
@@ -105,14 +106,16 @@ def _show_result(result: LoadResult, out: Console, *, quiet: bool) -> None:
             for reason in refused.reasons:
                 out.print(Text(f"  {reason}"), soft_wrap=True)
     if result.variables is None and result.error is None:
-        out.print("its variables cannot be read from the file")
+        out.print("its variables cannot be determined from the file")
     show_variables(result.variables or (), out)
     for difference in result.differences:
         out.print(Text.assemble(("differs ", "yellow"), difference), soft_wrap=True)
     for log in dict.fromkeys(loader.info_log for loader in result.loaders if loader.info_log):
         _show_log(log, out)
     for silence, vias in _silences(result).items():
-        whose = f"by {', '.join(vias)}: " if len(vias) < len(result.loaders) else ""
+        whose = (
+            f"{', '.join(_API[via] for via in vias)}: " if len(vias) < len(result.loaders) else ""
+        )
         _show_log(f"({whose}{silence})", out)
 
 
@@ -127,12 +130,16 @@ def _silences(result: LoadResult) -> dict[str, list[str]]:
 
 def _loader_text(loader: LoaderReport) -> str:
     """Return the calls, times and memory of a loader."""
-    memory = "" if loader.memory_bytes is None else f"; {size_text(loader.memory_bytes)} of memory"
-    return (
-        f"by {loader.via}, {_when(loader)}: "
-        f"{loader.load_calls} calls in {loader.load_milliseconds:.2f} ms, "
-        f"for the kernels {loader.context_calls} in {loader.context_milliseconds:.2f} ms{memory}"
-    )
+    before = " before any context" if loader.before_contexts else ""
+    text = f"{_API[loader.via]}{before}: {_calls(loader.load_calls, loader.load_milliseconds)}"
+    text += f"; kernels: {_calls(loader.context_calls, loader.context_milliseconds)}"
+    if loader.memory_bytes is not None:
+        text += f"; device memory: {size_text(loader.memory_bytes)}"
+    return text
+
+
+def _calls(count: int, milliseconds: float) -> str:
+    return f"{count} call{'s' * (count != 1)}, {milliseconds:.1f} ms"
 
 
 def _when(loader: LoaderReport) -> str:
@@ -141,10 +148,10 @@ def _when(loader: LoaderReport) -> str:
 
 def _show_loaders(loaders: Sequence[LoaderReport], out: Console) -> None:
     """Print two loaders side by side, and the error of the second if it differs."""
-    rows = table("by", "loaded", "calls", "ms", "kernels", "calls", "ms", "memory")
+    rows = table("API", "loaded", "calls", "ms", "kernels", "calls", "ms", "memory")
     for loader in loaders:
         rows.add_row(
-            loader.via,
+            _API[loader.via],
             _when(loader) if loader.error is None else "refused",
             str(loader.load_calls),
             f"{loader.load_milliseconds:.2f}",
@@ -158,7 +165,7 @@ def _show_loaders(loaders: Sequence[LoaderReport], out: Console) -> None:
     shown = next(iter(errors.values()), None)
     for via, error in errors.items():
         if shown is not None and error.cuda != shown.cuda:
-            out.print(Text(f"by {via}: {error}"), soft_wrap=True)
+            out.print(Text(f"{_API[via]}: {error}"), soft_wrap=True)
 
 
 def _show_failure(error: CudarunError, out: Console) -> None:

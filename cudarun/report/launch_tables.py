@@ -70,7 +70,7 @@ def show_plan(plan: LaunchPlan, out: Console) -> None:
         show_diagnostic(diagnostic)
     out.print(_headline(plan), soft_wrap=True)
     out.print(_layout(plan.parameters))
-    out.print(f"{plan.parameter_bytes} bytes of parameters")
+    out.print(f"parameter buffer: {plan.parameter_bytes} bytes")
 
 
 def _layout(parameters: Sequence[LayoutRow]) -> Table:

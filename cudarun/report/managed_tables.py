@@ -30,7 +30,7 @@ def show_managed(report: ManagedReport, out: Console, *, quiet: bool) -> None:
 def _show_variable(
     variable: ManagedVariable, places: Sequence[VariableContext], out: Console, *, quiet: bool
 ) -> None:
-    kind = "managed" if variable.managed else "one in each context"
+    kind = "managed" if variable.managed else "one per context"
     head = Text(variable.demangled, style="bold")
     head.append(f"  {variable.type}, {variable.size} bytes, {kind}", style="not bold")
     out.print(head, soft_wrap=True)
@@ -61,8 +61,8 @@ def _verdict(variable: ManagedVariable, places: Sequence[VariableContext]) -> Te
     if not variable.one_address:
         return Text("  ") + failed() + Text(f"{distinct} addresses in {where}")
     if not variable.passed:
-        return Text("  ") + failed() + Text("one address, and different values at it")
-    return Text("  ") + passed() + Text(f"one address in {where}, and one value")
+        return Text("  ") + failed() + Text("one address, different values")
+    return Text("  ") + passed() + Text(f"one address and one value in {where}")
 
 
 def _count(number: int, one: str, many: str | None = None) -> str:

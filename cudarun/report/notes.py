@@ -21,7 +21,7 @@ def own_reference(result: LaunchResult) -> str | None:
     """Return a note on ``--reference`` that compared a device with itself."""
     if result.reference is None or not result.reference.is_itself:
         return None
-    return f"the reference device {result.reference.device} is the device itself"
+    return f"the reference device is the same device ({result.reference.device})"
 
 
 def weak_checks(result: LaunchResult) -> str | None:

@@ -24,7 +24,7 @@ def show_sanitizer(report: SanitizerReport, device: str, out: Console) -> None:
         for line in _below(finding):
             out.print(Text(f"  {line}"), soft_wrap=True)
     left = report.total - len(report.findings)
-    more = f", {left} of them not shown" if left > 0 else ""
+    more = f", {left} not shown" if left > 0 else ""
     count = max(report.total, len(report.findings))
     noun = "finding" if count == 1 else "findings"
     out.print(f"{report.tool}: {count} {noun} on {device}{more}", soft_wrap=True)

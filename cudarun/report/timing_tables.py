@@ -35,7 +35,7 @@ def show_timing(timing: TimingResult, out: Console) -> None:
         (timing.gigaflops_per_second, "GFLOP/s"),
     ):
         if rate is not None:
-            out.print(Text(f"{rate:.4g} {unit} by the median"))
+            out.print(Text(f"{rate:.4g} {unit} (median)"))
     for doubt in _doubts(timing):
         out.print(Text("note ", style="yellow") + Text(doubt), soft_wrap=True)
 
@@ -52,12 +52,13 @@ def duration(milliseconds: float) -> str:
 def _doubts(timing: TimingResult) -> list[str]:
     doubts = []
     if timing.rates_left_out:
-        doubts.append("no GB/s and GFLOP/s: the time of the emulation is not that of a GPU")
+        doubts.append("GB/s and GFLOP/s are not reported: emulated time is not GPU time")
     if timing.noisy:
         share = timing.deviation / timing.mean
         doubts.append(
-            f"noisy: the deviation is {share:.0%} of the mean; something else may use the device"
+            f"noisy: the standard deviation is {share:.0%} of the mean; another process may be "
+            "using the device"
         )
     if timing.throttled:
-        doubts.append(f"the clocks were throttled: {', '.join(timing.throttled)}")
+        doubts.append(f"the GPU's clocks were throttled: {', '.join(timing.throttled)}")
     return doubts

@@ -100,14 +100,14 @@ def test_the_doctor_where_there_is_no_driver(run: Run) -> None:
     rows = ran.out.splitlines()
     assert "WRONG  driver library        libcuda.so.1 was not found" in rows
     assert "WRONG  CUDA_VISIBLE_DEVICES  '' hides every GPU" in rows
-    assert rows[-1] == "ok     device cpu            3 emulated, for PTX"
+    assert rows[-1] == "ok     device cpu            3 emulated, PTX only"
 
 
 def test_the_doctor_quietly_and_in_json(run: Run) -> None:
     env = {"CUDARUN_CPU_DEVICES": "none"}
     quiet = run("devices", "--doctor", "-q", env=env)
     assert not re.search(r"^ok", quiet.out, re.MULTILINE)
-    assert "mend: unset CUDARUN_CPU_DEVICES" in quiet.out
+    assert "fix: unset CUDARUN_CPU_DEVICES" in quiet.out
     ran = run("devices", "--doctor", "--json", env=env)
     document = ran.document
     assert (document["schema"], document["exit_code"]) == ("cudarun/devices-doctor/1", 3)
@@ -139,5 +139,5 @@ def test_a_count_of_emulated_devices_that_is_none(run: Run, value: str) -> None:
         ran = run(*command, "-d", "cpu", env={"CUDARUN_CPU_DEVICES": value})
         assert (ran.code, ran.out) == (2, "")
         assert f"CUDARUN_CPU_DEVICES={value[:200]}" in ran.err
-        assert "is not a number from 1 to 31" in ran.err
+        assert "expected a number from 1 to 31" in ran.err
         assert "hint: CUDARUN_CPU_DEVICES=2 creates two emulated devices\n" in ran.err

@@ -254,7 +254,7 @@ def test_a_dry_run_shows_the_layout_and_needs_no_device(run: Run) -> None:
         "8       8     8      4        x     f32*  f32[100]:iota",
         "16      8     8               y     f32*  f32[100]:ones",
         "24      4     4               n     i32   100",
-        "28 bytes of parameters",
+        "parameter buffer: 28 bytes",
     ]
 
 
@@ -348,7 +348,7 @@ def test_a_truncated_cubin(run: Run, tmp_path: Path) -> None:
     (tmp_path / "short.cubin").write_bytes(b"\x7fELF\x02\x01\x01" + b"\0" * 11 + b"\xbe\0")
     ran = run("launch", "short.cubin", *SAXPY[2:], *ARGUMENTS)
     assert ran.code == 4
-    assert ran.err == "error: short.cubin: not a cubin: the file ends inside the ELF header\n"
+    assert ran.err == "error: short.cubin: not a cubin: the file is truncated in the ELF header\n"
 
 
 def test_unimplemented_instructions_are_all_named(run: Run, tmp_path: Path) -> None:

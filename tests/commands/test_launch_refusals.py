@@ -123,7 +123,7 @@ def test_an_existing_output_is_kept(run: Run, tmp_path: Path) -> None:
     (tmp_path / "y.npy").write_text("precious")
     refused(
         run, *SAXPY, "--save", "y=y.npy", *ARGUMENTS, code=2,
-        says="error: --save: y.npy exists\nhint: --force replaces it\n",
+        says="error: --save: y.npy exists\nhint: replace it with --force\n",
     )  # fmt: skip
     assert (tmp_path / "y.npy").read_text() == "precious"
 
@@ -131,7 +131,7 @@ def test_an_existing_output_is_kept(run: Run, tmp_path: Path) -> None:
 def test_an_output_without_a_folder(run: Run) -> None:
     refused(
         run, *SAXPY, "--save", "y=no/y.npy", *ARGUMENTS, code=2,
-        says="error: --save: no/y.npy cannot be written: there is no folder no\n",
+        says="error: --save: no/y.npy cannot be written: the directory no does not exist\n",
     )  # fmt: skip
 
 

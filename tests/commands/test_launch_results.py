@@ -115,7 +115,7 @@ def test_a_file_that_cannot_be_written_hides_nothing(run: Run, tmp_path: Path) -
                 "  2 of 2 elements mismatched",
                 "  [0]: got nan, expected nan",
                 "  [1]: got nan, expected nan",
-                "  note all of them are NaN on both sides: --equal-nan lets NaN equal NaN",
+                "  note all of them are NaN on both sides: --equal-nan compares NaN as equal",
             ],
         ),
     ],
@@ -138,7 +138,7 @@ def test_some_are_nan_on_both_sides(run: Run) -> None:
 
 def test_a_device_that_is_its_own_reference(run: Run) -> None:
     two = {"CUDARUN_CPU_DEVICES": "2"}
-    note = "note the reference device cpu is the device itself"
+    note = "note the reference device is the same device (cpu)"
     assert note in run(*SAXPY, "--reference", "cpu").out.splitlines()
     assert "note" not in run(*SAXPY, "--reference", "cpu:1", env=two).out
 
@@ -218,7 +218,7 @@ def test_the_devices_after_one_that_faulted(run: Run) -> None:
     ran = run(*args, "-d", "cpu:all", "--together", env=two)
     assert ran.code == 5
     assert ran.err.splitlines()[-3:] == [
-        "error: not run: device cpu faulted, after which its process is unusable",
+        "error: not run: device cpu faulted; its process cannot be used any more",
         "  in device cpu:1",
         "hint: remove --together, so that each device has its own process",
     ]

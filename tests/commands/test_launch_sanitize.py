@@ -55,7 +55,7 @@ def test_how_findings_are_shown(capsys: pytest.CaptureFixture[str]) -> None:
         "  findings.cu:22: Write access in shared_race\n"
         "  findings.cu:23: Read access in shared_race\n"
         "  and Read access at shared_race+0xf0 in findings.cu:23 [256 hazards]\n"
-        "racecheck: 3 findings on 0, 2 of them not shown\n"
+        "racecheck: 3 findings on 0, 2 not shown\n"
     )
     show_sanitizer(SanitizerReport("racecheck", (), 0), "0", console(False))
     assert capsys.readouterr().out == "PASS racecheck: nothing found on 0\n"

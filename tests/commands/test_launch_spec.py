@@ -551,7 +551,10 @@ def test_an_unknown_name(run: Run, tmp_path: Path) -> None:
             ("--together",),
             "--spec: --together applies to one launch; set it in the cases of the spec",
         ),
-        (("--junit", "no/out.xml"), "--junit: no/out.xml cannot be written: there is no folder no"),
+        (
+            ("--junit", "no/out.xml"),
+            "--junit: no/out.xml cannot be written: the directory no does not exist",
+        ),
     ],
 )
 def test_what_does_not_go_with_a_spec(

@@ -218,7 +218,7 @@ def test_broken_ptx(run: Run, tmp_path: Path) -> None:
     line = text[: text.index("mul.xx")].count("\n") + 1
     refused(
         run, MAIN, "broken.ptx", "-o", "out.cubin", *SM_90,
-        says="error: broken.ptx: the linker does not take it: nvJitLink: ERROR_PTX_COMPILE (4)\n"
+        says="error: broken.ptx: the linker does not accept it: nvJitLink: ERROR_PTX_COMPILE (4)\n"
         f"broken.ptx:{line}:5: error: Unknown modifier '.xx'\n"
         f"{line:6d} |  mul.xx.f32  %f3, %f2, %f1;\n"
         "       |     ^~~\n",
@@ -274,7 +274,7 @@ def test_lto_ir_for_the_drivers_linker(run: Run, tmp_path: Path) -> None:
         ),
         (
             (MAIN, LIB, "-o", "out", *CPU, "--fallback", "prefer-ptx"), 2,
-            "error: --fallback: linking requires code that matches exactly\n  in device cpu\n"
+            "error: --fallback: a link requires code that matches exactly\n  in device cpu\n"
             "hint: use the option with 'cudarun load'\n",
         ),
         (
@@ -323,7 +323,7 @@ def test_lto_ir_for_the_drivers_linker(run: Run, tmp_path: Path) -> None:
         ),
         (
             (MAIN, LIB, "-o", "no/out", *SM_90), 2,
-            "error: --output: no/out cannot be written: there is no folder no\n",
+            "error: --output: no/out cannot be written: the directory no does not exist\n",
         ),
         ((MAIN, LIB, "-o", "samples", *SM_90), 2, "error: --output: samples is a directory\n"),
         (
@@ -348,7 +348,7 @@ def test_which_code_of_a_fatbin(run: Run, tmp_path: Path) -> None:
 def test_an_architecture_that_nvjitlink_does_not_know(run: Run) -> None:
     refused(
         run, MAIN, LIB, "-o", "out", "--arch", "sm_99", code=2,
-        says="error: --arch sm_99: nvJitLink does not link for it\n",
+        says="error: --arch sm_99: nvJitLink does not support this architecture\n",
     )  # fmt: skip
 
 
@@ -377,7 +377,7 @@ def test_the_output_is_replaced_by_force(run: Run, tmp_path: Path) -> None:
     out.write_text("old")
     refused(
         run, MAIN, LIB, "-o", "out.ptx", *CPU, code=2,
-        says="error: --output: out.ptx exists\nhint: --force replaces it\n",
+        says="error: --output: out.ptx exists\nhint: replace it with --force\n",
     )  # fmt: skip
     assert out.read_text() == "old"
     assert run("link", MAIN, LIB, "-o", "out.ptx", *CPU, "--force").code == 0

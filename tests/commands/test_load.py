@@ -91,7 +91,7 @@ def test_the_table(run: Run) -> None:
         "  parameters   0:4 f32, 8:8 u64, 16:8 u64, 24:4 u32\n"
         "  uses         16 registers (estimated), 0 B shared, 0 B const, 0 B local; "
         "of compute_75\n"
-        "  block        at most 1024 threads, occupancy (estimated) 100%, 8 × 256 on a "
+        "  block        at most 1024 threads, occupancy (estimated) 100%, 8 × 256 per "
         "multiprocessor\n"
         "  cudarun launch samples/saxpy.ptx -d cpu --threads 1024 f32:1 'f32[1024]:iota' "
         "'f32[1024]:zeros' i32:1024\n"
@@ -315,7 +315,8 @@ def test_ptx_newer_than_the_driver(run: Run, put: Any) -> None:
         "new.ptx:9:1: fatal: Unsupported .version 9.4; current version is '9.0'\n"
         "     9 | .version 9.4\n"
         "       | ^~~~~~~~\n"
-        "PTX 9.4 needs CUDA 13.4 or later; the driver has CUDA 13.0 and supports PTX up to 9.0.\n"
+        "PTX 9.4 requires CUDA 13.4 or later; the driver has CUDA 13.0 and supports PTX up to "
+        "9.0.\n"
         "hint: compile with a toolkit of that version or older, or update the driver\n",
     )  # fmt: skip
 
@@ -346,9 +347,9 @@ def test_machine_code(run: Run, put: Any) -> None:
 def test_half_a_cubin(run: Run, put: Any) -> None:
     refused(
         run, put("half.cubin", golden("facts.cubin")[:2000]), *CPU,
-        says="error: half.cubin: not a cubin: the section table lies past the end of the file\n"
+        says="error: half.cubin: not a cubin: the section table extends past the end of the file\n"
         "  in device cpu\n"
-        "The cubin is damaged: the section table lies past the end of the file.\n"
+        "The cubin is damaged: the section table extends past the end of the file.\n"
         "hint: rebuild the file, or copy it again: it may be truncated\n",
     )  # fmt: skip
 

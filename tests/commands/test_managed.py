@@ -64,13 +64,13 @@ def test_one_address_and_a_value_that_grows_across_devices(run: Run) -> None:
     assert (counter["type"], counter["size"], counter["managed"]) == ("u32", 4, True)
     assert len(set(counter["addresses"])) == 1
     assert history(counter) == [
-        ("at first", [0, 0, 0]),
+        ("initially", [0, 0, 0]),
         ("after bump k=i32:5 on cpu", [5, 5, 5]),
         ("after bump k=i32:5 on cpu:1", [10, 10, 10]),
     ]
     assert len(set(hits["addresses"])) == 2
     assert history(hits) == [
-        ("at first", [0, 0]),
+        ("initially", [0, 0]),
         ("after bump k=i32:5 on cpu", [1, 0]),
         ("after bump k=i32:5 on cpu:1", [1, 1]),
     ]
@@ -103,7 +103,7 @@ def test_as_a_table(run: Run) -> None:
     lines = ran.out.splitlines()
     assert lines[:2] == [
         "counter  u32, 4 bytes, managed",
-        "  PASS one address in 2 contexts of 1 device, and one value",
+        "  PASS one address and one value in 2 contexts of 1 device",
     ]
     address = lines[3].split()[1:]
     assert (lines[2].split(), len(address), len(set(address))) == (
@@ -117,7 +117,7 @@ def test_as_a_table(run: Run) -> None:
         ["after", "bump", "k=i32:5", "on", "cpu", "12", "12", "12"],
     ]
     assert lines[7:9] == [
-        "hits  u32, 4 bytes, one in each context",
+        "hits  u32, 4 bytes, one per context",
         "  2 addresses in 2 contexts of 1 device",
     ]
     assert ran.code == 0
@@ -208,12 +208,13 @@ def test_names_choose(run: Run, variables: str) -> None:
     [
         (
             ("hits",),
-            "error: hits is a __device__ variable of samples/managed.ptx, not a __managed__ one\n"
+            "error: hits is a __device__ variable in samples/managed.ptx, not a __managed__ "
+            "variable\n"
             "hint: --globals shows its address in each context\n",
         ),
         (
             ("conter",),
-            "error: conter: samples/managed.ptx has no such variable\n"
+            "error: conter: samples/managed.ptx does not contain this variable\n"
             "hint: did you mean counter?\n",
         ),
         (

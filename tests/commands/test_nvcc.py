@@ -193,7 +193,7 @@ def test_a_dry_run(run: Run) -> None:
     ran = run(*SAXPY, "--dry-run")
     assert ran.code == 0, ran.err
     assert ran.err.startswith(NOTE)
-    assert ran.out.splitlines()[-1] == "28 bytes of parameters"
+    assert ran.out.splitlines()[-1] == "parameter buffer: 28 bytes"
 
 
 @real
@@ -317,7 +317,10 @@ def test_a_header_that_is_nowhere(run: Run, program: Path) -> None:
     ran = run(*SAXPY, "--compiler", "nvcc")
     assert ran.code == 4
     assert "program.cu:1:10: fatal: none.h: No such file or directory" in ran.err
-    assert "nvcc finds none.h in no folder.\nhint: name its folder with -I\n" in ran.err
+    assert (
+        "nvcc did not find none.h in any include directory.\nhint: add its directory with -I\n"
+        in ran.err
+    )
 
 
 @real

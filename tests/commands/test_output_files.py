@@ -128,7 +128,8 @@ def test_a_report_replaces_a_report_only(run: Run, folder: Path) -> None:
     ran = run(*spec, "--junit", "notes.xml")
     assert (ran.code, ran.err) == (
         2,
-        "error: --junit: notes.xml exists and is not a JUnit report\nhint: --force replaces it\n",
+        "error: --junit: notes.xml exists and is not a JUnit report\nhint: replace it with "
+        "--force\n",
     )
     assert run(*spec, "--junit", "report.xml").code == 0
     (folder / "y.npy").unlink()
@@ -157,7 +158,7 @@ def test_it_is_checked_before_any_work(run: Run, folder: Path) -> None:
     for more in ((), ("--dry-run",), ("--trace",)):
         ran = run(*words, "--save", "y=y.npy", *more)
         assert (ran.code, ran.out) == (2, "")
-        assert "error: --save: y.npy exists\nhint: --force replaces it\n" in ran.err
+        assert "error: --save: y.npy exists\nhint: replace it with --force\n" in ran.err
         assert "cuLaunchKernel" not in ran.err
 
 

@@ -48,7 +48,8 @@ GOLDEN = [
         log="ptxas application ptx input, line 9; fatal   : Unsupported .version 9.4; current "
         "version is '9.0'",
         cuda_error="CUDA_ERROR_UNSUPPORTED_PTX_VERSION",
-        reason="PTX 9.4 needs CUDA 13.4 or later; the driver has CUDA 13.0 and supports PTX up to "
+        reason="PTX 9.4 requires CUDA 13.4 or later; the driver has CUDA 13.0 and supports PTX up "
+        "to "
         "9.0.",
         remedy="compile with a toolkit of that version or older, or update the driver",
     ),
@@ -57,7 +58,8 @@ GOLDEN = [
         contents=replace(PTX, ptx_version=(8, 7)),
         place=replace(H200, cuda=(12, 4)),
         cuda_error="CUDA_ERROR_UNSUPPORTED_PTX_VERSION",
-        reason="PTX 8.7 needs CUDA 12.8 or later; the driver has CUDA 12.4 and supports PTX up to "
+        reason="PTX 8.7 requires CUDA 12.8 or later; the driver has CUDA 12.4 and supports PTX up "
+        "to "
         "8.4.",
         remedy="compile with a toolkit of that version or older, or update the driver",
     ),
@@ -65,7 +67,8 @@ GOLDEN = [
         "PTX newer than any CUDA known here",
         log="ptxas application ptx input, line 9; fatal   : Unsupported .version 99.0; current "
         "version is '9.0'",
-        reason="PTX 99.0 needs a newer CUDA; the driver has CUDA 13.0 and supports PTX up to 9.0.",
+        reason="PTX 99.0 requires a newer CUDA; the driver has CUDA 13.0 and supports PTX up to "
+        "9.0.",
         remedy="compile with a toolkit of that version or older, or update the driver",
     ),
     Golden(
@@ -74,7 +77,7 @@ GOLDEN = [
         "version is '9.5'\nERROR NVJITLINK_ERROR_PTX_COMPILE: JIT the PTX (main.ptx)\n",
         place=JITLINK,
         cuda_error=None,
-        reason="PTX 9.9 needs CUDA 13.9 or later; nvJitLink 13.5 supports PTX up to 9.5.",
+        reason="PTX 9.9 requires CUDA 13.9 or later; nvJitLink 13.5 supports PTX up to 9.5.",
         remedy="compile with a toolkit of that version or older, or use a newer nvJitLink",
     ),
     Golden(
@@ -194,8 +197,8 @@ GOLDEN = [
         place=JITLINK,
         cuda_error=None,
         contents=None,
-        reason="light may use 32 registers (its launch bounds, or --max-registers), and "
-        "heavy(float const*), which it calls, needs 254.",
+        reason="light is limited to 32 registers (launch bounds or --max-registers), but it calls "
+        "heavy(float const*), which needs 254.",
         remedy="compile the called function with -maxrregcount, or loosen __launch_bounds__",
     ),
     Golden(
@@ -210,15 +213,15 @@ GOLDEN = [
         log="ptxas error   : Entry function 'sh' uses too much shared data (0x3a980 bytes, 0x38c00 "
         "max)",
         reason="sh declares 240000 bytes of static shared memory; the limit is 232448.",
-        remedy="declare less shared memory: this is the limit of a block",
+        remedy="declare less shared memory: the limit applies to each block",
     ),
     Golden(
         "truncated cubin",
         contents=FileSummary(
-            ImageKind.CUBIN, damage="the section table lies past the end of the file"
+            ImageKind.CUBIN, damage="the section table extends past the end of the file"
         ),
         cuda_error=INVALID_IMAGE,
-        reason="The cubin is damaged: the section table lies past the end of the file.",
+        reason="The cubin is damaged: the section table extends past the end of the file.",
         remedy="rebuild the file, or copy it again: it may be truncated",
     ),
     Golden(
@@ -233,10 +236,10 @@ GOLDEN = [
     Golden(
         "truncated fatbin",
         contents=FileSummary(
-            ImageKind.FATBIN, damage="the container lies past the end of the file"
+            ImageKind.FATBIN, damage="the container extends past the end of the file"
         ),
         cuda_error=NO_BINARY,
-        reason="The fatbin is damaged: the container lies past the end of the file.",
+        reason="The fatbin is damaged: the container extends past the end of the file.",
         remedy="rebuild the file, or copy it again: it may be truncated",
     ),
     Golden(
@@ -340,7 +343,7 @@ GOLDEN = [
         "directories in search list)\n  #include <cuda_fp16.h>\n                        ^\n",
         contents=FileSummary(ImageKind.CUDA_SOURCE),
         cuda_error=None,
-        reason="NVRTC found cuda_fp16.h in none of its include directories.",
+        reason="NVRTC did not find cuda_fp16.h in any include directory.",
         remedy="add its directory with -I; CUDA's own headers come from CUDA_HOME, or with "
         f"{toolkit_installation((13, 0))}",
     ),
@@ -351,7 +354,7 @@ GOLDEN = [
         place=LoadTarget("NVRTC", 90, cuda=(12, 9)),
         contents=FileSummary(ImageKind.CUDA_SOURCE),
         cuda_error=None,
-        reason="NVRTC found cuda_fp16.h in none of its include directories.",
+        reason="NVRTC did not find cuda_fp16.h in any include directory.",
         remedy="add its directory with -I; CUDA's own headers come from CUDA_HOME, or with "
         f"{toolkit_installation((12, 9))}",
     ),

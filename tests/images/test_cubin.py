@@ -130,32 +130,32 @@ def section_header(name, index):
 @pytest.mark.parametrize(
     ("data", "problem"),
     [
-        (golden("facts.cubin")[:30], "the file ends inside the ELF header"),
-        (golden("facts.cubin")[:5000], "the section table lies past the end of the file"),
+        (golden("facts.cubin")[:30], "the file is truncated in the ELF header"),
+        (golden("facts.cubin")[:5000], "the section table extends past the end of the file"),
         (patched("facts.cubin", 4, "<B", 1), "it is not 64-bit little-endian ELF"),
         (patched("facts.cubin", 5, "<B", 2), "it is not 64-bit little-endian ELF"),
         (patched("facts.cubin", E_SHOFF, "<Q", 0), "it has no sections"),
         (patched("facts.cubin", E_SHNUM, "<H", 0), "it has no sections"),
         (
             patched("facts.cubin", E_SHOFF, "<Q", 2**63),
-            "the section table lies past the end of the file",
+            "the section table extends past the end of the file",
         ),
         (
             patched("facts.cubin", E_SHENTSIZE, "<H", 63),
-            "the section headers have an unknown size",
+            "the section headers have an unsupported size",
         ),
         (patched("facts.cubin", E_SHSTRNDX, "<H", 999), "it has no section names"),
         (
             patched("facts.cubin", section_header("facts.cubin", 3) + SH_OFFSET, "<Q", 10**6),
-            "section '.symtab' lies past the end of the file",
+            "section '.symtab' extends past the end of the file",
         ),
         (
             patched("facts.cubin", section_header("facts.cubin", 1) + SH_OFFSET, "<Q", 2**64 - 1),
-            "a table of names lies past the end of the file",
+            "a string table extends past the end of the file",
         ),
         (
             patched("facts.cubin", section_header("facts.cubin", 3) + 56, "<Q", 7),
-            "the symbols have an unknown size",
+            "the symbols have an unsupported size",
         ),
         (
             patched("facts.cubin", section_header("facts.cubin", 3) + SH_LINK, "<I", 999),
@@ -173,5 +173,5 @@ def test_a_record_that_is_cut_off():
     data = golden("facts.cubin")
     record = bytes.fromhex("04170c00")  # a parameter, 12 bytes
     broken = data.replace(record, bytes.fromhex("04170800"))
-    with pytest.raises(ImageRefused, match=r"not a cubin: a record of \.nv\.info is cut off"):
+    with pytest.raises(ImageRefused, match=r"not a cubin: a record of \.nv\.info is truncated"):
         read_cubin(broken, "broken.cubin")

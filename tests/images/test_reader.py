@@ -32,11 +32,11 @@ class TestWhatIsNoImage:
         [
             (b"", "x: the file is empty"),
             (b"hello\n", "x: not an image"),
-            (golden("facts.cu"), "x: CUDA source holds no code before it is compiled"),
+            (golden("facts.cu"), "x: CUDA source must be compiled before it can be loaded"),
             (golden("tiny.ltoir"), "x: LTO-IR must be linked before it can be loaded"),
             (archive(), "x: the archive contains no device code"),
             (archive((b"a.txt/", b"hello")), "x: the archive contains no device code"),
-            (b"\x7fELF", "x: not a host object: the file ends inside the ELF header"),
+            (b"\x7fELF", "x: not a host object: the file is truncated in the ELF header"),
             (b"\xb1\x43\x62\x46" + bytes(20), "x: not a fatbin: there is no container behind its"
              " wrapper"),
             (b"!<arch>\nshort", "x: not an archive: a member's header is malformed"),
@@ -141,7 +141,7 @@ class TestFatbins:
         assert len(ptx.content(name)) == ptx.size
         assert read_image(ptx.content(name), name).ptx_version == (9, 0)
         broken = golden(name).replace(ptx.stored[:16], b"\xff" * 16)
-        with pytest.raises(ImageRefused, match="the PTX for compute_80 does not decompress"):
+        with pytest.raises(ImageRefused, match="the PTX for compute_80 cannot be decompressed"):
             read_entries(broken, name)[1].content(name)
 
     def test_a_fatbin_in_a_fatbin_is_not_opened(self):
@@ -150,7 +150,7 @@ class TestFatbins:
         head[8:16] = len(inner).to_bytes(8, "little")
         size = len(head) + len(inner)
         outer = golden("tiny.fatbin")[:8] + size.to_bytes(8, "little") + bytes(head) + inner
-        assert refusal(outer).message == "x: a fatbin is not expected here"
+        assert refusal(outer).message == "x: the file is a fatbin, which is not supported here"
 
     def test_lto_ir_is_recognised_and_not_read(self):
         entries = read_entries(golden("tiny_lto.fatbin"), "x")
@@ -162,11 +162,11 @@ class TestFatbins:
     @pytest.mark.parametrize(
         ("at", "value", "problem"),
         [
-            (4, b"\x02", "version 2 of the container is not known"),
-            (6, b"\x00\x00", "the container lies past the end of the file"),
-            (8, b"\xff\xff\xff", "the container lies past the end of the file"),
-            (20, b"\x01", "an entry lies past the end of its container"),
-            (24, b"\xff\xff\xff", "an entry lies past the end of its container"),
+            (4, b"\x02", "container version 2 is not supported"),
+            (6, b"\x00\x00", "the container extends past the end of the file"),
+            (8, b"\xff\xff\xff", "the container extends past the end of the file"),
+            (20, b"\x01", "an entry extends past the end of its container"),
+            (24, b"\xff\xff\xff", "an entry extends past the end of its container"),
         ],
     )
     def test_broken_containers(self, at, value, problem):
@@ -178,7 +178,7 @@ class TestFatbins:
         data = golden("tiny_lz4.fatbin")
         size = read_entries(data, "x")[1].size
         broken = data.replace(size.to_bytes(8, "little"), (1 << 40).to_bytes(8, "little"))
-        assert refusal(broken).message == "x: not a fatbin: an entry has impossible sizes"
+        assert refusal(broken).message == "x: not a fatbin: an entry has inconsistent sizes"
 
     @pytest.mark.parametrize("length", [5, 20, 60, 100, 4000])
     def test_cut_short(self, length):
@@ -195,7 +195,7 @@ class TestHostObjects:
 
     @pytest.mark.parametrize("name", ["facts.ptx", "facts.cubin"])
     def test_code_has_no_entries(self, name):
-        with pytest.raises(ImageRefused, match=r"x: a (PTX|cubin) is not expected here"):
+        with pytest.raises(ImageRefused, match=r"x: the file is a (PTX|cubin), which is not"):
             image_entries(golden(name), "x")
 
     def test_its_entries(self):
@@ -218,7 +218,7 @@ class TestArchives:
     def test_a_broken_member_is_named(self):
         data = archive((b"tiny.o/", golden("tiny.o")[:500]))
         assert refusal(data, "lib.a").message == (
-            "lib.a(tiny.o): not a host object: the section table lies past the end of the file"
+            "lib.a(tiny.o): not a host object: the section table extends past the end of the file"
         )
 
     def test_an_archive_in_an_archive_is_left_alone(self):
@@ -250,7 +250,7 @@ class TestArchives:
     @pytest.mark.parametrize(
         ("data", "problem"),
         [
-            (archive((b"a/", b"123"))[:-2], "a member lies past the end of the file"),
+            (archive((b"a/", b"123"))[:-2], "a member extends past the end of the file"),
             (archive((b"a/", b"1")).replace(b"`", b"'"), "a member's header is malformed"),
             (archive((b"#1/x", b"1")), "a member's header is malformed"),
         ],

@@ -67,7 +67,7 @@ def container(*entries: tuple[int, bytes, int]) -> bytes:
 def test_the_limit_is_of_the_whole_file(wrap: Callable[[bytes], bytes]) -> None:
     half = 200 << 20
     bomb = wrap(container((1, b"x" * 40, half), (1, b"x" * 40, half), (1, b"x" * 40, half)))
-    with pytest.raises(ImageRefused, match="bytes when decompressed, the limit is") as caught:
+    with pytest.raises(ImageRefused, match="bytes when decompressed; the limit is") as caught:
         image_entries(bomb, "bomb", 512 << 20)
     assert "--max-image" in (caught.value.hint or "")
     assert image_entries(bomb, "bomb", 2 << 30)

@@ -43,9 +43,9 @@ def test_whole_files(name, contents):
 @pytest.mark.parametrize(
     ("name", "damage"),
     [
-        ("facts.cubin", "the section table lies past the end of the file"),
-        ("tiny.fatbin", "the container lies past the end of the file"),
-        ("tiny.o", "the section table lies past the end of the file"),
+        ("facts.cubin", "the section table extends past the end of the file"),
+        ("tiny.fatbin", "the container extends past the end of the file"),
+        ("tiny.o", "the section table extends past the end of the file"),
     ],
 )
 def test_half_of_a_file(name, damage):

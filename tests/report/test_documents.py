@@ -105,7 +105,7 @@ def test_an_error_of_our_own_ptx_parser() -> None:
 
 def test_only_scalars_and_sequences_of_them_are_values() -> None:
     assert plain([(True, None), ("x", float("-inf"))]) == [[True, None], ["x", "-Infinity"]]
-    with pytest.raises(TypeError, match="dict has no place"):
+    with pytest.raises(TypeError, match="dict cannot be converted"):
         plain({})
 
 

@@ -29,4 +29,4 @@ def plain(value: object) -> Value:
             return number(value)
         case None | bool() | int() | str():
             return value
-    raise TypeError(f"{type(value).__name__} has no place in a JSON document")
+    raise TypeError(f"{type(value).__name__} cannot be converted to JSON")

@@ -187,7 +187,7 @@ class OperandReader:
         if isinstance(value, Bytes):
             return value.data, None
         if isinstance(value, UntypedNumber):
-            raise self.error(f"{value} needs a type", token, hint=f"as in: i32:{value}")
+            raise self.error(f"{value} needs a type", token, hint=f"example: i32:{value}")
         if not isinstance(value, Element):
             raise self.error(f"{token.text!r} cannot be written", token)
         return element_bytes(value), value.type

@@ -140,7 +140,7 @@ class ScriptWorker:
     def _reason(self, outcome: Outcome[Any]) -> CudarunError:
         """Return the reason that the script stopped."""
         if outcome.error is None:
-            raise ValueError("a step without an answer or an error")
+            raise ValueError("a step returned neither a result nor an error")
         if not isinstance(outcome.error, OutOfTime):
             return outcome.error
         return OutOfTime(

@@ -129,7 +129,7 @@ class _StepParser:
         self.position += 1
         name = token.text[1:]
         if not _NAME.fullmatch(name):
-            raise self.error(f"{token.text!r} is not a thread name", token, hint="as in: @t1 pop")
+            raise self.error(f"{token.text!r} is not a thread name", token, hint="example: @t1 pop")
         return name
 
     # --- operands ---
@@ -167,7 +167,7 @@ class _StepParser:
         """Derive values that depend on several operands."""
         if "primary" in given:
             if "dev" in given:
-                raise self.error("give the context's name or dev=, not both", None)
+                raise self.error("specify the context's name or dev=, not both", None)
             given["dev"] = self.names[given.pop("primary")].dev
         if verb.makes == "primary" and given["name"] in self.names:
             known_dev = self.names[given["name"]].dev
@@ -181,7 +181,7 @@ class _StepParser:
                 raise self.error(
                     f"the type of {given['buffer']} is unknown: the script did not write to it",
                     None,
-                    hint=f"give the type: read {given['buffer']} i32",
+                    hint=f"specify the type: read {given['buffer']} i32",
                 )
             given["as_type"] = known
 

@@ -109,7 +109,7 @@ def hardware(machine: Machine) -> DoctorFinding:
             "hardware", "well", f"NVIDIA devices on PCI: {', '.join(sorted(found))}"
         )
     if (machine.dev / "dxg").exists():
-        return DoctorFinding("hardware", "well", "a Windows GPU, through /dev/dxg")
+        return DoctorFinding("hardware", "well", "a Windows GPU via /dev/dxg")
     return DoctorFinding("hardware", "note", "no NVIDIA device on PCI", _BY_CPU)
 
 
@@ -132,7 +132,9 @@ def device_nodes(machine: Machine) -> DoctorFinding:
         groups = ", ".join(sorted({_group(node) for node in closed}))
         remedy = f"join the group {groups}, or make them readable and writable for all"
         return DoctorFinding(subject, "wrong", f"no permission to open {_listed(closed)}", remedy)
-    return DoctorFinding(subject, "well", f"{len(gpus)} of GPUs, all readable and writable")
+    return DoctorFinding(
+        subject, "well", f"{len(gpus)} GPU device files, all readable and writable"
+    )
 
 
 def visible_devices(listed: str | None, nodes: int) -> DoctorFinding:
@@ -149,9 +151,9 @@ def visible_devices(listed: str | None, nodes: int) -> DoctorFinding:
     if not shown:
         return DoctorFinding(VARIABLE, "wrong", f"'{listed}' hides every GPU", f"unset {VARIABLE}")
     if len(shown) < len(items):
-        says = f"'{items[len(shown)]}' is not a GPU: it and the entries after it are hidden"
+        says = f"'{items[len(shown)]}' is not a GPU: this entry and all later ones are ignored"
         return DoctorFinding(VARIABLE, "note", says, f"{VARIABLE}={','.join(shown)} is equivalent")
-    return DoctorFinding(VARIABLE, "well", f"shows {', '.join(shown)}")
+    return DoctorFinding(VARIABLE, "well", f"visible: {', '.join(shown)}")
 
 
 # --- libraries -----------------------------------------------------------------------------------
@@ -225,7 +227,7 @@ def toolkit_part(
             name, "well", f"{says}: it can generate SASS, but not PTX, for this driver"
         )
     remedy = f"update the driver, or in a separate environment: {toolkit_installation(driver)}"
-    return DoctorFinding(name, "note", f"{says}, which may refuse its output", remedy)
+    return DoctorFinding(name, "note", f"{says}; the driver may refuse its output", remedy)
 
 
 def emulated(asked: Outcome[int]) -> DoctorFinding:
@@ -233,7 +235,7 @@ def emulated(asked: Outcome[int]) -> DoctorFinding:
     if asked.value is None:
         why = asked.error.log if asked.error and asked.error.log else str(asked.error)
         return DoctorFinding("device cpu", "wrong", why, "unset CUDARUN_CPU_DEVICES")
-    return DoctorFinding("device cpu", "well", f"{asked.value} emulated, for PTX")
+    return DoctorFinding("device cpu", "well", f"{asked.value} emulated, PTX only")
 
 
 def _started(asked: Outcome[DriverStart]) -> Iterator[DoctorFinding]:

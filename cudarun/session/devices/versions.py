@@ -37,4 +37,4 @@ def _driver() -> str:
         case str():
             return "not found"
         case _:
-            return "does not answer"
+            return "not responding"

@@ -70,7 +70,7 @@ def _indices(driver: Driver, selector: Selector, count: int) -> list[int]:
     else:
         found = [index for index in everything if _uuid_starts(driver, index, selector.value)]
         if len(found) > 1:
-            raise RequestError(f"{selector} is a prefix of {len(found)} UUIDs", option="--device")
+            raise RequestError(f"{selector} matches {len(found)} UUIDs", option="--device")
     if not found:
         raise NoDevice(
             f"no device {selector}: the driver reports {count}",

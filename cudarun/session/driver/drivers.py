@@ -118,7 +118,7 @@ def choose_driver(name: DriverName) -> DriverChoice:
         count = os.environ.get(COUNT_VARIABLE) or "1"
         if not is_count(count):
             raise RequestError(
-                f"{COUNT_VARIABLE}={count} is not a number from 1 to {MOST_DEVICES}",
+                f"{COUNT_VARIABLE}={count}: expected a number from 1 to {MOST_DEVICES}",
                 hint=f"{COUNT_VARIABLE}=2 creates two emulated devices",
             )
         traits = DriverTraits(

@@ -193,12 +193,12 @@ def _create(nvjitlink: ModuleType, target: Architecture, options: list[str]) -> 
         if nvjitlink.Result(error.status).name in _OF_ARCHITECTURE:
             raise _no_such_architecture(target) from None
         shown = " ".join(options)
-        raise RequestError(f"nvJitLink refuses its options ({shown}): {error}") from None
+        raise RequestError(f"nvJitLink rejected the options ({shown}): {error}") from None
     return handle
 
 
 def _no_such_architecture(target: Architecture | str) -> RequestError:
-    refused = RequestError("nvJitLink does not link for it")
+    refused = RequestError("nvJitLink does not support this architecture")
     return refused.of(option="--arch", shown=f"--arch {target}")
 
 
@@ -209,7 +209,7 @@ def _add(nvjitlink: ModuleType, handle: int, image: Image) -> None:
     data = image.data + b"\0" if is_text else image.data
     try:
         _ask(
-            nvjitlink, handle, "the linker does not take it",
+            nvjitlink, handle, "the linker does not accept it",
             lambda: nvjitlink.add_data(handle, kind, data, len(data), image.origin),
         )  # fmt: skip
     except ImageRefused as error:

@@ -128,7 +128,7 @@ def _check_options(request: LinkRequest, driver: Driver, device: Device) -> None
         )
     if options.fallback is not None:
         raise RequestError(
-            "linking requires code that matches exactly",
+            "a link requires code that matches exactly",
             hint="use the option with 'cudarun load'",
             option="--fallback",
         )

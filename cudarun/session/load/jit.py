@@ -164,7 +164,9 @@ def _target(driver: Driver, options: JitOptions) -> cuda.CUjit_target:
     name = f"CU_TARGET_COMPUTE_{wanted.number}{wanted.suffix.upper()}"
     found: cuda.CUjit_target | None = getattr(driver.CUjit_target, name, None)
     if found is None:
-        raise RequestError(f"the CUDA bindings do not know the target {wanted} (CUjit_target)")
+        raise RequestError(
+            f"the installed CUDA bindings do not support the target {wanted} (CUjit_target)"
+        )
     return found
 
 

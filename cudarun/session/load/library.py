@@ -130,9 +130,9 @@ class Library:
         variables = self.image.facts.variables if self.image.facts else ()
         known = [variable.name for variable in variables]
         close = did_you_mean(name, known)
-        listed = f"it has {', '.join(known)}" if known else "it lists no variables"
+        listed = f"variables: {', '.join(known)}" if known else "it does not list variables"
         raise RequestError(
-            f"&{name}: {self.image.origin} has no such variable",
+            f"&{name}: {self.image.origin} does not contain this variable",
             hint=f"{close} {listed}" if close else listed,
         )
 

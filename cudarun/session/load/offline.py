@@ -115,7 +115,7 @@ def _diagnosed(error: ImageRefused, image: Image) -> CudarunError:
     )
     explanation = explain(case)
     refused = Diagnosed(
-        "the text is not accepted" if error.log else error.what,
+        "the text is not valid" if error.log else error.what,
         diagnostics=diagnostics,
         explanation=explanation.reason if explanation else None,
         hint=explanation.remedy if explanation else error.hint,

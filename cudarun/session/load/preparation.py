@@ -90,7 +90,7 @@ def _compiled(driver: Driver, image: Image, devices: Iterable[Device]) -> Image:
         raise RequestError(
             f"{image.origin} is compiled for one architecture, but the devices have "
             f"{', '.join(f'sm_{number}' for number in architectures)}",
-            hint="remove --together, so that each device has its own worker",
+            hint="remove --together, so that each device has its own process",
         ).of(origin=image.origin, shown="")
     [number] = architectures
     if driver.traits.runs_machine_code:
@@ -144,7 +144,7 @@ def _ptx_of(fatbin: Image, place: LoadTarget) -> Image:
     entries = read_entries(fatbin.data, fatbin.origin)
     fitting = [entry for entry in entries if _fits(entry, place)]
     if not fitting:
-        refused = ImageRefused(f"no PTX for {place.name} inside", origin=fatbin.origin)
+        refused = ImageRefused(f"it contains no PTX for {place.name}", origin=fatbin.origin)
         raise diagnose(refused, [fatbin], place)
     best = max(fitting, key=lambda entry: _target(entry).number)
     data = best.content(fatbin.origin).rstrip(b"\0")

@@ -365,5 +365,5 @@ def _differences(one: list[KernelReport], other: list[KernelReport]) -> Iterator
         for name in KernelReport.__slots__:
             left, right = getattr(kernel, name), getattr(twin, name)
             if left != right:
-                yield f"{kernel.name}: {name} is {left} of the library and {right} of the module"
+                yield f"{kernel.name}: {name} is {left} in the library and {right} in the module"
     yield from (f"{name}: only in the module" for name in others)

@@ -68,7 +68,7 @@ def inspect_variables(request: ManagedRequest, session: Session, library: Librar
     chosen = _choose(request, library.image)
     variables = [_Variable(driver, library, facts, view, contexts) for facts, view in chosen]
     watcher = _VariableAccess(driver, contexts, variables)
-    watcher.read("at first")
+    watcher.read("initially")
     diagnostics = [*library.image.warnings]
     error = None
     try:
@@ -166,7 +166,9 @@ def _as_named(request: ManagedRequest) -> list[tuple[VariableFacts, VariableView
     """Return the named variables of an image that only the driver can read."""
     if not request.views:
         raise RequestError(
-            "the image does not list its variables", hint="name them", origin=request.image.origin
+            "the image does not contain a list of its variables",
+            hint="specify them by name",
+            origin=request.image.origin,
         )
     return [(VariableFacts(view.name, "global", 0, managed=True), view) for view in request.views]
 
@@ -180,12 +182,12 @@ def _find(
         names = [each.demangled for each in known]
         hint = did_you_mean(view.name, names)
         if hint is None:
-            hint = f"variables: {', '.join(names)}" if names else "it has no variables"
-        raise RequestError(f"{view.text}: {origin} has no such variable", hint=hint)
+            hint = f"variables: {', '.join(names)}" if names else "it does not contain variables"
+        raise RequestError(f"{view.text}: {origin} does not contain this variable", hint=hint)
     if not found.managed and not request.with_globals:
         kind = "__constant__" if found.space == "const" else "__device__"
         raise RequestError(
-            f"{found.demangled} is a {kind} variable of {origin}, not a __managed__ one",
+            f"{found.demangled} is a {kind} variable in {origin}, not a __managed__ variable",
             hint="--globals shows its address in each context",
         )
     return found
@@ -342,7 +344,7 @@ def _resolve(
     if result == codes.CUDA_ERROR_NOT_FOUND:
         kind = "managed variable" if facts.managed else "variable"
         raise RequestError(
-            f"{facts.name}: the driver finds no {kind} with this name in {origin}",
+            f"{facts.name}: the driver did not find a {kind} of this name in {origin}",
             hint="--globals shows __device__ variables, which have an address in each context"
             if facts.managed
             else None,

@@ -133,7 +133,7 @@ class JobTask(Generic[T]):
             error: CudarunError
             if faulted is not None:
                 error = DeviceFailed(
-                    f"not run: device {faulted} faulted, after which its process is unusable",
+                    f"not run: device {faulted} faulted; its process cannot be used any more",
                     hint="remove --together, so that each device has its own process",
                 )
                 yield DeviceAnswer(device.label, None, error.at(device=device.label))

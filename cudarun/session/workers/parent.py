@@ -390,6 +390,6 @@ def _has_handler(pid: int, number: signal.Signals) -> bool:
 
 def _cause_of_death(status: int) -> str:
     if status >= 0:
-        return f"the worker process exited with status {status} and without a result"
+        return f"the worker process exited with status {status} before it returned a result"
     name = signal.Signals(-status).name
     return f"the worker process was killed by signal {-status} ({name})"

@@ -281,7 +281,7 @@ def test_an_error_of_the_host_compiler(fake: FakeNvcc) -> None:
         compiled()
     [found] = caught.value.diagnostics
     assert (found.severity, found.place) == ("fatal", "own/kernel.cu:1:10")
-    assert caught.value.explanation == "nvcc finds none.h in no folder."
+    assert caught.value.explanation == "nvcc did not find none.h in any include directory."
 
 
 @pytest.mark.parametrize(
@@ -374,7 +374,7 @@ def test_auto_without_nvcc(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(Diagnosed) as caught:
         compiled(CompileOptions())
     assert caught.value.explanation == (
-        "NVRTC compiles device code alone, and <vector> is for the host."
+        "NVRTC compiles device code only, and <vector> is a host header."
     )
     assert "install nvcc, which compiles files with host code" in (caught.value.hint or "")
     assert "pip install nvidia-cuda-nvcc" in (caught.value.hint or "")

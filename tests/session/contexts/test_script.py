@@ -165,7 +165,7 @@ def test_names_of_results(full: str, short: str) -> None:
         ("push A", "no context is named 'A'", 5),
         ("destroy A", "no context or stream or event is named 'A'", 8),
         ("stream S; push S", "S is a stream, not a context", 15),
-        ("retain P; release P dev=0", "give the context's name or dev=, not both", 25),
+        ("retain P; release P dev=0", "specify the context's name or dev=, not both", 25),
         ("create A; release A", "A is a context, not a primary context", 18),
         ("create A extra", "unexpected 'extra'", 9),
         ("pop A", "unexpected 'A'", 4),

@@ -36,7 +36,7 @@ def test_a_machine_with_gpus(machine: Machine) -> None:
     assert doctor.hardware(machine) == DoctorFinding(
         "hardware", "well", "NVIDIA devices on PCI: 0000:01:00.0"
     )
-    assert doctor.device_nodes(machine).says == "2 of GPUs, all readable and writable"
+    assert doctor.device_nodes(machine).says == "2 GPU device files, all readable and writable"
 
 
 def test_a_machine_without(tmp_path: Path) -> None:
@@ -71,14 +71,14 @@ def test_a_node_that_is_not_ours(machine: Machine) -> None:
     ("listed", "nodes", "state", "says"),
     [
         (None, 2, "well", "not set: every GPU is visible"),
-        ("1,0", 2, "well", "shows 1, 0"),
-        ("GPU-ab12", 2, "well", "shows GPU-ab12"),
-        ("7", 0, "well", "shows 7"),  # nobody knows how many there are
+        ("1,0", 2, "well", "visible: 1, 0"),
+        ("GPU-ab12", 2, "well", "visible: GPU-ab12"),
+        ("7", 0, "well", "visible: 7"),  # nobody knows how many there are
         ("", 2, "wrong", "'' hides every GPU"),
         ("-1", 2, "wrong", "'-1' hides every GPU"),
         ("2", 2, "wrong", "'2' hides every GPU"),
         ("NoDevFiles", 2, "wrong", "'NoDevFiles' hides every GPU"),
-        ("0,x,1", 2, "note", "'x' is not a GPU: it and the entries after it are hidden"),
+        ("0,x,1", 2, "note", "'x' is not a GPU: this entry and all later ones are ignored"),
     ],
 )
 def test_what_a_variable_hides(listed: str | None, nodes: int, state: str, says: str) -> None:

@@ -122,5 +122,7 @@ def test_a_driver_that_finds_no_device(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_count_of_emulated_devices_is_checked_first(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CUDARUN_CPU_DEVICES", "abc")
-    with pytest.raises(RequestError, match=r"^CUDARUN_CPU_DEVICES=abc is not a number from 1 to"):
+    with pytest.raises(
+        RequestError, match=r"^CUDARUN_CPU_DEVICES=abc: expected a number from 1 to"
+    ):
         choose_driver("cpu")

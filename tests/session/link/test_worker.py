@@ -182,7 +182,9 @@ def test_an_option_in_the_drivers_terms(given: dict[str, Any], name: str, value:
 
 
 def test_a_target_that_the_bindings_do_not_know() -> None:
-    with pytest.raises(Exception, match="the CUDA bindings do not know the target sm_999"):
+    with pytest.raises(
+        Exception, match="the installed CUDA bindings do not support the target sm_999"
+    ):
         options(target=Architecture(False, 999))
 
 

@@ -85,7 +85,9 @@ def test_a_variable_that_is_not_there(in_session: InSession, sample: SampleImage
     image = sample("managed.ptx")
     image = replace(image, facts=read_image(image.data, image.origin))
     assert in_session(partial(_symbol, image, "counter")) > 0
-    with pytest.raises(RequestError, match=r"&count: managed\.ptx has no such variable") as caught:
+    with pytest.raises(
+        RequestError, match=r"&count: managed\.ptx does not contain this variable"
+    ) as caught:
         in_session(partial(_symbol, image, "count"))
     assert "counter" in (caught.value.hint or "")
 

@@ -42,7 +42,7 @@ def test_not_found_is_explained() -> None:
     error = refused(CUresult.CUDA_ERROR_NOT_FOUND, managed=True)
     assert isinstance(error, RequestError)
     assert str(error) == (
-        "v: the driver finds no managed variable with this name in a.cubin "
+        "v: the driver did not find a managed variable of this name in a.cubin "
         "(CUDA_ERROR_NOT_FOUND, 500)"
     )
     assert error.hint is not None
@@ -71,7 +71,7 @@ def variable(
     *, managed: bool = True, addresses: tuple[int, ...] = (1, 1), host: int = 5
 ) -> ManagedVariable:
     observation = Observation(
-        "at first", ObservedValue(str(host), host), (ObservedValue("5", 5), ObservedValue("5", 5))
+        "initially", ObservedValue(str(host), host), (ObservedValue("5", 5), ObservedValue("5", 5))
     )
     return ManagedVariable("v", "v", managed, "u32", 4, addresses, (observation,))
 

@@ -115,7 +115,8 @@ def test_a_crash_of_native_code_is_a_report() -> None:
 
 def test_a_worker_that_leaves_without_an_answer() -> None:
     [outcome] = supervise([lambda: os._exit(3)])
-    assert str(outcome.error) == "the worker process exited with status 3 and without a result"
+    expected = "the worker process exited with status 3 before it returned a result"
+    assert str(outcome.error) == expected
 
 
 def _pause(_: object) -> None:

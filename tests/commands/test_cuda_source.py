@@ -308,16 +308,16 @@ def test_shared_memory_that_was_forgotten(run: Run, tmp_path: Path, smem: int) -
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        ("#include <vector>\n", "and <vector> is for the host."),
-        ("int main() { return 0; }\n", "and the file has functions of the host."),
+        ("#include <vector>\n", "and <vector> is a host header."),
+        ("int main() { return 0; }\n", "and the file contains host functions."),
     ],
 )
 def test_what_is_for_the_host(run: Run, tmp_path: Path, text: str, reason: str) -> None:
     kernel = "__global__ void k() {}\n"
     ran = run("load", write(tmp_path, text + kernel), *CPU, "--compiler", "nvrtc")
     assert ran.code == 4
-    assert f"NVRTC compiles device code alone, {reason}" in ran.err
-    assert "hint: compile it with nvcc (--compiler nvcc), or put what is for the host" in ran.err
+    assert f"NVRTC compiles device code only, {reason}" in ran.err
+    assert "hint: compile it with nvcc (--compiler nvcc), or enclose host code in" in ran.err
     hidden = f"#ifndef __CUDACC_RTC__\n{text}#endif\n{kernel}"
     ran = run("load", write(tmp_path, hidden), *CPU)
     assert ran.code == 0

@@ -112,7 +112,7 @@ def test_as_a_table(run: Run) -> None:
         1,
     )
     assert [line.split() for line in lines[4:7]] == [
-        ["at", "first", "0", "0", "0"],
+        ["initially", "0", "0", "0"],
         ["written", "7", "7", "7"],
         ["after", "bump", "k=i32:5", "on", "cpu", "12", "12", "12"],
     ]
@@ -276,7 +276,7 @@ def test_what_was_seen_before_a_fault_is_shown(run: Run, tmp_path: Path) -> None
     ran = run("managed", "faulty.ptx", "level", "-d", "cpu", "--launch", "f", "--json")
     assert ran.code == 5
     assert ran.document["error"]["cuda"]["number"] == 700
-    assert history(by_name(ran.document)["level"]) == [("at first", [1.5, 1.5, 1.5])]
+    assert history(by_name(ran.document)["level"]) == [("initially", [1.5, 1.5, 1.5])]
 
 
 # --- views ---------------------------------------------------------------------------------------

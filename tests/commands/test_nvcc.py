@@ -131,7 +131,7 @@ def test_files_without_host_code_are_for_nvrtc(run: Run, tmp_path: Path, program
 def test_nvrtc_alone(run: Run) -> None:
     ran = run(*SAXPY, "--compiler", "nvrtc")
     assert ran.code == 4
-    assert "NVRTC compiles device code alone" in ran.err
+    assert "NVRTC compiles device code only" in ran.err
     assert "hint: compile it with nvcc (--compiler nvcc)" in ran.err
 
 

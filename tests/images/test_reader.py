@@ -37,8 +37,8 @@ class TestWhatIsNoImage:
             (archive(), "x: the archive contains no device code"),
             (archive((b"a.txt/", b"hello")), "x: the archive contains no device code"),
             (b"\x7fELF", "x: not a host object: the file is truncated in the ELF header"),
-            (b"\xb1\x43\x62\x46" + bytes(20), "x: not a fatbin: there is no container behind its"
-             " wrapper"),
+            (b"\xb1\x43\x62\x46" + bytes(20), "x: not a fatbin: its wrapper is not followed by a"
+             " container"),
             (b"!<arch>\nshort", "x: not an archive: a member's header is malformed"),
         ],
     )  # fmt: skip

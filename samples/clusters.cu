@@ -1,7 +1,7 @@
-// Where each block stands in its cluster (compute capability 9.0 and later): blocks of one cluster
-// run at the same time on neighbouring multiprocessors and can reach each other's shared memory.
+// The position of each block in its cluster (compute capability 9.0 and later): the blocks of a
+// cluster run at the same time on nearby multiprocessors and can access each other's shared memory.
 //
-// The size of the clusters comes with the launch, --cluster; without it each block is its own.
+// --cluster sets the size of the clusters at launch; without it each block is its own cluster.
 
 extern "C" __global__ void where_am_i(int2* place, int* size) {
     int cluster, rank, blocks;

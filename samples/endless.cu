@@ -1,7 +1,7 @@
-// FAULTY ON PURPOSE: waits for a flag that nobody sets.
+// FAULTY ON PURPOSE: waits for a flag that is never set.
 //
-// The pointer is volatile, so the compiler must read the flag again in every round. (A loop without
-// effects may be assumed to end, and be removed.)
+// The pointer is volatile, so the compiler must read the flag in every iteration. (The compiler may
+// assume that a loop without side effects ends, and remove it.)
 
 extern "C" __global__ void endless(const volatile int* flag) {
     while (*flag == 0) {

@@ -1,9 +1,9 @@
-// The whole grid waits for itself: every block adds up its share, and only when all shares are
-// there does each block write its part of x divided by the total.
+// A grid-wide barrier: every block adds its partial sum to the total. When all partial sums are
+// added, each block writes its part of x divided by the total.
 //
-// A block that waits for another which has not begun would wait forever, so this needs a cooperative
-// launch: it is refused unless all blocks are resident at once. The total of softmax, of a norm, of a
-// residual: a second kernel would do as well, at the price of another launch.
+// A block that waits for one that has not started would wait forever. This needs a cooperative
+// launch, which is refused unless all blocks are resident at once. A second kernel would give the
+// same result at the cost of another launch.
 
 extern "C" __global__ void normalize(const float* x, float* y, float* total, unsigned* arrived, int n) {
     const int first = blockIdx.x * blockDim.x + threadIdx.x;
@@ -13,7 +13,7 @@ extern "C" __global__ void normalize(const float* x, float* y, float* total, uns
     for (int i = first; i < n; i += stride) sum += x[i];
     atomicAdd(total, sum);
 
-    __threadfence();  // the share is written before the arrival is
+    __threadfence();  // the partial sum is visible before the arrival
     __syncthreads();
     if (threadIdx.x == 0) {
         atomicAdd(arrived, 1);

@@ -1,7 +1,7 @@
-// Counts how often each byte value occurs.
+// Counts the occurrences of each byte value.
 //
-// Atomics on shared memory are cheap, so every block counts for itself first and then adds its 256
-// totals to the global ones. `bins` is added to, so it has to start at zero.
+// Atomics on shared memory are fast, so every block counts in shared memory first and then adds its
+// 256 counts to the global ones. `bins` must be zero before the launch.
 
 extern "C" __global__ void histogram(const unsigned char* data, unsigned int* bins, int n) {
     __shared__ unsigned int local[256];

@@ -1,7 +1,7 @@
-// A variable for the whole machine beside a variable for each context.
+// A variable with one value for the host and all devices, and a variable with one value per context.
 //
-// `counter` is managed: one address, the same on the host and on every device, so all of them see
-// one value. `hits` is an ordinary device variable: every context that loads this image has its own.
+// `counter` is managed: it has one address on the host and on every device, so all of them read the
+// same value. `hits` is a device variable: every context that loads this image has its own.
 
 __managed__ int counter = 0;
 __device__ int hits = 0;

@@ -1,8 +1,8 @@
-// The Mandelbrot set as a grey image: each pixel is the number of steps of z = z*z + c before |z|
-// passes 2, at most `limit`.
+// The Mandelbrot set as a gray image: each pixel is the number of steps of z = z*z + c before |z|
+// exceeds 2, at most `limit`.
 //
-// Neighbouring threads leave the loop after different numbers of steps: this is what divergence
-// looks like. `centre` arrives as a CUDA vector type by value.
+// Neighboring threads leave the loop after different numbers of steps: this is divergence.
+// `centre` is a CUDA vector type that is passed by value.
 
 extern "C" __global__ void mandelbrot(unsigned char* image, int width, int height,
                                       float2 centre, float pixel, int limit) {
@@ -12,7 +12,7 @@ extern "C" __global__ void mandelbrot(unsigned char* image, int width, int heigh
         return;
     }
 
-    // Pixel centres lie evenly round `centre`, so an image about the real axis is symmetric.
+    // The pixels are symmetric about `centre`, so an image about the real axis is symmetric.
     float c_re = centre.x + pixel * (column - 0.5f * (width - 1));
     float c_im = centre.y + pixel * (row - 0.5f * (height - 1));
 

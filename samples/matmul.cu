@@ -1,7 +1,7 @@
 // C = A B, row-major, A is m by k, B is k by n: one thread per element of C.
 //
-// The naive kernel reads every element of A n times and every element of B m times. The tiled one
-// has each block stage TILE by TILE pieces in shared memory, and reads global memory TILE times less.
+// The naive kernel reads every element of A n times and every element of B m times. In the tiled
+// one, each block stages TILE by TILE pieces in shared memory: it reads global memory 1/TILE times.
 
 #define TILE 16
 
@@ -32,7 +32,7 @@ extern "C" __global__ void matmul_tiled(const float* a, const float* b, float* c
 
     float sum = 0.0f;
     for (int start = 0; start < k; start += TILE) {
-        // Tiles hang over the edges where the sizes are no multiples of TILE; zeros add nothing.
+        // Tiles extend past the edges if the sizes are not multiples of TILE; zeros add nothing.
         a_tile[y][x] = row < m && start + x < k ? a[row * k + start + x] : 0.0f;
         b_tile[y][x] = start + y < k && column < n ? b[(start + y) * n + column] : 0.0f;
         __syncthreads();  // the tiles are complete
@@ -40,10 +40,10 @@ extern "C" __global__ void matmul_tiled(const float* a, const float* b, float* c
         for (int i = 0; i < TILE; ++i) {
             sum += a_tile[y][i] * b_tile[i][x];
         }
-        __syncthreads();  // everyone is done with them, so the next round may overwrite them
+        __syncthreads();  // all reads are complete, so the next iteration may overwrite the tiles
     }
 
-    // No early return above: every thread of the block has to reach every barrier.
+    // No early return above: every thread of the block must reach every barrier.
     if (row < m && column < n) {
         c[row * n + column] = sum;
     }

@@ -1,6 +1,6 @@
-// A struct by value with a member of every kind: a scalar, a vector, one that leaves padding behind
-// it, a double, a pointer, a struct within, an array. It arrives as the host laid it out, so the
-// kernel, which writes all of it into its buffers, shows whether that was right.
+// A struct by value with a member of every kind: a scalar, a vector, a member with padding after it,
+// a double, a pointer, a nested struct, an array. The host packs it; the kernel writes all members to
+// its buffers, which shows whether the layout was correct.
 
 struct Range {
     signed char low;

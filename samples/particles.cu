@@ -1,7 +1,7 @@
-// One time step of falling particles. The settings arrive as a struct by value.
+// One time step of falling particles. The settings are a struct that is passed by value.
 //
-// A struct parameter is copied into the kernel's parameter space byte for byte, so whoever launches
-// has to lay it out as the device compiler did, padding included. This one has gaps on purpose:
+// A struct parameter is copied into the kernel's parameter space byte for byte, so the host must use
+// the device compiler's layout, padding included. This struct has padding on purpose:
 //
 //     offset  0  float  dt
 //     offset 16  float4 gravity      (aligned to 16)

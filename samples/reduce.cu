@@ -1,12 +1,12 @@
-// total += sum of x, in three steps that get slower and rarer:
-// each thread sums its own elements in a register, each block its threads, the grid its blocks.
+// total += sum of x, in three steps:
+// each thread sums its elements in a register, each block its threads, and the grid its blocks.
 //
-// The block must be a multiple of 32 threads. `total` is added to, so it has to start at zero.
+// The block must be a multiple of 32 threads. `total` must be zero before the launch.
 
 #define WARP 32
 
 __device__ float warp_sum(float value) {
-    // After log2(WARP) halvings lane 0 holds the sum of the warp; no shared memory is needed.
+    // After log2(WARP) steps lane 0 has the sum of the warp; no shared memory is needed.
     for (int offset = WARP / 2; offset > 0; offset /= 2) {
         value += __shfl_down_sync(0xffffffffu, value, offset);
     }
@@ -30,7 +30,7 @@ extern "C" __global__ void reduce(const float* x, float* total, int n) {
     }
     __syncthreads();
 
-    // The first warp adds up what the others left.
+    // The first warp sums the results of all warps.
     if (warp == 0) {
         int warps = blockDim.x / WARP;
         sum = warp_sum(lane < warps ? warp_sums[lane] : 0.0f);

@@ -1,8 +1,8 @@
-// Reverses each block's stretch of data, through dynamic shared memory (4 bytes per thread).
+// Reverses the part of the data of each block, in dynamic shared memory (4 bytes per thread).
 //
-// `reverse_racy` is FAULTY ON PURPOSE: without a barrier a thread may read an element before the
-// thread that writes it has done so. The result is often right all the same, which is what makes
-// races hard to find.
+// `reverse_racy` is FAULTY ON PURPOSE: without a barrier a thread may read an element before another
+// thread has written it. The result is often correct nevertheless, which makes races hard to
+// find.
 
 extern __shared__ int staged[];
 

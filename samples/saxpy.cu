@@ -1,7 +1,7 @@
 // y = a*x + y, the "hello world" of CUDA: one thread per element.
 //
-// The grid is made of whole blocks, so it usually has a few threads more than there are elements.
-// The guard `i < n` keeps those from touching memory that is not theirs.
+// The grid consists of whole blocks, so it usually has a few more threads than elements.
+// The guard `i < n` keeps these threads from accessing memory past the end.
 
 extern "C" __global__ void saxpy(float a, const float* x, float* y, int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;

@@ -1,8 +1,8 @@
-// data *= factor, for any type: a template in a namespace, instantiated by hand.
+// data *= factor, for any type: a template in a namespace, explicitly instantiated.
 //
 // The image has one kernel per instantiation, under mangled C++ names such as
 // _ZN7example5scaleIfEEvPT_S1_i. Demangled, that is `void example::scale<float>(float*, float, int)`:
-// a name to ask for, and the types of the parameters.
+// this name selects the kernel, and the signature gives the types of the parameters.
 
 namespace example {
 

@@ -1,7 +1,7 @@
-// y = softmax of each row of x, which is rows by columns: one block per row.
+// y = softmax of each row of x (rows by columns): one block per row.
 //
-// exp() of a large number overflows, so the row's maximum is subtracted first. Finding it would take
-// a pass of its own; the "online" form keeps a running maximum and rescales the running sum whenever
+// exp() of a large number overflows, so the row's maximum is subtracted first. Finding it would need
+// a separate pass; the online algorithm keeps a running maximum and rescales the running sum when
 // the maximum grows, so that x is read twice instead of three times.
 //
 // The block must be a multiple of 32 threads, at most 1024.
@@ -27,7 +27,7 @@ __device__ Partial nothing() {
 
 __device__ Partial merge(Partial a, Partial b) {
     float max = fmaxf(a.max, b.max);
-    // Where one side saw no element, exp(-inf - max) is a clean 0. Where neither did, the difference
+    // If one side has no element, exp(-inf - max) is 0. If both have none, the difference
     // would be NaN.
     if (max == MINUS_INFINITY) {
         return nothing();
@@ -50,7 +50,7 @@ extern "C" __global__ void softmax(const float* x, float* y, int rows, int colum
 
     int row = blockIdx.x;
     if (row >= rows) {
-        return;  // the whole block together, so no barrier is missed
+        return;  // the whole block returns, so no thread misses a barrier
     }
     x += static_cast<size_t>(row) * columns;
     y += static_cast<size_t>(row) * columns;
@@ -68,7 +68,7 @@ extern "C" __global__ void softmax(const float* x, float* y, int rows, int colum
     }
     __syncthreads();
 
-    // Every warp merges all the warps' results, which saves a second barrier.
+    // Every warp merges the results of all warps, which saves a second barrier.
     int warps = blockDim.x / WARP;
     Partial whole = merge_warp(lane < warps ? partials[lane] : nothing());
 

@@ -1,8 +1,8 @@
-// out = transpose of in, which is rows by columns: two ways of walking through memory.
+// out = transpose of in (rows by columns), with two access patterns.
 //
-// In the naive kernel neighbouring threads write `rows` elements apart, so a warp's store touches
-// 32 separate pieces of memory. The tiled one turns the matrix round in shared memory, where that
-// costs little, and both reads and writes whole rows.
+// In the naive kernel neighboring threads write `rows` elements apart, so a warp's store accesses
+// 32 separate segments of memory. The tiled kernel transposes in shared memory, where this is
+// cheap, and reads and writes whole rows.
 
 #define TILE 32
 #define ROWS_PER_BLOCK 8  // the tiled kernel's block is 32 by 8: each thread moves four elements
@@ -16,8 +16,8 @@ extern "C" __global__ void transpose_naive(const float* in, float* out, int rows
 }
 
 extern "C" __global__ void transpose_tiled(const float* in, float* out, int rows, int columns) {
-    // One column more than needed: without it a column of the tile lies in a single memory bank,
-    // and the 32 lanes that read it below would take turns.
+    // One additional column: without it a column of the tile is in a single bank of shared memory,
+    // and the accesses of the 32 lanes below would be serialized.
     __shared__ float tile[TILE][TILE + 1];
 
     int first_row = blockIdx.y * TILE;

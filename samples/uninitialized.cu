@@ -1,7 +1,7 @@
-// The sum of each row, first with a running total in shared memory that is set before it is used,
-// then without.
+// The sum of each row, with a running total in shared memory: first initialized,
+// then uninitialized.
 //
-// `row_sums_unset` is FAULTY ON PURPOSE: shared memory starts with whatever the last block left.
+// `row_sums_unset` is FAULTY ON PURPOSE: shared memory contains data of the previous block.
 
 extern "C" __global__ void row_sums(const int* x, int* sums, int columns) {
     __shared__ int total;

@@ -1,7 +1,7 @@
-// c = a + b over float4: each thread moves sixteen bytes at a time.
+// c = a + b over float4: each thread processes 16 bytes at a time.
 //
-// A float4 is aligned to sixteen bytes, so the compiler loads and stores it with one vector
-// instruction (ld.global.v4.f32). The grid-stride loop lets a grid of any size do the whole job.
+// A float4 is aligned to 16 bytes, so the compiler loads and stores it with one vector
+// instruction (ld.global.v4.f32). The grid-stride loop works with a grid of any size.
 
 extern "C" __global__ void vector_add(const float4* a, const float4* b, float4* c, int n) {
     int stride = gridDim.x * blockDim.x;

@@ -1,5 +1,5 @@
-// Lanes of a warp that use the same bank of shared memory take turns: with a stride of 8 words,
-// eight of them do. --stats tells how often.
+// Accesses of a warp's lanes to the same bank of shared memory are serialized: with a stride of
+// 8 words, eight lanes use one bank. --stats counts the conflicts.
 
 extern "C" __global__ void banks(int* out, int stride) {
     __shared__ int table[32 * 32];

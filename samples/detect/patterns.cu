@@ -1,6 +1,6 @@
-// Ways in which threads wait for each other, all of them right: --detect race must say nothing.
+// Correct synchronization in several patterns: --detect race must report nothing.
 
-// --- the last block of the grid adds up what the others left -----------------------------------------
+// --- the last block of the grid sums the results of the others --------------------------------------
 
 extern "C" __global__ void last_block_sum(const int* x, int* sums, unsigned* done, int* total) {
     __shared__ int part;
@@ -11,7 +11,7 @@ extern "C" __global__ void last_block_sum(const int* x, int* sums, unsigned* don
     __syncthreads();
     if (threadIdx.x == 0) {
         sums[blockIdx.x] = part;
-        __threadfence();  // the sum is there before the block is counted
+        __threadfence();  // the sum is visible before the block is counted
         last = atomicAdd(done, 1u) == gridDim.x - 1;
     }
     __syncthreads();
@@ -22,11 +22,11 @@ extern "C" __global__ void last_block_sum(const int* x, int* sums, unsigned* don
     }
 }
 
-// --- a lock around what is not atomic -------------------------------------------------------------------
+// --- a lock around a non-atomic update -----------------------------------------------------------------
 
 extern "C" __global__ void locked_count(int* lock, int* count, int* who) {
     bool waiting = true;
-    while (waiting) {  // the lock is taken and given back in one round: nobody of a warp starves
+    while (waiting) {  // lock and unlock in one iteration: no lane of a warp starves
         if (atomicCAS(lock, 0, 1) == 0) {
             __threadfence();
             *count += 1;
@@ -38,7 +38,7 @@ extern "C" __global__ void locked_count(int* lock, int* count, int* who) {
     }
 }
 
-// --- one block produces, the other consumes, a flag between them -------------------------------------------
+// --- one block produces, the other consumes, synchronized by a flag -----------------------------------------
 
 extern "C" __global__ void hand_over(int* data, volatile int* ready, int* result, int rounds) {
     for (int round = 1; round <= rounds; ++round) {
@@ -68,7 +68,7 @@ extern "C" __global__ void hand_over(int* data, volatile int* ready, int* result
     }
 }
 
-// --- two buffers, so that one barrier per round is enough ---------------------------------------------------
+// --- two buffers, so that one barrier per iteration is enough -----------------------------------------------
 
 extern "C" __global__ void double_buffer(const int* x, int* sums, int rounds) {
     __shared__ int part[2][64];
@@ -81,7 +81,7 @@ extern "C" __global__ void double_buffer(const int* x, int* sums, int rounds) {
     sums[threadIdx.x] = sum;
 }
 
-// --- half a block produces, the other half consumes, by barriers with numbers and counts -----------------------
+// --- half of a block produces, half consumes, synchronized by barriers with numbers and counts ----------------
 
 extern "C" __global__ void pipeline(const int* x, int* y, int rounds) {
     __shared__ int box[64];
@@ -99,7 +99,7 @@ extern "C" __global__ void pipeline(const int* x, int* y, int rounds) {
     }
 }
 
-// --- warps exchange through registers and one place each in shared memory ------------------------------------
+// --- warps exchange data through registers and one element each in shared memory --------------------------------
 
 extern "C" __global__ void shuffle_sum(const int* x, int* sum) {
     __shared__ int parts[32];
@@ -114,7 +114,7 @@ extern "C" __global__ void shuffle_sum(const int* x, int* sum) {
     }
 }
 
-// --- groups of eight lanes, each waiting for its own ----------------------------------------------------------
+// --- groups of eight lanes, each with its own synchronization ---------------------------------------------------
 
 extern "C" __global__ void octets(const int* x, int* y) {
     __shared__ int part[64];
@@ -133,7 +133,7 @@ extern "C" __global__ void any_negative(const int* x, int* found, int n) {
     if (i < n && x[i] < 0) *found = 1;
 }
 
-// --- the whole grid waits for itself, again and again ---------------------------------------------------------------
+// --- repeated grid-wide barriers ---------------------------------------------------------------------------------------
 
 extern "C" __global__ void relax(float* a, float* b, unsigned* arrived, int n, int rounds) {
     const int i = blockIdx.x * blockDim.x + threadIdx.x;

@@ -1,9 +1,9 @@
-// Races, each beside the same kernel without one. The kernels whose names end in `_racy` are
-// FAULTY ON PURPOSE: they may well give the right result on the machine at hand, which is the trouble.
+// Races, each with a correct version of the same kernel. Kernels whose names end in `_racy` are
+// FAULTY ON PURPOSE: their results may nevertheless be correct on a particular machine.
 
 // --- a barrier is missing: shared memory -----------------------------------------------------------
 
-// Each block reverses its part of x. A thread reads what another one of its block has written.
+// Each block reverses its part of x. A thread reads an element that another thread has written.
 
 extern "C" __global__ void reverse_racy(const int* x, int* y) {
     __shared__ int part[256];
@@ -20,7 +20,7 @@ extern "C" __global__ void reverse_block(const int* x, int* y) {
     y[first + threadIdx.x] = part[blockDim.x - 1 - threadIdx.x];
 }
 
-// --- one barrier of two is missing: the next round overwrites what is still being read --------------
+// --- one of two barriers is missing: the next iteration overwrites data that is still being read ----
 
 extern "C" __global__ void rounds_racy(const int* x, int* sums, int rounds) {
     __shared__ int part[64];
@@ -57,7 +57,7 @@ extern "C" __global__ void count(const unsigned char* data, unsigned* bins, int 
     if (i < n) atomicAdd(&bins[data[i]], 1u);
 }
 
-// --- threads of a warp do not wait for each other by themselves -------------------------------------
+// --- threads of a warp do not synchronize implicitly ---------------------------------------------------
 
 extern "C" __global__ void warp_sum_racy(const int* x, int* sum) {
     __shared__ int part[32];
@@ -78,9 +78,9 @@ extern "C" __global__ void warp_sum(const int* x, int* sum) {
     if (threadIdx.x == 0) *sum = part[0];
 }
 
-// --- a fence is missing: the last block may not see what the others wrote ---------------------------
+// --- a fence is missing: writes of the others may not be visible to the last block -------------------
 
-// See last_block_sum in patterns.cu for the kernel without the fault.
+// See last_block_sum in patterns.cu for the correct kernel.
 
 extern "C" __global__ void last_block_racy(const int* x, int* sums, unsigned* done, int* total) {
     __shared__ int part;

@@ -1,7 +1,7 @@
-// Reads of memory that nothing has written, each beside the same kernel without one. The kernels
-// whose names end in `_unset` are FAULTY ON PURPOSE.
+// Uninitialized reads, each with a correct version of the same kernel. Kernels whose names end
+// in `_unset` are FAULTY ON PURPOSE.
 
-// --- shared memory: the halo of the first and the last block is left out ------------------------------
+// --- shared memory: the halo of the first and the last block is missing -------------------------------
 
 extern "C" __global__ void smooth_unset(const float* x, float* y, int n) {
     __shared__ float tile[66];
@@ -23,16 +23,16 @@ extern "C" __global__ void smooth(const float* x, float* y, int n) {
     y[i] = (tile[place - 1] + tile[place] + tile[place + 1]) / 3.0f;
 }
 
-// --- global memory: added to, and nobody has set it -----------------------------------------------------
+// --- global memory: the kernel adds to an uninitialized buffer -----------------------------------------
 
-// It is not the kernel that decides here but the launch: y must be given contents.
+// The launch decides whether it is correct: y must have an initializer.
 
 extern "C" __global__ void add_to(const float* x, float* y, int n) {
     const int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i < n) y[i] += x[i];
 }
 
-// --- local memory: a table of which one entry is forgotten ----------------------------------------------
+// --- local memory: one entry of a table is not initialized -----------------------------------------------
 
 // `shift` is not known at compile time, so the table is in memory and not in registers.
 

@@ -1,4 +1,4 @@
-// What main.cu leaves to another file.
+// Definitions of the symbols that main.cu declares extern.
 
 __device__ float weight = 3.0f;
 

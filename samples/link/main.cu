@@ -1,4 +1,4 @@
-// The kernel of two files: weighted() and weight are defined in lib.cu.
+// A kernel in two files: weighted() and weight are defined in lib.cu.
 
 extern __device__ float weight;
 extern __device__ float weighted(float value);

@@ -73,10 +73,20 @@ def open_standard_streams() -> None:
             os.open(os.devnull, flags)  # returns the lowest free descriptor
             setattr(sys, name, os.fdopen(descriptor, mode, closefd=False))
     if isinstance(sys.stdout, io.TextIOWrapper):
-        sys.stdout = _with_own_errors(sys.stdout)
+        _replace("stdout", _with_own_errors(sys.stdout))
     if isinstance(sys.stderr, io.TextIOWrapper):
         encoding = sys.stderr.encoding
-        sys.stderr = _Stderr(sys.stderr.detach(), encoding, "backslashreplace", line_buffering=True)
+        stderr = _Stderr(sys.stderr.detach(), encoding, "backslashreplace", line_buffering=True)
+        _replace("stderr", stderr)
+
+
+def _replace(name: str, stream: io.TextIOWrapper) -> None:
+    """Replace a standard stream and its original, from which `shutil` reads the terminal's width.
+
+    The original is detached: it has no descriptor.
+    """
+    for attribute in (name, f"__{name}__"):
+        setattr(sys, attribute, stream)
 
 
 def _with_own_errors(stdout: io.TextIOWrapper) -> io.TextIOWrapper:

@@ -8,16 +8,28 @@ import shlex
 from collections.abc import Iterator, Sequence
 from typing import TextIO
 
+_DEFAULT_COLUMNS = 80
 _INDENT = "    "
 _COLUMN = re.compile(r" *\S+(?: \S+)* {2,}(?=\S)")  # a term, up to its description
 
 
 def terminal_width(stream: TextIO) -> int | None:
     """Return the columns of the terminal that a stream writes to; ``None`` if it is no terminal."""
-    if not stream.isatty():
-        return None
-    columns = os.environ.get("COLUMNS", "")
-    return int(columns) if columns.isdecimal() else os.get_terminal_size(stream.fileno()).columns
+    return columns(stream) if stream.isatty() else None
+
+
+def columns(stream: TextIO) -> int:
+    """Return the columns of a stream: of ``COLUMNS``, else of its terminal, else 80.
+
+    ``shutil.get_terminal_size`` measures stdout, which may be redirected.
+    """
+    given = os.environ.get("COLUMNS", "")
+    if given.isdecimal() and int(given):
+        return int(given)
+    try:
+        return os.get_terminal_size(stream.fileno()).columns or _DEFAULT_COLUMNS
+    except OSError:  # no terminal; io.UnsupportedOperation, of a stream without a file, is one
+        return _DEFAULT_COLUMNS
 
 
 def folded(text: str, width: int | None) -> str:

@@ -43,9 +43,9 @@ class StatusLine:
             return
         label, told = workers[int(seconds) % len(workers)]
         what, done = told.read()
-        import shutil  # a worker is started sooner without it
+        from cudarun.report.folding import columns  # a worker is started sooner without it
 
-        width = shutil.get_terminal_size().columns - 1
+        width = columns(self._out) - 1
         line = visible(_line(what, done, seconds, label))
         self._out.write(_TO_START_AND_CLEAR + line[:width])
         self._out.flush()

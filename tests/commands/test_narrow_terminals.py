@@ -23,6 +23,7 @@ _UUID = re.compile(r"GPU-[0-9a-f-]+")
 
 # Commands with the exit code of each: together they show every table, note and error form.
 COMMANDS = [
+    ("help", 0, ("launch", "--help")),
     ("devices", 0, ("devices", "-d", "cpu:all", "--attributes")),
     ("devices without a GPU", 0, ("devices",)),
     ("doctor", 3, ("devices", "--doctor")),

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import fcntl
+import io
+import os
+import pty
 import shlex
+import struct
+import termios
 
 import pytest
 
-from cudarun.report.folding import fold_command, folded
+from cudarun.report.folding import columns, fold_command, folded, terminal_width
 
 COMMAND = "cudarun launch k.ptx -d cpu --threads n 'x=f32[n]:iota' 'y={f32:1, i32:2, u8*4:0,0,0,0}'"
 
@@ -39,3 +45,17 @@ def test_a_word_that_is_too_long_stays_whole() -> None:
 
 def test_every_line_is_folded() -> None:
     assert folded("one two\nthree four", 8) == "one two\nthree\n  four"
+
+
+def test_the_width_is_that_of_the_stream(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("COLUMNS", raising=False)
+    controller, terminal = pty.openpty()
+    fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 47, 0, 0))
+    with os.fdopen(terminal, "w") as stream:
+        assert (columns(stream), terminal_width(stream)) == (47, 47)
+        monkeypatch.setenv("COLUMNS", "33")
+        assert columns(stream) == 33
+        monkeypatch.setenv("COLUMNS", "0")
+        assert columns(stream) == 47
+    os.close(controller)
+    assert (columns(io.StringIO()), terminal_width(io.StringIO())) == (80, None)

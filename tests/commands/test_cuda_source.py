@@ -526,6 +526,17 @@ def test_a_template_of_managed_that_nvrtc_refuses(run: Run, tmp_path: Path) -> N
     assert ran.err.startswith(because)
 
 
+def test_a_report_names_files_below_the_working_directory_as_a_user_does(
+    run: Run, tmp_path: Path
+) -> None:
+    (tmp_path / "include").mkdir()
+    write(tmp_path, "__device__ void put(int *x) {\n    x[1] = 7;\n}\n", "include/put.cuh")
+    source = write(tmp_path, '#include "include/put.cuh"\n__global__ void k(int *x) { put(x); }')
+    for image in (source, str(tmp_path / source)):
+        ran = run("launch", image, *ONE, "x=i32[1]")
+        assert (ran.code, "from include/put.cuh:2" in ran.err) == (5, True), ran.err
+
+
 def test_a_template_for_a_gpu(tmp_path: Path) -> None:
     """Machine code has the kernel under the name that is asked for."""
     from cudarun.images.reader import read_image

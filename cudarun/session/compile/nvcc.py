@@ -25,7 +25,7 @@ from cudarun.diagnostics.refusals import LoadTarget
 from cudarun.errors import CudarunError, ImageRefused, RequestError
 from cudarun.images.versions import Version
 from cudarun.session.compile.result_cache import ResultCache, cache_folder
-from cudarun.session.compile.task import NAME_EXPRESSIONS, CompileTask
+from cudarun.session.compile.task import NAME_EXPRESSIONS, CompileTask, with_relative_files
 from cudarun.session.image.diagnosis import diagnose
 from cudarun.session.image.image import Image
 from cudarun.session.workers.program import SupervisedProgram, program_folder
@@ -182,10 +182,7 @@ class NvccCompiler:
             log = self._run(folder, "kernel.cu", "kernel.ltoir", "-dlto", "--ltoir")
             return {"log": log.encode(), "code": (place / "kernel.ltoir").read_bytes()}
         log = self._run(folder, "kernel.cu", "kernel.ptx", "--ptx")
-        # nvcc makes the name that #line gives absolute.
-        absolute = os.fsencode(os.path.join(os.getcwd(), self._task.source.origin))
-        own = os.fsencode(self._task.source.origin)
-        ptx = (place / "kernel.ptx").read_bytes().replace(b'"%s"' % absolute, b'"%s"' % own)
+        ptx = with_relative_files((place / "kernel.ptx").read_bytes())
         if self._task.form == "PTX":
             return {"log": log.encode(), "ptx": ptx}
         (place / "kernel.ptx").write_bytes(_without_variables(ptx)[0])

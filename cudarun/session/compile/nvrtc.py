@@ -15,7 +15,7 @@ from cudarun.diagnostics.refusals import LoadTarget
 from cudarun.errors import CudarunError, ImageRefused, RequestError
 from cudarun.images.versions import Version
 from cudarun.session.compile.headers import standard_headers
-from cudarun.session.compile.task import CompileTask
+from cudarun.session.compile.task import CompileTask, with_relative_files
 from cudarun.session.image.diagnosis import diagnose, diagnostics_of
 from cudarun.session.image.image import Image
 
@@ -41,6 +41,8 @@ def compile_with_nvrtc(task: CompileTask, instantiate: Sequence[str] = ()) -> Im
             raise _refusal(nvrtc, task, log, result)
         data = _fetched(nvrtc, task.form, program)
         ptx = b"" if task.form == "LTOIR" else _fetched(nvrtc, "PTX", program)
+        if task.form == "PTX":
+            data = ptx = with_relative_files(ptx)
         lowered = {
             name: _checked(nvrtc, nvrtc.nvrtcGetLoweredName(program, os.fsencode(name))).decode()
             for name in instantiate

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Mapping
 from dataclasses import replace
@@ -90,6 +91,15 @@ class CompileTask:
         given = self.options
         data, origin = self.source.data, self.source.origin
         return with_declarations(facts, data, origin, given.include, given.defines)
+
+
+def with_relative_files(ptx: bytes) -> bytes:
+    """Return PTX whose line information names the files below the working directory as a user does.
+
+    Compilers make these names absolute.
+    """
+    folder = os.fsencode(os.path.join(os.getcwd(), ""))
+    return re.sub(rb'^(\s*\.file\s+\d+\s+")' + re.escape(folder), rb"\1", ptx, flags=re.MULTILINE)
 
 
 def _no_newer_than(newest: Version, ptx: bytes) -> bytes:

@@ -78,6 +78,7 @@ def _write(report: SpecReport, output: OutputFile) -> None:
         for case in cases:
             _add_case(suite, report.spec, case)
     ElementTree.indent(root)
+    root.tail = "\n"
     with whole_file(output) as file:
         ElementTree.ElementTree(root).write(file, "utf-8", xml_declaration=True)
 

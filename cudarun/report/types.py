@@ -14,6 +14,9 @@ if TYPE_CHECKING:
     from cudarun.report.sanitizer_types import SanitizerReport
 
 
+_KINDS = {"race": "race in", "uninit": "uninitialized read of"}
+
+
 @dataclass(frozen=True, slots=True)
 class Mismatch:
     """An element that is not as expected.
@@ -391,8 +394,11 @@ class LaunchResult:
 
     @property
     def failures(self) -> tuple[str, ...]:
-        """The failed checks and comparisons, damaged guard zones, and findings of detectors."""
-        found = (f"{finding.kind} of {finding.memory}" for finding in self.findings)
+        """The failed checks and comparisons, damaged guard zones, and findings of detectors.
+
+        The findings in a buffer or a variable are one failure.
+        """
+        found = dict.fromkeys(f"{_KINDS[each.kind]} {each.memory}" for each in self.findings)
         guards = (f"guard zone of {b.name}" for b in self.buffers if b.guard_damage is not None)
         checks = (check.expression for check in self.checks if check.evaluated and not check.passed)
         weak = ("weak checks",) if self.weaknesses and self.weak_is_failure else ()

@@ -183,7 +183,26 @@ def test_a_case_of_a_spec_that_faults_has_them(run: Run, tmp_path: Path) -> None
     ran = run("launch", "--spec", "cases.toml", "-d", "cpu", "--junit", "cases.xml")
     assert ran.code == 5
     assert "FAIL race in shared memory: part + 252, 4 bytes at 0xfc" in ran.out
-    assert "\nFAIL race in shared memory: part" in (tmp_path / "cases.xml").read_text()
+    assert "\nFAIL race in shared memory: part + 252," in (tmp_path / "cases.xml").read_text()
+
+
+def test_the_races_of_a_buffer_are_one_reason(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "cases.toml").write_text(LAST_BLOCK)
+    [case] = run("launch", "--spec", "cases.toml", "-d", "cpu", "--json").document["cases"]
+    assert len(case["result"]["watched"]["findings"]) > 1
+    assert case["reason"] == "failed: race in buffer sums"
+
+
+LAST_BLOCK = """
+[[launch]]
+name = "last block"
+image = "samples/detect/race.ptx"
+kernel = "last_block_racy"
+grid = 16
+block = 64
+args = ["x=i32[1024]:iota", "sums=i32[16]", "done=u32[1]:zeros", "total=i32[1]"]
+detect = "race"
+"""
 
 
 # --- where it is refused -------------------------------------------------------------------------

@@ -40,6 +40,7 @@ def root(tmp_path: Path) -> ElementTree.Element:
     beside = Beside()
     JUnitRenderer(OutputFile("--junit", str(tmp_path / "out.xml")), beside).end(report)
     assert beside.ended == [report]
+    assert (tmp_path / "out.xml").read_text().endswith("</testsuites>\n")
     return ElementTree.parse(tmp_path / "out.xml").getroot()
 
 

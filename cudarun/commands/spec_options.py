@@ -29,7 +29,7 @@ def spec_options(context: click.Context) -> SpecOptions:
             words += option_words(name, option, value, name)
     return SpecOptions(
         python=values["python"],
-        allows_python=values["allow_python"],
+        allows_python=values["allow_python"] or values["listed"],  # a list runs nothing
         check_strength=values["check_strength"],
         seed=values["seed"] if "seed" in given else None,
         overrides_devices="devices" in given,

@@ -206,6 +206,8 @@ def test_in_a_spec_functions_need_permission(run: Run, tmp_path: Path) -> None:
     assert ran.code == 2
     assert "../ref.py:saxpy requires running Python code\n" in ran.err
     assert "hint: allow the functions of a spec with --allow-python\n" in ran.err
+    ran = run("launch", "--spec", "specs/one.toml", "-d", "cpu", "--list", "-q")
+    assert (ran.code, ran.out) == (0, "saxpy\n")  # a list runs nothing
     ran = run("launch", "--spec", "specs/one.toml", "-d", "cpu", "--allow-python")
     assert ran.code == 0, ran.out
     assert run(*SAXPY, "--allow-python").err.startswith("error: --allow-python requires --spec\n")

@@ -40,6 +40,8 @@ from cudarun.arguments.values import (
 INITIALS = ("zeros", "ones", "iota", "rand", "randn", "randint", "eye", "cast", "corder", "asis")
 """The words that start an initializer."""
 
+_ALL = "use zeros, ones, iota, rand, randn, randint, eye, a number, a list or @FILE"
+
 
 class BufferRules(ElementRules, PathRules):
     """The dimensions and the initializer of a buffer; the type of its elements is known."""
@@ -57,6 +59,10 @@ class BufferRules(ElementRules, PathRules):
         while scanner.accept(","):
             dimensions.append(read_dimension(scanner))
         scanner.expect("]", "or ',' after a dimension")
+        if scanner.peek("["):  # as a declaration of C++
+            raise scanner.error(
+                "unexpected '['", hint=f"separate dimensions by commas: {element}[m,n]"
+            )
         if len(dimensions) + len(inner_shape(element)) > MAX_DEPTH:
             raise scanner.error(f"a buffer has more than {MAX_DEPTH} axes", start)
         initial = self.initial(element, tuple(dimensions)) if scanner.accept(":") else None
@@ -76,7 +82,7 @@ class BufferRules(ElementRules, PathRules):
         word = self.required(IDENTIFIER, "an initializer")
         if word not in INITIALS:
             raise scanner.error(
-                f"unknown initializer {word!r}", start, hint=did_you_mean(word, INITIALS)
+                f"unknown initializer {word!r}", start, hint=did_you_mean(word, INITIALS) or _ALL
             )
         return self.named_initial(word, element, len(dimensions), start)
 

@@ -224,7 +224,7 @@ def _integer(node: Node, integers: Mapping[str, int]) -> int:
             known = ", ".join(integers) or "none"
             raise RequestError(
                 f"unknown integer argument {name!r}; the integer arguments are: {known}",
-                hint=did_you_mean(name, integers),
+                hint=did_you_mean(name, integers) or f"replace {name} by a number",
             )
         case Unary(operator, operand):
             value = _integer(operand, integers)

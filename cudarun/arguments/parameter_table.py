@@ -51,9 +51,22 @@ def fit_all(
         if suggest is not None and None in arguments:
             fitting = [None if i in problems else each for i, each in enumerate(arguments)]
             hint = f"a complete command:\n{suggest(fitting[: len(parameters)])}"
+        else:
+            hint = _order_hint(arguments, parameters)
         message = _mismatch_message(arguments, parameters, problems, kernel)
         raise RequestError(message, hint=hint, kernel=kernel)
     return values
+
+
+def _order_hint(
+    arguments: Sequence[Argument | None], parameters: Sequence[Parameter]
+) -> str | None:
+    """Return a hint for arguments in another order than the parameters, where these have names."""
+    is_by_order = all(each is not None and each.name is None for each in arguments)
+    names = [parameter.name for parameter in parameters]
+    if len(arguments) != len(parameters) or len(names) == 1 or not is_by_order or None in names:
+        return None
+    return f"name the arguments to pass them in any order: {' '.join(f'{n}=…' for n in names)}"
 
 
 def _mismatch_message(
@@ -67,7 +80,8 @@ def _mismatch_message(
     if given != len(parameters):
         summary = f"takes {_number(parameters, 'parameter')}, got {given}"
     else:
-        which = " and ".join(map(str, problems))
+        *others, last = map(str, problems)
+        which = f"{', '.join(others)} and {last}" if others else last
         one = len(problems) == 1
         summary = (
             f"argument {which} does not match its parameter"

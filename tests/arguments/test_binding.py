@@ -290,6 +290,21 @@ def test_both_lists_side_by_side():
     assert error.context == {"kernel": "saxpy"}
 
 
+def test_arguments_in_another_order_can_be_named():
+    error = refusal("f32[4]", "f32:1", "f32[4]", "f32[4]")
+    assert error.message.startswith("saxpy: arguments 0, 1 and 3 d")
+    assert error.hint == "name the arguments to pass them in any order: a=… x=… y=… n=…"
+    in_order = ("f64:1", "x=f32[4]", "f32[4]", "i32:4")
+    assert refusal(*in_order).hint is None
+    unnamed = parameters("float", "float*")
+    assert refusal("f32[4]", "f32:1", to=unnamed).hint is None
+
+
+def test_an_unknown_dimension_can_be_a_number():
+    assert refusal("f32:1", "f32[rows]", "f32[4]", "n=4").hint == "replace rows by a number"
+    assert refusal("f32:1", "f32[nn]", "f32[4]", "n=4").hint == "did you mean n?"
+
+
 def test_too_few_and_too_many():
     assert refusal("f32:1", to=parameters("float", "int")).message == (
         "saxpy: takes 2 parameters, got 1\n"

@@ -298,6 +298,11 @@ def test_refused(text, column, message):
     ("text", "hint"),
     [
         ("f23:1", "did you mean f32?"),
+        ("f32[m][n]:rand", "separate dimensions by commas: f32[m,n]"),
+        (
+            "f32[n]:normal",
+            "use zeros, ones, iota, rand, randn, randint, eye, a number, a list or @FILE",
+        ),
         ("flot4:1,2,3,4", "did you mean float4 or float64 or float?"),
         ("nulll", "did you mean null?"),
         ("k", "examples of values: f32:2.5, f32[n]:zeros, @x.npy, null"),

@@ -9,7 +9,6 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 
 import pytest
 
@@ -57,21 +56,6 @@ BANNED_IN_MESSAGES = {
     "(?:don't|doesn't|isn't|can't|won't)": "the long form",
 }
 
-# Packages whose messages are still to be rewritten.
-UNREAD = (
-    "cudarun/diagnostics",
-    "cudarun/emulator",
-    "cudarun/images",
-    "cudarun/report",
-    "cudarun/session/contexts",
-    "cudarun/session/devices",
-    "cudarun/session/driver",
-    "cudarun/session/link",
-    "cudarun/session/load",
-    "cudarun/session/managed",
-    "cudarun/session/workers",
-)
-
 
 def _compiled(banned: Mapping[str, str]) -> dict[re.Pattern[str], str]:
     return {
@@ -113,8 +97,7 @@ def modules() -> Iterator[tuple[str, str]]:
     """Yield the path and the source of each module of the package that contains messages."""
     for path in sorted((ROOT / "cudarun").rglob("*.py")):
         name = path.relative_to(ROOT)
-        if not any(name.is_relative_to(Path(each)) for each in UNREAD):
-            yield name.as_posix(), path.read_text()
+        yield name.as_posix(), path.read_text()
 
 
 def messages(source: str) -> Iterator[tuple[int, str]]:
@@ -171,11 +154,16 @@ def faults(text: str, banned: Mapping[re.Pattern[str], str] = _WORDS) -> list[st
     ]
 
 
+# Messages of ptxas, which the emulated device repeats.
+PTXAS = {"Operand vector size doesn't match geometry for instruction 'tex'"}
+
+
 def message_faults(source: str) -> list[str]:
     """Return the faults of a module's messages, each with the line of the message."""
     return [
         f"{line}: {fault.partition(': ')[2]} in {text!r}"
         for line, text in messages(source)
+        if text not in PTXAS
         for fault in faults(text, _WORDS_IN_MESSAGES)
     ]
 
@@ -198,10 +186,6 @@ def test_help(name: str) -> None:
 @pytest.mark.parametrize("name", MODULES)
 def test_messages(name: str) -> None:
     assert not message_faults(MODULES[name])
-
-
-def test_unread_packages_exist() -> None:
-    assert all((ROOT / each).is_dir() for each in UNREAD)
 
 
 # --- the checks themselves -----------------------------------------------------------------------

@@ -37,7 +37,7 @@ def complaint(line: str) -> str:
         ("sust.b.1d.b32 [s, {%r0}], %r1;", "instruction 'sust.b.1d.b32' is not implemented"),
         ("tcgen05.shift.cta_group::1.down [%r0];", "'tcgen05.shift.cta_group::1.down' is not impl"),
         ("wgmma.fence.sync.aligned;", "Instruction 'wgmma.fence' not supported on .target 'sm_90'"),
-        ("add.rn.ftz.f64 %g, %g, %g;", "'add.rn.ftz.f64' is no form of instruction 'add'"),
+        ("add.rn.ftz.f64 %g, %g, %g;", "'add.rn.ftz.f64' is not a form of instruction 'add'"),
         ("add.u32.foo %r0, %r1, %r2;", "Unknown modifier '.foo'"),
         ("foo.u32 %r0, %r1, %r2;", "Not a name of any known instruction: 'foo'"),
         ("vote.all.pred %p, %p;", "this form of 'vote' is not implemented"),

@@ -164,30 +164,30 @@ class Steps:
                 "cooperative grid too large",
                 ("samples/grid_sync.ptx", "--cooperative", "--grid", "100000", "--block", "256",
                  *SYNC, "n=i32:1000"),
-                "blocks resident at once: 100000 asked for, ",
+                "resident blocks: 100000 requested, ",
             ),
             (
                 "too much shared memory",
                 ("samples/reverse.ptx", "-k", "reverse", "--threads", "256", "--smem", "300000",
                  "data=i32[256]:iota"),
-                "300000 asked for, ",
+                "300000 requested, ",
             ),
             (
                 "cluster too large",
                 ("samples/clusters.ptx", "--grid", "64", "--cluster", "32", "place=int2[64]",
                  "size=i32[64]"),
-                "blocks per cluster: 32 asked for, ",
+                "blocks per cluster: 32 requested, ",
             ),
             (
                 "grid no multiple of the cluster",
                 ("samples/clusters.ptx", "--grid", "63", "--cluster", "4", "place=int2[64]",
                  "size=i32[64]"),
-                "grid.x: 63 is no multiple of the cluster's 4",
+                "grid.x: 63 is not a multiple of the cluster's 4",
             ),
             (
                 "block too large",
                 ("samples/saxpy.ptx", "--block", "2048", *SAXPY, "n=i32:1000"),
-                "threads per block: 2048 asked for, 1024 is the limit",
+                "threads per block: 2048 requested, the limit is 1024",
             ),
         ):  # fmt: skip
             yield Step("refusal", name, self.launch(*args), exit_code=5, says=says)

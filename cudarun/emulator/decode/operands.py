@@ -141,9 +141,7 @@ class Operands:
                 f"instruction '{self.opcode}' cannot take the address of '{name}'"
             )
         if ptx_type.bits < 64 and self._space_of(name) not in ("shared", "local", "param"):
-            raise OperandMismatch(
-                f"the address of '{name}' does not fit a {ptx_type.bits}-bit value"
-            )
+            raise OperandMismatch(f"the address of '{name}' exceeds {ptx_type.bits} bits")
         return self.address_of(name, offset, ptx_type)
 
     def destination(self, operand: tree.Operand, ptx_type: Type, *, relaxed: bool = False) -> Use:

@@ -240,7 +240,7 @@ def _barrier_object(words: Words) -> str | None:
     if bool(sem) != bool(scope):
         return f"Modifier '.{sem or scope}' requires both an order and a scope"
     if words.get("kind") == "noComplete" and (sem == "relaxed" or scope == "cluster"):
-        return "Modifier '.noComplete' goes with '.release.cta' only"
+        return "Modifier '.noComplete' requires '.release.cta'"
     if words.get("kind") and "count" not in words.given:
         return f"Illegal modifier '.{words['kind']}' without count argument"
     return None

@@ -278,7 +278,7 @@ class ModuleVariables:
                 return addresses[symbol]
         raise Refusal(
             "INVALID_IMAGE",
-            f"'{symbol}' in an initializer does not have an address on the emulated device",
+            f"'{symbol}' in an initializer has no address on the emulated device",
         )
 
     def find(self, name: str) -> tuple[int, int]:

@@ -262,5 +262,5 @@ def illegal(opcode: str, words: tuple[str, ...]) -> str | None:
     if opcode == "isspacep" and words == ("param::func",):
         return "Illegal modifier '::func' for instruction 'isspacep'"
     if opcode in WHOLE:
-        return f"'{'.'.join((opcode, *words))}' is no form of instruction '{opcode}' for sm_90"
+        return f"'{'.'.join((opcode, *words))}' is not a form of instruction '{opcode}' for sm_90"
     return None

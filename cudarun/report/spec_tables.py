@@ -7,8 +7,9 @@ from io import StringIO
 from rich.console import Console
 from rich.text import Text
 
-from cudarun.report.console import table
+from cudarun.report.console import print_unfolded, table
 from cudarun.report.detector_tables import show_findings, show_statistics
+from cudarun.report.folding import fold_command
 from cudarun.report.launch_tables import show_asked, show_failures
 from cudarun.report.notes import remarks
 from cudarun.report.spec_types import CaseReport, SpecListing, SpecReport
@@ -97,7 +98,18 @@ def show_failure(case: CaseReport, out: Console) -> None:
     if case.result is not None:
         show_failures(case.result, out)
     if case.command is not None:
-        out.print(Text(f"  run again: {case.command}"), soft_wrap=True)
+        _show_rerun(case.command, out)
+
+
+def _show_rerun(command: str, out: Console) -> None:
+    """Print a command that can be pasted, below its label where it does not fit beside it."""
+    line = f"  run again: {command}"
+    if not out.is_terminal or len(line) <= out.width:
+        print_unfolded(out, Text(line))
+        return
+    out.print("  run again:")
+    for part in fold_command(command, out.width, "    "):
+        print_unfolded(out, Text(part))
 
 
 def failure_text(case: CaseReport) -> str:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 from functools import cache
+from pathlib import Path
 
 import click
 import pytest
@@ -96,6 +98,19 @@ def test_no_help_has_a_broken_word(context: click.Context, columns: int) -> None
         helps.append(context.command.get_help(context))
     wide, narrow = helps
     assert broken(narrow, wide, columns) == []
+
+
+def test_the_command_of_a_failed_case_can_be_pasted(tmp_path: Path) -> None:
+    image = Path.cwd() / "samples/saxpy.ptx"
+    args = ["f32:2", "x=f32[n]:iota", "y=f32[n]:ones", "n=i32:8"]
+    case = f'name = "a long name"\nimage = "{image}"\nthreads = 8\ncheck = "y == x"\nargs = {args}'
+    (tmp_path / "cases.toml").write_text(f"[[launch]]\n{case}\n")
+    command = ("launch", "--spec", "cases.toml", "--check-strength=fail", "-d", "cpu")
+    environment = {**ENVIRONMENT, "PYTHONPATH": str(image.parents[1])}
+    code, shown = on_a_terminal(*command, env=environment, columns=60, cwd=tmp_path)
+    assert code == 1
+    after = shown.replace("\r\n", "\n").partition("run again:\n")[2].replace("\\\n", "")
+    assert shlex.split(after.splitlines()[0]) == ["cudarun", *command, "a long name"]
 
 
 def test_a_broken_word_is_noticed() -> None:

@@ -6,6 +6,7 @@ The format: https://numpy.org/doc/stable/reference/generated/numpy.lib.format.ht
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -227,7 +228,8 @@ def _mapped(path: Path) -> np.memmap[Any, Any]:
     from tokenize import TokenError
 
     try:
-        with np.errstate(over="raise"):
+        with np.errstate(over="raise"), warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of Python's parser, about the header
             _refuse_empty_items(path)
             array = np.load(path, mmap_mode="r", allow_pickle=False)
     except OSError as error:
@@ -237,7 +239,8 @@ def _mapped(path: Path) -> np.memmap[Any, Any]:
         *(ValueError, TypeError, ArithmeticError, KeyError, RecursionError, MemoryError),
         *(SyntaxError, TokenError),
     ) as error:
-        says = str(error) or "its header is malformed"
+        is_parser = isinstance(error, SyntaxError | TokenError)
+        says = "its header is malformed" if is_parser or not str(error) else str(error)
         if "Python objects" in says or "allow_pickle" in says:  # the array is mapped, not loaded
             says = "it contains Python objects, which are not unpickled"
         raise RequestError(f"cannot read {path}: {says}", file=str(path)) from None

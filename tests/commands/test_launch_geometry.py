@@ -293,7 +293,7 @@ def test_no_geometry_of_it(
     [
         (
             (*SYNC, "--cooperative", "--grid", "5000"),
-            "blocks resident at once (estimated): 5000 requested, the limit is 2112 "
+            "resident blocks (estimated): 5000 requested, the limit is 2112 "
             "(16 on each of 132 multiprocessors)",
         ),
         (

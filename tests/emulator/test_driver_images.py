@@ -23,6 +23,11 @@ def fatbin(*entries):
     return struct.pack("<4sHHQ", b"\x50\xed\x55\xba", 1, 16, len(body)) + body
 
 
+def without_lengths(image):
+    """The same with entries of no length, which would be read again and again."""
+    return image[:20] + struct.pack("<IQ", 0, 0) + image[32:]
+
+
 def ptx_for(capability):
     return PTX.replace(b"80", str(capability).encode())
 
@@ -74,6 +79,11 @@ def test_the_newest_ptx_that_fits_is_taken():
         (fatbin((1, 120, ptx_for(120), 0)), "NO_BINARY_FOR_GPU", "9.0 or older"),
         (fatbin((1, 80, b"\x28\xb5\x2f\xfd", 4)), "NO_BINARY_FOR_GPU", "compressed"),
         (fatbin()[:10], "NO_BINARY_FOR_GPU", "truncated in its header"),
+        (
+            without_lengths(fatbin((1, 80, PTX, 0))),
+            "NO_BINARY_FOR_GPU",
+            "entry of the fatbin is dam",
+        ),
         (b"hello", "INVALID_IMAGE", "is not recognized"),
         (b"", "INVALID_IMAGE", "is not recognized"),
     ],

@@ -304,9 +304,9 @@ def ptx(nodes: Sequence[Node]) -> str:
         "{",
         *(f".reg .{kind} %{letter}<{REGISTERS}>;" for kind, letter in _LETTERS.items()),
         f".reg .pred %p<{writer.count + 1}>;", f".reg .u32 %n<{writer.count + 1}>;",
-        ".reg .u32 %tid; .reg .u64 %at;",
-        "mov.u32 %tid, %tid.x;", "ld.param.u64 %at, [buffer];",
-        "mad.wide.u32 %at, %tid, 8, %at;",
+        ".reg .u32 %index; .reg .u64 %at;",
+        "mov.u32 %index, %tid.x;", "ld.param.u64 %at, [buffer];",
+        "mad.wide.u32 %at, %index, 8, %at;",
         *_moves("ld", "{name}, [{at}]"), *writer.lines, *_moves("st", "[{at}], {name}"),
         "ret;", "}",
     ]  # fmt: skip

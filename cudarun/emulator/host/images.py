@@ -80,12 +80,15 @@ def _ptx_of_fatbin(image: bytes) -> bytes:
     """Return the PTX for the newest architecture that is not newer than this device."""
     if len(image) < _FATBIN_HEADER.size:
         raise NotLoadable("NO_BINARY_FOR_GPU", "the fatbin is truncated in its header")
-    _, _, position, _ = _FATBIN_HEADER.unpack_from(image)
+    _, _, position, entry_bytes = _FATBIN_HEADER.unpack_from(image)
+    end = min(position + entry_bytes, len(image))
     newest = 10 * CAPABILITY[0] + CAPABILITY[1]
     best: tuple[int, bytes] | None = None
     compressed = False
-    while position + _FATBIN_ENTRY.size <= len(image):
+    while position + _FATBIN_ENTRY.size <= end:
         kind, _, header, size, packed, capability = _FATBIN_ENTRY.unpack_from(image, position)
+        if header < _FATBIN_ENTRY.size:
+            raise NotLoadable("NO_BINARY_FOR_GPU", "an entry of the fatbin is damaged")
         payload = image[position + header : position + header + size]
         position += header + size
         if kind != _KIND_PTX or capability > newest:

@@ -103,7 +103,7 @@ class _Explanation:
         blocks, limit = prod(self.geometry.grid), resident[0] * processors
         if blocks > limit:
             yield (
-                f"blocks resident at once{self.estimated}: {blocks} requested, the limit is "
+                f"resident blocks{self.estimated}: {blocks} requested, the limit is "
                 f"{limit} ({resident[0]} on each of {processors} multiprocessors)"
             )
 

@@ -65,6 +65,14 @@ def test_it_is_shown_where_the_environment_says(monkeypatch, tmp_path, capsys):
     assert (tmp_path / "log").read_text().endswith("log\n")
 
 
+@pytest.mark.parametrize("target", ["x" * 5000, "/proc", "/nonexistent/log"])
+def test_a_file_that_cannot_be_written_fails_no_call(monkeypatch, target):
+    monkeypatch.setenv("CUDA_LOG_FILE", target)
+    log = ErrorLog()
+    log.write("kept")
+    assert log.since(0).decode().endswith("kept\n")
+
+
 def test_every_refusal_has_its_reason_there(fresh_process):
     iterator = driver.cuLogsCurrent(0)[1]
     driver.cuInit(0)

@@ -7,6 +7,7 @@ One entry is one or more lines in the format of the driver of CUDA 13.0,
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
 import threading
@@ -81,5 +82,6 @@ def _show(text: str) -> None:
     if target in ("stdout", "stderr"):
         getattr(sys, target).write(text)
         return
-    with open(target, "a", encoding="utf-8") as file:
+    # A file that cannot be written loses messages; it fails no call.
+    with contextlib.suppress(OSError), open(target, "a", encoding="utf-8") as file:
         file.write(text)

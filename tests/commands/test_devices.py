@@ -51,7 +51,7 @@ def test_json(run: Run) -> None:
         "compute_capability": [9, 0],
         "multiprocessors": 132,
         "driver_version": [13, 0],
-        "ptx_version": [9, 0],
+        "ptx_version": [9, 5],
         "peers": [0],
     }
 

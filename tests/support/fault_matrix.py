@@ -302,7 +302,7 @@ FAULTS = (
         "too many resources", 5, RESOURCES, "good",
         option="--smem", value="300Ki", line='smem = "300Ki"',
     ),
-    of_image("corrupt cubin", FILES.half_a_cubin, "not a cubin: the section table lies past"),
+    of_image("corrupt cubin", FILES.half_a_cubin, "not a cubin: the section table extends past"),
     of_image("corrupt PTX", FILES.broken_ptx, "CUDA_ERROR_INVALID_PTX, 218|error: "),
     of_worker("driver crash by signal", signal.SIGSEGV),
     of_worker("worker killed", signal.SIGKILL),

@@ -22,6 +22,7 @@ _STYLE = re.compile(r"\x1b\[[0-9;]*m")
 _REWRITTEN = re.compile(r"[^\n]*\r(?!\n)(?:\x1b\[K)?")  # the progress, which is overwritten
 _NUMBER = re.compile(r"0x[0-9a-f]+|\d+(?:\.\d+)?(?:e[+-]?\d+)?")
 _UUID = re.compile(r"GPU-[0-9a-f-]+")
+_NOISE = re.compile(r"noisy:.*?(?=\nnote |\Z)", re.DOTALL)  # a note that not every run has
 
 # Commands with the exit code of each: together they show every table, note and error form.
 COMMANDS = [
@@ -59,7 +60,7 @@ COMMANDS = [
 def words(text: str) -> list[str]:
     """The words of an output; numbers that another run may have are masked."""
     plain = _REWRITTEN.sub("", _STYLE.sub("", text.replace("\r\n", "\n")))
-    return _NUMBER.sub("0", _UUID.sub("GPU", plain)).split()
+    return _NUMBER.sub("0", _UUID.sub("GPU", _NOISE.sub("", plain))).split()
 
 
 def broken(shown: str, piped: str, columns: int) -> list[str]:

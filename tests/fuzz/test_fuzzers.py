@@ -5,12 +5,15 @@ from __future__ import annotations
 import os
 import random
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from tests.support.interruptions import interruptions
+from tests.support.processes import ROOT
 from tools.fuzz import FUZZERS, load, programs, ptxas
 from tools.fuzz.fuzzer import Fuzzer, Unexpected
 from tools.fuzz.runner import MEMORY, run
@@ -27,6 +30,12 @@ def test_every_case_has_a_documented_exit_code(name: str) -> None:
     if reason := fuzzer.unavailable():
         pytest.skip(reason)
     count = CASES.get(name, 300)
+    if fuzzer.is_process:  # in a process without the fork server of other tests
+        command = [sys.executable, "-m", "tools.fuzz", name, f"--count={count}", f"--seed={SEED}"]
+        done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+        assert done.returncode == 0, done.stdout + done.stderr
+        assert f"{count} cases, 0 failures" in done.stdout
+        return
     result = run(fuzzer, count, SEED, shorten=False)
     assert [(each.number, each.problem, each.reproducer) for each in result.failures] == []
     assert result.cases == count

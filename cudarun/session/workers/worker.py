@@ -104,9 +104,14 @@ def serve(channel: Channel, prepare: Callable[[], object] | Start) -> NoReturn:
         state, error = attempt(partial(start.initialize, progress))
         gc.freeze()
         gc.enable()
-        while (task := receive(stream)) is not None:
+        task: Any
+        while True:
+            task, unread = attempt(partial(receive, stream))
+            if task is None and unread is None:
+                break
             progress.start_phase()
-            answer = (None, error) if error else attempt(partial(task, state))
+            failure = error or unread
+            answer = (None, failure) if failure else attempt(partial(task, state))
             sys.stdout.flush()
             _flush_c_streams()
             send(channel.answers, answer)

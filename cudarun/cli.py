@@ -15,8 +15,7 @@ from typing import Any
 import click
 
 from cudarun import __version__
-from cudarun.commands.command_group import CommandGroup, usage_hint
-from cudarun.commands.completion import COMPLETION_VARIABLE
+from cudarun.commands.command_group import COMPLETION_VARIABLE, CommandGroup, usage_hint
 from cudarun.errors import CudarunError, ExitCode, Interrupted, RequestError, WorkerDied, of_system
 from cudarun.process import StdoutError
 

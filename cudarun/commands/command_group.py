@@ -7,6 +7,9 @@ import click
 from cudarun.commands.help import Command, HelpContext
 from cudarun.errors import RequestError
 
+COMPLETION_VARIABLE = "_CUDARUN_COMPLETE"
+"""The environment variable by which a shell asks for completions."""
+
 _IMAGE_SUFFIXES = (".cu", ".ptx", ".cubin", ".fatbin", ".ltoir", ".o", ".a")
 
 

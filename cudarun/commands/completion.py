@@ -12,35 +12,41 @@ import re
 import shlex
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 import click
-from click.shell_completion import CompletionItem
 
+from cudarun.commands.command_group import COMPLETION_VARIABLE
 from cudarun.errors import CudarunError
 
 if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
+
     from cudarun.session.compile.declarations import Declaration
 
-Completer = Callable[[click.Context, click.Parameter, str], list[CompletionItem]]
+Completer: TypeAlias = "Callable[[click.Context, click.Parameter, str], list[CompletionItem]]"
 """Returns the completions of an incomplete word, as `click.Parameter` takes it."""
-
-COMPLETION_VARIABLE = "_CUDARUN_COMPLETE"
-"""The environment variable by which a shell asks for completions."""
 
 _LARGEST = 16 << 20  # bytes of a file that is read
 _LABEL = re.compile(r"([A-Za-z_]\w*)=(?!=)")
 _ENTRY = re.compile(r"^\s*(?:\.\w+\s+)*\.entry\s+([\w$%]+)", re.MULTILINE)
 
 
+def item(value: str, **attributes: str) -> CompletionItem:
+    """Return a completion; click's module is imported only when a shell asks for one."""
+    from click.shell_completion import CompletionItem
+
+    return CompletionItem(value, **attributes)
+
+
 def files(_: click.Context, __: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """Complete a path; the shell does."""
-    return [CompletionItem(incomplete, type="file")]
+    return [item(incomplete, type="file")]
 
 
 def folders(_: click.Context, __: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """Complete a folder; the shell does."""
-    return [CompletionItem(incomplete, type="dir")]
+    return [item(incomplete, type="dir")]
 
 
 def words(*known: str) -> Completer:
@@ -77,7 +83,7 @@ def argument_or_case(
         return cases(ctx, parameter, incomplete)
     given = set(_labels(ctx))
     names = [name for name in _parameter_names(ctx) if name not in given]
-    return [CompletionItem(f"{name}=") for name in names if f"{name}=".startswith(incomplete)]
+    return [item(f"{name}=") for name in names if f"{name}=".startswith(incomplete)]
 
 
 def cases(ctx: click.Context, _: click.Parameter, incomplete: str) -> list[CompletionItem]:
@@ -91,7 +97,7 @@ def cases(ctx: click.Context, _: click.Parameter, incomplete: str) -> list[Compl
         return []
     names = [table.get("name") for table in tables if isinstance(table, dict)]
     return [
-        CompletionItem(_quoted(name))
+        item(_quoted(name))
         for name in names
         if isinstance(name, str) and name.startswith(incomplete) and name not in given
     ]
@@ -108,7 +114,7 @@ def kernels(ctx: click.Context, _: click.Parameter, incomplete: str) -> list[Com
         own = [each for each in spellings(name) if each not in others]
         fitting = [each for each in own if each.startswith(incomplete)]
         if fitting:
-            items.append(CompletionItem(_quoted(min(fitting, key=len)), help=demangle(name)))
+            items.append(item(_quoted(min(fitting, key=len)), help=demangle(name)))
     return items
 
 
@@ -116,7 +122,7 @@ def labels(ctx: click.Context, _: click.Parameter, incomplete: str) -> list[Comp
     """Complete the names of arguments, in an expression."""
     start = incomplete[: len(incomplete) - len(re.split(r"\W", incomplete)[-1])]
     known = dict.fromkeys([*_labels(ctx), *_parameter_names(ctx)])
-    return [CompletionItem(start + name) for name in known if (start + name).startswith(incomplete)]
+    return [item(start + name) for name in known if (start + name).startswith(incomplete)]
 
 
 def label_of_value(*values: str) -> Completer:
@@ -125,7 +131,7 @@ def label_of_value(*values: str) -> Completer:
     def complete(ctx: click.Context, _: click.Parameter, incomplete: str) -> list[CompletionItem]:
         known = dict.fromkeys([*_labels(ctx), *_parameter_names(ctx)])
         texts = [f"{name}={value}" for name in known for value in values or ("",)]
-        return [CompletionItem(text) for text in texts if text.startswith(incomplete)]
+        return [item(text) for text in texts if text.startswith(incomplete)]
 
     return complete
 
@@ -140,7 +146,7 @@ def _listed(known: Iterable[str], incomplete: str) -> list[CompletionItem]:
     start, comma, last = incomplete.rpartition(",")
     given = start.split(",")
     return [
-        CompletionItem(f"{start}{comma}{word}")
+        item(f"{start}{comma}{word}")
         for word in known
         if word.startswith(last) and word not in given
     ]

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from enum import Enum, auto
-from typing import Any, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 import click
-from click.shell_completion import CompletionItem
 
 from cudarun.writing import FileUse
+
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -156,6 +158,8 @@ class Option(click.Option):
         """Complete a value; of a file or a folder, the shell does."""
         kind = _PATHS.get(str(self.metavar))
         if kind is not None:
+            from click.shell_completion import CompletionItem
+
             return [CompletionItem(incomplete, type=kind)]
         return super().shell_complete(ctx, incomplete)
 

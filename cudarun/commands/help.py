@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING
 
 import click
 
-from cudarun.commands.declaration import Option, OptionGroup
 from cudarun.report.folding import fold_command, folded
+
+if TYPE_CHECKING:
+    from cudarun.commands.declaration import OptionGroup
 
 _NO_REWRAP = "\b"  # click's mark of a paragraph that keeps its lines
 _HYPHEN = "\N{NON-BREAKING HYPHEN}"
@@ -70,6 +73,8 @@ class GroupedCommand(Command):
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the options by `OptionGroup`, then those without one, such as ``--help``."""
+        from cudarun.commands.declaration import Option, OptionGroup
+
         grouped: dict[OptionGroup | None, list[tuple[str, str]]] = {
             group: [] for group in (*OptionGroup, None)
         }

@@ -11,7 +11,6 @@ import os
 import re
 import shlex
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 import click
@@ -227,7 +226,8 @@ def _read(path: str) -> bytes:
     Raises:
         OSError: It cannot be read, is no file, or is too large to be read at a press of Tab.
     """
-    file = Path(os.path.expanduser(path))
-    if not file.is_file() or file.stat().st_size > _LARGEST:
+    name = os.path.expanduser(path)
+    if not os.path.isfile(name) or os.path.getsize(name) > _LARGEST:
         raise OSError(path)
-    return file.read_bytes()
+    with open(name, "rb") as file:
+        return file.read()

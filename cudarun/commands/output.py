@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import click
 
-from cudarun.commands.files import output_files
 from cudarun.report.renderer import Renderer
 
 
@@ -19,10 +18,11 @@ def chosen_renderer() -> Renderer:
     renderer = _renderer(context)
     if context.params.get("junit") is None:
         return renderer
-    junit = (each for each in context.command.params if each.name == "junit")
-    [report] = output_files(junit, context.params)
+    from cudarun.commands.files import output_files
     from cudarun.report.junit import JUnitRenderer
 
+    junit = (each for each in context.command.params if each.name == "junit")
+    [report] = output_files(junit, context.params)
     return JUnitRenderer(report, beside=renderer)
 
 

@@ -68,7 +68,7 @@ def _show_finding(finding: LaunchFinding, others: Sequence[LaunchFinding], out: 
         out.print(Text(f"    {where}"), soft_wrap=True)
     if others:
         what = _MORE[finding.kind][len(others) > 1]
-        out.print(Text(f"  and at {len(others)} more {what} from there"), soft_wrap=True)
+        out.print(Text(f"  and {len(others)} more {what} at these source lines"), soft_wrap=True)
 
 
 def _name(finding: LaunchFinding) -> str:

@@ -6,6 +6,8 @@ import os  # which Python has imported, unlike __future__
 _INTERRUPTED = 130
 _UNUSABLE_REQUEST = 2
 
+_FEWEST_FILES = 12  # with fewer descriptors not even our imports succeed
+
 _received: list[int] = []  # Ctrl-C during the first imports
 
 try:
@@ -23,6 +25,8 @@ def main() -> None:
     It leaves without taking the interpreter down piece by piece, which takes longer than `--help`.
     Every import is made here, where Ctrl-C has a handler already.
     """
+    import errno
+    import resource
     import sys
 
     from cudarun.process import EndingSignals, open_standard_streams
@@ -30,6 +34,8 @@ def main() -> None:
     signals = EndingSignals(_received)
     open_standard_streams()
     try:
+        if 0 <= resource.getrlimit(resource.RLIMIT_NOFILE)[0] < _FEWEST_FILES:
+            raise OSError(errno.EMFILE, os.strerror(errno.EMFILE))
         from cudarun.session.workers import prefork
 
         prefork.begin(sys.argv[1:], _prefetch)
@@ -41,7 +47,10 @@ def main() -> None:
         code = _INTERRUPTED
         signals.leave()
     except OSError as error:  # not even a module of ours could be read
-        print(f"error: operating system: {error.strerror}: {error.filename}", file=sys.stderr)
+        where = f": {error.filename}" if error.filename else ""
+        print(f"error: operating system: {error.strerror}{where}", file=sys.stderr)
+        if error.errno == errno.EMFILE:
+            print("hint: raise the limit of open files: ulimit -n 1024", file=sys.stderr)
         code = _UNUSABLE_REQUEST
     sys.stderr.flush()
     os._exit(code)

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from cudarun.bindings import installed_version
 from cudarun.images.reader import read_image
 from cudarun.images.versions import Architecture
 from cudarun.session.compile.nvcc import find_nvcc
@@ -267,7 +268,12 @@ def test_load(run: Run) -> None:
     [
         CPU,
         ("--linker", "nvjitlink", "--arch", "sm_90"),
-        ("--linker", "nvjitlink", "--arch", "sm_90", "--lto"),
+        pytest.param(
+            ("--linker", "nvjitlink", "--arch", "sm_90", "--lto"),
+            marks=pytest.mark.skipif(
+                installed_version() < (13, 0), reason="nvJitLink may be older than nvcc"
+            ),
+        ),
     ],
 )
 def test_link(run: Run, tmp_path: Path, linker: tuple[str, ...]) -> None:

@@ -114,7 +114,9 @@ def _told_in_one_line(origin: str, kind: ImageKind) -> Iterator[None]:
         yield
     except _MalformedElf as error:
         raise ImageRefused(f"not a {kind.value}", cause=str(error), origin=origin) from None
-    except (ELFError, OverflowError) as error:  # the latter from a seek beyond all files
+    # OverflowError from a seek beyond all files; AttributeError from pyelftools 0.31, where the
+    # string table of a symbol table is a section of another type.
+    except (ELFError, OverflowError, AttributeError) as error:
         cause = "the ELF file is malformed"
         raise ImageRefused(f"not a {kind.value}", cause=cause, origin=origin) from error
 

@@ -54,3 +54,11 @@ def test_damaged_files(name, data):
 def test_noise_behind_a_magic_number(magic, noise):
     with contextlib.suppress(CudarunError):
         read_image(magic + noise, "noise")
+
+
+def test_a_symbol_table_whose_strings_are_elsewhere():
+    """An AttributeError of pyelftools 0.31, the oldest that is allowed."""
+    image = bytearray(FILES["facts.cubin"])
+    image[8332] = 0
+    with contextlib.suppress(CudarunError):
+        read_image(bytes(image[:10328]), "facts.cubin")

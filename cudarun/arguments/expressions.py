@@ -13,7 +13,7 @@ import re
 from typing import TYPE_CHECKING
 
 from cudarun.arguments.literals import UNSIGNED_NUMBER, LiteralError, as_number
-from cudarun.arguments.scanner import IDENTIFIER, Scanner, did_you_mean
+from cudarun.arguments.scanner import IDENTIFIER, SYMBOL, Scanner, did_you_mean
 from cudarun.arguments.syntax import (
     CASTS,
     ELEMENTWISE,
@@ -28,6 +28,7 @@ from cudarun.arguments.syntax import (
     Index,
     MemberOf,
     Name,
+    NamedVariable,
     Node,
     Number,
     Old,
@@ -182,7 +183,7 @@ class _ExpressionParser:
         if word is None:
             if scanner.looks_at(_STRING):
                 raise scanner.error(
-                    'a string is allowed only in load("…"), einsum("…"), x["member"]'
+                    'a string is allowed only in load("…"), symbol("…"), einsum("…"), x["member"]'
                 )
             if scanner.at_end:
                 raise scanner.error("expected a value, found the end")
@@ -274,9 +275,11 @@ class _ExpressionParser:
             return self.load()
         if name == "old":
             return self.old(start)
+        if name == "symbol":
+            return self.symbol(start)
         signature = ELEMENTWISE if name in CASTS else FUNCTIONS.get(name)
         if signature is None:
-            known = [*FUNCTIONS, *CASTS, "old", "load"]
+            known = [*FUNCTIONS, *CASTS, "old", "load", "symbol"]
             raise self.scanner.error(
                 f"unknown function {name!r}", start, hint=did_you_mean(name, known)
             )
@@ -316,6 +319,29 @@ class _ExpressionParser:
             raise self.scanner.error('load requires the path of a file in quotes: load("ref.npy")')
         self.scanner.expect(")", "after the path")
         return FileLoad(_contents(found))
+
+    def symbol(self, start: int) -> Node:
+        """Parse the rest of ``symbol("NAME")`` or ``symbol("NAME", TYPE)``."""
+        scanner = self.scanner
+        found = scanner.match(_STRING)
+        if found is None:
+            raise scanner.error(
+                'symbol requires the name of a variable in quotes: symbol("ns::counter")'
+            )
+        name = _contents(found)
+        if not SYMBOL.fullmatch(name):
+            raise scanner.error(f"'{name}' is not the name of a variable", found.start())
+        element = None
+        if scanner.accept(","):
+            at = scanner.skip_space()
+            word = scanner.match(IDENTIFIER)
+            if word is None or word.group() not in CASTS:
+                hint = did_you_mean(word.group(), [*CASTS]) if word else None
+                raise scanner.error("expected a scalar type, such as f32", at, hint=hint)
+            element = CASTS[word.group()]
+        scanner.expect(")", "after the variable")
+        symbol = NamedVariable(name, element)
+        return Name(str(symbol), start, symbol)
 
     def subscripts(self) -> str:
         """Parse the first argument of ``einsum``, up to the comma."""

@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from cudarun.arguments.buffers import BufferRules
 from cudarun.arguments.numbers import NUMBER_AHEAD
 from cudarun.arguments.paths import ORDERS
-from cudarun.arguments.scanner import IDENTIFIER, Scanner, did_you_mean
+from cudarun.arguments.scanner import IDENTIFIER, SYMBOL, Scanner, did_you_mean
 from cudarun.arguments.syntax import RESERVED
 from cudarun.arguments.types import (
     MAX_DEPTH,
@@ -30,6 +30,7 @@ from cudarun.arguments.values import (
     Argument,
     ArrayValue,
     Bytes,
+    Element,
     FileBuffer,
     Member,
     Null,
@@ -41,13 +42,13 @@ from cudarun.arguments.values import (
 )
 from cudarun.errors import RequestError
 
-__all__ = ["Argument", "parse_argument", "parse_arguments", "parse_type"]
+__all__ = ["Argument", "parse_argument", "parse_arguments", "parse_setting", "parse_type"]
 
 MAX_ARRAY = 1 << 20
 """The longest array member: its values are written individually."""
 
 _ARGUMENT_NAME = re.compile(r"(?P<name>[A-Za-z_][A-Za-z0-9_]*)\s*=(?!=)")
-_SYMBOL = re.compile(r"[A-Za-z_$%][\w$]*(?:::[A-Za-z_$][\w$]*)*")
+_SETTING = re.compile(rf"(?P<name>{SYMBOL.pattern})\s*=(?!=)")
 _HEX = re.compile(r"[0-9a-fA-F_]*")
 _COUNT = re.compile(r"[0-9]+")
 
@@ -76,6 +77,32 @@ def parse_argument(text: str) -> Argument:
         raise scanner.error("expected a value, found the end")
     value = _ArgumentParser(scanner).whole_value(name)
     return Argument(name, value, text)
+
+
+def parse_setting(text: str) -> Argument:
+    """Parse ``NAME=VALUE`` of ``--set``: a variable of the image and its value.
+
+    Raises:
+        ArgumentSyntaxError: With the column where the text goes wrong.
+    """
+    scanner = Scanner(text)
+    start = scanner.skip_space()
+    found = scanner.match(_SETTING)
+    if found is None:
+        raise scanner.error("expected NAME=VALUE", start, hint="example: 'coef=f32[5]:zeros'")
+    start = scanner.skip_space()
+    value = _ArgumentParser(scanner).whole_value(found["name"])
+    if isinstance(value, SymbolAddress | Null) or _contains_address(value):
+        raise scanner.error("an address cannot be written to a variable", start)
+    return Argument(found["name"], value, text)
+
+
+def _contains_address(value: Value) -> bool:
+    """Return whether a struct has members that are pointers."""
+    if not isinstance(value, StructValue):
+        return False
+    parts = [member.value for member in value.members]
+    return any(not isinstance(part, Element) or _contains_address(part) for part in parts)
 
 
 def parse_arguments(texts: Iterable[str]) -> tuple[Argument, ...]:
@@ -141,7 +168,7 @@ class _ArgumentParser(BufferRules):
         if scanner.accept("@"):
             return FileBuffer(self.path())
         if scanner.accept("&"):
-            return SymbolAddress(self.required(_SYMBOL, "the name of a variable after '&'"))
+            return SymbolAddress(self.required(SYMBOL, "the name of a variable after '&'"))
         if scanner.looks_at(NUMBER_AHEAD):
             return self.number()
         if scanner.peek("{"):

@@ -56,6 +56,11 @@ class BufferSpec:
         return math.prod(self.shape) * self.type.size
 
     @property
+    def is_unwritten_at_first(self) -> bool:
+        """True without an initializer: only the kernel writes it."""
+        return self.initial is None
+
+    @property
     def array_shape(self) -> tuple[int, ...]:
         """The shape of the numpy array: vectors and arrays add their axes at the end."""
         return self.shape + inner_shape(self.type)

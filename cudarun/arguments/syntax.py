@@ -64,7 +64,7 @@ FUNCTIONS: dict[str, Signature] = {
     "transpose": Signature(1, MANY),
     "reshape": Signature(2, MANY),
 }
-"""The functions of the language, except ``old``, ``load`` and the casts by type name."""
+"""The functions of the language, except ``old``, ``load``, ``symbol`` and casts by type name."""
 
 CASTS: dict[str, ScalarType] = {
     name: named
@@ -94,11 +94,28 @@ class Number:
 
 
 @dataclass(frozen=True, slots=True)
+class NamedVariable:
+    """``symbol("ns::counter", u32)``: a variable of the image, with its type unless it is known."""
+
+    name: str
+    type: ScalarType | None = None
+
+    def __str__(self) -> str:
+        return f'symbol("{self.name}"{"" if self.type is None else f", {self.type}"})'
+
+
+@dataclass(frozen=True, slots=True)
 class Name:
-    """An argument, or one of :data:`CONSTANTS`."""
+    """An argument, a variable of the image, or one of :data:`CONSTANTS`.
+
+    Attributes:
+        name: The name; of a ``symbol(…)`` the whole text.
+        symbol: The variable, if only a variable can be meant.
+    """
 
     name: str
     column: int = field(compare=False)
+    symbol: NamedVariable | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -260,6 +277,12 @@ class Expression:
         return frozenset(n.name for old in olds for n in walk(old) if isinstance(n, Name))
 
     @property
+    def symbols(self) -> dict[str, NamedVariable]:
+        """The variables that only ``symbol(…)`` names, by the names of their nodes."""
+        names = (n for n in walk(self.node) if isinstance(n, Name))
+        return {n.name: n.symbol for n in names if n.symbol is not None}
+
+    @property
     def files(self) -> tuple[str, ...]:
         """The paths that the expression loads, as written."""
         paths = (n.path for n in walk(self.node) if isinstance(n, FileLoad))
@@ -283,7 +306,7 @@ class Expression:
 def unknown_name(expression: Expression, node: Name, known: Iterable[str]) -> ArgumentSyntaxError:
     """Return the error about a name that no argument has."""
     known = list(known)
-    if node.name in FUNCTIONS or node.name in CASTS or node.name in ("old", "load"):
+    if node.name in FUNCTIONS or node.name in CASTS or node.name in ("old", "load", "symbol"):
         hint: str | None = f"{node.name} is a function; call it: {node.name}(…)"
     else:
         hint = did_you_mean(node.name, [*known, *CONSTANTS])

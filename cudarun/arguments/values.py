@@ -308,7 +308,7 @@ class Eye:
 class ListInitial:
     """Individual values, ``[[1,2],[3,4]]``; all lists of one level have the same length."""
 
-    items: tuple[ListInitial | Scalar | StructValue, ...]
+    items: tuple[ListInitial | Element, ...]
 
     @property
     def shape(self) -> tuple[int, ...]:

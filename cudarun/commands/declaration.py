@@ -64,6 +64,8 @@ class CaseForm(Enum):
     """Strings of the form ``NAME=PATH``."""
     EXPECTATIONS = auto()
     """Strings of the form ``NAME=@PATH`` or ``NAME=PATH:FUNCTION``."""
+    SETTINGS = auto()
+    """Strings of the form ``NAME=VALUE``, whose values can contain paths."""
     NAMED_SIZES = auto()
     """Strings of the form ``NAME=SIZE``."""
 
@@ -78,6 +80,7 @@ REPEATED = frozenset(
         CaseForm.PATHS,
         CaseForm.NAMED_PATHS,
         CaseForm.EXPECTATIONS,
+        CaseForm.SETTINGS,
         CaseForm.NAMED_SIZES,
     }
 )

@@ -112,6 +112,12 @@ def option_paths(option: Option, value: Any) -> Iterator[str]:
 
             for text in texts:
                 yield from parse_let(text).expression.files
+        case CaseForm.SETTINGS:
+            from cudarun.arguments.files import files_of
+            from cudarun.arguments.grammar import parse_setting
+
+            for text in texts:
+                yield from files_of(parse_setting(text))
         case _ if option.file is not None:
             yield from texts
 

@@ -154,6 +154,17 @@ _GEOMETRY = (
         help="Accept buffers whose element type differs from the kernel's in size or kind.",
     ),
     option(
+        "--set",
+        "settings",
+        group=OptionGroup.ARGUMENTS,
+        scope=OptionScope.CASE,
+        form=CaseForm.SETTINGS,
+        multiple=True,
+        metavar="NAME=VALUE",
+        help="Write a variable of the image before the launch: __constant__, __device__ or "
+        "__managed__, such as 'coef=f32[5]:[1,2,3,2,1]' or ns::scale=2; repeatable.",
+    ),
+    option(
         "--params",
         "passing",
         group=OptionGroup.ARGUMENTS,

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeVar
@@ -32,6 +32,7 @@ from cudarun.session.launch.request import (
 )
 
 if TYPE_CHECKING:
+    from cudarun.arguments.values import Argument
     from cudarun.session.driver.target import Target
 
 T = TypeVar("T")
@@ -93,6 +94,7 @@ def launch_request(
         reference=values["reference"],
         directory=directory,
         allow_type_mismatch=values["allow_type_mismatch"],
+        settings=_settings(values["settings"]),
     )
 
 
@@ -161,6 +163,16 @@ def _timing(values: Values) -> Timing | None:
         nbytes=_parsed(parse_count, "--bytes", values["nbytes"]),
         flops=_parsed(parse_count, "--flops", values["flops"]),
     )
+
+
+def _settings(texts: Iterable[str]) -> tuple[Argument, ...]:
+    """Parse the values of ``--set``."""
+    from cudarun.arguments.grammar import parse_setting
+
+    try:
+        return tuple(map(parse_setting, texts))
+    except RequestError as error:
+        raise error.of(option="--set") from None
 
 
 def _parsed(parse: Callable[[str], T], option: str, text: str | None) -> T | None:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 from click.core import ParameterSource
@@ -19,6 +19,9 @@ from cudarun.commands.text_files import read_text
 from cudarun.errors import RequestError
 from cudarun.session.launch.request import LaunchRequest
 from cudarun.writing import FileUse, OutputFile, is_special, whole_file
+
+if TYPE_CHECKING:  # its parser is imported where it is needed
+    from cudarun.arguments.values import Argument
 
 _GIVEN = {ParameterSource.COMMANDLINE, ParameterSource.ENVIRONMENT}
 
@@ -34,6 +37,8 @@ def append_case(path: str, context: click.Context, request: LaunchRequest) -> st
     Raises:
         RequestError: The file cannot be read or written, or is not a spec.
     """
+    from cudarun.arguments.grammar import parse_argument
+
     folder = Path(path).parent
     image, arguments = context.params["image"], context.params["arguments"]
     if image == "-":
@@ -53,7 +58,7 @@ def append_case(path: str, context: click.Context, request: LaunchRequest) -> st
     if request.is_random:
         entries = [entry for entry in entries if entry[0] != "seed"] + [("seed", request.seed)]
     if arguments:
-        entries.append(("args", [_moved(each, folder) for each in arguments]))
+        entries.append(("args", [_moved(each, folder, parse_argument) for each in arguments]))
     text = "".join(f"{key} = {_literal(value)}\n" for key, value in entries)
     try:
         data = f"{before}{_separator(before)}[[{CASES}]]\n{text}".encode()
@@ -109,6 +114,7 @@ def _from(folder: Path, path: str) -> str:
 
 def toml_value(form: CaseForm | None, value: Any, folder: Path) -> Any:
     """Convert the value of an option to its TOML form."""
+    from cudarun.arguments.grammar import parse_setting
     from cudarun.arguments.statements import parse_check, parse_let
 
     match form:
@@ -129,6 +135,8 @@ def toml_value(form: CaseForm | None, value: Any, folder: Path) -> Any:
         case CaseForm.NAMED_EXPRESSIONS:
             files = [parse_let(text).expression.files for text in value]
             return [_with_paths_moved(*each, folder) for each in zip(value, files, strict=True)]
+        case CaseForm.SETTINGS:
+            return [_moved(text, folder, parse_setting) for text in value]
         case CaseForm.EXTENT:
             return [_count(text) for text in value.split(",")] if "," in value else _count(value)
         case CaseForm.COUNT:
@@ -143,12 +151,11 @@ def _count(text: str) -> int | str:
     return int(text) if text.isdecimal() else text
 
 
-def _moved(text: str, folder: Path) -> str:
+def _moved(text: str, folder: Path, parse: Callable[[str], Argument]) -> str:
     """Return an argument with its paths relative to the spec's folder; unchanged without paths."""
     from cudarun.arguments.files import relocated
-    from cudarun.arguments.grammar import parse_argument
 
-    argument = parse_argument(text)
+    argument = parse(text)
     moved = relocated(argument, lambda path: _from(folder, path))
     return text if moved == argument else str(moved)
 

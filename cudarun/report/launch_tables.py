@@ -24,6 +24,7 @@ from cudarun.report.types import (
     LaunchReport,
     LaunchResult,
     LayoutRow,
+    VariableRow,
 )
 
 
@@ -71,6 +72,7 @@ def show_plan(plan: LaunchPlan, out: Console) -> None:
     out.print(_headline(plan), soft_wrap=True)
     out.print(_layout(plan.parameters))
     out.print(f"parameter buffer: {plan.parameter_bytes} bytes")
+    _show_variables(plan.variables, out)
 
 
 def _layout(parameters: Sequence[LayoutRow]) -> Table:
@@ -81,6 +83,18 @@ def _layout(parameters: Sequence[LayoutRow]) -> Table:
             Text(row.name), Text(row.type), Text(row.value),
         )  # fmt: skip
     return rows
+
+
+def _show_variables(variables: Sequence[VariableRow], out: Console) -> None:
+    """Print the variables of the image that a launch uses, if there are any."""
+    if not variables:
+        return
+    rows = table("variable", "space", "size", "type", "value")
+    for row in variables:
+        rows.add_row(
+            Text(row.name), row.space, str(row.nbytes), Text(row.type), Text(row.value or "")
+        )
+    out.print(rows)
 
 
 def _headline(launch: LaunchPlan | LaunchResult) -> Text:
@@ -106,6 +120,7 @@ def _show_result(result: LaunchResult, out: Console, *, quiet: bool, verbose: bo
         out.print(line, soft_wrap=True)
     if verbose:
         out.print(_layout(result.parameters))
+        _show_variables(result.variables, out)
     show_asked(result, out)
     if result.watched is not None:
         show_watched(result.watched, out)

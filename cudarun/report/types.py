@@ -328,6 +328,27 @@ class TimingResult:
 
 
 @dataclass(frozen=True, slots=True)
+class VariableRow:
+    """A variable of the image that a launch uses.
+
+    Attributes:
+        name: The name in the request.
+        symbol: The symbol's name.
+        space: ``"global"`` or ``"const"``.
+        type: The type, with the number of elements: ``f32[5]``.
+        nbytes: The size in bytes.
+        value: The value of ``--set`` as text; ``None`` if the launch only reads it.
+    """
+
+    name: str
+    symbol: str
+    space: str
+    type: str
+    nbytes: int
+    value: str | None
+
+
+@dataclass(frozen=True, slots=True)
 class LaunchResult:
     """A launch on a device that came back.
 
@@ -356,6 +377,7 @@ class LaunchResult:
         weaknesses: The replacements of the outputs with which all checks still pass.
         weak_is_failure: Whether weak checks are a failure: ``--check-strength fail``.
         errors: Why something that was asked of the results could not be done.
+        variables: The variables of the image that the launch used.
     """
 
     device: DeviceInfo
@@ -381,6 +403,7 @@ class LaunchResult:
     weaknesses: tuple[str, ...] = ()
     weak_is_failure: bool = False
     errors: tuple[CudarunError, ...] = ()
+    variables: tuple[VariableRow, ...] = ()
 
     @property
     def findings(self) -> tuple[LaunchFinding, ...]:
@@ -433,6 +456,7 @@ class LaunchPlan:
         parameters: The contents of the parameter buffer.
         parameter_bytes: Its size in bytes.
         diagnostics: Warnings of the compiler, and notes on the arguments.
+        variables: The variables of the image that it would write.
     """
 
     tag: ClassVar[Literal["launch-plan"]] = "launch-plan"
@@ -449,6 +473,7 @@ class LaunchPlan:
     parameters: tuple[LayoutRow, ...]
     parameter_bytes: int
     diagnostics: tuple[Diagnostic, ...] = ()
+    variables: tuple[VariableRow, ...] = ()
 
     @property
     def exit_code(self) -> ExitCode:

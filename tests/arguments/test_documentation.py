@@ -124,7 +124,7 @@ def test_tolerances():
 def test_functions():
     calls = [name for row in table(PAGE, "function") for name in names(row[0])]
     told = {text.split("(")[0] for text in calls}
-    assert told == {*FUNCTIONS, "old", "load", "f32", "i64"}
+    assert told == {*FUNCTIONS, "old", "load", "symbol", "f32", "i64"}
     assert {"f32", "i64"} <= set(CASTS)
     for text in calls:
         parse_expression(text.replace("…", "x"))

@@ -167,6 +167,7 @@ def test_expressions_cross_to_the_worker():
 
 # --- what is refused -----------------------------------------------------------------------------
 
+STRINGS = 'a string is allowed only in load("…"), symbol("…"), einsum("…"), x["member"]'
 REFUSED = [
     ("", 0, "expected a value, found the end"),
     ("1 +", 3, "expected a value, found the end"),
@@ -196,9 +197,17 @@ REFUSED = [
     ("x in y", 2, "unexpected 'in'"),
     ("x == not y", 5, "expected a value, found 'not'"),
     ("and", 0, "expected a value, found 'and'"),
-    ("'text'", 0, 'a string is allowed only in load("…"), einsum("…"), x["member"]'),
-    ("x == 'text'", 5, 'a string is allowed only in load("…"), einsum("…"), x["member"]'),
-    ("sum('text')", 4, 'a string is allowed only in load("…"), einsum("…"), x["member"]'),
+    ("'text'", 0, STRINGS),
+    (
+        "x == 'text'",
+        5,
+        STRINGS,
+    ),
+    (
+        "sum('text')",
+        4,
+        STRINGS,
+    ),
     ("f'{x}'", 1, 'unexpected "\'"'),
     ("load(x)", 5, 'load requires the path of a file in quotes: load("ref.npy")'),
     ("load('a', 'b')", 8, "expected ')' after the path, found ','"),

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
         PlanDocument,
         ReferenceRecord,
         TimingRecord,
+        VariableRowRecord,
     )
     from cudarun.report.types import (
         BufferResult,
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
         Mismatch,
         ReferenceResult,
         TimingResult,
+        VariableRow,
     )
 
 
@@ -68,6 +70,7 @@ def plan_document(plan: LaunchPlan) -> PlanDocument:
         "cooperative": plan.cooperative,
         "parameters": _parameters(plan.parameters),
         "parameter_bytes": plan.parameter_bytes,
+        "variables": _variables(plan.variables),
         "diagnostics": diagnostic_records(plan.diagnostics),
     }
 
@@ -85,6 +88,7 @@ def result_record(result: LaunchResult) -> LaunchResultRecord:
         "cluster": result.cluster,
         "cooperative": result.cooperative,
         "parameters": _parameters(result.parameters),
+        "variables": _variables(result.variables),
         "buffers": [_buffer(buffer) for buffer in result.buffers],
         "checks": [_check(check) for check in result.checks],
         "reference": None if result.reference is None else _reference(result.reference),
@@ -139,6 +143,20 @@ def _parameters(rows: Sequence[LayoutRow]) -> list[ParameterRowRecord]:
             "size": row.size,
             "alignment": row.alignment,
             "padding_before": row.padding_before,
+            "value": row.value,
+        }
+        for row in rows
+    ]
+
+
+def _variables(rows: Sequence[VariableRow]) -> list[VariableRowRecord]:
+    return [
+        {
+            "name": row.name,
+            "symbol": row.symbol,
+            "space": row.space,
+            "type": row.type,
+            "nbytes": row.nbytes,
             "value": row.value,
         }
         for row in rows

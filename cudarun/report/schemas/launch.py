@@ -85,6 +85,26 @@ class ParameterRowRecord(TypedDict):
     value: str
 
 
+class VariableRowRecord(TypedDict):
+    """A variable of the image that the launch uses.
+
+    Attributes:
+        name: The name in the request; symbol("…") where the request has that.
+        symbol: The name of its symbol, mangled in C++.
+        space: global or const.
+        type: The type in the argument grammar, with the number of elements: f32[5].
+        nbytes: Its size in bytes.
+        value: The value of --set, as text; null where the launch only reads it.
+    """
+
+    name: str
+    symbol: str
+    space: str
+    type: str
+    nbytes: int
+    value: str | None
+
+
 class BufferRecord(TypedDict):
     """A device buffer after the launch.
 
@@ -221,6 +241,7 @@ class LaunchResultRecord(TypedDict):
         cluster: Blocks in a cluster.
         cooperative: Whether the launch is cooperative.
         parameters: The contents of the parameter buffer.
+        variables: The variables of the image that the launch used.
         buffers: The buffers after the launch.
         checks: The results of --check.
         reference: The comparison with --reference.
@@ -246,6 +267,7 @@ class LaunchResultRecord(TypedDict):
     cluster: Extent | None
     cooperative: bool
     parameters: list[ParameterRowRecord]
+    variables: list[VariableRowRecord]
     buffers: list[BufferRecord]
     checks: list[CheckRecord]
     reference: ReferenceRecord | None
@@ -309,6 +331,7 @@ class PlanDocument(Head):
         cluster: Blocks in a cluster.
         cooperative: Whether the launch is cooperative.
         parameters: The contents of the parameter buffer.
+        variables: The variables of the image that the launch writes.
         parameter_bytes: Its size in bytes.
         diagnostics: Warnings of the compiler, and notes on the arguments.
     """
@@ -325,4 +348,5 @@ class PlanDocument(Head):
     cooperative: bool
     parameters: list[ParameterRowRecord]
     parameter_bytes: int
+    variables: list[VariableRowRecord]
     diagnostics: list[DiagnosticRecord]

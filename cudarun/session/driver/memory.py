@@ -84,6 +84,25 @@ class DeviceBuffer:
         return None
 
 
+class FixedMemory(DeviceBuffer):
+    """Device memory that exists already, without guard zones: a variable of an image.
+
+    Args:
+        driver: The driver; the context that owns the memory must be current.
+        address: The address.
+        nbytes: The size in bytes.
+    """
+
+    def __init__(self, driver: Driver, address: int, nbytes: int) -> None:
+        self.driver = driver
+        self.nbytes = nbytes
+        self.address = self._start = address
+        self._guard = 0
+
+    def free(self) -> None:
+        """Do nothing: the image has the memory."""
+
+
 def unwritten_items(data: Array) -> Array:
     """Return which items of a flat array still have the poison pattern in every byte.
 

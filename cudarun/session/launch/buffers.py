@@ -14,9 +14,10 @@ from cudarun.arguments.initializers import contents, in_memory, seeded
 from cudarun.arguments.packing import BufferSpec
 from cudarun.errors import DeviceFailed
 from cudarun.report.types import BufferResult
-from cudarun.session.driver.memory import DeviceBuffer, unwritten_items
+from cudarun.session.driver.memory import DeviceBuffer, FixedMemory, unwritten_items
 from cudarun.session.driver.transfers import LARGE, ChunkSink, ProgressCallback, Transfers
 from cudarun.session.launch.initialization import BufferInitializer
+from cudarun.session.launch.variables import ImageVariable, VariableUse
 from cudarun.session.workers.session import Session
 
 if TYPE_CHECKING:
@@ -26,11 +27,12 @@ Values = dict[str, Any]
 
 
 class Buffers:
-    """All device buffers of a launch, in the order of its arguments.
+    """All device buffers of a launch, in the order of its arguments, and variables of its image.
 
     Args:
         session: The session; the context that owns the buffers must be current.
         specs: The buffers to allocate.
+        variables: The variables, with their addresses.
         bare: Run only the launch's kernel on the device: without guard zones, kernels of cudarun,
             poison pattern and verification.
 
@@ -38,16 +40,29 @@ class Buffers:
         DeviceFailed: Out of device memory.
     """
 
-    def __init__(self, session: Session, specs: Sequence[BufferSpec], *, bare: bool) -> None:
+    def __init__(
+        self,
+        session: Session,
+        specs: Sequence[BufferSpec],
+        variables: VariableUse,
+        *,
+        bare: bool,
+    ) -> None:
         self._session = session
-        self._specs = {spec.name: spec for spec in specs}
+        self._specs = {spec.name: spec for spec in (*specs, *variables.read)}
+        self._written = variables.written
         self._bare = bare
         self._originals: dict[str, DeviceBuffer] = {}
         self._never_written: dict[str, int] = {}
         self._copies: dict[str, tuple[Array, range]] = {}  # with the rows that were copied
-        self._buffers = {spec.name: self._allocate(spec.name, spec.nbytes) for spec in specs}
+        self._buffers = {name: self._memory(spec) for name, spec in self._specs.items()}
         self._transfers = Transfers(session.driver)
         session.add_release(self._transfers.free)
+
+    @property
+    def specs(self) -> tuple[BufferSpec, ...]:
+        """The buffers, and the variables to read."""
+        return tuple(self._specs.values())
 
     @property
     def addresses(self) -> dict[str, int]:
@@ -55,7 +70,7 @@ class Buffers:
         return {name: buffer.address for name, buffer in self._buffers.items()}
 
     def fill(self, seed: int, keep: Collection[str]) -> Values:
-        """Initialize every buffer; return the arrays of those named in ``keep``.
+        """Initialize every buffer, and write variables; return the arrays of those in ``keep``.
 
         Raises:
             RequestError: An initializer does not match its buffer, or the kept arrays exceed the
@@ -65,8 +80,18 @@ class Buffers:
         with_kernels = driver.traits.quick_kernels and not self._bare
         filler = BufferInitializer(self._session, self._transfers, with_kernels=with_kernels)
         kept: Values = {}
+        for variable in self._written:
+            with in_memory(f"{variable.name}, {variable},"):
+                assert variable.initial is not None, "a variable is written with a value"
+                chance = seeded(seed, variable.name)
+                data = contents(variable.initial, variable.type, variable.shape, chance)
+                filler.fill(variable.address, data, self._progress(f"writing {variable.name}"))
         for name, spec in self._specs.items():
             buffer = self._buffers[name]
+            if isinstance(spec, ImageVariable):
+                if name in keep:
+                    kept[name] = self.array(name)
+                continue
             if spec.initial is None:
                 if not self._bare:
                     buffer.poison()
@@ -83,14 +108,14 @@ class Buffers:
         return kept
 
     def keep_originals(self) -> None:
-        """Copy every initialized buffer within the device, which makes `restore` fast.
+        """Copy all that is initialized within the device, which makes `restore` fast.
 
         Raises:
             DeviceFailed: There is no memory for the copies.
         """
         try:
             for name, spec in self._specs.items():
-                if spec.initial is not None:
+                if not spec.is_unwritten_at_first:
                     original = self._allocate(name, self._buffers[name].nbytes)
                     original.copy_from(self._buffers[name], 0)
                     self._originals[name] = original
@@ -141,7 +166,7 @@ class Buffers:
 
         Rows that were not copied count as written.
         """
-        if name not in self._copies or self._bare or self._specs[name].initial is not None:
+        if name not in self._copies or self._bare or not self._specs[name].is_unwritten_at_first:
             return None
         whole, rows = self._copies[name]
         exact = self._exact(name)
@@ -210,6 +235,7 @@ class Buffers:
                 guard_damage=self._buffers[name].guard_damage(),
             )
             for name, spec in self._specs.items()
+            if not isinstance(spec, ImageVariable)
         )
 
     def _elements(self, name: str, items: int | None) -> int | None:
@@ -221,11 +247,16 @@ class Buffers:
 
     def _counts(self, name: str) -> bool:
         """Return whether a buffer's unwritten items must still be counted."""
-        without = self._specs[name].initial is None
+        without = self._specs[name].is_unwritten_at_first
         return without and not self._bare and name not in self._never_written
 
     def _progress(self, what: str) -> ProgressCallback:
         return lambda done: self._session.progress.report(what, done)
+
+    def _memory(self, spec: BufferSpec) -> DeviceBuffer:
+        if isinstance(spec, ImageVariable):
+            return FixedMemory(self._session.driver, spec.address, spec.nbytes)
+        return self._allocate(spec.name, spec.nbytes)
 
     def _allocate(self, name: str, nbytes: int) -> DeviceBuffer:
         guard_bytes = 0 if self._bare else None

@@ -14,7 +14,6 @@ from pathlib import Path
 import numpy as np
 
 from cudarun.arguments.array_files import load_npy
-from cudarun.arguments.binding import Binding
 from cudarun.arguments.checks import run_check
 from cudarun.arguments.dtypes import Array, Values
 from cudarun.arguments.evaluation import Unwritten, nothing_unwritten
@@ -33,7 +32,7 @@ _GOT, _EXPECTED = "got", "expected"
 
 
 def expected_arrays(
-    session: Session, request: LaunchRequest, binding: Binding, old: Values
+    session: Session, request: LaunchRequest, buffers: Sequence[BufferSpec], old: Values
 ) -> Iterator[Array | CudarunError]:
     """Yield what each of ``request.expectations`` expects: an array of the buffer's shape.
 
@@ -42,10 +41,10 @@ def expected_arrays(
     Args:
         session: The session, whose time limit starts anew with each function.
         request: The launch.
-        binding: Its arguments.
+        buffers: Its buffers, and the variables to read.
         old: Arrays and numpy scalars by name, before the launch.
     """
-    specs = {spec.name: spec for spec in binding.buffers}
+    specs = {spec.name: spec for spec in buffers}
     wanted: dict[tuple[str, str], list[str]] = {}
     for each in request.expectations:
         if each.function is not None:
@@ -70,7 +69,7 @@ def expected_arrays(
 
 def compare_expected(
     request: LaunchRequest,
-    binding: Binding,
+    buffers: Sequence[BufferSpec],
     expected: Sequence[Array | CudarunError],
     values: Values,
     unwritten: Unwritten = nothing_unwritten,
@@ -79,12 +78,12 @@ def compare_expected(
 
     Args:
         request: The launch.
-        binding: Its arguments.
+        buffers: Its buffers, and the variables to read.
         expected: The result of `expected_arrays`.
         values: The buffers by name, after the launch.
         unwritten: Returns which elements of a buffer were never written.
     """
-    specs = {spec.name: spec for spec in binding.buffers}
+    specs = {spec.name: spec for spec in buffers}
     for each, array in zip(request.expectations, expected, strict=True):
         if isinstance(array, CudarunError):
             text = f"{each.name} == {each.source}"

@@ -167,6 +167,7 @@ def plan(request: LaunchRequest, timeout: float | None = None, device: str = "0"
     from cudarun.session.image.kernels import select_kernel
     from cudarun.session.launch.geometry import resolve_geometry
     from cudarun.session.launch.missing_arguments import complete_command
+    from cudarun.session.launch.variables import variables_of
 
     image = _with_facts(request.image, timeout)
     kernels = {kernel.name: kernel for kernel in image.facts.kernels} if image.facts else {}
@@ -180,6 +181,13 @@ def plan(request: LaunchRequest, timeout: float | None = None, device: str = "0"
         suggest=complete_command(
             request, image, lambda: [*kernels], kernel.name, kernel.parameters, device
         ),
+    )
+    facts = image.facts
+    variables = variables_of(
+        replace(request, checks=(), prints=(), saves=(), shows=(), expectations=()),
+        lambda: facts.variables if facts else (),
+        binding.integers,
+        (),
     )
     geometry = resolve_geometry(request.geometry, binding, lambda: kernel)
     return LaunchPlan(
@@ -195,6 +203,7 @@ def plan(request: LaunchRequest, timeout: float | None = None, device: str = "0"
         parameters=binding.rows,
         parameter_bytes=binding.size,
         diagnostics=(*image.warnings, *notes(binding.warnings)),
+        variables=variables.rows,
     )
 
 

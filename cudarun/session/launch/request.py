@@ -183,6 +183,7 @@ class LaunchRequest:
         reference: The device with which the results of the others are compared.
         directory: The base of relative paths in arguments and expressions.
         allow_type_mismatch: Accept buffers whose elements do not match the kernel's C++ types.
+        settings: The variables of the image that are written before the launch.
     """
 
     image: Image
@@ -208,6 +209,7 @@ class LaunchRequest:
     reference: Selector | None = None
     directory: Path = Path()
     allow_type_mismatch: bool = False
+    settings: tuple[Argument, ...] = ()
 
     @property
     def expressions(self) -> tuple[Expression, ...]:
@@ -219,6 +221,6 @@ class LaunchRequest:
         """Return whether an initializer generates random numbers."""
         from cudarun.arguments.values import Buffer, Rand, RandInt, Randn
 
-        values = [argument.value for argument in self.arguments]
+        values = [argument.value for argument in (*self.arguments, *self.settings)]
         initials = [value.initial for value in values if isinstance(value, Buffer)]
         return any(isinstance(initial, Rand | Randn | RandInt) for initial in initials)

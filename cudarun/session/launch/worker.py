@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import field
 from functools import partial
 
@@ -18,7 +18,14 @@ from cudarun.arguments.statements import Check, check_lets
 from cudarun.diagnostics.entries import notes
 from cudarun.errors import CudarunError, ImageRefused, RequestError
 from cudarun.records import dataclass
-from cudarun.report.types import CheckResult, LaunchResult, Printed, Saved, TimingResult
+from cudarun.report.types import (
+    CheckResult,
+    LaunchResult,
+    Printed,
+    Saved,
+    TimingResult,
+    VariableRow,
+)
 from cudarun.session.driver.devices import Device, describe, uuid_of
 from cudarun.session.driver.transfers import ChunkSink
 from cudarun.session.launch.buffers import Buffers, Values
@@ -31,6 +38,7 @@ from cudarun.session.launch.missing_arguments import complete_command
 from cudarun.session.launch.outputs import check_on_device, check_saving, save, takes_parts
 from cudarun.session.launch.reference import ReferenceBuffers, compare, write_reference
 from cudarun.session.launch.request import Geometry, LaunchRequest, Save
+from cudarun.session.launch.variables import VariableUse, variables_of
 from cudarun.session.load.library import Kernel, Library
 from cudarun.session.workers.deadline import stopped_when_overdue
 from cudarun.session.workers.session import Session
@@ -91,7 +99,7 @@ def run_on(
             str(request.reference),
             about.uuid,
             reference,
-            binding.buffers,
+            ran.buffers.specs,
             after,
             request.tolerance,
         ),
@@ -104,6 +112,7 @@ def run_on(
             request.detection, ran.seen, binding.buffers, ran.buffers.addresses
         ),
         errors=tuple(error.at(file=request.image.origin, device=device.label) for error in errors),
+        variables=ran.variables,
     )
 
 
@@ -133,6 +142,7 @@ class _CompletedLaunch:
     binding: Binding
     geometry: Geometry
     buffers: Buffers
+    variables: tuple[VariableRow, ...]
     before: Values
     milliseconds: float
     timing: TimingResult | None = None
@@ -160,25 +170,32 @@ def _run(
                 request, library.image, library.names, kernel.name, kernel.parameters, device.label
             ),
         )
-        _check_names(request, binding)
+        variables = variables_of(
+            request, library.variables, binding.integers, _argument_names(binding)
+        )
+        rows = variables.rows
+        _check_names(request, binding, variables)
         geometry = resolve_geometry(
             request.geometry, binding, lambda: library.kernel_facts(kernel.name)
         )
         with detecting(session.driver, request.detection) as seen:
-            buffers = Buffers(session, binding.buffers, bare=request.profile)
+            used = variables.located(library.symbol)
+            buffers = Buffers(session, binding.buffers, used, bare=request.profile)
             symbols = {name: library.symbol(name) for name in binding.symbols}
-            before = buffers.fill(request.seed, _old_names(request, binding))
+            before = buffers.fill(request.seed, _old_names(request, buffers.specs))
             packed = binding.pack(buffers.addresses, symbols)
             launcher = Launcher(session.driver, device, kernel, request, geometry, packed)
             if request.timing is None:
                 with stopped_when_overdue(session.driver):
                     milliseconds = _run_once(session, launcher)
                 return _CompletedLaunch(
-                    kernel, binding, geometry, buffers, before, milliseconds, seen=seen
+                    kernel, binding, geometry, buffers, rows, before, milliseconds, seen=seen
                 )
         with stopped_when_overdue(session.driver):
             timing = _measure(session, device, launcher, request, buffers, binding.integers)
-        return _CompletedLaunch(kernel, binding, geometry, buffers, before, timing.median, timing)
+        return _CompletedLaunch(
+            kernel, binding, geometry, buffers, rows, before, timing.median, timing
+        )
     except CudarunError as refused:
         is_image = isinstance(refused, ImageRefused)  # the kernel: the image has been loaded
         error = library.refused(refused, since=since) if is_image else refused
@@ -221,14 +238,19 @@ def _measure(
     return measure(session, device, launcher, request.timing, buffers.restore, integers)
 
 
-def _check_names(request: LaunchRequest, binding: Binding) -> None:
+def _argument_names(binding: Binding) -> list[str]:
+    """Return the names that arguments have in expressions."""
+    return [*(spec.name for spec in binding.buffers), *binding.scalars]
+
+
+def _check_names(request: LaunchRequest, binding: Binding, variables: VariableUse) -> None:
     """Refuse, before the launch, operations that the types of the arguments do not allow.
 
     Raises:
         RequestError: A check, a print, a save or a show names an unknown or unsuitable argument.
     """
-    specs = {spec.name: spec for spec in binding.buffers}
-    names = [*specs, *binding.scalars]
+    specs = {spec.name: spec for spec in (*binding.buffers, *variables.read)}
+    names = [*dict.fromkeys([*specs, *binding.scalars])]
     check_lets(request.lets, names)
     for expression in request.expressions:
         expression.check_names([*names, *(let.name for let in request.lets)])
@@ -276,13 +298,14 @@ def _checks(
             expected_arrays,
         )
 
-        for each in expected_arrays(session, request, ran.binding, old):
+        for each in expected_arrays(session, request, ran.buffers.specs, old):
             expected.append(each)
             if isinstance(each, CudarunError) and each not in errors:
                 errors.append(each.of(option="--expect"))
-        results += compare_expected(request, ran.binding, expected, values, unwritten)
+        results += compare_expected(request, ran.buffers.specs, expected, values, unwritten)
     found: tuple[str, ...] = ()
-    if results and all(each.passed for each in results) and _tests_strength(request, ran.binding):
+    specs = ran.buffers.specs
+    if results and all(each.passed for each in results) and _tests_strength(request, specs):
         from cudarun.session.launch.strength import weaknesses
 
         def passes(replaced: Values) -> bool:
@@ -292,7 +315,7 @@ def _checks(
                 directory = request.directory
                 again.append(run_check(each.expression, replaced, old, tolerance, directory))
             if expected:
-                again += compare_expected(request, ran.binding, expected, replaced)
+                again += compare_expected(request, ran.buffers.specs, expected, replaced)
             return all(each.passed for each in again)
 
         checked = {name: after[name] for name in _checked_names(request) if name in after}
@@ -300,10 +323,10 @@ def _checks(
     return _CheckResults(tuple(results), found)
 
 
-def _tests_strength(request: LaunchRequest, binding: Binding) -> bool:
+def _tests_strength(request: LaunchRequest, specs: Sequence[BufferSpec]) -> bool:
     """Return whether the strength of checks is evaluated: not with very large buffers."""
     names = _checked_names(request)
-    nbytes = sum(spec.nbytes for spec in binding.buffers if spec.name in names)
+    nbytes = sum(spec.nbytes for spec in specs if spec.name in names)
     return request.check_strength != "off" and nbytes < _LARGE_CHECKS
 
 
@@ -352,12 +375,12 @@ def _printed(
             yield Printed(expression.text, text, plain)
 
 
-def _old_names(request: LaunchRequest, binding: Binding) -> set[str]:
+def _old_names(request: LaunchRequest, specs: Sequence[BufferSpec]) -> set[str]:
     """Return the buffers whose values from before the launch are needed."""
     if any(each.function is not None for each in request.expectations):
-        return {spec.name for spec in binding.buffers}
+        return {spec.name for spec in specs}
     names = {name for each in request.expressions for name in each.old_names}
-    return names | _checked_names(request) if _tests_strength(request, binding) else names
+    return names | _checked_names(request) if _tests_strength(request, specs) else names
 
 
 def _copy_back(
@@ -374,14 +397,14 @@ def _copy_back(
     """
     arrays: Values = {}
     saved: dict[Save, Saved] = {}
-    wanted = _as_arrays(request, ran.binding)
-    for spec in ran.binding.buffers:
+    wanted = _as_arrays(request, ran.buffers.specs)
+    for spec in ran.buffers.specs:
         deliver: Callable[[ChunkSink], object] = partial(ran.buffers.deliver, spec.name)
         if comparing or ALL in wanted.get(spec.name, ()):
             arrays[spec.name] = ran.buffers.array(spec.name)
             deliver = partial(_deliver, arrays[spec.name])
         elif spec.name in wanted:
-            rows = span(wanted[spec.name], spec.array_shape[0])
+            rows = span(wanted[spec.name], (*spec.array_shape, 1)[0])
             arrays[spec.name] = ran.buffers.rows(spec.name, rows)
         for each in request.saves:
             if each.name == spec.name:
@@ -397,11 +420,11 @@ def _deliver(array: Array, take: ChunkSink) -> None:
     take(array.reshape(-1), 0)
 
 
-def _as_arrays(request: LaunchRequest, binding: Binding) -> dict[str, list[slice]]:
+def _as_arrays(request: LaunchRequest, specs: Sequence[BufferSpec]) -> dict[str, list[slice]]:
     """Return the rows of the buffers that are needed as arrays after the launch."""
     wanted: dict[str, list[slice]] = {show.name: [ALL] for show in request.shows}
     wanted |= {each.name: [ALL] for each in request.expectations}
-    if _tests_strength(request, binding):
+    if _tests_strength(request, specs):
         wanted |= {name: [ALL] for name in _checked_names(request)}
     wanted |= {save.name: [ALL] for save in request.saves if not takes_parts(save)}
     for expression in request.expressions:

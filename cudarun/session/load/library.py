@@ -10,7 +10,7 @@ from cudarun.arguments.scanner import did_you_mean
 from cudarun.bindings import counting_call
 from cudarun.errors import CudarunError, ImageRefused, RequestError
 from cudarun.images.demangler import demangle, parameter_types
-from cudarun.images.facts import ImageFacts, KernelFacts
+from cudarun.images.facts import ImageFacts, KernelFacts, VariableFacts
 from cudarun.images.kinds import ImageKind, identify
 from cudarun.parameters import Parameter
 from cudarun.records import dataclass
@@ -94,6 +94,14 @@ class Library:
         name = select_kernel(self.names(), self.image.lowered_name(wanted), self.image.origin)
         handle = self.handle_of(name)
         return Kernel(name, handle, self._parameters(name, handle))
+
+    def variables(self) -> tuple[VariableFacts, ...]:
+        """Return the variables of the image; none if only the driver can read it."""
+        try:
+            facts = self.image.facts or self._read()
+        except ImageRefused:
+            return ()
+        return facts.variables
 
     def kernel_facts(self, name: str) -> KernelFacts | None:
         """Return the facts of a kernel by its mangled name, if the image has them."""

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import ctypes
 import math
-import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -21,8 +20,7 @@ from cudarun.arguments.dtypes import element_dtype
 from cudarun.arguments.initializers import fill, seeded
 from cudarun.arguments.packing import element_bytes
 from cudarun.arguments.parameter_match import ParameterMismatch, fit
-from cudarun.arguments.scanner import did_you_mean
-from cudarun.arguments.types import SCALARS, Type, inner_shape
+from cudarun.arguments.types import Type, inner_shape
 from cudarun.arguments.values import Buffer, Bytes, Element, FileBuffer, UntypedNumber, Value
 from cudarun.bindings import context_arguments
 from cudarun.errors import CudarunError, ImageRefused, OutOfTime, RequestError
@@ -40,6 +38,7 @@ from cudarun.report.managed_types import (
 from cudarun.session.driver.calls import Driver
 from cudarun.session.driver.devices import Device
 from cudarun.session.image.image import Image
+from cudarun.session.launch.variables import find_variable, unknown_variable, variable_type
 from cudarun.session.launch.worker import run_on
 from cudarun.session.load.library import Library
 from cudarun.session.managed.request import ManagedRequest, VariableView
@@ -48,7 +47,6 @@ from cudarun.session.workers.session import Session
 if TYPE_CHECKING:
     from cuda.bindings import driver as cuda
 
-_PTX_TYPE = re.compile(r"\.?(?P<letter>[usf])(?P<bits>8|16|32|64)(?:\[[0-9]+\])*")
 _SEED = 0  # of random values to write; a variable has no --seed
 
 
@@ -177,13 +175,9 @@ def _find(
     view: VariableView, known: Sequence[VariableFacts], request: ManagedRequest
 ) -> VariableFacts:
     origin = request.image.origin
-    found = next((each for each in known if view.name in (each.name, each.demangled)), None)
+    found = find_variable(view.name, known)
     if found is None:
-        names = [each.demangled for each in known]
-        hint = did_you_mean(view.name, names)
-        if hint is None:
-            hint = f"variables: {', '.join(names)}" if names else "it does not contain variables"
-        raise RequestError(f"{view.text}: {origin} does not contain this variable", hint=hint)
+        raise unknown_variable(view.name, view.text, known, origin)
     if not found.managed and not request.with_globals:
         kind = "__constant__" if found.space == "const" else "__device__"
         raise RequestError(
@@ -294,11 +288,7 @@ def _type_of(facts: VariableFacts, view: VariableView | None) -> Type | None:
             pass
         case written if isinstance(written, Element):
             return written.type
-    told = _PTX_TYPE.fullmatch(facts.type or "")
-    if told is None:
-        return None
-    letter = "i" if told["letter"] == "s" else told["letter"]
-    return SCALARS[f"{letter}{told['bits']}"]
+    return variable_type(facts)
 
 
 def _bytes_of(value: Value, facts: VariableFacts, type_: Type | None, size: int) -> bytes:

@@ -61,6 +61,7 @@ OPTIONS = {
     "--sanitize": (True, "no worker"),
     "--save": (True, "none"),
     "--seed": (True, "none"),
+    "--set": (True, "none"),
     "--show": (True, "none"),
     "--smem": (True, "none"),
     "--spec": (True, "no worker"),

@@ -1,0 +1,333 @@
+"""The variables of the image in a launch: written before it by ``--set``, read by name after it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import replace
+
+from cudarun.arguments.buffer_resolution import BufferResolver
+from cudarun.arguments.packing import BufferSpec
+from cudarun.arguments.parameter_match import ParameterMismatch, fit
+from cudarun.arguments.scanner import did_you_mean
+from cudarun.arguments.syntax import CONSTANTS, NamedVariable
+from cudarun.arguments.types import SCALARS, ScalarType, Type
+from cudarun.arguments.values import (
+    BYTE,
+    Argument,
+    Buffer,
+    Bytes,
+    Element,
+    FileBuffer,
+    Initial,
+    ListInitial,
+    Scalar,
+    UntypedNumber,
+)
+from cudarun.errors import RequestError
+from cudarun.images.facts import VariableFacts
+from cudarun.parameters import Parameter
+from cudarun.records import dataclass
+from cudarun.report.types import VariableRow
+from cudarun.session.launch.request import LaunchRequest
+
+_PTX_TYPE = re.compile(r"\.?(?P<letter>[usf])(?P<bits>8|16|32|64)(?:\[[0-9]+\])*")
+
+
+@dataclass(frozen=True, slots=True)
+class ImageVariable(BufferSpec):
+    """A variable of the image: a buffer whose memory the image has.
+
+    Attributes:
+        symbol: The symbol's name.
+        space: ``"global"`` or ``"const"``.
+        address: The address in the current context; 0 until it is known.
+    """
+
+    symbol: str = ""
+    space: str = "global"
+    address: int = 0
+
+    @property
+    def is_unwritten_at_first(self) -> bool:
+        """False: an image initializes its variables."""
+        return False
+
+    def __str__(self) -> str:
+        return BufferSpec.__str__(self) if self.shape else str(self.type)
+
+
+@dataclass(frozen=True, slots=True)
+class VariableUse:
+    """The variables that a launch uses.
+
+    Attributes:
+        written: Those of ``--set``, each with its value as ``initial``.
+        read: Those that checks, prints, saves and shows name, without one.
+    """
+
+    written: tuple[ImageVariable, ...] = ()
+    read: tuple[ImageVariable, ...] = ()
+
+    @property
+    def rows(self) -> tuple[VariableRow, ...]:
+        """A row for each variable."""
+        written = {each.symbol for each in self.written}
+        read = {each.symbol: each for each in self.read if each.symbol not in written}
+        return tuple(_row(each) for each in (*self.written, *read.values()))
+
+    def located(self, address: Callable[[str], int]) -> VariableUse:
+        """Return the variables with their addresses; ``address`` returns that of a symbol."""
+
+        def placed(variables: Sequence[ImageVariable]) -> tuple[ImageVariable, ...]:
+            return tuple(replace(each, address=address(each.symbol)) for each in variables)
+
+        return VariableUse(placed(self.written), placed(self.read))
+
+
+def variables_of(
+    request: LaunchRequest,
+    known: Callable[[], Sequence[VariableFacts]],
+    integers: dict[str, int],
+    taken: Collection[str],
+) -> VariableUse:
+    """Return the variables that a launch writes and reads.
+
+    Args:
+        request: The launch.
+        known: Returns the image's variables; only called if the launch names one.
+        integers: The integer arguments by name, for dimensions.
+        taken: The names of arguments, which precede variables.
+
+    Raises:
+        RequestError: A variable does not exist, a value does not match it, or its type is unknown.
+    """
+    symbols = _symbols(request)
+    wanted = [name for name in _names(request) if name not in taken and name not in CONSTANTS]
+    if not request.settings and not wanted:
+        return VariableUse()
+    resolver = _VariableResolver(known(), request, integers)
+    written = tuple(map(resolver.written, request.settings))
+    resolver.refuse_written_twice(written)
+    read = []
+    for name in wanted:
+        facts = resolver.find(symbols[name].name if name in symbols else name)
+        if facts is not None:
+            read.append(resolver.read(name, facts, symbols.get(name), written))
+        elif name in symbols:
+            raise resolver.unknown(symbols[name].name, name)
+    return VariableUse(written, tuple(read))
+
+
+def variable_type(facts: VariableFacts) -> ScalarType | None:
+    """Return the type of a variable's elements, if the image has it."""
+    told = _PTX_TYPE.fullmatch(facts.type or "")
+    if told is None:
+        return None
+    letter = "i" if told["letter"] == "s" else told["letter"]
+    return SCALARS[f"{letter}{told['bits']}"]
+
+
+def find_variable(name: str, known: Sequence[VariableFacts]) -> VariableFacts | None:
+    """Return the variable with a mangled or C++ name."""
+    return next((each for each in known if name in (each.name, each.demangled)), None)
+
+
+def unknown_variable(
+    name: str, shown: str, known: Sequence[VariableFacts], origin: str
+) -> RequestError:
+    """Return the error about a variable that the image does not contain.
+
+    Args:
+        name: The name.
+        shown: The text that contains it.
+        known: The image's variables.
+        origin: The file of the image.
+    """
+    names = [each.demangled for each in known]
+    hint = did_you_mean(name, names)
+    if hint is None:
+        hint = f"variables: {', '.join(names)}" if names else "it does not contain variables"
+    return RequestError(f"{shown}: {origin} does not contain this variable", hint=hint)
+
+
+def _names(request: LaunchRequest) -> list[str]:
+    """Return every name that can be a variable, in the order of the options."""
+    expressions = (*request.expressions, *(let.expression for let in request.lets))
+    names = [name for each in expressions for name in sorted(each.names)]
+    names += [each.name for each in request.expectations]
+    names += [each.name for each in request.saves]
+    names += [each.name for each in request.shows]
+    defined = {let.name for let in request.lets}
+    return [name for name in dict.fromkeys(names) if name not in defined]
+
+
+def _symbols(request: LaunchRequest) -> dict[str, NamedVariable]:
+    """Return the variables that only ``symbol(…)`` names."""
+    expressions = (*request.expressions, *(let.expression for let in request.lets))
+    return {name: found for each in expressions for name, found in each.symbols.items()}
+
+
+class _VariableResolver:
+    """A converter of names and values to variables of the image."""
+
+    def __init__(
+        self, known: Sequence[VariableFacts], request: LaunchRequest, integers: dict[str, int]
+    ) -> None:
+        self._known = known
+        self._origin = request.image.origin
+        self._buffers = BufferResolver(integers, request.directory)
+
+    def find(self, name: str) -> VariableFacts | None:
+        return find_variable(name, self._known)
+
+    def unknown(self, name: str, shown: str) -> RequestError:
+        return unknown_variable(name, shown, self._known, self._origin)
+
+    def written(self, setting: Argument) -> ImageVariable:
+        """Return a variable with the value of ``--set``."""
+        name = setting.name or ""
+        try:
+            facts = self.find(name)
+            if facts is None:
+                raise self.unknown(name, setting.text)
+            return self._written(name, facts, setting)
+        except RequestError as error:
+            raise error.of(option="--set") from None
+
+    def _written(self, name: str, facts: VariableFacts, setting: Argument) -> ImageVariable:
+        value = setting.value
+        shape: tuple[int, ...] = ()
+        element: Type
+        initial: Initial
+        match value:
+            case Buffer() | FileBuffer():
+                spec = self._buffers.buffer(setting, value, name)
+                if spec.initial is None:
+                    example = f"{name}={value}:zeros"
+                    raise RequestError(f"{value} has no initializer", hint=f"example: {example}")
+                element, shape, initial = spec.type, spec.shape, spec.initial
+            case Bytes(data):
+                scalar = variable_type(facts) or BYTE
+                if len(data) % scalar.size:
+                    scalar = BYTE
+                element, shape = scalar, (len(data) // scalar.size,)
+                initial = ListInitial(tuple(_scalars(data, scalar)))
+            case _:
+                typed = self._typed(value, facts)
+                element, initial = typed.type, ListInitial((typed,))
+        variable = ImageVariable(name, element, shape, initial, facts.name, facts.space)
+        if variable.nbytes != facts.size:
+            raise RequestError(
+                f"{facts.demangled} has {facts.size} bytes; {setting.text} has {variable.nbytes}"
+            )
+        return variable
+
+    def _typed(self, value: object, facts: VariableFacts) -> Element:
+        """Return a value passed as itself; a number gets the type of the variable.
+
+        Raises:
+            RequestError: It does not match the variable.
+        """
+        assert isinstance(value, Element | UntypedNumber), "the parser refuses addresses"
+        told = variable_type(facts)
+        if isinstance(value, UntypedNumber) and told is None:
+            raise RequestError(
+                f"the image does not contain the type of {facts.demangled}",
+                hint=f"write the value with its type, such as {_typed_example(value, facts)}",
+            )
+        is_one = isinstance(value, UntypedNumber | Scalar)
+        if told is not None and is_one and facts.size > told.size:
+            count = facts.size // told.size
+            raise RequestError(
+                f"{facts.demangled} has {count} elements; {value} is one value",
+                hint=f"for all elements: '{facts.demangled}={told}[{count}]:{value}'"
+                if isinstance(value, UntypedNumber)
+                else None,
+            )
+        try:
+            typed = fit(value, Parameter(0, 0, facts.size, None, facts.type if told else None))
+        except ParameterMismatch as mismatch:
+            raise RequestError(f"{facts.demangled}: {mismatch}") from None
+        assert isinstance(typed, Element), "a number has received its type"
+        return typed
+
+    def refuse_written_twice(self, written: Sequence[ImageVariable]) -> None:
+        """Refuse two values of one variable.
+
+        Raises:
+            RequestError: A variable is set twice.
+        """
+        seen: dict[str, str] = {}
+        for each in written:
+            if each.symbol in seen:
+                raise RequestError(
+                    f"{each.name} is set twice: it is the same variable as {seen[each.symbol]}"
+                    if seen[each.symbol] != each.name
+                    else f"{each.name} is set twice",
+                    option="--set",
+                )
+            seen[each.symbol] = each.name
+
+    def read(
+        self,
+        name: str,
+        facts: VariableFacts,
+        symbol: NamedVariable | None,
+        written: Sequence[ImageVariable],
+    ) -> ImageVariable:
+        """Return a variable to read: with the requested type, that of ``--set``, or the image's.
+
+        Raises:
+            RequestError: The type is unknown, or does not match the size.
+        """
+        set_before = next((each for each in written if each.symbol == facts.name), None)
+        element: Type | None = symbol.type if symbol is not None else None
+        if element is None and set_before is not None:
+            return replace(set_before, name=name, initial=None)
+        element = element or variable_type(facts)
+        if element is None:
+            raise RequestError(
+                f"the image does not contain the type of {facts.demangled} ({facts.size} bytes)",
+                hint=f'write the type of its elements: symbol("{facts.demangled}", f32)',
+            )
+        if facts.size % element.size:
+            raise RequestError(
+                f"{facts.demangled} has {facts.size} bytes, not a multiple of {element} "
+                f"({element.size} bytes)"
+            )
+        count = facts.size // element.size
+        shape = () if count == 1 else (count,)
+        return ImageVariable(name, element, shape, None, facts.name, facts.space)
+
+
+def _typed_example(number: UntypedNumber, facts: VariableFacts) -> str:
+    """Return a number with a type of the variable's size."""
+    if facts.size in (1, 2, 4, 8):
+        return f"i{8 * facts.size}:{number}"
+    return f"'{facts.demangled}=u8[{facts.size}]:{number}'"
+
+
+def _scalars(data: bytes, element: ScalarType) -> Iterator[Scalar]:
+    size = element.size
+    for start in range(0, len(data), size):
+        yield Scalar(element, int.from_bytes(data[start : start + size], "little"))
+
+
+def _row(variable: ImageVariable) -> VariableRow:
+    return VariableRow(
+        name=variable.name,
+        symbol=variable.symbol,
+        space=variable.space,
+        type=str(variable),
+        nbytes=variable.nbytes,
+        value=None if variable.initial is None else _value_text(variable),
+    )
+
+
+def _value_text(variable: ImageVariable) -> str:
+    initial = variable.initial
+    if isinstance(initial, ListInitial) and not variable.shape:
+        [only] = initial.items
+        return str(only) if isinstance(only, ListInitial) else only.literal
+    return str(initial)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import re
+from collections.abc import Callable, Iterable
 
 from cudarun.errors import ImageRefused, RequestError
 from cudarun.images.demangler import demangle, spellings
@@ -32,7 +33,7 @@ def select_kernel(names: Iterable[str], wanted: str | None, origin: str) -> str:
         )
     if wanted in names:
         return wanted
-    fitting = [name for name in names if _squeezed(wanted) in map(_squeezed, spellings(name))]
+    fitting = _matching(names, wanted, _squeezed) or _matching(names, wanted, canonical)
     if len(fitting) == 1:
         return fitting[0]
     if fitting:
@@ -50,8 +51,55 @@ def select_kernel(names: Iterable[str], wanted: str | None, origin: str) -> str:
     )
 
 
+def _matching(names: Iterable[str], wanted: str, form: Callable[[str], str]) -> list[str]:
+    """Return the kernels one of whose spellings is ``wanted``, both in one form."""
+    return [name for name in names if form(wanted) in map(form, spellings(name))]
+
+
 def _squeezed(name: str) -> str:
     return name.replace(" ", "")
+
+
+_LITERAL = re.compile(r"(?<![\w.])(?:\([a-z ]+\))?(?P<value>-?[0-9]+)[uUlL]*(?![\w.])")
+_CHARACTER = re.compile(r"'(?P<character>[^'\\])'")
+_INTEGERS = {
+    "unsigned": "unsigned int",
+    "signed": "int",
+    **{
+        f"{sign}int{bits}_t": f"{kind}{name}"
+        for sign, kind in (("", ""), ("u", "unsigned "))
+        for bits, name in ((16, "short"), (32, "int"), (64, "long"))
+    },
+    "int8_t": "signed char",
+    "uint8_t": "unsigned char",
+    "size_t": "unsigned long",
+    "ptrdiff_t": "long",
+    "uint": "unsigned int",
+}
+_INTEGER_NAME = re.compile(
+    rf"(?:std::)?\b(?:{'|'.join(sorted(_INTEGERS, key=len, reverse=True))})\b"
+    r"(?! (?:char|short|int|long))"
+)
+_LONG_FORM = re.compile(r"\b(?P<size>short|long) int\b")
+_CONST_BEFORE = re.compile(r"\bconst (?P<type>(?:unsigned |signed )?[\w:]+(?: long)?)")
+
+
+def canonical(name: str) -> str:
+    """Return a C++ name in one of its spellings: as sources and demanglers write it.
+
+    Integer literals lose suffixes and casts (``128u``, ``(char)65``), integer types get the names
+    of the demangler (``size_t``, ``unsigned``), and ``const float`` becomes ``float const``.
+
+    >>> canonical("reduce<128u, const unsigned*>") == canonical("reduce<128, unsigned int const *>")
+    True
+    """
+    text = " ".join(name.split())
+    text = _CHARACTER.sub(lambda found: str(ord(found["character"])), text)
+    text = _LITERAL.sub(lambda found: found["value"], text)
+    text = _LONG_FORM.sub(lambda found: found["size"], text)
+    text = _INTEGER_NAME.sub(lambda found: _INTEGERS[found.group().removeprefix("std::")], text)
+    text = _CONST_BEFORE.sub(lambda found: f"{found['type']} const", text)
+    return _squeezed(text)
 
 
 def _listed(names: Iterable[str]) -> str:

@@ -6,19 +6,20 @@ that ``--dry-run`` answers at once.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
+from cudarun.arguments.addresses import buffers_in, located
 from cudarun.arguments.buffer_resolution import BufferResolver
 from cudarun.arguments.element_mismatches import (
     ElementMismatch,
     element_mismatches,
     mismatch_refusal,
 )
-from cudarun.arguments.packing import BufferSpec, pack
+from cudarun.arguments.packing import BufferSpec, VariableElement, pack
 from cudarun.arguments.parameter_match import (
     Agreement,
 )
@@ -31,10 +32,11 @@ from cudarun.arguments.types import (
 )
 from cudarun.arguments.values import (
     Argument,
+    Buffer,
     Element,
+    FileBuffer,
     Scalar,
     StructValue,
-    SymbolAddress,
     UntypedNumber,
     Value,
     value_type,
@@ -53,25 +55,29 @@ class Binding:
         slots: One slot for each parameter, in order.
         rows: The layout table: a row for each parameter, and below it for each member.
         warnings: Notes for the user: on element types and on parameters without names.
+        others: The buffers that are not arguments.
     """
 
     slots: tuple[ParameterSlot, ...]
     rows: tuple[LayoutRow, ...]
     warnings: tuple[str, ...] = ()
+    others: tuple[BufferSpec, ...] = ()
 
     @property
     def buffers(self) -> tuple[BufferSpec, ...]:
-        """Every buffer to allocate, in the order of the arguments."""
-        pointees = (pointee for slot in self.slots for _, pointee in slot.pointers)
-        return tuple(each for each in pointees if isinstance(each, BufferSpec))
+        """Every buffer to allocate: those of arguments in their order, then the others."""
+        found = [each for slot in self.slots for each in buffers_in(slot.pointers)]
+        for spec in self.others:
+            found += [spec, *buffers_in(spec.pointers)]
+        return tuple(found)
 
     @property
-    def symbols(self) -> tuple[str, ...]:
-        """The image's variables whose addresses are needed, each once."""
-        pointees = (pointee for slot in self.slots for _, pointee in slot.pointers)
-        return tuple(
-            dict.fromkeys(each.symbol for each in pointees if isinstance(each, SymbolAddress))
-        )
+    def variables(self) -> tuple[VariableElement, ...]:
+        """The places in variables of the image whose addresses are needed, each once."""
+        everything = [slot.pointers for slot in self.slots]
+        everything += [spec.pointers for spec in self.buffers]
+        pointees = (pointee for pointers in everything for _, pointee in pointers)
+        return tuple(dict.fromkeys(each for each in pointees if isinstance(each, VariableElement)))
 
     @property
     def integers(self) -> dict[str, int]:
@@ -100,12 +106,12 @@ class Binding:
         """The size of the parameter buffer in bytes, up to the end of the last parameter."""
         return max((s.parameter.offset + s.parameter.size for s in self.slots), default=0)
 
-    def pack(self, addresses: Mapping[str, int], symbols: Mapping[str, int]) -> bytes:
+    def pack(self, addresses: Mapping[str, int], variables: Mapping[VariableElement, int]) -> bytes:
         """Return the whole parameter buffer.
 
         Args:
             addresses: Device addresses by buffer name; an empty buffer without one is null.
-            symbols: Device addresses by symbol.
+            variables: Device addresses in variables of the image.
 
         Raises:
             KeyError: An address is missing.
@@ -113,7 +119,7 @@ class Binding:
         data = bytearray(self.size)
         for slot in self.slots:
             start = slot.parameter.offset
-            data[start : start + slot.parameter.size] = slot.pack(addresses, symbols)
+            data[start : start + slot.parameter.size] = slot.pack(addresses, variables)
         return bytes(data)
 
 
@@ -125,6 +131,8 @@ def bind(
     directory: Path = Path(),
     allow_type_mismatch: bool = False,
     suggest: Suggest | None = None,
+    others: Sequence[Argument] = (),
+    symbols: Callable[[], Collection[str]] = tuple,
 ) -> Binding:
     """Bind arguments to a kernel's parameters, by name where the names are known, else in order.
 
@@ -136,6 +144,8 @@ def bind(
         directory: The base of relative paths.
         allow_type_mismatch: Accept buffers whose elements do not match the C++ pointee type.
         suggest: Returns a command with all arguments, for the hint if any are missing.
+        others: Buffers that are not arguments.
+        symbols: Returns the names of the image's variables; only called for addresses.
 
     Raises:
         RequestError: The arguments do not match (the message shows both lists), a dimension or a
@@ -159,6 +169,17 @@ def bind(
         slots.append(ParameterSlot(name, parameter, value, packed.data, packed.pointers))
         rows += _placed(packed.rows, parameter.offset, parameter.offset - end)
         end = parameter.offset + parameter.size
+    further: list[BufferSpec] = []
+    for other in others:
+        name = other.name or ""
+        if name in names:
+            raise RequestError(f"the name '{name}' is already in use", option="--buffer")
+        assert isinstance(other.value, Buffer | FileBuffer), "the parser refuses other values"
+        try:
+            further.append(resolver.buffer(other, other.value, name))
+        except RequestError as error:
+            raise error.of(option="--buffer").at(argument=other.text) from None
+    slots, further = located(slots, further, resolver.integers, symbols)
     warnings = [*order_remarks(arguments, parameters)]
     refused: list[ElementMismatch] = []
     for mismatch in element_mismatches(arguments, slots):
@@ -168,7 +189,7 @@ def bind(
             refused.append(mismatch)
     if refused:
         raise mismatch_refusal(refused, kernel, directory)
-    return Binding(tuple(slots), tuple(rows), tuple(warnings))
+    return Binding(tuple(slots), tuple(rows), tuple(warnings), tuple(further))
 
 
 def _placed(rows: tuple[LayoutRow, ...], offset: int, padding: int) -> list[LayoutRow]:

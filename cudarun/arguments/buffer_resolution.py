@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from cudarun.arguments.dimensions import evaluate_dimension
 from cudarun.arguments.files import check_raw_size, is_npy, locate
-from cudarun.arguments.packing import BufferSpec
-from cudarun.arguments.types import (
-    inner_shape,
-)
+from cudarun.arguments.packing import BufferSpec, Pointee, pack
+from cudarun.arguments.types import has_pointers, inner_shape, innermost
 from cudarun.arguments.values import (
     Argument,
     Buffer,
@@ -45,7 +45,17 @@ class BufferResolver:
         spec = BufferSpec(name, value.type, shape)
         if spec.nbytes > MAX_BYTES:
             raise RequestError(f"{value} is {spec} of {spec.nbytes} bytes, more than any memory")
-        return replace(spec, initial=self.initial(argument, value.initial, spec))
+        spec = replace(spec, initial=self.initial(argument, value.initial, spec))
+        return replace(spec, pointers=tuple(self.pointers(argument, spec)))
+
+    def pointers(self, argument: Argument, spec: BufferSpec) -> Iterator[tuple[int, Pointee]]:
+        """Yield the addresses in a list with their offsets; a buffer in it is called NAME.INDEX."""
+        if not (isinstance(spec.initial, ListInitial) and has_pointers(spec.type)):
+            return
+        step = innermost(spec.type).size
+        for index, leaf in enumerate(spec.initial.leaves):
+            packed = pack(leaf, f"{spec.name}.{index}", partial(self.buffer, argument))
+            yield from ((index * step + offset, pointee) for offset, pointee in packed.pointers)
 
     def initial(
         self, argument: Argument, initial: Initial | None, spec: BufferSpec

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 
 from cudarun.arguments.dimensions import read_dimension
 from cudarun.arguments.elements import ElementRules
@@ -14,9 +15,11 @@ from cudarun.arguments.syntax import Expression
 from cudarun.arguments.types import (
     MAX_DEPTH,
     Kind,
+    PointerType,
     ScalarType,
     StructType,
     Type,
+    has_pointers,
     inner_shape,
     innermost,
     scalars_of,
@@ -28,18 +31,19 @@ from cudarun.arguments.values import (
     FileInitial,
     Initial,
     Iota,
+    Leaf,
     ListInitial,
     Rand,
     RandInt,
     Randn,
-    Scalar,
-    StructValue,
     UntypedNumber,
 )
 
 INITIALS = ("zeros", "ones", "iota", "rand", "randn", "randint", "eye", "cast", "corder", "asis")
 """The words that start an initializer."""
 
+_ZEROS = re.compile(r"zeros\b")
+_ADDRESSES = "examples: ptr[2]:[&a, &b[16]], {p=ptr, n=i32}[1]:[{&a, 4}], ptr[n]:zeros"
 _ALL = "use zeros, ones, iota, rand, randn, randint, eye, a number, a list or @FILE"
 
 
@@ -72,6 +76,8 @@ class BufferRules(ElementRules, PathRules):
         """Parse an initializer."""
         scanner = self.scanner
         start = scanner.skip_space()
+        if has_pointers(element) and not (scanner.peek("[") or scanner.looks_at(_ZEROS)):
+            raise scanner.error("a buffer of addresses requires a list", start, hint=_ADDRESSES)
         if scanner.accept("@"):
             return FileInitial(self.path())
         self.refuse_path(scanner.text[:start].rstrip())
@@ -173,8 +179,8 @@ class BufferRules(ElementRules, PathRules):
             raise scanner.error(
                 f"expected a list for the next axis of the buffer, found {scanner.found()}"
             )
-        items: list[ListInitial | Scalar | StructValue] = []
-        with scanner.nested(MAX_DEPTH):
+        items: list[ListInitial | Leaf] = []
+        with self.enclosed("]"), scanner.nested(MAX_DEPTH):
             while not scanner.peek("]"):
                 at = scanner.skip_space()
                 item = self.list_item(element, levels)
@@ -194,15 +200,15 @@ class BufferRules(ElementRules, PathRules):
             raise scanner.error("an empty list does not determine the axes within it", start)
         return ListInitial(tuple(items))
 
-    def list_item(self, element: Type, levels: int) -> ListInitial | Scalar | StructValue:
+    def list_item(self, element: Type, levels: int) -> ListInitial | Leaf:
         """Parse an item of a list: a list within it, or a value."""
         if levels > 1:
             return self.list_initial(element, levels - 1)
         inner = innermost(element)
         if isinstance(inner, StructType):
             return self.struct_literal(inner)
-        if not isinstance(inner, ScalarType):
-            raise AssertionError(f"the type {inner} has no text form")
+        if isinstance(inner, PointerType):
+            return self.pointer()
         if self.scanner.peek("["):
             raise self.scanner.error("a list is nested deeper than the axes of the buffer")
         return self.scalar(inner)

@@ -207,6 +207,15 @@ def evaluate_dimension(
     return value
 
 
+def evaluate_index(expression: Expression, integers: Mapping[str, int]) -> int:
+    """Evaluate the index of an element; it may be negative.
+
+    Raises:
+        RequestError: A name is not among ``integers``, or the value is over 64 bits.
+    """
+    return _evaluate(expression, integers, f"the index {expression.text!r}")
+
+
 def _evaluate(expression: Expression, integers: Mapping[str, int], shown: str) -> int:
     try:
         return _integer(expression.node, integers)

@@ -85,7 +85,7 @@ def element_dtype(element: Type) -> DType:
         case StructType() as struct:
             return struct_dtype(struct)
         case PointerType():
-            raise AssertionError("addresses are not stored in arrays")
+            return np.dtype(np.uint64)
 
 
 def scalar_type(dtype: DType) -> ScalarType | None:

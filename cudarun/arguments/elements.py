@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from abc import abstractmethod
 from collections.abc import Callable
 from typing import TypeVar
 
@@ -12,6 +13,7 @@ from cudarun.arguments.types import (
     MAX_DEPTH,
     ArrayType,
     Kind,
+    PointerType,
     ScalarType,
     StructType,
     Type,
@@ -20,7 +22,9 @@ from cudarun.arguments.types import (
 from cudarun.arguments.values import (
     ArrayValue,
     Element,
+    Leaf,
     Member,
+    Pointer,
     Scalar,
     StructValue,
     UntypedNumber,
@@ -53,6 +57,14 @@ class ElementRules(NumberRules):
             case _:
                 raise AssertionError(f"the type {element} has no text form")
 
+    def member_value(self, element: Type) -> Leaf:
+        """Parse a value without its type, or a pointer: an address, ``null`` or a buffer."""
+        return self.pointer() if isinstance(element, PointerType) else self.element(element)
+
+    @abstractmethod
+    def pointer(self) -> Pointer:
+        """Parse the value of a pointer."""
+
     def scalar(self, scalar: ScalarType) -> Scalar:
         """Parse one number of a type."""
         start = self.scanner.skip_space()
@@ -79,11 +91,11 @@ class ElementRules(NumberRules):
         scanner = self.scanner
         scanner.expect("{", f"before the members of {struct}")
         members: list[Member] = []
-        with scanner.nested(MAX_DEPTH):
+        with self.enclosed("}"), scanner.nested(MAX_DEPTH):
             for member in struct.members:
                 if members:
                     scanner.expect(",", f"before member {len(members) + 1} of {struct}")
-                members.append(Member(member.name, self.element(member.type)))
+                members.append(Member(member.name, self.member_value(member.type)))
             scanner.expect("}", f"after the {len(members)} members of {struct}")
         return StructValue(tuple(members))
 

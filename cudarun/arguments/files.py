@@ -14,6 +14,8 @@ from cudarun.arguments.values import (
     Buffer,
     FileBuffer,
     FileInitial,
+    Leaf,
+    ListInitial,
     Member,
     StructValue,
     Value,
@@ -39,11 +41,28 @@ def _relocated(value: Value, move: Callable[[str], str]) -> Value:
             return replace(value, path=move(path))
         case Buffer(initial=FileInitial(path) as initial):
             return replace(value, initial=replace(initial, path=move(path)))
+        case Buffer(initial=ListInitial() as initial):
+            return replace(value, initial=_relocated_list(initial, move))
         case StructValue(members):
             moved = (Member(m.name, _relocated(m.value, move)) for m in members)
             return StructValue(tuple(moved))
         case _:
             return value
+
+
+def _relocated_list(items: ListInitial, move: Callable[[str], str]) -> ListInitial:
+    """Relocate the buffers in a list of addresses."""
+    moved: list[ListInitial | Leaf] = []
+    for item in items.items:
+        if isinstance(item, ListInitial):
+            moved.append(_relocated_list(item, move))
+        elif isinstance(item, Buffer | FileBuffer | StructValue):
+            changed = _relocated(item, move)
+            assert isinstance(changed, Leaf), "the kind of a value does not change"
+            moved.append(changed)
+        else:
+            moved.append(item)
+    return ListInitial(tuple(moved))
 
 
 def files_of(argument: Argument) -> list[str]:

@@ -11,11 +11,13 @@ import re
 from collections.abc import Iterable
 
 from cudarun.arguments.buffers import BufferRules
+from cudarun.arguments.dimensions import read_dimension
 from cudarun.arguments.numbers import NUMBER_AHEAD
 from cudarun.arguments.paths import ORDERS
 from cudarun.arguments.scanner import IDENTIFIER, SYMBOL, Scanner, did_you_mean
 from cudarun.arguments.syntax import RESERVED
 from cudarun.arguments.types import (
+    ADDRESS,
     MAX_DEPTH,
     NAMED,
     ArrayType,
@@ -25,17 +27,20 @@ from cudarun.arguments.types import (
     Type,
     VectorType,
     depth,
+    has_pointers,
 )
 from cudarun.arguments.values import (
+    AddressOf,
     Argument,
     ArrayValue,
+    Buffer,
     Bytes,
     Element,
     FileBuffer,
     Member,
     Null,
+    Pointer,
     StructValue,
-    SymbolAddress,
     UntypedNumber,
     Value,
     VectorValue,
@@ -48,6 +53,10 @@ MAX_ARRAY = 1 << 20
 """The longest array member: its values are written individually."""
 
 _ARGUMENT_NAME = re.compile(r"(?P<name>[A-Za-z_][A-Za-z0-9_]*)\s*=(?!=)")
+ARGUMENT_OR_SYMBOL = re.compile(
+    rf"{IDENTIFIER.pattern}(?:\.(?:{IDENTIFIER.pattern}|[0-9]+))+|{SYMBOL.pattern}"
+)
+"""A buffer, also one within a struct or a list (``s.p``, ``ptrs.0``), or a variable."""
 _SETTING = re.compile(rf"(?P<name>{SYMBOL.pattern})\s*=(?!=)")
 _HEX = re.compile(r"[0-9a-fA-F_]*")
 _COUNT = re.compile(r"[0-9]+")
@@ -92,9 +101,27 @@ def parse_setting(text: str) -> Argument:
         raise scanner.error("expected NAME=VALUE", start, hint="example: 'coef=f32[5]:zeros'")
     start = scanner.skip_space()
     value = _ArgumentParser(scanner).whole_value(found["name"])
-    if isinstance(value, SymbolAddress | Null) or _contains_address(value):
+    if isinstance(value, AddressOf | Null) or _contains_address(value):
         raise scanner.error("an address cannot be written to a variable", start)
     return Argument(found["name"], value, text)
+
+
+def parse_buffer(text: str) -> Argument:
+    """Parse ``NAME=VALUE`` of ``--buffer``: memory that is not a parameter.
+
+    Raises:
+        ArgumentSyntaxError: With the column where the text goes wrong.
+    """
+    argument = parse_argument(text)
+    scanner = Scanner(text)
+    if argument.name is None:
+        raise scanner.error("expected NAME=VALUE", 0, hint="example: 'tmp=f32[n]'")
+    if not isinstance(argument.value, Buffer | FileBuffer):
+        raise scanner.error(
+            f"{argument.value} is not a buffer", len(text) - len(text.split("=", 1)[1]),
+            hint="examples: f32[n]:zeros, @x.npy",
+        )  # fmt: skip
+    return argument
 
 
 def _contains_address(value: Value) -> bool:
@@ -167,8 +194,8 @@ class _ArgumentParser(BufferRules):
         scanner = self.scanner
         if scanner.accept("@"):
             return FileBuffer(self.path())
-        if scanner.accept("&"):
-            return SymbolAddress(self.required(SYMBOL, "the name of a variable after '&'"))
+        if scanner.peek("&"):
+            return self.address()
         if scanner.looks_at(NUMBER_AHEAD):
             return self.number()
         if scanner.peek("{"):
@@ -177,6 +204,26 @@ class _ArgumentParser(BufferRules):
                 return found
             return self.after_type(found)
         return self.word()
+
+    def address(self) -> AddressOf:
+        """Parse ``&NAME`` or ``&NAME[INDEX]``."""
+        scanner = self.scanner
+        scanner.expect("&", "before a name")
+        name = self.required(ARGUMENT_OR_SYMBOL, "the name of a buffer or a variable after '&'")
+        index = None
+        if scanner.accept("["):
+            index = read_dimension(scanner)
+            scanner.expect("]", "after the index")
+        return AddressOf(name, index)
+
+    def pointer(self) -> Pointer:
+        start = self.scanner.skip_space()
+        value = self.value()
+        if not isinstance(value, Pointer):
+            raise self.scanner.error(
+                f"expected an address, found {value}", start, hint="examples: &a, &a[128], null"
+            )
+        return value
 
     def word(self) -> Type | Value:
         """Parse a construct that starts with a word: ``null``, ``bytes:`` or a type."""
@@ -187,6 +234,8 @@ class _ArgumentParser(BufferRules):
             return Null()
         if word == "bytes" and scanner.accept(":"):
             return self.bytes()
+        if word == "ptr":
+            return self.after_type(ADDRESS)
         if word in ORDERS and scanner.peek("("):
             scanner.position = start
             return FileBuffer(*self.ordered_path())
@@ -224,11 +273,15 @@ class _ArgumentParser(BufferRules):
         if scanner.peek("["):
             return self.buffer(element)
         if scanner.accept(":"):
-            return self.element(element)
+            return self.member_value(element)
         return element
 
     def array_type(self, element: Type) -> ArrayType:
         start = self.scanner.skip_space()
+        if has_pointers(element):
+            raise self.scanner.error(
+                "an array of addresses is not passed by value", start, hint="use a struct: {&a, &b}"
+            )
         count = self.required(_COUNT, f"the length of the array after '{element}*'")
         if len(count) > 9 or not 0 < int(count) <= MAX_ARRAY:
             raise self.scanner.error(f"an array has 1 to {MAX_ARRAY} elements", start)
@@ -251,8 +304,7 @@ class _ArgumentParser(BufferRules):
         start = scanner.skip_space()
         members: list[tuple[str | None, Type | Value, int]] = []
         taken: set[str] = set()
-        self.in_struct += 1
-        with scanner.nested(MAX_DEPTH):
+        with self.enclosed("}"), scanner.nested(MAX_DEPTH):
             scanner.expect("{", "before the members of a struct")
             while True:
                 if not members and scanner.peek("}"):
@@ -261,7 +313,6 @@ class _ArgumentParser(BufferRules):
                 if not scanner.accept(","):
                     break
             scanner.expect("}", "or ',' after a member")
-        self.in_struct -= 1
         found = self._struct(members)
         self.check_depth(found if isinstance(found, StructType) else found.type, start)
         return found

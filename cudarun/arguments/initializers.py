@@ -24,11 +24,17 @@ from cudarun.arguments.contents import (
 )
 from cudarun.arguments.dtypes import Array, convert, element_dtype, scalar_dtype
 from cudarun.arguments.literals import read
-from cudarun.arguments.packing import BufferSpec, element_bytes
-from cudarun.arguments.types import ScalarType, StructType, Type, inner_shape, innermost
+from cudarun.arguments.packing import BufferSpec, leaf_bytes
+from cudarun.arguments.types import (
+    PointerType,
+    ScalarType,
+    StructType,
+    Type,
+    inner_shape,
+    innermost,
+)
 from cudarun.arguments.values import (
     Constant,
-    Element,
     Eye,
     FileInitial,
     Initial,
@@ -82,10 +88,12 @@ def contents(
         case FileInitial(), _:
             return file_contents(initial, BufferSpec("", element, shape))
         case ListInitial(), _:
-            data = bytearray(b"".join(map(element_bytes, _leaves(initial))))
+            data = bytearray(b"".join(map(leaf_bytes, initial.leaves)))
             return ArrayContents(np.frombuffer(data, element_dtype(element)))
         case Constant(), StructType() as struct:
             return RepeatedContents(_structs(initial, struct, (1,), rng), math.prod(whole))
+        case Constant(), PointerType():
+            return RepeatedContents(np.zeros(1, np.uint64), math.prod(whole))
         case _, StructType() as struct:
             return ArrayContents(_structs(initial, struct, whole, rng))
         case _, ScalarType() as scalar:
@@ -113,19 +121,13 @@ def _array(
     return contents(initial, element, shape, rng).array().reshape(shape + inner_shape(element))
 
 
-def _leaves(items: ListInitial) -> Iterator[Element]:
-    for item in items.items:
-        if isinstance(item, ListInitial):
-            yield from _leaves(item)
-        else:
-            yield item
-
-
 def _structs(
     initial: Initial, struct: StructType, shape: tuple[int, ...], rng: np.random.Generator
 ) -> Array:
     result = np.zeros(shape, element_dtype(struct))
     for name, member in zip(struct.member_names, struct.members, strict=True):
+        if isinstance(member.type, PointerType):  # only zeros come here
+            continue
         result[name] = _array(initial, member.type, shape, rng)
     return result
 

@@ -21,6 +21,14 @@ class NumberRules:
 
     def __init__(self, scanner: Scanner) -> None:
         self.scanner = scanner
+        self.closing: list[str] = []
+
+    @contextmanager
+    def enclosed(self, closing: str) -> Iterator[None]:
+        """Parse within brackets; the innermost ones end an unquoted path."""
+        self.closing.append(closing)
+        yield
+        self.closing.pop()
 
     def required(self, pattern: re.Pattern[str], what: str) -> str:
         """Parse a match of a pattern that the grammar requires here."""

@@ -7,21 +7,22 @@ and the offsets of unresolved addresses.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, TypeAlias
 
-from cudarun.arguments.types import Type, inner_shape
+from cudarun.arguments.types import POINTER_SIZE, Type, inner_shape
 from cudarun.arguments.values import (
+    AddressOf,
     ArrayValue,
     Buffer,
     Bytes,
     Element,
     FileBuffer,
     Initial,
+    Leaf,
     Null,
     Scalar,
     StructValue,
-    SymbolAddress,
     UntypedNumber,
     Value,
     VectorValue,
@@ -43,12 +44,14 @@ class BufferSpec:
         type: The type of one element.
         shape: Elements along each dimension.
         initial: The contents before the launch; ``None`` leaves the caller's poison pattern.
+        pointers: The offsets of addresses in these contents, which has zeros in their place.
     """
 
     name: str
     type: Type
     shape: tuple[int, ...]
     initial: Initial | None = None
+    pointers: Pointers = ()
 
     @property
     def nbytes(self) -> int:
@@ -75,8 +78,59 @@ class BufferSpec:
         return f"{self.type}[{','.join(map(str, self.shape))}]"
 
 
-Pointee: TypeAlias = BufferSpec | SymbolAddress
-"""The object that an address points to."""
+@dataclass(frozen=True, slots=True)
+class BufferElement:
+    """An address in another buffer: its name, and the offset in bytes."""
+
+    name: str
+    offset: int
+
+
+@dataclass(frozen=True, slots=True)
+class VariableElement:
+    """An address in a variable of the image: its name, and the index of the element."""
+
+    name: str
+    index: int = 0
+
+
+Pointee: TypeAlias = BufferSpec | AddressOf | BufferElement | VariableElement
+"""The object that an address points to; binding resolves ``AddressOf``."""
+
+Pointers: TypeAlias = tuple[tuple[int, Pointee], ...]
+"""Addresses: their offsets, and the objects that they point to."""
+
+
+def write_addresses(
+    data: bytearray,
+    pointers: Pointers,
+    addresses: Mapping[str, int],
+    variables: Mapping[VariableElement, int],
+) -> None:
+    """Write addresses into the bytes of a parameter or of a buffer.
+
+    Args:
+        data: The bytes.
+        pointers: The addresses in them.
+        addresses: Device addresses by the name of the buffer; an empty one without is null.
+        variables: Device addresses in variables of the image.
+
+    Raises:
+        KeyError: An address is missing.
+    """
+    for offset, pointee in pointers:
+        match pointee:
+            case VariableElement():
+                address = variables[pointee]
+            case BufferElement(name, shift):
+                address = addresses[name] + shift
+            case BufferSpec(name=name) if pointee.nbytes == 0:
+                address = addresses.get(name, 0)
+            case BufferSpec(name=name):
+                address = addresses[name]
+            case AddressOf():
+                raise TypeError(f"{pointee} is not resolved")
+        data[offset : offset + POINTER_SIZE] = address.to_bytes(POINTER_SIZE, "little")
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +145,7 @@ class Packed:
     """
 
     data: bytes
-    pointers: tuple[tuple[int, Pointee], ...]
+    pointers: Pointers
     rows: tuple[LayoutRow, ...]
 
 
@@ -110,6 +164,11 @@ def pack(value: Value, name: str, resolve: Resolve) -> Packed:
     packer = _Packer(bytearray(value_type(value).size), resolve)
     packer.put(value, name, 0, 0)
     return Packed(bytes(packer.data), tuple(packer.pointers), tuple(packer.rows))
+
+
+def leaf_bytes(leaf: Leaf) -> bytes:
+    """Return the bytes of a value in a list, with zeros in place of addresses."""
+    return element_bytes(leaf) if isinstance(leaf, Element) else bytes(POINTER_SIZE)
 
 
 def element_bytes(element: Element) -> bytes:
@@ -163,7 +222,7 @@ class _Packer:
                 self.pointers.append((offset, spec))
                 initial = "" if spec.initial is None else f":{spec.initial}"
                 self.note(value, name, offset, padding, f"{spec}{initial}", f"{spec.type}*")
-            case SymbolAddress():
+            case AddressOf():
                 self.pointers.append((offset, value))
                 self.note(value, name, offset, padding, str(value))
             case Null():

@@ -22,11 +22,11 @@ from cudarun.arguments.types import (
     scalars_of,
 )
 from cudarun.arguments.values import (
+    AddressOf,
     Buffer,
     FileBuffer,
     Null,
     Scalar,
-    SymbolAddress,
     UntypedNumber,
     Value,
     value_type,
@@ -88,7 +88,7 @@ def fit(value: Value, parameter: Parameter) -> Value:
     if isinstance(value, UntypedNumber):
         value = _typed(value, expected, parameter.size)
     given = value_type(value)
-    if isinstance(value, Buffer | FileBuffer | SymbolAddress | Null):
+    if isinstance(value, Buffer | FileBuffer | AddressOf | Null):
         _fit_address(expected)
     elif isinstance(given, ScalarType):
         _fit_scalar(given, expected)

@@ -7,15 +7,14 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from cudarun.arguments.numbers import NumberRules
-from cudarun.arguments.scanner import IDENTIFIER, Scanner
+from cudarun.arguments.scanner import IDENTIFIER
 from cudarun.arguments.values import FileOrder
 
 ORDERS = ("corder", "asis")
 """The words that start a file in an explicit order."""
 
 _QUOTED = re.compile(r'"(?P<path>(?:[^"\\]|\\["\\])*)"')
-_PATH_IN_STRUCT = re.compile(r"[^,}]*")
-_PATH_IN_PARENTHESES = re.compile(r"[^,)]*")
+_PATH_WITHIN = {closing: re.compile(rf"[^,\{closing}]*") for closing in "]})"}
 _PATH = re.compile(r".*", re.DOTALL)
 _PATH_ALONE = re.compile(r"(?P<path>[\w./~+-]+\.(?P<suffix>npy|bin|raw|dat))\s*$")
 
@@ -24,11 +23,6 @@ _Kept = TypeVar("_Kept")
 
 class PathRules(NumberRules):
     """The path of a file; its end depends on the brackets around it."""
-
-    def __init__(self, scanner: Scanner) -> None:
-        super().__init__(scanner)
-        self.in_struct = 0
-        self.in_parentheses = 0
 
     def refuse_path(self, before: str) -> None:
         """Refuse the path of a file without ``@``."""
@@ -54,16 +48,13 @@ class PathRules(NumberRules):
 
     def path_pattern(self) -> re.Pattern[str]:
         """Return the pattern of an unquoted path, which ends at the next bracket or comma."""
-        if self.in_parentheses:
-            return _PATH_IN_PARENTHESES
-        return _PATH_IN_STRUCT if self.in_struct else _PATH
+        return _PATH_WITHIN[self.closing[-1]] if self.closing else _PATH
 
     def parenthesized(self, word: str, parse: Callable[[], _Kept]) -> _Kept:
         """Parse the file in the parentheses after ``word``."""
         self.scanner.expect("(", f"after {word}")
-        self.in_parentheses += 1
-        found = parse()
-        self.in_parentheses -= 1
+        with self.enclosed(")"):
+            found = parse()
         self.scanner.expect(")", f"after the file of {word}")
         return found
 

@@ -4,14 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from cudarun.arguments.packing import Pointee
-from cudarun.arguments.types import (
-    POINTER_SIZE,
-)
-from cudarun.arguments.values import (
-    SymbolAddress,
-    Value,
-)
+from cudarun.arguments.packing import Pointers, VariableElement, write_addresses
+from cudarun.arguments.values import Value
 from cudarun.parameters import Parameter
 from cudarun.records import dataclass
 
@@ -32,17 +26,10 @@ class ParameterSlot:
     parameter: Parameter
     value: Value
     data: bytes
-    pointers: tuple[tuple[int, Pointee], ...]
+    pointers: Pointers
 
-    def pack(self, addresses: Mapping[str, int], symbols: Mapping[str, int]) -> bytes:
+    def pack(self, addresses: Mapping[str, int], variables: Mapping[VariableElement, int]) -> bytes:
         """Return the parameter's bytes with all addresses; see :meth:`Binding.pack`."""
         data = bytearray(self.data)
-        for offset, pointee in self.pointers:
-            if isinstance(pointee, SymbolAddress):
-                address = symbols[pointee.symbol]
-            elif pointee.nbytes == 0:
-                address = addresses.get(pointee.name, 0)
-            else:
-                address = addresses[pointee.name]
-            data[offset : offset + POINTER_SIZE] = address.to_bytes(POINTER_SIZE, "little")
+        write_addresses(data, self.pointers, addresses, variables)
         return bytes(data)

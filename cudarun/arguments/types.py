@@ -124,14 +124,14 @@ class ArrayType:
 
 @dataclass(frozen=True, slots=True)
 class PointerType:
-    """A device address; ``pointee`` is informative only."""
+    """A device address; ``pointee`` is informative only, and empty for ``ptr`` of the grammar."""
 
     pointee: str = "void"
 
     @property
     def name(self) -> str:
-        """The type as in C."""
-        return f"{self.pointee}*"
+        """The type as in C, or ``ptr``."""
+        return f"{self.pointee}*" if self.pointee else "ptr"
 
     @property
     def size(self) -> int:
@@ -256,6 +256,14 @@ def innermost(element: Type) -> ScalarType | StructType | PointerType:
             return element
 
 
+def has_pointers(element: Type) -> bool:
+    """Return whether an element is an address, or a struct with addresses."""
+    inner = innermost(element)
+    if isinstance(inner, StructType):
+        return any(has_pointers(member.type) for member in inner.members)
+    return isinstance(inner, PointerType)
+
+
 def scalars_of(element: Type) -> tuple[ScalarType, ...]:
     """Return every distinct scalar type of an element, in order of appearance."""
     inner = innermost(element)
@@ -355,6 +363,9 @@ VECTOR_ALIASES: dict[str, tuple[str, ...]] = {
     "half2": ("__half2",),
     "bfloat162": ("__nv_bfloat162", "nv_bfloat162"),
 }
+
+ADDRESS = PointerType("")
+"""The type ``ptr``."""
 
 NAMED: dict[str, ScalarType | VectorType] = {
     **SCALARS,

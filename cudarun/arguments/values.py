@@ -7,6 +7,7 @@ text as the user wrote it.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import field
 from enum import Enum
 from typing import TypeAlias
@@ -23,6 +24,7 @@ from cudarun.arguments.types import (
     StructType,
     Type,
     VectorType,
+    has_pointers,
 )
 from cudarun.records import dataclass
 
@@ -190,13 +192,19 @@ class FileBuffer:
 
 
 @dataclass(frozen=True, slots=True)
-class SymbolAddress:
-    """The address of a variable of the image, ``&counter``."""
+class AddressOf:
+    """The address of a buffer or of a variable of the image: ``&counter``, ``&a[128]``.
 
-    symbol: str
+    Attributes:
+        name: The name of the buffer or the variable.
+        index: The element; ``None`` for the first.
+    """
+
+    name: str
+    index: Expression | None = None
 
     def __str__(self) -> str:
-        return f"&{self.symbol}"
+        return f"&{self.name}" if self.index is None else f"&{self.name}[{self.index}]"
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,7 +218,13 @@ class Null:
 Element: TypeAlias = Scalar | VectorValue | ArrayValue | StructValue
 """The parsed value of an element."""
 
-Value: TypeAlias = Element | UntypedNumber | Bytes | Buffer | FileBuffer | SymbolAddress | Null
+Value: TypeAlias = Element | UntypedNumber | Bytes | Buffer | FileBuffer | AddressOf | Null
+
+Pointer: TypeAlias = Buffer | FileBuffer | AddressOf | Null
+"""The value of a pointer."""
+
+Leaf: TypeAlias = Element | Pointer
+"""The value of an element in a list."""
 
 BYTE = ScalarType("u8", Kind.UNSIGNED, 1)
 
@@ -308,7 +322,16 @@ class Eye:
 class ListInitial:
     """Individual values, ``[[1,2],[3,4]]``; all lists of one level have the same length."""
 
-    items: tuple[ListInitial | Element, ...]
+    items: tuple[ListInitial | Leaf, ...]
+
+    @property
+    def leaves(self) -> Iterator[Leaf]:
+        """The values, in order."""
+        for item in self.items:
+            if isinstance(item, ListInitial):
+                yield from item.leaves
+            else:
+                yield item
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -317,7 +340,7 @@ class ListInitial:
         return (len(self.items), *(first.shape if isinstance(first, ListInitial) else ()))
 
     def __str__(self) -> str:
-        texts = (str(i) if isinstance(i, ListInitial) else i.literal for i in self.items)
+        texts = (str(i) if isinstance(i, ListInitial) else _literal(i) for i in self.items)
         return f"[{', '.join(texts)}]"
 
 
@@ -341,6 +364,19 @@ class FileInitial:
 
 
 Initial: TypeAlias = Constant | Iota | Rand | Randn | RandInt | Eye | ListInitial | FileInitial
+
+
+def initials_in(value: Value) -> Iterator[Initial]:
+    """Yield the initializers of all buffers in a value."""
+    match value:
+        case Buffer(initial=initial) if initial is not None:
+            yield initial
+            if isinstance(initial, ListInitial) and has_pointers(value.type):
+                for leaf in initial.leaves:
+                    yield from initials_in(leaf)
+        case StructValue(members):
+            for member in members:
+                yield from initials_in(member.value)
 
 
 # --- the argument itself -------------------------------------------------------------------------

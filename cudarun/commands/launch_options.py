@@ -154,6 +154,17 @@ _GEOMETRY = (
         help="Accept buffers whose element type differs from the kernel's in size or kind.",
     ),
     option(
+        "--buffer",
+        "buffers",
+        group=OptionGroup.ARGUMENTS,
+        scope=OptionScope.CASE,
+        form=CaseForm.SETTINGS,
+        multiple=True,
+        metavar="NAME=VALUE",
+        help="Allocate a buffer that is not a parameter, such as 'a=f32[n]:iota'; &a and &a[128] "
+        "are its addresses; repeatable.",
+    ),
+    option(
         "--set",
         "settings",
         group=OptionGroup.ARGUMENTS,

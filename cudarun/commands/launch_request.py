@@ -32,7 +32,6 @@ from cudarun.session.launch.request import (
 )
 
 if TYPE_CHECKING:
-    from cudarun.arguments.values import Argument
     from cudarun.session.driver.target import Target
 
 T = TypeVar("T")
@@ -54,7 +53,7 @@ def launch_request(
         ImageRefused: The parameters of a Triton kernel cannot be read from its image.
     """
     from cudarun.arguments.expressions import parse_expression
-    from cudarun.arguments.grammar import parse_arguments
+    from cudarun.arguments.grammar import parse_arguments, parse_buffer, parse_setting
     from cudarun.arguments.statements import expanded, parse_check, parse_let
     from cudarun.arguments.tolerance import Tolerance
 
@@ -94,7 +93,8 @@ def launch_request(
         reference=values["reference"],
         directory=directory,
         allow_type_mismatch=values["allow_type_mismatch"],
-        settings=_settings(values["settings"]),
+        settings=_parsed_all(parse_setting, "--set", values["settings"]),
+        buffers=_parsed_all(parse_buffer, "--buffer", values["buffers"]),
     )
 
 
@@ -165,14 +165,12 @@ def _timing(values: Values) -> Timing | None:
     )
 
 
-def _settings(texts: Iterable[str]) -> tuple[Argument, ...]:
-    """Parse the values of ``--set``."""
-    from cudarun.arguments.grammar import parse_setting
-
+def _parsed_all(parse: Callable[[str], T], option: str, texts: Iterable[str]) -> tuple[T, ...]:
+    """Parse the texts of a repeatable option."""
     try:
-        return tuple(map(parse_setting, texts))
+        return tuple(map(parse, texts))
     except RequestError as error:
-        raise error.of(option="--set") from None
+        raise error.of(option=option) from None
 
 
 def _parsed(parse: Callable[[str], T], option: str, text: str | None) -> T | None:

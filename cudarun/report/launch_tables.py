@@ -24,7 +24,7 @@ from cudarun.report.types import (
     LaunchReport,
     LaunchResult,
     LayoutRow,
-    VariableRow,
+    MemoryRow,
 )
 
 
@@ -72,7 +72,7 @@ def show_plan(plan: LaunchPlan, out: Console) -> None:
     out.print(_headline(plan), soft_wrap=True)
     out.print(_layout(plan.parameters))
     out.print(f"parameter buffer: {plan.parameter_bytes} bytes")
-    _show_variables(plan.variables, out)
+    _show_memory(plan.memory, out)
 
 
 def _layout(parameters: Sequence[LayoutRow]) -> Table:
@@ -85,12 +85,12 @@ def _layout(parameters: Sequence[LayoutRow]) -> Table:
     return rows
 
 
-def _show_variables(variables: Sequence[VariableRow], out: Console) -> None:
-    """Print the variables of the image that a launch uses, if there are any."""
-    if not variables:
+def _show_memory(memory: Sequence[MemoryRow], out: Console) -> None:
+    """Print variables of the image and buffers that are not arguments, if a launch uses any."""
+    if not memory:
         return
-    rows = table("variable", "space", "size", "type", "value")
-    for row in variables:
+    rows = table("memory", "space", "size", "type", "value")
+    for row in memory:
         rows.add_row(
             Text(row.name), row.space, str(row.nbytes), Text(row.type), Text(row.value or "")
         )
@@ -120,7 +120,7 @@ def _show_result(result: LaunchResult, out: Console, *, quiet: bool, verbose: bo
         out.print(line, soft_wrap=True)
     if verbose:
         out.print(_layout(result.parameters))
-        _show_variables(result.variables, out)
+        _show_memory(result.memory, out)
     show_asked(result, out)
     if result.watched is not None:
         show_watched(result.watched, out)

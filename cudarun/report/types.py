@@ -328,20 +328,20 @@ class TimingResult:
 
 
 @dataclass(frozen=True, slots=True)
-class VariableRow:
-    """A variable of the image that a launch uses.
+class MemoryRow:
+    """Memory that a launch uses and that is not an argument: a variable of the image, or a buffer.
 
     Attributes:
         name: The name in the request.
-        symbol: The symbol's name.
+        symbol: The symbol's name; ``None`` for a buffer.
         space: ``"global"`` or ``"const"``.
         type: The type, with the number of elements: ``f32[5]``.
         nbytes: The size in bytes.
-        value: The value of ``--set`` as text; ``None`` if the launch only reads it.
+        value: The value of ``--set`` or the initializer, as text; ``None`` if there is none.
     """
 
     name: str
-    symbol: str
+    symbol: str | None
     space: str
     type: str
     nbytes: int
@@ -377,7 +377,7 @@ class LaunchResult:
         weaknesses: The replacements of the outputs with which all checks still pass.
         weak_is_failure: Whether weak checks are a failure: ``--check-strength fail``.
         errors: Why something that was asked of the results could not be done.
-        variables: The variables of the image that the launch used.
+        memory: The variables of the image that the launch used, and its other buffers.
     """
 
     device: DeviceInfo
@@ -403,7 +403,7 @@ class LaunchResult:
     weaknesses: tuple[str, ...] = ()
     weak_is_failure: bool = False
     errors: tuple[CudarunError, ...] = ()
-    variables: tuple[VariableRow, ...] = ()
+    memory: tuple[MemoryRow, ...] = ()
 
     @property
     def findings(self) -> tuple[LaunchFinding, ...]:
@@ -456,7 +456,7 @@ class LaunchPlan:
         parameters: The contents of the parameter buffer.
         parameter_bytes: Its size in bytes.
         diagnostics: Warnings of the compiler, and notes on the arguments.
-        variables: The variables of the image that it would write.
+        memory: The variables of the image that it would write, and its other buffers.
     """
 
     tag: ClassVar[Literal["launch-plan"]] = "launch-plan"
@@ -473,7 +473,7 @@ class LaunchPlan:
     parameters: tuple[LayoutRow, ...]
     parameter_bytes: int
     diagnostics: tuple[Diagnostic, ...] = ()
-    variables: tuple[VariableRow, ...] = ()
+    memory: tuple[MemoryRow, ...] = ()
 
     @property
     def exit_code(self) -> ExitCode:

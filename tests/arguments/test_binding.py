@@ -12,7 +12,7 @@ import pytest
 from cudarun.arguments.binding import bind
 from cudarun.arguments.expressions import parse_expression
 from cudarun.arguments.grammar import parse_arguments
-from cudarun.arguments.packing import BufferSpec
+from cudarun.arguments.packing import BufferSpec, VariableElement
 from cudarun.arguments.parameter_match import Agreement, PtxType, expected_type
 from cudarun.arguments.types import SCALARS, VECTORS, PointerType
 from cudarun.arguments.values import FileInitial, Iota
@@ -61,7 +61,7 @@ def test_saxpy():
     assert binding.size == 28
     assert binding.scalars.keys() == {"a", "n"}
     assert binding.integers == {"n": 1000}
-    assert binding.symbols == ()
+    assert binding.variables == ()
     assert binding.rows == (
         LayoutRow("a", "f32", 0, 4, 4, 0, "2"),
         LayoutRow("x", "f32*", 8, 8, 8, 4, "f32[1000]:iota"),
@@ -140,10 +140,10 @@ def test_names_of_unnamed_arguments():
 def test_symbols_and_null():
     to = parameters("float*", "int*", "int*")
     binding = bound("&data", "null", "&data", to=to)
-    assert binding.symbols == ("data",)
+    assert binding.variables == (VariableElement("data"),)
     assert binding.buffers == ()
     expected = (5).to_bytes(8, "little") + bytes(8) + (5).to_bytes(8, "little")
-    assert binding.pack({}, {"data": 5}) == expected
+    assert binding.pack({}, {VariableElement("data"): 5}) == expected
 
 
 def test_buffers_within_structs():

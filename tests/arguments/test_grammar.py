@@ -86,9 +86,9 @@ def test_struct_type_and_value_apart():
 
 def test_bytes_symbols_null_and_files():
     assert value_of("bytes:00ff_10") == values.Bytes(b"\x00\xff\x10")
-    assert value_of("&counter") == values.SymbolAddress("counter")
-    assert value_of("&my::counter") == values.SymbolAddress("my::counter")
-    assert value_of("&_ZN2my1cE$x") == values.SymbolAddress("_ZN2my1cE$x")
+    assert value_of("&counter") == values.AddressOf("counter")
+    assert value_of("&my::counter") == values.AddressOf("my::counter")
+    assert value_of("&_ZN2my1cE$x") == values.AddressOf("_ZN2my1cE$x")
     assert value_of("null") == values.Null()
     assert value_of("@dir/x.npy") == values.FileBuffer("dir/x.npy")
     assert value_of("@with, comma} and space.npy ") == values.FileBuffer(
@@ -241,8 +241,8 @@ REFUSED = [
     ("bytes:00gg", 8, "unexpected 'gg'"),
     ("@", 1, "expected the path of a file after '@'"),
     ("f32[2]:@", 8, "expected the path of a file after '@'"),
-    ("&", 1, "expected the name of a variable after '&', found the end"),
-    ("&3", 1, "expected the name of a variable after '&', found '3'"),
+    ("&", 1, "expected the name of a buffer or a variable after '&', found the end"),
+    ("&3", 1, "expected the name of a buffer or a variable after '&', found '3'"),
     ("f32[]", 4, "a buffer requires dimensions: f32[n], or f32[1] for one element"),
     ("f32[n", 5, "expected ']' or ',' after a dimension, found the end"),
     ("f32[n,]", 6, "unexpected ']'"),
@@ -431,7 +431,7 @@ pointers = (
     | st.builds(values.FileBuffer, paths, st.sampled_from(values.FileOrder))
     | st.from_regex(r"[A-Za-z_$][\w$]{0,5}(::[A-Za-z_]{1,3})?", fullmatch=True)
     .filter(str.isascii)
-    .map(values.SymbolAddress)
+    .map(values.AddressOf)
     | st.just(values.Null())
 )
 by_value = element_types.flatmap(element_of) | st.binary(min_size=1, max_size=5).map(values.Bytes)

@@ -15,13 +15,13 @@ from cudarun.arguments.grammar import parse_argument, parse_type
 from cudarun.arguments.packing import BufferSpec, element_bytes, pack
 from cudarun.arguments.types import SCALARS, ArrayType, StructMember, StructType
 from cudarun.arguments.values import (
+    AddressOf,
     ArrayValue,
     Buffer,
     FileBuffer,
     Member,
     Scalar,
     StructValue,
-    SymbolAddress,
     value_type,
 )
 from cudarun.report.types import LayoutRow
@@ -180,7 +180,7 @@ def test_addresses_are_left_open():
     found = packed(text, resolve)
     assert found.pointers == (
         (8, specs["s.data"]),
-        (16, SymbolAddress("counter")),
+        (16, AddressOf("counter")),
         (32, specs["s.2.2"]),
     )
     assert len(found.data) == 48

@@ -30,7 +30,13 @@ LAUNCH = [each for each in launch.command.params if isinstance(each, click.Optio
 IN_CASES = [each for each in LAUNCH if getattr(each, "form", None) is not None]
 
 # A value that each takes; of a choice it is the first.
-BY_NAME = {"--detect": "race", "--ctx-flags": "spin", "--expect": "x=@x.npy", "--set": "x=1"}
+BY_NAME = {
+    "--detect": "race",
+    "--ctx-flags": "spin",
+    "--expect": "x=@x.npy",
+    "--set": "x=1",
+    "--buffer": "x=f32[1]",
+}
 BY_METAVAR = {
     **dict.fromkeys(("X[,Y[,Z]]", "BYTES", "PERCENT", "N", "X", "EXPR", "SECONDS", "LEVEL"), "3"),
     **dict.fromkeys(("FILE", "DIR", "NAME", "c++NN", "OPTION", "NAME[=VALUE]"), "name"),

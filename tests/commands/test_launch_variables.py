@@ -154,11 +154,11 @@ def test_every_timed_run_starts_with_the_same_variables(run: Run) -> None:
 def test_the_plan_and_json_list_variables(run: Run) -> None:
     ran = run(*launch("--set", COEFFICIENTS, "--dry-run"))
     assert ran.out.splitlines()[-2:] == [
-        "variable  space  size  type    value",
-        "coef      const  20    f32[5]  [1, 2, 3, 2, 1]",
+        "memory  space  size  type    value",
+        "coef    const  20    f32[5]  [1, 2, 3, 2, 1]",
     ]
     document = run(*launch("--set", "ns::total=1", "--print", "counter", "--json")).document
-    variables = document["outcomes"][0]["result"]["variables"]
+    variables = document["outcomes"][0]["result"]["memory"]
     assert [(v["name"], v["symbol"], v["value"]) for v in variables] == [
         ("ns::total", "_ZN2ns5totalE", "1"),
         ("counter", "counter", None),

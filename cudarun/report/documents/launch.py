@@ -18,12 +18,12 @@ if TYPE_CHECKING:
         LaunchDocument,
         LaunchOutcomeRecord,
         LaunchResultRecord,
+        MemoryRowRecord,
         MismatchRecord,
         ParameterRowRecord,
         PlanDocument,
         ReferenceRecord,
         TimingRecord,
-        VariableRowRecord,
     )
     from cudarun.report.types import (
         BufferResult,
@@ -34,10 +34,10 @@ if TYPE_CHECKING:
         LaunchReport,
         LaunchResult,
         LayoutRow,
+        MemoryRow,
         Mismatch,
         ReferenceResult,
         TimingResult,
-        VariableRow,
     )
 
 
@@ -70,7 +70,7 @@ def plan_document(plan: LaunchPlan) -> PlanDocument:
         "cooperative": plan.cooperative,
         "parameters": _parameters(plan.parameters),
         "parameter_bytes": plan.parameter_bytes,
-        "variables": _variables(plan.variables),
+        "memory": _memory(plan.memory),
         "diagnostics": diagnostic_records(plan.diagnostics),
     }
 
@@ -88,7 +88,7 @@ def result_record(result: LaunchResult) -> LaunchResultRecord:
         "cluster": result.cluster,
         "cooperative": result.cooperative,
         "parameters": _parameters(result.parameters),
-        "variables": _variables(result.variables),
+        "memory": _memory(result.memory),
         "buffers": [_buffer(buffer) for buffer in result.buffers],
         "checks": [_check(check) for check in result.checks],
         "reference": None if result.reference is None else _reference(result.reference),
@@ -149,7 +149,7 @@ def _parameters(rows: Sequence[LayoutRow]) -> list[ParameterRowRecord]:
     ]
 
 
-def _variables(rows: Sequence[VariableRow]) -> list[VariableRowRecord]:
+def _memory(rows: Sequence[MemoryRow]) -> list[MemoryRowRecord]:
     return [
         {
             "name": row.name,

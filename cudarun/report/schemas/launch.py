@@ -85,20 +85,20 @@ class ParameterRowRecord(TypedDict):
     value: str
 
 
-class VariableRowRecord(TypedDict):
-    """A variable of the image that the launch uses.
+class MemoryRowRecord(TypedDict):
+    """Memory that is not an argument: a variable of the image, or a buffer of --buffer.
 
     Attributes:
         name: The name in the request; symbol("…") where the request has that.
-        symbol: The name of its symbol, mangled in C++.
+        symbol: The name of the variable's symbol, mangled in C++; null for a buffer.
         space: global or const.
         type: The type in the argument grammar, with the number of elements: f32[5].
         nbytes: Its size in bytes.
-        value: The value of --set, as text; null where the launch only reads it.
+        value: The value of --set or the initializer, as text; null where there is none.
     """
 
     name: str
-    symbol: str
+    symbol: str | None
     space: str
     type: str
     nbytes: int
@@ -241,7 +241,7 @@ class LaunchResultRecord(TypedDict):
         cluster: Blocks in a cluster.
         cooperative: Whether the launch is cooperative.
         parameters: The contents of the parameter buffer.
-        variables: The variables of the image that the launch used.
+        memory: The variables of the image that the launch used, and its other buffers.
         buffers: The buffers after the launch.
         checks: The results of --check.
         reference: The comparison with --reference.
@@ -267,7 +267,7 @@ class LaunchResultRecord(TypedDict):
     cluster: Extent | None
     cooperative: bool
     parameters: list[ParameterRowRecord]
-    variables: list[VariableRowRecord]
+    memory: list[MemoryRowRecord]
     buffers: list[BufferRecord]
     checks: list[CheckRecord]
     reference: ReferenceRecord | None
@@ -331,7 +331,7 @@ class PlanDocument(Head):
         cluster: Blocks in a cluster.
         cooperative: Whether the launch is cooperative.
         parameters: The contents of the parameter buffer.
-        variables: The variables of the image that the launch writes.
+        memory: The variables of the image that the launch writes, and its other buffers.
         parameter_bytes: Its size in bytes.
         diagnostics: Warnings of the compiler, and notes on the arguments.
     """
@@ -348,5 +348,5 @@ class PlanDocument(Head):
     cooperative: bool
     parameters: list[ParameterRowRecord]
     parameter_bytes: int
-    variables: list[VariableRowRecord]
+    memory: list[MemoryRowRecord]
     diagnostics: list[DiagnosticRecord]

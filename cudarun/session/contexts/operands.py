@@ -17,13 +17,13 @@ from cudarun.arguments.scanner import did_you_mean
 from cudarun.arguments.syntax import Expression
 from cudarun.arguments.types import StructType, Type
 from cudarun.arguments.values import (
+    AddressOf,
     Argument,
     Buffer,
     Bytes,
     Element,
     FileBuffer,
     StructValue,
-    SymbolAddress,
     UntypedNumber,
 )
 from cudarun.errors import ArgumentSyntaxError, RequestError
@@ -92,7 +92,7 @@ class OperandReader:
     def written(self, token: Token) -> Argument:
         """Parse an ARG that is a value."""
         argument: Argument = self.based(token, lambda: parse_argument(token.text))
-        if isinstance(argument.value, Buffer | FileBuffer | SymbolAddress):
+        if isinstance(argument.value, Buffer | FileBuffer | AddressOf):
             raise self.error(
                 f"{token.text!r} is an address; a script refers to memory by name",
                 token,

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from cudarun.arguments.contents import ArrayContents, RepeatedContents
+from cudarun.arguments.contents import ArrayContents, Contents, RepeatedContents
 from cudarun.arguments.dtypes import Array
 from cudarun.arguments.initializers import contents, in_memory, seeded
-from cudarun.arguments.packing import BufferSpec
+from cudarun.arguments.packing import BufferSpec, VariableElement, write_addresses
 from cudarun.errors import DeviceFailed
 from cudarun.report.types import BufferResult
 from cudarun.session.driver.memory import DeviceBuffer, FixedMemory, unwritten_items
@@ -69,8 +69,15 @@ class Buffers:
         """The device addresses by name."""
         return {name: buffer.address for name, buffer in self._buffers.items()}
 
-    def fill(self, seed: int, keep: Collection[str]) -> Values:
+    def fill(
+        self, seed: int, keep: Collection[str], places: Mapping[VariableElement, int]
+    ) -> Values:
         """Initialize every buffer, and write variables; return the arrays of those in ``keep``.
+
+        Args:
+            seed: The seed of random numbers.
+            keep: The names of buffers.
+            places: Device addresses in variables of the image, for buffers of addresses.
 
         Raises:
             RequestError: An initializer does not match its buffer, or the kept arrays exceed the
@@ -99,6 +106,8 @@ class Buffers:
             self._session.progress.report(f"filling {name}")
             with in_memory(f"{name}, {spec},"):
                 data = contents(spec.initial, spec.type, spec.shape, seeded(seed, name))
+                if spec.pointers:
+                    data = self._with_addresses(spec, data, places)
                 if name in keep:
                     check_free_memory(spec.nbytes)
                     array = data.array()
@@ -106,6 +115,13 @@ class Buffers:
                     data = data if isinstance(data, RepeatedContents) else ArrayContents(array)
                 filler.fill(buffer.address, data, self._progress(f"filling {name}"))
         return kept
+
+    def _with_addresses(
+        self, spec: BufferSpec, data: Contents, places: Mapping[VariableElement, int]
+    ) -> Contents:
+        raw = bytearray(data.array().tobytes())
+        write_addresses(raw, spec.pointers, self.addresses, places)
+        return ArrayContents(np.frombuffer(raw, spec.dtype()))
 
     def keep_originals(self) -> None:
         """Copy all that is initialized within the device, which makes `restore` fast.

@@ -167,7 +167,7 @@ def plan(request: LaunchRequest, timeout: float | None = None, device: str = "0"
     from cudarun.session.image.kernels import select_kernel
     from cudarun.session.launch.geometry import resolve_geometry
     from cudarun.session.launch.missing_arguments import complete_command
-    from cudarun.session.launch.variables import variables_of
+    from cudarun.session.launch.variables import buffer_rows, variable_names, variables_of
 
     image = _with_facts(request.image, timeout)
     kernels = {kernel.name: kernel for kernel in image.facts.kernels} if image.facts else {}
@@ -181,6 +181,8 @@ def plan(request: LaunchRequest, timeout: float | None = None, device: str = "0"
         suggest=complete_command(
             request, image, lambda: [*kernels], kernel.name, kernel.parameters, device
         ),
+        others=request.buffers,
+        symbols=lambda: variable_names(image.facts.variables if image.facts else ()),
     )
     facts = image.facts
     variables = variables_of(
@@ -203,7 +205,7 @@ def plan(request: LaunchRequest, timeout: float | None = None, device: str = "0"
         parameters=binding.rows,
         parameter_bytes=binding.size,
         diagnostics=(*image.warnings, *notes(binding.warnings)),
-        variables=variables.rows,
+        memory=(*variables.rows, *buffer_rows(binding.others)),
     )
 
 

@@ -184,6 +184,7 @@ class LaunchRequest:
         directory: The base of relative paths in arguments and expressions.
         allow_type_mismatch: Accept buffers whose elements do not match the kernel's C++ types.
         settings: The variables of the image that are written before the launch.
+        buffers: The buffers that are not arguments.
     """
 
     image: Image
@@ -210,6 +211,7 @@ class LaunchRequest:
     directory: Path = Path()
     allow_type_mismatch: bool = False
     settings: tuple[Argument, ...] = ()
+    buffers: tuple[Argument, ...] = ()
 
     @property
     def expressions(self) -> tuple[Expression, ...]:
@@ -219,8 +221,8 @@ class LaunchRequest:
     @property
     def is_random(self) -> bool:
         """Return whether an initializer generates random numbers."""
-        from cudarun.arguments.values import Buffer, Rand, RandInt, Randn
+        from cudarun.arguments.values import Rand, RandInt, Randn, initials_in
 
-        values = [argument.value for argument in (*self.arguments, *self.settings)]
-        initials = [value.initial for value in values if isinstance(value, Buffer)]
+        everything = (*self.arguments, *self.settings, *self.buffers)
+        initials = (initial for each in everything for initial in initials_in(each.value))
         return any(isinstance(initial, Rand | Randn | RandInt) for initial in initials)

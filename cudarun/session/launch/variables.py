@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from cudarun.arguments.buffer_resolution import BufferResolver
-from cudarun.arguments.packing import BufferSpec
+from cudarun.arguments.packing import BufferSpec, VariableElement
 from cudarun.arguments.parameter_match import ParameterMismatch, fit
 from cudarun.arguments.scanner import did_you_mean
 from cudarun.arguments.syntax import CONSTANTS, NamedVariable
@@ -28,8 +28,9 @@ from cudarun.errors import RequestError
 from cudarun.images.facts import VariableFacts
 from cudarun.parameters import Parameter
 from cudarun.records import dataclass
-from cudarun.report.types import VariableRow
+from cudarun.report.types import MemoryRow
 from cudarun.session.launch.request import LaunchRequest
+from cudarun.session.load.library import Library
 
 _PTX_TYPE = re.compile(r"\.?(?P<letter>[usf])(?P<bits>8|16|32|64)(?:\[[0-9]+\])*")
 
@@ -70,7 +71,7 @@ class VariableUse:
     read: tuple[ImageVariable, ...] = ()
 
     @property
-    def rows(self) -> tuple[VariableRow, ...]:
+    def rows(self) -> tuple[MemoryRow, ...]:
         """A row for each variable."""
         written = {each.symbol for each in self.written}
         read = {each.symbol: each for each in self.read if each.symbol not in written}
@@ -128,9 +129,49 @@ def variable_type(facts: VariableFacts) -> ScalarType | None:
     return SCALARS[f"{letter}{told['bits']}"]
 
 
+def element_address(
+    element: VariableElement, library: Library, written: Sequence[ImageVariable]
+) -> int:
+    """Return the device address of an element of a variable, in the current context.
+
+    Args:
+        element: The element.
+        library: The loaded image.
+        written: The variables of ``--set``, whose types precede those of the image.
+
+    Raises:
+        RequestError: There is no such variable, its type is unknown, or the index is out of bounds.
+    """
+    address = library.symbol(element.name)
+    if not element.index:
+        return address
+    facts = find_variable(element.name, library.variables())
+    shown = f"&{element.name}[{element.index}]"
+    known: Type | None = None
+    if facts is not None:
+        with_value = (each.type for each in written if each.symbol == facts.name)
+        known = next(with_value, None) or variable_type(facts)
+    if facts is None or known is None:
+        raise RequestError(
+            f"{shown}: the image does not contain the type of {element.name}",
+            hint=f"--set {element.name}=TYPE[…]:… sets it",
+        )
+    count = facts.size // known.size
+    if not 0 <= element.index <= count:
+        raise RequestError(
+            f"{shown} is out of bounds: {element.name} has {count} element{'s' * (count != 1)}"
+        )
+    return address + element.index * known.size
+
+
 def find_variable(name: str, known: Sequence[VariableFacts]) -> VariableFacts | None:
     """Return the variable with a mangled or C++ name."""
     return next((each for each in known if name in (each.name, each.demangled)), None)
+
+
+def variable_names(known: Iterable[VariableFacts]) -> set[str]:
+    """Return the names of variables: those of symbols, and those of C++."""
+    return {name for each in known for name in (each.name, each.demangled)}
 
 
 def unknown_variable(
@@ -216,7 +257,9 @@ class _VariableResolver:
             case _:
                 typed = self._typed(value, facts)
                 element, initial = typed.type, ListInitial((typed,))
-        variable = ImageVariable(name, element, shape, initial, facts.name, facts.space)
+        variable = ImageVariable(
+            name, element, shape, initial, symbol=facts.name, space=facts.space
+        )
         if variable.nbytes != facts.size:
             raise RequestError(
                 f"{facts.demangled} has {facts.size} bytes; {setting.text} has {variable.nbytes}"
@@ -298,7 +341,7 @@ class _VariableResolver:
             )
         count = facts.size // element.size
         shape = () if count == 1 else (count,)
-        return ImageVariable(name, element, shape, None, facts.name, facts.space)
+        return ImageVariable(name, element, shape, symbol=facts.name, space=facts.space)
 
 
 def _typed_example(number: UntypedNumber, facts: VariableFacts) -> str:
@@ -314,8 +357,8 @@ def _scalars(data: bytes, element: ScalarType) -> Iterator[Scalar]:
         yield Scalar(element, int.from_bytes(data[start : start + size], "little"))
 
 
-def _row(variable: ImageVariable) -> VariableRow:
-    return VariableRow(
+def _row(variable: ImageVariable) -> MemoryRow:
+    return MemoryRow(
         name=variable.name,
         symbol=variable.symbol,
         space=variable.space,
@@ -325,9 +368,24 @@ def _row(variable: ImageVariable) -> VariableRow:
     )
 
 
+def buffer_rows(buffers: Iterable[BufferSpec]) -> list[MemoryRow]:
+    """Return a row for each buffer that is not an argument."""
+    return [
+        MemoryRow(
+            name=spec.name,
+            symbol=None,
+            space="global",
+            type=str(spec),
+            nbytes=spec.nbytes,
+            value=None if spec.initial is None else str(spec.initial),
+        )
+        for spec in buffers
+    ]
+
+
 def _value_text(variable: ImageVariable) -> str:
     initial = variable.initial
     if isinstance(initial, ListInitial) and not variable.shape:
         [only] = initial.items
-        return str(only) if isinstance(only, ListInitial) else only.literal
+        return only.literal if isinstance(only, Element) else str(only)
     return str(initial)

@@ -21,10 +21,10 @@ from cudarun.records import dataclass
 from cudarun.report.types import (
     CheckResult,
     LaunchResult,
+    MemoryRow,
     Printed,
     Saved,
     TimingResult,
-    VariableRow,
 )
 from cudarun.session.driver.devices import Device, describe, uuid_of
 from cudarun.session.driver.transfers import ChunkSink
@@ -38,7 +38,13 @@ from cudarun.session.launch.missing_arguments import complete_command
 from cudarun.session.launch.outputs import check_on_device, check_saving, save, takes_parts
 from cudarun.session.launch.reference import ReferenceBuffers, compare, write_reference
 from cudarun.session.launch.request import Geometry, LaunchRequest, Save
-from cudarun.session.launch.variables import VariableUse, variables_of
+from cudarun.session.launch.variables import (
+    VariableUse,
+    buffer_rows,
+    element_address,
+    variable_names,
+    variables_of,
+)
 from cudarun.session.load.library import Kernel, Library
 from cudarun.session.workers.deadline import stopped_when_overdue
 from cudarun.session.workers.session import Session
@@ -112,7 +118,7 @@ def run_on(
             request.detection, ran.seen, binding.buffers, ran.buffers.addresses
         ),
         errors=tuple(error.at(file=request.image.origin, device=device.label) for error in errors),
-        variables=ran.variables,
+        memory=ran.memory,
     )
 
 
@@ -142,7 +148,7 @@ class _CompletedLaunch:
     binding: Binding
     geometry: Geometry
     buffers: Buffers
-    variables: tuple[VariableRow, ...]
+    memory: tuple[MemoryRow, ...]
     before: Values
     milliseconds: float
     timing: TimingResult | None = None
@@ -169,11 +175,13 @@ def _run(
             suggest=complete_command(
                 request, library.image, library.names, kernel.name, kernel.parameters, device.label
             ),
+            others=request.buffers,
+            symbols=lambda: variable_names(library.variables()),
         )
         variables = variables_of(
             request, library.variables, binding.integers, _argument_names(binding)
         )
-        rows = variables.rows
+        rows = (*variables.rows, *buffer_rows(binding.others))
         _check_names(request, binding, variables)
         geometry = resolve_geometry(
             request.geometry, binding, lambda: library.kernel_facts(kernel.name)
@@ -181,9 +189,12 @@ def _run(
         with detecting(session.driver, request.detection) as seen:
             used = variables.located(library.symbol)
             buffers = Buffers(session, binding.buffers, used, bare=request.profile)
-            symbols = {name: library.symbol(name) for name in binding.symbols}
-            before = buffers.fill(request.seed, _old_names(request, buffers.specs))
-            packed = binding.pack(buffers.addresses, symbols)
+            places = {
+                each: element_address(each, library, variables.written)
+                for each in binding.variables
+            }
+            before = buffers.fill(request.seed, _old_names(request, buffers.specs), places)
+            packed = binding.pack(buffers.addresses, places)
             launcher = Launcher(session.driver, device, kernel, request, geometry, packed)
             if request.timing is None:
                 with stopped_when_overdue(session.driver):

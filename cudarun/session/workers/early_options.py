@@ -12,6 +12,7 @@ OPTIONS = {
     "--allow-type-mismatch": (False, "none"),
     "--atol": (True, "none"),
     "--block": (True, "none"),
+    "--buffer": (True, "none"),
     "--bytes": (True, "none"),
     "--cache-config": (True, "none"),
     "--carveout": (True, "none"),

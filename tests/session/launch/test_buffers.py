@@ -24,7 +24,7 @@ def _half_written(spec: BufferSpec, session: Session) -> tuple[int | None, int, 
     """The unwritten elements by count, and the unwritten items of a copy and of two of its rows."""
     session.driver.traits = replace(session.driver.traits, unwritten_bytes=None)
     buffers = Buffers(session, [spec], VariableUse(), bare=False)
-    buffers.fill(0, ())
+    buffers.fill(0, (), {})
     session.driver.cuMemsetD8(buffers.addresses[spec.name], 1, spec.nbytes // 2)
     [result] = buffers.verified()
     masks = []

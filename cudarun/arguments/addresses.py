@@ -1,0 +1,107 @@
+"""Addresses in arguments, resolved: ``&a[128]`` to a place in a buffer or in a variable."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from cudarun.arguments.dimensions import evaluate_index
+from cudarun.arguments.packing import (
+    BufferElement,
+    BufferSpec,
+    Pointee,
+    Pointers,
+    VariableElement,
+)
+from cudarun.arguments.scanner import did_you_mean
+from cudarun.arguments.slots import ParameterSlot
+from cudarun.arguments.values import AddressOf
+from cudarun.errors import RequestError
+
+
+def buffers_in(pointers: Pointers) -> Iterator[BufferSpec]:
+    """Yield the buffers that addresses point to, and those that these point to."""
+    for _, pointee in pointers:
+        if isinstance(pointee, BufferSpec):
+            yield pointee
+            yield from buffers_in(pointee.pointers)
+
+
+def located(
+    slots: Sequence[ParameterSlot],
+    others: Sequence[BufferSpec],
+    integers: Mapping[str, int],
+    symbols: Callable[[], Collection[str]],
+) -> tuple[list[ParameterSlot], list[BufferSpec]]:
+    """Resolve the addresses in arguments and in the contents of buffers.
+
+    Args:
+        slots: The arguments.
+        others: The buffers that are not arguments.
+        integers: The integer arguments by name, for indices.
+        symbols: Returns the names of the image's variables; only called for addresses.
+
+    Raises:
+        RequestError: An index is out of bounds, or a name is both a buffer and a variable.
+    """
+    locator = _Locator(slots, others, integers, symbols)
+    return (
+        [replace(slot, pointers=locator.pointers(slot.pointers)) for slot in slots],
+        [locator.buffer(spec) for spec in others],
+    )
+
+
+class _Locator:
+    """A resolver of addresses; all buffers are known."""
+
+    def __init__(
+        self,
+        slots: Sequence[ParameterSlot],
+        others: Sequence[BufferSpec],
+        integers: Mapping[str, int],
+        symbols: Callable[[], Collection[str]],
+    ) -> None:
+        found = [each for slot in slots for each in buffers_in(slot.pointers)]
+        for spec in others:
+            found += [spec, *buffers_in(spec.pointers)]
+        self._buffers = {spec.name: spec for spec in found}
+        self._integers = integers
+        self._symbols = symbols
+
+    def buffer(self, spec: BufferSpec) -> BufferSpec:
+        return replace(spec, pointers=self.pointers(spec.pointers)) if spec.pointers else spec
+
+    def pointers(self, pointers: Pointers) -> Pointers:
+        return tuple((offset, self.pointee(each)) for offset, each in pointers)
+
+    def pointee(self, pointee: Pointee) -> Pointee:
+        match pointee:
+            case BufferSpec():
+                return self.buffer(pointee)
+            case AddressOf():
+                return self.place(pointee)
+            case _:
+                return pointee
+
+    def place(self, address: AddressOf) -> BufferElement | VariableElement:
+        index = 0 if address.index is None else evaluate_index(address.index, self._integers)
+        spec = self._buffers.get(address.name)
+        symbols = self._symbols()
+        if spec is None:
+            if symbols and address.name not in symbols and self._buffers:
+                hint = did_you_mean(address.name, [*self._buffers, *symbols])
+                raise RequestError(f"{address}: no buffer or variable has this name", hint=hint)
+            return VariableElement(address.name, index)
+        if address.name in symbols:
+            raise RequestError(
+                f"{address}: '{address.name}' is both a buffer and a variable of the image",
+                hint="rename the buffer",
+            )
+        count = math.prod(spec.shape)
+        if not 0 <= index <= count:  # the end is a valid address, too
+            raise RequestError(
+                f"{address} is out of bounds: {address.name} has {count} "
+                f"element{'s' * (count != 1)}"
+            )
+        return BufferElement(address.name, index * spec.type.size)

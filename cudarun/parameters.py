@@ -6,6 +6,27 @@ from cudarun.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)
+class ParameterMember:
+    """A member of a struct that is passed by value.
+
+    Attributes:
+        offset: The offset in the struct, in bytes.
+        size: The size in bytes; of an array that of all elements.
+        type: The C++ type, of an array that of an element; ``None`` for a bit field.
+        name: The name; ``None`` for a base class and an anonymous union.
+        count: The elements of an array.
+        members: The members of a struct, of an array those of an element.
+    """
+
+    offset: int
+    size: int
+    type: str | None = None
+    name: str | None = None
+    count: int = 1
+    members: tuple[ParameterMember, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Parameter:
     """One kernel parameter in the device-side layout.
 
@@ -14,9 +35,10 @@ class Parameter:
         offset: The offset in the parameter buffer, in bytes.
         size: The size in bytes.
         alignment: The alignment in bytes, if the image has it.
-        type: The C++ type from the demangled name (``"float*"``), else the PTX type (``"f32"``),
-            if the image has either.
+        type: The C++ type from the demangled name or debug information (``"float*"``), else the
+            PTX type (``"f32"``), if the image has any.
         name: The parameter's name, if the image has a meaningful one.
+        members: The members of a struct, if the image has debug information.
     """
 
     index: int
@@ -25,6 +47,7 @@ class Parameter:
     alignment: int | None = None
     type: str | None = None
     name: str | None = None
+    members: tuple[ParameterMember, ...] = ()
 
     @property
     def label(self) -> str:

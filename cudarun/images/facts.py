@@ -1,7 +1,7 @@
 """Facts about an image, as far as its bytes contain them.
 
-``None`` means that this kind of image does not contain it: PTX has no register counts, a cubin has
-no parameter names.
+``None`` means that this kind of image does not contain it: PTX has no register counts. Of a cubin,
+`cudarun.images.debug_information` reads the parameter names, if it has debug information.
 """
 
 from __future__ import annotations

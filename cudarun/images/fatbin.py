@@ -9,8 +9,8 @@ entries. An entry is a header and then its content::
             8  u64 bytes of the content as stored, padding included
            16  u32 the same without padding, where it is compressed
            28  u32 architecture, 90 for sm_90
-           40  u64 flags: 0x2000 compressed with LZ4, 0x8000 with Zstandard, 0x10000 scrambled,
-                   0x100000 suffix a, 0x200000 suffix f
+           40  u64 flags: 0x2 debug information, 0x2000 compressed with LZ4, 0x8000 with Zstandard,
+                   0x10000 scrambled, 0x100000 suffix a, 0x200000 suffix f
            56  u64 bytes once decompressed
 
 Several containers may follow one another, as in the ``.nv_fatbin`` section of a linked program.
@@ -34,6 +34,7 @@ _WRAPPER_BYTES = 24
 
 _KINDS = {1: ImageKind.PTX, 2: ImageKind.CUBIN, 8: ImageKind.LTO_IR}
 _COMPRESSIONS: dict[int, Compression] = {0x2000: "lz4", 0x8000: "zstd"}
+_DEBUG = 0x2
 _SCRAMBLED = 0x1_0000
 _SUFFIXES = {0x10_0000: "a", 0x20_0000: "f"}
 
@@ -56,6 +57,7 @@ class Entry:
         size: Bytes of the content, decompressed.
         compression: The compression method, if any.
         is_scrambled: True if only NVIDIA's tools can read it, as with LTO-IR.
+        has_debug: Whether it was compiled with debug information (``-G``).
     """
 
     kind: ImageKind
@@ -64,6 +66,7 @@ class Entry:
     size: int
     compression: Compression | None = None
     is_scrambled: bool = False
+    has_debug: bool = False
 
     def content(self, origin: str) -> bytes:
         """Return the image itself, decompressed.
@@ -183,5 +186,6 @@ def _entry(data: bytes, at: int, end: int) -> tuple[Entry, int]:
         size=size if compression else stored,
         compression=compression,
         is_scrambled=bool(flags & _SCRAMBLED),
+        has_debug=bool(flags & _DEBUG),
     )
     return entry, header_bytes + stored

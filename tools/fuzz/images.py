@@ -10,6 +10,7 @@ crash of a cubin, which is 7, and only the worker dies of it::
 from __future__ import annotations
 
 import argparse
+import gzip
 import random
 import re
 import sys
@@ -49,6 +50,8 @@ def originals(kinds: list[str] | None = None) -> dict[str, bytes]:
         for path in sorted((ROOT / folder).iterdir())
         if path.is_file()
     }
+    packed = sorted(name for name in found if name.endswith(".gz"))
+    found |= {name.removesuffix(".gz"): gzip.decompress(found.pop(name)) for name in packed}
     found["both.a"] = archive((b"tiny.o/", found["tiny.o"]), (b"rdc.o/", found["tiny_rdc.o"]))
     wanted = kinds or KINDS
     return {name: data for name, data in found.items() if name.rpartition(".")[2] in wanted}

@@ -1,0 +1,150 @@
+"""The parameters of kernels in the debug information of an image: names, types, members.
+
+``nvcc -G`` writes it as sections of a cubin and of PTX, and marks the entries of a fatbin that
+contain it. ``-lineinfo`` writes lines only. It is read for one kernel at a time, on request.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import cached_property
+
+from cudarun.errors import ImageRefused
+from cudarun.images.debug_types import DebugParameter, debug_parameters
+from cudarun.images.demangler import demangle
+from cudarun.images.dwarf import Dwarf
+from cudarun.images.dwarf_codes import DamagedDwarf
+from cudarun.images.kinds import ImageKind, identify
+from cudarun.images.reader import CONTAINERS, image_entries
+from cudarun.parameters import Parameter
+
+_SECTION = ".debug_info"
+_SECTIONS = (_SECTION, ".debug_abbrev", ".debug_str", ".debug_line_str")
+
+_PTX_SECTION = re.compile(rb"^[ \t]*\.section[ \t]+(\.debug_\w+)\s*\{([^{}]*)\}", re.MULTILINE)
+_PTX_DATA = re.compile(rb"\.b(8|16|32|64)[ \t]+([^\n]*)")
+_COMMENT = re.compile(rb"//[^\n]*")
+_NUMBER = re.compile(rb"-?(?:0[xX][0-9a-fA-F]+|\d+)")
+_IN_SECTION = re.compile(rb"\.debug_\w+(?:\s*\+\s*(\d+))?")
+
+
+class DebugInformation:
+    """The debug information of an image.
+
+    Args:
+        data: The image: PTX, a cubin, or a container of them.
+        limit: The most bytes of all code in a container when decompressed.
+    """
+
+    def __init__(self, data: bytes, limit: int | None = None) -> None:
+        self._data = data
+        self._limit = limit
+
+    def describe(
+        self, kernel: str, parameters: Sequence[Parameter]
+    ) -> tuple[tuple[Parameter, ...], str | None]:
+        """Return a kernel's parameters with their names, types and members.
+
+        The debug information is used only if it has as many parameters, of the same sizes.
+
+        Args:
+            kernel: The mangled name.
+            parameters: The parameters, with the facts that the driver or the file has.
+
+        Returns:
+            The parameters, and a note if the debug information is not usable.
+        """
+        note = None
+        for dwarf in self._parts if parameters else ():
+            try:
+                found = debug_parameters(dwarf, kernel)
+            except DamagedDwarf:
+                note = "the debug information cannot be read: no parameter names"
+                continue
+            if not found:  # without parameters, as of line tables alone
+                continue
+            problem = _disagreement(found, parameters)
+            if problem is None:
+                pairs = zip(parameters, found, strict=True)
+                is_c = demangle(kernel) == kernel
+                return tuple(_described(*pair, is_c=is_c) for pair in pairs), None
+            note = f"{demangle(kernel)}: the debug information is not used: {problem}"
+        return tuple(parameters), note
+
+    @cached_property
+    def _parts(self) -> list[Dwarf]:
+        return [Dwarf(sections) for sections in _sections(self._data, self._limit)]
+
+
+def _sections(data: bytes, limit: int | None) -> Iterator[Mapping[str, bytes]]:
+    """Yield the sections with debug information of each image, machine code first."""
+    kind = identify(data)
+    if kind in CONTAINERS:
+        try:
+            entries = image_entries(data, "", limit)
+            marked = [each for each in entries if each.has_debug and not each.is_scrambled]
+            for entry in sorted(marked, key=lambda each: each.kind is ImageKind.PTX):
+                yield from _sections(entry.content(""), limit)
+        except ImageRefused:  # damaged, or no decompressor: the driver decides
+            return
+    elif _SECTION.encode() not in data:
+        return
+    elif kind is ImageKind.CUBIN:
+        from cudarun.images.elf import read_elf  # imports pyelftools, which PTX needs not
+
+        try:
+            named = read_elf(data, "", kind, symbols=False).named
+        except ImageRefused:
+            return
+        yield {name: bytes(named[name].data) for name in _SECTIONS if name in named}
+    elif kind is ImageKind.PTX:
+        yield _ptx_sections(data)
+
+
+def _ptx_sections(text: bytes) -> dict[str, bytes]:
+    """Return the sections of a PTX text; addresses in them are zeros."""
+    return {
+        name.decode(): b"".join(_assembled(_COMMENT.sub(b"", body)))
+        for name, body in _PTX_SECTION.findall(text.partition(b"\0")[0])
+        if name.decode() in _SECTIONS
+    }
+
+
+def _assembled(body: bytes) -> Iterator[bytes]:
+    for bits, values in _PTX_DATA.findall(body):
+        size = int(bits) // 8
+        for value in values.split(b","):
+            yield (_integer(value.strip()) % (1 << 8 * size)).to_bytes(size, "little")
+
+
+def _integer(value: bytes) -> int:
+    """Return a number, or the offset in a section; 0 for an address."""
+    if _NUMBER.fullmatch(value):
+        return int(value, 0) if value.lower().lstrip(b"-").startswith(b"0x") else int(value)
+    match = _IN_SECTION.fullmatch(value)
+    return int(match[1] or 0) if match else 0
+
+
+def _disagreement(found: Sequence[DebugParameter], parameters: Sequence[Parameter]) -> str | None:
+    """Return the contradiction between debug information and layout; ``None`` without one."""
+    if len(found) != len(parameters):
+        return f"it has {len(found)} of {len(parameters)} parameters"
+    for debugged, parameter in zip(found, parameters, strict=True):
+        if debugged.size != parameter.size:
+            size = "an unknown size" if debugged.size is None else f"{debugged.size} bytes"
+            label = debugged.name or parameter.label
+            return f"{label} has {size} in it, {parameter.size} bytes in the kernel"
+    return None
+
+
+def _described(parameter: Parameter, debugged: DebugParameter, *, is_c: bool) -> Parameter:
+    """Return a parameter with what debug information adds; C++ types of mangled names remain."""
+    is_unknown = is_c or parameter.type is None or debugged.is_enumeration
+    return replace(
+        parameter,
+        name=parameter.name or debugged.name,
+        type=debugged.type if is_unknown else parameter.type,
+        members=debugged.members,
+    )

@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from cudarun.arguments.files import is_npy, locate
+from cudarun.arguments.members import pointer_at
 from cudarun.arguments.packing import BufferSpec
 from cudarun.arguments.parameter_match import (
     Agreement,
@@ -30,6 +31,7 @@ from cudarun.arguments.values import (
     FileOrder,
 )
 from cudarun.errors import RequestError
+from cudarun.parameters import Parameter
 from cudarun.records import dataclass
 
 
@@ -39,11 +41,14 @@ class ElementMismatch:
 
     argument: Argument
     slot: ParameterSlot
+    parameter: Parameter  # that of the slot, or a pointer in a struct
     spec: BufferSpec
     agreement: Agreement
 
     def __str__(self) -> str:
-        return f"{self.slot.name} is {self.slot.parameter.type} in the kernel, got {self.spec}"
+        is_member = self.parameter is not self.slot.parameter
+        name = f"{self.slot.name}.{self.parameter.name}" if is_member else self.slot.name
+        return f"{name} is {self.parameter.type} in the kernel, got {self.spec}"
 
 
 def element_mismatches(
@@ -51,13 +56,13 @@ def element_mismatches(
 ) -> Iterator[ElementMismatch]:
     """Yield the buffers whose elements do not match."""
     for argument, slot in zip(arguments, slots, strict=True):
-        if not isinstance(slot.value, Buffer | FileBuffer):
-            continue
-        for _, spec in slot.pointers:
-            if isinstance(spec, BufferSpec):
-                found = agreement(spec.type, slot.parameter)
+        is_pointer = isinstance(slot.value, Buffer | FileBuffer)
+        for offset, spec in slot.pointers:
+            parameter = slot.parameter if is_pointer else pointer_at(slot.parameter, offset)
+            if isinstance(spec, BufferSpec) and parameter is not None:
+                found = agreement(spec.type, parameter)
                 if found is not Agreement.FULL:
-                    yield ElementMismatch(argument, slot, spec, found)
+                    yield ElementMismatch(argument, slot, parameter, spec, found)
 
 
 def mismatch_refusal(
@@ -81,11 +86,12 @@ def _matching(mismatch: ElementMismatch, directory: Path) -> str | None:
     from cudarun.arguments.grammar import parse_argument
 
     expected, spec, value = (
-        pointee_type(mismatch.slot.parameter),
+        pointee_type(mismatch.parameter),
         mismatch.spec,
         mismatch.slot.value,
     )
-    if expected is None or isinstance(innermost(spec.type), StructType):
+    is_struct = not isinstance(value, Buffer | FileBuffer)  # of which the rest would be missing
+    if expected is None or is_struct or isinstance(innermost(spec.type), StructType):
         return None
     initial = value.initial if isinstance(value, Buffer) else None
     if isinstance(value, FileBuffer):

@@ -70,7 +70,8 @@ def expected_type(text: str | None) -> Expected:
     plain = _plain(text)
     if plain.endswith(("*", "&", ".ptr")) or "(*" in plain:
         return PointerType(plain.rstrip("*& "))
-    return NAMED.get(plain)
+    # Debug information has the type of an enumeration: enum Mode : unsigned int.
+    return NAMED.get(plain.rpartition(" : ")[2])
 
 
 def _plain(text: str) -> str:
@@ -166,18 +167,18 @@ def _fit_scalar(given: ScalarType, expected: Expected) -> None:
         case PointerType():
             if given != SCALARS["u64"]:  # an explicit raw address is not checked
                 raise ParameterMismatch("it is a pointer: pass a buffer, &symbol or null")
-        case ScalarType() if not _same_bits(given, expected):
+        case ScalarType() if not has_same_bits(given, expected):
             raise ParameterMismatch(f"it is {expected}, not {given}")
         case PtxType(letter) if letter != "b" and (letter == "f") != given.is_float:
             raise ParameterMismatch(f"it is {_ptx_name(expected)}, not {given}")
 
 
 def _fit_vector(given: VectorType, expected: VectorType) -> None:
-    if given.count != expected.count or not _same_bits(given.scalar, expected.scalar):
+    if given.count != expected.count or not has_same_bits(given.scalar, expected.scalar):
         raise ParameterMismatch(f"it is {expected}, not {given}")
 
 
-def _same_bits(one: ScalarType, other: ScalarType) -> bool:
+def has_same_bits(one: ScalarType, other: ScalarType) -> bool:
     """Return whether two types have the same bits, ignoring signedness."""
     if one.is_float or other.is_float:
         return one == other

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from itertools import zip_longest
 from typing import TypeAlias
 
+from cudarun.arguments.members import fit_members
 from cudarun.arguments.parameter_match import (
     ParameterMismatch,
     fit,
@@ -43,7 +44,9 @@ def fit_all(
             problems[index] = "unexpected argument"
         else:
             try:
-                values.append(fit(argument.value, parameter))
+                value = fit(argument.value, parameter)
+                fit_members(value_type(value), parameter)
+                values.append(value)
             except ParameterMismatch as misfit:
                 problems[index] = str(misfit)
     if problems:

@@ -189,19 +189,41 @@ def _kernel_names(ctx: click.Context) -> list[str]:
 
 
 def _parameter_names(ctx: click.Context) -> list[str]:
-    """Return the names of the parameters that the source declares, of the kernel on the line."""
+    """Return the names of the parameters of the kernel on the line.
+
+    CUDA source declares them, and an image has them in its debug information.
+    """
     data = _image(ctx)
     if data is None:
         return []
     from cudarun.images.kinds import ImageKind, identify
 
     if identify(data) is not ImageKind.CUDA_SOURCE:
-        return []
+        return _debug_names(data, ctx.params.get("kernel"))
     found = _declarations(data)
     chosen = [each for each in found if each.kernel == ctx.params.get("kernel")] or found
     if len({each.kernel for each in chosen}) != 1:
         return []
     return [each.name for each in chosen[0].parameters if each.name]
+
+
+def _debug_names(data: bytes, kernel: str | None) -> list[str]:
+    """Return the names of a kernel's parameters in the debug information of an image."""
+    from cudarun.images.reader import read_image
+    from cudarun.session.image.debug_parameters import DebugReader
+    from cudarun.session.image.image import Image
+    from cudarun.session.image.kernels import select_kernel
+
+    reader = DebugReader(Image("", data))
+    if not reader.is_needed:
+        return []
+    try:
+        kernels = {each.name: each for each in read_image(data, "").kernels}
+        chosen = kernels[select_kernel(kernels, kernel, "")]
+    except CudarunError:
+        return []
+    found = reader.read(chosen.name, chosen.parameters).parameters
+    return [each.name for each in found if each.name]
 
 
 def _declarations(source: bytes) -> Sequence[Declaration]:

@@ -38,6 +38,9 @@ def show_offline(report: OfflineReport, out: Console, *, quiet: bool) -> None:
         if file.error is not None:
             _show_failure(file.error, out)
             continue
+        out.file.flush()
+        for diagnostic in file.diagnostics:
+            show_diagnostic(diagnostic)
         out.print(Text.assemble((file.image, "bold"), f"  {_describe(file)}"), soft_wrap=True)
         if not quiet:
             show_file(file, out)

@@ -269,6 +269,7 @@ class FileReport:
         externs: Its undefined symbols.
         relocations: The number of relocations of machine code.
         parts: The images inside it.
+        diagnostics: Notes on its debug information.
         error: Why it cannot be read.
     """
 
@@ -284,6 +285,7 @@ class FileReport:
     externs: tuple[str, ...] = ()
     relocations: int | None = None
     parts: tuple[PartReport, ...] = ()
+    diagnostics: tuple[Diagnostic, ...] = ()
     error: CudarunError | None = None
 
 

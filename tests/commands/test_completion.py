@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from cudarun.cli import cudarun
+from tests.images.golden_files import golden
 from tests.support.processes import PATIENCE
 from tests.test_startup import HEAVY
 
@@ -154,3 +155,14 @@ def test_it_is_quick() -> None:
     found = set(done.stdout.splitlines()[-1].split())
     assert found & HEAVY - {"cuda"} == set()
     assert not [name for name in found if name.startswith(("cuda.bindings", "cudarun.emulator"))]
+
+
+def test_parameters_of_images_with_debug_information(
+    run: Run, complete: Any, tmp_path: Path
+) -> None:
+    (tmp_path / "debug.fatbin").write_bytes(golden("debug.fatbin"))
+    names = complete("cudarun launch debug.fatbin -k apply n=3 ")
+    assert names == ["y=", "x=", "settings="]
+    assert complete("cudarun launch debug.fatbin ") == []  # of several kernels
+    (tmp_path / "facts.cubin").write_bytes(golden("facts.cubin"))
+    assert complete("cudarun launch facts.cubin -k frame ") == []

@@ -208,5 +208,6 @@ def _file(file: FileReport) -> FileRecord:
             }
             for part in file.parts
         ],
+        "diagnostics": diagnostic_records(file.diagnostics),
         "error": optional_error(file.error),
     }

@@ -262,6 +262,7 @@ class FileRecord(TypedDict):
         externs: Its undefined symbols.
         relocations: The number of relocations of machine code.
         parts: The images inside it.
+        diagnostics: Notes on its debug information.
         error: Why it cannot be read.
     """
 
@@ -277,6 +278,7 @@ class FileRecord(TypedDict):
     externs: list[str]
     relocations: int | None
     parts: list[ImagePartRecord]
+    diagnostics: list[DiagnosticRecord]
     error: ErrorRecord | None
 
 

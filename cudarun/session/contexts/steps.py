@@ -36,6 +36,7 @@ from cudarun.session.driver.contexts import (
 )
 from cudarun.session.driver.devices import Device
 from cudarun.session.driver.drivers import DriverChoice, DriverTraits
+from cudarun.session.image.debug_parameters import DebugReader
 from cudarun.session.image.image import Image
 
 if TYPE_CHECKING:
@@ -421,12 +422,15 @@ class Steps:
             else argument
             for argument in arguments
         ]
-        binding = bind(values, found.kernel.parameters, kernel=found.kernel.demangled)
+        parameters = found.kernel.parameters
+        if found.image is not None:
+            parameters = DebugReader(found.image).read(found.kernel.name, parameters).parameters
+        binding = bind(values, parameters, kernel=found.kernel.demangled)
         extents = (*_extent("grid=", grid, binding), *_extent("block=", block, binding))
         packed = binding.pack({}, {})
         buffer = ctypes.create_string_buffer(packed, max(1, len(packed)))
         start = ctypes.addressof(buffer)
-        pointers = [start + parameter.offset for parameter in found.kernel.parameters]
+        pointers = [start + parameter.offset for parameter in parameters]
         array = (ctypes.c_void_p * max(1, len(pointers)))(*pointers)
         handle = 0 if stream is None else self.value_of(stream)
         return self._ask(

@@ -14,8 +14,10 @@ from functools import cached_property
 from math import prod
 from typing import TYPE_CHECKING
 
+from cudarun.arguments.members import StructField, struct_fields
 from cudarun.arguments.parameter_match import PtxType, expected_type, pointee_type
 from cudarun.arguments.parameter_order import has_names
+from cudarun.arguments.scanner import IDENTIFIER
 from cudarun.arguments.types import NAMED, PointerType, ScalarType, VectorType
 from cudarun.images.demangler import spellings
 from cudarun.images.ptx_usage import KernelUsage, PointerUse, read_usages
@@ -281,6 +283,8 @@ def _value(kernel: SuggestedKernel, parameter: Parameter, sizes: _Sizes) -> str:
             return f"f{8 * size}:1"
         case PtxType(_, size):
             return _number(NAMED[f"i{8 * size}"], sizes)
+    if parameter.members:
+        return _described_struct(parameter, kernel.usage, sizes)
     return _struct(parameter, kernel.usage, sizes)
 
 
@@ -370,6 +374,47 @@ def _struct(parameter: Parameter, usage: KernelUsage | None, sizes: _Sizes) -> s
         end, alignment = offset + size, max(alignment, size)
     texts += _filler(end, parameter.size, alignment)
     return f"{{{', '.join(texts)}}}"
+
+
+def _described_struct(parameter: Parameter, usage: KernelUsage | None, sizes: _Sizes) -> str:
+    """Return a struct with the members that debug information has; zeros for unknown ones."""
+    texts: list[str] = []
+    end, alignment = 0, 1
+    for field in struct_fields(parameter.members):
+        own = _field(parameter, field, usage, sizes)
+        if own is None or field.offset < end:
+            continue
+        text, size = own
+        texts += _filler(end, field.offset, size)
+        name = field.name.replace(".", "_")
+        texts.append(f"{name}={text}" if IDENTIFIER.fullmatch(name) else text)
+        end, alignment = field.offset + field.size, max(alignment, size)
+    texts += _filler(end, parameter.size, alignment)
+    return f"{{{', '.join(texts)}}}" if texts else f"bytes:{'00' * parameter.size}"
+
+
+def _field(
+    parameter: Parameter, field: StructField, usage: KernelUsage | None, sizes: _Sizes
+) -> tuple[str, int] | None:
+    """Return a field's value and alignment; ``None`` if its type is unknown."""
+    match field.expected:
+        case PointerType():
+            if field.size != _ADDRESS:  # an array of pointers
+                return None
+            use = usage.pointers.get((parameter.index, field.offset)) if usage else None
+            return _buffer(replace(parameter, type=field.type), use, sizes), _ADDRESS
+        case ScalarType() as scalar:
+            pass
+        case VectorType(scalar=scalar):
+            pass
+        case _:
+            return None
+    count = field.size // scalar.size
+    if count == 1:
+        is_enumeration = (field.type or "").startswith("enum ")
+        return (f"{scalar}:0" if is_enumeration else _number(scalar, sizes)), scalar.size
+    one = "true" if scalar.name == "bool" else "1"
+    return f"{scalar}*{count}:{','.join([one] * count)}", scalar.size
 
 
 def _members(parameter: Parameter, usage: KernelUsage | None) -> Iterator[tuple[int, str]]:

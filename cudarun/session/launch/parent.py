@@ -164,6 +164,7 @@ def plan(request: LaunchRequest, timeout: float | None = None, device: str = "0"
     from cudarun.arguments.binding import bind
     from cudarun.diagnostics.entries import notes
     from cudarun.report.types import LaunchPlan
+    from cudarun.session.image.debug_parameters import DebugReader
     from cudarun.session.image.kernels import select_kernel
     from cudarun.session.launch.geometry import resolve_geometry
     from cudarun.session.launch.missing_arguments import complete_command
@@ -172,18 +173,23 @@ def plan(request: LaunchRequest, timeout: float | None = None, device: str = "0"
     image = _with_facts(request.image, timeout)
     kernels = {kernel.name: kernel for kernel in image.facts.kernels} if image.facts else {}
     kernel = kernels[select_kernel(kernels, image.lowered_name(request.kernel), image.origin)]
-    binding = bind(
-        request.arguments,
-        kernel.parameters,
-        kernel=kernel.demangled,
-        directory=request.directory,
-        allow_type_mismatch=request.allow_type_mismatch,
-        suggest=complete_command(
-            request, image, lambda: [*kernels], kernel.name, kernel.parameters, device
-        ),
-        others=request.buffers,
-        symbols=lambda: variable_names(image.facts.variables if image.facts else ()),
-    )
+    debug = DebugReader(image).read(kernel.name, kernel.parameters)
+    try:
+        binding = bind(
+            request.arguments,
+            debug.parameters,
+            kernel=kernel.demangled,
+            directory=request.directory,
+            allow_type_mismatch=request.allow_type_mismatch,
+            suggest=complete_command(
+                request, image, lambda: [*kernels], kernel.name, debug.parameters, device
+            ),
+            others=request.buffers,
+            symbols=lambda: variable_names(image.facts.variables if image.facts else ()),
+        )
+    except CudarunError as error:
+        error.warnings = notes(debug.notes)
+        raise
     facts = image.facts
     variables = variables_of(
         replace(request, checks=(), prints=(), saves=(), shows=(), expectations=()),
@@ -204,7 +210,7 @@ def plan(request: LaunchRequest, timeout: float | None = None, device: str = "0"
         cooperative=geometry.cooperative,
         parameters=binding.rows,
         parameter_bytes=binding.size,
-        diagnostics=(*image.warnings, *notes(binding.warnings)),
+        diagnostics=(*image.warnings, *notes((*debug.notes, *binding.warnings))),
         memory=(*variables.rows, *buffer_rows(binding.others)),
     )
 

@@ -113,7 +113,7 @@ def run_on(
         figures=tuple(figure(show, after[show.name]) for show in request.shows),
         milliseconds=ran.milliseconds,
         timing=ran.timing,
-        diagnostics=(*library.image.warnings, *notes(binding.warnings)),
+        diagnostics=(*library.image.warnings, *notes((*ran.kernel.notes, *binding.warnings))),
         watched=detector_report(
             request.detection, ran.seen, binding.buffers, ran.buffers.addresses
         ),
@@ -210,8 +210,7 @@ def _run(
     except CudarunError as refused:
         is_image = isinstance(refused, ImageRefused)  # the kernel: the image has been loaded
         error = library.refused(refused, since=since) if is_image else refused
-        if binding is not None:
-            error.warnings = notes(binding.warnings)
+        error.warnings = notes((*kernel.notes, *(binding.warnings if binding else ())))
         if binding is not None and geometry is not None and buffers is not None:
             explain_fault(error, request.image, geometry, binding.buffers, buffers.addresses)
             until_then = detector_report(

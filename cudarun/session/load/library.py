@@ -15,6 +15,7 @@ from cudarun.images.kinds import ImageKind, identify
 from cudarun.parameters import Parameter
 from cudarun.records import dataclass
 from cudarun.session.driver.calls import Driver
+from cudarun.session.image.debug_parameters import DebugReader
 from cudarun.session.image.image import Image
 from cudarun.session.image.kernels import select_kernel
 from cudarun.session.load.jit import Logs, driver_options, option_refusals
@@ -42,6 +43,7 @@ class Kernel:
     name: str
     handle: cuda.CUkernel
     parameters: tuple[Parameter, ...]
+    notes: tuple[str, ...] = ()  # about debug information that is not usable
 
     @property
     def demangled(self) -> str:
@@ -93,7 +95,8 @@ class Library:
         """
         name = select_kernel(self.names(), self.image.lowered_name(wanted), self.image.origin)
         handle = self.handle_of(name)
-        return Kernel(name, handle, self._parameters(name, handle))
+        debug = DebugReader(self.image).read(name, self._parameters(name, handle))
+        return Kernel(name, handle, debug.parameters, debug.notes)
 
     def variables(self) -> tuple[VariableFacts, ...]:
         """Return the variables of the image; none if only the driver can read it."""

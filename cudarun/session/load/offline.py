@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from cudarun.diagnostics.entries import Diagnostic
+from cudarun.diagnostics.entries import Diagnostic, notes
 from cudarun.diagnostics.errors import Diagnosed
 from cudarun.diagnostics.explanations import explain
 from cudarun.diagnostics.refusals import LoadTarget, RefusalFacts
@@ -20,6 +20,7 @@ from cudarun.report.image_types import (
     PartReport,
     VariableReport,
 )
+from cudarun.session.image.debug_parameters import DebugReader
 from cudarun.session.image.diagnosis import diagnostics_of
 from cudarun.session.image.image import Image
 from cudarun.session.image.suggestion import GivenWords, Suggestions
@@ -38,6 +39,7 @@ def read_file(image: Image) -> FileReport:
     except ImageRefused as error:
         refused = _diagnosed(error, image)
         return FileReport(image.origin, kind, len(image.data), error=refused)
+    reader = _KernelReader(image)
     return FileReport(
         image=image.origin,
         kind=kind,
@@ -46,33 +48,49 @@ def read_file(image: Image) -> FileReport:
         ptx_version=facts.ptx_version,
         toolkit=facts.toolkit,
         is_relocatable=facts.is_relocatable,
-        kernels=_with_commands(image, facts),
+        kernels=_with_commands(image, facts, reader),
         variables=tuple(map(variable_report, facts.variables)),
         externs=facts.externs,
         relocations=facts.relocations,
-        parts=tuple(map(_part_report, facts.parts)),
+        parts=tuple(_part_report(part, reader) for part in facts.parts),
+        diagnostics=notes(reader.notes),
     )
 
 
-def kernel_report(kernel: KernelFacts) -> KernelReport:
-    """Return the report of a kernel with the file's facts."""
-    return KernelReport(
-        name=kernel.name,
-        demangled=kernel.demangled,
-        parameters=kernel.parameters,
-        registers=kernel.registers,
-        shared_bytes=kernel.shared_bytes,
-        const_bytes=kernel.const_bytes,
-        local_bytes=kernel.local_bytes,
-        max_threads=kernel.max_threads,
-        required_block=kernel.required_block,
-        required_cluster=kernel.required_cluster,
-    )
+class _KernelReader:
+    """A reader of the kernels of a file.
+
+    Attributes:
+        notes: The notes on debug information, each once.
+    """
+
+    def __init__(self, image: Image) -> None:
+        self._debug = DebugReader(image)
+        self.notes: dict[str, None] = {}
+
+    def report(self, kernel: KernelFacts) -> KernelReport:
+        """Return the report of a kernel with the file's facts."""
+        debug = self._debug.read(kernel.name, kernel.parameters)
+        self.notes |= dict.fromkeys(debug.notes)
+        return KernelReport(
+            name=kernel.name,
+            demangled=kernel.demangled,
+            parameters=debug.parameters,
+            registers=kernel.registers,
+            shared_bytes=kernel.shared_bytes,
+            const_bytes=kernel.const_bytes,
+            local_bytes=kernel.local_bytes,
+            max_threads=kernel.max_threads,
+            required_block=kernel.required_block,
+            required_cluster=kernel.required_cluster,
+        )
 
 
-def _with_commands(image: Image, facts: ImageFacts) -> tuple[KernelReport, ...]:
+def _with_commands(
+    image: Image, facts: ImageFacts, reader: _KernelReader
+) -> tuple[KernelReport, ...]:
     """Return the reports of the kernels, with the commands that launch them."""
-    reports = tuple(map(kernel_report, facts.kernels))
+    reports = tuple(map(reader.report, facts.kernels))
     if facts.is_relocatable or facts.externs:  # it has to be linked first
         return reports
     suggestions = Suggestions(replace(image, facts=facts), image.origin)
@@ -85,10 +103,10 @@ def _with_commands(image: Image, facts: ImageFacts) -> tuple[KernelReport, ...]:
     )
 
 
-def _part_report(part: Part) -> PartReport:
+def _part_report(part: Part, reader: _KernelReader) -> PartReport:
     kernels = part.facts.kernels if part.facts else ()
     return PartReport(
-        part.kind.value, part.target, part.size, part.unread, tuple(map(kernel_report, kernels))
+        part.kind.value, part.target, part.size, part.unread, tuple(map(reader.report, kernels))
     )
 
 

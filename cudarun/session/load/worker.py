@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import field, replace
 from math import prod
 
-from cudarun.diagnostics.entries import Diagnostic
+from cudarun.diagnostics.entries import Diagnostic, notes
 from cudarun.diagnostics.errors import Diagnosed
 from cudarun.errors import CudarunError, ImageRefused
 from cudarun.images.demangler import demangle
@@ -28,6 +28,7 @@ from cudarun.report.image_types import (
 from cudarun.report.types import DeviceInfo
 from cudarun.session.driver.calls import Driver
 from cudarun.session.driver.devices import Device, describe
+from cudarun.session.image.debug_parameters import DebugReader
 from cudarun.session.image.diagnosis import diagnostics_of
 from cudarun.session.image.image import Image
 from cudarun.session.image.suggestion import (
@@ -107,6 +108,8 @@ class _ImageLoad:
         self.request = request
         self.facts = image.facts or _facts(image)
         self._suggestions = _suggestions(image, self.facts) if is_launchable else None
+        self._debug = DebugReader(image)
+        self._notes: list[str] = []
         self._attempts = [
             _Attempt(LOADERS[via](driver, image, self.facts, request.options))
             for via in request.loaders
@@ -117,6 +120,7 @@ class _ImageLoad:
 
     def on(self, device: Device) -> LoadResult:
         """Load the image unless it is loaded already, force the kernels, and read everything."""
+        self._notes.clear()
         reports = [self._in_context(attempt) for attempt in self._attempts]
         read = [
             [self._kernel(attempt, found, device) for found in attempt.found]
@@ -131,7 +135,11 @@ class _ImageLoad:
             variables=self._variables(good) if good else None,
             refusals=tuple(map(_refused_kernel, self._attempts[0].loader.refusals)),
             differences=tuple(_differences(*read)) if len(read) > 1 else (),
-            diagnostics=(*self.image.warnings, *self._warnings(reports)),
+            diagnostics=(
+                *self.image.warnings,
+                *self._warnings(reports),
+                *notes(dict.fromkeys(self._notes)),
+            ),
         )
         self._unload(loaded_once=False)
         return result
@@ -220,11 +228,12 @@ class _ImageLoad:
             return loader.attribute(name, found, device)
 
         told = self._file_facts(found.name)
-        parameters = loader.parameters(found)
+        debug = self._debug.read(found.name, loader.parameters(found))
+        self._notes += debug.notes
         return KernelReport(
             name=found.name,
             demangled=demangle(found.name),
-            parameters=parameters,
+            parameters=debug.parameters,
             registers=attribute("NUM_REGS"),
             shared_bytes=attribute("SHARED_SIZE_BYTES"),
             const_bytes=attribute("CONST_SIZE_BYTES"),
@@ -238,7 +247,7 @@ class _ImageLoad:
             is_loaded=self._is_loaded(found),
             occupancy=self._occupancy(found, device),
             is_estimated=self.driver.traits.estimates_resources,
-            launch=self._command(found.name, parameters, attempt.found, device),
+            launch=self._command(found.name, debug.parameters, attempt.found, device),
         )
 
     def _command(

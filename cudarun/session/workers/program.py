@@ -46,10 +46,9 @@ class SupervisedProgram:
             stdout=stdout,
             stderr=stderr,
             env={**os.environ, **(environment or {})},
-            preexec_fn=partial(die_with, os.getpid()),
+            preexec_fn=partial(_begin, os.getpid()),
             start_new_session=True,
         )
-        _note_in_page(self._process.pid)
 
     def __enter__(self) -> SupervisedProgram:
         return self
@@ -94,6 +93,16 @@ class SupervisedProgram:
             os.killpg(self._process.pid, signal.SIGKILL)
         self._process.wait()
         _note_in_page(0)
+
+
+def _begin(parent: int) -> None:
+    """Prepare the program's process, which leads its group already, to end with its parent.
+
+    The process itself notes its group: its parent could be killed before it does, and the program's
+    own children would go on.
+    """
+    die_with(parent)
+    _note_in_page(os.getpid())
 
 
 def _note_in_page(group: int) -> None:

@@ -10,8 +10,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cudarun.emulator.code import Site
+from cudarun.emulator.detectors.groups import distinct, groups
 from cudarun.emulator.detectors.happens_before import THREAD_BITS, HappensBefore
-from cudarun.emulator.detectors.vector_clocks import NOTHING, LogicalClock, VectorClock
+from cudarun.emulator.detectors.vector_clocks import (
+    BLOCK,
+    NOTHING,
+    THREAD,
+    WARP,
+    LogicalClock,
+    VectorClock,
+)
 from cudarun.emulator.machine.barriers import Arrival
 from cudarun.emulator.machine.batch import Batch
 from cudarun.emulator.machine.launch import DeviceTraits, Launch, LaunchConfig
@@ -111,8 +119,13 @@ class Both:
         self.clocks.fence(lanes)
 
     def write(self, lanes: np.ndarray, address: int) -> None:
-        for lane in lanes[self.order.has_fenced(lanes, "grid")]:
-            clock = self.order.released_clock(int(lane), "grid")
+        writers = lanes[self.order.has_fenced(lanes, "grid")]
+        if len(writers):
+            clock = self.order.released_clock(writers, "grid")
+            each = [
+                self.order.released_clock(writers[i : i + 1], "grid") for i in range(len(writers))
+            ]
+            assert known_by(clock).tolist() == np.max([*map(known_by, each)], axis=0).tolist()
             self.released[address] = self.released.get(address, NOTHING).joined(clock)
         self.clocks.write(lanes, address)
 
@@ -129,8 +142,23 @@ class Both:
             yield self.order.unordered(lanes, words), self.clocks.known[:, thread] < timestamp
 
 
-some_lanes = st.sets(st.integers(0, LANES - 1), min_size=1, max_size=12).map(
-    lambda lanes: np.array(sorted(lanes))
+def known_by(clock: VectorClock) -> np.ndarray:
+    """What a clock knows of each thread."""
+    thread = np.arange(LANES)
+    warp = thread // THREADS * WARPS + thread % THREADS // 32
+    keys = np.stack([THREAD + thread, WARP + warp, BLOCK + thread // THREADS])
+    return clock.get(keys).max(axis=0)
+
+
+whole_blocks = st.integers(0, BLOCKS - 1).map(
+    lambda block: np.arange(block * THREADS, (block + 1) * THREADS)
+)
+some_lanes = st.one_of(
+    st.sets(st.integers(0, LANES - 1), min_size=1, max_size=12).map(
+        lambda lanes: np.array(sorted(lanes))
+    ),
+    whole_blocks,
+    st.just(np.arange(LANES)),
 )
 meetings = st.one_of(
     st.tuples(st.just("access"), some_lanes),
@@ -212,20 +240,45 @@ def test_an_arrival_tells_only_what_was_before_it() -> None:
 
 # --- clocks --------------------------------------------------------------------------------------
 
+
+def clock_of(known: dict[int, int]) -> VectorClock:
+    return VectorClock.latest(np.array([*known], np.int64), np.array([*known.values()], np.int64))
+
+
 known = st.dictionaries(st.integers(0, 50), st.integers(1, 99), max_size=20)
 
 
 @given(known, known)
 def test_joined_clocks_know_the_latest(left: dict[int, int], right: dict[int, int]) -> None:
-    joined = VectorClock.of(left.items()).joined(VectorClock.of(right.items()))
+    joined = clock_of(left).joined(clock_of(right))
     expected = [max(left.get(key, 0), right.get(key, 0)) for key in range(51)]
     assert joined.get(np.arange(51)).tolist() == expected
 
 
 @given(known, known)
 def test_a_clock_covers_what_it_knows(left: dict[int, int], right: dict[int, int]) -> None:
-    one, other = VectorClock.of(left.items()), VectorClock.of(right.items())
+    one, other = clock_of(left), clock_of(right)
     covers = all(left.get(key, 0) >= timestamp for key, timestamp in right.items())
     assert one.covers(other) == covers
     if covers:
         assert one.joined(other) is one
+
+
+@given(st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9)), max_size=30))
+def test_the_latest_of_each_key_counts(pairs: list[tuple[int, int]]) -> None:
+    array = np.array(pairs, np.int64).reshape(-1, 2)
+    clock = VectorClock.latest(array[:, 0], array[:, 1])
+    expected = [max((t for key, t in pairs if key == each), default=0) for each in range(10)]
+    assert clock.get(np.arange(10)).tolist() == expected
+    assert len(clock) == sum(1 for each in expected if each)
+
+
+# --- groups --------------------------------------------------------------------------------------
+
+
+@given(st.lists(st.integers(-5, 5), max_size=40))
+def test_groups_are_the_positions_of_each_number(numbers: list[int]) -> None:
+    found = [(number, positions.tolist()) for number, positions in groups(np.array(numbers, int))]
+    places = {each: [i for i, n in enumerate(numbers) if n == each] for each in sorted({*numbers})}
+    assert found == [*places.items()]
+    assert distinct(np.array(numbers, int)) == [*places]

@@ -79,12 +79,12 @@ def _in_section(
 def _anywhere(active: Active, wide: Array) -> Iterator[Footprint]:
     if int(wide.min()) < WINDOWS_END:
         for name in ("shared", "local", "param"):
-            inside = np.flatnonzero(wide - np.uint64(WINDOWS[name]) < WINDOW_BYTES)
+            inside = (wide - np.uint64(WINDOWS[name]) < WINDOW_BYTES).nonzero()[0]
             if len(inside):
                 offsets = wide[inside] - np.uint64(WINDOWS[name])
                 yield _in_section(active.batch.section(name), active, offsets, inside)
     for memory in active.batch.launch.memories:
-        inside = np.flatnonzero(memory.reserves(wide))
+        inside = memory.reserves(wide).nonzero()[0]
         while len(inside):
             allocation = memory.find(int(wide[inside[0]]))
             assert allocation is not None, "the access is allowed"

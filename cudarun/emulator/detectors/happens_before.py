@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from cudarun.emulator.detectors.groups import distinct, groups
 from cudarun.emulator.detectors.vector_clocks import (
     BLOCK,
     NOTHING,
@@ -37,6 +38,7 @@ Array = npt.NDArray[Any]
 THREAD_BITS = 32
 _THREAD_MASK = (1 << THREAD_BITS) - 1
 _NEVER = np.iinfo(np.int64).max
+_IN_WARP = np.arange(WARP_SIZE)
 
 
 class HappensBefore:
@@ -46,6 +48,7 @@ class HappensBefore:
         thread: Per lane, the index of its thread in the grid.
         numbers: The same, truncated to `THREAD_BITS`.
         of_block: Per lane, the timestamp up to which accesses of its block happen before.
+        has_block_fences: True after a fence whose scope is only the block.
     """
 
     def __init__(self, batch: Batch, logical_clock: LogicalClock) -> None:
@@ -62,7 +65,9 @@ class HappensBefore:
         self._of_warps: Array | None = None  # per warp of its block
         self._clock = np.zeros(lanes, dtype=np.intp)
         self._clocks = [NOTHING]
+        self.has_block_fences = False
         self._fenced = {level: np.zeros(lanes, dtype=np.int64) for level in ("block", "grid")}
+        self._last_fences: dict[str, tuple[Array, Array, Array]] = {}
         self._arrived = np.zeros(lanes, dtype=np.int64)
         self._in_block = np.arange(lanes) % self.threads
 
@@ -72,6 +77,8 @@ class HappensBefore:
         self.numbers[:] = self.thread & _THREAD_MASK
         for array in (self.of_block, self._of_warp, self._arrived, *self._fenced.values()):
             array[:] = 0
+        self._last_fences.clear()
+        self.has_block_fences = False
         self._of_lanes = self._of_warps = None
         self._clock[:] = 0
         self._clocks = [NOTHING]
@@ -191,77 +198,101 @@ class HappensBefore:
 
     def fence(self, lanes: Lanes, scope: str) -> None:
         """Record a fence of lanes: later writes release what happened before it."""
+        self._last_fences.clear()
         self._fenced["block"][lanes] = self.logical_clock.now
         if scope != "cta":
             self._fenced["grid"][lanes] = self.logical_clock.now
+        else:
+            self.has_block_fences = True
 
     def has_fenced(self, lanes: Indices, level: str) -> npt.NDArray[np.bool_]:
         """Return which lanes can release something, as they or others of their block fenced."""
-        fenced = self._fenced[level]
-        if not fenced.any():
-            return np.zeros(len(lanes), dtype=np.bool_)
-        in_block = np.zeros(self.batch.threads.room, dtype=np.bool_)
-        in_block[self.batch.threads.block_of[fenced > 0]] = True
-        found: npt.NDArray[np.bool_] = in_block[self.batch.threads.block_of[lanes]]
+        _, _, by_block = self._fences_of(level)
+        found: npt.NDArray[np.bool_] = by_block[self.batch.threads.block_of[lanes]] > 0
         return found
 
-    def released_clock(self, lane: int, level: str) -> VectorClock:
-        """Return the clock that a lane releases by a write after its fence.
+    def released_clock(self, lanes: Indices, level: str) -> VectorClock:
+        """Return the join of the clocks that lanes release by writes after their fences.
 
-        It includes accesses of other threads of the block that happen before and have been fenced,
+        They include accesses of other threads of the block that happen before and have been fenced,
         by those threads, by this one or by another one of the block: kernels have barriers both
         before and after the fence.
         """
-        fenced = self._fenced[level]
-        first = lane - int(self._in_block[lane])
-        block, thread = int(self.thread[lane]) // self.threads, int(self.thread[lane])
-        warp = int(self._in_block[lane]) // WARP_SIZE
-        of_block = fenced[first : first + self.threads]
-        by_warp = np.maximum.reduceat(of_block, np.arange(0, self.threads, WARP_SIZE))
-        pairs = [
-            (THREAD + thread, int(fenced[lane])),
-            (BLOCK + block, min(int(self.of_block[lane]), int(of_block.max()))),
-            (WARP + block * self.warps + warp, min(int(self._of_warp[lane]), int(by_warp[warp]))),
+        fenced, by_warp, by_block = self._fences_of(level)
+        slot, warp = self.batch.threads.block_of[lanes], self._in_block[lanes] // WARP_SIZE
+        thread = self.thread[lanes]
+        block = thread // self.threads
+        own, near = fenced[lanes], by_warp[slot, warp]
+        keys = [THREAD + thread, BLOCK + block, WARP + block * self.warps + warp]
+        known = [
+            own,
+            np.minimum(self.of_block[lanes], by_block[slot]),
+            np.minimum(self._of_warp[lanes], near),
         ]
         if self._of_lanes is not None:
-            known = np.minimum(self._of_lanes[lane], by_warp[warp])
-            start = thread - int(self._in_block[lane]) % WARP_SIZE
-            pairs += [(THREAD + start + other, int(m)) for other, m in enumerate(known)]
+            start = thread - self._in_block[lanes] % WARP_SIZE
+            keys.append((start[:, None] + _IN_WARP).ravel() + THREAD)
+            known.append(np.minimum(self._of_lanes[lanes], near[:, None]).ravel())
         if self._of_warps is not None:
-            known = np.minimum(self._of_warps[lane], np.maximum(by_warp, fenced[lane]))
-            pairs += [(WARP + block * self.warps + w, int(m)) for w, m in enumerate(known)]
-        own = VectorClock.of((key, timestamp) for key, timestamp in pairs if timestamp)
-        return own.joined(self._clocks[self._clock[lane]])
+            first = WARP + block * self.warps
+            keys.append((first[:, None] + np.arange(self.warps)).ravel())
+            fences = np.maximum(by_warp[slot], own[:, None])
+            known.append(np.minimum(self._of_warps[lanes], fences).ravel())
+        result = VectorClock.latest(
+            *_without_covered(np.concatenate(keys), np.concatenate(known), self._whole(lanes), own)
+        )
+        for index in distinct(self._clock[lanes]):
+            result = result.joined(self._clocks[index])
+        return result
+
+    def _whole(self, lanes: Indices) -> int | None:
+        """Return the block in the grid that consists of these lanes."""
+        count = len(lanes)
+        if count != self.threads or lanes[-1] - lanes[0] != count - 1 or lanes[0] % count:
+            return None
+        return int(self.thread[lanes[0]]) // count
+
+    def _fences_of(self, level: str) -> tuple[Array, Array, Array]:
+        """Return the last fence of each lane, of each warp and of each block."""
+        if level not in self._last_fences:
+            fenced = self._fenced[level]
+            rows = fenced.reshape(-1, self.threads)
+            by_warp = np.maximum.reduceat(rows, np.arange(0, self.threads, WARP_SIZE), axis=1)
+            self._last_fences[level] = fenced, by_warp, by_warp.max(axis=1)
+        return self._last_fences[level]
 
     def acquire(self, lanes: Indices, clock: VectorClock) -> None:
         """Order lanes after a released clock."""
         self._forget_unused_clocks()
-        for index in np.unique(self._clock[lanes]):
+        for index, members in groups(self._clock[lanes]):
             known = self._clocks[index]
             joined = known.joined(clock)
             if joined is not known:
-                same = lanes[self._clock[lanes] == index]
-                self._clock[same] = self._number(joined)
+                self._clock[lanes[members]] = self._number(joined)
 
-    def _share_clocks(self, lanes: Lanes, groups: Array, to: Indices | None = None) -> None:
+    def _share_clocks(self, lanes: Lanes, of: Array, to: Indices | None = None) -> None:
         """Join the clocks of the lanes of each group.
 
         Args:
             lanes: The lanes.
-            groups: The group of each lane.
+            of: The group of each lane.
             to: The lanes that get the joined clock of a single group; by default all.
         """
         if len(self._clocks) == 1:
             return
         self._forget_unused_clocks()
         members = lane_sets.indices(lanes)
-        pairs = np.unique(np.stack([groups, self._clock[members]]), axis=1)
-        several, counts = np.unique(pairs[0], return_counts=True)
-        for group in several[counts > 1]:
-            joined = NOTHING
-            for index in pairs[1, pairs[0] == group]:
-                joined = joined.joined(self._clocks[index])
-            self._clock[members[groups == group] if to is None else to] = self._number(joined)
+        room = len(self._clocks)
+        pairs = np.sort(of.astype(np.int64) * room + self._clock[members])
+        pairs = pairs[np.append(True, pairs[1:] != pairs[:-1])[: len(pairs)]]
+        group = pairs // room
+        several = set(group[1:][group[1:] == group[:-1]].tolist())
+        for number, positions in groups(of) if several else ():
+            if number in several:
+                joined = NOTHING
+                for index in distinct(self._clock[members[positions]]):
+                    joined = joined.joined(self._clocks[index])
+                self._clock[members[positions] if to is None else to] = self._number(joined)
 
     def _number(self, clock: VectorClock) -> int:
         self._clocks.append(clock)
@@ -287,7 +318,7 @@ class HappensBefore:
         blocks = others // self.threads
         here = blocks == own // self.threads
         ordered = (others == own) | (here & (timestamps <= self.of_block[lanes])) | (words == 0)
-        rest = np.flatnonzero(~ordered)
+        rest = (~ordered).nonzero()[0]
         if len(rest):
             known = np.where(here[rest], self._known_here(lanes[rest], others[rest]), 0)
             if len(self._clocks) > 1:
@@ -313,14 +344,27 @@ class HappensBefore:
     def _known_by_clock(self, lanes: Indices, others: Array) -> Array:
         """Return the timestamps for threads in the lanes' vector clocks."""
         known = np.zeros(len(lanes), dtype=np.int64)
-        numbers = self._clock[lanes]
         blocks = others // self.threads
         warps = blocks * self.warps + others % self.threads // WARP_SIZE
-        for number in np.unique(numbers):
-            same = np.flatnonzero(numbers == number)
-            clock = self._clocks[number]
-            best = clock.get(THREAD + others[same])
-            for keys in (WARP + warps[same], BLOCK + blocks[same]):
-                best = np.maximum(best, clock.get(keys))
-            known[same] = best
+        keys = np.stack([THREAD + others, WARP + warps, BLOCK + blocks])
+        for number, members in groups(self._clock[lanes]):
+            known[members] = self._clocks[number].get(keys[:, members]).max(axis=0)
         return known
+
+
+def _without_covered(
+    keys: Array, timestamps: Array, block: int | None, own: Array
+) -> tuple[Array, Array]:
+    """Replace what all threads of a block know of it by one timestamp of the block.
+
+    Args:
+        keys: Keys of this block only.
+        timestamps: The timestamp of each.
+        block: The block; ``None`` if the threads are not a whole block.
+        own: The timestamp of each of its threads.
+    """
+    if block is None:
+        return keys, timestamps
+    lowest = own.min()
+    later = (timestamps > lowest).nonzero()[0]
+    return np.append(keys[later], BLOCK + block), np.append(timestamps[later], lowest)

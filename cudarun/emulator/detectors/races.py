@@ -20,6 +20,7 @@ from cudarun.emulator.detectors.findings import (
     shared_name,
 )
 from cudarun.emulator.detectors.footprints import Footprint, footprints
+from cudarun.emulator.detectors.groups import groups
 from cudarun.emulator.detectors.happens_before import THREAD_BITS, HappensBefore
 from cudarun.emulator.detectors.instrumentation import Detector
 from cudarun.emulator.detectors.releases import ReleasedClocks
@@ -194,7 +195,7 @@ class RaceDetector(Detector):
         if plain_write:
             self._check_reads(step, order)
             shadow.writes[units] = step.words
-            lost = np.flatnonzero(shadow.writes[units] != step.words)
+            lost = (shadow.writes[units] != step.words).nonzero()[0]
             if len(lost):
                 self._lost.append((step, lost))
         else:
@@ -214,12 +215,12 @@ class RaceDetector(Detector):
         """Record the last read, and one by another thread."""
         shadow, units, words = step.shadow, step.units, step.words
         held = shadow.reads[units]
-        older = np.flatnonzero(_threads(held) != _threads(words))
+        older = (_threads(held) != _threads(words)).nonzero()[0]
         older = older[held[older] != 0]
         if len(older):
             shadow.others[units[older]] = held[older]
         shadow.reads[units] = words
-        lost = np.flatnonzero(shadow.reads[units] != words)
+        lost = (shadow.reads[units] != words).nonzero()[0]
         if len(lost):
             shadow.others[units[lost]] = words[lost]
 
@@ -227,9 +228,9 @@ class RaceDetector(Detector):
         """Return the lanes with an access of another thread that does not happen before."""
         if isinstance(step.region, Section) and self._launch.cluster_blocks == 1:
             # Only threads of its block can access it.
-            suspects = np.flatnonzero(held >> THREAD_BITS > order.of_block[step.lanes])
+            suspects = (held >> THREAD_BITS > order.of_block[step.lanes]).nonzero()[0]
         else:
-            suspects = np.flatnonzero(held)
+            suspects = held.nonzero()[0]
         if len(suspects):
             others = _threads(held[suspects]) != _threads(step.words[suspects])
             suspects = suspects[others]
@@ -263,9 +264,8 @@ class RaceDetector(Detector):
     def _report(self, step: _UnitAccess, chosen: Indices, held: Array) -> None:
         """Report races of lanes with the accesses in shadow memory."""
         numbers = self._logical_clock.site_numbers(held >> THREAD_BITS)
-        for number in np.unique(numbers):
-            those = np.flatnonzero(numbers == number)
-            site, kind = self._logical_clock.site(int(number))
+        for number, those in groups(numbers):
+            site, kind = self._logical_clock.site(number)
             sites = (site, step.site)
             if self._findings.known("race", sites, len(those)):
                 continue

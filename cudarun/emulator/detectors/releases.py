@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from cudarun.emulator.detectors.vector_clocks import NOTHING, VectorClock
+from cudarun.emulator.detectors.groups import groups
+from cudarun.emulator.detectors.vector_clocks import VectorClock
 from cudarun.emulator.machine.access import Access, Section
 
 if TYPE_CHECKING:
@@ -36,7 +37,7 @@ class ReleasedClocks:
 
     def __init__(self) -> None:
         self._clocks: dict[int, dict[int, VectorClock]] = {}
-        self._keys = np.zeros(0, dtype=np.int64)
+        self._sorted: Array | None = None  # the addresses; None after a change
 
     def acquire(
         self, access: Access, part: Footprint, order: HappensBefore, lanes: Indices
@@ -45,9 +46,9 @@ class ReleasedClocks:
         if not self._clocks or not access.reads:
             return
         keys = self._keys_of(part, order, lanes)
-        found = np.isin(keys, self._keys)
-        for key in np.unique(keys[found]):
-            self._acquire(int(key), order, lanes[keys == key])
+        found = self._released(keys)
+        for key, members in groups(keys[found]):
+            self._acquire(key, order, lanes[found[members]])
 
     def release(
         self, access: Access, part: Footprint, order: HappensBefore, lanes: Indices
@@ -55,17 +56,33 @@ class ReleasedClocks:
         """Release the clocks of lanes that write atomically or volatile."""
         if not access.writes:
             return
-        keys = self._keys_of(part, order, lanes)
         releasing = order.has_fenced(lanes, "block")
-        if not access.reads and self._clocks:
-            for key in np.unique(keys[np.isin(keys, self._keys)]):
-                del self._clocks[int(key)]
-                self._keys = self._keys[self._keys != key]
-        for key in np.unique(keys[releasing]):
-            writers = lanes[releasing & (keys == key)]
-            self._add(int(key), access, part, order, writers)
+        replaces = not access.reads and bool(self._clocks)
+        if not (replaces or releasing.any()):
+            return
+        keys = self._keys_of(part, order, lanes)
+        if replaces:
+            for key in set(keys[self._released(keys)].tolist()):
+                del self._clocks[key]
+                self._sorted = None
+        every = releasing.all()
+        for key, members in groups(keys):
+            writers = lanes[members] if every else lanes[members[releasing[members]]]
+            if len(writers):
+                self._add(key, access, part, order, writers)
             if access.reads and len(writers) > 1:  # the instruction serializes them
-                self._acquire(int(key), order, lanes[keys == key])
+                self._acquire(key, order, lanes[members])
+
+    def _released(self, keys: Array) -> Indices:
+        """Return the positions of the addresses at which something is released."""
+        if not self._clocks:
+            return np.zeros(0, dtype=np.intp)
+        if self._sorted is None:
+            self._sorted = np.fromiter(self._clocks, dtype=np.int64, count=len(self._clocks))
+            self._sorted.sort()
+        places = np.minimum(self._sorted.searchsorted(keys), len(self._sorted) - 1)
+        found: Indices = (self._sorted[places] == keys).nonzero()[0]
+        return found
 
     def _keys_of(self, part: Footprint, order: HappensBefore, lanes: Indices) -> Array:
         """Return a number for each address."""
@@ -88,20 +105,24 @@ class ReleasedClocks:
     def _add(
         self, key: int, access: Access, part: Footprint, order: HappensBefore, writers: Indices
     ) -> None:
-        here = self._clocks.setdefault(key, {})
-        if len(here) == 0:
-            self._keys = np.append(self._keys, key)
-        for lane in map(int, writers):
-            block = int(order.thread[lane]) // order.threads
-            if isinstance(part.region, Section):
-                # Threads that access it are in the block, or in the cluster, for which a fence
-                # of the block is too narrow; the two are not distinguished.
-                here[_ANYBODY] = here.get(_ANYBODY, NOTHING).joined(
-                    order.released_clock(lane, "block")
-                )
-                continue
-            here[block] = here.get(block, NOTHING).joined(order.released_clock(lane, "block"))
-            if access.scope != "cta":
-                here[_ANYBODY] = here.get(_ANYBODY, NOTHING).joined(
-                    order.released_clock(lane, "grid")
-                )
+        if key not in self._clocks:
+            self._clocks[key] = {}
+            self._sorted = None
+        here = self._clocks[key]
+        if isinstance(part.region, Section):
+            # Threads that access it are in the block, or in the cluster, for which a fence of the
+            # block is too narrow; the two are not distinguished.
+            _join(here, _ANYBODY, order.released_clock(writers, "block"))
+            return
+        if access.scope != "cta":
+            _join(here, _ANYBODY, order.released_clock(writers, "grid"))
+            if not order.has_block_fences:  # then its block acquires the same clock
+                return
+        blocks = order.thread[writers] // order.threads
+        for block in set(blocks.tolist()):
+            _join(here, block, order.released_clock(writers[blocks == block], "block"))
+
+
+def _join(here: dict[int, VectorClock], whom: int, clock: VectorClock) -> None:
+    known = here.get(whom)
+    here[whom] = clock if known is None else known.joined(clock)

@@ -9,7 +9,6 @@ synchronize with most others.
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -67,18 +66,17 @@ class VectorClock:
         self._timestamps = timestamps
 
     @classmethod
-    def of(cls, known: Iterable[tuple[int, int]]) -> VectorClock:
-        """Return a clock of pairs of a key and a timestamp; the latest of each key counts."""
-        pairs = np.array([*known], dtype=np.int64).reshape(-1, 2)
-        return cls.latest(pairs[:, 0], pairs[:, 1])
-
-    @classmethod
     def latest(cls, keys: Array, timestamps: Array) -> VectorClock:
-        """Return a clock of the latest timestamp of each key."""
-        order = np.lexsort((timestamps, keys))
-        keys, timestamps = keys[order], timestamps[order]
-        last = np.append(keys[1:] != keys[:-1], True)[: len(keys)]
-        return cls(keys[last], timestamps[last])
+        """Return a clock of the latest timestamp of each key; 0 is none."""
+        order = keys.argsort(kind="stable")
+        keys = keys[order]
+        new = np.empty(len(keys), dtype=np.bool_)
+        new[:1] = True
+        np.not_equal(keys[1:], keys[:-1], out=new[1:])
+        starts = new.nonzero()[0]
+        latest = np.maximum.reduceat(timestamps[order], starts)
+        known = latest.nonzero()[0]
+        return cls(keys[starts[known]], latest[known])
 
     def __len__(self) -> int:
         return len(self._keys)
@@ -86,7 +84,7 @@ class VectorClock:
     def get(self, keys: Array) -> Array:
         """Return the timestamp of each key; 0 if it has none."""
         if not len(self._keys):
-            return np.zeros(len(keys), dtype=np.int64)
+            return np.zeros(keys.shape, dtype=np.int64)
         places = np.minimum(np.searchsorted(self._keys, keys), len(self._keys) - 1)
         found: Array = np.where(self._keys[places] == keys, self._timestamps[places], 0)
         return found

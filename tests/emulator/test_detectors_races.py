@@ -140,6 +140,21 @@ def test_what_is_a_race(body: str, accesses: tuple[str, str]) -> None:
         assert (first.block, first.thread) != (second.block, second.thread)
 
 
+MBARRIER = """
+  @%p0 mbarrier.init.shared.b64 [part+4096], 64;
+  bar.sync 0;
+  st.shared.u32 [%s], %t;
+  mbarrier.arrive.shared.b64 %w0, [part+4096];
+  {wait}
+  ld.shared.u32 %v1, [%o];"""
+WAIT = "WAIT: mbarrier.try_wait.shared.b64 %p3, [part+4096], %w0; @!%p3 bra WAIT;"
+
+
+@pytest.mark.parametrize(("wait", "count"), [(WAIT, 0), ("", 1)])
+def test_a_wait_at_an_mbarrier_orders_and_an_arrival_does_not(wait: str, count: int) -> None:
+    assert len(races(MBARRIER.format(wait=wait))) == count
+
+
 # --- warps ---------------------------------------------------------------------------------------
 
 

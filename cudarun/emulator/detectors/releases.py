@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from cudarun.emulator.detectors.groups import groups
 from cudarun.emulator.detectors.vector_clocks import VectorClock
-from cudarun.emulator.machine.access import Access, Section
+from cudarun.emulator.machine.access import Access, AccessKind, Section
 
 if TYPE_CHECKING:
     from cudarun.emulator.detectors.footprints import Footprint
@@ -43,7 +43,7 @@ class ReleasedClocks:
         self, access: Access, part: Footprint, order: HappensBefore, lanes: Indices
     ) -> None:
         """Acquire the clocks released at the addresses that lanes read."""
-        if not self._clocks or not access.reads:
+        if not self._clocks or not _acquires(access):
             return
         keys = self._keys_of(part, order, lanes)
         found = self._released(keys)
@@ -70,7 +70,7 @@ class ReleasedClocks:
             writers = lanes[members] if every else lanes[members[releasing[members]]]
             if len(writers):
                 self._add(key, access, part, order, writers)
-            if access.reads and len(writers) > 1:  # the instruction serializes them
+            if _acquires(access) and len(writers) > 1:  # the instruction serializes them
                 self._acquire(key, order, lanes[members])
 
     def _released(self, keys: Array) -> Indices:
@@ -121,6 +121,11 @@ class ReleasedClocks:
         blocks = order.thread[writers] // order.threads
         for block in set(blocks.tolist()):
             _join(here, block, order.released_clock(writers[blocks == block], "block"))
+
+
+def _acquires(access: Access) -> bool:
+    """Return whether an atomic or volatile access acquires; an arrival at an mbarrier does not."""
+    return access.reads and access.kind is not AccessKind.MBARRIER
 
 
 def _join(here: dict[int, VectorClock], whom: int, clock: VectorClock) -> None:

@@ -24,6 +24,8 @@ Seed: TypeAlias = int | Literal["random"]
 """The value of ``--seed``."""
 DETECTORS = ("race", "uninit")
 """The detectors of ``--detect``."""
+ALL_DETECTORS = "all"
+"""All of them."""
 SHOW_KINDS = ("hist", "image", "plot")
 """The forms of ``--show``."""
 
@@ -37,10 +39,15 @@ def _one_device(text: str) -> Selector:
 
 def _detectors(text: str) -> tuple[str, ...]:
     words = tuple(dict.fromkeys(filter(None, text.split(","))))
+    known = (*DETECTORS, ALL_DETECTORS)
     for word in words:
-        if word not in DETECTORS:
-            raise click.BadParameter(f"'{word}' is not one of {', '.join(DETECTORS)}")
-    return words
+        if word not in known:
+            from cudarun.arguments.scanner import did_you_mean  # only for an error
+
+            what = f"'{word}' is not one of {', '.join(known)}"
+            near = did_you_mean(word, known)
+            raise click.BadParameter(f"{what}; {near}" if near else what)
+    return DETECTORS if ALL_DETECTORS in words else words
 
 
 def _seed(text: str | int) -> Seed:
@@ -335,14 +342,14 @@ _RESULTS = (
 _WATCH = (
     option(
         "--detect",
-        shell_complete=completion.words(*DETECTORS),
+        shell_complete=completion.words(*DETECTORS, ALL_DETECTORS),
         group=OptionGroup.CHECKS,
         scope=OptionScope.CASE,
         form=CaseForm.WORDS,
         type=_detectors,
         metavar="WORDS",
         default="",
-        help="On cpu, detect data races (race), uninitialized reads (uninit), or race,uninit.",
+        help="On cpu, detect data races (race), uninitialized reads (uninit), or both (all).",
     ),
     option(
         "--stats",

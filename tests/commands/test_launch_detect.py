@@ -338,3 +338,24 @@ def test_write_spec_keeps_what_is_watched(run: Run, tmp_path: Path) -> None:
     assert 'detect = "race,uninit"\n' in text
     assert "stats = true\n" in text
     assert run("launch", "--spec", "cases.toml", "-d", "cpu").code == 1
+
+
+# --- all detectors, and misspelled ones ----------------------------------------------------------
+
+
+def test_all_detectors(run: Run, tmp_path: Path) -> None:
+    assert run(*RIGHT, "--detect", "all").out == "PASS no race, no uninitialized reads\n"
+    assert run(*RIGHT, "--detect", "uninit,all").out == "PASS no race, no uninitialized reads\n"
+    (tmp_path / "cases.toml").write_text(SPEC.format(detect='"all"', more=""))
+    cases = run("launch", "--spec", "cases.toml", "-d", "cpu", "--json").document["cases"]
+    assert cases[0]["result"]["watched"]["detect"] == ["race", "uninit"]
+
+
+@pytest.mark.parametrize(("word", "meant"), [("races", "race"), ("unint", "uninit")])
+def test_a_misspelled_detector(run: Run, word: str, meant: str) -> None:
+    ran = run(*RACY, "--detect", word)
+    assert ran.code == 2
+    assert ran.err.startswith(
+        f"error: invalid value for '--detect': '{word}' is not one of race, uninit, all; "
+        f"did you mean {meant}?\n"
+    )

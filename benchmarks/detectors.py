@@ -29,8 +29,9 @@ import numpy as np
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, os.fspath(ROOT))
 
+from cudarun.emulator import execution  # noqa: E402
 from cudarun.emulator.detectors.detector_observer import DetectorObserver  # noqa: E402
-from cudarun.emulator.host import launches  # noqa: E402
+from cudarun.emulator.host import process as process_module  # noqa: E402
 from cudarun.emulator.host.process import process  # noqa: E402
 from cudarun.emulator.machine.observer import NOBODY  # noqa: E402
 from cudarun.errors import CudarunError  # noqa: E402
@@ -207,7 +208,7 @@ def main() -> int:
     options = _options()
     detect = tuple(options.detect.split(","))
     clock = Clock()
-    launches.execute = clock.timed(launches.execute)
+    execution.execute = process_module.execute = clock.timed(execution.execute)
     os.chdir(ROOT)
     runs = [(name, launched(clock, request)) for name, request in requests()]
     runs += [*pipelines()]

@@ -71,10 +71,10 @@ INSIDE: dict[str, dict[str, set[str]]] = {
         "isa": {"code", "machine", "numerics", "words"},
         "decode": {"code", "isa", "machine", "numerics", "program", "words"},
         "execution": {"machine", "memory", "program"},
-        "detectors": {"code", "machine", "memory"},
+        "detectors": {"code", "decode", "execution", "faults", "machine", "memory", "program"},
         "host": {"decode", "execution", "faults", "machine", "memory", "program"},
         "api": {"host", "memory"},
-        "driver": {"api", "detectors", "host", "machine"},
+        "driver": {"api", "detectors", "execution", "host", "machine"},
     },
     "session": {
         "driver": set(),

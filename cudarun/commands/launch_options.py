@@ -352,6 +352,14 @@ _WATCH = (
         help="On cpu, detect data races (race), uninitialized reads (uninit), or both (all).",
     ),
     option(
+        "--prove",
+        group=OptionGroup.CHECKS,
+        scope=OptionScope.SINGLE,
+        is_flag=True,
+        help="With --detect race, launch again without each barrier, fence and atomic, and report "
+        "for which a race is found.",
+    ),
+    option(
         "--stats",
         group=OptionGroup.OUTPUT,
         scope=OptionScope.CASE,

@@ -89,7 +89,7 @@ def launch_request(
         preferences=Preferences(values["carveout"], values["func_cache"], values["priority"]),
         timing=_timing(values),
         profile=values["profile"],
-        detection=_detection(values),
+        detection=_detection(values, where),
         reference=values["reference"],
         directory=directory,
         allow_type_mismatch=values["allow_type_mismatch"],
@@ -131,8 +131,12 @@ def _triton_geometry(values: Values, triton: TritonKernel) -> GeometryRequest:
     return replace(wanted, grid=triton.grid(wanted.grid))
 
 
-def _detection(values: Values) -> Detection:
-    detection = Detection(values["detect"], values["stats"])
+def _detection(values: Values, where: Target) -> Detection:
+    prove = bool(values.get("prove"))
+    if prove and "race" not in values["detect"]:
+        raise RequestError("requires the race detector", hint="add --detect race", option="--prove")
+    limit = _timeout(values, where) if prove else None
+    detection = Detection(values["detect"], values["stats"], prove, limit)
     if detection and values["repeat"] is not None:
         option = "--detect" if detection.detect else "--stats"
         raise RequestError(

@@ -12,8 +12,8 @@ are listed in docs/reference/driver-calls.md. The environment variable ``CUDARUN
 the number of devices, ``CUDARUN_CPU_PTX`` the newest PTX.
 
 Functions beyond the driver API let a program observe its kernels: `on_progress`, `standing`,
-`watch` and `seen` for the detectors of data races and uninitialized reads, `never_written` and
-`unwritten_bytes` for memory that no kernel wrote, and `newest_ptx`.
+`watch`, `variants` and `seen` for the detectors of data races and uninitialized reads,
+`never_written` and `unwritten_bytes` for memory that no kernel wrote, and `newest_ptx`.
 """
 
 from __future__ import annotations
@@ -39,6 +39,7 @@ from cudarun.emulator.api import (  # noqa: F401 - each chapter adds its calls
     textures,
 )
 from cudarun.emulator.api.calls import CALLS
+from cudarun.emulator.execution import execute
 from cudarun.emulator.host.jit import newest_ptx as newest_ptx
 from cudarun.emulator.host.process import process
 from cudarun.emulator.machine.observer import NOBODY
@@ -49,6 +50,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from cudarun.emulator.detectors.findings import DetectorFinding
+    from cudarun.emulator.detectors.proof import Variant
     from cudarun.emulator.detectors.statistics import Statistics
 
 globals().update(CALLS)
@@ -68,19 +70,42 @@ def standing() -> str | None:
     return None if process.launch is None else describe_thread_states(process.launch)
 
 
-def watch(detect: Collection[str] = (), *, count: bool = False) -> None:
+def watch(
+    detect: Collection[str] = (),
+    *,
+    count: bool = False,
+    prove: Callable[[Callable[[], None]], bool] | None = None,
+) -> None:
     """Observe all later launches; device memory that is allocated later is uninitialized.
 
     Args:
         detect: The detectors: ``"race"``, ``"uninit"``.
         count: Count instructions and accesses, too.
+        prove: Launch again without each synchronizing instruction (see `variants`). It is called
+            with a function that runs such a launch, limits its time, and returns false if it
+            stopped it.
     """
-    from cudarun.emulator.detectors.detector_observer import (
-        DetectorObserver,  # most programs never need it
-    )
+    # Most programs never need these.
+    from cudarun.emulator.detectors.detector_observer import DetectorObserver
+    from cudarun.emulator.detectors.proof import Prover
 
-    process.observer = DetectorObserver(detect, count=count)
+    prover = None if prove is None else Prover(prove)
+    mixed = None if prover is None else prover.mixed
+    process.observer = DetectorObserver(detect, count=count, mixed=mixed)
+    if prover is not None:
+        process.execute = prover.execute
     process.note_writes(noted="uninit" in detect)
+
+
+def variants() -> list[Variant] | None:
+    """Return the launches without a synchronizing instruction since `watch`; call before `seen`.
+
+    ``None`` if none was requested, or if the unmodified kernels have races.
+    """
+    from cudarun.emulator.detectors.proof import Prover
+
+    prover = getattr(process.execute, "__self__", None)
+    return prover.variants if isinstance(prover, Prover) else None
 
 
 def seen() -> tuple[list[DetectorFinding], Statistics | None]:
@@ -88,6 +113,7 @@ def seen() -> tuple[list[DetectorFinding], Statistics | None]:
     from cudarun.emulator.detectors.detector_observer import DetectorObserver
 
     observer, process.observer = process.observer, NOBODY
+    process.execute = execute
     process.note_writes(noted=False)
     if not isinstance(observer, DetectorObserver):
         raise RuntimeError("seen: no detector is active; call watch first")

@@ -13,6 +13,7 @@ import mmap
 import threading
 from bisect import bisect_right
 from collections import deque
+from collections.abc import Callable
 from dataclasses import field
 from typing import Any
 
@@ -262,6 +263,27 @@ class Memory:
             raise InvalidAddress(f"{size} bytes at {address:#x}")
         return allocation
 
+    def snapshot(self) -> Callable[[], None]:
+        """Return a function that restores all allocations and their contents."""
+        live, used, top = [*self._live], self.used, self._top
+        contents = [
+            (each, each.bytes.copy(), None if each.unwritten is None else each.unwritten.copy())
+            for each in live
+        ]
+        freed = [*self._freed]
+
+        def restore() -> None:
+            self._arena[top - self.base : max(self._top, top) - self.base] = 0
+            self._live, self.used, self._top, self._table = [*live], used, top, None
+            self._freed = deque(freed, maxlen=_FREED_REMEMBERED)
+            for each, data, unwritten in contents:
+                each.live = True
+                each.bytes[:] = data
+                if each.unwritten is not None and unwritten is not None:
+                    each.unwritten[:] = unwritten
+
+        return restore
+
     def bytes_at(self, address: int, size: int, *, to_write: bool = False) -> Array:
         """Return a view of the bytes from ``address``, to read, or to write all of it.
 
@@ -312,6 +334,15 @@ class DeviceHeap:
             return False
         self._used -= size
         return self.memory.free(address)
+
+    def snapshot(self) -> Callable[[], None]:
+        """Return a function that restores which blocks are allocated, not their contents."""
+        blocks, used = dict(self._blocks), self._used
+
+        def restore() -> None:
+            self._blocks, self._used = dict(blocks), used
+
+        return restore
 
     def release(self) -> None:
         """Free all blocks, when the context ends."""

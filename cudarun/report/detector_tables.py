@@ -17,6 +17,8 @@ from cudarun.report.detector_types import (
     LaunchFinding,
     LaunchStatistics,
     MemoryAccess,
+    Proof,
+    ProvedOperation,
 )
 
 _SHOWN = 10  # findings at different lines of the source
@@ -24,6 +26,13 @@ _WORDS = {"race": "race in {space} memory", "uninit": "uninitialized read of {sp
 _MORE = {
     "race": ("pair of PTX lines", "pairs of PTX lines"),
     "uninit": ("PTX line", "PTX lines"),
+}
+_OUTCOMES = {
+    "race": "race       ",
+    "no race": "no race    ",
+    "fault": "fault      ",
+    "timeout": "timed out  ",
+    "not reached": "not reached",
 }
 _CLAIMS = {"race": "no race", "uninit": "no uninitialized reads"}
 
@@ -35,6 +44,8 @@ def show_watched(watched: DetectorReport, out: Console) -> None:
     claims = [_CLAIMS[name] for name in watched.detect if name not in found]
     if claims:
         out.print(passed() + Text(", ".join(claims)), soft_wrap=True)
+    if watched.proof is not None:
+        _show_proof(watched.proof, out)
     show_statistics(watched.statistics, out)
 
 
@@ -86,13 +97,64 @@ def _who(place: MemoryAccess) -> str:
     return f"{verb} block {_triple(place.block)}, thread {_triple(place.thread)}"
 
 
-def _where(source: str | None, place: MemoryAccess | BankConflicts) -> str:
+def _where(source: str | None, place: MemoryAccess | BankConflicts | ProvedOperation) -> str:
     start = f"{source}, " if source else ""
     return f"{start}PTX line {place.ptx_line}: {place.ptx}"
 
 
 def _triple(numbers: Coordinates) -> str:
     return f"({', '.join(map(str, numbers))})"
+
+
+# --- proof ---------------------------------------------------------------------------------------
+
+
+def _show_proof(proof: Proof, out: Console) -> None:
+    """Print the outcome without each synchronizing instruction."""
+    if proof.skipped is not None:
+        out.print(f"proof: skipped: {proof.skipped}", soft_wrap=True)
+        return
+    if not proof.operations:
+        out.print("proof: the kernel has no barriers, fences or atomic operations", soft_wrap=True)
+        return
+    races = sum(each.outcome == "race" for each in proof.operations)
+    out.print(
+        f"proof: a race without {races} of {len(proof.operations)} synchronizing instructions",
+        soft_wrap=True,
+    )
+    groups: dict[object, list[ProvedOperation]] = {}
+    for number, each in enumerate(proof.operations):  # those of unrolled loops are one
+        key = number if each.source is None else (each.kind, each.source, each.outcome)
+        groups.setdefault(key, []).append(each)
+    for first, *others in groups.values():
+        _show_operation(first, len(others), out)
+    redundant = _redundant(proof)
+    if redundant:
+        what = "1 instruction" if redundant == 1 else f"{redundant} instructions"
+        out.print(f"note: no race without {what}: possibly redundant", soft_wrap=True)
+
+
+def _show_operation(each: ProvedOperation, others: int, out: Console) -> None:
+    where = _where(each.source, each)
+    out.print(Text(f"  {_OUTCOMES[each.outcome]} without {each.kind}: {where}"), soft_wrap=True)
+    if each.race is not None:
+        accesses = " and ".join(
+            f"{place.access} at {place.source or f'PTX line {place.ptx_line}'}"
+            for place in each.race.places
+        )
+        out.print(Text(f"    {_name(each.race)}: {accesses}"), soft_wrap=True)
+    elif each.fault is not None:
+        out.print(Text(f"    {each.fault}"), soft_wrap=True)
+    if others:
+        what = _MORE["uninit"][others > 1]
+        out.print(Text(f"    and {others} more {what} at this source line"), soft_wrap=True)
+
+
+def _redundant(proof: Proof) -> int:
+    """Return the number of instructions without a race, but for copies of one with a race."""
+    needed = {each.source for each in proof.operations if each.outcome == "race"} - {None}
+    without = [each for each in proof.operations if each.outcome == "no race"]
+    return sum(each.source not in needed for each in without)
 
 
 # --- statistics ----------------------------------------------------------------------------------

@@ -144,6 +144,53 @@ class LaunchStatistics:
 
 
 @dataclass(frozen=True, slots=True)
+class ProvedOperation:
+    """The outcome of a launch without one synchronizing instruction.
+
+    Attributes:
+        kind: Its kind.
+        function: The kernel or the function that it calls.
+        ptx_line: The line of the PTX.
+        ptx: The instruction.
+        source: File and line of the CUDA source; ``None`` without line information.
+        outcome: A race was found; none was found; the launch faulted, or timed out; or no thread
+            reached the instruction.
+        race: The first race; the launch ends there.
+        fault: A description of the fault; ``None`` without one.
+    """
+
+    kind: Literal[
+        "barrier",
+        "warp barrier",
+        "cluster barrier",
+        "mbarrier wait",
+        "wgmma wait",
+        "fence",
+        "atomic",
+    ]
+    function: str
+    ptx_line: int
+    ptx: str
+    source: str | None
+    outcome: Literal["race", "no race", "fault", "timeout", "not reached"]
+    race: LaunchFinding | None = None
+    fault: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Proof:
+    """The report of ``--prove``.
+
+    Attributes:
+        operations: The synchronizing instructions in the order of the PTX.
+        skipped: The reason that there are none; ``None`` otherwise.
+    """
+
+    operations: tuple[ProvedOperation, ...] = ()
+    skipped: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class DetectorReport:
     """The report of ``--detect`` and ``--stats``.
 
@@ -151,8 +198,10 @@ class DetectorReport:
         detect: The detectors.
         findings: What they found, the most important first.
         statistics: What was counted; ``None`` without ``--stats``.
+        proof: The launches without a synchronizing instruction; ``None`` without ``--prove``.
     """
 
     detect: tuple[str, ...]
     findings: tuple[LaunchFinding, ...]
     statistics: LaunchStatistics | None
+    proof: Proof | None = None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import struct
+from collections.abc import Callable
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -35,10 +36,16 @@ class Device:
         text: PTX, with or without the header lines.
         multiprocessors: How many it has; few make it wait for blocks early.
         observer: Is told of its launches.
+        execute: Executes them.
     """
 
     def __init__(
-        self, text: str, *, multiprocessors: int = 132, observer: Observer = NOBODY
+        self,
+        text: str,
+        *,
+        multiprocessors: int = 132,
+        observer: Observer = NOBODY,
+        execute: Callable[..., None] = execute,
     ) -> None:
         if not text.lstrip().startswith((".version", "//")):
             text = HEADER + text
@@ -47,6 +54,7 @@ class Device:
         self.program = compiled(text)
         self.output = b""
         self.observer = observer
+        self.execute = execute
         self.traits = DeviceTraits(multiprocessors=multiprocessors)
         self.symbols: dict[str, int] = {}
         variables = [v for v in self.program.variables.values() if v.linkage != "extern"]
@@ -99,7 +107,7 @@ class Device:
             heap=self.heap,
             **options,
         )
-        execute(
+        self.execute(
             self.program,
             code,
             config,
@@ -107,6 +115,8 @@ class Device:
             symbols=self.symbols,
             printf=self._print,
             device=self.traits,
+            begun=lambda launch: None,
+            on_progress=lambda done: None,
             observer=self.observer,
         )
 

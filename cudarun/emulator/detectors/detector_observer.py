@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy.typing as npt
@@ -11,11 +12,12 @@ from cudarun.emulator.detectors.findings import DetectorFinding, FindingTable
 from cudarun.emulator.detectors.instrumentation import Detector, instrumented
 from cudarun.emulator.detectors.races import RaceDetector
 from cudarun.emulator.detectors.statistics import Statistics, StatisticsCounter
+from cudarun.emulator.detectors.synchronization import Removal
 from cudarun.emulator.detectors.uninitialized_reads import UninitializedReadDetector
 from cudarun.emulator.machine.observer import Observer
 
 if TYPE_CHECKING:
-    from cudarun.emulator.code import Action, ActionFunction, BlockCode, Use
+    from cudarun.emulator.code import Action, ActionFunction, BlockCode, Site, Use
     from cudarun.emulator.machine.active import Active
     from cudarun.emulator.machine.barriers import Arrival
     from cudarun.emulator.machine.batch import Batch
@@ -38,15 +40,25 @@ class DetectorObserver(Observer):
     Args:
         detect: Names of `DETECTORS`.
         count: Collect statistics.
+        removal: A synchronizing instruction to remove; launches end at the first race then.
+        mixed: The unordered pairs of a read and an atomic or volatile write: see `FindingTable`.
 
     Attributes:
         statistics: The statistics; ``None`` if they are not collected.
     """
 
-    def __init__(self, detect: Collection[str], *, count: bool = False) -> None:
+    def __init__(
+        self,
+        detect: Collection[str],
+        *,
+        count: bool = False,
+        removal: Removal | None = None,
+        mixed: set[frozenset[Site]] | None = None,
+    ) -> None:
         self._detect = tuple(detect)
         self.statistics = Statistics() if count else None
-        self._findings = FindingTable()
+        self._removal = removal
+        self._findings = FindingTable(removal is not None, mixed)
         self._detectors: list[Detector] = []
         self._replacements: dict[int, ActionFunction] = {}
 
@@ -66,8 +78,15 @@ class DetectorObserver(Observer):
         """Return an action that notifies the detectors."""
         key = id(operation)  # the program keeps it alive during the launch
         if key not in self._replacements:
-            self._replacements[key] = instrumented(operation, self._detectors)
+            self._replacements[key] = self._instrumented(operation)
         return self._replacements[key]
+
+    def _instrumented(self, operation: Action) -> ActionFunction:
+        if self._removal is None:
+            return instrumented(operation, self._detectors)
+        left = self._removal.action(operation)
+        run = instrumented(left, self._detectors)
+        return run if left is operation else self._removal.noticed(run)
 
     # --- events ----------------------------------------------------------------------------------
 
@@ -78,6 +97,8 @@ class DetectorObserver(Observer):
 
     def bound(self, batch: Batch, block: BlockCode, code: Code) -> Code:
         """See `Observer`."""
+        if self._removal is not None:
+            code = replace(code, terminator=self._removal.terminator(code.terminator))
         for detector in self._detectors:
             code = detector.bound(batch, block, code)
         return code
@@ -93,6 +114,11 @@ class DetectorObserver(Observer):
 
     def barrier(self, batch: Batch, released: Sequence[Arrival]) -> None:
         """See `Observer`."""
+        if self._removal is not None:
+            released = [
+                replace(each, path=None) if self._removal.only_arrives(each.site) else each
+                for each in released
+            ]
         for detector in self._detectors:
             detector.barrier(batch, released)
 

@@ -66,10 +66,27 @@ class DetectorFinding:
     count: int
 
 
+class FirstRace(Exception):
+    """The first race of a launch that ends there."""
+
+    def __init__(self, race: DetectorFinding) -> None:
+        super().__init__(race)
+        self.race = race
+
+
 @dataclass(slots=True)
 class FindingTable:
-    """The findings of a launch, one per pair of instructions."""
+    """The findings of a launch, one per pair of instructions.
 
+    Attributes:
+        stops: End the launch at the first race.
+        mixed: The unordered pairs of a read and an atomic or volatile write, which are not
+            reported; ``None`` if they are not collected. A launch that stops reports those that are
+            not among them.
+    """
+
+    stops: bool = False
+    mixed: set[frozenset[Site]] | None = None
     _found: dict[tuple[object, ...], DetectorFinding] = field(default_factory=dict)
 
     def known(self, kind: Kind, sites: tuple[Site, ...], count: int) -> bool:
@@ -79,8 +96,21 @@ class FindingTable:
             self._found[(kind, *sites)] = replace(finding, count=finding.count + count)
         return finding is not None
 
+    def tolerates(self, sites: tuple[Site, ...]) -> bool:
+        """Return whether a read and an atomic or volatile write are not to be reported."""
+        assert self.mixed is not None
+        if not self.stops:
+            self.mixed.add(frozenset(sites))
+        return frozenset(sites) in self.mixed
+
     def add(self, finding: DetectorFinding) -> None:
-        """Add a finding."""
+        """Add a finding.
+
+        Raises:
+            FirstRace: The table stops the launch.
+        """
+        if self.stops and finding.kind == "race":
+            raise FirstRace(finding)
         self._found[(finding.kind, *(place.site for place in finding.places))] = finding
 
     def most_important_first(self) -> list[DetectorFinding]:

@@ -27,7 +27,7 @@ from cudarun.emulator.detectors.releases import ReleasedClocks
 from cudarun.emulator.detectors.shadow import Shadow
 from cudarun.emulator.detectors.vector_clocks import LogicalClock
 from cudarun.emulator.machine import lanes as lane_sets
-from cudarun.emulator.machine.access import Access, MemoryAction, Section
+from cudarun.emulator.machine.access import Access, AccessKind, MemoryAction, Section
 from cudarun.emulator.machine.threads import place_of_thread
 from cudarun.emulator.machine.transfers import MemoryStore, split
 from cudarun.emulator.memory import Allocation
@@ -103,6 +103,7 @@ class RaceDetector(Detector):
         self._shadows: dict[Allocation | Section, Shadow] = {}
         self._releases = ReleasedClocks()
         self._overwritten: list[_Overwritten] = []
+        self._strong_writes: set[int] = set()  # the numbers of instructions
         self._lost: list[tuple[_UnitAccess, Indices]] = []
 
     # --- synchronization -------------------------------------------------------------------------
@@ -154,6 +155,8 @@ class RaceDetector(Detector):
         """See `Detector`."""
         order, lanes = self._orders[active.batch], active.lanes
         number = self._logical_clock.site_number(site, access.kind)
+        if access.strong and access.writes:
+            self._strong_writes.add(number)
         words = order.numbers[lanes] | (self._logical_clock.next(number) << THREAD_BITS)
         if access.order in ("release", "acq_rel"):
             order.fence(active.lanes, access.scope)
@@ -199,6 +202,8 @@ class RaceDetector(Detector):
             if len(lost):
                 self._lost.append((step, lost))
         else:
+            if self._findings.mixed is not None:
+                self._check_mixed(step, order)
             self._note_read(step)
 
     def _check_reads(self, step: _UnitAccess, order: HappensBefore) -> None:
@@ -210,6 +215,16 @@ class RaceDetector(Detector):
         chosen = self._unordered(step, order, others)
         if len(chosen):
             self._report(step, chosen, others[chosen])
+
+    def _check_mixed(self, step: _UnitAccess, order: HappensBefore) -> None:
+        """Check a read after atomic and volatile writes, or one of these after reads."""
+        clock, is_read = self._logical_clock, step.access.kind is AccessKind.READ
+        for held in (step.shadow.reads[step.units], step.shadow.others[step.units]):
+            chosen = self._unordered(step, order, held)
+            for number, those in groups(clock.site_numbers(held[chosen] >> THREAD_BITS)):
+                _, kind = clock.site(number)
+                if number in self._strong_writes if is_read else kind is AccessKind.READ:
+                    self._report(step, chosen[those], held[chosen[those]], mixed=True)
 
     def _note_read(self, step: _UnitAccess) -> None:
         """Record the last read, and one by another thread."""
@@ -261,12 +276,16 @@ class RaceDetector(Detector):
 
     # --- findings --------------------------------------------------------------------------------
 
-    def _report(self, step: _UnitAccess, chosen: Indices, held: Array) -> None:
+    def _report(
+        self, step: _UnitAccess, chosen: Indices, held: Array, *, mixed: bool = False
+    ) -> None:
         """Report races of lanes with the accesses in shadow memory."""
         numbers = self._logical_clock.site_numbers(held >> THREAD_BITS)
         for number, those in groups(numbers):
             site, kind = self._logical_clock.site(number)
             sites = (site, step.site)
+            if mixed and self._findings.tolerates(sites):
+                continue
             if self._findings.known("race", sites, len(those)):
                 continue
             row = int(chosen[those[0]])

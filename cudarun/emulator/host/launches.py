@@ -11,7 +11,6 @@ from cuda.bindings.driver import CUfunction_attribute as FunctionAttribute
 from cuda.bindings.driver import CUlaunchAttributeID as LaunchAttribute
 from cuda.bindings.driver import CUlaunchConfig, CUlimit
 
-from cudarun.emulator.execution import execute
 from cudarun.emulator.host.addresses import HostPointer
 from cudarun.emulator.host.devices import attribute_value
 from cudarun.emulator.host.handles import Handle, handle_value
@@ -131,7 +130,7 @@ def launch(
     context.called |= function.module.compiled.system_calls
 
     def work() -> None:
-        execute(
+        process.execute(
             function.module.program,
             function.code,
             config,

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from cudarun.emulator.execution import execute
 from cudarun.emulator.faults import DeviceFault
 from cudarun.emulator.host.allocations import DriverAllocations
 from cudarun.emulator.host.contexts import Context, ContextStack, PrimaryContext
@@ -48,6 +49,7 @@ class Process:
     Attributes:
         on_progress: Called from time to time with the completed part of a kernel, from 0 to 1.
         observer: Notified of the actions of kernels.
+        execute: Executes launches: `execution.execute`, or a function with the same parameters.
         launch: The running launch.
     """
 
@@ -71,6 +73,7 @@ class Process:
         self._printed = bytearray()
         self.on_progress: Callable[[float], object] = lambda done: None
         self.observer: Observer = NOBODY
+        self.execute: Callable[..., None] = execute
         self.launch: Launch | None = None
 
     # --- devices and contexts --------------------------------------------------------------------

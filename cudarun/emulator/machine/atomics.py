@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from cudarun.emulator.words import Words
 
 Array = npt.NDArray[Any]
+Arrays = tuple[Array, ...]
 Combine = Callable[[Array, Array], Array]
 
 _SMALL = 2.0**-100  # sums of larger addends are never subnormal
@@ -99,17 +100,29 @@ class Atomic(MemoryAction):
         self, active: Active, sources: tuple[Array, ...], destinations: tuple[Array, ...]
     ) -> None:
         """Read, combine and write memory; destinations get the old values."""
-        address, *operands = sources
-        # A cache policy may follow.
         each = 1 + (self.operation == "cas")
-        values = [self._as_stored(value) for value in operands[: each * self.count]]
+        values = self.operands(sources)
         (access,) = self.accesses
-        for view, index, positions in access.locate(active, address):
+        for view, index, positions in access.locate(active, sources[0]):
             given = values if positions is None else [value[positions] for value in values]
             for place in range(self.count):
                 old = self._run(view[place:], index, given[each * place : each * (place + 1)])
                 if old is not None and destinations:
                     _put(old, destinations[place], positions)
+
+    def plain(self) -> PlainReadModifyWrite:
+        """Return the same operation without atomicity and memory order."""
+        return PlainReadModifyWrite(self)
+
+    def operands(self, sources: Arrays) -> list[Array]:
+        """Return the operands: one for each element of a vector; of ``cas`` two."""
+        each = 1 + (self.operation == "cas")
+        # A cache policy may follow.
+        return [self._as_stored(value) for value in sources[1 : 1 + each * self.count]]
+
+    def combine(self, held: Array, value: Array) -> Array:
+        """Return the new values of lanes at different addresses."""
+        return self._combine(held, value)
 
     def _as_stored(self, value: Array) -> Array:
         if value.dtype == self.dtype and value.ndim == 1:
@@ -216,6 +229,45 @@ class Atomic(MemoryAction):
         return bool(
             (held == 0 or abs(held) >= _SMALL) and (not len(sizes) or sizes.min() >= _SMALL)
         )
+
+
+class PlainReadModifyWrite(MemoryAction):
+    """An atomic operation as a plain load, the operation, and a plain store.
+
+    All lanes load before any of them stores; the last one to store at an address wins. ``cas``
+    stores only where the values are equal.
+    """
+
+    def __init__(self, atomic: Atomic) -> None:
+        self._atomic = atomic
+        (access,) = atomic.accesses
+        self.accesses = tuple(
+            type(access)(access.space, access.dtype, access.count, kind, access.offset)
+            for kind in (AccessKind.READ, AccessKind.WRITE)
+        )
+
+    def __call__(self, active: Active, sources: Arrays, destinations: Arrays) -> None:
+        """Load, combine and store."""
+        atomic, address = self._atomic, sources[0]
+        values = atomic.operands(sources)
+        reading, writing = self.accesses
+        old = [np.empty(active.count, dtype=atomic.dtype) for _ in range(atomic.count)]
+        for view, index, positions in reading.locate(active, address):
+            for place, column in enumerate(old):
+                part = view[place:].take(index)
+                column[slice(None) if positions is None else positions] = part
+        storing = np.arange(active.count)
+        if atomic.operation == "cas":
+            expected, *values = values
+            storing = (old[0] == expected).nonzero()[0]
+        if len(storing):
+            pairs = zip(old, values, strict=True)
+            new = [atomic.combine(held[storing], value[storing]) for held, value in pairs]
+            for view, index, positions in writing.locate(active.some(storing), address[storing]):
+                for place, column in enumerate(new):
+                    view[place:][index] = column if positions is None else column[positions]
+        for column, destination in zip(old, destinations, strict=False):
+            _put(column, destination, None)
 
 
 def _bits(size: int) -> np.dtype[Any]:

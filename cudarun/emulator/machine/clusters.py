@@ -60,6 +60,10 @@ class ClusterBarrier:
         self.waiting.append((path, lanes, site))
         self.recheck()
 
+    def skip(self, lanes: Lanes) -> None:
+        """Count a wait of lanes that do not wait."""
+        self._waited[lanes] += 1
+
     def recheck(self) -> None:
         """Release lanes whose cluster has arrived; lanes that have exited count as arrived."""
         if not self.waiting:

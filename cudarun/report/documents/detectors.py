@@ -8,10 +8,16 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from cudarun.diagnostics.findings import SanitizerFinding
-    from cudarun.report.detector_types import DetectorReport, LaunchFinding, LaunchStatistics
+    from cudarun.report.detector_types import (
+        DetectorReport,
+        LaunchFinding,
+        LaunchStatistics,
+        Proof,
+    )
     from cudarun.report.sanitizer_types import SanitizerReport
     from cudarun.report.schemas.detectors import (
         DetectorFindingRecord,
+        ProofRecord,
         SanitizerFindingRecord,
         SanitizerRecord,
         StatisticsRecord,
@@ -26,6 +32,26 @@ def watched_record(watched: DetectorReport) -> WatchedRecord:
         "detect": [*watched.detect],
         "findings": finding_records(watched.findings),
         "statistics": None if statistics is None else statistics_record(statistics),
+        "proof": None if watched.proof is None else _proof(watched.proof),
+    }
+
+
+def _proof(proof: Proof) -> ProofRecord:
+    return {
+        "operations": [
+            {
+                "kind": each.kind,
+                "function": each.function,
+                "ptx_line": each.ptx_line,
+                "ptx": each.ptx,
+                "source": each.source,
+                "outcome": each.outcome,
+                "race": None if each.race is None else finding_records([each.race])[0],
+                "fault": each.fault,
+            }
+            for each in proof.operations
+        ],
+        "skipped": proof.skipped,
     }
 
 

@@ -135,6 +135,51 @@ class StatisticsRecord(TypedDict):
     worst_conflicts: list[BankConflictsRecord]
 
 
+class ProvedOperationRecord(TypedDict):
+    """The outcome of a launch without one synchronizing instruction.
+
+    Attributes:
+        kind: Its kind.
+        function: The kernel or the function that it calls.
+        ptx_line: The line of the PTX.
+        ptx: The instruction.
+        source: File and line of the CUDA source; null without line information.
+        outcome: A race was found; none was found; the launch faulted, or timed out; or no thread
+            reached the instruction.
+        race: The first race; the launch ends there. Null without one.
+        fault: A description of the fault; null without one.
+    """
+
+    kind: Literal[
+        "barrier",
+        "warp barrier",
+        "cluster barrier",
+        "mbarrier wait",
+        "wgmma wait",
+        "fence",
+        "atomic",
+    ]
+    function: str
+    ptx_line: int
+    ptx: str
+    source: str | None
+    outcome: Literal["race", "no race", "fault", "timeout", "not reached"]
+    race: DetectorFindingRecord | None
+    fault: str | None
+
+
+class ProofRecord(TypedDict):
+    """The report of ``--prove``.
+
+    Attributes:
+        operations: The synchronizing instructions in the order of the PTX.
+        skipped: The reason that there are none; null otherwise.
+    """
+
+    operations: list[ProvedOperationRecord]
+    skipped: str | None
+
+
 class WatchedRecord(TypedDict):
     """The report of ``--detect`` and ``--stats``.
 
@@ -142,11 +187,13 @@ class WatchedRecord(TypedDict):
         detect: The detectors.
         findings: What they found, the most important first.
         statistics: What was counted; null without --stats.
+        proof: The launches without a synchronizing instruction; null without --prove.
     """
 
     detect: list[str]
     findings: list[DetectorFindingRecord]
     statistics: StatisticsRecord | None
+    proof: ProofRecord | None
 
 
 class InstructionRecord(TypedDict):

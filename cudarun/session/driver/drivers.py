@@ -19,6 +19,7 @@ if TYPE_CHECKING:  # the emulator's data about an instrumented kernel
 
     from cudarun.emulator.detectors.findings import AccessSite as AccessSite
     from cudarun.emulator.detectors.findings import DetectorFinding as DetectorFinding
+    from cudarun.emulator.detectors.proof import Variant as Variant
     from cudarun.emulator.detectors.statistics import MemoryTraffic as MemoryTraffic
     from cudarun.emulator.detectors.statistics import Statistics as Statistics
     from cudarun.images.versions import Version
@@ -40,8 +41,20 @@ def _no_logs() -> LogCalls | None:
 class KernelDetectors(Protocol):
     """A driver with detectors for kernels."""
 
-    def watch(self, detect: Collection[str] = (), *, count: bool = False) -> None:
-        """Instrument allocations and launches from now on."""
+    def watch(
+        self,
+        detect: Collection[str] = (),
+        *,
+        count: bool = False,
+        prove: Callable[[Callable[[], None]], bool] | None = None,
+    ) -> None:
+        """Instrument allocations and launches from now on.
+
+        With ``prove``, which limits the time of a variant, launches are repeated as `variants`.
+        """
+
+    def variants(self) -> list[Variant] | None:
+        """Return the launches without a synchronizing instruction, if any were requested."""
 
     def seen(self) -> tuple[list[DetectorFinding], Statistics | None]:
         """Return the findings and statistics since `watch`, and stop the instrumentation."""

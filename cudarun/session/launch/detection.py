@@ -17,11 +17,15 @@ from cudarun.report.detector_types import (
     LaunchStatistics,
     LaunchTraffic,
     MemoryAccess,
+    Proof,
+    ProvedOperation,
 )
 from cudarun.session.driver import drivers
 from cudarun.session.driver.calls import Driver
 from cudarun.session.driver.selection import Selector
+from cudarun.session.launch.proof import VariantLimit
 from cudarun.session.launch.request import Detection
+from cudarun.session.workers.progress import Progress
 
 _WORST = 3  # the number of instructions with bank conflicts that are reported
 
@@ -34,7 +38,8 @@ def check_detection(detection: Detection, devices: Iterable[Selector]) -> None:
     """
     for selector in devices:
         if detection and not drivers.has_detectors(selector.driver):
-            option = "--detect" if detection.detect else "--stats"
+            options = {"--prove": detection.prove, "--detect": detection.detect, "--stats": True}
+            option = next(option for option, given in options.items() if given)
             raise RequestError(
                 f"requires the emulated device; device {selector} is a GPU",
                 hint="run the launch with -d cpu, or use --sanitize on a GPU",
@@ -44,14 +49,27 @@ def check_detection(detection: Detection, devices: Iterable[Selector]) -> None:
 
 @dataclass(slots=True)
 class DetectorResults:
-    """The results of the detectors after a launch."""
+    """The results of the detectors after a launch.
+
+    Attributes:
+        limit: The time limit of variants; ``None`` without ``--prove``.
+    """
 
     findings: Sequence[drivers.DetectorFinding] = ()
+    variants: Sequence[drivers.Variant] | None = None
     statistics: drivers.Statistics | None = None
+    limit: VariantLimit | None = None
+
+    @property
+    def proving_seconds(self) -> float:
+        """The seconds that variants have taken so far."""
+        return 0.0 if self.limit is None else self.limit.spent
 
 
 @contextmanager
-def detecting(driver: Driver, detection: Detection) -> Iterator[DetectorResults]:
+def detecting(
+    driver: Driver, detection: Detection, progress: Progress
+) -> Iterator[DetectorResults]:
     """Instrument allocations and launches within the block; do nothing without detectors."""
     seen = DetectorResults()
     if not detection:
@@ -59,10 +77,13 @@ def detecting(driver: Driver, detection: Detection) -> Iterator[DetectorResults]
         return
     kernels = driver.traits.detectors
     assert kernels is not None, "check_detection has refused other devices"
-    kernels.watch(detection.detect, count=detection.stats)
+    if detection.prove:
+        seen.limit = VariantLimit(progress, detection.limit)
+    kernels.watch(detection.detect, count=detection.stats, prove=seen.limit)
     try:
         yield seen
     finally:
+        seen.variants = kernels.variants()
         seen.findings, seen.statistics = kernels.seen()
 
 
@@ -86,6 +107,32 @@ def detector_report(
         detect=detection.detect,
         findings=tuple(_finding(found, specs, addresses) for found in seen.findings),
         statistics=None if seen.statistics is None else _statistics(seen.statistics),
+        proof=_proof(seen, specs, addresses) if detection.prove else None,
+    )
+
+
+def _proof(
+    seen: DetectorResults, specs: Sequence[BufferSpec], addresses: Mapping[str, int]
+) -> Proof:
+    if seen.variants is None:
+        return Proof(skipped="the kernel has races; fix them first")
+    return Proof(tuple(_variant(each, specs, addresses) for each in seen.variants))
+
+
+def _variant(
+    variant: drivers.Variant, specs: Sequence[BufferSpec], addresses: Mapping[str, int]
+) -> ProvedOperation:
+    site = variant.removed.site
+    fault = variant.fault.partition("\n")[0].partition(": ")[2]  # without "kernel NAME"
+    return ProvedOperation(
+        kind=variant.removed.kind,
+        function=demangle(site.function),
+        ptx_line=site.line,
+        ptx=" ".join(site.text.split()),
+        source=site.source,
+        outcome=variant.outcome,
+        race=None if variant.race is None else _finding(variant.race, specs, addresses),
+        fault=fault or None,
     )
 
 

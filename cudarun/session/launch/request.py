@@ -100,10 +100,14 @@ class Detection:
     Attributes:
         detect: The detectors: ``race``, ``uninit``.
         stats: Count instructions and accesses.
+        prove: Launch again without each synchronizing instruction.
+        limit: The time limit of each such launch in seconds; ``None`` for the default.
     """
 
     detect: tuple[str, ...] = ()
     stats: bool = False
+    prove: bool = False
+    limit: float | None = None
 
     def __bool__(self) -> bool:
         return self.stats or bool(self.detect)

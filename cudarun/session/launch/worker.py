@@ -186,7 +186,7 @@ def _run(
         geometry = resolve_geometry(
             request.geometry, binding, lambda: library.kernel_facts(kernel.name)
         )
-        with detecting(session.driver, request.detection) as seen:
+        with detecting(session.driver, request.detection, session.progress) as seen:
             used = variables.located(library.symbol)
             buffers = Buffers(session, binding.buffers, used, bare=request.profile)
             places = {
@@ -198,7 +198,7 @@ def _run(
             launcher = Launcher(session.driver, device, kernel, request, geometry, packed)
             if request.timing is None:
                 with stopped_when_overdue(session.driver):
-                    milliseconds = _run_once(session, launcher)
+                    milliseconds = _run_once(session, launcher) - 1e3 * seen.proving_seconds
                 return _CompletedLaunch(
                     kernel, binding, geometry, buffers, rows, before, milliseconds, seen=seen
                 )

@@ -53,6 +53,7 @@ OPTIONS = {
     "--print": (True, "none"),
     "--priority": (True, "none"),
     "--profile": (False, "none"),
+    "--prove": (False, "none"),
     "--python": (True, "none"),
     "--quiet": (False, "none"),
     "--raw-output": (False, "none"),

@@ -43,9 +43,9 @@ class Page:
         """Forget the phase: no time counts until the next one starts."""
         self._write(0.0, *self.read())
 
-    def start_phase(self) -> None:
-        """Start a phase now; the time limit counts from here."""
-        self._write(time.monotonic(), *self.read())
+    def start_phase(self, after: float = 0.0) -> None:
+        """Start a phase ``after`` seconds from now; the time limit counts from then."""
+        self._write(time.monotonic() + after, *self.read())
 
     @property
     def phase_start(self) -> float | None:

@@ -45,9 +45,9 @@ class Progress:
             print(visible(line) if sys.stderr.isatty() else line, file=sys.stderr)
         self._page.write(what, done)
 
-    def start_phase(self) -> None:
-        """Start a phase of the work: the time limit counts anew."""
-        self._page.start_phase()
+    def start_phase(self, after: float = 0.0) -> None:
+        """Start a phase of the work: the time limit counts anew, ``after`` seconds from now."""
+        self._page.start_phase(after)
 
 
 class ReportedProgress(Protocol):

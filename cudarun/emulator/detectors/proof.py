@@ -1,0 +1,163 @@
+"""Positive control of the race detector: a kernel without each of its synchronizing instructions.
+
+A launch is followed by a launch of the same kernel without each barrier, fence or wait, and with
+each atomic operation as a plain one, each time with the memory as it was before the launch. The
+results of the unmodified launch remain.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Literal
+
+from cudarun.emulator.decode.call_graph import CallGraph
+from cudarun.emulator.detectors.detector_observer import DetectorObserver
+from cudarun.emulator.detectors.findings import DetectorFinding, FirstRace
+from cudarun.emulator.detectors.synchronization import (
+    Removal,
+    Synchronization,
+    synchronization_of,
+)
+from cudarun.emulator.execution import execute
+from cudarun.emulator.faults import DeviceFault
+from cudarun.records import dataclass
+
+if TYPE_CHECKING:
+    from cudarun.emulator.code import FunctionCode, Site
+    from cudarun.emulator.machine.launch import DeviceTraits, Launch, LaunchConfig
+    from cudarun.emulator.machine.observer import Observer
+    from cudarun.emulator.memory import Memory
+    from cudarun.emulator.program import KernelCode, ModuleCode
+
+Limited = Callable[[Callable[[], None]], bool]
+"""Calls a function; returns false if it stopped it at a time limit."""
+
+
+@dataclass(frozen=True, slots=True)
+class Variant:
+    """The outcome of a launch without one synchronizing instruction.
+
+    Attributes:
+        removed: The instruction.
+        outcome: A race was found; none was found; the launch faulted, or was stopped at the time
+            limit; or no thread reached the instruction.
+        race: The first race.
+        fault: The report of the fault.
+    """
+
+    removed: Synchronization
+    outcome: Literal["race", "no race", "fault", "timeout", "not reached"]
+    race: DetectorFinding | None = None
+    fault: str = ""
+
+
+class Prover:
+    """Executes launches, and then their variants.
+
+    Args:
+        limited: Limits the time of a variant.
+
+    Attributes:
+        mixed: The unordered pairs of a read and an atomic or volatile write in the unmodified
+            launches. They are no races; a variant has one if it has others.
+        variants: The variants of all launches; ``None`` if there was none, or the unmodified
+            kernel has races.
+    """
+
+    def __init__(self, limited: Limited) -> None:
+        self._limited = limited
+        self.mixed: set[frozenset[Site]] = set()
+        self.variants: list[Variant] | None = None
+
+    def execute(
+        self,
+        program: ModuleCode,
+        kernel: KernelCode,
+        config: LaunchConfig,
+        *,
+        memories: Sequence[Memory],
+        symbols: Mapping[str, int],
+        printf: Callable[[bytes], None],
+        device: DeviceTraits,
+        begun: Callable[[Launch], object],
+        on_progress: Callable[[float], object],
+        observer: Observer,
+    ) -> None:
+        """Execute a launch as `execution.execute` does, and its variants unless it has races.
+
+        Raises:
+            DeviceFault: The unmodified kernel caused a fault.
+        """
+
+        def run(observer: Observer, printf: Callable[[bytes], None]) -> None:
+            execute(
+                program,
+                kernel,
+                config,
+                memories=memories,
+                symbols=symbols,
+                printf=printf,
+                device=device,
+                begun=begun,
+                on_progress=on_progress,
+                observer=observer,
+            )
+
+        before = _snapshot(memories, config)
+        run(observer, printf)
+        assert isinstance(observer, DetectorObserver)
+        if any(finding.kind == "race" for finding in observer.findings):
+            return
+        after = _snapshot(memories, config)
+        self.variants = self.variants or []
+        try:
+            for removed in synchronization_of(_functions(program, kernel)):
+                before()
+                self.variants.append(self._variant(removed, run))
+        finally:
+            after()
+
+    def _variant(
+        self,
+        removed: Synchronization,
+        run: Callable[[Observer, Callable[[bytes], None]], None],
+    ) -> Variant:
+        removal = Removal(removed)
+        observer = DetectorObserver(["race"], removal=removal, mixed=self.mixed)
+
+        def discard(text: bytes) -> None:
+            """Ignore what the variant prints."""
+
+        try:
+            with contextlib.redirect_stderr(io.StringIO()):  # failed assertions
+                in_time = self._limited(lambda: run(observer, discard))
+        except FirstRace as found:
+            return Variant(removed, "race", found.race)
+        except DeviceFault as fault:
+            return Variant(removed, "fault", fault=fault.report)
+        if not in_time:
+            return Variant(removed, "timeout")
+        return Variant(removed, "no race" if removal.reached else "not reached")
+
+
+def _functions(program: ModuleCode, kernel: KernelCode) -> list[FunctionCode]:
+    """Return the code of a kernel and of the functions that it can call."""
+    reached = CallGraph(program.code).reached(program.code[kernel.name])
+    return [
+        each for each in reached if each.name == kernel.name or each.name not in program.kernels
+    ]
+
+
+def _snapshot(memories: Sequence[Memory], config: LaunchConfig) -> Callable[[], None]:
+    """Return a function that restores the memories and the heap."""
+    parts = [memory.snapshot() for memory in memories]
+    if config.heap is not None:
+        parts.append(config.heap.snapshot())
+
+    def restore() -> None:
+        for part in parts:
+            part()
+
+    return restore

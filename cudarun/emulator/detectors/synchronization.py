@@ -1,0 +1,165 @@
+"""The synchronization of a kernel, and its code without one of its operations.
+
+Decoded code is replaced when it is bound to lanes; the program stays unchanged.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy.typing as npt
+
+from cudarun.emulator.code import Action, BlockCode, FunctionCode, Terminator
+from cudarun.emulator.machine.atomics import Atomic
+from cudarun.emulator.machine.barriers import BarrierWait, WarpBarrier
+from cudarun.emulator.machine.clusters import ClusterWait
+from cudarun.emulator.machine.mbarriers import Wait
+from cudarun.emulator.machine.transfers import Fence
+from cudarun.emulator.machine.warpgroups import WaitGroup
+from cudarun.records import dataclass
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from cudarun.emulator.code import ActionFunction, Site
+    from cudarun.emulator.machine.active import Active
+    from cudarun.emulator.machine.batch import Batch
+
+Array = npt.NDArray[Any]
+Arrays = tuple[Array, ...]
+SynchronizationKind = Literal[
+    "barrier", "warp barrier", "cluster barrier", "mbarrier wait", "wgmma wait", "fence", "atomic"
+]
+
+_ACTIONS: dict[type, SynchronizationKind] = {
+    Wait: "mbarrier wait",
+    WaitGroup: "wgmma wait",
+    Fence: "fence",
+    Atomic: "atomic",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Synchronization:
+    """One synchronizing instruction.
+
+    Attributes:
+        kind: Its kind.
+        site: The instruction.
+    """
+
+    kind: SynchronizationKind
+    site: Site
+
+
+def synchronization_of(functions: Iterable[FunctionCode]) -> list[Synchronization]:
+    """Return the synchronizing instructions of functions in the order of the text."""
+    found: dict[Synchronization, None] = {}
+    for function in functions:
+        for block in function.blocks:
+            found |= dict.fromkeys(_of_block(block))
+    return sorted(found, key=lambda each: each.site.line)
+
+
+def _of_block(block: BlockCode) -> Iterator[Synchronization]:
+    for operation in block.operations:
+        kind = _ACTIONS.get(type(operation.action)) if isinstance(operation, Action) else None
+        if kind is not None:
+            yield Synchronization(kind, operation.site)
+    terminator = block.terminator
+    match terminator:
+        case BarrierWait(arrive=False, barrier_site=site):
+            yield Synchronization("barrier", site)
+        case WarpBarrier(barrier_site=site):
+            yield Synchronization("warp barrier", site)
+        case ClusterWait(wait_site=site):
+            yield Synchronization("cluster barrier", site)
+
+
+class Removal:
+    """The removal of one synchronizing instruction.
+
+    Attributes:
+        removed: The instruction.
+        reached: Whether threads have reached it.
+    """
+
+    def __init__(self, removed: Synchronization) -> None:
+        self.removed = removed
+        self.reached = False
+
+    # --- actions ---------------------------------------------------------------------------------
+
+    def action(self, operation: Action) -> Action:
+        """Return an operation, replaced if it is the removed one."""
+        kind = _ACTIONS.get(type(operation.action))
+        if kind is None or self.removed != Synchronization(kind, operation.site):
+            return operation
+        action: ActionFunction = _skip
+        if isinstance(operation.action, Wait):
+            action = _complete
+        elif isinstance(operation.action, Atomic):
+            action = operation.action.plain()
+        return replace(operation, action=action)
+
+    def noticed(self, run: ActionFunction) -> ActionFunction:
+        """Return an action that also notes that threads have reached it."""
+
+        def noted(active: Active, sources: Arrays, destinations: Arrays) -> None:
+            self.reached = True
+            run(active, sources, destinations)
+
+        return noted
+
+    # --- barriers --------------------------------------------------------------------------------
+
+    def terminator(self, terminator: Terminator) -> Terminator:
+        """Return a terminator, replaced if it is the removed barrier.
+
+        A barrier for a number of threads, or with a result, is executed as before: without it the
+        other threads would wait forever, or there would be no result. See `only_arrives`.
+        """
+        if self.removed not in _of_block(BlockCode(0, [], terminator)):
+            return terminator
+        match terminator:
+            case BarrierWait(expected=None, reduction=None, after=after) | WarpBarrier(after=after):
+                return _Skipped(self, after, terminator)
+            case ClusterWait(after=after):
+                return _Skipped(self, after, terminator, in_cluster=True)
+        return terminator
+
+    def only_arrives(self, site: Site) -> bool:
+        """Return whether threads at a barrier are to be treated as arriving without waiting."""
+        removed = self.removed.kind == "barrier" and self.removed.site == site
+        self.reached |= removed
+        return removed
+
+
+def _skip(active: Active, sources: Arrays, destinations: Arrays) -> None:
+    """Do nothing."""
+
+
+def _complete(active: Active, sources: Arrays, destinations: Arrays) -> None:
+    """Report the phase of each mbarrier object as complete."""
+    destinations[0][...] = True
+
+
+class _Skipped(Terminator):
+    """A barrier at which lanes do not wait."""
+
+    def __init__(
+        self, removal: Removal, after: int, barrier: Terminator, *, in_cluster: bool = False
+    ) -> None:
+        super().__init__((after,), barrier.reads, site=barrier.site)
+        self._removal = removal
+        self._after = after
+        self._in_cluster = in_cluster
+
+    def finish(self, batch: Batch, active: Active) -> None:
+        """Continue at once."""
+        self._removal.reached = True
+        if self._in_cluster:
+            batch.clusters.skip(active.lanes)
+        batch.proceed(active, self._after)

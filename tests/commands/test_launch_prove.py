@@ -1,0 +1,178 @@
+"""``launch --detect race --prove``: what is reported, how it ends, where it is refused."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from conftest import Run
+
+LAUNCH = ("launch", "samples/detect/patterns.ptx", "-d", "cpu", "-q", "--detect", "race", "--prove")
+BUFFERS = ("x=i32[640]:iota", "sums=i32[64]", "rounds=i32:10")
+DOUBLE = (*LAUNCH, "-k", "double_buffer", "--block", "64", *BUFFERS)
+RACY = (
+    *("launch", "samples/detect/race.ptx", "-k", "reverse_racy", "-d", "cpu", "-q"),
+    *("--block", "64", "x=i32[64]:iota", "y=i32[64]"),
+)
+
+SOURCE = """
+.version 8.0
+.target sm_80
+.address_size 64
+.visible .entry k(.param .u64 out) {{
+  .reg .b64 %o; .reg .u32 %v, %t; .reg .pred %p, %q;
+  ld.param.u64 %o, [out];
+  mov.u32 %t, %tid.x; setp.eq.u32 %p, %t, 0;
+  @%p bra SLOW;
+MAIN:
+  bar.sync 0;
+  atom.global.or.b32 %v, [%o], 0;
+  setp.eq.u32 %q, %v, 0;
+  {otherwise}
+  st.volatile.global.u32 [%o+4], 2;
+  ret;
+SLOW:
+  atom.global.exch.b32 %v, [%o], 1;
+  bra MAIN;
+}}
+"""
+"""Without the barrier, threads but the first get 0, and that is no race."""
+ATOMICS = (
+    "  race        without atomic: PTX line 12: atom.global.or.b32 %v, [%o], 0;\n"
+    "    out[0]: load at PTX line 12 and store at PTX line 12\n"
+    "  no race     without atomic: PTX line 18: atom.global.exch.b32 %v, [%o], 1;\n"
+)
+
+
+def test_each_instruction_has_its_outcome_and_its_lines(run: Run) -> None:
+    ran = run(*DOUBLE)
+    assert (ran.code, ran.err) == (0, "")
+    assert ran.out == (
+        "PASS no race\n"
+        "proof: a race without 5 of 5 synchronizing instructions\n"
+        "  race        without barrier: patterns.cu:78, PTX line 407: bar.sync 0;\n"
+        "    part + 4: store at patterns.cu:77 and load at patterns.cu:79\n"
+        "    and 4 more PTX lines at this source line\n"
+    )
+
+
+def test_the_document(run: Run) -> None:
+    [outcome] = run(*DOUBLE, "--json").document["outcomes"]
+    watched = outcome["result"]["watched"]
+    assert watched["findings"] == []
+    assert watched["proof"]["skipped"] is None
+    first = watched["proof"]["operations"][0]
+    race = first.pop("race")
+    assert first == {
+        "kind": "barrier",
+        "function": "double_buffer",
+        "ptx_line": first["ptx_line"],
+        "ptx": "bar.sync 0;",
+        "source": first["source"],
+        "outcome": "race",
+        "fault": None,
+    }
+    assert [place["access"] for place in race["places"]] == ["store", "load"]
+    [outcome] = run(*RACY, "--detect", "race", "--json").document["outcomes"]
+    assert outcome["result"]["watched"]["proof"] is None
+
+
+def test_a_redundant_barrier_is_a_note(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "k.ptx").write_text(SOURCE.format(otherwise=""))
+    ran = run(
+        *("launch", "k.ptx", "-d", "cpu", "-q", "--block", "64", "out=u32[2]:zeros"),
+        *("--detect", "race", "--prove", "--check", "out == [1, 2]"),
+    )
+    assert (ran.code, ran.out) == (
+        0,
+        "PASS no race\n"
+        "proof: a race without 1 of 3 synchronizing instructions\n"
+        "  no race     without barrier: PTX line 11: bar.sync 0;\n"
+        f"{ATOMICS}"
+        "note: no race without 2 instructions: possibly redundant\n"
+        "PASS out == [1, 2]\n",
+    )
+
+
+def test_a_variant_that_faults(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "k.ptx").write_text(SOURCE.format(otherwise="@%q trap;"))
+    ran = run(
+        *("launch", "k.ptx", "-d", "cpu", "-q", "--block", "64", "out=u32[2]:zeros"),
+        *("--detect", "race", "--prove", "--check", "out == [1, 2]", "--save", "out=out.npy"),
+    )
+    assert ran.code == 0
+    assert ran.out == (
+        "saved out to out.npy, 136 bytes\n"
+        "PASS no race\n"
+        "proof: a race without 1 of 3 synchronizing instructions\n"
+        "  fault       without barrier: PTX line 11: bar.sync 0;\n"
+        "    the kernel executed 'trap'\n"
+        f"{ATOMICS}"
+        "note: no race without 1 instruction: possibly redundant\n"
+        "PASS out == [1, 2]\n"
+    )
+
+
+def test_a_variant_that_never_ends(run: Run, tmp_path: Path) -> None:
+    """The limit counts for each variant, and begins with it."""
+    (tmp_path / "k.ptx").write_text(SOURCE.format(otherwise="STAY: @%q bra STAY;"))
+    ran = run(
+        *("launch", "k.ptx", "-d", "cpu", "-q", "--block", "64", "out=u32[2]:zeros"),
+        *("--detect", "race", "--prove", "--check", "out == [1, 2]", "--timeout", "5"),
+    )
+    assert (ran.code, ran.err) == (0, "")
+    assert "  timed out   without barrier: PTX line 11: bar.sync 0;\n" in ran.out
+    assert ran.out.endswith("PASS out == [1, 2]\n")
+
+
+def test_nothing_is_proved_of_a_kernel_with_races(run: Run) -> None:
+    ran = run(*RACY, "--detect", "race", "--prove")
+    assert ran.code == 1
+    assert ran.out.endswith("proof: skipped: the kernel has races; fix them first\n")
+
+
+def test_a_kernel_without_synchronization(run: Run) -> None:
+    ran = run(
+        *("launch", "samples/saxpy.ptx", "-d", "cpu", "-q", "--threads", "64", "--block", "32"),
+        *("a=f32:2", "x=f32[n]:iota", "y=f32[n]:ones", "n=i32:64", "--detect", "all", "--prove"),
+    )
+    assert (ran.code, ran.out) == (
+        0,
+        "PASS no race, no uninitialized reads\n"
+        "proof: the kernel has no barriers, fences or atomic operations\n",
+    )
+
+
+def test_each_device_has_its_own_proof(run: Run) -> None:
+    ran = run(*DOUBLE, "-d", "cpu:all", "--together", "--json", env={"CUDARUN_CPU_DEVICES": "2"})
+    proofs = [each["result"]["watched"]["proof"] for each in ran.document["outcomes"]]
+    assert proofs[0] == proofs[1]
+    assert {each["outcome"] for each in proofs[0]["operations"]} == {"race"}
+
+
+@pytest.mark.parametrize("detect", [(), ("--detect", "uninit")])
+def test_it_requires_the_race_detector(run: Run, detect: tuple[str, ...]) -> None:
+    ran = run(*RACY, *detect, "--prove")
+    assert (ran.code, ran.err) == (
+        2,
+        "error: --prove: requires the race detector\nhint: add --detect race\n",
+    )
+
+
+def test_a_gpu_is_refused(run: Run) -> None:
+    ran = run(*DOUBLE, "-d", "cpu,0")
+    assert (ran.code, ran.err) == (
+        2,
+        "error: --prove: requires the emulated device; device 0 is a GPU\n"
+        "hint: run the launch with -d cpu, or use --sanitize on a GPU\n",
+    )
+
+
+def test_a_spec_is_refused(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "cases.toml").write_text("")
+    ran = run("launch", "--spec", "cases.toml", "-d", "cpu", "--prove")
+    assert ran.code == 2
+    assert "--prove applies to one launch" in ran.err

@@ -14,14 +14,17 @@ from functools import cached_property
 from cudarun.errors import ImageRefused
 from cudarun.images.debug_types import DebugParameter, debug_parameters
 from cudarun.images.demangler import demangle
-from cudarun.images.dwarf import Dwarf
-from cudarun.images.dwarf_codes import DamagedDwarf
+from cudarun.images.dwarf import Dwarf, UnusableDwarf
+from cudarun.images.elf import read_elf
 from cudarun.images.kinds import ImageKind, identify
 from cudarun.images.reader import CONTAINERS, image_entries
 from cudarun.parameters import Parameter
 
 _SECTION = ".debug_info"
-_SECTIONS = (_SECTION, ".debug_abbrev", ".debug_str", ".debug_line_str")
+_SECTIONS = (
+    _SECTION, ".debug_abbrev", ".debug_str", ".debug_line_str", ".debug_str_offsets",
+    ".debug_addr", ".debug_loclists", ".debug_rnglists",
+)  # fmt: skip
 
 _PTX_SECTION = re.compile(rb"^[ \t]*\.section[ \t]+(\.debug_\w+)\s*\{([^{}]*)\}", re.MULTILINE)
 _PTX_DATA = re.compile(rb"\.b(8|16|32|64)[ \t]+([^\n]*)")
@@ -60,8 +63,8 @@ class DebugInformation:
         for dwarf in self._parts if parameters else ():
             try:
                 found = debug_parameters(dwarf, kernel)
-            except DamagedDwarf:
-                note = "the debug information cannot be read: no parameter names"
+            except UnusableDwarf as error:
+                note = f"the debug information {error.problem}: no parameter names"
                 continue
             if not found:  # without parameters, as of line tables alone
                 continue
@@ -92,8 +95,6 @@ def _sections(data: bytes, limit: int | None) -> Iterator[Mapping[str, bytes]]:
     elif _SECTION.encode() not in data:
         return
     elif kind is ImageKind.CUBIN:
-        from cudarun.images.elf import read_elf  # imports pyelftools, which PTX needs not
-
         try:
             named = read_elf(data, "", kind, symbols=False).named
         except ImageRefused:

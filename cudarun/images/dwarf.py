@@ -1,129 +1,53 @@
-"""Debugging information entries (DIEs) of DWARF 2 to 5, as far as parameters need them.
+"""The debug information entries (DIEs) of an image, as read by pyelftools.
 
-The compilers of CUDA write DWARF 2 with strings in place, both in cubins and in PTX. Only the units
-that contain a function's name are searched, and a DIE that is not of interest is skipped without
-decoding it, because a unit has a hundred thousand of them. Addresses and locations are not
-resolved, so that relocations do not matter.
+pyelftools trusts what it reads. Therefore its streams count the reads, DIEs are walked one after
+the other without the references to siblings (which can form cycles, and which nvcc does not write),
+and every error that damage causes becomes one. Addresses and locations are not resolved, so that
+relocations do not matter.
 
 The reference is the DWARF 5 standard, section 7.5.
 """
 
 from __future__ import annotations
 
-import struct
-from bisect import bisect_right
+import io
+import re
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from functools import cached_property
-from typing import TypeAlias
+from inspect import signature
+from typing import Any
 
-from cudarun.images.dwarf_codes import (
-    ADDRESS_BYTES,
-    BLOCKS,
-    FIXED,
-    IN_UNIT,
-    LEBS,
-    OFFSETS,
-    SIZES,
-    At,
-    DamagedDwarf,
-    DwarfForm,
-    Tag,
-    sleb,
-    uleb,
-)
-from cudarun.records import dataclass
+from elftools.common.exceptions import DWARFError, ELFError
+from elftools.construct import ConstructError
+from elftools.dwarf.compileunit import CompileUnit
+from elftools.dwarf.die import DIE
+from elftools.dwarf.dwarf_expr import DW_OP_name2opcode
+from elftools.dwarf.dwarfinfo import DebugSectionDescriptor, DwarfConfig, DWARFInfo
 
-_64_BIT = 0xFFFF_FFFF
-_TABLE_SHARE = 8  # bytes of tables that are read for each byte of their section
+_ADDRESS_BYTES = 8
+_READS_OF_BYTE = 6
+_MOST_READS = 8_000_000  # of an image, which take some seconds
+_READS_OF_TYPES = 100_000  # of each kernel, beside those of the image
+_READS_OF_DIE = 10  # beside those of its attributes, in time
 _MOST_ORIGINS = 4  # declarations behind a definition
+_TOO_MUCH = "is too large or damaged"
+_ENDLESS = re.compile(rb"[\x80-\xff]{1000}")  # a number that takes quadratic time
+_WITH_NUMBERS = (".debug_info", ".debug_abbrev")
+_NAMES = ("DW_AT_linkage_name", "DW_AT_MIPS_linkage_name")
+_CONFIG = DwarfConfig(little_endian=True, machine_arch="", default_address_size=_ADDRESS_BYTES)
 
 
-Value: TypeAlias = int | bytes
-"""An attribute's value: a number, a reference as an offset in ``.debug_info``, a text, a block."""
+class UnusableDwarf(Exception):
+    """The debug information is damaged, too large, or of a kind that is not supported.
 
-
-@dataclass(frozen=True, slots=True)
-class Die:
-    """A debugging information entry.
-
-    Attributes:
-        offset: Its offset in ``.debug_info``.
-        tag: Its tag.
-        attributes: The values by attribute.
-        unit: Its unit.
-        end: The offset behind it: of its first child if it has children.
-        has_children: Whether it has children.
+    Args:
+        problem: What is wrong, as the predicate of a sentence.
     """
 
-    offset: int
-    tag: int
-    attributes: Mapping[int, Value]
-    unit: _Unit
-    end: int
-    has_children: bool
-
-    @property
-    def name(self) -> str | None:
-        """Its name, if it has one.
-
-        Raises:
-            DamagedDwarf: It is not printable text.
-        """
-        value = self.attributes.get(At.NAME)
-        if not isinstance(value, bytes):
-            return None
-        try:
-            text = value.decode()
-        except UnicodeDecodeError as error:
-            raise DamagedDwarf from error
-        if not text.isprintable():
-            raise DamagedDwarf
-        return text
-
-    def number(self, attribute: At) -> int | None:
-        """Return an attribute if it is a number."""
-        value = self.attributes.get(attribute)
-        return value if isinstance(value, int) else None
-
-    def count(self, attribute: At) -> int | None:
-        """Return an attribute if it is a number.
-
-        Raises:
-            DamagedDwarf: It is negative.
-        """
-        value = self.number(attribute)
-        if value is not None and value < 0:
-            raise DamagedDwarf
-        return value
-
-
-@dataclass(frozen=True, slots=True)
-class _Abbreviation:
-    """The form of a DIE.
-
-    Attributes:
-        tag: Its tag.
-        has_children: Whether children follow.
-        attributes: The attribute, its form, and the value of an implicit constant.
-        steps: The forms that are skipped one by one; a negative number is that many bytes.
-    """
-
-    tag: int
-    has_children: bool
-    attributes: tuple[tuple[int, int, int], ...]
-    steps: tuple[int, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class _Unit:
-    """A unit: its place in ``.debug_info``, the size of its fields, its abbreviations."""
-
-    start: int
-    first: int
-    end: int
-    offset_size: int
-    reference_size: int
-    abbreviations: Mapping[int, _Abbreviation]
+    def __init__(self, problem: str = "cannot be read") -> None:
+        super().__init__(problem)
+        self.problem = problem
 
 
 class Dwarf:
@@ -136,277 +60,226 @@ class Dwarf:
     def __init__(self, sections: Mapping[str, bytes]) -> None:
         self._sections = sections
         self._info = sections.get(".debug_info", b"")
-        self._tables: dict[tuple[int, int, int], Mapping[int, _Abbreviation]] = {}
-        self._left = _TABLE_SHARE * len(sections.get(".debug_abbrev", b""))
+        self._reads = _Reads(min(_READS_OF_BYTE * sum(map(len, sections.values())), _MOST_READS))
+        self._functions: dict[int, Mapping[bytes, int]] = {}
 
-    def function(self, name: str) -> Die | None:
+    def function(self, name: str) -> DIE | None:
         """Return the definition of a function by its linkage name; ``None`` without one.
 
         Raises:
-            DamagedDwarf: A unit that contains the name cannot be read.
+            UnusableDwarf: A unit that contains the name cannot be read.
         """
+        self._reads.left = max(0, self._reads.left) + _READS_OF_TYPES
         text = name.encode(errors="surrogateescape")
-        with _DamageFound():
+        with _damage_found():
             for unit in self._units(text):
-                for die in self._functions(unit):
-                    own = {die.attributes.get(each) for each in _names(die)}
-                    if text in own and At.DECLARATION not in die.attributes:
-                        return die
+                if unit.cu_offset not in self._functions:
+                    self._functions[unit.cu_offset] = self._index(unit)
+                offset = self._functions[unit.cu_offset].get(text)
+                if offset is not None:
+                    return self._read(unit.get_top_DIE(), offset)
         return None
 
-    def children(self, parent: Die) -> Iterator[Die]:
-        """Yield the children of a DIE, with the names and types of their declarations.
+    def children(self, parent: DIE) -> Iterator[DIE]:
+        """Yield the children of a DIE.
 
         Raises:
-            DamagedDwarf: A child cannot be read.
+            UnusableDwarf: A child cannot be read.
         """
-        with _DamageFound():
-            unit, position, depth = parent.unit, parent.end, 0
+        with _damage_found():
+            position, depth = parent.offset + parent.size, 0
             while parent.has_children:
-                if position >= unit.end:
-                    raise DamagedDwarf
-                code, start = uleb(self._info, position)
-                if code == 0:
+                die = self._read(parent, position)
+                position += die.size
+                if die.is_null():
                     if depth == 0:
                         return
                     depth -= 1
-                    position = start
                     continue
-                form = unit.abbreviations[code]
                 if depth == 0:
-                    die = self._read(unit, position)
-                    yield self._complete(die)
-                    position = die.end
-                else:
-                    position = self._skip(unit, form, start)
-                depth += form.has_children
+                    yield die
+                depth += bool(die.has_children)
 
-    def die(self, unit: _Unit, offset: int) -> Die:
-        """Return the DIE at an offset to which an attribute of a DIE of ``unit`` refers.
+    def target(self, die: DIE, attribute: str = "DW_AT_type") -> DIE | None:
+        """Return the DIE that an attribute of a DIE, or of its declaration, refers to.
 
         Raises:
-            DamagedDwarf: There is none.
+            UnusableDwarf: There is none.
         """
-        with _DamageFound():
-            if not unit.first <= offset < unit.end:
-                index = bisect_right(self._extents, (offset, len(self._info))) - 1
-                unit = self._unit(*self._extents[max(0, index)])
-            if not unit.first <= offset < unit.end:
-                raise DamagedDwarf
-            return self._read(unit, offset)
+        with _damage_found():
+            holder = _holder(die, attribute)
+            return None if holder is None else holder.get_DIE_from_attribute(attribute)
+
+    def name(self, die: DIE) -> str | None:
+        """Return the name of a DIE or of its declaration, if it has one.
+
+        Raises:
+            UnusableDwarf: It is not printable text.
+        """
+        with _damage_found():
+            holder = _holder(die, "DW_AT_name")
+            if holder is None:
+                return None
+            value = holder.attributes["DW_AT_name"].value
+            text = value.decode() if isinstance(value, bytes) else None
+        if text is None or not text.isprintable():
+            raise UnusableDwarf
+        return text
+
+    def location(self, member: DIE) -> int | None:
+        """Return the offset of a member in its struct; ``None`` for a static one.
+
+        Raises:
+            UnusableDwarf: It is negative, or no number can be read.
+        """
+        attribute = member.attributes.get("DW_AT_data_member_location")
+        if attribute is None or isinstance(attribute.value, int):
+            return count(member, "DW_AT_data_member_location")
+        with _damage_found():
+            operation, *operands = attribute.value
+            if operation != DW_OP_name2opcode["DW_OP_plus_uconst"]:
+                return None
+            offset = member.cu.structs.Dwarf_uleb128("").parse(bytes(operands))
+            return int(offset)
 
     # --- units -----------------------------------------------------------------------------------
 
-    def _units(self, text: bytes) -> Iterator[_Unit]:
+    @cached_property
+    def _dwarf(self) -> DWARFInfo:
+        if any(_ENDLESS.search(self._sections.get(each, b"")) for each in _WITH_NUMBERS):
+            raise UnusableDwarf
+        # Versions of pyelftools differ in the sections that they know.
+        names = [each for each in signature(DWARFInfo).parameters if each != "config"]
+        sections: dict[str, Any] = {each: self._section(each) for each in names}
+        return DWARFInfo(config=_CONFIG, **sections)
+
+    def _section(self, parameter: str) -> DebugSectionDescriptor | None:
+        name = f".{parameter.removesuffix('_sec')}"
+        data = self._sections.get(name)
+        if data is None:
+            return None
+        stream = _CountedStream(data, self._reads)
+        return DebugSectionDescriptor(stream, name, None, len(data), 0)
+
+    def _units(self, text: bytes) -> Iterator[CompileUnit]:
         """Yield the units that can contain a name."""
         sought = text + b"\0"
         is_apart = sought in self._sections.get(".debug_str", b"")
-        if is_apart or sought in self._info:
-            for start, end in self._extents:
-                if is_apart or self._info.find(sought, start, end) >= 0:
-                    yield self._unit(start, end)
-
-    @cached_property
-    def _extents(self) -> list[tuple[int, int]]:
-        """The start and the end of each unit."""
-        extents: list[tuple[int, int]] = []
-        start = 0
-        while start < len(self._info):
-            (length,) = struct.unpack_from("<I", self._info, start)
-            header = 4
-            if length == _64_BIT:
-                (length,) = struct.unpack_from("<Q", self._info, start + 4)
-                header = 12
-            end = start + header + length
+        if not is_apart and sought not in self._info:
+            return
+        for unit in self._dwarf.iter_CUs():
+            end = unit.cu_offset + unit.size
             if end > len(self._info):
-                raise DamagedDwarf
-            extents.append((start, end))
-            start = end
-        return extents
+                raise UnusableDwarf
+            if is_apart or self._info.find(sought, unit.cu_offset, end) >= 0:
+                yield unit
 
-    def _unit(self, start: int, end: int) -> _Unit:
-        (length,) = struct.unpack_from("<I", self._info, start)
-        offset_size = 8 if length == _64_BIT else 4
-        at = start + (12 if length == _64_BIT else 4)
-        (version,) = struct.unpack_from("<H", self._info, at)
-        offset = SIZES[offset_size]
-        if version == 5:
-            kind, address_size = struct.unpack_from("<BB", self._info, at + 2)
-            (table,) = struct.unpack_from(offset, self._info, at + 4)
-            first = at + 4 + offset_size
-            if kind != 1:  # DW_UT_compile
-                raise DamagedDwarf
-        elif 2 <= version <= 4:
-            (table,) = struct.unpack_from(offset, self._info, at + 2)
-            address_size = self._info[at + 2 + offset_size]
-            first = at + 3 + offset_size
-        else:
-            raise DamagedDwarf
-        if address_size != ADDRESS_BYTES:
-            raise DamagedDwarf
-        reference_size = address_size if version == 2 else offset_size
-        key = (table, offset_size, reference_size)
-        if key not in self._tables:
-            self._tables[key] = self._abbreviations(*key)
-        return _Unit(start, first, end, offset_size, reference_size, self._tables[key])
-
-    def _abbreviations(
-        self, at: int, offset_size: int, reference_size: int
-    ) -> Mapping[int, _Abbreviation]:
-        start = at
-        sizes = FIXED | dict.fromkeys(OFFSETS, offset_size)
-        sizes |= {DwarfForm.REF_ADDR: reference_size, DwarfForm.IMPLICIT_CONST: 0}
-        table = self._sections.get(".debug_abbrev", b"")
-        found: dict[int, _Abbreviation] = {}
-        while True:
-            code, at = uleb(table, at)
-            self._left -= at - start  # tables can overlap
-            start = at
-            if self._left < 0:
-                raise DamagedDwarf
-            if code == 0:
-                return found
-            tag, at = uleb(table, at)
-            has_children = table[at] != 0
-            at += 1
-            attributes: list[tuple[int, int, int]] = []
-            steps: list[int] = []
-            while True:
-                attribute, at = uleb(table, at)
-                form, at = uleb(table, at)
-                constant = 0
-                if form == DwarfForm.IMPLICIT_CONST:
-                    constant, at = sleb(table, at)
-                if attribute == form == 0:
-                    break
-                attributes.append((attribute, form, constant))
-                size = sizes.get(form)
-                if size is None:
-                    steps.append(form)
-                elif steps and steps[-1] < 0:
-                    steps[-1] -= size
-                elif size:
-                    steps.append(-size)
-            found[code] = _Abbreviation(tag, has_children, tuple(attributes), tuple(steps))
-
-    # --- entries ---------------------------------------------------------------------------------
-
-    def _functions(self, unit: _Unit) -> Iterator[Die]:
-        """Yield every function of a unit, at any depth."""
-        info, forms = self._info, unit.abbreviations
-        position = unit.first
-        while position < unit.end:
-            code, start = uleb(info, position)
-            if code == 0:
-                position = start
+    def _index(self, unit: CompileUnit) -> Mapping[bytes, int]:
+        """Return the offsets of the functions that a unit defines, at any depth, by their names."""
+        if unit["address_size"] != _ADDRESS_BYTES:
+            raise UnusableDwarf
+        top = unit.get_top_DIE()
+        found: dict[bytes, int] = {}
+        position = unit.cu_die_offset
+        while position < unit.cu_offset + unit.size:
+            die = self._read(top, position)
+            position += die.size
+            if die.tag != "DW_TAG_subprogram" or "DW_AT_declaration" in die.attributes:
                 continue
-            form = forms[code]
-            if form.tag == Tag.SUBPROGRAM:
-                die = self._read(unit, position)
-                yield self._complete(die)
-                position = die.end
-            else:
-                position = self._skip(unit, form, start)
-        if position > unit.end:
-            raise DamagedDwarf
+            linkage = [name for name in _NAMES if _holder(die, name) is not None]
+            for attribute in linkage or ["DW_AT_name"]:
+                holder = _holder(die, attribute)
+                name = None if holder is None else holder.attributes[attribute].value
+                if isinstance(name, bytes):
+                    found.setdefault(name, die.offset)
+        return found
 
-    def _skip(self, unit: _Unit, form: _Abbreviation, position: int) -> int:
-        """Return the offset behind the attributes at ``position``."""
-        info = self._info
-        for step in form.steps:
-            if step < 0:
-                position -= step
-            elif step == DwarfForm.STRING:
-                position = info.index(b"\0", position, unit.end) + 1
-            elif step in LEBS:
-                position = uleb(info, position)[1]
-            else:
-                position = self._block(step, position)[1]
-        return position
+    def _read(self, other: DIE, offset: int) -> DIE:
+        """Read a DIE in the unit of another: pyelftools' own walks keep all of them in memory."""
+        unit = other.cu
+        self._reads.add(_READS_OF_DIE)
+        die = DIE(unit, other.stream, offset)
+        if not isinstance(unit, CompileUnit) or offset + die.size > unit.cu_offset + unit.size:
+            raise UnusableDwarf
+        if die.abbrev_code:  # an attribute can occupy no bytes
+            form = unit.get_abbrev_table().get_abbrev(die.abbrev_code)
+            self._reads.add(len(form["attr_spec"]))
+        return die
 
-    def _read(self, unit: _Unit, offset: int) -> Die:
-        code, position = uleb(self._info, offset)
-        form = unit.abbreviations[code]
-        values: dict[int, Value] = {}
-        for attribute, kind, constant in form.attributes:
-            value, position = self._value(unit, kind, constant, position)
-            values[attribute] = value
-        if position > unit.end:
-            raise DamagedDwarf
-        return Die(offset, form.tag, values, unit, position, form.has_children)
 
-    def _value(self, unit: _Unit, form: int, constant: int, at: int) -> tuple[Value, int]:
-        info = self._info
-        if form == DwarfForm.STRING:
-            end = info.index(b"\0", at, unit.end)
-            return info[at:end], end + 1
-        if form == DwarfForm.SDATA:
-            return sleb(info, at)
-        if form in LEBS:
-            value, at = uleb(info, at)
-            return value + (unit.start if form in IN_UNIT else 0), at
-        if form == DwarfForm.IMPLICIT_CONST:
-            return constant, at
-        if form in OFFSETS or form == DwarfForm.REF_ADDR:
-            size = unit.reference_size if form == DwarfForm.REF_ADDR else unit.offset_size
-            (value,) = struct.unpack_from(SIZES[size], info, at)
-            return self._referenced(form, value), at + size
-        fixed = FIXED.get(form)
-        if fixed is None:
-            return self._block(form, at)
-        if at + fixed > unit.end:
-            raise DamagedDwarf
-        value = int.from_bytes(info[at : at + fixed], "little")
-        return value + (unit.start if form in IN_UNIT else 0), at + fixed
+def number(die: DIE, attribute: str) -> int | None:
+    """Return an attribute of a DIE if it is a number."""
+    found = die.attributes.get(attribute)
+    return found.value if found is not None and isinstance(found.value, int) else None
 
-    def _referenced(self, form: int, offset: int) -> Value:
-        """Return the string at an offset; any other offset itself."""
-        sections = {DwarfForm.STRP: ".debug_str", DwarfForm.LINE_STRP: ".debug_line_str"}
-        if form not in sections:
-            return offset
-        strings = self._sections.get(sections[DwarfForm(form)], b"")
-        return strings[offset : strings.index(b"\0", offset)]
 
-    def _block(self, form: int, at: int) -> tuple[bytes, int]:
-        if form in (DwarfForm.BLOCK, DwarfForm.EXPRLOC):
-            size, at = uleb(self._info, at)
-        elif form in BLOCKS:
-            layout = BLOCKS[DwarfForm(form)]
-            (size,) = struct.unpack_from(layout, self._info, at)
-            at += struct.calcsize(layout)
-        else:
-            raise DamagedDwarf
-        return self._info[at : at + size], at + size
+def count(die: DIE, attribute: str) -> int | None:
+    """Return an attribute of a DIE if it is a number.
 
-    def _complete(self, die: Die) -> Die:
-        """Return a DIE with what its declaration or its abstract instance has beside it."""
-        attributes = dict(die.attributes)
-        current = die
-        for _ in range(_MOST_ORIGINS):
-            origin = current.number(At.ABSTRACT_ORIGIN) or current.number(At.SPECIFICATION)
-            if origin is None:
-                break
-            current = self.die(current.unit, origin)
-            for attribute in (At.NAME, At.TYPE, At.LINKAGE_NAME, At.MIPS_LINKAGE_NAME):
-                if attribute in current.attributes:
-                    attributes.setdefault(attribute, current.attributes[attribute])
-        if current is die:
+    Raises:
+        UnusableDwarf: It is negative.
+    """
+    value = number(die, attribute)
+    if value is not None and value < 0:
+        raise UnusableDwarf
+    return value
+
+
+def _holder(die: DIE, attribute: str) -> DIE | None:
+    """Return the DIE with an attribute: itself, its declaration or its abstract instance."""
+    for _ in range(_MOST_ORIGINS):
+        if attribute in die.attributes:
             return die
-        return Die(die.offset, die.tag, attributes, die.unit, die.end, die.has_children)
+        origins = {"DW_AT_abstract_origin", "DW_AT_specification"} & die.attributes.keys()
+        if not origins:
+            return None
+        die = die.get_DIE_from_attribute(min(origins))
+    return die if attribute in die.attributes else None
 
 
-def _names(die: Die) -> tuple[At, ...]:
-    """Return the attributes with the symbol of a function: its name if it has no other."""
-    linkage = (At.LINKAGE_NAME, At.MIPS_LINKAGE_NAME)
-    return linkage if any(each in die.attributes for each in linkage) else (At.NAME,)
+class _Reads:
+    """The number of reads that are left, in all sections together."""
+
+    def __init__(self, left: int) -> None:
+        self.left = left
+
+    def add(self, number: int) -> None:
+        """Count reads.
+
+        Raises:
+            UnusableDwarf: They are too many.
+        """
+        self.left -= number
+        if self.left < 0:
+            raise UnusableDwarf(_TOO_MUCH)
 
 
-class _DamageFound:
-    """Turns the errors of reading past an end, or an undefined number, into one."""
+class _CountedStream(io.BytesIO):
+    """A section; pyelftools reads numbers and texts byte by byte."""
 
-    def __enter__(self) -> None:
-        """Begin to read."""
+    def __init__(self, data: bytes, reads: _Reads) -> None:
+        super().__init__(data)
+        self._reads = reads
 
-    def __exit__(self, _: object, error: BaseException | None, traceback: object) -> None:
-        if isinstance(error, struct.error | IndexError | KeyError | ValueError):
-            raise DamagedDwarf from error
+    def read(self, size: int | None = -1, /) -> bytes:
+        """Read, and count it."""
+        self._reads.left -= 1
+        if self._reads.left < 0:
+            raise UnusableDwarf(_TOO_MUCH)
+        return super().read(size)
+
+
+@contextmanager
+def _damage_found() -> Iterator[None]:
+    """Turn the errors of pyelftools into one."""
+    try:
+        yield
+    # Besides its own errors: KeyError from an unknown abbreviation or form; ValueError from a
+    # negative offset or a text; OverflowError from an offset beyond all files; AssertionError, or
+    # AttributeError before pyelftools 0.33, from a section that does not exist; TypeError from an
+    # attribute of another form; NotImplementedError from references to other files.
+    except (
+        ELFError, DWARFError, ConstructError, KeyError, ValueError, OverflowError, AssertionError,
+        AttributeError, TypeError, NotImplementedError,
+    ) as error:  # fmt: skip
+        raise UnusableDwarf from error

@@ -28,6 +28,7 @@ from elftools.dwarf.dwarfinfo import DebugSectionDescriptor, DwarfConfig, DWARFI
 _ADDRESS_BYTES = 8
 _READS_OF_BYTE = 6
 _MOST_READS = 8_000_000  # of an image, which take some seconds
+_MOST_ABBREVIATIONS = 1 << 20  # bytes; nvcc writes about 1 KiB for a unit
 _READS_OF_TYPES = 100_000  # of each kernel, beside those of the image
 _READS_OF_DIE = 10  # beside those of its attributes, in time
 _MOST_ORIGINS = 4  # declarations behind a definition
@@ -148,6 +149,8 @@ class Dwarf:
     def _dwarf(self) -> DWARFInfo:
         if any(_ENDLESS.search(self._sections.get(each, b"")) for each in _WITH_NUMBERS):
             raise UnusableDwarf
+        if len(self._sections.get(".debug_abbrev", b"")) > _MOST_ABBREVIATIONS:
+            raise UnusableDwarf(_TOO_MUCH)
         # Versions of pyelftools differ in the sections that they know.
         names = [each for each in signature(DWARFInfo).parameters if each != "config"]
         sections: dict[str, Any] = {each: self._section(each) for each in names}

@@ -268,3 +268,10 @@ def test_debug_information_that_is_too_large(monkeypatch):
             large.function("f")
     monkeypatch.setattr(dwarf, "_READS_OF_TYPES", 300_000)
     assert large.function("f") is not None
+
+
+def test_abbreviations_that_are_too_large():
+    sections = version5()
+    sections[".debug_abbrev"] += bytes(1 << 20)
+    with pytest.raises(UnusableDwarf, match=r"^is too large or damaged$"):
+        Dwarf(sections).function("scale")

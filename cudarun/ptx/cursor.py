@@ -1,9 +1,10 @@
-"""A cursor over a sequence of tokens, with the operations of a recursive-descent parser."""
+"""A cursor over the tokens of a text, with the operations of a recursive-descent parser."""
 
 from __future__ import annotations
 
 from cudarun.ptx.errors import PtxDiagnostic, PtxError, Severity
-from cudarun.ptx.lexer import Lines, PtxToken, TokenKind, tokenize
+from cudarun.ptx.lexer import PtxToken, TokenKind, check_characters, scan
+from cudarun.ptx.lines import Lines
 from cudarun.ptx.tree import Position
 
 
@@ -11,10 +12,16 @@ class Cursor:
     """A cursor over the tokens of a text; ``token`` is the next one."""
 
     def __init__(self, text: str) -> None:
-        self._tokens = tokenize(text)
+        check_characters(text)
+        self.text = text
         self._lines = Lines(text)
-        self._next = 0
-        self.token = self._tokens[0]
+        self._ahead: PtxToken | None = None  # the token after the next one, once it is known
+        self.token = scan(text, 0)
+
+    def seek(self, offset: int) -> None:
+        """Continue with the token at an offset, or the first after it."""
+        self._ahead = None
+        self.token = scan(self.text, offset)
 
     def position(self) -> Position:
         """The position of the next token."""
@@ -22,14 +29,16 @@ class Cursor:
 
     def following(self) -> PtxToken:
         """The token after the next one."""
-        return self._tokens[min(self._next + 1, len(self._tokens) - 1)]
+        if self._ahead is None:
+            self._ahead = scan(self.text, self.token.offset + len(self.token.text))
+        return self._ahead
 
     def advance(self) -> PtxToken:
         """Take the next token; the end of the text is never passed."""
         taken = self.token
         if taken.kind is not TokenKind.END:
-            self._next += 1
-            self.token = self._tokens[self._next]
+            self.token = self.following()
+            self._ahead = None
         return taken
 
     def at(self, *texts: str) -> bool:

@@ -47,6 +47,7 @@ class InstructionRules(Cursor):
         super().__init__(text)
         self._scope: ChainMap[str, Variable] = ChainMap()
         self._opcode = ""  # of the instruction whose operands are being parsed
+        self.has_symbols_like_registers = False  # names with % that are no registers
 
     def _instruction(self) -> Instruction:
         position = self.position()
@@ -163,7 +164,7 @@ class InstructionRules(Cursor):
         return Register(name)
 
     def _is_register(self, name: str) -> bool:
-        declared = self._scope.get(name)
+        declared = next((names[name] for names in self._scope.maps if name in names), None)
         if declared is not None and declared.count is None:
             return declared.space == "reg"
         return name.startswith("%") or self._is_numbered(name)

@@ -7,12 +7,11 @@ tokens, so ``add.rn.f32`` is three. Spaces, comments and form feeds separate tok
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
 from enum import Enum, auto
 from typing import NamedTuple
 
 from cudarun.ptx.errors import PtxDiagnostic, PtxError
-from cudarun.ptx.tree import Position
+from cudarun.ptx.lines import Lines
 
 
 class TokenKind(Enum):
@@ -58,18 +57,55 @@ _TOKEN = re.compile(
     re.VERBOSE | re.ASCII,
 )
 _NON_ASCII = re.compile(r"[^\x00-\x7f]")
+_KINDS = dict(TokenKind.__members__)
 
 
-class Lines:
-    """The lines of a text, to convert an offset to a position. Only a line feed ends a line."""
+_STRING = r'"[^"\n]*"'
+_COMMENT = r"//[^\n]* | /\*(?: [^*] | \*(?!/) )*+\*/"
+_BRACE = re.compile(rf'(?: [^{{}}"/]+ | {_STRING} | {_COMMENT} | ["/] )*+ ([{{}}])', re.VERBOSE)
 
-    def __init__(self, text: str) -> None:
-        self._starts = [0, *(match.end() for match in re.finditer("\n", text))]
 
-    def position(self, offset: int) -> Position:
-        """Return the line and column, both from 1, of the character at ``offset``."""
-        line = bisect_right(self._starts, offset)
-        return Position(line, offset - self._starts[line - 1] + 1)
+def check_characters(text: str) -> None:
+    """Refuse characters outside ASCII, which ptxas does not accept even in a comment.
+
+    Raises:
+        PtxError: There is one.
+    """
+    if text.isascii():
+        return
+    foreign = _NON_ASCII.search(text)
+    assert foreign is not None
+    position = Lines(text).position(foreign.start())
+    message = f"Unexpected non-ASCII character encountered on line {position.line}"
+    raise PtxError([PtxDiagnostic(position, message, "fatal")])
+
+
+def scan(text: str, offset: int) -> PtxToken:
+    """Return the token at an offset, after spaces and comments.
+
+    Raises:
+        PtxError: At a character that begins no token, and in an unterminated comment.
+    """
+    match = _TOKEN.match(text, offset)
+    assert match is not None
+    assert match.lastgroup is not None  # one of the groups always matches
+    kind = _KINDS.get(match.lastgroup)
+    if kind is None:
+        raise _unreadable(text, match)
+    return PtxToken(kind, match[match.lastgroup], match.start(match.lastgroup))
+
+
+def end_of_block(text: str, offset: int) -> int | None:
+    """Return the offset after the brace that closes the one at ``offset``; ``None`` without one.
+
+    What is between them is not read, except for comments and strings.
+    """
+    depth = 0
+    for match in _BRACE.finditer(text, offset):
+        depth += 1 if match[1] == "{" else -1
+        if not depth:
+            return match.end()
+    return None
 
 
 def tokenize(text: str) -> list[PtxToken]:
@@ -79,17 +115,12 @@ def tokenize(text: str) -> list[PtxToken]:
         PtxError: At a character that begins no token, in an unterminated comment, and at any
             character outside ASCII, which ptxas does not accept even in a comment.
     """
-    foreign = _NON_ASCII.search(text)
-    if foreign is not None:
-        position = Lines(text).position(foreign.start())
-        message = f"Unexpected non-ASCII character encountered on line {position.line}"
-        raise PtxError([PtxDiagnostic(position, message, "fatal")])
-    kinds = TokenKind.__members__
+    check_characters(text)
     tokens = []
     for match in _TOKEN.finditer(text):
         name = match.lastgroup
         assert name is not None  # one of the groups always matches
-        kind = kinds.get(name)
+        kind = _KINDS.get(name)
         if kind is None:
             raise _unreadable(text, match)
         tokens.append(PtxToken(kind, match[name], match.start(name)))

@@ -11,13 +11,20 @@ as one in an enclosing block.
 from __future__ import annotations
 
 import re
+from collections import ChainMap
+from collections.abc import Callable
+from dataclasses import replace
+from functools import lru_cache
 
-from cudarun.ptx.lexer import TokenKind
+from cudarun.ptx.errors import PtxError
+from cudarun.ptx.lexer import TokenKind, end_of_block
+from cudarun.ptx.quick import QuickStatements
 from cudarun.ptx.tree import (
     Block,
     BranchTargets,
     CallPrototype,
     Function,
+    Instruction,
     Label,
     LineMark,
     Module,
@@ -26,6 +33,10 @@ from cudarun.ptx.tree import (
     Variable,
 )
 from cudarun.ptx.variables import VariableRules
+
+SHORT = 1 << 18
+"""The length of a text that is read as a whole, though a part of it would do: 0.2 s with decoding.
+"""
 
 _LINKAGE = frozenset({"extern", "visible", "weak", "common"})
 _FUNCTION_DIRECTIVES = frozenset(
@@ -57,19 +68,88 @@ def parse(text: str) -> Module:
     Raises:
         PtxError: With one diagnostic, at the first syntax error.
     """
-    parser = _ModuleParser(text.rstrip("\0"))
-    try:
-        return parser.module()
-    except RecursionError:
-        raise parser.refusal("Nesting is too deep") from None
+    return _ModuleParser(text.rstrip("\0")).module()
+
+
+class LazyModule:
+    """A PTX text of which at first only the declarations are parsed.
+
+    Attributes:
+        module: The syntax tree, with unread bodies.
+
+    Raises:
+        PtxError: There is a syntax error outside of bodies. The diagnostic is at the first error in
+            the text, as that of `parse`.
+    """
+
+    def __init__(self, text: str) -> None:
+        try:
+            self._parser = _ModuleParser(text.rstrip("\0"), reads_bodies=False)
+            self.module = self._parser.module()
+        except PtxError:
+            parse(text)
+            raise
+        self._declared: dict[str, Variable] = {}  # the first variables of the module
+        self._count = 0
+        self._observers: list[Callable[[Function], object]] = []
+
+    def observe(self, observer: Callable[[Function], object]) -> None:
+        """Call ``observer`` with every function whose body is read from now on."""
+        self._observers.append(observer)
+
+    def read(self, function: Function) -> Function:
+        """Return a function of the module with its body.
+
+        Raises:
+            PtxError: With one diagnostic, at the first syntax error in it.
+        """
+        if function.unread is None:
+            return function
+        scope = self._declared_before(function.position)
+        body = self._parser.body(function, function.unread, scope)
+        whole = replace(function, body=body, unread=None)
+        for observer in self._observers:
+            observer(whole)
+        return whole
+
+    def _declared_before(self, place: Position) -> dict[str, Variable]:
+        """Return the variables of the module that are declared before a place."""
+        variables, end = self.module.variables, (place.line, place.column)
+
+        def is_before(variable: Variable) -> bool:
+            return (variable.position.line, variable.position.column) < end
+
+        if self._count and not is_before(variables[self._count - 1]):
+            self._declared, self._count = {}, 0
+        while self._count < len(variables) and is_before(variables[self._count]):
+            variable = variables[self._count]
+            self._declared[variable.name] = variable
+            self._count += 1
+        return self._declared
+
+
+@lru_cache(maxsize=2)
+def lazy_module(text: str) -> LazyModule:
+    """Return the module of a text, the same one each time: it is used for several purposes.
+
+    Raises:
+        PtxError: As `LazyModule`.
+    """
+    return LazyModule(text)
 
 
 class _ModuleParser(VariableRules):
-    """The grammar of modules, functions and statements."""
+    """The grammar of modules, functions and statements.
 
-    def __init__(self, text: str) -> None:
+    Args:
+        text: The text.
+        reads_bodies: Whether to parse the bodies of functions.
+    """
+
+    def __init__(self, text: str, *, reads_bodies: bool = True) -> None:
         super().__init__(text)
-        self._text = text
+        self._reads_bodies = reads_bodies
+        self._quick = QuickStatements(text, self._is_register)
         self._targets: list[str] = []
         self._functions: list[Function] = []
         self._variables: list[Variable] = []
@@ -79,6 +159,13 @@ class _ModuleParser(VariableRules):
     # --- module level ----------------------------------------------------------------------------
 
     def module(self) -> Module:
+        """Parse the whole text."""
+        try:
+            return self._module()
+        except RecursionError:
+            raise self.refusal("Nesting is too deep") from None
+
+    def _module(self) -> Module:
         if not self.accept(".version"):
             raise self.refusal("Missing .version directive at start of file")
         version = self._version()
@@ -96,7 +183,7 @@ class _ModuleParser(VariableRules):
             functions=tuple(self._functions),
             variables=tuple(self._variables),
             files=self._files,
-            lines=tuple(line.removesuffix("\r") for line in self._text.split("\n")),
+            text=self.text,
             aliases=self._aliases,
         )
 
@@ -174,7 +261,10 @@ class _ModuleParser(VariableRules):
         name = self._name()
         parameters = self._parameters()
         directives |= self._function_directives()
-        body = self._statements() if self.accept("{") else None
+        unread = self._skip_body() if self.at("{") and not self._reads_bodies else None
+        body: tuple[Statement, ...] | None = ()
+        if unread is None:
+            body = self._statements() if self.accept("{") else None
         if body is None:
             self.accept(";")
         self._scope = outer
@@ -187,7 +277,36 @@ class _ModuleParser(VariableRules):
             position=position,
             linkage=linkage,
             directives=directives,
+            unread=unread,
         )
+
+    def _skip_body(self) -> int | None:
+        """Skip a body; return the offset of its brace, or ``None`` without a closing one."""
+        start = self.token.offset
+        end = end_of_block(self.text, start)
+        if end is None:
+            return None
+        self.seek(end)
+        return start
+
+    def body(
+        self, function: Function, start: int, variables: dict[str, Variable]
+    ) -> tuple[Statement, ...]:
+        """Parse a body that was skipped.
+
+        Args:
+            function: The function.
+            start: The offset of the body's opening brace.
+            variables: The variables of the module that are declared before it.
+        """
+        own = {each.name: each for each in (*function.results, *function.parameters)}
+        self._scope = ChainMap(own, variables)
+        self.seek(start)
+        try:
+            self.advance()
+            return self._statements()
+        except RecursionError:
+            raise self.refusal("Nesting is too deep") from None
 
     def _function_directives(self) -> dict[str, tuple[int, ...]]:
         directives: dict[str, tuple[int, ...]] = {}
@@ -218,8 +337,27 @@ class _ModuleParser(VariableRules):
         """Parse the statements of a block up to its closing brace, after the opening one."""
         statements: list[Statement] = []
         while not self.accept("}"):
-            self._statement(statements)
+            if not self._quick_statements(statements):
+                self._statement(statements)
         return tuple(statements)
+
+    def _quick_statements(self, statements: list[Statement]) -> bool:
+        """Parse statements as long as they are plain; return whether there was one."""
+        if self.has_symbols_like_registers:
+            return False
+        start = end = self.token.offset
+        while (found := self._quick.at(end)) is not None:
+            end = found.end
+            position = self._lines.position(found.start)
+            if found.mark is not None:
+                statements.append(LineMark(*found.mark, position))
+            else:
+                _, _, _, opcode, modifiers, operands, guard = found
+                statements.append(Instruction(opcode, modifiers, operands, position, guard))
+        if end == start:
+            return False
+        self.seek(end)
+        return True
 
     def _statement(self, statements: list[Statement]) -> None:
         kind = self.token.kind

@@ -273,6 +273,7 @@ class Function:
     """An ``.entry`` or ``.func``; ``body`` is ``None`` for a declaration.
 
     ``directives`` are the performance-tuning ones with their numbers: ``{"reqntid": (256, 1, 1)}``.
+    ``unread`` is the offset in the text of a body that has not been parsed; ``body`` is empty then.
     """
 
     name: str
@@ -283,6 +284,7 @@ class Function:
     position: Position
     linkage: str | None = None
     directives: dict[str, tuple[int, ...]] = field(default_factory=dict)
+    unread: int | None = None
 
     def statements(self) -> Iterator[Statement]:
         """Yield all statements in order, including nested blocks, without their scopes."""
@@ -299,7 +301,7 @@ def _flatten(statements: tuple[Statement, ...]) -> Iterator[Statement]:
 
 @dataclass(frozen=True, slots=True)
 class Module:
-    """One PTX text: ``files`` maps the numbers of ``.file`` to paths, ``lines`` is the text."""
+    """One PTX ``text``: ``files`` maps the numbers of ``.file`` to paths."""
 
     version: tuple[int, int]
     targets: tuple[str, ...]
@@ -307,5 +309,5 @@ class Module:
     functions: tuple[Function, ...]
     variables: tuple[Variable, ...]
     files: dict[int, str]
-    lines: tuple[str, ...]
+    text: str = field(repr=False)
     aliases: dict[str, str] = field(default_factory=dict)

@@ -8,6 +8,7 @@ from dataclasses import replace
 from cudarun.ptx.constants import constant, starts_constant
 from cudarun.ptx.instructions import InstructionRules
 from cudarun.ptx.lexer import TokenKind
+from cudarun.ptx.quick import quick_numbers, quick_parameter
 from cudarun.ptx.tree import (
     TYPE_BYTES,
     Float,
@@ -38,6 +39,18 @@ class VariableRules(InstructionRules):
         return tuple(parameters)
 
     def _parameter(self) -> Variable:
+        quick = quick_parameter(self.text, self.token.offset)
+        if quick is not None and quick.type in TYPE_BYTES:
+            parameter = Variable(
+                space="param",
+                type=quick.type,
+                name=quick.name,
+                position=self.position(),
+                alignment=quick.alignment,
+                dimensions=() if quick.extent is None else (quick.extent,),
+            )
+            self.seek(quick.end)
+            return self._declare(parameter)
         prefix = self._variable_prefix(self.position(), linkage=None)
         return self._declare(self._declarator(prefix))
 
@@ -110,6 +123,8 @@ class VariableRules(InstructionRules):
 
     def _declare(self, variable: Variable) -> Variable:
         self._scope[variable.name] = variable
+        if variable.name.startswith("%") and variable.space != "reg" and variable.count is None:
+            self.has_symbols_like_registers = True
         return variable
 
     def _initialized(self, variable: Variable) -> Variable:
@@ -135,6 +150,11 @@ class VariableRules(InstructionRules):
             return elements
         length, inner = shape[0], shape[1:]
         row = vector * math.prod(extent for extent in inner if extent is not None)
+        if row == 1 and (quick := quick_numbers(self.text, self.token.offset)) is not None:
+            numbers, end = quick
+            if length is None or len(numbers) <= length:
+                self.seek(end)
+                return [*numbers]
         elements = []
         rows = 0
         if row > _MOST_FILLED_IN:

@@ -3,7 +3,8 @@
 import pytest
 
 from cudarun.ptx.errors import PtxError
-from cudarun.ptx.lexer import Lines, TokenKind, tokenize
+from cudarun.ptx.lexer import TokenKind, tokenize
+from cudarun.ptx.lines import Lines
 from cudarun.ptx.tree import Position
 
 

@@ -2,6 +2,7 @@
 
 import pytest
 
+from cudarun.ptx.lines import SourceLines
 from cudarun.ptx.parser import parse
 from cudarun.ptx.tree import (
     Address,
@@ -79,7 +80,16 @@ class TestModule:
 
     def test_lines_are_those_of_the_text_whatever_ends_them(self):
         parsed = parse(".version 8.7\r\n.target sm_90 // x\n\n")
-        assert parsed.lines == (".version 8.7", ".target sm_90 // x", "", "")
+        lines = SourceLines(parsed.text)
+        expected = [".version 8.7", ".target sm_90 // x", "", ""]
+        assert [lines[number] for number in (1, 2, 3, 4)] == expected
+        assert [lines[number] for number in (4, 2, 2, 3, 1)] == [
+            *("", expected[1]),
+            *expected[1:3],
+            expected[0],
+        ]
+        with pytest.raises(IndexError):
+            lines[5]
 
     def test_nul_characters_at_the_end_are_dropped(self):
         assert parse(HEADER + ".global .u32 x;\0\0").variables[0].name == "x"

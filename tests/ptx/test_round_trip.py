@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from cudarun.ptx import tree
 from cudarun.ptx.errors import PtxError
 from cudarun.ptx.lexer import tokenize
+from cudarun.ptx.lines import SourceLines
 from cudarun.ptx.parser import parse
 from cudarun.ptx.tree import TYPE_BYTES
 from tests.ptx.render import NOWHERE, render, without_positions
@@ -164,17 +165,17 @@ modules = st.builds(
     functions=st.lists(functions, max_size=2).map(tuple),
     variables=st.lists(variables(["global", "const"], "g"), max_size=3).map(tuple),
     files=st.dictionaries(st.integers(1, 9), st.sampled_from(["a.cu", "/b/c d.h"]), max_size=2),
-    lines=st.just(()),
+    text=st.just(""),
     aliases=st.dictionaries(names, names, max_size=2),
 )
 
 
 def bare(module):
     """Without what depends on how the text is laid out."""
-    return without_positions(tree.Module(**{f: getattr(module, f) for f in FIELDS}, lines=()))
+    return without_positions(tree.Module(**{f: getattr(module, f) for f in FIELDS}, text=""))
 
 
-FIELDS = [f for f in tree.Module.__dataclass_fields__ if f != "lines"]
+FIELDS = [f for f in tree.Module.__dataclass_fields__ if f != "text"]
 
 
 @settings(max_examples=150)
@@ -193,9 +194,10 @@ def test_real_texts_survive_the_way_round(path):
 @pytest.mark.parametrize("path", REAL_TEXTS, ids=lambda path: path.name)
 def test_every_statement_of_real_texts_stands_where_its_position_says(path):
     module = parse(path.read_text())
+    lines = SourceLines(module.text)
     for function in module.functions:
         for statement in function.statements():
-            line = module.lines[statement.position.line - 1]
+            line = lines[statement.position.line]
             at_position = line[statement.position.column - 1 :]
             match statement:
                 case tree.Instruction(guard=None):

@@ -1,0 +1,229 @@
+"""Quick parsing of most of a text: plain instructions, parameters, numbers and ``.loc``.
+
+One regular expression matches a statement, a dictionary has the operands by their text. What they
+do not match, above all every error, is left to the grammar. The trees are the same:
+`tests/ptx/test_quick.py` compares them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import NamedTuple
+
+from cudarun.ptx.tree import (
+    Address,
+    Float,
+    Integer,
+    Negated,
+    Operand,
+    Pair,
+    Register,
+    Sink,
+    SymbolReference,
+    Vector,
+)
+
+_SPACE = r"(?: \s++ | //[^\n]*+ | /\*(?: [^*] | \*(?!/) )*+\*/ )*+"
+# A modifier that begins with a digit can be a number to the lexer, unless it is as short as ".2d".
+_STATEMENT = re.compile(
+    rf"""
+    {_SPACE}
+    (?P<all>
+        (?: @(?P<not>!?)(?P<guard>[%A-Za-z][\w$]*+)\s++ )?
+        (?P<words> [a-z]\w*+ (?: \.(?:[A-Za-z_][\w$]*+|[1-5]d\b) (?:::\w++)*+ )*+ )
+        (?: \s++ (?P<operands> [^;"/@:]*+ ) )?
+        ;
+      | \.loc\s++(?P<file>0|[1-9]\d{{0,8}}+)\s++(?P<line>0|[1-9]\d{{0,8}}+)
+            \s++(?P<column>0|[1-9]\d{{0,8}}+)
+        (?= \s*+[^\s,/\w.$] | \s++[^\s,/] )
+    )
+    """,
+    re.VERBOSE | re.ASCII,
+)
+_WHITE = " \t\n\r\f\v"
+_PARTS = re.compile(r"\s*+([^,{}\[\]]++|\{[^{}\[\]]*+\}|\[[^,{}\[\]]*+\])\s*+(?:,|\Z)", re.ASCII)
+_COMPONENT = r"(?:\.(?:[xyzwrgba]|b[0-7]{1,4}|h[0-3]{1,2}))?"
+_REGISTER = re.compile(rf"%[\w$]++{_COMPONENT}", re.ASCII)
+_NAME = re.compile(r"[A-Za-z_$][\w$]*+", re.ASCII)
+_ADDRESS = re.compile(
+    r"\[\s*+([%A-Za-z_$][\w$]*+)\s*+(?:\+\s*+(-?(?:0|[1-9]\d{0,17}+)))?\s*+\]", re.ASCII
+)
+_NUMBER = r"(?:-?(?:0|[1-9]\d{0,17}+)|0[fF][0-9a-fA-F]{8}|0[dD][0-9a-fA-F]{16})(?![\w$.])"
+_CONSTANT = re.compile(_NUMBER, re.ASCII)
+_NUMBERS = re.compile(rf"\{{\s*+({_NUMBER}(?:\s*+,\s*+{_NUMBER})*+)\s*+\}}", re.ASCII)
+_PARAMETER = re.compile(
+    r"\.param\s++(?:\.align\s++([1-9]\d{0,5}+)\s++)?\.(\w++)\s++([A-Za-z_$][\w$]*+)"
+    r"(?:\[([1-9]\d{0,8}+)\])?(?=\s*+[,)])",
+    re.ASCII,
+)
+_RESERVED = frozenset({"_", "WARP_SZ", "generic"})
+
+
+class QuickParameter(NamedTuple):
+    """A plain declaration of a parameter.
+
+    Attributes:
+        end: The offset after it.
+        alignment: The number after ``.align``.
+        type: The type, if it is one.
+        name: The name.
+        extent: The extent of an array.
+    """
+
+    end: int
+    alignment: int | None
+    type: str
+    name: str
+    extent: int | None
+
+
+def quick_parameter(text: str, offset: int) -> QuickParameter | None:
+    """Return the parameter at an offset; ``None`` if the grammar must parse it."""
+    match = _PARAMETER.match(text, offset)
+    if match is None:
+        return None
+    alignment, kind, name, extent = match.groups()
+    numbers = (None if number is None else int(number) for number in (alignment, extent))
+    aligned, length = numbers
+    return QuickParameter(match.end(), aligned, kind, name, length)
+
+
+def quick_numbers(text: str, offset: int) -> tuple[list[Integer | Float], int] | None:
+    """Return the numbers in the braces at an offset, and the offset after them.
+
+    ``None`` if the grammar must parse them.
+    """
+    match = _NUMBERS.match(text, offset)
+    if match is None:
+        return None
+    return [_number(part.strip(_WHITE)) for part in match[1].split(",")], match.end()
+
+
+def _number(text: str) -> Integer | Float:
+    if text[0] == "0" and len(text) > 1:
+        return Float(int(text[2:], 16), 32 if text[1] in "fF" else 64)
+    return Integer(int(text))
+
+
+class QuickStatement(NamedTuple):
+    """A statement that the expression matches: a line mark, or else an instruction.
+
+    Attributes:
+        start: The offset of its first character.
+        end: The offset after its semicolon; of a line mark, after its last number.
+        mark: File, line and column.
+        opcode: The opcode.
+        modifiers: The modifiers.
+        operands: The operands.
+        guard: The guard.
+    """
+
+    start: int
+    end: int
+    mark: tuple[int, int, int] | None = None
+    opcode: str = ""
+    modifiers: tuple[str, ...] = ()
+    operands: tuple[Operand, ...] = ()
+    guard: Register | Negated | None = None
+
+
+class QuickStatements:
+    """The statements of a text that can be parsed without the grammar.
+
+    Args:
+        text: The text.
+        is_register: Returns whether a name without ``%`` is a register where it is used.
+    """
+
+    def __init__(self, text: str, is_register: Callable[[str], bool]) -> None:
+        self._text = text
+        self._is_register = is_register
+        self._operands: dict[str, Operand] = {}  # those that are the same in every scope
+        self._words: dict[str, tuple[str, tuple[str, ...]]] = {}
+
+    def at(self, offset: int) -> QuickStatement | None:
+        """Return the next statement from an offset; ``None`` if the grammar must parse it."""
+        match = _STATEMENT.match(self._text, offset)
+        if match is None:
+            return None
+        _, negated, guard, words, operands, file, line, column = match.groups()
+        start, end = match.span(1)
+        if words is None:
+            return QuickStatement(start, end, (int(file), int(line), int(column)))
+        known = self._words.get(words)
+        if known is None:
+            opcode, *modifiers = words.split(".")
+            known = self._words[words] = opcode, tuple(modifiers)
+        if known[0] == "call":  # its operands have a syntax of their own
+            return None
+        found = self._list(operands) if operands else ()
+        if found is None:
+            return None
+        condition: Register | Negated | None = None
+        if guard is not None:
+            condition = Negated(Register(guard)) if negated else Register(guard)
+        return QuickStatement(start, end, None, *known, found, condition)
+
+    def _list(self, text: str) -> tuple[Operand, ...] | None:
+        """Return the operands in a text, with commas between them."""
+        known = self._operands
+        try:
+            return tuple([known[part] for part in text.split(", ")])
+        except KeyError:
+            pass
+        if "{" in text or "[" in text:
+            parts, end = [], 0
+            for match in _PARTS.finditer(text):
+                if match.start() != end:
+                    return None
+                parts.append(match[1])
+                end = match.end()
+            if end != len(text) or text.rstrip(_WHITE).endswith(","):
+                return None
+        else:
+            parts = text.split(",")
+        found = []
+        for part in parts:
+            part = part.strip(_WHITE)
+            operand = known.get(part)
+            if operand is None:
+                operand = self._operand(part)
+                if operand is None:
+                    return None
+            found.append(operand)
+        return tuple(found)
+
+    def _operand(self, text: str) -> Operand | None:
+        """Return one operand; it is kept if it means the same in every scope."""
+        if text[:1] == "%":
+            if _REGISTER.fullmatch(text):
+                return self._kept(text, Register(text))
+            first, bar, second = text.partition("|")
+            if bar and _REGISTER.fullmatch(first) and _REGISTER.fullmatch(second):
+                return self._kept(text, Pair(Register(first), Register(second)))
+            return None
+        if text[:2] == "!%" and _REGISTER.fullmatch(text, 1):
+            return self._kept(text, Negated(Register(text[1:])))
+        if _NAME.fullmatch(text):
+            if text in _RESERVED:
+                return Sink() if text == "_" else None
+            return self._named(text)
+        if _CONSTANT.fullmatch(text):
+            return self._kept(text, _number(text))
+        if (match := _ADDRESS.fullmatch(text)) is not None:
+            name, offset = match[1], int(match[2] or 0)
+            if name[0] == "%":
+                return self._kept(text, Address(Register(name), offset))
+            return None if name in _RESERVED else Address(self._named(name), offset)
+        if text[:1] == "{":
+            elements = self._list(text[1:-1])
+            return None if elements is None else Vector(elements)
+        return None
+
+    def _kept(self, text: str, operand: Operand) -> Operand:
+        self._operands[text] = operand
+        return operand
+
+    def _named(self, name: str) -> Register | SymbolReference:
+        return Register(name) if self._is_register(name) else SymbolReference(name)

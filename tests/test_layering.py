@@ -12,8 +12,8 @@ from tests.imports import PACKAGE, imports, modules, syntax_tree
 _SUFFIXES = ("l", "le", "lp", "lpe", "v", "ve", "vp", "vpe")
 
 # What each part may import of ours, beside itself. A name covers what lies below it. The leaves
-# `cudarun` (the version), `cudarun.bindings`, `cudarun.errors`, `cudarun.records` and
-# `cudarun.terminal` are open to all.
+# `cudarun` (the version), `cudarun.bindings`, `cudarun.collection`, `cudarun.errors`,
+# `cudarun.records` and `cudarun.terminal` are open to all.
 MAY_IMPORT = {
     "__main__": {"cli", "process", "session.workers.prefork", "session.launch.worker"},
     "process": set(),
@@ -49,13 +49,14 @@ MAY_IMPORT = {
     "arguments": {"parameters", "report.types"},
     "ptx": set(),
     "bindings": set(),
+    "collection": set(),
     "errors": set(),
     "records": set(),
     "parameters": set(),
     "terminal": set(),
     "writing": set(),
 }
-LEAVES = {"", "bindings", "errors", "records", "terminal"}
+LEAVES = {"", "bindings", "collection", "errors", "records", "terminal"}
 
 # The same inside a package, from the lowest layer to the highest: what each part may import of the
 # package, beside itself.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Set
 from graphlib import CycleError, TopologicalSorter
 
 from cudarun.emulator.code import FunctionCode
@@ -15,16 +16,18 @@ class CallGraph:
 
     Args:
         code: The decoded functions by name.
+        kernels: The names of those that are kernels, which no pointer can call.
     """
 
-    def __init__(self, code: dict[str, FunctionCode]) -> None:
+    def __init__(self, code: dict[str, FunctionCode], kernels: Set[str]) -> None:
         self._code = code
+        self._pointed = tuple(name for name in code if name not in kernels)
         self._callees = {name: self._called_by(function) for name, function in code.items()}
 
     def _called_by(self, function: FunctionCode) -> tuple[str, ...]:
         """Return the functions that a function calls, or whose address it takes."""
         if function.indirect:
-            return tuple(self._code)
+            return self._pointed
         used = function.calls | function.symbols
         return tuple(name for name in used if name in self._code and name not in SYSTEM_CALLS)
 
@@ -43,9 +46,12 @@ class CallGraph:
         """Return the local memory of a function and its deepest chain of calls.
 
         Returns:
-            Bytes; ``None`` if functions that it reaches can call themselves.
+            Bytes; ``None`` if functions that it reaches can call themselves, or call by pointers.
         """
-        callees = {each.name: self._callees[each.name] for each in self.reached(function)}
+        reached = self.reached(function)
+        if any(each.indirect for each in reached):  # the function itself could be called
+            return None
+        callees = {each.name: self._callees[each.name] for each in reached}
         deepest: dict[str, int] = {}
         try:
             for name in TopologicalSorter(callees).static_order():

@@ -42,6 +42,7 @@ from cudarun.emulator.numerics.types import TYPES
 from cudarun.emulator.program import VariableCode
 from cudarun.ptx import tree
 from cudarun.ptx.errors import PtxDiagnostic
+from cudarun.ptx.lines import SourceLines
 from cudarun.records import dataclass
 
 _WHOLE_WARP = ConstantUse(np.array([0xFFFFFFFF], dtype=np.uint32))
@@ -52,7 +53,8 @@ class ModuleNames:
     """The names of a module that its functions refer to.
 
     ``functions`` has the declaration of each function, the one with a body if there is one.
-    ``variables`` gets the global and constant ones that functions declare.
+    ``variables`` gets the global and constant ones that functions declare. ``lines`` are those of
+    the text.
     """
 
     module: tree.Module
@@ -60,6 +62,7 @@ class ModuleNames:
     functions: dict[str, tree.Function]
     shared: dict[str, SharedVariable]
     variables: dict[str, VariableCode]
+    lines: SourceLines
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,10 +221,10 @@ class FunctionDecoder:
     # --- instructions ----------------------------------------------------------------------------
 
     def _instruction(self, instruction: tree.Instruction, item: _Item) -> None:
-        instruction = _spelled_out(instruction, item.scope)
-        lines = self.names.module.lines
+        if self.declarations.has_vectors:
+            instruction = _spelled_out(instruction, item.scope)
         number = instruction.position.line
-        text = lines[number - 1].strip() if number <= len(lines) else instruction.name
+        text = self.names.lines[number].strip()
         site = Site(self.function.name, number, text, item.source)
         operands = Operands(instruction.opcode, item.scope, self.declarations, site)
         try:

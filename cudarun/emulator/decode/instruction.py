@@ -16,6 +16,7 @@ from cudarun.emulator.code import (
     Use,
 )
 from cudarun.emulator.decode.operands import OperandMismatch, Operands, Unimplemented
+from cudarun.emulator.decode.recipes import learn, repeated, shaped
 from cudarun.emulator.decode.rules import refused_operands, wrong_selector, wrong_words
 from cudarun.emulator.decode.scope import CARRY
 from cudarun.emulator.isa.form import InstructionForm, OperandForm
@@ -38,6 +39,9 @@ def decode(instruction: tree.Instruction, operands: Operands) -> list[Operation]
         Unimplemented: PTX has the instruction, but no form has this opcode and these modifiers.
         OperandMismatch: The instruction is not PTX, or the operands do not match the form.
     """
+    given = shaped(instruction, operands)
+    if given is not None and (known := repeated(instruction, operands, given)) is not None:
+        return [known]
     found = candidates(instruction.opcode, instruction.modifiers)
     if not found:
         wrong = illegal(instruction.opcode, instruction.modifiers)
@@ -50,11 +54,14 @@ def decode(instruction: tree.Instruction, operands: Operands) -> list[Operation]
     problem: OperandMismatch | None = None
     for candidate in found:
         operands.before.clear()
+        resolution = _Resolution(candidate, instruction, operands)
         try:
-            operation = _Resolution(candidate, instruction, operands).operation()
+            operation = resolution.operation()
         except OperandMismatch as misfit:
             problem = problem or misfit
         else:
+            if given is not None and not operands.before:
+                learn(candidate.form, resolution.types, operation, given)
             return [*operands.before, operation]
     assert problem is not None
     raise problem
@@ -80,8 +87,7 @@ class _Resolution:
     def operation(self) -> Operation:
         """Return the operation of the form on these operands."""
         given = self.instruction.operands
-        required = sum(not operand.optional for operand in self.form.operands)
-        if not required <= len(given) <= len(self.form.operands):
+        if not self.form.required <= len(given) <= len(self.form.operands):
             raise self.operands.mismatch()
         for index, (wanted, operand) in enumerate(zip(self.form.operands, given, strict=False)):
             self.words.given.add(wanted.name)
@@ -93,11 +99,17 @@ class _Resolution:
             raise OperandMismatch(wrong)
         return self._finished()
 
+    def types(self) -> list[Type]:
+        """Return the type of each operand; all are values."""
+        operands = self.instruction.operands
+        return [self._type(form, 1) for form, _ in zip(self.form.operands, operands, strict=False)]
+
     def _check_sink(self) -> None:
         """Require ``_`` for the state when arriving at another block's barrier object."""
+        if self.instruction.opcode != "mbarrier":
+            return
         remote = self.words.get("space") == "shared::cluster"
-        kept = any(not isinstance(use, SinkUse) for use in self.destinations)
-        if self.instruction.opcode == "mbarrier" and remote and kept:
+        if remote and any(not isinstance(use, SinkUse) for use in self.destinations):
             raise OperandMismatch("Sink '_' is expected as a destination with '.shared::cluster'")
 
     def _operand(self, wanted: OperandForm, operand: tree.Operand, *, writes: bool) -> None:

@@ -1,9 +1,9 @@
-"""Decoding of a module: all functions decoded, all variables laid out."""
+"""Decoding of a module: its variables are laid out, its functions decoded when asked for."""
 
 from __future__ import annotations
 
-from dataclasses import replace
-from itertools import chain
+from collections.abc import Callable
+from itertools import chain, islice
 from math import prod
 
 from cudarun.emulator.code import FunctionCode
@@ -17,6 +17,8 @@ from cudarun.emulator.machine.spaces import CODE_WINDOW
 from cudarun.emulator.program import KernelCode, ModuleCode, VariableCode
 from cudarun.ptx import tree
 from cudarun.ptx.errors import PtxDiagnostic, PtxError
+from cudarun.ptx.lines import SourceLines
+from cudarun.records import dataclass
 
 _CODE_STEP = 16
 _MOST_THREADS = 1024
@@ -37,16 +39,57 @@ _KNOWN_DIRECTIVES = frozenset(
 _SHAREABLE = frozenset({"extern", "weak", "common"})  # may be defined elsewhere
 
 
-class ModuleDecoder:
-    """Decodes one module."""
+ReadBody = Callable[[tree.Function], tree.Function]
+"""Returns a function with its body."""
 
-    def __init__(self, module: tree.Module) -> None:
+
+def _whole(function: tree.Function) -> tree.Function:
+    return function
+
+
+@dataclass(frozen=True, slots=True)
+class DecodedFunction:
+    """A decoded function.
+
+    Attributes:
+        function: The function; its body is not kept.
+        code: The code.
+        parameter_offsets: The offset and size of each parameter of a kernel.
+        diagnostics: The errors in it.
+        unimplemented: The places with something that the emulated device does not implement.
+    """
+
+    function: tree.Function
+    code: FunctionCode
+    parameter_offsets: tuple[tuple[int, int], ...]
+    diagnostics: tuple[PtxDiagnostic, ...]
+    unimplemented: tuple[PtxDiagnostic, ...]
+
+
+class ModuleDecoder:
+    """Decodes one module, as a whole or kernel by kernel.
+
+    Args:
+        module: The module.
+        read: Reads the body of a function, if they are unread.
+
+    Attributes:
+        program: The program; kernels are added when they are decoded.
+    """
+
+    def __init__(self, module: tree.Module, read: ReadBody = _whole) -> None:
         self.module = module
         self.diagnostics: list[PtxDiagnostic] = []
         self.shared: dict[str, SharedVariable] = {}
         self.scope = NameScope()
         self.variables: dict[str, VariableCode] = {}
         self.functions: dict[str, tree.Function] = {}
+        self._read = read
+        self._every: list[DecodedFunction] = []
+        self._decoded: dict[str, DecodedFunction] = {}
+        self._blocks = 0
+        self._shared_order: dict[str, tuple[int, int]] = {}  # by the lines of their functions
+        self._kernels: dict[str, KernelCode] = {}
         for function in module.functions:
             known = self.functions.get(function.name)
             if known is not None and known.body is not None and function.body is not None:
@@ -54,47 +97,99 @@ class ModuleDecoder:
                 self.diagnostics.append(PtxDiagnostic(function.position, what))
             if function.body is not None or function.name not in self.functions:
                 self.functions[function.name] = function
-
-    def decode(self) -> ModuleCode:
-        """Return the program; kernels that need something unimplemented have its places.
-
-        Raises:
-            PtxError: The module is invalid, or has no kernel that can run.
-        """
+        self._entries = {name for name, function in self.functions.items() if function.is_entry}
         for variable in self.module.variables:
             self._declare(variable)
+        self._order_shared(0)
         for name in self.functions:
             self.scope.names[name] = SymbolName("func", name)
         for alias, target in self.module.aliases.items():
             self.functions[alias] = self.functions[target]
             self.scope.names[alias] = SymbolName("func", target)
-        decoded = [self._function(f) for f in self.module.functions if f.body is not None]
-        missing = {d.function.name: tuple(d.unimplemented) for d in decoded if d.unimplemented}
-        every = [*self.diagnostics, *chain.from_iterable(missing.values())]
-        if self.diagnostics:
-            raise PtxError(sorted(every, key=_line))
-        code: dict[str, FunctionCode] = {}
-        base = 0
-        for decoder in decoded:
-            function = code[decoder.function.name] = decoder.code
-            function.base = base
-            base += len(function.blocks)
-        entries = [decoder for decoder in decoded if decoder.function.is_entry]
-        graph = CallGraph(code)
-        registers = {name: function.registers for name, function in code.items()}
-        kernels = {entry.function.name: self._kernel(entry, graph, registers) for entry in entries}
-        for name, kernel in kernels.items() if missing else ():
-            reached = [f.name for f in graph.reached(code[name])]
-            own = [f for f in reached if f == name or f not in kernels]
-            found = chain.from_iterable(missing.get(f, ()) for f in own)
-            kernels[name] = replace(kernel, unimplemented=tuple(sorted(found, key=_line)))
-        if missing and all(kernel.unimplemented for kernel in kernels.values()):
-            raise PtxError(sorted(every, key=_line))
         addresses = {
             name: CODE_WINDOW + _CODE_STEP * (index + 1)
             for index, name in enumerate(self.functions)
         }
-        return ModuleCode(kernels, self.variables, addresses, code)
+        self.program = ModuleCode(self._kernels, self.variables, addresses)
+        lines = SourceLines(module.text)
+        self._names = ModuleNames(
+            module, self.scope, self.functions, self.shared, self.variables, lines
+        )
+
+    # --- the whole module ------------------------------------------------------------------------
+
+    def decode(self) -> None:
+        """Decode every function; `whole_program` raises their errors.
+
+        Raises:
+            PtxError: A body cannot be parsed.
+        """
+        for function in self.module.functions:
+            if function.body is not None:
+                self._decode(function)
+
+    def whole_program(self) -> ModuleCode:
+        """Return the program; kernels that need something unimplemented have its places.
+
+        Raises:
+            PtxError: The module is invalid, or has no kernel that can run.
+        """
+        every = self._every
+        wrong = [*self.diagnostics, *chain.from_iterable(each.diagnostics for each in every)]
+        missing = [*chain.from_iterable(each.unimplemented for each in every)]
+        if wrong:
+            raise PtxError(sorted((*wrong, *missing), key=_line))
+        graph = CallGraph(self.program.code, self._entries)
+        const_bytes = self._const_bytes()
+        for each in every:
+            if each.function.is_entry:
+                self._kernels[each.function.name] = self._kernel(each, graph, const_bytes)
+        if missing and all(kernel.unimplemented for kernel in self._kernels.values()):
+            raise PtxError(sorted(missing, key=_line))
+        return self.program
+
+    # --- kernel by kernel ------------------------------------------------------------------------
+
+    def check_declarations(self) -> None:
+        """Check the declarations of the module.
+
+        Raises:
+            PtxError: With the errors in them.
+        """
+        if self.diagnostics:
+            raise PtxError(sorted(self.diagnostics, key=_line))
+
+    def kernel(self, name: str) -> KernelCode:
+        """Return a kernel; it and the functions that it can call are decoded if they are not yet.
+
+        Raises:
+            PtxError: One of them is invalid.
+        """
+        known = self._kernels.get(name)
+        if known is not None:
+            return known
+        wrong: list[PtxDiagnostic] = []
+        reached, pending = {name}, [name]
+        while pending:
+            caller = pending.pop()
+            decoded = self._decoded.get(caller) or self._decode(self.functions[caller])
+            wrong += decoded.diagnostics
+            used = decoded.code.calls | decoded.code.symbols
+            if decoded.code.indirect:  # by a pointer, which can be to any function
+                used = used | (self.functions.keys() - self._entries)
+            callees = used & self.functions.keys()
+            for callee in map(self.functions.__getitem__, callees):
+                if callee.body is not None and callee.name not in reached:
+                    reached.add(callee.name)
+                    pending.append(callee.name)
+        if wrong:
+            raise PtxError(sorted(wrong, key=_line))
+        graph = CallGraph(self.program.code, self._entries)
+        kernel = self._kernel(self._decoded[name], graph, self._const_bytes())
+        self._kernels[name] = kernel
+        return kernel
+
+    # --- variables -------------------------------------------------------------------------------
 
     def _complain(self, position: tree.Position, what: str) -> None:
         message = f"{what} is not implemented by the emulated device"
@@ -121,45 +216,68 @@ class ModuleDecoder:
                 self.variables[variable.name] = variable_code(variable)
             self.scope.names[variable.name] = SymbolName(variable.space, variable.name)
 
-    def _function(self, function: tree.Function) -> FunctionDecoder:
+    # --- functions -------------------------------------------------------------------------------
+
+    def _decode(self, function: tree.Function) -> DecodedFunction:
+        decoder = FunctionDecoder(self._names, self._read(function))
+        code = decoder.decode()
+        self._order_shared(function.position.line)
         for directive in function.directives:
             if directive not in _KNOWN_DIRECTIVES:
-                self._complain(function.position, f"directive .{directive}")
-        names = ModuleNames(self.module, self.scope, self.functions, self.shared, self.variables)
-        decoder = FunctionDecoder(names, function)
-        decoder.decode()
-        self.diagnostics += decoder.diagnostics
-        return decoder
+                what = f"directive .{directive} is not implemented by the emulated device"
+                decoder.diagnostics.append(PtxDiagnostic(function.position, what))
+        code.base = self._blocks
+        self._blocks += len(code.blocks)
+        decoded = DecodedFunction(
+            function,
+            code,
+            tuple(decoder.parameter_offsets),
+            tuple(decoder.diagnostics),
+            tuple(decoder.unimplemented),
+        )
+        self._every.append(decoded)
+        self._decoded[function.name] = decoded
+        self.program.code[function.name] = code
+        return decoded
 
     # --- kernels ---------------------------------------------------------------------------------
 
-    def _kernel(
-        self, decoder: FunctionDecoder, graph: CallGraph, registers: dict[str, int]
-    ) -> KernelCode:
-        function, own = decoder.function, decoder.code
+    def _order_shared(self, line: int) -> None:
+        """Give the new shared variables their places among those of all functions."""
+        order = self._shared_order
+        for name in islice(self.shared, len(order), None):
+            order[name] = line, len(order)
+
+    def _const_bytes(self) -> int:
+        return sum(v.size for v in self.variables.values() if v.space == "const")
+
+    def _kernel(self, decoded: DecodedFunction, graph: CallGraph, const_bytes: int) -> KernelCode:
+        function, own, offsets = decoded.function, decoded.code, decoded.parameter_offsets
         reached = graph.reached(own)
         addresses, static = self._place_shared(reached)
-        offsets = tuple(decoder.parameter_offsets)
         stack = graph.stack_bytes(own)
-        most_registers = max(registers[f.name] for f in reached)
         required = function.directives.get("reqntid")
         cluster = function.directives.get("reqnctapercluster")
         limit = function.directives.get("maxntid") or required
         major, minor = self.module.version
+        parts = [self._decoded[f.name] for f in reached]
+        own_parts = [each for each in parts if each is decoded or not each.function.is_entry]
+        missing = chain.from_iterable(each.unimplemented for each in own_parts)
         return KernelCode(
             name=function.name,
             parameters=offsets,
             parameter_bytes=max((offset + size for offset, size in offsets), default=0),
             static_shared=static,
             local_bytes=own.local_bytes if stack is None else stack,
-            registers=min(max(most_registers, 16), 255),
-            const_bytes=sum(v.size for v in self.variables.values() if v.space == "const"),
+            registers=min(max(*(f.registers for f in reached), 16), 255),
+            const_bytes=const_bytes,
             max_threads=min(prod(limit), _MOST_THREADS) if limit else _MOST_THREADS,
             required_block=_triple(required) if required else None,
             ptx_version=10 * major + minor,
             shared=addresses,
             recursive=stack is None,
             required_cluster=_triple(cluster) if cluster else None,
+            unimplemented=tuple(sorted(missing, key=_line)),
         )
 
     def _place_shared(self, reached: list[FunctionCode]) -> tuple[dict[str, int], int]:
@@ -167,9 +285,9 @@ class ModuleDecoder:
         used = set().union(*(function.symbols for function in reached))
         layout, addresses = VariableLayout(), {}
         dynamic = []
-        for name, variable in self.shared.items():
-            if name not in used:
-                continue
+        names = used & self._shared_order.keys()
+        for name in sorted(names, key=self._shared_order.__getitem__):
+            variable = self.shared[name]
             if variable.dynamic:
                 dynamic.append(variable)
             else:
@@ -198,4 +316,6 @@ def compile_module(module: tree.Module) -> ModuleCode:
         PtxError: With a diagnostic for every operand that does not fit its instruction, and every
             other error; if no kernel can run, for everything that is not implemented.
     """
-    return ModuleDecoder(module).decode()
+    decoder = ModuleDecoder(module)
+    decoder.decode()
+    return decoder.whole_program()

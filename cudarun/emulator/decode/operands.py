@@ -150,7 +150,7 @@ class Operands:
             case tree.Sink():
                 return SinkUse(ptx_type)
             case tree.Register(name):
-                if self.scope.find(name) is None and name in SPECIAL_REGISTERS:
+                if name in SPECIAL_REGISTERS and self.scope.find(name) is None:
                     raise self.mismatch()
                 use = self.register(name, ptx_type, relaxed=relaxed)
                 width = self.declarations.slots[use.slot].type.bits
@@ -165,7 +165,9 @@ class Operands:
         found = self.find(name)
         if not isinstance(found, RegisterName):
             raise self.mismatch()
-        special = None if self.scope.find(name) else SPECIAL_REGISTERS.get(name)
+        special = SPECIAL_REGISTERS.get(name)
+        if special is not None and self.scope.find(name):  # a program declares the name
+            special = None
         # `mov.u16` of %tid.x etc. is legal because they once had 16 bits (10.1).
         relaxed |= special is not None and "." in name
         if not fits(TYPES[found.declared], ptx_type, relaxed=relaxed):

@@ -87,17 +87,25 @@ def _wrong_initial(variable: tree.Variable) -> str | None:
 
 def too_new(instruction: tree.Instruction, module: tree.Module) -> str | None:
     """Return an error if an instruction needs a later ``.target`` or ``.version``."""
-    if instruction.opcode in _ACCELERATED and not any(t.endswith("a") for t in module.targets):
-        return f"Instruction '{instruction.opcode}' not supported on .target '{module.targets[0]}'"
-    if instruction.opcode == "wgmma" and "sm_90a" not in module.targets:
-        name = ".".join(("wgmma", *instruction.modifiers[:1]))
-        return f"Instruction '{name}' not supported on .target '{module.targets[0]}'"
-    architecture, version = requirements(instruction.opcode, instruction.modifiers)
-    if any(_architecture(target) < architecture for target in module.targets):
-        return f"Feature '{instruction.name}' requires .target sm_{architecture} or higher"
-    if module.version < version:
+    return _too_new(instruction.opcode, instruction.modifiers, module.targets, module.version)
+
+
+@lru_cache(maxsize=4096)
+def _too_new(
+    opcode: str, modifiers: tuple[str, ...], targets: tuple[str, ...], given: tuple[int, int]
+) -> str | None:
+    if opcode in _ACCELERATED and not any(target.endswith("a") for target in targets):
+        return f"Instruction '{opcode}' not supported on .target '{targets[0]}'"
+    if opcode == "wgmma" and "sm_90a" not in targets:
+        name = ".".join(("wgmma", *modifiers[:1]))
+        return f"Instruction '{name}' not supported on .target '{targets[0]}'"
+    architecture, version = requirements(opcode, modifiers)
+    name = ".".join((opcode, *modifiers))
+    if any(_architecture(target) < architecture for target in targets):
+        return f"Feature '{name}' requires .target sm_{architecture} or higher"
+    if given < version:
         number = ".".join(map(str, version))
-        return f"Feature '{instruction.name}' requires PTX ISA .version {number} or later"
+        return f"Feature '{name}' requires PTX ISA .version {number} or later"
     return None
 
 

@@ -118,6 +118,9 @@ class NameScope:
 
     def _of_family(self, name: str) -> Name | None:
         base, _, _ = name.partition(".")  # of a vector register's component
+        stem = base.rstrip("0123456789")
+        if stem == base:
+            return None
         for stem, number in numbered_parts(base):
             family = self.families.get(stem)
             if family is not None and number < family.count:
@@ -186,6 +189,7 @@ class Declarations:
         shared: The shared variables of the module.
         labels: The number of its labels.
         unused: The number of registers that are declared in families and not used.
+        has_vectors: Whether there are vector registers.
     """
 
     def __init__(self, function: tree.Function, shared: dict[str, SharedVariable]) -> None:
@@ -195,6 +199,7 @@ class Declarations:
         self.shared = shared
         self.labels = 0
         self.unused = 0
+        self.has_vectors = False
         self._special: dict[str, int] = {}
 
     def slot(self, name: str, declared: str, role: Role, size: int = 0) -> int:
@@ -224,6 +229,7 @@ class Declarations:
         """Enter a declaration of a function body into its scope."""
         match variable.space:
             case "reg":
+                self.has_vectors |= variable.vector > 1
                 if variable.count is None:
                     self.enter(variable.name, variable, scope)
                 else:

@@ -78,7 +78,11 @@ class OperandForm:
 
 @dataclass(frozen=True, slots=True)
 class InstructionForm:
-    """One row of an instruction table; ``vocabulary`` has the modifiers that it knows."""
+    """One row of an instruction table.
+
+    ``vocabulary`` has the modifiers that it knows, ``required`` the number of operands that cannot
+    be left out. Operands may have selectors if it ``selects``.
+    """
 
     opcode: str
     words: tuple[tuple[str, bool], ...]  # (word, optional)
@@ -92,11 +96,8 @@ class InstructionForm:
     reads_carry: bool
     writes_carry: bool
     only: Callable[[Words], bool] | None
-
-    @property
-    def selects(self) -> bool:
-        """True if its operands may have selectors."""
-        return any(operand.selector for operand in self.operands)
+    required: int
+    selects: bool
 
     def match(self, modifiers: tuple[str, ...]) -> Words | None:
         """Return the words if these are modifiers of this form, else ``None``.
@@ -187,6 +188,8 @@ def form(
         reads_carry="in" in carry.split(),
         writes_carry="out" in carry.split(),
         only=only,
+        required=sum(not operand.optional for operand in operands),
+        selects=any(operand.selector for operand in operands),
     )
 
 

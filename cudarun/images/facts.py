@@ -112,6 +112,7 @@ class ImageFacts:
         toolkit: The tool that built it: ``"ptxas 13.0, V13.0.88"``.
         is_relocatable: True for a cubin that has yet to be linked.
         relocations: The number of relocations in the code and data of a cubin.
+        has_unread_code: Whether only the declarations of a PTX text were read.
     """
 
     kind: ImageKind
@@ -124,3 +125,4 @@ class ImageFacts:
     toolkit: str | None = None
     is_relocatable: bool | None = None
     relocations: int | None = None
+    has_unread_code: bool = False

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from math import prod
 
+from cudarun.collection import without_collection
 from cudarun.images.demangler import demangle, parameter_types
 from cudarun.images.facts import (
     OF_THE_DRIVER,
@@ -17,24 +19,41 @@ from cudarun.images.facts import (
 from cudarun.images.kinds import ImageKind
 from cudarun.parameters import Parameter
 from cudarun.ptx.errors import PtxError
-from cudarun.ptx.parser import parse
+from cudarun.ptx.parser import SHORT, lazy_module
 from cudarun.ptx.tree import TYPE_BYTES, Function, Module, Variable
 
 # String literals and the file names of assert(): variables without a name in the source.
 _UNNAMED = re.compile(r"\$|__unnamed_|__PRETTY_FUNCTION__|__func__")
 
 
-def read_ptx(data: bytes, origin: str) -> ImageFacts:
+def read_ptx(data: bytes, origin: str, *, whole: bool = True) -> ImageFacts:
     """Return the facts of a PTX text.
+
+    Args:
+        data: The text.
+        origin: Its name in messages.
+        whole: Whether to parse the bodies of functions too, for their errors. Those of a short text
+            are parsed in any case.
 
     Raises:
         PtxError: It does not parse.
     """
     try:
-        return ptx_facts(parse(ptx_text(data)))
+        with without_collection():
+            return _facts(ptx_text(data), whole=whole)
     except PtxError as error:
         error.at(file=origin)
         raise
+
+
+def _facts(text: str, *, whole: bool) -> ImageFacts:
+    lazy = lazy_module(text)
+    facts = ptx_facts(lazy.module)
+    if not whole and len(text) > SHORT:
+        return replace(facts, has_unread_code=True)
+    for function in lazy.module.functions:
+        lazy.read(function)
+    return facts
 
 
 def ptx_text(data: bytes) -> str:

@@ -12,17 +12,17 @@ from collections.abc import Iterable, Iterator
 from dataclasses import field
 from math import prod
 
+from cudarun.collection import without_collection
 from cudarun.images.kinds import ImageKind, identify
 from cudarun.images.ptx_facts import ptx_text
 from cudarun.ptx.errors import PtxError
-from cudarun.ptx.parser import parse
+from cudarun.ptx.parser import lazy_module
 from cudarun.ptx.tree import (
     TYPE_BYTES,
     Address,
     Function,
     Instruction,
     Label,
-    Module,
     Operand,
     Pair,
     Register,
@@ -89,38 +89,61 @@ class KernelUsage:
     shared_access: int = 1
 
 
-def read_usages(data: bytes) -> dict[str, KernelUsage]:
-    """Return the use of the parameters of each kernel by its name; nothing without valid PTX."""
-    if identify(data) is not ImageKind.PTX:
-        return {}
-    try:
-        module = parse(ptx_text(data))
-    except PtxError:
-        return {}
-    return {
-        function.name: _Reader(module, function).usage
-        for function in module.functions
-        if function.is_entry and function.body is not None
-    }
+class KernelUsages:
+    """The use of the parameters of kernels; each is read when it is asked for.
+
+    Args:
+        data: The image; others than valid PTX tell nothing.
+    """
+
+    def __init__(self, data: bytes) -> None:
+        self._kernels: dict[str, Function] = {}
+        self._found: dict[str, KernelUsage] = {}
+        if identify(data) is not ImageKind.PTX:
+            return
+        try:
+            self._lazy = lazy_module(ptx_text(data))
+        except PtxError:
+            return
+        functions = self._lazy.module.functions
+        self._kernels = {f.name: f for f in functions if f.is_entry and f.body is not None}
+        self._shared = [v for v in self._lazy.module.variables if v.space == "shared"]
+
+    def of(self, name: str) -> KernelUsage | None:
+        """Return the use of a kernel's parameters; ``None`` if there is no such valid kernel."""
+        function = self._kernels.get(name)
+        if function is None or name in self._found:
+            return self._found.get(name)
+        with without_collection():
+            try:
+                self._collect(self._lazy.read(function))
+            except PtxError:
+                return None
+        return self._found[name]
+
+    def collect(self) -> None:
+        """Collect the use from kernels that are read from now on, as by the emulated driver."""
+        if self._kernels:
+            self._lazy.observe(self._collect)
+
+    def _collect(self, function: Function) -> None:
+        if function.name in self._kernels and function.name not in self._found:
+            self._found[function.name] = _Reader(self._shared, function).usage
 
 
 class _Reader:
     """One pass over a kernel."""
 
-    def __init__(self, module: Module, function: Function) -> None:
+    def __init__(self, shared: Iterable[Variable], function: Function) -> None:
         self.usage = KernelUsage()
         self._parameters = {each.name: i for i, each in enumerate(function.parameters)}
-        self._dynamic = {
-            each.name
-            for each in module.variables
-            if each.space == "shared" and each.linkage == "extern"
-        }
+        self._dynamic = {each.name for each in shared if each.linkage == "extern"}
         self._origins: dict[str, frozenset[Place]] = {}
         self._floats: dict[str, str] = {}
         self._untyped: list[tuple[PointerUse | Place, str]] = []
         labels: set[str] = set()
         used = {n for each in function.statements() for n in _names(getattr(each, "operands", ()))}
-        for variable in module.variables:
+        for variable in shared:
             if variable.name in used:
                 self._declare(variable)
         for statement in function.statements():

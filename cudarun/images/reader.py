@@ -20,13 +20,16 @@ CONTAINERS = (ImageKind.FATBIN, ImageKind.HOST_OBJECT, ImageKind.ARCHIVE)
 _Fact = TypeVar("_Fact", KernelFacts, VariableFacts)
 
 
-def read_image(data: bytes, origin: str, limit: int | None = None) -> ImageFacts:
+def read_image(
+    data: bytes, origin: str, limit: int | None = None, *, whole: bool = True
+) -> ImageFacts:
     """Return the contents of an image.
 
     Args:
         data: The whole file.
         origin: Its name in messages.
         limit: The most bytes of all code in a container when decompressed; ``None``: any.
+        whole: Whether to parse the code of PTX, for its errors, and not only the declarations.
 
     Raises:
         ImageRefused: It is not an image, it is damaged, or nothing in it can be read;
@@ -35,12 +38,12 @@ def read_image(data: bytes, origin: str, limit: int | None = None) -> ImageFacts
     kind = identify(data)
     if kind in CONTAINERS:
         return _read_container(kind, image_entries(data, origin, limit), origin)
-    return _read_code(kind, data, origin)
+    return _read_code(kind, data, origin, whole=whole)
 
 
-def _read_code(kind: ImageKind, data: bytes, origin: str) -> ImageFacts:
+def _read_code(kind: ImageKind, data: bytes, origin: str, *, whole: bool = True) -> ImageFacts:
     if kind is ImageKind.PTX:
-        return read_ptx(data, origin)
+        return read_ptx(data, origin, whole=whole)
     if kind is ImageKind.CUBIN:
         from cudarun.images.cubin import read_cubin  # imports pyelftools, which PTX needs not
 

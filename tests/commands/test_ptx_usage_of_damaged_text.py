@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from cudarun.errors import ExitCode
-from cudarun.images.ptx_usage import read_usages
+from cudarun.images.ptx_usage import KernelUsages
 from tests.commands.conftest import Run
 from tests.support.processes import ROOT
 
@@ -26,7 +26,9 @@ KERNEL = """
     "line", ["ld.param.u64 %a;", "ld.param.u64 %a, [a], %r;", "mov.u32;", "ld.param.u64;"]
 )
 def test_instructions_with_other_operands(line: str) -> None:
-    assert read_usages(KERNEL.format(line).encode())["k"].pointers == {}
+    usage = KernelUsages(KERNEL.format(line).encode()).of("k")
+    assert usage is not None
+    assert usage.pointers == {}
 
 
 def test_a_command_is_suggested_for_elements_of_128_bits(run: Run) -> None:

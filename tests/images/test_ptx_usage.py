@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from cudarun.images.ptx_usage import KernelUsage, PointerUse, read_usages
+from cudarun.images.ptx_usage import KernelUsage, KernelUsages, PointerUse
 
 HEAD = ".version 8.0\n.target sm_90\n.address_size 64\n"
 
@@ -21,7 +21,9 @@ def usage(
             {body}
             ret;
         }}"""
-    return read_usages(text.encode())["f"]
+    usage = KernelUsages(text.encode()).of("f")
+    assert usage is not None
+    return usage
 
 
 def test_a_parameter_that_is_an_address_is_a_pointer_and_another_a_value() -> None:
@@ -91,4 +93,4 @@ def test_shared_memory() -> None:
 
 @pytest.mark.parametrize("data", [b"", b"\x7fELF", b".version 8.0\n.target sm_90\n.entry f( {"])
 def test_other_files_have_none(data: bytes) -> None:
-    assert read_usages(data) == {}
+    assert KernelUsages(data).of("f") is None

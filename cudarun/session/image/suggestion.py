@@ -8,9 +8,10 @@ whether they are inputs; elsewhere the C++ types tell.
 from __future__ import annotations
 
 import shlex
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from math import prod
 from typing import TYPE_CHECKING
 
@@ -20,7 +21,7 @@ from cudarun.arguments.parameter_order import has_names
 from cudarun.arguments.scanner import IDENTIFIER
 from cudarun.arguments.types import NAMED, PointerType, ScalarType, VectorType
 from cudarun.images.demangler import spellings
-from cudarun.images.ptx_usage import KernelUsage, PointerUse, read_usages
+from cudarun.images.ptx_usage import KernelUsage, KernelUsages, PointerUse
 from cudarun.records import dataclass
 from cudarun.session.image.image import STDIN
 from cudarun.session.image.triton import read_triton
@@ -91,7 +92,7 @@ def suggest_launch(
     """
     sizes = _Sizes(kernel, given)
     words = ["cudarun", "launch", "-" if image == STDIN else image]
-    chosen = given.kernel or _choice(kernel.name, [*names])
+    chosen = given.kernel or _choice(kernel.name, tuple(names))
     words += ["-k", chosen] if chosen else []
     words += given.options
     words += [] if given.has_geometry else _geometry(kernel, sizes)
@@ -132,6 +133,10 @@ class Suggestions:
         self._origin = origin
         self._triton = read_triton(image)
 
+    def collect(self) -> None:
+        """Collect what the commands need while a driver of this process compiles the image."""
+        self._usages.collect()
+
     def command(
         self, name: str, parameters: Sequence[Parameter], names: Iterable[str], given: GivenWords
     ) -> str:
@@ -148,28 +153,38 @@ class Suggestions:
             parameters = parameters[: len(parameters) - len(triton.scratch_bytes)]
             grid = () if given.has_geometry else ("--grid", "1")
             given = replace(given, options=(*given.options, *grid), has_geometry=True)
-        facts = self._image.facts.kernels if self._image.facts else ()
         kernel = SuggestedKernel(
             name,
             parameters,
-            next((each for each in facts if each.name == name), None),
-            self._usages.get(name),
+            self._facts.get(name),
+            self._usages.of(name),
             has_names(parameters),
         )
         return suggest_launch(self._origin, kernel, names, given)
 
     @cached_property
-    def _usages(self) -> dict[str, KernelUsage]:
-        return read_usages(self._image.data)
+    def _facts(self) -> dict[str, KernelFacts]:
+        kernels = self._image.facts.kernels if self._image.facts else ()
+        return {each.name: each for each in kernels}
+
+    @cached_property
+    def _usages(self) -> KernelUsages:
+        return KernelUsages(self._image.data)
 
 
-def _choice(name: str, names: Sequence[str]) -> str | None:
+def _choice(name: str, names: tuple[str, ...]) -> str | None:
     """Return the shortest spelling that only this kernel has; ``None`` if it is the only one."""
-    others = [spelling for other in names if other != name for spelling in spellings(other)]
-    if not others:
+    if len(names) < 2:
         return None
-    own = (each for each in spellings(name) if each not in others)
+    owners = _owners(names)
+    own = (each for each in spellings(name) if owners[each] == 1)
     return min(own, key=len, default=name)
+
+
+@lru_cache(maxsize=1)
+def _owners(names: tuple[str, ...]) -> Counter[str]:
+    """Return the number of kernels that have each spelling."""
+    return Counter(spelling for name in dict.fromkeys(names) for spelling in spellings(name))
 
 
 # --- sizes ---------------------------------------------------------------------------------------

@@ -107,6 +107,7 @@ class _ImageLoad:
         self.image = image
         self.request = request
         self.facts = image.facts or _facts(image)
+        self._known = {each.name: each for each in self.facts.kernels} if self.facts else {}
         self._suggestions = _suggestions(image, self.facts) if is_launchable else None
         self._debug = DebugReader(image)
         self._notes: list[str] = []
@@ -264,8 +265,7 @@ class _ImageLoad:
         return self._suggestions.command(name, parameters, names, GivenWords(options=words))
 
     def _file_facts(self, name: str) -> KernelFacts | None:
-        kernels = self.facts.kernels if self.facts else ()
-        return next((kernel for kernel in kernels if kernel.name == name), None)
+        return self._known.get(name)
 
     def _is_loaded(self, found: LoadedKernel) -> bool | None:
         if self.driver.version < PARAM_INFO_SINCE:
@@ -349,13 +349,15 @@ def _variables(loader: Loader, facts: ImageFacts) -> Iterator[VariableReport]:
 def _facts(image: Image) -> ImageFacts | None:
     """Return the file's facts; ``None`` if it is unreadable, in which case the driver decides."""
     try:
-        return read_image(image.data, image.origin, image.limit)
+        return read_image(image.data, image.origin, image.limit, whole=False)
     except ImageRefused:
         return None
 
 
 def _suggestions(image: Image, facts: ImageFacts | None) -> Suggestions:
-    return Suggestions(replace(image, facts=facts), image.origin)
+    suggestions = Suggestions(replace(image, facts=facts), image.origin)
+    suggestions.collect()
+    return suggestions
 
 
 def _handle(found: LoadedKernel) -> Handle:

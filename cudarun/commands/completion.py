@@ -183,7 +183,7 @@ def _kernel_names(ctx: click.Context) -> list[str]:
     if kind is ImageKind.CUDA_SOURCE:
         return list(dict.fromkeys(each.kernel for each in _declarations(data)))
     try:
-        return [kernel.name for kernel in read_image(data, "").kernels]
+        return [kernel.name for kernel in read_image(data, "", whole=False).kernels]
     except CudarunError:
         return []
 

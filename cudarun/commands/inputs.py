@@ -92,6 +92,6 @@ def _facts(data: bytes, origin: str) -> ImageFacts | None:
     if kind is ImageKind.CUBIN:  # of containers the workers do
         check_structure(data, origin)
     try:
-        return read_image(data, origin)
+        return read_image(data, origin, whole=False)
     except ImageRefused:
         return None

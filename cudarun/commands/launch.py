@@ -196,11 +196,13 @@ def command(quiet: bool, **values: Any) -> int:
 def _request(values: Values, where: Target) -> LaunchRequest:
     # Imported here, while the workers are already running.
     from cudarun.commands.launch_request import launch_request
+    from cudarun.session.image.kernels import check_kernel
     from cudarun.session.launch.detection import check_detection
 
     with reading(where):
         request = launch_request(values, where, _image(values))
         _check_files(values, where, request)
+    check_kernel(request.image, request.kernel)
     check_detection(request.detection, where.devices)
     if values["write_spec"] is not None:
         from cudarun.commands.spec_writer import append_case

@@ -13,7 +13,8 @@ the number of devices, ``CUDARUN_CPU_PTX`` the newest PTX.
 
 Functions beyond the driver API let a program observe its kernels: `on_progress`, `standing`,
 `watch`, `variants` and `seen` for the detectors of data races and uninitialized reads,
-`never_written` and `unwritten_bytes` for memory that no kernel wrote, and `newest_ptx`.
+`never_written` and `unwritten_bytes` for memory that no kernel wrote, `compile_on_demand` and
+`unchecked_kernels` for long PTX texts, and `newest_ptx`.
 """
 
 from __future__ import annotations
@@ -40,7 +41,9 @@ from cudarun.emulator.api import (  # noqa: F401 - each chapter adds its calls
 )
 from cudarun.emulator.api.calls import CALLS
 from cudarun.emulator.execution import execute
+from cudarun.emulator.host.handles import Handle, handle_value
 from cudarun.emulator.host.jit import newest_ptx as newest_ptx
+from cudarun.emulator.host.modules import LoadedLibrary
 from cudarun.emulator.host.process import process
 from cudarun.emulator.machine.observer import NOBODY
 from cudarun.emulator.machine.report import describe_thread_states
@@ -136,6 +139,21 @@ def unwritten_bytes(address: int, size: int) -> npt.NDArray[np.uint8]:
     if where is None:
         raise ValueError(f"no allocation at {address:#x}")
     return where.unwritten_at(address, size)
+
+
+def compile_on_demand() -> None:
+    """Compile the kernels of libraries that are loaded later when a call asks for them.
+
+    A GPU's driver compiles, and refuses, a text as a whole. So does this driver otherwise, and with
+    texts that are compiled quickly.
+    """
+    process.compiles_on_demand = True
+
+
+def unchecked_kernels(library: Handle) -> int:
+    """Return the number of kernels of a library that have not been compiled."""
+    loaded = process.handles.get(handle_value(library), LoadedLibrary)
+    return loaded.compiled().unchecked_kernels
 
 
 class NotProvided(AttributeError, NotImplementedError):

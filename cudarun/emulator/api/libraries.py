@@ -70,7 +70,7 @@ def cuLibraryLoadFromFile(
 def _load(image: bytes, options: DriverJitOptions) -> CUlibrary:
     compiled: CompiledModule | Refusal
     try:
-        compiled = compile_image(image, options)
+        compiled = compile_image(image, options, on_demand=process.compiles_on_demand)
     except Refusal as refusal:
         compiled = refusal
     return CUlibrary(LoadedLibrary(compiled, options, process.handles, process.host_memory).handle)
@@ -144,7 +144,7 @@ def cuKernelGetLibrary(kernel: Handle) -> CUlibrary:
 @call(1)
 def cuKernelGetName(hfunc: Handle) -> bytes:
     """Return the kernel's name in the PTX text."""
-    return _kernel(hfunc).code.name.encode()
+    return _kernel(hfunc).name.encode()
 
 
 @call(1)

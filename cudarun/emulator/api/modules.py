@@ -110,13 +110,13 @@ def cuModuleGetFunction(hmod: Handle, name: bytes) -> CUfunction:
 @call(1)
 def cuModuleGetFunctionCount(mod: Handle) -> int:
     """Return the number of kernels of a module."""
-    return len(_module(mod).functions)
+    return len(_module(mod).compiled.kernel_names)
 
 
 @call(1)
 def cuModuleEnumerateFunctions(numFunctions: int, mod: Handle) -> list[CUfunction]:
     """Return the first ``numFunctions`` kernels of a module, padded with null handles."""
-    functions = list(_module(mod).functions.values())[:numFunctions]
+    functions = _module(mod).functions(numFunctions)
     missing = [CUfunction(0)] * (numFunctions - len(functions))
     return [CUfunction(function.handle) for function in functions] + missing
 

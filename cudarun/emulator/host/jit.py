@@ -9,12 +9,13 @@ from __future__ import annotations
 import functools
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from cuda.bindings.driver import CUjit_option
 
 from cudarun.bindings import newer_jit_options
+from cudarun.collection import without_collection
 from cudarun.emulator.host.addresses import address_of, host_bytes
 from cudarun.emulator.host.devices import CAPABILITY, attribute_value
 from cudarun.emulator.host.images import NotLoadable, ptx_text
@@ -24,7 +25,7 @@ from cudarun.emulator.machine.system import SYSTEM_CALLS
 from cudarun.emulator.program import KernelCode, ModuleCode
 from cudarun.ptx import tree
 from cudarun.ptx.errors import PtxDiagnostic, PtxError, ptxas_log
-from cudarun.ptx.parser import parse
+from cudarun.ptx.parser import SHORT, LazyModule, lazy_module
 from cudarun.records import dataclass
 
 Version = tuple[int, int]
@@ -177,6 +178,11 @@ class DriverJitOptions:
         self.append("error", log)
         raise Refusal("INVALID_PTX", log)
 
+    def refused(self, error: PtxError) -> Refusal:
+        """Return the result of a compilation that failed; the error log gets its errors."""
+        self.append("error", error.log or "")
+        return jit_refusal(error)
+
     def _write(self, log: str) -> None:
         """Write what fits, NUL-terminated; without a buffer or a size do nothing."""
         buffer, size = (self._values.get(option) for option in _BUFFERS[log])
@@ -207,28 +213,52 @@ class CompiledModule:
         program: The code.
         architecture: The number in ``.target``, ``90`` for ``sm_90a``.
         system_calls: The device runtime functions that it uses: ``vprintf``, ``malloc``, …
+        kernel_names: The names of its kernels, in the order of the text.
+        compile_kernel: Compiles one of them, in a module that is compiled on demand.
     """
 
     program: ModuleCode
     architecture: int
     system_calls: frozenset[str]
+    kernel_names: tuple[str, ...]
+    compile_kernel: Callable[[str], KernelCode] | None = None
+
+    def kernel(self, name: str) -> KernelCode:
+        """Return a kernel, which is compiled if it is not yet. Raises `PtxError`."""
+        if self.compile_kernel is None:
+            return self.program.kernels[name]
+        return self.compile_kernel(name)
+
+    @property
+    def unchecked_kernels(self) -> int:
+        """The number of kernels that are not compiled."""
+        return len(self.kernel_names) - len(self.program.kernels)
 
 
-def compile_image(image: bytes, options: DriverJitOptions) -> CompiledModule:
+def compile_image(
+    image: bytes, options: DriverJitOptions, *, on_demand: bool = False
+) -> CompiledModule:
     """Compile the PTX in an image; logs go to the buffers in ``options``.
+
+    Args:
+        image: The image.
+        options: The options.
+        on_demand: Whether to compile each kernel of a long text when it is asked for.
 
     Raises:
         Refusal: With the result of the load.
     """
     try:
         text = ptx_text(image)
-        compiled = compile_text(text)
+        if on_demand and len(text) > SHORT and not options.verbose:
+            compiled = _on_demand(text, newest_ptx())
+        else:
+            compiled = compile_text(text)
     except NotLoadable as refusal:
         options.append("error", refusal.words)
         raise
     except PtxError as error:
-        options.append("error", error.log or "")
-        raise jit_refusal(error) from None
+        raise options.refused(error) from None
     if options.for_another_device:  # as on a GPU: it compiles but does not load
         raise Refusal(
             "INVALID_SOURCE",
@@ -262,31 +292,78 @@ def compile_text(text: str) -> CompiledModule:
 
 @functools.lru_cache(maxsize=16)
 def _compile_text(text: str, newest: Version) -> CompiledModule:
-    module = parse_supported(text, newest)
-    wanted = _wanted_functions(module)
-    for name in sorted(wanted - set(SYSTEM_CALLS)):
-        raise WholeTextError(f"Unresolved extern function '{name}'")
-    from cudarun.emulator.decode.module import compile_module  # the instruction tables
+    lazy = parse_supported(text, newest)
+    externs, used = _externs(lazy.module), set[str]()
 
-    program = compile_module(module)
+    def read(function: tree.Function) -> tree.Function:
+        whole = lazy.read(function)
+        used.update(_used(whole, externs) if externs else ())
+        return whole
+
+    from cudarun.emulator.decode.module import ModuleDecoder  # the instruction tables
+
+    decoder = ModuleDecoder(lazy.module, read)
+    with without_collection(freeze=True):
+        decoder.decode()
+        for name in sorted(used - set(SYSTEM_CALLS)):
+            raise _unresolved(name)
+        program = decoder.whole_program()
     for kernel in program.kernels.values():
-        if kernel.static_shared > _MOST_SHARED:
-            raise SpaceOverflow(kernel.name, "shared data", kernel.static_shared, _MOST_SHARED)
-        most = _MOST_PARAMETERS if module.version >= _WITH_MORE_PARAMETERS else _FEWER_PARAMETERS
-        if kernel.parameter_bytes > most:
-            raise SpaceOverflow(kernel.name, "parameter space", kernel.parameter_bytes, most)
-    return CompiledModule(program, architecture(module, text), wanted)
+        _check_spaces(kernel, lazy.module)
+    target = architecture(lazy.module, text)
+    return CompiledModule(program, target, frozenset(used), tuple(program.kernels))
 
 
-def parse_supported(text: str, newest: Version) -> tree.Module:
-    """Parse PTX that is no newer than a version. Raises `PtxError`."""
+@functools.lru_cache(maxsize=4)
+def _on_demand(text: str, newest: Version) -> CompiledModule:
+    """Parse the declarations of a text; its kernels are compiled when they are asked for."""
+    with without_collection(freeze=True):
+        lazy = parse_supported(text, newest)
+    externs = _externs(lazy.module)
+    for name in sorted(externs - set(SYSTEM_CALLS)):
+        declarations = sum(function.name == name for function in lazy.module.functions)
+        if len(re.findall(rf"(?<![\w$%]){re.escape(name)}(?![\w$])", text)) > declarations:
+            raise _unresolved(name)
+    from cudarun.emulator.decode.module import ModuleDecoder  # the instruction tables
+
+    decoder = ModuleDecoder(lazy.module, lazy.read)
+    decoder.check_declarations()
+
+    def compile_kernel(name: str) -> KernelCode:
+        with without_collection(freeze=True):
+            kernel = decoder.kernel(name)
+        _check_spaces(kernel, lazy.module)
+        return kernel
+
+    names = dict.fromkeys(
+        f.name for f in lazy.module.functions if f.is_entry and f.body is not None
+    )
+    target = architecture(lazy.module, text)
+    return CompiledModule(decoder.program, target, externs, tuple(names), compile_kernel)
+
+
+def _unresolved(name: str) -> WholeTextError:
+    return WholeTextError(f"Unresolved extern function '{name}'")
+
+
+def _check_spaces(kernel: KernelCode, module: tree.Module) -> None:
+    if kernel.static_shared > _MOST_SHARED:
+        raise SpaceOverflow(kernel.name, "shared data", kernel.static_shared, _MOST_SHARED)
+    most = _MOST_PARAMETERS if module.version >= _WITH_MORE_PARAMETERS else _FEWER_PARAMETERS
+    if kernel.parameter_bytes > most:
+        raise SpaceOverflow(kernel.name, "parameter space", kernel.parameter_bytes, most)
+
+
+def parse_supported(text: str, newest: Version) -> LazyModule:
+    """Parse the declarations of PTX that is no newer than a version. Raises `PtxError`."""
     match = _VERSION.search(text)
     if match is not None:
         version = int(match[1]), int(match[2])
         if version > newest:
             line = text.count("\n", 0, match.start(1)) + 1
             raise PtxTooNew(version, newest, tree.Position(line, 1))
-    module = parse(text)
+    lazy = lazy_module(text)
+    module = lazy.module
     if architecture(module, text) > _OWN_TARGET:
         raise WholeTextError(
             "SM version specified by .target is higher than default SM version assumed"
@@ -296,7 +373,7 @@ def parse_supported(text: str, newest: Version) -> tree.Module:
             " 32-Bit ABI (--machine 32 or 32-Bit addressing) is not supported on "
             f"sm_{_OWN_TARGET} or higher architectures."
         )
-    return module
+    return lazy
 
 
 class WholeTextError(PtxError):
@@ -349,18 +426,18 @@ def architecture(module: tree.Module, text: str) -> int:
     raise UnknownTarget(module.targets[0], tree.Position(number, 1))
 
 
-def _wanted_functions(module: tree.Module) -> frozenset[str]:
-    """Return the functions that the module uses and does not define."""
+def _externs(module: tree.Module) -> frozenset[str]:
+    """Return the functions that the module declares and does not define."""
     declared = {function.name for function in module.functions if function.body is None}
     defined = {function.name for function in module.functions if function.body is not None}
-    used = {
-        name
-        for function in module.functions
-        for statement in function.statements()
-        if isinstance(statement, tree.Instruction)
-        for name in _symbols(statement.operands)
-    }
-    return frozenset((declared - defined - set(module.aliases)) & used)
+    return frozenset(declared - defined - set(module.aliases))
+
+
+def _used(function: tree.Function, externs: frozenset[str]) -> Iterator[str]:
+    """Yield those of the functions to which the instructions of a function refer."""
+    for statement in function.statements():
+        if isinstance(statement, tree.Instruction):
+            yield from externs.intersection(_symbols(statement.operands))
 
 
 def _symbols(operands: tuple[tree.Operand, ...]) -> Iterator[str]:

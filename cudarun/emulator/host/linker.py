@@ -73,10 +73,14 @@ class LinkInput:
 
     def __init__(self, name: str, text: str) -> None:
         self.name = name
-        self.module = parse_supported(text, newest_ptx())
+        lazy = parse_supported(text, newest_ptx())
+        self.module = lazy.module
         self.items = tuple(_items(text, self.module))
         self._uses = Counter(t.text for t in tokenize(text) if t.kind is TokenKind.NAME)
-        if not any(self.wanted()):
+        if any(self.wanted()):
+            for function in self.module.functions:
+                lazy.read(function)  # raises its syntax errors
+        else:
             compile_text(text)  # raises its errors, with its own line numbers
 
     def symbols(self) -> Iterator[DeclaredSymbol]:

@@ -21,6 +21,7 @@ from cudarun.emulator.host.occupancy import registers_per_thread
 from cudarun.emulator.host.refusal import Refusal
 from cudarun.emulator.memory import Memory, OutOfMemory
 from cudarun.emulator.program import KernelCode, ModuleCode, VariableCode
+from cudarun.ptx.errors import PtxError
 from cudarun.records import dataclass
 
 _DEFAULT_SHARED = attribute_value("MAX_SHARED_MEMORY_PER_BLOCK")
@@ -130,6 +131,14 @@ def parameter(code: KernelCode, index: int) -> tuple[int, int]:
     return code.parameters[index]
 
 
+def kernel_code(compiled: CompiledModule, name: str, options: DriverJitOptions) -> KernelCode:
+    """Return the code of a kernel; `Refusal` if it does not compile, logged by ``options``."""
+    try:
+        return compiled.kernel(name)
+    except PtxError as error:
+        raise options.refused(error) from None
+
+
 @dataclass(eq=False)
 class LoadedFunction:
     """A kernel in one context (``CUfunction``)."""
@@ -174,10 +183,7 @@ class LoadedModule:
         self.library = library
         memory = context.device.memory
         self._variables = ModuleVariables(compiled.program, memory, host_memory, library)
-        self.functions = {
-            name: LoadedFunction(self, code, self._attributes(name, code), self._kernel(name))
-            for name, code in compiled.program.kernels.items()
-        }
+        self._functions: dict[str, LoadedFunction] = {}
         self.handle = context.handles.add(self)
         context.own(self.handle, self._end)
 
@@ -201,10 +207,23 @@ class LoadedModule:
 
     def function(self, name: str) -> LoadedFunction:
         """Return a kernel by name; `Refusal` if there is none, or it cannot run here."""
-        function = self.functions.get(name)
-        if function is None:
+        if name not in self.compiled.kernel_names:
             raise Refusal("NOT_FOUND", f"the module does not contain a kernel '{name}'")
+        function = self._function(name)
         function.check_implemented()
+        return function
+
+    def functions(self, count: int) -> list[LoadedFunction]:
+        """Return the first kernels, those that cannot run here included."""
+        return [self._function(name) for name in self.compiled.kernel_names[:count]]
+
+    def _function(self, name: str) -> LoadedFunction:
+        function = self._functions.get(name)
+        if function is None:
+            code = kernel_code(self.compiled, name, self.options)
+            self._variables.place()
+            attributes, kernel = self._attributes(name, code), self._kernel(name)
+            function = self._functions[name] = LoadedFunction(self, code, attributes, kernel)
         return function
 
     def variable(self, name: str) -> tuple[int, int]:
@@ -217,7 +236,7 @@ class LoadedModule:
         self._end()
 
     def _end(self) -> None:
-        for function in self.functions.values():
+        for function in self._functions.values():
             self.context.handles.remove(function.handle)
         self.context.handles.remove(self.handle)
         self._variables.release()
@@ -234,18 +253,27 @@ class ModuleVariables:
         library: LoadedLibrary | None = None,
     ) -> None:
         self._program = program
+        self._memory, self._host_memory = memory, host_memory
         self._placed: list[tuple[Memory, int]] = []
         self.addresses = dict(library.managed) if library else {}
-        new = [
-            variable
-            for variable in program.variables.values()
-            if variable.name not in self.addresses
-        ]
+        self.place()
+
+    def place(self) -> None:
+        """Allocate and initialize the variables that are new, as those of a compiled function.
+
+        Raises:
+            OutOfMemory: There is not enough memory; then all are released.
+            Refusal: An initial value has no address.
+        """
+        variables = self._program.variables
+        if len(variables) == len(self.addresses):
+            return
+        new = [each for each in variables.values() if each.name not in self.addresses]
         try:
             for variable in new:
-                self._place(variable, host_memory if variable.managed else memory)
+                self._place(variable, self._host_memory if variable.managed else self._memory)
             for variable in new:
-                self._fill(variable, host_memory if variable.managed else memory)
+                self._fill(variable, self._host_memory if variable.managed else self._memory)
         except (OutOfMemory, Refusal):
             self.release()
             raise
@@ -298,11 +326,16 @@ class ModuleVariables:
 class LibraryKernel:
     """A kernel of a library, independent of contexts (``CUkernel``)."""
 
-    def __init__(self, library: LoadedLibrary, code: KernelCode, handles: HandleTable) -> None:
+    def __init__(self, library: LoadedLibrary, name: str, handles: HandleTable) -> None:
         self.library = library
-        self.code = code
+        self.name = name
         self.handle = handles.add(self)
         self._attributes: dict[int, FunctionAttributes] = {}
+
+    @property
+    def code(self) -> KernelCode:
+        """Its code; `Refusal` if it does not compile."""
+        return kernel_code(self.library.compiled(), self.name, self.library.options)
 
     def attributes(self, ordinal: int) -> FunctionAttributes:
         """Return its attributes on a device; set there, they apply in all contexts of it."""
@@ -313,7 +346,7 @@ class LibraryKernel:
 
     def function(self, context: Context) -> LoadedFunction:
         """Return its function in a context; `Refusal` if it cannot run here."""
-        return self.library.module(context).function(self.code.name)
+        return self.library.module(context).function(self.name)
 
 
 class LoadedLibrary:
@@ -333,7 +366,7 @@ class LoadedLibrary:
         host_memory: HostMemory,
     ) -> None:
         self._compiled = compiled
-        self._options = options
+        self.options = options
         self._handles = handles
         self._host_memory = host_memory
         self._kernels: dict[str, LibraryKernel] = {}
@@ -341,8 +374,7 @@ class LoadedLibrary:
         self._managed = ModuleVariables(_managed_part(compiled), host_memory, host_memory)
         if isinstance(compiled, CompiledModule):
             self._kernels = {
-                name: LibraryKernel(self, code, handles)
-                for name, code in compiled.program.kernels.items()
+                name: LibraryKernel(self, name, handles) for name in compiled.kernel_names
             }
         self.handle = handles.add(self)
 
@@ -367,6 +399,7 @@ class LoadedLibrary:
         kernel = self._kernels.get(name)
         if kernel is None:
             raise Refusal("NOT_FOUND", f"the library does not contain a kernel '{name}'")
+        kernel_code(self.compiled(), name, self.options)
         return kernel
 
     def managed_variable(self, name: str) -> tuple[int, int]:
@@ -379,7 +412,7 @@ class LoadedLibrary:
         module = context.libraries.get(self.handle)
         if module is None:
             module = LoadedModule(
-                context, self.compiled(), self._options, self._host_memory, library=self
+                context, self.compiled(), self.options, self._host_memory, library=self
             )
             context.libraries[self.handle] = module
             self._modules.append(module)

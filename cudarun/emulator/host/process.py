@@ -51,6 +51,7 @@ class Process:
         observer: Notified of the actions of kernels.
         execute: Executes launches: `execution.execute`, or a function with the same parameters.
         launch: The running launch.
+        compiles_on_demand: Whether libraries compile their kernels when they are asked for.
     """
 
     host_memory: HostMemory  # from `initialize` on
@@ -75,6 +76,7 @@ class Process:
         self.observer: Observer = NOBODY
         self.execute: Callable[..., None] = execute
         self.launch: Launch | None = None
+        self.compiles_on_demand = False
 
     # --- devices and contexts --------------------------------------------------------------------
 

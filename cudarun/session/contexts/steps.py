@@ -563,7 +563,7 @@ def _kernels(image: Image | None) -> tuple[KernelFacts, ...]:
     if image is None:
         return ()
     try:
-        facts = image.facts or read_image(image.data, image.origin)
+        facts = image.facts or read_image(image.data, image.origin, whole=False)
     except ImageRefused:
         return ()
     return tuple(facts.kernels)

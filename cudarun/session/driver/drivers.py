@@ -23,6 +23,7 @@ if TYPE_CHECKING:  # the emulator's data about an instrumented kernel
     from cudarun.emulator.detectors.statistics import MemoryTraffic as MemoryTraffic
     from cudarun.emulator.detectors.statistics import Statistics as Statistics
     from cudarun.images.versions import Version
+    from cudarun.session.driver.protocol import Handle
 
 
 def _ignore(told: Callable[[float], object]) -> None:
@@ -31,6 +32,15 @@ def _ignore(told: Callable[[float], object]) -> None:
 
 def _keep(address: int, size: int) -> None:
     """Ignore the memory: a GPU does not track uninitialized memory."""
+
+
+def _compile_whole() -> None:
+    """Do nothing: a GPU's driver compiles PTX as a whole."""
+
+
+def _all_checked(library: Handle) -> int:
+    """Return 0: a GPU's driver has compiled the whole library."""
+    return 0
 
 
 def _no_logs() -> LogCalls | None:
@@ -85,6 +95,8 @@ class DriverTraits:
         never_written: Marks memory, by address and size, as never written.
         unwritten_bytes: Returns 1 for each byte of marked memory, by address and size, that nothing
             has written since; ``None`` where the driver does not know.
+        compile_on_demand: Lets the driver compile each kernel of a long PTX text when it is used.
+        unchecked_kernels: Returns the number of kernels of a library that it has not compiled.
         find_logs: Returns the driver's ``cuLogs*`` calls; ``None`` without a log.
     """
 
@@ -101,6 +113,8 @@ class DriverTraits:
     thread_states: Callable[[], str | None] | None = None
     never_written: Callable[[int, int], None] = _keep
     unwritten_bytes: Callable[[int, int], npt.NDArray[np.uint8]] | None = None
+    compile_on_demand: Callable[[], None] = _compile_whole
+    unchecked_kernels: Callable[[Handle], int] = _all_checked
     find_logs: Callable[[], LogCalls | None] = _no_logs
 
 
@@ -148,6 +162,8 @@ def choose_driver(name: DriverName) -> DriverChoice:
             thread_states=emulator.standing,
             never_written=emulator.never_written,
             unwritten_bytes=emulator.unwritten_bytes,
+            compile_on_demand=emulator.compile_on_demand,
+            unchecked_kernels=emulator.unchecked_kernels,
             find_logs=lambda: logs,
         )
         return DriverChoice(emulator, traits)

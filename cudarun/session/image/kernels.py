@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+import shlex
+from collections.abc import Callable, Iterable, Sequence
 
 from cudarun.errors import ImageRefused, RequestError
 from cudarun.images.demangler import demangle, spellings
+from cudarun.images.kinds import ImageKind
+from cudarun.session.image.image import Image
 
+_MOST_LISTED = 21  # lines of a list of kernels
 _OF_TEMPLATES = (
     "the source must instantiate a template: template __global__ void f<float>(…);\n"
     "for a .cu, launch -k 'ns::f<float>' instantiates it (full name, all template arguments)"
@@ -29,16 +33,18 @@ def select_kernel(names: Iterable[str], wanted: str | None, origin: str) -> str:
             return names[0]
         raise RequestError(
             f"{origin} contains {len(names)} kernels; choose one with --kernel",
-            hint=_listed(names),
+            hint=_listed(names, origin),
         )
     if wanted in names:
         return wanted
-    fitting = _matching(names, wanted, _squeezed) or _matching(names, wanted, canonical)
+    fitting = _matching(names, wanted, _squeezed)
+    if not fitting and ("<" in wanted or "(" in wanted):  # other names have one spelling
+        fitting = _matching(names, wanted, canonical)
     if len(fitting) == 1:
         return fitting[0]
     if fitting:
         raise RequestError(
-            f"'{wanted}' matches {len(fitting)} kernels of {origin}", hint=_listed(fitting)
+            f"'{wanted}' matches {len(fitting)} kernels of {origin}", hint=_listed(fitting, origin)
         )
     every = [spelling for name in names for spelling in spellings(name)]
     import difflib
@@ -47,13 +53,25 @@ def select_kernel(names: Iterable[str], wanted: str | None, origin: str) -> str:
     meant = f"did you mean '{close[0]}'? " if close else ""
     templates = f"\n{_OF_TEMPLATES}" if "<" in wanted else ""
     raise RequestError(
-        f"{origin} has no kernel '{wanted}'", hint=meant + _listed(names) + templates
+        f"{origin} has no kernel '{wanted}'", hint=meant + _listed(names, origin) + templates
     )
 
 
 def _matching(names: Iterable[str], wanted: str, form: Callable[[str], str]) -> list[str]:
     """Return the kernels one of whose spellings is ``wanted``, both in one form."""
-    return [name for name in names if form(wanted) in map(form, spellings(name))]
+    target = form(wanted)
+    return [name for name in names if target in map(form, spellings(name))]
+
+
+def check_kernel(image: Image, wanted: str | None) -> None:
+    """Refuse a kernel that a PTX text does not declare, before a driver reads the text.
+
+    Raises:
+        RequestError: No kernel matches, or several do.
+    """
+    facts = image.facts
+    if facts is not None and facts.kind is ImageKind.PTX and facts.kernels:
+        select_kernel([kernel.name for kernel in facts.kernels], wanted, image.origin)
 
 
 def _squeezed(name: str) -> str:
@@ -102,8 +120,11 @@ def canonical(name: str) -> str:
     return _squeezed(text)
 
 
-def _listed(names: Iterable[str]) -> str:
+def _listed(names: Sequence[str], origin: str) -> str:
+    shown = names if len(names) <= _MOST_LISTED else names[: _MOST_LISTED - 1]
     lines = [
-        f"  {name}" if demangle(name) == name else f"  {demangle(name)}  ({name})" for name in names
+        f"  {name}" if demangle(name) == name else f"  {demangle(name)}  ({name})" for name in shown
     ]
+    if others := len(names) - len(shown):
+        lines.append(f"  and {others} others: cudarun load --offline {shlex.quote(origin)}")
     return "\n".join(["kernels:", *lines])

@@ -170,5 +170,5 @@ def parameter_count(image: Image, kernel: str) -> int:
     """
     from cudarun.images.reader import read_image
 
-    facts = image.facts or read_image(image.data, image.origin)
+    facts = image.facts or read_image(image.data, image.origin, whole=False)
     return next((len(k.parameters) for k in facts.kernels if k.name == kernel), 0)

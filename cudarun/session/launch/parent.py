@@ -95,6 +95,7 @@ class _KernelJob(Job[T]):
         super().begin(session)
         from cudarun.session.load.library import load_image
 
+        session.driver.traits.compile_on_demand()
         self._library = load_image(session, self.request.image)
 
     def on(self, device: Device) -> T:
@@ -198,6 +199,9 @@ def plan(request: LaunchRequest, timeout: float | None = None, device: str = "0"
         (),
     )
     geometry = resolve_geometry(request.geometry, binding, lambda: kernel)
+    said = [*debug.notes, *binding.warnings]
+    if facts and facts.has_unread_code:
+        said.append(_unread(image))
     return LaunchPlan(
         image=image.origin,
         kernel=kernel.name,
@@ -210,8 +214,16 @@ def plan(request: LaunchRequest, timeout: float | None = None, device: str = "0"
         cooperative=geometry.cooperative,
         parameters=binding.rows,
         parameter_bytes=binding.size,
-        diagnostics=(*image.warnings, *notes((*debug.notes, *binding.warnings))),
+        diagnostics=(*image.warnings, *notes(said)),
         memory=(*variables.rows, *buffer_rows(binding.others)),
+    )
+
+
+def _unread(image: Image) -> str:
+    """Return the note that the code of a long text was not checked."""
+    return (
+        f"only the declarations of {image.origin} were checked, not the code of its kernels: see "
+        "cudarun load"
     )
 
 
@@ -226,4 +238,4 @@ def _with_facts(image: Image, timeout: float | None) -> Image:
         from cudarun.session.compile.parent import compile_for_facts
 
         return compile_for_facts(image, timeout)
-    return replace(image, facts=read_image(image.data, image.origin))
+    return replace(image, facts=read_image(image.data, image.origin, whole=False))

@@ -160,6 +160,10 @@ def _run(
 ) -> _CompletedLaunch:
     """Bind, allocate, initialize, launch and wait."""
     kernel = library.kernel(request.kernel)
+    if (unchecked := session.driver.traits.unchecked_kernels(library.handle)) > 0:
+        others = "1 other kernel" if unchecked == 1 else f"{unchecked} other kernels"
+        are = "is" if unchecked == 1 else "are"
+        session.progress.note(f"{others} of {request.image.origin} {are} not compiled or checked")
     binding: Binding | None = None
     geometry: Geometry | None = None
     buffers: Buffers | None = None

@@ -179,7 +179,7 @@ class Library:
     def _read(self) -> ImageFacts:
         from cudarun.images.reader import read_image
 
-        return read_image(self.image.data, self.image.origin, self.image.limit)
+        return read_image(self.image.data, self.image.origin, self.image.limit, whole=False)
 
     def _ask(self, call: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         since = len(self.logs.error)

@@ -154,7 +154,7 @@ def _variables_of(image: Image) -> tuple[VariableFacts, ...] | None:
     from cudarun.images.reader import read_image
 
     try:
-        facts = image.facts or read_image(image.data, image.origin)
+        facts = image.facts or read_image(image.data, image.origin, whole=False)
     except ImageRefused:
         return None
     return facts.variables

@@ -38,12 +38,17 @@ class Progress:
 
     def report(self, what: str, done: float = 0.0) -> None:
         """Report a step, and its completed part (0 to 1; 0 also means unknown)."""
-        if self._verbose and what != self._logged:
+        if what != self._logged:
             self._logged = what
+            self.note(what)
+        self._page.write(what, done)
+
+    def note(self, what: str) -> None:
+        """Log something about the step, if it is verbose."""
+        if self._verbose:
             seconds = time.monotonic() - self._started
             line = "  ".join((f"{seconds:8.3f} s", what, self._label)).rstrip()
             print(visible(line) if sys.stderr.isatty() else line, file=sys.stderr)
-        self._page.write(what, done)
 
     def start_phase(self, after: float = 0.0) -> None:
         """Start a phase of the work: the time limit counts anew, ``after`` seconds from now."""

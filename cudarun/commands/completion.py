@@ -218,7 +218,7 @@ def _debug_names(data: bytes, kernel: str | None) -> list[str]:
     if not reader.is_needed:
         return []
     try:
-        kernels = {each.name: each for each in read_image(data, "").kernels}
+        kernels = {each.name: each for each in read_image(data, "", whole=False).kernels}
         chosen = kernels[select_kernel(kernels, kernel, "")]
     except CudarunError:
         return []

@@ -28,7 +28,7 @@ def compile_for_facts(source: Image, timeout: float | None = None) -> Image:
         OutOfTime: Compilation took longer than ``timeout``.
     """
     image = call_in_worker(partial(_compile, source), timeout, capture=False).unwrap()
-    return replace(image, facts=image.facts or read_image(image.data, image.origin))
+    return replace(image, facts=image.facts or read_image(image.data, image.origin, whole=False))
 
 
 def _compile(source: Image, _: None) -> Image:

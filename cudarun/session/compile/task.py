@@ -85,7 +85,7 @@ class CompileTask:
     def _facts(self, ptx: bytes) -> ImageFacts | None:
         """Read the facts of PTX, and the names and types of parameters in its source."""
         try:
-            facts = read_image(ptx, self.source.origin)
+            facts = read_image(ptx, self.source.origin, whole=False)
         except ImageRefused:
             return None
         given = self.options

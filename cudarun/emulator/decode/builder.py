@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 
 from cudarun.emulator.code import BlockCode, Operation, Terminator, Use
@@ -33,7 +34,7 @@ class BlockBuilder:
 
     def note(self, name: str) -> None:
         """Record that the open block has an instruction, whatever operations it is decoded to."""
-        self._names.append(name)
+        self._names.append(sys.intern(name))  # a module repeats a few hundred
 
     def label(self, number: int) -> None:
         """Bind the label to the next operation."""
@@ -57,6 +58,7 @@ class BlockBuilder:
     def finish(self, last: Callable[[], Terminator]) -> list[BlockCode]:
         """Return all blocks; ``last`` ends them where the text does."""
         self.end(lambda _: last())
+        ended, self._blocks = self._blocks, []  # they refer to the function's decoder
         return [
             BlockCode(
                 index,
@@ -66,5 +68,5 @@ class BlockBuilder:
                 sync_warps,
                 instructions=tuple(names),
             )
-            for index, (operations, ending, sync_mask, sync_warps, names) in enumerate(self._blocks)
+            for index, (operations, ending, sync_mask, sync_warps, names) in enumerate(ended)
         ]

@@ -16,6 +16,7 @@ from cudarun.emulator.isa.special import SPECIAL_REGISTERS
 from cudarun.emulator.isa.table import MODULES
 
 ROOT = Path(__file__).resolve().parent.parent
+_ATTRIBUTE = "unified"  # it follows an address
 TARGET = ROOT / "docs" / "reference" / "ptx-support.md"
 
 _HEAD = """\
@@ -84,10 +85,16 @@ def _name_of(opcode: str, words: list[str], chapter: Chapter) -> str | None:
 
 
 def _row(row: InstructionForm) -> list[str]:
-    words = "".join(f"{{.{word}}}" if optional else f".{word}" for word, optional in row.words)
+    words = "".join(
+        f"{{.{word}}}" if optional else f".{word}" for word, optional in row.words
+        if word != _ATTRIBUTE
+    )  # fmt: skip
+    attribute = any(word == _ATTRIBUTE for word, _ in row.words)
     operands = ""
     for place, operand in enumerate(row.operands):
         text = ("" if place == 0 else ", ") + _operand(operand)
+        if attribute and operand.shape == "address":
+            text += f"{{.{_ATTRIBUTE}}}"
         operands += f"{{{text}}}" if operand.optional else text
     line = f"{row.opcode}{words}  {operands}".rstrip() + ";"
     selectors = [operand.selector for operand in row.operands if operand.selector]

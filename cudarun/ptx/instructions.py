@@ -48,6 +48,7 @@ class InstructionRules(Cursor):
         self._scope: ChainMap[str, Variable] = ChainMap()
         self._opcode = ""  # of the instruction whose operands are being parsed
         self.has_symbols_like_registers = False  # names with % that are no registers
+        self._unified = False  # if one of them is an address with .unified
 
     def _instruction(self) -> Instruction:
         position = self.position()
@@ -56,13 +57,16 @@ class InstructionRules(Cursor):
         modifiers = []
         while self.token.kind is TokenKind.MODIFIER:
             modifiers.append(self.advance().text[1:])
+        if "unified" in modifiers:
+            raise self.refusal("Parsing error near '.unified': syntax error")
+        self._unified = False
         if opcode == "call":
             operands = self._call_operands()
         elif self.at(";"):
             operands = ()
         else:
             operands = tuple(self._separated(self._operand))
-        if self.accept(".unified"):  # of ld; the only one after the operands
+        if self._unified:
             modifiers.append("unified")
         self.expect(";")
         return Instruction(opcode, tuple(modifiers), operands, position, guard)
@@ -194,6 +198,7 @@ class InstructionRules(Cursor):
         while self.accept(","):
             rest.append(self._simple_operand())
         self.expect("]")
+        self._unified |= self.accept(".unified")
         return TupleAddress(address, tuple(rest)) if rest else address
 
     def _offset(self) -> int:

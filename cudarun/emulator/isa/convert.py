@@ -207,16 +207,17 @@ _LAST_TF32 = np.uint32(0x2000)
 
 
 def _pair(words: Words) -> Function:
-    """Convert a pair, ``cvt.rn.f16x2.f32 d, a, b``: ``a`` becomes the upper half."""
+    """Convert a pair, ``cvt.rn.f16x2.f32 d, a, b``: ``a`` becomes the upper half; or one value."""
     number_format = words.type_named("dtype").name.removesuffix("x2")
     mode, relu, satfinite = words["rnd"], words.get("relu"), words.get("satfinite")
     largest = {"f16": 65504.0, "bf16": 3.3895313892515355e38}[number_format]
 
-    def convert(a: Array, b: Array, d: Array) -> None:
-        both = np.stack([b, a], axis=1)
+    def convert(*arguments: Array) -> None:
+        *given, d = arguments
+        values = np.stack(given[::-1], axis=1).reshape(d.shape)
         if satfinite:
-            both = np.clip(both, np.float32(-largest), np.float32(largest))
-        result = from_f32(both, number_format, mode)
+            values = np.clip(values, np.float32(-largest), np.float32(largest))
+        result = from_f32(values, number_format, mode)
         np.copyto(d, rectified_as(result, number_format) if relu else result)
 
     return convert
@@ -326,6 +327,8 @@ FORMS: tuple[InstructionForm, ...] = (
     _floats("cvt{.rnd}", "bf16", "f16", **_RND),
     _floats("cvt{.rnd}", "f16", "bf16", **_RND),
     _floats("cvt.rnd.relu", "f16 bf16", "f32", rnd="rn rz"),
+    form("cvt.rnd{.relu}.satfinite.dtype.f32  d:dtype, a:f32", make=_pair, rnd="rn rz",
+         dtype="f16 bf16"),
     form("cvt.rnd{.relu}{.satfinite}.dtype.f32  d:dtype, a:f32, b:f32", make=_pair, rnd="rn rz",
          dtype="f16x2 bf16x2"),
     form("cvt.rnd{.relu}.tf32.f32  d:b32, a:f32", make=_to_tf32, rnd="rn rz"),

@@ -280,6 +280,7 @@ FORMS: tuple[InstructionForm, ...] = (
     form("rcp.approx{.ftz}.f32  d, a", make=_reciprocal),
     form("rcp.rnd{.ftz}.f32  d, a", make=_reciprocal, **_RND),
     form("rcp.rnd.f64  d, a", make=_reciprocal, **_RND),
+    form("rcp.rnd.ftz.f64  d, a", make=_reciprocal, **_RND),  # subnormal values remain
     form("rcp.approx.ftz.f64  d, a", make=_coarse_f64(lambda a: 1.0 / a)),
     form("sqrt.approx{.ftz}.f32  d, a", make=_root),
     form("sqrt.rnd{.ftz}.f32  d, a", make=_root, **_RND),

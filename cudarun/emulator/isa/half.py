@@ -139,6 +139,21 @@ _min, _max = _extreme(least, np.bitwise_or), _extreme(greatest, np.bitwise_and)
 _add, _sub = _operation(_sum), _operation(_difference)
 _mul, _fma = _operation(_product), _operation(_fused)
 
+_BEYOND = np.uint16(0x7FF7)  # the NaN, with either sign, of elements beyond the bounds of a tensor
+
+
+def _fma_within(words: Words) -> Function:
+    """Return ``fma.oob``: +0 if a factor is the NaN of elements out of bounds."""
+    fused = _fma(words)
+
+    def operate(a: Array, b: Array, c: Array, d: Array) -> None:
+        beyond = [(factor.view(np.uint16) & np.uint16(0x7FFF)) == _BEYOND for factor in (a, b)]
+        fused(a, b, c, d)
+        d[beyond[0] | beyond[1]] = 0
+
+    return operate
+
+
 FORMS: tuple[InstructionForm, ...] = (
     form("add{.rn}{.ftz}{.sat}.type  d, a, b", make=_add, type=_F16),
     form("add{.rn}.type  d, a, b", make=_add, type=_BF16),
@@ -149,6 +164,9 @@ FORMS: tuple[InstructionForm, ...] = (
     form("fma.rn{.ftz}{.sat}.type  d, a, b, c", make=_fma, type=_F16),
     form("fma.rn{.ftz}.relu.type  d, a, b, c", make=_fma, type=_F16),
     form("fma.rn{.relu}.type  d, a, b, c", make=_fma, type=_BF16),
+    form("fma.rn.oob{.sat}.type  d, a, b, c", make=_fma_within, type=_F16),
+    form("fma.rn.oob.relu.type  d, a, b, c", make=_fma_within, type=_F16),
+    form("fma.rn.oob{.relu}.type  d, a, b, c", make=_fma_within, type=_BF16),
     form("neg{.ftz}.type  d, a", make=_signed(np.negative), type=_F16),
     form("neg.type  d, a", make=_signed(np.negative), type=_BF16),
     form("abs{.ftz}.type  d, a", make=_signed(np.abs), type=_F16),

@@ -49,8 +49,8 @@ _CACHE = "{.l1}{.hint}{.prefetch}"
 def _loads(syntax: str, **words: Any) -> tuple[InstructionForm, InstructionForm]:
     """Return the rows of ``ld`` of one value, and of a vector."""
     return (
-        form(f"{syntax}.type  ~d, [a], ?policy:u64", **words),
-        form(f"{syntax}.vec.type  ~{{d}}, [a], ?policy:u64", **words),
+        form(f"{syntax}{{.unified}}.type  ~d, [a], ?policy:u64", **words),
+        form(f"{syntax}{{.unified}}.vec.type  ~{{d}}, [a], ?policy:u64", **words),
     )
 
 
@@ -74,7 +74,7 @@ FORMS: tuple[InstructionForm, ...] = (
     *_stores("st.sem.scope{.space}{.l1}{.hint}", sem="relaxed release", **{**_STORE, **_SEEN}),
     form("st.mmio.sem.scope{.global}.type  [a], ~b", **{**_STORE, **_MMIO}),
     form("prefetch{.space}.level  [a]", action=NoEffect, space="global local", level="L1 L2"),
-    form("prefetch.global.level  [a]", action=NoEffect, level="L2::evict_last L2::evict_normal"),
+    form("prefetch{.global}.level  [a]", action=NoEffect, level="L2::evict_last L2::evict_normal"),
     form("prefetchu.L1  [a]", action=NoEffect),
     form("cp.async.how.to.global{.hint}{.prefetch}  [d], [a], size:int, ?n:u32, ?policy:u64",
          action=AsynchronousCopy, **_COPY),

@@ -68,7 +68,7 @@ class Shuffle(WarpAction):
         self, active: Active, sources: tuple[Array, ...], destinations: tuple[Array, ...]
     ) -> None:
         """Write the value and, if requested, whether the lane was in range."""
-        value, b, c, _ = sources
+        value, b, c = sources[:3]
         index, in_range = self._origin(active, b, c)
         result = value.take(index)
         np.copyto(destinations[0], result)
@@ -134,6 +134,12 @@ class Shuffle(WarpAction):
         return np.where(place < 0, np.arange(len(slots)), place), in_range
 
 
+class UnsynchronizedShuffle(Shuffle):
+    """``shfl`` of old targets, without ``.sync``: among the active lanes."""
+
+    waits_for = ""
+
+
 class Vote(WarpAction):
     """``vote.sync``."""
 
@@ -150,6 +156,20 @@ class Vote(WarpAction):
         every = true == self.present(active, slots) & mask
         result = {"all": every, "any": true != 0, "uni": every | (true == 0)}
         np.copyto(destinations[0], result[self.words["mode"]])
+
+
+class UnsynchronizedVote(Vote):
+    """``vote`` of old targets, without ``.sync``: among the active lanes."""
+
+    waits_for = ""
+
+    def __call__(
+        self, active: Active, sources: tuple[Array, ...], destinations: tuple[Array, ...]
+    ) -> None:
+        """Combine a predicate over the active lanes."""
+        (value,) = sources
+        mask = np.broadcast_to(np.uint32(0xFFFFFFFF), value.shape)
+        super().__call__(active, (value, mask), destinations)
 
 
 class Match(WarpAction):

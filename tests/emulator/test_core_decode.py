@@ -40,7 +40,7 @@ def complaint(line: str) -> str:
         ("add.rn.ftz.f64 %g, %g, %g;", "'add.rn.ftz.f64' is not a form of instruction 'add'"),
         ("add.u32.foo %r0, %r1, %r2;", "Unknown modifier '.foo'"),
         ("foo.u32 %r0, %r1, %r2;", "Not a name of any known instruction: 'foo'"),
-        ("vote.all.pred %p, %p;", "this form of 'vote' is not implemented"),
+        ("vote.all.pred %p, %p;", "Instruction 'vote' without '.sync' is not supported"),
         ("isspacep.param::func %p, %d0;", "Illegal modifier '::func' for instruction 'isspacep'"),
         ("add.u32 %r0, %r1;", "Arguments mismatch for instruction 'add'"),
         ("add.u32 %r0, %r1, %d0;", "Arguments mismatch for instruction 'add'"),

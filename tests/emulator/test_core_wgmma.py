@@ -442,6 +442,7 @@ BODY = """{header}.visible .entry k()
 F4, R4, A4 = "{%f0, %f1, %f2, %f3}", "{%r0, %r1, %r2, %r3}", "{%r4, %r5, %r6, %r7}"
 U4, S4, X4 = "{%u0, %u1, %u2, %u3}", "{%s0, %s1, %s2, %s3}", "{%x0, %x1, %x2, %x3}"
 MMA = "wgmma.mma_async.sync.aligned.m64n8k"
+SPARSE = "wgmma.mma_async.sp.sync.aligned.m64n8k"
 TAIL = "%q1, %p, 1, 1"
 
 
@@ -469,6 +470,8 @@ def decoded(line: str, header: str = HEADER) -> str:
         f"{MMA}32.f16.e4m3.e5m2 {{%r0, %r1}}, %q0, {TAIL};",
         f"{MMA}32.s32.s8.u8.satfinite {U4}, %q0, %q1, %p;",
         f"{MMA}32.satfinite.s32.u8.u8 {S4}, {U4}, %q1, 0;",
+        f"{SPARSE}32.f32.f16.f16 {F4}, %q0, %q1, %r0, 1, %p, 1, 1, 0, 0;",
+        f"{MMA}256.and.popc.s32.b1.b1 {S4}, {U4}, %q1, %p;",
     ],
 )
 def test_taken(line: str) -> None:
@@ -502,12 +505,11 @@ def test_taken(line: str) -> None:
             f"{{{', '.join(f'%r{n}' for n in range(20))}}}, %q0, %q1, %p;",
             "is not implemented",
         ),
-        (
-            f"wgmma.mma_async.sp.sync.aligned.m64n8k32.f32.f16.f16 {F4}, %q0, %q1, %r0, 0, %p, "
-            "1, 1, 0, 0;",
-            "this form of 'wgmma' is not implemented",
-        ),
-        (f"{MMA}256.s32.b1.b1.and.popc {S4}, %q0, %q1, %p;", "is not implemented"),
+        (f"{SPARSE}32.f32.f16.f16 {F4}, %q0, %q1, %r0, 2, %p, 1, 1, 0, 0;", "expected to be 0 or"),
+        (f"{SPARSE}64.s32.s8.s8 {S4}, %q0, %q1, %r0, 1, %p;", "expected to be 0"),
+        (f"{SPARSE}64.s32.s8.s8 {S4}, %q0, %q1, 7, 0, %p;", "Arguments mismatch"),
+        (f"{SPARSE}32.f32.f16.bf16 {F4}, %q0, %q1, %r0, 0, %p, 1, 1, 0, 0;", "is not implemented"),
+        (f"{MMA}256.s32.b1.b1.xor.popc {S4}, %q0, %q1, %p;", "is not implemented"),
     ],
 )
 def test_refused(line: str, message: str) -> None:

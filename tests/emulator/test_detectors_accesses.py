@@ -56,6 +56,7 @@ KINDS: dict[str, set[AccessKind]] = {
     "prefetchu": set(),
     "discard": set(),
     "applypriority": set(),
+    "createpolicy.range": set(),
     "txq": set(),
 }
 
@@ -95,8 +96,9 @@ def decoded(form: InstructionForm, given: tuple[str, ...]) -> Any:
             words.counts.append(int(words.get("vec", "v2")[1:]))
         elif operand.shape == "constant":
             words.constants[operand.name] = 16
-    assert form.action is not None
-    return form.action(words)
+    make = form.action or form.make
+    assert make is not None
+    return make(words)
 
 
 def expected(opcode: str, given: tuple[str, ...]) -> set[AccessKind]:

@@ -9,14 +9,12 @@ from cudarun.emulator.words import Words
 _LANES = 32
 _WARPGROUP_LANES = 128
 _WORD = 32  # bits of the registers of all types but f64
+_QUARTERS = 4
 _HALF_INPUTS = 8  # wmma keeps the elements of a and b of f16 twice
 
 
 def fragments(opcode: str, words: Words) -> list[int] | None:
-    """Return the registers of each vector operand in order; ``None`` where they are not checked.
-
-    ``mma.m8n8k4`` of f16 operates on quarters of a warp and is not covered.
-    """
+    """Return the registers of each vector operand in order; ``None`` where they are not checked."""
     if "num" in words:
         return [int(words["num"][1:])]
     if "which" in words:
@@ -24,14 +22,14 @@ def fragments(opcode: str, words: Words) -> list[int] | None:
     if opcode == "wgmma":
         return _of_warpgroup(words)
     types = [words.get(f"{name}type", "f16") for name in "dabc"]
-    if words["shape"] == "m8n8k4" and "f16" in types:
-        return None
     return [_registers(opcode, words, *pair) for pair in zip("dabc", types, strict=True)]
 
 
 def _of_warpgroup(words: Words) -> list[int]:
     """Return the registers of D, and of A if it is in registers."""
     m, n, k = shape_of(words["shape"])
+    if words.get("sp"):
+        k //= 2
     elements = {"d": m * n, "a": m * k}
     return [
         elements[matrix] * TYPES[words[f"{matrix}type"]].bits // _WORD // _WARPGROUP_LANES
@@ -41,7 +39,11 @@ def _of_warpgroup(words: Words) -> list[int]:
 
 def _registers(opcode: str, words: Words, matrix: str, type_name: str) -> int:
     m, n, k = shape_of(words["shape"])
+    if words.get("sp") and matrix == "a":
+        k //= 2
     elements = {"a": m * k, "b": k * n, "c": m * n, "d": m * n}[matrix]
+    if words["shape"] == "m8n8k4" and type_name != "f64":  # each quarter of the warp has matrices
+        elements *= _QUARTERS
     if type_name == "f64":
         return elements // _LANES
     if opcode == "wmma" and type_name == "f16" and matrix in "ab":

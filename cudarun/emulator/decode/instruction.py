@@ -30,6 +30,7 @@ from cudarun.records import dataclass
 
 # For copies, the word with the space of each address; else it is the instruction's.
 _PLACES = {"d": "to", "m": "to", "a": "source"}
+_METADATA = "metadata"  # of sparse matrices, never a constant
 
 
 def decode(instruction: tree.Instruction, operands: Operands) -> list[Operation]:
@@ -170,6 +171,8 @@ class _Resolution:
     def _value(
         self, wanted: OperandForm, operand: tree.Operand, ptx_type: Type, writes: bool
     ) -> None:
+        if wanted.name == _METADATA and not isinstance(operand, tree.Register):
+            raise self.operands.mismatch()
         if self.form.selects:
             operand = self._selected(wanted, operand)
         if writes:
@@ -227,6 +230,12 @@ class _Resolution:
                 return
             if self.instruction.opcode == "st":
                 raise OperandMismatch("st.param takes the name of a parameter as its address")
+        variable = isinstance(operand, tree.Address) and isinstance(
+            operand.base, tree.SymbolReference
+        )
+        if self.words.get("unified") and (variable or space not in ("", "global")):
+            opcode = self.instruction.opcode
+            raise OperandMismatch(f"Illegal use of attribute '.unified' for instruction '{opcode}'")
         if not space and "space" in self.words:
             # An address of a shared or local variable is in that space.
             space = self.words["space"] = self.operands.space_of_symbol(operand)

@@ -15,13 +15,15 @@ from cudarun.emulator.decode.fragments import fragments
 from cudarun.emulator.decode.operands import Unimplemented
 from cudarun.emulator.isa.form import InstructionForm, OperandForm
 from cudarun.emulator.isa.requirements import requirements
+from cudarun.emulator.machine.matrices import shape_of
 from cudarun.emulator.numerics.types import TYPES, TypeKind
 from cudarun.emulator.words import Words
 from cudarun.ptx import tree
 
 _INSTRUCTION_TYPES = frozenset(
-    ["bf16", "bf16x2", "tf32", "e4m3", "e5m2", "e4m3x2", "e5m2x2", "u16x2", "s16x2", "f32x2"]
-)
+    ["bf16", "bf16x2", "tf32", "e4m3", "e5m2", "e4m3x2", "e5m2x2", "u16x2", "s16x2", "f32x2",
+     "s4", "u4", "b1"]
+)  # fmt: skip
 _OPAQUE = frozenset({"texref", "samplerref", "surfref"})
 _ACCELERATED = frozenset({"setmaxnreg"})  # of sm_90a and those after it, not of sm_90
 _MATRIX = frozenset({"ldmatrix", "stmatrix", "mma", "wmma", "wgmma"})
@@ -87,6 +89,15 @@ def _wrong_initial(variable: tree.Variable) -> str | None:
 
 def too_new(instruction: tree.Instruction, module: tree.Module) -> str | None:
     """Return an error if an instruction needs a later ``.target`` or ``.version``."""
+    if instruction.opcode == "wmma":
+        old = _too_old(instruction, module)
+        if old is not None:
+            return old
+    if _lacks_sync(instruction, module):
+        return (
+            f"Instruction '{instruction.opcode}' without '.sync' is not supported on .target sm_70 "
+            "and higher from PTX ISA version 6.4"
+        )
     return _too_new(instruction.opcode, instruction.modifiers, module.targets, module.version)
 
 
@@ -107,6 +118,27 @@ def _too_new(
         number = ".".join(map(str, version))
         return f"Feature '{name}' requires PTX ISA .version {number} or later"
     return None
+
+
+def _too_old(instruction: tree.Instruction, module: tree.Module) -> str | None:
+    """Return the error in a form of ``wmma`` that PTX had before 6.3 or 6.5."""
+    name = ".".join(("wmma", *instruction.modifiers[:1]))
+    if module.version >= (6, 3) and "aligned" not in instruction.modifiers:
+        return f".aligned modifier required for instruction '{name}'"
+    saturates = "satfinite" in instruction.modifiers and "s32" not in instruction.modifiers
+    if module.version >= (6, 5) and saturates:
+        return (
+            f"Instruction ''{name}' with floating point type' with '.satfinite' is not supported "
+            "starting from PTX ISA version 6.5"
+        )
+    return None
+
+
+def _lacks_sync(instruction: tree.Instruction, module: tree.Module) -> bool:
+    """Return whether a shuffle or a vote has no member mask where it needs one."""
+    if instruction.opcode not in ("shfl", "vote") or "sync" in instruction.modifiers:
+        return False
+    return module.version >= (6, 4) and any(_architecture(name) >= 70 for name in module.targets)
 
 
 @lru_cache
@@ -215,14 +247,51 @@ def _copy(words: Words) -> str | None:
     return _constant(words, "size", (16,) if words["how"] == "cg" else (4, 8, 16))
 
 
-def _matrix(words: Words) -> str | None:
+def _matrix_product(words: Words) -> str | None:
     if words.get("satfinite") and words["dtype"] != "s32":
-        return "Modifier '.satfinite' is of products of integers"
+        return "Unexpected instruction types specified for 'mma'"
+    return _selector(words)
+
+
+def _matrix(words: Words) -> str | None:
     if "which" in words and words["which"] in "cd":
-        of_shape = {"m8n8k4": ("f64",), "m16n16k8": ("f32",)}
+        of_shape = {"m8n8k4": ("f64",), "m16n16k8": ("f32",), "m8n8k32": ("s32",),
+                    "m8n8k128": ("s32",)}  # fmt: skip
         if words["type"] not in of_shape.get(words["shape"], ("f16", "f32", "s32")):
             return f"Incorrect instruction type for shape '.{words['shape']}'"
+    return _narrow(words)
+
+
+def _narrow(words: Words) -> str | None:
+    """Return the error in the layouts of matrices of elements of less than 8 bits."""
+    name = words.get("atype") or words.get("type") or ""
+    if name not in TYPES or TYPES[name].bits >= 8:
+        return None
+    which = words.get("which")
+    alayout = words.get("alayout") or (words["layout"] if which == "a" else "")
+    blayout = words.get("blayout") or (words["layout"] if which == "b" else "")
+    instruction = f"wmma.load.{which}" if which else "wmma.mma"
+    if alayout == "col":
+        return f"Illegal alayout '.col' for instruction '{instruction}'"
+    if blayout == "row":
+        return f"Illegal blayout '.row' for instruction '{instruction}'"
     return None
+
+
+def _selector(words: Words) -> str | None:
+    """Return the error in the sparsity selector of ``mma.sp``."""
+    if "selector" not in words.constants:
+        return None
+    value, shape, name = words.constants["selector"], words["shape"], words["atype"]
+    chunks = shape_of(shape)[2] * TYPES[name].bits // (64 if TYPES[name].bits >= 16 else 32)
+    most = {4: 3, 8: 1, 16: 0}[chunks]
+    if (shape, name, words["dtype"]) == ("m16n8k32", "f16", "f32"):
+        most = 3  # two more than the manual has
+    if 0 <= value <= most:
+        return None
+    if name in ("e4m3", "e5m2"):
+        return f"unexpected value '{value & 0xFFFFFFFF}', expected to be 0"
+    return f"value '{value}' out of range, expected to be in range [0..{most}]"
 
 
 def _of_warpgroup(words: Words) -> str | None:
@@ -231,7 +300,10 @@ def _of_warpgroup(words: Words) -> str | None:
             if value < 0:
                 return f"unexpected value '{value}', expected to be non-negative integer"
             continue
-        wrong = _constant(words, name, (-1, 1) if "imm-scale" in name else (0, 1))
+        allowed: Collection[int] = (-1, 1) if "imm-scale" in name else (0, 1)
+        if name == "selector" and TYPES[words["atype"]].bits == 8:
+            allowed = (0,)
+        wrong = _constant(words, name, allowed)
         if wrong is not None:
             return wrong
     return None
@@ -298,7 +370,7 @@ _CHECKS: dict[str, Callable[[Words], str | None]] = {
     "atom": partial(_atomic, "atom"),
     "red": partial(_atomic, "red"),
     **{name: partial(_video, name) for name in _SCALAR_VIDEO},
-    "mma": _matrix,
+    "mma": _matrix_product,
     "wmma": _product,
     "wgmma": _of_warpgroup,
     "mbarrier": _barrier_object,

@@ -59,7 +59,7 @@ CHAPTERS = (
     _chapter("9.7.6, 9.7.7", "Comparison and selection", "compare", "set setp selp slct"),
     _chapter("9.7.8", "Logic and shifts", "logic", "and or xor not cnot lop3 shf shl shr"),
     _chapter("9.7.9", "Data movement and conversion",
-        "move logic convert memory cluster hints mbarrier", """
+        "move logic convert memory cluster hints mbarrier warp", """
         mov shfl prmt ld ld.global.nc ldu st st.async st.bulk multimem.ld_reduce multimem.st
         multimem.red prefetch prefetchu applypriority discard createpolicy isspacep cvta cvt
         cvt.pack mapa getctarank cp.async cp.async.commit_group cp.async.wait_group
@@ -120,25 +120,16 @@ CONTROL_FORMS = (
 # then those for later architectures.
 REFUSED_FORMS = tuple(
     _words("""
-    fma.rn.oob.f16 fma.rn.relu.oob.bf16x2 rcp.rn.ftz.f64 vadd.u32.u32.u32.sat vmin.u32.s32.s32.max
+    vadd.u32.u32.u32.sat vmin.u32.s32.s32.max
     vshl.s32.s32.u32.clamp.max prefetch.tensormap
-    createpolicy.range.global.L2::evict_last.b64 createpolicy.cvt.L2.b64
-    ld.global.unified.u32 ld.global.nc.L2::cache_hint.unified.u32
-    st.async.shared::cluster.mbarrier::complete_tx::bytes.u32 vote.all.pred shfl.up.b32
-    fence.proxy.tensormap::generic.acquire.gpu
-    mma.sync.aligned.m8n8k4.row.col.f32.f16.f16.f32
-    mma.sync.aligned.m8n8k32.row.col.s32.s4.s4.s32
-    mma.sync.aligned.m16n8k256.row.col.s32.b1.b1.s32.and.popc
-    mma.sp::ordered_metadata.sync.aligned.m16n8k32.row.col.f32.f16.f16.f32
-    wmma.mma.sync.aligned.row.col.m8n8k32.s32.s4.s4.s32
-    wgmma.mma_async.sync.aligned.m64n8k256.s32.b1.b1.and.popc
-    wgmma.mma_async.sp.sync.aligned.m64n8k32.f32.f16.f16 ld.global.v8.b32
+    st.async.shared::cluster.mbarrier::complete_tx::bytes.u32
+    fence.proxy.tensormap::generic.acquire.gpu ld.global.v8.b32
     ld.global.L2::evict_first.v4.b64 add.rn.f32x2 add.rn.f32.f16 cvt.rs.f16x2.f32
     cvt.rn.satfinite.e2m1x2.f32 cvt.rz.satfinite.ue8m0x2.f32
     ldmatrix.sync.aligned.m16n16.x1.trans.shared.b8
     stmatrix.sync.aligned.m16n8.x1.trans.shared.b8 redux.sync.min.f32
     mma.sync.aligned.kind::f8f6f4.m16n8k32.row.col.f32.e2m1.e2m1.f32
-    mma.sync.aligned.m16n8k16.row.col.f16.e4m3.e4m3.f16
+    mma.sp.sync.aligned.m16n8k64.row.col.f16.e4m3.e4m3.f16
 """)
 )
 

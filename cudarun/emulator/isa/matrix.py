@@ -1,7 +1,4 @@
-"""Matrix instructions (PTX manual 9.7.14): rows for ``cudarun.emulator.machine.matrices``.
-
-Not implemented: sparse matrices, elements of less than 8 bits, ``m8n8k4`` of f16.
-"""
+"""Matrix instructions (PTX manual 9.7.14): rows for ``cudarun.emulator.machine.matrices``."""
 
 from __future__ import annotations
 
@@ -16,35 +13,72 @@ from cudarun.emulator.machine.matrices import (
     WarpMatrixTransfer,
     WarpMultiply,
 )
+from cudarun.emulator.machine.quarters import MultiplyQuarters
 
 _MMA = "mma.sync.aligned.shape.row.col{.satfinite}.dtype.atype.btype.ctype"
+_SPARSE = "mma.sp.sync.aligned.shape.row.col{.satfinite}.dtype.atype.btype.ctype"
 _BYTES = "s8 u8"
+_NIBBLES = "s4 u4"
 _FP8 = "e4m3 e5m2"
+_HALVES = "{d:b32}, {a:b32}, {b:b32}, {c:b32}"
+_SINGLES = "{d:f32}, {a:b32}, {b:b32}, {c:f32}"
+_INTEGERS = "{d:s32}, {a:b32}, {b:b32}, {c:s32}"
 
 
-def _mma(syntax: str, shape: str, d: str, a: str, c: str, b: str | None = None) -> InstructionForm:
-    return form(f"{_MMA}  {syntax}", action=Multiply, shape=shape, dtype=d, atype=a, btype=b or a,
-                ctype=c)  # fmt: skip
+def _mma(syntax: str, shape: str, d: str, a: str) -> InstructionForm:
+    return form(f"{_MMA}  {syntax}", action=Multiply, shape=shape, dtype=d, atype=a, btype=a,
+                ctype=d)  # fmt: skip
+
+
+def _sparse(syntax: str, shape: str, d: str, a: str) -> InstructionForm:
+    return form(f"{_SPARSE}  {syntax}, metadata:b32, selector:int", action=Multiply, shape=shape,
+                dtype=d, atype=a, btype=a, ctype=d, sp="sp sp::ordered_metadata")  # fmt: skip
+
+
+def _quarters(operands: str, d: str, c: str) -> InstructionForm:
+    return form(f"mma.sync.aligned.shape.alayout.blayout.dtype.f16.f16.ctype  {operands}",
+                action=MultiplyQuarters, shape="m8n8k4", alayout="row col", blayout="row col",
+                dtype=d, ctype=c)  # fmt: skip
 
 
 _SPACES = "global shared shared::cta"
 _WMMA_SHAPES = "m16n16k16 m32n8k16 m8n32k16"
-_LOAD = "wmma.load.which.sync.aligned.layout.shape{.space}.type"
-_STORE = "wmma.store.which.sync.aligned.layout.shape{.space}.type"
+_SUM_SHAPES = f"{_WMMA_SHAPES} m16n16k8 m8n8k4 m8n8k32 m8n8k128"
+_LOAD = "wmma.load.which.sync{.aligned}.layout.shape{.space}.type"
+_STORE = "wmma.store.which.sync{.aligned}.layout.shape{.space}.type"
 _TRANSFER: dict[str, Any] = {"layout": "row col", "space": _SPACES, "action": WarpMatrixTransfer}
 _INPUTS: dict[str, Any] = {**_TRANSFER, "which": "a b"}
-_PRODUCT = "wmma.mma.sync.aligned.alayout.blayout.shape"
+_PRODUCT = "wmma.mma.sync{.aligned}.alayout.blayout.shape"
 _LAYOUTS: dict[str, Any] = {"alayout": "row col", "blayout": "row col", "action": WarpMultiply}
+# Their fragments are those of ``mma``.
+_NARROW: dict[str, Any] = {**_LAYOUTS, "action": Multiply}
 
 FORMS: tuple[InstructionForm, ...] = (
-    _mma("{d:b32}, {a:b32}, {b:b32}, {c:b32}", "m16n8k8 m16n8k16", "f16", "f16", "f16"),
-    _mma("{d:f32}, {a:b32}, {b:b32}, {c:f32}", "m16n8k8 m16n8k16", "f32", "f16", "f32"),
-    _mma("{d:f32}, {a:b32}, {b:b32}, {c:f32}", "m16n8k8 m16n8k16", "f32", "bf16", "f32"),
-    _mma("{d:f32}, {a:b32}, {b:b32}, {c:f32}", "m16n8k4 m16n8k8", "f32", "tf32", "f32"),
-    _mma("{d:f32}, {a:b32}, {b:b32}, {c:f32}", "m16n8k32", "f32", _FP8, "f32"),
-    _mma("{d:s32}, {a:b32}, {b:b32}, {c:s32}", "m8n8k16 m16n8k16 m16n8k32", "s32", _BYTES, "s32"),
-    _mma("{d:f64}, {a:f64}, {b:f64}, {c:f64}", "m8n8k4 m16n8k4 m16n8k8 m16n8k16", "f64", "f64",
-         "f64"),
+    _quarters(_HALVES, "f16", "f16"),
+    _quarters("{d:f32}, {a:b32}, {b:b32}, {c:b32}", "f32", "f16"),
+    _quarters(_SINGLES, "f32", "f32"),
+    _mma(_HALVES, "m16n8k8 m16n8k16", "f16", "f16"),
+    _mma(_SINGLES, "m16n8k8 m16n8k16", "f32", "f16"),
+    _mma(_SINGLES, "m16n8k8 m16n8k16", "f32", "bf16"),
+    _mma(_SINGLES, "m16n8k4 m16n8k8", "f32", "tf32"),
+    _mma(_HALVES, "m16n8k16 m16n8k32", "f16", _FP8),
+    _mma(_SINGLES, "m16n8k16 m16n8k32", "f32", _FP8),
+    _mma(_INTEGERS, "m8n8k16 m16n8k16 m16n8k32", "s32", _BYTES),
+    _mma(_INTEGERS, "m8n8k32 m16n8k32 m16n8k64", "s32", _NIBBLES),
+    form(f"mma.sync.aligned.shape.row.col.dtype.atype.btype.ctype.op.popc  {_INTEGERS}",
+         action=Multiply, shape="m8n8k128 m16n8k128 m16n8k256", dtype="s32", atype="b1",
+         btype="b1", ctype="s32", op="xor and"),
+    form("mma.sync.aligned.shape.row.col{.rnd}.dtype.atype.btype.ctype  "
+         "{d:f64}, {a:f64}, {b:f64}, {c:f64}", action=Multiply,
+         shape="m8n8k4 m16n8k4 m16n8k8 m16n8k16", rnd="rn rz rm rp", dtype="f64", atype="f64",
+         btype="f64", ctype="f64"),
+    _sparse(_HALVES, "m16n8k16 m16n8k32", "f16", "f16"),
+    _sparse(_SINGLES, "m16n8k16 m16n8k32", "f32", "f16"),
+    _sparse(_SINGLES, "m16n8k16 m16n8k32", "f32", "bf16"),
+    _sparse(_SINGLES, "m16n8k8 m16n8k16", "f32", "tf32"),
+    _sparse(_SINGLES, "m16n8k64", "f32", _FP8),
+    _sparse(_INTEGERS, "m16n8k32 m16n8k64", "s32", _BYTES),
+    _sparse(_INTEGERS, "m16n8k64 m16n8k128", "s32", _NIBBLES),
     form("ldmatrix.sync.aligned.m8n8.num{.trans}{.space}.b16  {d:b32}, [a]", action=LoadMatrix,
          writes=1, num="x1 x2 x4", space="shared shared::cta"),
     form("stmatrix.sync.aligned.m8n8.num{.trans}{.space}.b16  [a], {d:b32}", action=StoreMatrix,
@@ -55,31 +89,39 @@ FORMS: tuple[InstructionForm, ...] = (
          type="f16 bf16 s8 u8", **_INPUTS),
     form(f"{_LOAD}  {{d:b32}}, [a], ?stride:u32", writes=1, shape="m16n16k8", type="tf32",
          **_INPUTS),
+    form(f"{_LOAD}  {{d:b32}}, [a], ?stride:u32", writes=1, shape="m8n8k32", type=_NIBBLES,
+         **_INPUTS),
+    form(f"{_LOAD}  {{d:b32}}, [a], ?stride:u32", writes=1, shape="m8n8k128", type="b1",
+         **_INPUTS),
     form(f"{_LOAD}  {{d:f64}}, [a], ?stride:u32", writes=1, shape="m8n8k4", type="f64", **_INPUTS),
     form(f"{_LOAD}  {{d:b32}}, [a], ?stride:u32", writes=1, shape=_WMMA_SHAPES, type="f16",
          which="c", **_TRANSFER),
-    form(f"{_LOAD}  {{d}}, [a], ?stride:u32", writes=1, shape=f"{_WMMA_SHAPES} m16n16k8 m8n8k4",
+    form(f"{_LOAD}  {{d}}, [a], ?stride:u32", writes=1, shape=_SUM_SHAPES,
          type="f32 s32 f64", which="c", **_TRANSFER),
     form(f"{_STORE}  [a], {{d:b32}}, ?stride:u32", shape=_WMMA_SHAPES, type="f16", which="d",
          **_TRANSFER),
-    form(f"{_STORE}  [a], {{d}}, ?stride:u32", shape=f"{_WMMA_SHAPES} m16n16k8 m8n8k4",
+    form(f"{_STORE}  [a], {{d}}, ?stride:u32", shape=_SUM_SHAPES,
          type="f32 s32 f64", which="d", **_TRANSFER),
-    form(f"{_PRODUCT}.dtype.ctype  {{d:b32}}, {{a:b32}}, {{b:b32}}, {{c:b32}}", dtype="f16",
-         ctype="f16", shape=_WMMA_SHAPES, **_LAYOUTS),
-    form(f"{_PRODUCT}.dtype.ctype  {{d:f32}}, {{a:b32}}, {{b:b32}}, {{c:b32}}", dtype="f32",
-         ctype="f16", shape=_WMMA_SHAPES, **_LAYOUTS),
-    form(f"{_PRODUCT}.dtype.ctype  {{d:b32}}, {{a:b32}}, {{b:b32}}, {{c:f32}}", dtype="f16",
-         ctype="f32", shape=_WMMA_SHAPES, **_LAYOUTS),
-    form(f"{_PRODUCT}.dtype.ctype  {{d:f32}}, {{a:b32}}, {{b:b32}}, {{c:f32}}", dtype="f32",
-         ctype="f32", shape=_WMMA_SHAPES, **_LAYOUTS),
+    form(f"{_PRODUCT}.dtype.ctype{{.satfinite}}  {{d:b32}}, {{a:b32}}, {{b:b32}}, {{c:b32}}",
+         dtype="f16", ctype="f16", shape=_WMMA_SHAPES, **_LAYOUTS),
+    form(f"{_PRODUCT}.dtype.ctype{{.satfinite}}  {{d:f32}}, {{a:b32}}, {{b:b32}}, {{c:b32}}",
+         dtype="f32", ctype="f16", shape=_WMMA_SHAPES, **_LAYOUTS),
+    form(f"{_PRODUCT}.dtype.ctype{{.satfinite}}  {{d:b32}}, {{a:b32}}, {{b:b32}}, {{c:f32}}",
+         dtype="f16", ctype="f32", shape=_WMMA_SHAPES, **_LAYOUTS),
+    form(f"{_PRODUCT}.dtype.ctype{{.satfinite}}  {{d:f32}}, {{a:b32}}, {{b:b32}}, {{c:f32}}",
+         dtype="f32", ctype="f32", shape=_WMMA_SHAPES, **_LAYOUTS),
     form(f"{_PRODUCT}.dtype.atype.btype.ctype  {{d:f32}}, {{a:b32}}, {{b:b32}}, {{c:f32}}",
          dtype="f32", atype="bf16", btype="bf16", ctype="f32", shape=_WMMA_SHAPES, **_LAYOUTS),
     form(f"{_PRODUCT}.dtype.atype.btype.ctype  {{d:f32}}, {{a:b32}}, {{b:b32}}, {{c:f32}}",
          dtype="f32", atype="tf32", btype="tf32", ctype="f32", shape="m16n16k8", **_LAYOUTS),
-    form(f"{_PRODUCT}.dtype.atype.btype.ctype{{.satfinite}}  "
-         "{d:s32}, {a:b32}, {b:b32}, {c:s32}",
-         dtype="s32", atype=_BYTES, btype=_BYTES, ctype="s32", shape=_WMMA_SHAPES, **_LAYOUTS),
-    form(f"{_PRODUCT}{{.rn}}.dtype.atype.btype.ctype  "
-         "{d:f64}, {a:f64}, {b:f64}, {c:f64}",
+    form(f"{_PRODUCT}.dtype.atype.btype.ctype{{.satfinite}}  {_INTEGERS}", dtype="s32",
+         atype=_BYTES, btype=_BYTES, ctype="s32", shape=_WMMA_SHAPES, **_LAYOUTS),
+    form(f"{_PRODUCT}.dtype.atype.btype.ctype{{.satfinite}}  {_INTEGERS}", dtype="s32",
+         atype=_NIBBLES, btype=_NIBBLES, ctype="s32", shape="m8n8k32", **_NARROW),
+    form("wmma.mma.op.popc.sync.aligned.alayout.blayout.shape.dtype.atype.btype.ctype  "
+         f"{_INTEGERS}", dtype="s32", atype="b1", btype="b1", ctype="s32", shape="m8n8k128",
+         op="xor and", **_NARROW),
+    form(f"{_PRODUCT}{{.rnd}}.dtype.atype.btype.ctype  "
+         "{d:f64}, {a:f64}, {b:f64}, {c:f64}", rnd="rn rz rm rp",
          dtype="f64", atype="f64", btype="f64", ctype="f64", shape="m8n8k4", **_LAYOUTS),
 )  # fmt: skip

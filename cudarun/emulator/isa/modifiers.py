@@ -3,7 +3,8 @@
 * Words that belong to the name of an instruction follow the opcode, in order: ``.wide`` of
   ``mul.wide``, ``.async.bulk`` of ``cp.async.bulk``.
 * Words of one kind keep their order among each other: types (``cvt.f32.s32``), state spaces
-  (``cp.async.shared.global``), layouts (``mma.row.col``), eviction priorities (``createpolicy``).
+  (``cp.async.shared.global``), layouts (``mma.row.col``), eviction priorities (``createpolicy``),
+  operations (``mma.and.popc``).
 * All other words can be anywhere: ``ldmatrix.x4.trans.sync.b16.m8n8.aligned``.
 
 ``tests/golden/test_modifier_orders.py`` compares with recorded verdicts of ptxas.
@@ -30,6 +31,7 @@ _NAME_WORDS: dict[str, str] = {
     "div": "full",
     "dp2a": "lo hi",
     "fence": "proxy",
+    "membar": "proxy",
     "mad": "lo hi wide",
     "mad24": "lo hi",
     "madc": "lo hi",
@@ -53,8 +55,9 @@ _NAME_WORDS: dict[str, str] = {
 _KINDS: dict[str, str] = {
     "space": "global shared shared::cta shared::cluster local const param param::entry param::func",
     "layout": "row col",
+    "operation": "and or xor popc",
     "priority": "L2::evict_last L2::evict_normal L2::evict_first L2::evict_unchanged",
-    "type": f"{' '.join(TYPES)} b1 s2 u2 s4 u4",
+    "type": f"{' '.join(TYPES)} s2 u2",
 }
 _KIND_OF = {word: kind for kind, words in _KINDS.items() for word in words.split()}
 

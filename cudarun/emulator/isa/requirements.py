@@ -41,7 +41,7 @@ createpolicy   80 7.4
 cvt            72 6.5 b32 pack
                75 6.5 s2+pack s4+pack u2+pack u4+pack
                80 7.0 bf16 bf16x2 f16x2 relu rna tf32
-               80 8.1 satfinite
+               70 8.1 satfinite
                89 8.1 e4m3x2 e5m2x2
                90 7.8 bf16+f16 bf16+f64 bf16+s8 bf16+s16 bf16+s32 bf16+s64 bf16+u8 bf16+u16
                90 7.8 bf16+u32 bf16+u64 relu+tf32 rn+tf32 rz+tf32
@@ -58,8 +58,10 @@ fence          70 6.0
                70 7.5 proxy
                90 7.8 cluster
                90 8.0 async mbarrier_init
+               90 8.6 sync_restrict::shared::cluster sync_restrict::shared::cta
 fma            53 6.0 f16 f16x2
                80 7.0 bf16 bf16x2 relu
+               90 8.1 oob
 getctarank     90 7.8
 griddepcontrol 90 7.8
 isspacep       50 7.8 shared::cta
@@ -94,12 +96,18 @@ mbarrier       80 7.0
                90 7.8 try_wait
                90 8.0 expect_tx complete_tx cluster shared::cluster
                90 8.6 arrive+relaxed arrive_drop+relaxed relaxed+test_wait relaxed+try_wait
+membar         60 7.5 proxy
 min            80 7.0 NaN bf16 bf16x2 f16 f16x2
                86 7.2 xorsign
                90 8.0 relu s16x2 u16x2
-mma            75 6.5
-               80 7.0 bf16 m16n8k16 m16n8k32 m8n8k4 tf32
+mma            70 6.4
+               75 6.5 m16n8k8 m8n8k16 m8n8k32
+               75 7.0 m8n8k128
+               80 7.0 bf16 m16n8k16 m16n8k32 m16n8k64 m16n8k128 m16n8k256 f64+m8n8k4 tf32
+               80 7.1 and sp
+               80 8.5 sp::ordered_metadata
                89 8.4 e4m3 e5m2
+               89 8.7 e4m3+f16 e4m3+m16n8k16 e5m2+f16 e5m2+m16n8k16
                90 7.8 f64+m16n8k16 f64+m16n8k4 f64+m16n8k8
 mov            70 8.3 b128
 movmatrix      75 7.8
@@ -142,11 +150,15 @@ szext          70 7.6
 tanh           75 7.0
                90 7.8 bf16 bf16x2
 wgmma          90 8.0
+               90 8.2 sp
                90 8.4 s8+u8
-wmma           70 6.3
+wmma           70 6.0
+               70 6.3 aligned
                70 7.8 shared::cta
                72 6.3 s32 s8 u8
+               75 6.3 m8n8k32 m8n8k128
                80 7.0 bf16 m16n16k8 m8n8k4
+               80 7.1 and
 """
 
 Version = tuple[int, int]

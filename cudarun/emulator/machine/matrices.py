@@ -16,11 +16,13 @@ import numpy as np
 import numpy.typing as npt
 
 from cudarun.emulator.machine.access import Access, AccessKind, MemoryAction
+from cudarun.emulator.machine.sparsity import Sparsity
 from cudarun.emulator.machine.threads import WARP
 from cudarun.emulator.machine.warps import WarpAction
 from cudarun.emulator.numerics.formats import element, to_f32
 from cudarun.emulator.numerics.products import multiplied
-from cudarun.emulator.numerics.types import TYPES, Type, TypeKind
+from cudarun.emulator.numerics.rounding import NEAREST
+from cudarun.emulator.numerics.types import TYPES, Type, TypeKind, unpacked
 
 if TYPE_CHECKING:
     from cudarun.emulator.machine.active import Active
@@ -101,16 +103,23 @@ class Multiply(MatrixAction):
 
     A 32-bit register holds ``e`` consecutive elements along k. The four lanes of a group
     hold a row (of A) or a column (of B) of ``4 e`` elements; further registers hold the rows from 8
-    on, then the next ``4 e`` along k.
+    on, then the next ``4 e`` along k. A sparse A has half as many elements, see ``sparsity.py``.
+
+    ``wmma.mma`` of elements of less than 8 bits has the same fragments.
     """
 
     def __init__(self, words: Words) -> None:
         super().__init__(words)
         self.m, self.n, self.k = shape_of(words["shape"])
         self.types = {name: TYPES[words[f"{name}type"]] for name in "dabc"}
-        self.run = min(self.k, 16)  # bytes are two runs
         self.counts = words.counts[1:]  # registers of a, b and c
         self.satfinite = bool(words.get("satfinite"))
+        self.op = words.get("op", "")
+        self.mode = words.get("rnd") or NEAREST
+        self.sparsity = Sparsity(words, self.types["a"], self.k) if words.get("sp") else None
+        self.held = self.k // 2 if self.sparsity else self.k  # elements of A along k
+        in_two_runs = self.types["a"].name in ("e4m3", "e5m2")
+        self.run = self.held // 2 if in_two_runs else min(self.held, 16)
 
     def __call__(self, active: Active, sources: Arrays, destinations: Arrays) -> None:
         """Multiply the matrices of all warps."""
@@ -121,19 +130,27 @@ class Multiply(MatrixAction):
         b = self._right(self.together(active, slots, b_registers), self.types["b"])
         c_registers = sources[a_count + b_count : a_count + b_count + c_count]
         c = self._sum(self.together(active, slots, c_registers), self.types["c"])
-        result = multiplied(a, b, c, self.types, self.run, satfinite=self.satfinite)
+        if self.sparsity:
+            self.sparsity.check(active)
+            metadata = self.spread(active, slots, sources[a_count + b_count + c_count])
+            b = self.sparsity.selected(b, self.sparsity.units(metadata))
+        b = numbers(b, self.types["b"])
+        result = multiplied(a, b, c, self.types, self.run, satfinite=self.satfinite, op=self.op,
+                            mode=self.mode)  # fmt: skip
         table = self._fragments(result, destinations[0].dtype)
         self.apart(slots, table, destinations)
 
     def _elements(self, registers: Array, ptx_type: Type) -> Array:
         """Return elements by warp, lane, register and index in the register."""
         values = np.ascontiguousarray(registers)
+        if ptx_type.bits < 8:
+            return unpacked(values.view(np.uint32)[..., None], ptx_type)
         if (values.dtype.itemsize == 4 and ptx_type.bits < 32) or values.dtype != ptx_type.dtype:
             values = values.view(ptx_type.dtype)
         return values.reshape(*registers.shape, -1)
 
     def _left(self, registers: Array, ptx_type: Type) -> Array:
-        matrix = left_matrix(self._elements(registers, ptx_type), self.m, self.k)
+        matrix = left_matrix(self._elements(registers, ptx_type), self.m, self.held)
         return numbers(matrix, ptx_type)
 
     def _right(self, registers: Array, ptx_type: Type) -> Array:
@@ -144,7 +161,7 @@ class Multiply(MatrixAction):
             row = register * 4 * count + _PLACE * count
             for place in range(count):
                 matrix[:, row + place, _GROUP] = values[:, :, register, place]
-        return numbers(matrix, ptx_type)
+        return matrix
 
     def _sum(self, registers: Array, ptx_type: Type) -> Array:
         values = self._elements(registers, ptx_type)
@@ -336,6 +353,8 @@ def fragment(
 ) -> Fragment:
     """Return the fragment of matrix ``"a"``, ``"b"``, ``"c"`` or ``"d"`` of a shape."""
     m, n, k = shape_of(words["shape"])
+    if ptx_type.bits < 8:  # words of a line, as many as lanes of a group
+        k, ptx_type = k * ptx_type.bits // 32, TYPES["b32"]
     transposed = n > m
     lines, steps, turned = {"a": (m, k, False), "b": (n, k, True)}.get(which, (m, n, False))
     if which in "cd" and transposed:
@@ -353,13 +372,16 @@ def fragment(
 
 
 class WarpMatrixTransfer(MatrixAction, MemoryAction):
-    """``wmma.load`` and ``wmma.store``: each lane accesses the elements it holds."""
+    """``wmma.load`` and ``wmma.store``: each lane accesses the elements it holds.
+
+    Elements of less than 8 bits are accessed as the words that they fill; strides count elements.
+    """
 
     def __init__(self, words: Words) -> None:
         super().__init__(words)
         self.which = words["which"]
         self.loads = self.which != "d"
-        self.type = words.type
+        self.type = words.type if words.type.bits >= 8 else TYPES["b32"]
         self.by_rows = words["layout"] == "row"
         self.strided = "stride" in words.given
         kind = AccessKind.READ if self.loads else AccessKind.WRITE
@@ -368,9 +390,11 @@ class WarpMatrixTransfer(MatrixAction, MemoryAction):
     def __call__(self, active: Active, sources: Arrays, destinations: Arrays) -> None:
         """Load to registers, or store from them."""
         registers = destinations if self.loads else sources[1 : 1 + self.words.count]
-        held = fragment(self.words, self.which, self.type, len(registers), registers[0].dtype)
+        held = fragment(self.words, self.which, self.words.type, len(registers), registers[0].dtype)
         line = held.columns if self.by_rows else held.rows
         stride = sources[-1].astype(np.int64) if self.strided else line
+        if self.strided and self.words.type.bits < 8:
+            stride = stride * self.words.type.bits // self.type.bits
         lane = self.slots(active) % WARP
         values = np.zeros((active.count, held.count), dtype=self.type.dtype)
         if not self.loads:
@@ -402,6 +426,7 @@ class WarpMultiply(MatrixAction):
         self.run = 4 if self.types["a"].name == "tf32" else 16
         self.counts = words.counts[1:]
         self.satfinite = bool(words.get("satfinite"))
+        self.mode = words.get("rnd") or NEAREST
 
     def __call__(self, active: Active, sources: Arrays, destinations: Arrays) -> None:
         """Multiply the matrices of all warps."""
@@ -414,7 +439,8 @@ class WarpMultiply(MatrixAction):
             table = self.together(active, slots, registers)
             matrices.append(numbers(held.matrix(table), self.types[which]))
         a, b, c = matrices
-        result = multiplied(a, b, c, self.types, self.run, satfinite=self.satfinite)
+        result = multiplied(a, b, c, self.types, self.run, satfinite=self.satfinite,
+                            mode=self.mode)  # fmt: skip
         target = destinations[0].dtype
         held = fragment(self.words, "d", self.types["d"], len(destinations), target)
         self.apart(slots, held.registers(result), destinations)

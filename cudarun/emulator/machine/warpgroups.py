@@ -9,6 +9,8 @@ Matrices in shared memory consist of rows of 16 bytes, here **chunks**, for all 
 * K-major: a row of A, or a column of B, has 32 bytes, two chunks along k.
 * MN-major, of elements of 16 bits only: a chunk has eight rows of A, or columns of B, at one k.
 
+With a sparse A, whose metadata is in registers (``sparsity.py``), B has twice as many along k.
+
 Rounding of sums of products: ``numerics/products.py``.
 """
 
@@ -21,10 +23,11 @@ import numpy.typing as npt
 
 from cudarun.emulator.machine.access import Access, AccessKind, MemoryAction
 from cudarun.emulator.machine.matrices import accumulator_places, left_matrix, numbers, shape_of
+from cudarun.emulator.machine.sparsity import Sparsity
 from cudarun.emulator.machine.threads import WARP, WARPGROUP
 from cudarun.emulator.machine.warps import WarpAction
 from cudarun.emulator.numerics.products import multiplied_by_warpgroup
-from cudarun.emulator.numerics.types import TYPES
+from cudarun.emulator.numerics.types import TYPES, Type, unpacked
 
 if TYPE_CHECKING:
     from cudarun.emulator.machine.active import Active
@@ -36,6 +39,7 @@ Arrays = tuple[Array, ...]
 _LAUNCH_FAILED = 719
 _WARPS = WARPGROUP // WARP
 _CHUNK = 16  # bytes
+_PARTS = 2  # chunks of a line along k, or eight elements each
 _PRODUCTS_AT_ONCE = 1 << 18
 
 
@@ -76,7 +80,7 @@ class Descriptors:
         mode = (words >> np.uint64(62)).astype(np.int64)
         self.swizzle = np.array([0, 3, 2, 1])[mode]
 
-    def chunks(self, lines: int, *, transposed: bool) -> Array:
+    def chunks(self, lines: int, parts: int, *, transposed: bool) -> Array:
         """Return the address of each chunk of a matrix of ``lines`` rows of A, or columns of B.
 
         The axes are warpgroup, line and part along k; if ``transposed`` (MN-major), eight lines and
@@ -88,15 +92,16 @@ class Descriptors:
         width = 1 << swizzle  # chunks of a line of the swizzling pattern
         plain = swizzle == 0
         if transposed:
-            eight, k = np.ogrid[: lines // 8, :16]
+            eight, k = np.ogrid[: lines // 8, : 8 * parts]
             inner = eight % width * _CHUNK + k % 8 * width * _CHUNK
             outer = np.where(
                 plain, eight * stride + k // 8 * leading, eight // width * leading + k // 8 * stride
             )
         else:
-            line, part = np.ogrid[:lines, :2]
+            line, part = np.ogrid[:lines, :parts]
             inner = line % 8 * width * _CHUNK
-            outer = line // 8 * stride + part * np.where(plain, leading, _CHUNK)
+            # A line continues in the next pattern if it is longer than one.
+            outer = line // 8 * stride + part // width * leading + part % width * _CHUNK
         return self._swizzled(start + inner + outer)
 
     def _swizzled(self, addresses: Array) -> Array:
@@ -122,6 +127,7 @@ class MultiplyAsync(WarpgroupAction, MemoryAction):
         self.satfinite = bool(words.get("satfinite"))
         self.accumulators = words.counts[0]
         self.left_registers = words.counts[1] if "a" in words.given else 0
+        self.sparsity = Sparsity(words, self.types["a"], self.k) if "sp" in words else None
         constants = words.constants
         self.negated = [constants.get(f"imm-scale-{name}") == -1 for name in "ab"]
         self.transposed = [constants.get(f"imm-trans-{name}") == 1 for name in "ab"]
@@ -136,15 +142,14 @@ class MultiplyAsync(WarpgroupAction, MemoryAction):
             a = self._left(rest[: self.left_registers])
             rest = rest[self.left_registers :]
         else:
-            a = self._in_memory(active, rest[0], "a")
+            a = numbers(self._in_memory(active, rest[0], "a"), self.types["a"])
             rest = rest[1:]
         b = self._in_memory(active, rest[0], "b").transpose(0, 2, 1)
-        c[~self._uniform(active, rest[1], "scale-d values")] = 0
-        if self.negated[0]:
+        c[~self._uniform(active, rest[-1], "scale-d values")] = 0
+        if self.negated[0] != self.negated[1]:
             a = -a
-        if self.negated[1]:
-            b = -b
-        self._put(self._products(a, b, c), destinations)
+        units = self._units(rest[1]) if self.sparsity else None
+        self._put(self._products(a, b, c, units), destinations)
 
     def _check_whole(self, active: Active) -> None:
         """Raise the fault of a warpgroup with missing or exited threads."""
@@ -172,16 +177,17 @@ class MultiplyAsync(WarpgroupAction, MemoryAction):
     # --- matrices, by warpgroup ------------------------------------------------------------------
 
     def _in_memory(self, active: Active, words: Array, name: str) -> Array:
-        """Return A, or B transposed: by warpgroup, line and k."""
+        """Return the elements of A, or of B transposed: by warpgroup, line and k."""
         index = "ab".index(name)
         lines, ptx_type = (self.m, self.n)[index], self.types[name]
+        parts = 2 * _PARTS if self.sparsity and name == "b" else _PARTS
         descriptors = Descriptors(self._uniform(active, words, f"descriptors for {name.upper()}"))
-        addresses = descriptors.chunks(lines, transposed=self.transposed[index])
+        addresses = descriptors.chunks(lines, parts, transposed=self.transposed[index])
         data = self._loaded(active, addresses)
-        elements = data.reshape(*addresses.shape, 2).view(ptx_type.dtype)
+        elements = _elements(data.reshape(*addresses.shape, 2), ptx_type)
         if self.transposed[index]:  # eight lines, k, line of the eight
             elements = elements.transpose(0, 1, 3, 2)
-        return numbers(elements.reshape(len(addresses), lines, self.k), ptx_type)
+        return elements.reshape(len(addresses), lines, -1)
 
     def _loaded(self, active: Active, addresses: Array) -> Array:
         """Return chunks, as pairs of words. Each warp's first thread reads a quarter of them."""
@@ -200,10 +206,17 @@ class MultiplyAsync(WarpgroupAction, MemoryAction):
     def _left(self, registers: Arrays) -> Array:
         """Return A from registers."""
         words = [np.ascontiguousarray(each).view(np.uint32).reshape(-1, WARP) for each in registers]
-        elements = np.stack(words, axis=-1).view(self.types["a"].dtype)
+        elements = _elements(np.stack(words, axis=-1), self.types["a"])
         elements = elements.reshape(len(elements), WARP, self.left_registers, -1)
-        matrix = left_matrix(elements, self.m // _WARPS, self.k)
-        return numbers(matrix.reshape(-1, self.m, self.k), self.types["a"])
+        depth = self.k // 2 if self.sparsity else self.k
+        matrix = left_matrix(elements, self.m // _WARPS, depth)
+        return numbers(matrix.reshape(-1, self.m, depth), self.types["a"])
+
+    def _units(self, metadata: Array) -> Array:
+        """Return the places of the units of A, by warpgroup, row, chunk and unit."""
+        assert self.sparsity is not None
+        words = np.ascontiguousarray(metadata).view(np.uint32).reshape(-1, WARP)
+        return self.sparsity.units(words).reshape(-1, self.m, self.sparsity.chunks, 2)
 
     def _accumulator(self, registers: Arrays) -> Array:
         """Return D before the operation."""
@@ -222,15 +235,26 @@ class MultiplyAsync(WarpgroupAction, MemoryAction):
         for number, register in enumerate(registers):
             np.copyto(register.reshape(len(register), -1), values[:, number])
 
-    def _products(self, a: Array, b: Array, c: Array) -> Array:
+    def _products(self, a: Array, b: Array, c: Array, units: Array | None) -> Array:
         """Return D, computed for some warpgroups at a time to limit the number of products."""
         step = max(_PRODUCTS_AT_ONCE // (self.m * self.n * self.k), 1)
-        parts = [slice(first, first + step) for first in range(0, len(a), step)]
-        return np.concatenate(
-            [
+        found = []
+        for first in range(0, len(a), step):
+            part = slice(first, first + step)
+            right = b[part]
+            if self.sparsity and units is not None:
+                right = self.sparsity.selected(right, units[part])
+            right = numbers(right, self.types["b"])
+            found.append(
                 multiplied_by_warpgroup(
-                    a[part], b[part], c[part], self.types, satfinite=self.satfinite
+                    a[part], right, c[part], self.types, satfinite=self.satfinite
                 )
-                for part in parts
-            ]
-        )
+            )
+        return np.concatenate(found)
+
+
+def _elements(words: Array, ptx_type: Type) -> Array:
+    """Return the elements in words, along the last axis."""
+    if ptx_type.bits < 8:
+        return unpacked(words.view(np.uint32), ptx_type)
+    return words.view(ptx_type.dtype)

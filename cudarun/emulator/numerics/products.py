@@ -5,8 +5,9 @@ reproduce bit for bit. f64: consecutive fused multiply-adds along k. Narrower ty
 a **run** along k are exact; they and the addend are truncated toward zero, 25 bits below the
 largest exponent among them, added exactly, and the sum is rounded once. ``mma`` multiplies 8-bit
 types as f16, first the lower halves of all registers, then the upper ones; the addend is added to
-their sum last, by an f32 addition to nearest. ``wgmma`` multiplies them as they are, keeping only
-13 bits, in the sums and in f32 results.
+their sum last, by an addition to nearest in its type. ``wgmma`` multiplies them as they are,
+keeping only 13 bits, in the sums and in f32 results. Products with a sparse matrix are those of its
+nonzero elements.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from cudarun.emulator.numerics import rounding
-from cudarun.emulator.numerics.formats import element, from_pair
+from cudarun.emulator.numerics.formats import element, from_f32, from_pair
 from cudarun.emulator.numerics.fused import fused_f64
 from cudarun.emulator.numerics.special_values import canonical
 from cudarun.emulator.numerics.temporaries import temporaries_of
@@ -36,26 +37,35 @@ _LEAST_BY_WARPGROUP = {**_LEAST, "e4m3": -6}
 
 
 def multiplied(
-    a: Array, b: Array, c: Array, types: dict[str, Type], run: int, *, satfinite: bool
+    a: Array,
+    b: Array,
+    c: Array,
+    types: dict[str, Type],
+    run: int,
+    *,
+    satfinite: bool = False,
+    op: str = "",
+    mode: str = rounding.NEAREST,
 ) -> Array:
     """Return ``a @ b + c`` in the type of the result; integers wrap, or are clamped.
 
     Args:
         a: Matrices as f64, or integers: by warp, m, k.
-        b: By warp, k, n.
+        b: By warp, k, n; with a sparse ``a``, the rows for each of its elements, by warp, m, k, n.
         c: By warp, m, n.
         types: The types of ``d``, ``a``, ``b``, ``c``.
         run: The number of products that are added at once.
         satfinite: Clamp integers.
+        op: The operation on single bits, ``"and"`` or ``"xor"``, whose results are counted.
+        mode: The rounding of f64.
     """
     if types["d"].kind is not TypeKind.FLOAT:
-        total = a @ b + c
-        if satfinite:
-            total = np.clip(total, -(1 << 31), (1 << 31) - 1)
-        return total.astype(np.int32)
+        return _of_integers(a, b, c, satfinite=satfinite, op=op)
     if types["a"].name == "f64":
-        return _chain(a, b, c)
+        return _chain(a, b, c, mode)
     names = {which: element(ptx_type) for which, ptx_type in types.items()}
+    if b.ndim == 3:
+        b = b[:, None]
     if names["a"] in _EIGHT_BITS:
         return _of_eight_bits(a, b, c, names, run)
     return _by_runs(a, b, c, names, run)
@@ -69,6 +79,8 @@ def multiplied_by_warpgroup(
     names = {which: element(ptx_type) for which, ptx_type in types.items()}
     if names["a"] not in _EIGHT_BITS:
         return multiplied(a, b, c, types, run, satfinite=satfinite)
+    if b.ndim == 3:
+        b = b[:, None]
     result = _by_runs(a, b, c, names, run, _KEPT_OF_EIGHT_BITS, _LEAST_BY_WARPGROUP)
     if names["d"] == "f32":
         bits = result.view(np.uint32)
@@ -76,14 +88,54 @@ def multiplied_by_warpgroup(
     return result
 
 
+def multiplied_by_lanes(a: Array, b: Array, c: Array, number_format: str) -> Array:
+    """Return ``a @ b + c`` of ``mma.m8n8k4`` of f16, which an H200 computes without tensor cores.
+
+    It is a routine of f32 additions and fused multiply-adds; products of f16 are exact in f32.
+
+    Args:
+        a: Matrices as f64: by product, m, k.
+        b: By product, k, n.
+        c: By product, m, n.
+        number_format: The type of the result, ``"f16"`` or ``"f32"``.
+    """
+    products = [a[:, :, k, None] * b[:, k, None, :] for k in range(a.shape[2])]
+    total = c.astype(np.float32)
+    if number_format == "f16":
+        for first in range(0, len(products), 2):
+            pair = products[first].astype(np.float32) + products[first + 1]
+            total = total + pair.astype(np.float32)
+        return from_f32(total, number_format)
+    run = np.zeros_like(total)
+    for each in products:
+        run = (run + each).astype(np.float32)
+    total = total + run
+    canonical(total)
+    return total
+
+
+def _of_integers(a: Array, b: Array, c: Array, *, satfinite: bool, op: str) -> Array:
+    common = a @ b if b.ndim == 3 else (a[:, :, None] @ b)[:, :, 0]
+    total = common + c
+    if op == "xor":  # as many bits as both have, without those that they share
+        total = a.sum(axis=2)[:, :, None] + b.sum(axis=1)[:, None] - 2 * common + c
+    if satfinite:
+        total = np.clip(total, -(1 << 31), (1 << 31) - 1)
+    result: Array = total.astype(np.int32)
+    return result
+
+
 def _of_eight_bits(a: Array, b: Array, c: Array, names: dict[str, str], run: int) -> Array:
     """Multiply fp8: of the four values that a register has along k, two are in the first run."""
     order = np.argsort(np.arange(a.shape[2]) % 4 >= 2, kind="stable")
-    result = _by_runs(a[:, :, order], b[:, order], np.zeros_like(c), names, run)
+    result = _by_runs(a[:, :, order], b[:, :, order], np.zeros_like(c), names, run)
     with np.errstate(over="ignore", invalid="ignore"):
-        result = result + c.astype(np.float32)
-    canonical(result)
-    return result
+        result += c.astype(result.dtype)
+    if names["d"] == "f32":
+        canonical(result)
+        return result
+    halves: Array = from_f32(result.astype(np.float32), names["d"])
+    return halves
 
 
 def _by_runs(
@@ -95,14 +147,14 @@ def _by_runs(
     kept: int = _KEPT,
     least: dict[str, int] = _LEAST,
 ) -> Array:
-    """Add each run to the result of the previous ones."""
+    """Add each run to the result of the previous ones. The axes of b are warp, m or 1, k and n."""
     names = dict(names)
     exponents = [_exponents(x, least[names[which]]) for x, which in ((a, "a"), (b, "b"))]
     for start in range(0, a.shape[2], run):
         part = slice(start, start + run)
         total = _added(
             (a[:, :, part], exponents[0][:, :, part]),
-            (b[:, part], exponents[1][:, part]),
+            (b[:, :, part], exponents[1][:, :, part]),
             (c, _exponents(c, least[names["c"]])),
             kept,
         )
@@ -111,8 +163,12 @@ def _by_runs(
     return result
 
 
-def _chain(a: Array, b: Array, c: Array) -> Array:
+def _chain(a: Array, b: Array, c: Array, mode: str) -> Array:
     """Compute f64 by consecutive fused multiply-adds along k."""
+    if mode != rounding.NEAREST:
+        for k in range(a.shape[2]):
+            c = rounding.fused_f64(a[:, :, k, None], b[:, k, None, :], c, mode)
+        return c
     total = np.ascontiguousarray(c).ravel()
     scratch = [np.empty(total.shape, dtype) for dtype in temporaries_of(fused_f64)]
     for k in range(a.shape[2]):
@@ -135,12 +191,12 @@ def _added(
     a: tuple[Array, Array], b: tuple[Array, Array], c: tuple[Array, Array], kept: int
 ) -> Array:
     """Return the sum of a run of products and the addend; each is given with its exponents."""
-    largest = (a[1][:, :, :, None] + b[1][:, None, :, :]).max(axis=2)
+    largest = (a[1][:, :, :, None] + b[1]).max(axis=2)
     np.maximum(largest, c[1], out=largest)
     np.maximum(largest, -400, out=largest)  # all are zeros
     places = kept - largest.astype(np.int32)
     scale = np.ldexp(1.0, places)
-    products = a[0][:, :, :, None] * b[0][:, None, :, :]
+    products = a[0][:, :, :, None] * b[0]
     products *= scale[:, :, None, :]
     np.trunc(products, out=products)
     total = products.sum(axis=2) + np.trunc(c[0] * scale)

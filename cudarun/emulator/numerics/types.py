@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from enum import Enum
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from cudarun.records import dataclass
 
@@ -27,7 +29,8 @@ class Type:
         name: ``"f16x2"``.
         kind: The category.
         bits: Width of the whole value.
-        dtype: The numpy type of one element. ``bf16`` and the 8-bit floats are their bits.
+        dtype: The numpy type of one element. ``bf16`` and the 8-bit floats are their bits;
+            elements of less than 8 bits are unpacked to it (`unpacked`).
         elements: Number of packed elements; a 128-bit value is two 64-bit words.
     """
 
@@ -68,6 +71,9 @@ def _types() -> dict[str, Type]:
         Type("f32x2", TypeKind.FLOAT, 64, single, 2),
         Type("e4m3", TypeKind.FLOAT, 8, np.dtype(np.uint8)),
         Type("e5m2", TypeKind.FLOAT, 8, np.dtype(np.uint8)),
+        Type("s4", TypeKind.SIGNED, 4, np.dtype(np.int8)),
+        Type("u4", TypeKind.UNSIGNED, 4, np.dtype(np.uint8)),
+        Type("b1", TypeKind.BITS, 1, np.dtype(np.uint8)),
         Type("e4m3x2", TypeKind.FLOAT, 16, np.dtype(np.uint8), 2),
         Type("e5m2x2", TypeKind.FLOAT, 16, np.dtype(np.uint8), 2),
     ]
@@ -91,3 +97,13 @@ def wider(ptx_type: Type) -> Type:
 def bits_of(width: int) -> Type:
     """Return the untyped type of a width in bits."""
     return TYPES[f"b{width}"]
+
+
+def unpacked(words: npt.NDArray[np.uint32], ptx_type: Type) -> npt.NDArray[Any]:
+    """Return the elements of less than 8 bits in words, the lowest first, along the last axis."""
+    shifts = np.arange(0, 32, ptx_type.bits, dtype=np.uint32)
+    values = words[..., None] >> shifts & np.uint32((1 << ptx_type.bits) - 1)
+    if ptx_type.signed:
+        sign = 1 << ptx_type.bits - 1
+        values = (values ^ np.uint32(sign)) - np.uint32(sign)
+    return values.astype(ptx_type.dtype).reshape(*words.shape[:-1], -1)

@@ -57,7 +57,8 @@ class Assembler:
             text.write(group.text)
             text.flush()
             target = group.cases[0].target
-            command = ["ptxas", f"-arch={target}", "-O1", "-o", "/dev/null", text.name]
+            architecture = "sm_90a" if target == "sm_90a" else "sm_90"  # target may be older
+            command = ["ptxas", f"-arch={architecture}", "-O1", "-o", "/dev/null", text.name]
             told = subprocess.run(command, capture_output=True, text=True, check=False)
         if told.returncode:
             raise Refused("ptxas", told.stderr)

@@ -15,14 +15,18 @@ from tests.golden.isa import (
     calls,
     extras,
     fragments,
+    further,
     lanewise,
     later,
     matrix,
     mbarrier,
     memory,
+    products,
+    sparse,
     wanted,
     warp,
     wgmma,
+    wgmma_sparse,
 )
 from tests.golden.isa import video as video_cases
 from tests.golden.isa.case import Case, unique
@@ -53,6 +57,10 @@ _CHAPTERS: dict[str, Callable[[], Iterable[Case]]] = {
     "special": warp.special,
     "video": lambda: chain((replace(case, lanes=64) for case in _rows(video)), video_cases.video()),
     "later": lambda: chain(later.later(), (case for case in _rows(compare) if _masks(case))),
+    "further": further.further,
+    "products": products.products,
+    "sparse": sparse.sparse,
+    "wgmma_sparse": wgmma_sparse.wgmma_sparse,
     "wanted": wanted.wanted,
 }
 

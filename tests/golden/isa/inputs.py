@@ -205,6 +205,20 @@ def _special(name: str, _position: int, chance: random.Random) -> list[int]:
     ]
 
 
+# Metadata of sparse matrices: for each four elements of a row, the places of two of them.
+_ORDERED = [low | high << 2 for high in range(4) for low in range(high)]
+_DISORDERED = [low | high << 2 for high in range(4) for low in range(4) if low > high]
+
+
+def _nibbles(choices: list[int]) -> Callable[[str, int, random.Random], list[int]]:
+    def draw(_name: str, _position: int, chance: random.Random) -> list[int]:
+        return [
+            sum(chance.choice(choices) << shift for shift in range(0, 32, 4)) for _ in range(LANES)
+        ]
+
+    return draw
+
+
 def _number(name: str, value: float) -> int:
     """The bits of a number that a format has."""
     fraction, exponent = _FORMATS["f32" if name == "tf32" else name]
@@ -232,4 +246,7 @@ _RULES: dict[str, Callable[[str, int, random.Random], list[int]]] = {
     "whole": _whole,
     "mild": _mild,
     "special": _special,
+    "ordered": _nibbles(_ORDERED),
+    "disordered": _nibbles(_DISORDERED),
+    "halves": _nibbles([0b0100, 0b1110]),  # of words of 32 bits, one in each two of a row
 }

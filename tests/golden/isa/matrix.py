@@ -8,27 +8,35 @@ from dataclasses import dataclass
 from tests.golden.isa.case import Case
 
 _SIZES = {"f16": 16, "bf16": 16, "tf32": 32, "f32": 32, "f64": 64, "s32": 32, "e4m3": 8, "e5m2": 8,
-          "s8": 8, "u8": 8}  # fmt: skip
+          "s8": 8, "u8": 8, "s4": 4, "u4": 4, "b1": 1}  # fmt: skip
+_WORDS = ("s8", "u8", "s4", "u4", "b1")  # any bits
 # Which of several NaN is handed on by the shapes of more than one step has not been found out.
 _ANY_NAN = ("m16n8k8", "m16n8k16")
 
 
 @dataclass(frozen=True)
-class _Product:
+class Product:
     """One ``mma``: shape and types of d, a, b, c."""
 
     shape: str
     types: tuple[str, str, str, str]
     words: str = ""
+    op: str = ""
+    sparse: str = ""
+    layouts: str = ".row.col"
 
     @property
     def name(self) -> str:
-        return f"mma.sync.aligned.{self.shape}.row.col{self.words}.{'.'.join(self.types)}"
+        types = ".".join(self.types)
+        head = f"mma{self.sparse}.sync.aligned.{self.shape}{self.layouts}"
+        return f"{head}{self.words}.{types}{self.op}"
 
     def registers(self, which: int) -> tuple[str, int]:
         """The pool of one register of d, a, b or c, and how many of them a lane has."""
         m, n, k = numbers(self.shape)
-        elements = (m * n, m * k, k * n, m * n)[which]
+        elements = (m * n, m * k // (2 if self.sparse else 1), k * n, m * n)[which]
+        if self.shape == "m8n8k4" and "f16" in self.types:  # four products, each of 8 lanes
+            elements *= 4
         return packed(self.types[which]), elements * _SIZES[self.types[which]] // 32 // width_of(
             self.types[which]
         )
@@ -41,7 +49,7 @@ def width_of(name: str) -> int:
 
 def packed(name: str) -> str:
     """The pool of a register full of values of a type."""
-    if name in ("s8", "u8"):
+    if name in _WORDS:
         return "u32"
     count = 32 // _SIZES[name]
     return f"{name}x{count}" if count > 1 else name
@@ -53,41 +61,44 @@ def numbers(shape: str) -> tuple[int, int, int]:
     return int(m), int(n), int(k)
 
 
-def _products() -> Iterator[_Product]:
+def _products() -> Iterator[Product]:
     for shape in ("m16n8k8", "m16n8k16"):
         for d in ("f16", "f32"):
-            yield _Product(shape, (d, "f16", "f16", d))
-        yield _Product(shape, ("f32", "bf16", "bf16", "f32"))
+            yield Product(shape, (d, "f16", "f16", d))
+        yield Product(shape, ("f32", "bf16", "bf16", "f32"))
     for shape in ("m16n8k4", "m16n8k8"):
-        yield _Product(shape, ("f32", "tf32", "tf32", "f32"))
+        yield Product(shape, ("f32", "tf32", "tf32", "f32"))
     for a in ("e4m3", "e5m2"):
         for b in ("e4m3", "e5m2"):
-            yield _Product("m16n8k32", ("f32", a, b, "f32"))
+            yield Product("m16n8k32", ("f32", a, b, "f32"))
     for shape in ("m8n8k16", "m16n8k16", "m16n8k32"):
         for a in ("s8", "u8"):
             for b in ("s8", "u8"):
                 for words in ("", ".satfinite"):
-                    yield _Product(shape, ("s32", a, b, "s32"), words)
+                    yield Product(shape, ("s32", a, b, "s32"), words)
     for shape in ("m8n8k4", "m16n8k4", "m16n8k8", "m16n8k16"):
-        yield _Product(shape, ("f64",) * 4)
+        yield Product(shape, ("f64",) * 4)
 
 
 def matrix() -> Iterator[Case]:
     """``mma``, ``wmma``, ``ldmatrix``, ``stmatrix``, ``movmatrix``."""
     for product in _products():
-        whole = product.types[1] in ("s8", "u8")
+        whole = product.types[1] in _WORDS
         if whole:
-            yield _mma(product, "", "exact")
+            yield product_case(product, "", "exact")
             continue
-        yield _mma(product, "whole", "exact")
-        yield _mma(product, "mild", "exact")
+        yield product_case(product, "whole", "exact")
+        yield product_case(product, "mild", "exact")
         chained = product.types[1] == "f64" and product.shape in _ANY_NAN
-        yield _mma(product, "special", "exact or NaN" if chained else "exact")
+        yield product_case(product, "special", "exact or NaN" if chained else "exact")
     yield from _moves()
     yield from _wmma()
 
 
-def _mma(product: _Product, word: str, rule: str) -> Case:
+def product_case(
+    product: Product, word: str, rule: str, metadata: str = "", selector: int = 0
+) -> Case:
+    """Registers of both operands multiplied, and metadata from a pool if A is sparse."""
     sources: list[str] = []
     operands = []
     for which in (1, 2, 3):
@@ -97,8 +108,12 @@ def _mma(product: _Product, word: str, rule: str) -> Case:
         sources += [f"{pool}:{word}" if word else _integers(pool)] * count
     pool, count = product.registers(0)
     targets = ", ".join(f"%d{number}" for number in range(count))
-    text = f"{product.name} {{{targets}}}, {', '.join(operands)};"
     note = f" {word}" if word else ""
+    if metadata:
+        operands += [f"%a{len(sources)}", str(selector)]
+        sources.append(f"u32:{metadata}")
+        note += f" {metadata} {selector}"
+    text = f"{product.name} {{{targets}}}, {', '.join(operands)};"
     return Case(product.name + note, text, tuple(sources), (pool,) * count, rule, lanes=64)
 
 
@@ -158,24 +173,25 @@ def _wmma() -> Iterator[Case]:
 def _layouts(
     shape: str, types: tuple[str, str, str, str], words: str = "", rn: str = ""
 ) -> Iterator[Case]:
-    kinds = ["exact"] if types[1] in ("s8", "u8") else ["whole", "mild"]
+    kinds = ["exact"] if types[1] in _WORDS else ["whole", "mild"]
     for place, layouts in enumerate(
         (a, b, c) for a in ("row", "col") for b in ("row", "col") for c in ("row", "col")
     ):
         space = ("global", "shared")[place % 2]
         for kind in kinds[: 2 if place in (2, 5) else 1]:
-            yield _wmma_case(shape, types, layouts, kind, space, words, rn)
+            yield wmma_case(shape, types, layouts, kind, space, words, rn)
 
 
-def _wmma_case(
+def wmma_case(
     shape: str, types: tuple[str, str, str, str], layouts: tuple[str, str, str], kind: str,
-    space: str, words: str, rn: str,
+    space: str, words: str = "", rn: str = "", op: str = "",
 ) -> Case:  # fmt: skip
+    """Load, multiply, store."""
     d, a, b, c = types
     m, n, k = numbers(shape)
     a_layout, b_layout, c_layout = layouts
     named = f".{d}.{c}" if a == "f16" else "." + ".".join(types)
-    product = f"wmma.mma.sync.aligned.{a_layout}.{b_layout}.{shape}{rn}{named}{words}"
+    product = f"wmma.mma{op}.sync.aligned.{a_layout}.{b_layout}.{shape}{rn}{named}{words}"
     word = "" if kind == "exact" else f":{kind}"
     counts = {
         which: fragment_registers(which, shape, name)

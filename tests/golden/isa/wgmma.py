@@ -17,7 +17,7 @@ LANES = 160  # kept of the smallest whole results: the first warpgroup, and one 
 FEW_LANES = 32  # kept of the others
 PART = 14 * 1024  # bytes of shared memory for each warpgroup
 _MODES = {0: 0, 128: 1, 64: 2, 32: 3}
-_K = {"f16": 16, "bf16": 16, "tf32": 8}  # of eight bits: 32
+_K = {"f16": 16, "bf16": 16, "tf32": 8, "b1": 256}  # of eight bits: 32
 _FILL, _SUMS, _LEFT = 8, 8, 4  # sources: words for the matrices, accumulators, registers of A
 
 
@@ -30,12 +30,14 @@ class Layout:
         transposed: It is MN-major.
         apart: Which one of the two strides is the larger one.
         base: The base offset: the matrix starts so many times 128 bytes off the pattern's boundary.
+        parts: How many times 16 bytes a line has along k, or 8 elements.
     """
 
     swizzle: int = 0
     transposed: bool = False
     apart: bool = False
     base: int = 0
+    parts: int = 2
 
     @property
     def name(self) -> str:
@@ -45,16 +47,18 @@ class Layout:
 
     def strides(self, lines: int) -> tuple[int, int, int]:
         """Leading and stride dimension byte offset, and how many bytes there are."""
-        width = max(self.swizzle // 16, 1)
+        width, parts = max(self.swizzle // 16, 1), self.parts
+        atom = 128 * width
         if not self.transposed:
-            if self.swizzle:
-                return 16, 128 * width, lines // 8 * 128 * width
-            leading, stride = (lines * 16, 128) if self.apart else (128, 256)
-            return leading, stride, lines * 32
-        atom, count = 128 * width, -(-lines // 8 // width)
-        along_k, along = (count * atom, atom) if self.apart else (atom, 2 * atom)
+            if self.swizzle and width >= parts and not self.apart:
+                return 16, atom, lines // 8 * atom
+            pieces = max(parts // width, 1)
+            leading, stride = (lines // 8 * atom, atom) if self.apart else (atom, pieces * atom)
+            return leading, stride, lines // 8 * pieces * atom
+        count = -(-lines // 8 // width)
+        along_k, along = (count * atom, atom) if self.apart else (atom, parts * atom)
         leading, stride = (along, along_k) if self.swizzle else (along_k, along)
-        return leading, stride, 2 * count * atom
+        return leading, stride, parts * count * atom
 
     def descriptor(self, lines: int) -> int:
         """The descriptor without the start address."""
@@ -73,6 +77,8 @@ class Product:
         scale: ``scale-d``.
         signs: ``imm-scale-a`` and ``imm-scale-b``.
         steps: How far the matrices of each further product are from the first ones', in bytes.
+        metadata: The pool of the metadata of A, if A is sparse.
+        selector: Which lanes' metadata is used.
     """
 
     types: tuple[str, str, str]
@@ -84,17 +90,20 @@ class Product:
     scale: str = "1"
     signs: tuple[int, int] = (1, 1)
     steps: tuple[int, ...] = field(default=())
+    metadata: str = ""
+    selector: int = 0
 
     @property
     def k(self) -> int:
         """Elements along k."""
-        return _K.get(self.types[1], 32)
+        return _K.get(self.types[1], 32) * (2 if self.metadata else 1)
 
     @property
     def instruction(self) -> str:
         """With its modifiers."""
         shape = f"m64n{self.n}k{self.k}"
-        return f"wgmma.mma_async.sync.aligned.{shape}.{'.'.join(self.types)}{self.words}"
+        sparse = ".sp" if self.metadata else ""
+        return f"wgmma.mma_async{sparse}.sync.aligned.{shape}.{'.'.join(self.types)}{self.words}"
 
     @property
     def name(self) -> str:
@@ -103,7 +112,9 @@ class Product:
         steps = f" and {len(self.steps)} more" if self.steps else ""
         a = "registers" if self.a is None else self.a.name
         scale = {"1": ""}.get(self.scale, f" scale {self.scale.strip('%')}")
-        return f"{self.instruction} {a} {self.b.name} {self.word or 'any'}{signs}{scale}{steps}"
+        metadata = f" {self.metadata} {self.selector}" if self.metadata else ""
+        word = self.word or "any"
+        return f"{self.instruction} {a} {self.b.name} {word}{signs}{scale}{steps}{metadata}"
 
     def case(self) -> Case:
         """Fill shared memory, multiply, wait."""
@@ -131,22 +142,29 @@ class Product:
             for register in ("%w0", "%w1") if step else ():
                 if register in (left, "%w1"):
                     lines.append(f"add.u64 {register}, {register}, {step >> 4};")
-            operands = [f"{{{', '.join(results)}}}", left, "%w1", scale, *self._immediates()]
+            operands = [f"{{{', '.join(results)}}}", left, "%w1", *self._selected()]
+            operands += [scale, *self._immediates()]
             lines.append(f"{self.instruction} {', '.join(operands)};")
             scale = "1"
         lines.append("wgmma.commit_group.sync.aligned; wgmma.wait_group.sync.aligned 0;")
         sources = (fill,) * _FILL + (sums,) * _SUMS + (fill,) * (_LEFT if self.a is None else 0)
+        sources += (f"u32:{self.metadata}",) if self.metadata else ()
         result = packed(d)
         exact = self.word == "whole" or self.types == ("s32", "s8", "s8")
         lanes = LANES if (exact and self.n == 8) or "%p0" in self.scale else FEW_LANES
         return Case(self.name, " ".join(lines), sources, (result,) * count, lanes=lanes,
                     target=TARGET)  # fmt: skip
 
+    def _selected(self) -> list[str]:
+        """The last source and the selector, if A is sparse."""
+        place = _FILL + _SUMS + (_LEFT if self.a is None else 0)
+        return [f"%a{place}", str(self.selector)] if self.metadata else []
+
     def _immediates(self) -> list[str]:
         if self.types[0] == "s32":
             return []
         found = [str(sign) for sign in self.signs]
-        if self.k == 16:
+        if self.types[1] in ("f16", "bf16"):
             layouts = [self.b] if self.a is None else [self.a, self.b]
             found += [str(int(layout.transposed)) for layout in layouts]
         return found

@@ -155,7 +155,8 @@ class QuickStatements:
         if known is None:
             opcode, *modifiers = words.split(".")
             known = self._words[words] = opcode, tuple(modifiers)
-        if known[0] == "call":  # its operands have a syntax of their own
+        # Operands of a call have a syntax of their own; `.unified` belongs to an operand.
+        if known[0] == "call" or "unified" in known[1]:
             return None
         found = self._list(operands) if operands else ()
         if found is None:

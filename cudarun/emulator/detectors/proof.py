@@ -144,7 +144,7 @@ class Prover:
 
 def _functions(program: ModuleCode, kernel: KernelCode) -> list[FunctionCode]:
     """Return the code of a kernel and of the functions that it can call."""
-    reached = CallGraph(program.code).reached(program.code[kernel.name])
+    reached = CallGraph(program.code, program.kernels.keys()).reached(program.code[kernel.name])
     return [
         each for each in reached if each.name == kernel.name or each.name not in program.kernels
     ]

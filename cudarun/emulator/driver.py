@@ -26,6 +26,7 @@ from cuda.bindings import driver as _bindings
 
 from cudarun.emulator.api import (  # noqa: F401 - each chapter adds its calls
     arrays,
+    boxes,
     contexts,
     devices,
     launches,
@@ -37,6 +38,7 @@ from cudarun.emulator.api import (  # noqa: F401 - each chapter adds its calls
     pools,
     rectangles,
     streams,
+    surfaces,
     textures,
 )
 from cudarun.emulator.api.calls import CALLS

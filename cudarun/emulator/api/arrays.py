@@ -3,12 +3,23 @@
 
 from __future__ import annotations
 
-from cuda.bindings.driver import CUDA_ARRAY_DESCRIPTOR, CUarray
+from cuda.bindings.driver import (
+    CUDA_ARRAY3D_DESCRIPTOR,
+    CUDA_ARRAY_DESCRIPTOR,
+    CUarray,
+    CUmipmappedArray,
+)
 
 from cudarun.emulator.api.calls import call, enqueue
 from cudarun.emulator.api.memory import device_bytes, given_host_bytes
 from cudarun.emulator.host.addresses import Bytes, HostPointer
-from cudarun.emulator.host.arrays import CudaArray, create_array
+from cudarun.emulator.host.arrays import (
+    CudaArray,
+    MipmappedArray,
+    create_array,
+    create_array3d,
+    create_mipmapped_array,
+)
 from cudarun.emulator.host.handles import Handle, handle_value
 from cudarun.emulator.host.process import process
 from cudarun.emulator.host.refusal import Refusal
@@ -18,6 +29,12 @@ from cudarun.emulator.host.refusal import Refusal
 def cuArrayCreate(pAllocateArray: CUDA_ARRAY_DESCRIPTOR) -> CUarray:
     """Create an array of one or two dimensions of 8-, 16- or 32-bit integers, f16 or f32."""
     return CUarray(create_array(process.current(), pAllocateArray).handle)
+
+
+@call(1)
+def cuArray3DCreate(pAllocateArray: CUDA_ARRAY3D_DESCRIPTOR) -> CUarray:
+    """Create an array of up to three dimensions, layered, of cubes, for surfaces or gathers."""
+    return CUarray(create_array3d(process.current(), pAllocateArray).handle)
 
 
 @call(waits=True)
@@ -33,7 +50,19 @@ def cuArrayGetDescriptor(hArray: Handle) -> CUDA_ARRAY_DESCRIPTOR:
     process.current()
     array, descriptor = array_of(hArray), CUDA_ARRAY_DESCRIPTOR()
     descriptor.Format, descriptor.NumChannels = array.texel.format, array.texel.channels
-    descriptor.Width, descriptor.Height = array.width, array.height
+    descriptor.Width, descriptor.Height = array.shape.width, array.shape.height
+    return descriptor
+
+
+@call(1)
+def cuArray3DGetDescriptor(hArray: Handle) -> CUDA_ARRAY3D_DESCRIPTOR:
+    """Return the descriptor that an array was created with, or that of a level."""
+    process.current()
+    array, descriptor = array_of(hArray), CUDA_ARRAY3D_DESCRIPTOR()
+    descriptor.Format, descriptor.NumChannels = array.texel.format, array.texel.channels
+    shape = array.shape
+    descriptor.Width, descriptor.Height, descriptor.Depth = shape.width, shape.height, shape.depth
+    descriptor.Flags = shape.flags
     return descriptor
 
 
@@ -42,6 +71,40 @@ def array_of(handle: Handle) -> CudaArray:
     number = handle_value(handle)
     refusal = "CONTEXT_IS_DESTROYED" if process.handles.is_spent(number) else "INVALID_HANDLE"
     return process.handles.get(number, CudaArray, refusal)
+
+
+# --- mipmapped arrays ----------------------------------------------------------------------------
+
+
+@call(1)
+def cuMipmappedArrayCreate(
+    pMipmappedArrayDesc: CUDA_ARRAY3D_DESCRIPTOR, numMipmapLevels: int
+) -> CUmipmappedArray:
+    """Create an array with levels, each of half the size of the one before."""
+    context = process.current()
+    made = create_mipmapped_array(context, pMipmappedArrayDesc, numMipmapLevels)
+    return CUmipmappedArray(made.handle)
+
+
+@call(1)
+def cuMipmappedArrayGetLevel(hMipmappedArray: Handle, level: int) -> CUarray:
+    """Return one level, an array that exists as long as the mipmapped array."""
+    process.current()
+    return CUarray(mipmapped_array_of(hMipmappedArray).level(level).handle)
+
+
+@call(waits=True)
+def cuMipmappedArrayDestroy(hMipmappedArray: Handle) -> None:
+    """Destroy a mipmapped array with its levels."""
+    process.current()
+    mipmapped_array_of(hMipmappedArray).destroy()
+
+
+def mipmapped_array_of(handle: Handle) -> MipmappedArray:
+    """Return the mipmapped array behind a handle."""
+    number = handle_value(handle)
+    refusal = "CONTEXT_IS_DESTROYED" if process.handles.is_spent(number) else "INVALID_HANDLE"
+    return process.handles.get(number, MipmappedArray, refusal)
 
 
 # --- copies --------------------------------------------------------------------------------------

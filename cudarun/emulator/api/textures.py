@@ -13,12 +13,8 @@ from cuda.bindings.driver import (
 from cudarun.emulator.api.calls import call
 from cudarun.emulator.host.handles import Handle, handle_value
 from cudarun.emulator.host.process import process
-from cudarun.emulator.host.textures import (
-    TextureObject,
-    copy_of_description,
-    copy_of_resource,
-    create_texture,
-)
+from cudarun.emulator.host.resources import copy_of_description, copy_of_resource, copy_of_view
+from cudarun.emulator.host.textures import TextureObject, create_texture
 
 
 @call(1)
@@ -27,7 +23,7 @@ def cuTexObjectCreate(
     pTexDesc: CUDA_TEXTURE_DESC,
     pResViewDesc: CUDA_RESOURCE_VIEW_DESC | None,
 ) -> CUtexObject:
-    """Create a texture object of an array, linear or pitched memory; no resource views."""
+    """Create a texture object of an array, a mipmapped array, linear or pitched memory."""
     return CUtexObject(create_texture(process, pResDesc, pTexDesc, pResViewDesc).handle)
 
 
@@ -55,10 +51,10 @@ def cuTexObjectGetTextureDesc(texObject: Handle) -> CUDA_TEXTURE_DESC:
 
 @call(1)
 def cuTexObjectGetResourceViewDesc(texObject: Handle) -> CUDA_RESOURCE_VIEW_DESC:
-    """Return the resource view of a texture object: zeros, as there are none."""
+    """Return the resource view that a texture object was created with; zeros if there is none."""
     process.current()
-    _texture(texObject)
-    return CUDA_RESOURCE_VIEW_DESC()
+    view = _texture(texObject).view
+    return CUDA_RESOURCE_VIEW_DESC() if view is None else copy_of_view(view)
 
 
 def _texture(handle: Handle) -> TextureObject:

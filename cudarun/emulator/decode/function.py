@@ -23,7 +23,7 @@ from cudarun.emulator.decode.control import CONTROL, ControlContext, branch, lea
 from cudarun.emulator.decode.instruction import decode
 from cudarun.emulator.decode.layout import VariableLayout, alignment_of, size_of, variable_code
 from cudarun.emulator.decode.operands import OperandMismatch, Operands, Unimplemented
-from cudarun.emulator.decode.rules import too_new, wrong_declaration
+from cudarun.emulator.decode.rules import too_new, wrong_declaration, wrong_sampler
 from cudarun.emulator.decode.scope import (
     Declarations,
     LabelName,
@@ -228,9 +228,10 @@ class FunctionDecoder:
         site = Site(self.function.name, number, text, item.source)
         operands = Operands(instruction.opcode, item.scope, self.declarations, site)
         try:
-            new = too_new(instruction, self.names.module)
-            if new is not None:
-                raise OperandMismatch(new)
+            wrong = too_new(instruction, self.names.module)
+            wrong = wrong or wrong_sampler(instruction, self.names.module)
+            if wrong is not None:
+                raise OperandMismatch(wrong)
             guard = self._guard(instruction, operands)
             if instruction.opcode == "bra":
                 self._close_region()

@@ -127,6 +127,14 @@ class _Resolution:
                 self._pair_or_value(wanted, operand, writes=writes)
 
     def _vector(self, wanted: OperandForm, operand: tree.Operand, *, writes: bool) -> None:
+        if isinstance(operand, tree.Pair) and wanted.pair is not None:
+            self._vector(wanted, operand.first, writes=writes)
+            self.words.given.add(wanted.pair)
+            ptx_type = self.words.type_named(wanted.second)
+            self.destinations.append(self.operands.destination(operand.second, ptx_type))
+            return
+        if wanted.optional and not isinstance(operand, tree.Vector):
+            operand = tree.Vector((operand,))  # an offset in one dimension
         if isinstance(operand, tree.Sink) and self.instruction.opcode == "atom":
             length = int(self.words["vec"].removeprefix("v"))
             self.destinations += [SinkUse(self._type(wanted, length))] * length
@@ -143,15 +151,29 @@ class _Resolution:
             self._value(wanted, element, self._type(wanted, length), writes)
 
     def _texture(self, wanted: OperandForm, operand: tree.Operand) -> None:
-        """Return object and coordinates of ``[a, {x, y}]``, or ``[a, x]`` in one dimension."""
+        """Return object and coordinates of ``[a, {x, y}]``, or ``[a, x]`` in one dimension.
+
+        A separate sampler may precede the coordinates: ``[a, b, {x, y}]``.
+        """
         match operand:
             case tree.TupleAddress(tree.Address(tree.Register(name), 0), (given,)):
                 self.sources.append(self.operands.register(name, TYPES[wanted.type]))
+            case tree.TupleAddress(
+                tree.Address(tree.Register(name), 0), (tree.Register(sampler), given)
+            ):
+                self.sources.append(self.operands.register(name, TYPES[wanted.type]))
+                self.sources.append(self.operands.register(sampler, TYPES[wanted.type]))
+                self.words.given.add("sampler")
             case _:
                 raise self.operands.mismatch()
-        coordinates = replace(wanted, type=wanted.second, pair=None)
         vector = given if isinstance(given, tree.Vector) else tree.Vector((given,))
-        self._vector(coordinates, vector, writes=False)
+        self.words.counts.append(len(vector.elements))
+        self.operands.check_vector(vector.elements, halves=True)
+        kind = self.words.type_named(wanted.second)
+        layered = self.words["geom"].startswith("a")
+        for place, element in enumerate(vector.elements):
+            layer = layered and place == 0
+            self._value(wanted, element, TYPES["u32"] if layer else kind, writes=False)
 
     def _pair_or_value(self, wanted: OperandForm, operand: tree.Operand, *, writes: bool) -> None:
         if isinstance(operand, tree.Vector) and len(operand.elements) == 1:

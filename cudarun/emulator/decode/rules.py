@@ -148,22 +148,45 @@ def _architecture(target: str) -> int:
     return int(digits) if target.startswith("sm_") else 1 << 30
 
 
+def wrong_sampler(instruction: tree.Instruction, module: tree.Module) -> str | None:
+    """Return the error in the number of objects of a fetch: a sampler, in independent mode only.
+
+    Raises:
+        Unimplemented: A separate sampler in unified mode, whose effect is not documented.
+    """
+    if instruction.opcode not in ("tex", "tld4"):
+        return None
+    independent = "texmode_independent" in module.targets
+    for operand in instruction.operands:
+        if isinstance(operand, tree.TupleAddress):
+            separate = len(operand.rest) > 1
+            if independent and not separate:
+                opcode = instruction.opcode
+                return (
+                    f"Argument 2 of instruction '{opcode}': .samplerref or .u64 register expected"
+                )
+            if separate and not independent:
+                what = f"{instruction.opcode} with a separate sampler in unified mode"
+                raise Unimplemented(f"{what} is not implemented by the emulated device")
+    return None
+
+
 def refused_operands(instruction: tree.Instruction) -> str | None:
     """Return PTX operands for which the tables have no notation."""
-    if instruction.opcode != "tex":
+    opcode, given = instruction.opcode, instruction.operands
+    addresses = [operand for operand in given if isinstance(operand, tree.TupleAddress)]
+    if opcode in ("tex", "tld4", "suld", "sust", "sured"):
+        for operand in addresses:
+            if isinstance(operand.address.base, tree.SymbolReference):
+                return f"{opcode} of a .texref or .surfref is"
+    if opcode not in ("tex", "tld4"):
         return None
-    if isinstance(instruction.operands[0], tree.Pair):
-        return "tex with a predicate of residency is"
-    most = {"level": 3, "grad": 4}.get(instruction.modifiers[0], 2)
-    if len(instruction.operands) > most:
-        return "tex with an offset or a depth to compare with is"
-    for operand in instruction.operands[1:2]:
-        if isinstance(operand, tree.TupleAddress) and len(operand.rest) > 1:
-            return "tex with a separate sampler is"
-        if isinstance(operand, tree.TupleAddress) and isinstance(
-            operand.address.base, tree.SymbolReference
-        ):
-            return "tex of a .texref is"
+    mode = instruction.modifiers[0] if opcode == "tex" else ""
+    more = given[{"level": 3, "grad": 4}.get(mode, 2) :]
+    if more and not (isinstance(more[0], tree.Vector) or "1d" in instruction.modifiers):
+        return f"{opcode} with a depth to compare with is"
+    if len(more) > 1:
+        return f"{opcode} with a depth to compare with is"
     return None
 
 
@@ -343,21 +366,39 @@ def _stack(words: Words) -> str | None:
     return None
 
 
-def _fetch(words: Words) -> str | None:
-    result, coordinates, *gradients = words.counts
-    dimensions = int(words["geom"][0])
-    if result != 4:
-        return "Argument vector size mismatch for instruction 'tex'"
+_AXES = {"1d": 1, "2d": 2, "3d": 3, "a1d": 1, "a2d": 2, "cube": 3, "acube": 3}
+_PADDED = {1: (1,), 2: (2,), 3: (4,), 4: (4,)}
+
+
+def _fetch(opcode: str, words: Words) -> str | None:
+    result, coordinates, *others = words.counts
+    axes = _AXES[words["geom"]]
+    given = axes + words["geom"].startswith("a")
+    if result != (2 if words.get("v2") else 4):
+        return f"Argument vector size mismatch for instruction '{opcode}'"
     if coordinates == 3:
         return "Illegal vector size: 3"
-    if coordinates < dimensions or any(count != dimensions for count in gradients):
-        return "Operand vector size doesn't match geometry for instruction 'tex'"
+    if coordinates < given or any(count not in _PADDED[axes] for count in others):
+        return f"Operand vector size doesn't match geometry for instruction '{opcode}'"
     return None
 
 
-def _texture_query(words: Words) -> str | None:
+def _query(opcode: str, words: Words) -> str | None:
     if words.offsets[0]:
-        return "Argument 1 of instruction 'txq': .texref or .u64 register expected"
+        kind = "texref" if opcode == "txq" else "surfref"
+        return f"Argument 1 of instruction '{opcode}': .{kind} or .u64 register expected"
+    return None
+
+
+def _on_surface(opcode: str, words: Words) -> str | None:
+    coordinates = words.counts[0 if opcode != "suld" or not words.get("vec") else 1]
+    axes = _AXES[words["geom"]] + words["geom"].startswith("a")
+    if coordinates == 3:
+        return "Illegal vector size: 3"
+    if coordinates < axes:
+        return f"Operand vector size doesn't match geometry for instruction '{opcode}'"
+    if words.type.bits * int((words.get("vec") or "v1")[1:]) > _WIDEST_VECTOR:
+        return "Vector type too large, exceeds 128 bit limit"
     return None
 
 
@@ -374,8 +415,9 @@ _CHECKS: dict[str, Callable[[Words], str | None]] = {
     "wmma": _product,
     "wgmma": _of_warpgroup,
     "mbarrier": _barrier_object,
-    "tex": _fetch,
-    "txq": _texture_query,
+    **{name: partial(_fetch, name) for name in ("tex", "tld4")},
+    **{name: partial(_query, name) for name in ("txq", "suq")},
+    **{name: partial(_on_surface, name) for name in ("suld", "sust", "sured")},
     "pmevent": lambda words: _constant(words, "n", range(1 << 16 if "mask" in words else 16)),
     "discard": lambda words: _constant(words, "n", (128,)),
     "applypriority": lambda words: _constant(words, "n", (128,)),

@@ -1,6 +1,7 @@
-"""CUDA arrays: texel memory that a program accesses by handle, and kernels through textures.
+"""CUDA arrays: texel memory that a program accesses by handle, kernels by textures and surfaces.
 
-Driver API, section 6.13. Their layout on hardware is undocumented; here rows are contiguous.
+Driver API, section 6.13. Their layout on hardware is undocumented; here rows are padded, and slices
+follow each other. Layers and faces of cubes are slices, too.
 """
 
 from __future__ import annotations
@@ -8,7 +9,14 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from cuda.bindings.driver import CUDA_ARRAY_DESCRIPTOR
+from cuda.bindings.driver import (
+    CUDA_ARRAY3D_CUBEMAP,
+    CUDA_ARRAY3D_DESCRIPTOR,
+    CUDA_ARRAY3D_LAYERED,
+    CUDA_ARRAY3D_SURFACE_LDST,
+    CUDA_ARRAY3D_TEXTURE_GATHER,
+    CUDA_ARRAY_DESCRIPTOR,
+)
 from cuda.bindings.driver import CUarray_format as Format
 
 from cudarun.bindings import enum_field
@@ -16,8 +24,13 @@ from cudarun.emulator.host.addresses import Bytes
 from cudarun.emulator.host.contexts import Context
 from cudarun.emulator.host.devices import attribute_value
 from cudarun.emulator.host.refusal import Refusal
-from cudarun.emulator.machine.textures import Texels
+from cudarun.emulator.machine.texels import Texels
 from cudarun.records import dataclass
+
+LAYERED, CUBEMAP = int(CUDA_ARRAY3D_LAYERED), int(CUDA_ARRAY3D_CUBEMAP)
+SURFACE, GATHER = int(CUDA_ARRAY3D_SURFACE_LDST), int(CUDA_ARRAY3D_TEXTURE_GATHER)
+_FLAGS = LAYERED | CUBEMAP | SURFACE | GATHER
+FACES = 6
 
 _DTYPES: dict[Format, np.dtype[Any]] = {
     Format.CU_AD_FORMAT_UNSIGNED_INT8: np.dtype(np.uint8),
@@ -30,9 +43,7 @@ _DTYPES: dict[Format, np.dtype[Any]] = {
     Format.CU_AD_FORMAT_FLOAT: np.dtype(np.float32),
 }
 _CHANNELS = (1, 2, 4)
-_WIDEST_ROW = attribute_value("MAXIMUM_TEXTURE1D_WIDTH")
-_WIDEST = attribute_value("MAXIMUM_TEXTURE2D_WIDTH")
-_HIGHEST = attribute_value("MAXIMUM_TEXTURE2D_HEIGHT")
+_ROW_ALIGNMENT = 16  # bytes of the largest surface access
 
 
 @dataclass(frozen=True)
@@ -52,9 +63,9 @@ class TexelFormat:
         """Size of all channels."""
         return self.dtype.itemsize * self.channels
 
-    def texels(self, memory: Bytes, pitch: int) -> Texels:
-        """Return texels of this format in memory, in rows of a given pitch."""
-        return Texels(memory, self.dtype, self.channels, pitch)
+    def texels(self, memory: Bytes, pitch: int, slice_pitch: int = 0) -> Texels:
+        """Return texels of this format in memory, in rows and slices of given pitches."""
+        return Texels(memory, self.dtype, self.channels, pitch, slice_pitch)
 
 
 def texel_format(holder: object, field: str, channels: int) -> TexelFormat:
@@ -74,46 +85,147 @@ def texel_format(holder: object, field: str, channels: int) -> TexelFormat:
     return TexelFormat(format_, channels)
 
 
-@dataclass(eq=False)
-class CudaArray:
-    """A CUDA array.
+@dataclass(frozen=True)
+class ArrayShape:
+    """The extent of an array, as in a ``CUDA_ARRAY3D_DESCRIPTOR``.
 
     Attributes:
-        height: Rows; 0 for an array of one dimension.
+        width: Texels per row.
+        height: Rows; 0 in one dimension.
+        depth: Slices, layers, or faces of cubes; 0 without these.
+        flags: ``CUDA_ARRAY3D`` flags.
     """
+
+    width: int
+    height: int
+    depth: int
+    flags: int
+
+    @property
+    def layered(self) -> bool:
+        """True if the slices are layers or faces."""
+        return bool(self.flags & (LAYERED | CUBEMAP))
+
+    @property
+    def extent(self) -> tuple[int, int, int]:
+        """Slices, rows and texels per row, at least one each."""
+        return max(self.depth, 1), max(self.height, 1), self.width
+
+    @property
+    def geometry(self) -> str:
+        """The geometry of its textures, as PTX names it."""
+        if self.flags & CUBEMAP:
+            return "acube" if self.flags & LAYERED else "cube"
+        if self.flags & LAYERED:
+            return "a2d" if self.height else "a1d"
+        return "3d" if self.depth else "2d" if self.height else "1d"
+
+    def level(self, number: int) -> ArrayShape:
+        """Return the shape of a level of a mipmapped array of this shape."""
+        depth = self.depth if self.layered else _halved(self.depth, number)
+        return ArrayShape(
+            max(self.width >> number, 1), _halved(self.height, number), depth, self.flags
+        )
+
+    @property
+    def most_levels(self) -> int:
+        """The number of levels down to a single texel."""
+        return max(self.width, self.height, 0 if self.layered else self.depth).bit_length()
+
+
+def _halved(size: int, times: int) -> int:
+    return max(size >> times, 1) if size else 0
+
+
+@dataclass(eq=False)
+class CudaArray:
+    """A CUDA array, or one level of a mipmapped array."""
 
     context: Context
     texel: TexelFormat
-    width: int
-    height: int
+    shape: ArrayShape
     address: int
     bytes: Bytes
+    level_of: MipmappedArray | None = None
+    live: bool = True
+
+    def __post_init__(self) -> None:
+        self.handle = self.context.handles.add(self)
+        self.context.own(self.handle, self.end)
+
+    @property
+    def pitch(self) -> int:
+        """Bytes from a row to the next one."""
+        return _pitch(self.shape, self.texel)
+
+    @property
+    def rows(self) -> Bytes:
+        """The bytes of the first slice, row by row."""
+        first: Bytes = self.boxes[0]
+        return first
+
+    @property
+    def boxes(self) -> Bytes:
+        """The bytes of the array, by slice and row."""
+        slices, rows, columns = self.shape.extent
+        padded: Bytes = self.bytes.reshape(slices, rows, -1)
+        boxes: Bytes = padded[:, :, : columns * self.texel.bytes]
+        return boxes
+
+    def texels(self, texel: TexelFormat) -> Texels | None:
+        """Return the texels for textures, in some format; ``None`` once the array is destroyed."""
+        if not self.live:
+            return None
+        return texel.texels(self.bytes, self.pitch, self.shape.extent[1] * self.pitch)
+
+    def destroy(self) -> None:
+        """Free the array's memory; that of a level belongs to the mipmapped array."""
+        if self.level_of is not None:
+            return
+        self.context.disown(self.handle)
+        self.end()
+
+    def end(self) -> None:
+        """Free the memory without disowning the array."""
+        self.live = False
+        self.context.handles.remove(self.handle)
+        self.context.device.memory.free(self.address)
+
+
+@dataclass(eq=False)
+class MipmappedArray:
+    """A mipmapped array: a CUDA array for every level."""
+
+    context: Context
+    shape: ArrayShape
+    texel: TexelFormat
+    levels: tuple[CudaArray, ...] = ()
     live: bool = True
 
     def __post_init__(self) -> None:
         self.handle = self.context.handles.add(self)
         self.context.own(self.handle, self._end)
 
-    @property
-    def rows(self) -> Bytes:
-        """Return the bytes of the array, row by row."""
-        return self.bytes.reshape(max(self.height, 1), -1)
-
-    def texels(self) -> Texels | None:
-        """Return the texels for textures; ``None`` once the array is destroyed."""
-        if not self.live:
-            return None
-        return self.texel.texels(self.bytes, self.width * self.texel.bytes)
+    def level(self, number: int) -> CudaArray:
+        """Return the array of one level."""
+        if not 0 <= number < len(self.levels):
+            raise Refusal("INVALID_VALUE", f"level {number} of {len(self.levels)} levels")
+        return self.levels[number]
 
     def destroy(self) -> None:
-        """Free the array's memory."""
+        """Free the memory of all levels."""
         self.context.disown(self.handle)
         self._end()
+        for array in self.levels:
+            self.context.disown(array.handle)
+            array.end()
 
     def _end(self) -> None:
         self.live = False
         self.context.handles.remove(self.handle)
-        self.context.device.memory.free(self.address)
+
+
+# --- creation ------------------------------------------------------------------------------------
 
 
 def create_array(context: Context, descriptor: CUDA_ARRAY_DESCRIPTOR) -> CudaArray:
@@ -121,11 +233,109 @@ def create_array(context: Context, descriptor: CUDA_ARRAY_DESCRIPTOR) -> CudaArr
     if not hasattr(descriptor, "NumChannels"):
         raise Refusal("INVALID_VALUE", "CUDA_ARRAY_DESCRIPTOR is missing")
     texel = texel_format(descriptor, "Format", descriptor.NumChannels)
-    width, height = descriptor.Width, descriptor.Height
-    widest = _WIDEST if height else _WIDEST_ROW
-    if not 0 < width <= widest or height > _HIGHEST:
-        raise Refusal("INVALID_VALUE", f"unsupported array size: width {width}, height {height}")
-    size = width * max(height, 1) * texel.bytes
+    shape = ArrayShape(descriptor.Width, descriptor.Height, 0, 0)
+    _check(shape)
+    return _allocated(context, texel, shape, "cuArrayCreate")
+
+
+def create_array3d(context: Context, descriptor: CUDA_ARRAY3D_DESCRIPTOR) -> CudaArray:
+    """Create the array that a ``CUDA_ARRAY3D_DESCRIPTOR`` describes."""
+    texel, shape = _described(descriptor)
+    return _allocated(context, texel, shape, "cuArray3DCreate")
+
+
+def create_mipmapped_array(
+    context: Context, descriptor: CUDA_ARRAY3D_DESCRIPTOR, levels: int
+) -> MipmappedArray:
+    """Create a mipmapped array of at least one level and of as many as there can be."""
+    texel, shape = _described(descriptor)
+    made = MipmappedArray(context, shape, texel)
+    made.levels = tuple(
+        _allocated(context, texel, shape.level(number), "cuMipmappedArrayCreate", made)
+        for number in range(min(max(levels, 1), shape.most_levels))
+    )
+    return made
+
+
+def _described(descriptor: CUDA_ARRAY3D_DESCRIPTOR) -> tuple[TexelFormat, ArrayShape]:
+    if not hasattr(descriptor, "Depth"):
+        raise Refusal("INVALID_VALUE", "CUDA_ARRAY3D_DESCRIPTOR is missing")
+    texel = texel_format(descriptor, "Format", descriptor.NumChannels)
+    shape = ArrayShape(descriptor.Width, descriptor.Height, descriptor.Depth, int(descriptor.Flags))
+    _check(shape)
+    return texel, shape
+
+
+def _allocated(
+    context: Context,
+    texel: TexelFormat,
+    shape: ArrayShape,
+    label: str,
+    level_of: MipmappedArray | None = None,
+) -> CudaArray:
+    slices, rows, _ = shape.extent
+    size = slices * rows * _pitch(shape, texel)
     memory = context.device.memory
-    address = memory.allocate(size, label="cuArrayCreate")
-    return CudaArray(context, texel, width, height, address, memory.bytes_at(address, size))
+    address = memory.allocate(size, label=label)
+    return CudaArray(context, texel, shape, address, memory.bytes_at(address, size), level_of)
+
+
+def _pitch(shape: ArrayShape, texel: TexelFormat) -> int:
+    return -(-shape.width * texel.bytes // _ROW_ALIGNMENT) * _ROW_ALIGNMENT
+
+
+# --- checks --------------------------------------------------------------------------------------
+
+
+def _limits(kind: str, names: str) -> tuple[int, ...]:
+    return tuple(attribute_value(f"MAXIMUM_{kind}{name}") for name in names.split())
+
+
+# The most texels, rows and slices of each geometry.
+_MOST, _MOST_OF_SURFACES = (
+    {
+        geometry: _limits(kind, names)
+        for geometry, names in {
+            "1d": "1D_WIDTH",
+            "2d": "2D_WIDTH 2D_HEIGHT",
+            "3d": "3D_WIDTH 3D_HEIGHT 3D_DEPTH",
+            "a1d": "1D_LAYERED_WIDTH 1D_LAYERED_LAYERS",
+            "a2d": "2D_LAYERED_WIDTH 2D_LAYERED_HEIGHT 2D_LAYERED_LAYERS",
+            "cube": "CUBEMAP_WIDTH CUBEMAP_WIDTH",
+            "acube": "CUBEMAP_LAYERED_WIDTH CUBEMAP_LAYERED_WIDTH CUBEMAP_LAYERED_LAYERS",
+        }.items()
+    }
+    for kind in ("TEXTURE", "SURFACE")
+)
+_ALTERNATE = _limits("TEXTURE", "3D_WIDTH_ALTERNATE 3D_HEIGHT_ALTERNATE 3D_DEPTH_ALTERNATE")
+_MOST_OF_GATHERS = _limits("TEXTURE", "2D_GATHER_WIDTH 2D_GATHER_HEIGHT")
+
+
+def _check(shape: ArrayShape) -> None:
+    """Refuse a shape that no array has."""
+    if shape.flags & ~_FLAGS:
+        raise Refusal("INVALID_VALUE", f"{shape.flags:#x} is not a combination of array flags")
+    sizes = [shape.width, shape.height, shape.depth]
+    if shape.geometry == "a1d":
+        sizes = [shape.width, shape.depth]
+    most = [_MOST[shape.geometry]]
+    if shape.flags & SURFACE:
+        most = [_MOST_OF_SURFACES[shape.geometry]]
+    elif shape.geometry == "3d":
+        most.append(_ALTERNATE)
+    elif shape.flags & GATHER:
+        most = [_MOST_OF_GATHERS]
+    wanted = sizes[: len(most[0])]
+    if min(wanted) < 1 or not any(
+        all(size <= limit for size, limit in zip(wanted, limits, strict=True)) for limits in most
+    ):
+        text = f"width {shape.width}, height {shape.height}, depth {shape.depth}"
+        raise Refusal("INVALID_VALUE", f"unsupported array size: {text}")
+    if shape.flags & CUBEMAP and (
+        shape.width != shape.height
+        or shape.depth % FACES
+        or (shape.depth != FACES and not shape.flags & LAYERED)
+    ):
+        raise Refusal("INVALID_VALUE", "a cube has square faces, and six of them")
+    if shape.flags & GATHER and shape.geometry != "2d":
+        raise Refusal("INVALID_VALUE", "CUDA_ARRAY3D_TEXTURE_GATHER requires a 2-D array")

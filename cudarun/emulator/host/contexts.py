@@ -20,6 +20,7 @@ from cudarun.emulator.memory import DeviceHeap
 from cudarun.records import dataclass
 
 if TYPE_CHECKING:
+    from cudarun.emulator.machine.arrays import Surface
     from cudarun.emulator.machine.textures import Texture
 
 API_VERSION = 3020  # returned by cuCtxGetApiVersion since CUDA 3.2
@@ -108,6 +109,7 @@ class Context:
         uses: The usage count of ``cuCtxAttach`` and ``cuCtxDetach``.
         called: The system calls of the kernels that have run.
         textures: The texture objects by handle, as kernels see them.
+        surfaces: The surface objects, likewise.
     """
 
     device: EmulatedDevice
@@ -122,6 +124,7 @@ class Context:
     on_destroy: dict[int, Callable[[], object]] = field(default_factory=dict)
     libraries: dict[int, Any] = field(default_factory=dict)
     textures: dict[int, Texture] = field(default_factory=dict)
+    surfaces: dict[int, Surface] = field(default_factory=dict)
     peers: list[Context] = field(default_factory=list)
     id: int = field(default_factory=itertools.count(1).__next__)
 

@@ -124,6 +124,7 @@ def launch(
         printf_fifo=context.limits.get(CUlimit.CU_LIMIT_PRINTF_FIFO_SIZE),
         heap=context.heap(),
         textures=context.textures,
+        surfaces=context.surfaces,
     )
     memories = process.reachable(context)
     function.loaded = True

@@ -5,9 +5,10 @@ Driver API, section 6.28 (texture objects).
 
 from __future__ import annotations
 
-import struct
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
 from cuda.bindings.driver import (
     CU_TRSF_DISABLE_TRILINEAR_OPTIMIZATION,
     CU_TRSF_NORMALIZED_COORDINATES,
@@ -18,28 +19,45 @@ from cuda.bindings.driver import (
     CUDA_RESOURCE_VIEW_DESC,
     CUDA_TEXTURE_DESC,
     CUaddress_mode,
-    CUarray,
-    CUdeviceptr,
     CUfilter_mode,
     CUresourcetype,
 )
 
-from cudarun.bindings import enum_field
-from cudarun.emulator.host.arrays import CudaArray, TexelFormat, texel_format
+from cudarun.emulator.host.arrays import (
+    FACES,
+    ArrayShape,
+    CudaArray,
+    MipmappedArray,
+    TexelFormat,
+    texel_format,
+)
 from cudarun.emulator.host.contexts import Context
 from cudarun.emulator.host.devices import attribute_value
 from cudarun.emulator.host.handles import Handle, handle_value
 from cudarun.emulator.host.process import Process
 from cudarun.emulator.host.refusal import Refusal
-from cudarun.emulator.machine.textures import AddressMode, Texels, Texture
+from cudarun.emulator.host.resources import (
+    copy_of_description,
+    copy_of_resource,
+    copy_of_view,
+)
+from cudarun.emulator.host.views import viewed
+from cudarun.emulator.machine.addressing import AddressMode
+from cudarun.emulator.machine.filters import STEPS
+from cudarun.emulator.machine.halves import truncated
+from cudarun.emulator.machine.levels import sampler_steps
+from cudarun.emulator.machine.srgb import COLORS, encoded
+from cudarun.emulator.machine.texels import Texels
+from cudarun.emulator.machine.textures import Sampler, Texture
 from cudarun.emulator.memory import Allocation
 from cudarun.records import dataclass
 
-_REFUSED_FLAGS = CU_TRSF_SRGB | CU_TRSF_SEAMLESS_CUBEMAP
 _FLAGS = (
     CU_TRSF_READ_AS_INTEGER
     | CU_TRSF_NORMALIZED_COORDINATES
+    | CU_TRSF_SRGB
     | CU_TRSF_DISABLE_TRILINEAR_OPTIMIZATION
+    | CU_TRSF_SEAMLESS_CUBEMAP
 )
 
 _ALIGNMENT = attribute_value("TEXTURE_ALIGNMENT")
@@ -48,6 +66,8 @@ _MOST_LINEAR = 1 << 31  # bytes: accepted by an H200's driver, which refuses fou
 _WIDEST = attribute_value("MAXIMUM_TEXTURE2D_LINEAR_WIDTH")
 _HIGHEST = attribute_value("MAXIMUM_TEXTURE2D_LINEAR_HEIGHT")
 _WIDEST_PITCH = attribute_value("MAXIMUM_TEXTURE2D_LINEAR_PITCH")
+_BORDER_STEPS = 1 << 16  # of the channels of a border color that are not negative
+_MOST_BIAS = 16 * STEPS - 1  # the range of the level of detail's bias
 
 
 @dataclass(eq=False)
@@ -57,6 +77,7 @@ class TextureObject:
     context: Context
     resource: CUDA_RESOURCE_DESC
     description: CUDA_TEXTURE_DESC
+    view: CUDA_RESOURCE_VIEW_DESC | None
     texture: Texture
 
     def __post_init__(self) -> None:
@@ -80,7 +101,7 @@ def create_texture(
     description: CUDA_TEXTURE_DESC,
     view: CUDA_RESOURCE_VIEW_DESC | None,
 ) -> TextureObject:
-    """Create the texture that a ``CUDA_RESOURCE_DESC`` and a ``CUDA_TEXTURE_DESC`` describe.
+    """Create the texture that a resource, a texture and a resource view descriptor describe.
 
     Raises:
         Refusal: The description is invalid, or not implemented.
@@ -88,32 +109,62 @@ def create_texture(
     context = process.current()
     if not hasattr(resource, "resType") or not hasattr(description, "filterMode"):
         raise Refusal("INVALID_VALUE", "CUDA_RESOURCE_DESC or CUDA_TEXTURE_DESC is missing")
-    if view is not None:
-        raise Refusal("NOT_SUPPORTED", "the emulated device does not support resource views")
     if resource.flags:
         raise Refusal("INVALID_VALUE", "CUDA_RESOURCE_DESC.flags must be 0")
     resource, description = copy_of_resource(resource), copy_of_description(description)
-    if resource.resType == CUresourcetype.CU_RESOURCE_TYPE_ARRAY:
-        texture = _of_array(process, resource, description)
-    elif resource.resType == CUresourcetype.CU_RESOURCE_TYPE_LINEAR:
+    view = None if view is None else copy_of_view(view)
+    kinds = CUresourcetype
+    if resource.resType == kinds.CU_RESOURCE_TYPE_ARRAY:
+        array = _array(process, resource.res.array.hArray)
+        texture = _of_arrays((array,), array.shape, array.texel, description, view)
+    elif resource.resType == kinds.CU_RESOURCE_TYPE_MIPMAPPED_ARRAY:
+        handle = handle_value(resource.res.mipmap.hMipmappedArray)
+        mipmapped = process.handles.get(handle, MipmappedArray, "INVALID_VALUE")
+        texture = _of_arrays(mipmapped.levels, mipmapped.shape, mipmapped.texel, description, view)
+    elif resource.resType == kinds.CU_RESOURCE_TYPE_LINEAR:
         texture = _of_linear(process, resource.res.linear, description)
-    elif resource.resType == CUresourcetype.CU_RESOURCE_TYPE_PITCH2D:
-        texture = _of_pitched(process, resource.res.pitch2D, description)
     else:
-        raise Refusal("NOT_SUPPORTED", "the emulated device does not support mipmapped arrays")
-    return TextureObject(context, resource, description, texture)
+        texture = _of_pitched(process, resource.res.pitch2D, description)
+    return TextureObject(context, resource, description, view, texture)
 
 
 # --- resources -----------------------------------------------------------------------------------
 
 
-def _of_array(
-    process: Process, resource: CUDA_RESOURCE_DESC, description: CUDA_TEXTURE_DESC
+def _array(process: Process, handle: Handle) -> CudaArray:
+    return process.handles.get(handle_value(handle), CudaArray, "INVALID_VALUE")
+
+
+def _of_arrays(
+    levels: tuple[CudaArray, ...],
+    shape: ArrayShape,
+    texel: TexelFormat,
+    description: CUDA_TEXTURE_DESC,
+    view: CUDA_RESOURCE_VIEW_DESC | None,
 ) -> Texture:
-    handle = handle_value(resource.res.array.hArray)
-    array = process.handles.get(handle, CudaArray, "INVALID_VALUE")
-    sampling = _sampling(description, array.texel)
-    return Texture(array.texels, array.width, array.height, **sampling)
+    """Return a texture of an array, or of the levels of a mipmapped array."""
+    first_layer, layers = 0, shape.depth
+    if view is not None:
+        chosen = viewed(view, shape, texel, len(levels))
+        levels, texel = levels[chosen.levels], chosen.texel
+        first_layer, layers = chosen.first_layer, chosen.layers
+
+    def texels() -> tuple[Texels, ...] | None:
+        found = [array.texels(texel) for array in levels]
+        return None if any(one is None for one in found) else tuple(filter(None, found))
+
+    cube = "cube" in shape.geometry
+    per = FACES if cube else 1
+    return Texture(
+        texels,
+        tuple(array.shape.extent[::-1] for array in levels),
+        shape.geometry,
+        _sampler(description, texel, cube=cube),
+        layers=max(layers // per, 1) if shape.layered else 1,
+        first_layer=first_layer // per,
+        promoted=_promoted(int(description.flags), texel),
+        srgb=_is_srgb(int(description.flags), texel),
+    )
 
 
 def _of_linear(process: Process, linear: Any, description: CUDA_TEXTURE_DESC) -> Texture:
@@ -126,16 +177,23 @@ def _of_linear(process: Process, linear: Any, description: CUDA_TEXTURE_DESC) ->
     if size > _MOST_LINEAR:
         raise Refusal("INVALID_VALUE", f"{size} bytes exceed the maximum for linear memory")
     memory = _TextureMemory(process, linear.devPtr, texel)
-    flags = _checked_flags(description)
+    flags = _checked_flags(description, cube=False)
     if flags & CU_TRSF_NORMALIZED_COORDINATES:
         raise Refusal(
             "NOT_SUPPORTED",
             "the emulated device does not support normalized coordinates for linear memory",
         )
     count = -(-size // texel.bytes)
-    modes = (AddressMode.CLAMP, AddressMode.CLAMP)
-    promoted = _promoted(flags, texel)
-    return Texture(memory.texels, count, 0, modes, promoted=promoted, fetch_only=True)
+    sampler = Sampler((AddressMode.CLAMP,) * 3)
+    return Texture(
+        memory.texels,
+        ((count, 1, 1),),
+        "1d",
+        sampler,
+        promoted=_promoted(flags, texel),
+        srgb=_is_srgb(flags, texel),
+        fetch_only=True,
+    )
 
 
 def _of_pitched(process: Process, pitched: Any, description: CUDA_TEXTURE_DESC) -> Texture:
@@ -147,8 +205,15 @@ def _of_pitched(process: Process, pitched: Any, description: CUDA_TEXTURE_DESC) 
     if pitch % _PITCH_ALIGNMENT or pitch > _WIDEST_PITCH:
         raise Refusal("INVALID_VALUE", f"invalid pitchInBytes: {pitch}")
     memory = _TextureMemory(process, pitched.devPtr, texel, pitch)
-    sampling = _sampling(description, texel)
-    return Texture(memory.texels, width or _WIDEST, height or _HIGHEST, **sampling)
+    flags = int(description.flags)
+    return Texture(
+        memory.texels,
+        ((width or _WIDEST, height or _HIGHEST, 1),),
+        "2d",
+        _sampler(description, texel, cube=False),
+        promoted=_promoted(flags, texel),
+        srgb=_is_srgb(flags, texel),
+    )
 
 
 class _TextureMemory:
@@ -167,25 +232,22 @@ class _TextureMemory:
         self._held, self._start = held, address - held.base
         self._texel, self._pitch = texel, pitch
 
-    def texels(self) -> Texels | None:
+    def texels(self) -> tuple[Texels, ...] | None:
         """Return all texels up to the end of the allocation; ``None`` once it has been freed."""
         if not self._held.live:
             return None
-        return self._texel.texels(self._held.bytes[self._start :], self._pitch)
+        return (self._texel.texels(self._held.bytes[self._start :], self._pitch),)
 
 
 # --- how they are read ---------------------------------------------------------------------------
 
 
-def _checked_flags(description: CUDA_TEXTURE_DESC) -> int:
+def _checked_flags(description: CUDA_TEXTURE_DESC, *, cube: bool) -> int:
     flags = int(description.flags)
-    if flags & _REFUSED_FLAGS:
-        raise Refusal(
-            "NOT_SUPPORTED",
-            f"the emulated device does not support CU_TRSF flags {flags & _REFUSED_FLAGS:#x}",
-        )
     if flags & ~_FLAGS:
         raise Refusal("INVALID_VALUE", f"{flags:#x} is not a combination of CU_TRSF flags")
+    if flags & CU_TRSF_SEAMLESS_CUBEMAP and not cube:
+        raise Refusal("INVALID_VALUE", "CU_TRSF_SEAMLESS_CUBEMAP requires a cube")
     return flags
 
 
@@ -198,26 +260,39 @@ def _promoted(flags: int, texel: TexelFormat) -> bool:
     )
 
 
-def _sampling(description: CUDA_TEXTURE_DESC, texel: TexelFormat) -> dict[str, Any]:
-    """Return the fields of a `Texture` that a ``CUDA_TEXTURE_DESC`` sets."""
-    flags = _checked_flags(description)
+def _is_srgb(flags: int, texel: TexelFormat) -> bool:
+    """Return whether texels are sRGB colors; only those of bytes read as fractions are."""
+    return (
+        bool(flags & CU_TRSF_SRGB) and texel.dtype == np.dtype(np.uint8) and _promoted(flags, texel)
+    )
+
+
+def _sampler(description: CUDA_TEXTURE_DESC, texel: TexelFormat, *, cube: bool) -> Sampler:
+    """Return the sampler that a ``CUDA_TEXTURE_DESC`` describes."""
+    flags = _checked_flags(description, cube=cube)
     if description.maxAnisotropy > 1:
         raise Refusal("NOT_SUPPORTED", "the emulated device does not support anisotropic filtering")
     normalized, promoted = bool(flags & CU_TRSF_NORMALIZED_COORDINATES), _promoted(flags, texel)
     linear = description.filterMode == CUfilter_mode.CU_TR_FILTER_MODE_LINEAR
-    if linear and not promoted and texel.dtype.kind != "f":
+    between = description.mipmapFilterMode == CUfilter_mode.CU_TR_FILTER_MODE_LINEAR
+    if (linear or between) and not promoted and texel.dtype.kind != "f":
         raise Refusal(
             "NOT_SUPPORTED",
             "CU_TR_FILTER_MODE_LINEAR requires floating-point or normalized integer texels",
         )
-    modes = tuple(_mode(mode, normalized=normalized) for mode in description.addressMode[:2])
-    return {
-        "modes": modes,
-        "linear": linear,
-        "normalized": normalized,
-        "promoted": promoted,
-        "border": _border(description, modes, texel),
-    }
+    modes = tuple(_mode(mode, normalized=normalized) for mode in description.addressMode)
+    bias = sampler_steps(description.mipmapLevelBias)
+    return Sampler(
+        (modes[0], modes[1], modes[2]),
+        linear=linear,
+        between=between,
+        normalized=normalized,
+        seamless=bool(flags & CU_TRSF_SEAMLESS_CUBEMAP),
+        bias=min(max(bias, -_MOST_BIAS - 1), _MOST_BIAS),
+        least=sampler_steps(description.minMipmapLevelClamp),
+        most=sampler_steps(description.maxMipmapLevelClamp),
+        border=_border(description, modes, texel),
+    )
 
 
 def _mode(mode: CUaddress_mode, *, normalized: bool) -> AddressMode:
@@ -230,62 +305,33 @@ def _mode(mode: CUaddress_mode, *, normalized: bool) -> AddressMode:
 
 def _border(
     description: CUDA_TEXTURE_DESC, modes: tuple[AddressMode, ...], texel: TexelFormat
-) -> tuple[int, ...]:
-    """Return the border color's channels as bits, the form in which 32-bit integers are given."""
-    color = tuple(description.borderColor)
+) -> tuple[int, int, int, int]:
+    """Return the channels of the border color in the texels' format, as words."""
     if AddressMode.BORDER not in modes:
-        return (0,) * 4
-    words = struct.unpack("<4I", struct.pack("<4f", *color))
-    if any(words) and texel.dtype.itemsize < 4:
-        raise Refusal(
-            "NOT_SUPPORTED", "the emulated device supports a border color only for 32-bit channels"
-        )
-    return words
+        return (0, 0, 0, 0)
+    color = np.array(description.borderColor, dtype=np.float32)
+    bits, dtype = color.view(np.uint32), texel.dtype
+    if dtype.itemsize == 4:  # also of integers these are the bits
+        words = bits
+    elif dtype.kind == "f":
+        words = truncated(bits).astype(np.float32).view(np.uint32)
+    elif _promoted(int(description.flags), texel):
+        words = _fractions(color.astype(np.float64), dtype)
+        if _is_srgb(int(description.flags), texel):
+            colors = COLORS[texel.channels]
+            words[:colors] = encoded(color[:colors])
+    else:
+        words = bits.astype(dtype).astype(np.int64).astype(np.uint32)
+    first, second, third, fourth = (int(word) for word in words)
+    return first, second, third, fourth
 
 
-# --- descriptors ---------------------------------------------------------------------------------
-
-
-def copy_of_resource(given: CUDA_RESOURCE_DESC) -> CUDA_RESOURCE_DESC:
-    """Return a copy of a ``CUDA_RESOURCE_DESC``.
-
-    Raises:
-        Refusal: A field has no value that it may have.
-    """
-    made = CUDA_RESOURCE_DESC()
-    try:
-        made.resType = given.resType
-        if given.resType == CUresourcetype.CU_RESOURCE_TYPE_ARRAY:
-            made.res.array.hArray = CUarray(handle_value(given.res.array.hArray))
-        elif given.resType == CUresourcetype.CU_RESOURCE_TYPE_LINEAR:
-            _copy_fields(made.res.linear, given.res.linear, "format numChannels sizeInBytes")
-            made.res.linear.devPtr = CUdeviceptr(handle_value(given.res.linear.devPtr))
-        elif given.resType == CUresourcetype.CU_RESOURCE_TYPE_PITCH2D:
-            names = "format numChannels width height pitchInBytes"
-            _copy_fields(made.res.pitch2D, given.res.pitch2D, names)
-            made.res.pitch2D.devPtr = CUdeviceptr(handle_value(given.res.pitch2D.devPtr))
-    except ValueError as error:  # the bindings make enums of numbers
-        raise Refusal("INVALID_VALUE", str(error)) from None
-    return made
-
-
-def copy_of_description(given: CUDA_TEXTURE_DESC) -> CUDA_TEXTURE_DESC:
-    """Return a copy of a ``CUDA_TEXTURE_DESC``.
-
-    Raises:
-        Refusal: A field has no value that it may have.
-    """
-    made = CUDA_TEXTURE_DESC()
-    try:
-        made.addressMode = [CUaddress_mode(int(mode)) for mode in given.addressMode]
-        made.borderColor = list(given.borderColor)
-        names = "filterMode flags maxAnisotropy mipmapFilterMode mipmapLevelBias"
-        _copy_fields(made, given, f"{names} minMipmapLevelClamp maxMipmapLevelClamp")
-    except ValueError as error:
-        raise Refusal("INVALID_VALUE", str(error)) from None
-    return made
-
-
-def _copy_fields(made: object, given: object, names: str) -> None:
-    for name in names.split():
-        setattr(made, name, enum_field(given, name))
+def _fractions(color: npt.NDArray[np.float64], dtype: np.dtype[Any]) -> npt.NDArray[np.uint32]:
+    """Return numbers from 0 or -1 to 1 as normalized integers; a tie is rounded towards zero."""
+    limits = np.iinfo(dtype)
+    numbers = np.clip(np.nan_to_num(color, nan=0.0), -1.0 if limits.min else 0.0, 1.0)
+    if not limits.min:
+        numbers = np.floor(numbers * _BORDER_STEPS) / _BORDER_STEPS
+    steps = numbers * limits.max
+    nearest = np.copysign(np.ceil(np.abs(steps) - 0.5), steps)
+    return nearest.astype(np.int64).astype(np.uint32)

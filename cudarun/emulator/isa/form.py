@@ -15,7 +15,8 @@ A row begins with the syntax line of the manual's instruction page::
   ``a{.asel}`` may be followed by a selector of video instructions, of the class ``asel``; ``{-}a``
   may be preceded by a minus.
 * ``only=`` is a function of the words that refuses combinations that the syntax line would allow.
-* The first operand is the destination, unless it is an address or the row says ``writes=0``.
+* The first operand is the destination, unless it is an address, a surface or the row says
+  ``writes=0``.
 
 The operation of an instruction is given in one of three ways:
 
@@ -173,7 +174,7 @@ def form(
     )
     operands = tuple(_operand(part.strip()) for part in tail.split(",") if part.strip())
     if writes is None:
-        writes = 0 if not operands or operands[0].shape == "address" else 1
+        writes = 0 if not operands or operands[0].shape in ("address", "texture") else 1
     named = {name: frozenset(text.split()) for name, text in classes.items()}
     return InstructionForm(
         opcode=opcode,

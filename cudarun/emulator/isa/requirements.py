@@ -146,9 +146,11 @@ stacksave      53 7.3
 stmatrix       90 7.8
 sub            53 6.0 f16 f16x2
                90 7.8 bf16 bf16x2
+sured          50 8.1 b64 max+s64 max+u64 min+s64 min+u64
 szext          70 7.6
 tanh           75 7.0
                90 7.8 bf16 bf16x2
+tex            53 6.0 f16 f16x2
 wgmma          90 8.0
                90 8.2 sp
                90 8.4 s8+u8

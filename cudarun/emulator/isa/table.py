@@ -21,6 +21,7 @@ from cudarun.emulator.isa import (
     move,
     scalar_video,
     stack,
+    surface,
     texture,
     video,
     warp,
@@ -49,6 +50,7 @@ _MODULES = (
     stack,
     scalar_video,
     texture,
+    surface,
     video,
     hints,
 )

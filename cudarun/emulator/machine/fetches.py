@@ -1,94 +1,221 @@
-"""Instructions on texture objects: ``tex`` and ``txq`` (PTX manual 9.7.10)."""
+"""Instructions on texture objects: ``tex``, ``tld4``, ``txq``, ``istypep`` (PTX manual 9.7.10)."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
-from cudarun.emulator.machine.textures import BeyondMemory, Texture
+from cudarun.emulator.machine.gathers import gathered
+from cudarun.emulator.machine.handles import ILLEGAL_ADDRESS, Positions, by_object
+from cudarun.emulator.machine.levels import gradient_steps, lod_steps
+from cudarun.emulator.machine.texels import BeyondMemory, Texels
+from cudarun.emulator.machine.textures import CHANNELS, Place, Texture
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from cudarun.emulator.machine.active import Active
     from cudarun.emulator.words import Words
 
 Array = npt.NDArray[Any]
 Arrays = tuple[Array, ...]
-Positions = slice | npt.NDArray[np.intp]
 
-_ILLEGAL_ADDRESS = 700
+COORDINATES = {"1d": 1, "2d": 2, "3d": 3, "a1d": 1, "a2d": 2, "cube": 3, "acube": 3}
+"""The number of coordinates of each geometry, without that of a layer."""
 _NOT_SUPPORTED = 801
 
 
-def _by_handle(handles: Array) -> Iterator[tuple[int, Positions, int]]:
-    """Yield each handle, with the lanes that have it and the first of them."""
-    if (handles == handles[0]).all():  # the usual case
-        yield int(handles[0]), slice(None), 0
-        return
-    for handle in np.unique(handles):
-        positions = np.flatnonzero(handles == handle)
-        yield int(handle), positions, int(positions[0])
-
-
 class _OfTexture:
-    """An instruction on texture objects, which may differ by lane."""
+    """An instruction that reads texels; objects may differ by lane."""
 
-    def _objects(self, active: Active, handles: Array) -> Iterator[tuple[Texture, Positions, int]]:
-        """Yield the texture objects, the active lanes that use them, and the first of those."""
-        for handle, positions, first in _by_handle(handles):
-            texture = active.batch.launch.config.textures.get(handle)
-            if texture is None:
-                detail = f"{handle:#x} is not a texture object of this context"
-                raise active.fault(_ILLEGAL_ADDRESS, "invalid texture object", first, detail)
-            yield texture, positions, first
-
-
-class Fetch(_OfTexture):
-    """``tex``: a vector of four 32-bit channels.
-
-    The type of the destination changes no bits: the texture determines them.
-    """
+    offset_bits = 4
+    mode = ""
 
     def __init__(self, words: Words) -> None:
-        self.dimensions = int(words["geom"][0])
-        self.whole = words["ctype"] == "s32"
+        self.geometry = words["geom"]
+        self.layered = self.geometry.startswith("a")
+        self.count = COORDINATES[self.geometry]
+        self.whole = words.get("ctype", "f32") == "s32"
+        self.sampler = "sampler" in words.given
+        self.shift = "e" in words.given
+        self.resident = "p" in words.given
+        # Vectors of three elements have four.
+        self._given = words.counts[1]
 
-    def __call__(self, active: Active, sources: Arrays, destinations: Arrays) -> None:
-        """Fetch; further coordinates than the texture has dimensions are ignored."""
-        handles, *coordinates = sources[: 1 + self.dimensions]
-        for texture, positions, lane in self._objects(active, handles):
-            unsuited = texture.unsuited(self.dimensions, whole=self.whole)
+    def _read(
+        self,
+        active: Active,
+        sources: Arrays,
+        fetch: Callable[[Texture, tuple[Texels, ...], Place, Texture], Array],
+    ) -> Array:
+        """Return what is read by each lane: four words."""
+        handles, *rest = sources
+        samplers = rest.pop(0) if self.sampler else handles
+        given, rest = rest[: self._given], rest[self._given :]
+        textures = active.batch.launch.config.textures
+        words = np.zeros((len(handles), CHANNELS), dtype=np.uint32)
+        for texture, positions, lane in by_object(active, handles, textures, "texture"):
+            unsuited = texture.unsuited(self.geometry, whole=self.whole)
             if unsuited is not None:
                 what = f"{unsuited} is not implemented by the emulated device"
                 raise active.fault(_NOT_SUPPORTED, what, lane)
+            if self.mode == "grad" and len(texture.sizes) > 1 and "cube" in self.geometry:
+                what = "tex.grad of a mipmapped cube is not implemented by the emulated device"
+                raise active.fault(_NOT_SUPPORTED, what, lane)
             texels = texture.texels()
             if texels is None:
-                what = "texture fetch from freed memory"
-                raise active.fault(_ILLEGAL_ADDRESS, what, lane)
-            some = [coordinate[positions] for coordinate in coordinates]
-            try:
-                words = texture.fetch(texels, some, whole=self.whole)
-            except BeyondMemory as beyond:
-                what = "texture fetch out of bounds of the texture's memory"
-                lane = int(np.arange(len(handles))[positions][beyond.lane])
-                raise active.fault(_ILLEGAL_ADDRESS, what, lane) from None
-            for channel, destination in enumerate(destinations):
-                destination[positions] = words[:, channel].view(destination.dtype)
+                raise active.fault(ILLEGAL_ADDRESS, "texture fetch from freed memory", lane)
+            place = self._place(texture, [axis[positions] for axis in given],
+                                [operand[positions] for operand in rest])  # fmt: skip
+            lanes = np.arange(len(handles))[positions]
+            own = samplers[positions]
+            for sampled, some, _ in by_object(active, own, textures, "texture"):
+                try:
+                    words[lanes[some]] = fetch(texture, texels, _part(place, some), sampled)
+                except BeyondMemory as beyond:
+                    what = "texture fetch out of bounds of the texture's memory"
+                    lane = int(lanes[some][beyond.lane])
+                    raise active.fault(ILLEGAL_ADDRESS, what, lane) from None
+        return words
+
+    def _place(self, texture: Texture, given: list[Array], rest: list[Array]) -> Place:
+        layers = given[0] if self.layered else None
+        first = 1 if self.layered else 0
+        coordinates = given[first : first + self.count]
+        steps = self._steps(texture, rest)
+        offsets = [_signed(offset, self.offset_bits) for offset in rest] if rest else None
+        if offsets and self.geometry == "1d":  # the next bits move the row that a filter reads
+            offsets.append(_signed(rest[0].view(np.int32) >> self.offset_bits, self.offset_bits))
+        return Place(coordinates, layers, offsets, steps, self.whole)
+
+    def _steps(self, texture: Texture, rest: list[Array]) -> Array | None:
+        """Return the level of detail, and remove its operands from the rest."""
+        return None
 
 
-class Query(_OfTexture):
-    """``txq``: the size of a texture in texels."""
+def _signed(offset: Array, bits: int) -> Array:
+    """Return offsets as hardware takes them: numbers of few bits with a sign."""
+    half = 1 << (bits - 1)
+    signed: Array = ((offset.view(np.int32).astype(np.int64) + half) & (2 * half - 1)) - half
+    return signed
+
+
+def _part(place: Place, some: Positions) -> Place:
+    if isinstance(some, slice):
+        return place
+    return Place(
+        [axis[some] for axis in place.coordinates],
+        None if place.layers is None else place.layers[some],
+        None if place.offsets is None else [axis[some] for axis in place.offsets],
+        None if place.steps is None else place.steps[some],
+        place.whole,
+    )
+
+
+def _write(destinations: Arrays, words: Array, *, resident: bool, halves: str) -> None:
+    if halves:
+        numbers = words.view(np.float32)
+        with np.errstate(over="ignore"):
+            narrow = numbers.astype(np.float16).view(np.uint16)
+        if halves == "f16x2":
+            columns = [narrow[:, :2], narrow[:, 2:]]
+        else:
+            columns = [narrow[:, channel] for channel in range(CHANNELS)]
+    else:
+        columns = [words[:, channel] for channel in range(CHANNELS)]
+    values = destinations[:-1] if resident else destinations
+    for column, destination in zip(columns, values, strict=False):
+        if destination.dtype.itemsize == column.dtype.itemsize:
+            column = np.ascontiguousarray(column).view(destination.dtype)
+        destination[...] = column
+    if resident:  # all textures are
+        destinations[-1][...] = True
+
+
+class Fetch(_OfTexture):
+    """``tex``: a vector of four 32-bit channels, or of halves.
+
+    The type of the destination changes no bits of 32: the texture determines them.
+    """
 
     def __init__(self, words: Words) -> None:
-        self.query = words["query"]
+        super().__init__(words)
+        self.mode = next((word for word in ("level", "grad") if words.get(word)), "")
+        self.halves = words["dtype"] if words["dtype"] in ("f16", "f16x2") else ""
+        self._vectors = words.counts[2:]
 
     def __call__(self, active: Active, sources: Arrays, destinations: Arrays) -> None:
-        """Write the size of each lane's texture."""
-        for texture, positions, lane in self._objects(active, sources[0]):
-            value = texture.width if self.query == "width" else texture.height
-            if value == 0:
-                what = "txq.height of a 1-D texture is not implemented by the emulated device"
-                raise active.fault(_NOT_SUPPORTED, what, lane)
-            destinations[0][positions] = value
+        """Fetch; further coordinates than the texture has dimensions are ignored."""
+        words = self._read(active, sources, _fetched)
+        _write(destinations, words, resident=self.resident, halves=self.halves)
+
+    def _steps(self, texture: Texture, rest: list[Array]) -> Array | None:
+        if self.mode == "level":
+            lod = rest.pop(0)
+            return (
+                lod.view(np.int32).astype(np.int64)
+                if self.whole
+                else lod_steps(lod.view(np.float32))
+            )
+        if self.mode == "grad":
+            vectors = [[rest.pop(0) for _ in range(length)] for length in self._vectors[:2]]
+            gradients = [[part.view(np.float32) for part in vector[: self.count]]
+                         for vector in vectors]  # fmt: skip
+            sizes = texture.sizes[0] if texture.sampler.normalized else (1, 1, 1)
+            return gradient_steps(gradients, sizes)
+        return None
+
+
+def _fetched(texture: Texture, texels: tuple[Texels, ...], place: Place, sampled: Texture) -> Array:
+    return texture.fetch(texels, place, sampled.sampler)
+
+
+class Gather(_OfTexture):
+    """``tld4``: one channel of the four texels that a filter weighs."""
+
+    offset_bits = 6
+
+    def __init__(self, words: Words) -> None:
+        super().__init__(words)
+        self.channel = "rgba".index(words["comp"])
+
+    def __call__(self, active: Active, sources: Arrays, destinations: Arrays) -> None:
+        """Gather the texels around a place."""
+
+        def fetch(
+            texture: Texture, texels: tuple[Texels, ...], place: Place, sampled: Texture
+        ) -> Array:
+            return gathered(texture, texels, place, sampled.sampler, self.channel)
+
+        words = self._read(active, sources, fetch)
+        _write(destinations, words, resident=self.resident, halves="")
+
+
+class Query:
+    """``txq`` and ``suq``: the size of a texture or a surface in texels."""
+
+    def __init__(self, words: Words) -> None:
+        self.axis = ("width", "height", "depth").index(words["query"])
+        self.level = bool(words.get("level"))
+
+    def __call__(self, active: Active, sources: Arrays, destinations: Arrays) -> None:
+        """Write the size of each lane's texture or surface."""
+        config = active.batch.launch.config
+        objects: dict[int, Any] = {**config.textures, **config.surfaces}
+        for found, positions, _ in by_object(active, sources[0], objects, "texture or surface"):
+            destinations[0][positions] = found.size(
+                self.axis, sources[1][positions].view(np.int32) if self.level else None
+            )
+
+
+class IsType:
+    """``istypep``: whether a pointer is to an opaque variable; no object of the driver is."""
+
+    def __init__(self, words: Words) -> None:
+        self.words = words
+
+    def __call__(self, active: Active, sources: Arrays, destinations: Arrays) -> None:
+        """Write false, as hardware does."""
+        destinations[0][...] = False

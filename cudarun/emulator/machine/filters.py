@@ -2,15 +2,15 @@
 
 The guide has the formula, ``(1 - a)(1 - b) T[j, i] + a (1 - b) T[j, i + 1] + …`` with 8 bits of
 fraction for a and b, but not the rounding of weights and sums. It was derived from results of an
-H200 (``tests/golden/textures-h200.xz``) and reproduces them bit for bit:
+H200 (``tests/golden``) and reproduces them bit for bit:
 
-- ``ab`` is rounded to 8 bits; the other three weights are the remainders of a, of b and of 1.
+- The weight of 256 steps is divided in two, first among two levels, then two slices, two columns,
+  and two rows. The second part is rounded to nearest, a tie up, but down for slices and for the
+  rows of the first column.
 - Integers are summed without rounding. The sum becomes a fraction of 16 bits, rounded to nearest.
-- Floats are truncated 4 bits below the last bit of the largest, then summed exactly. The sum
-  is rounded to the texels' own format, a tie away from zero.
-
-The largest exponent when the largest texel has no weight, subnormals and NaN payloads have not been
-measured.
+- The four floats of one slice of one level are truncated 4 bits below the last bit of the largest.
+  All are then summed exactly. The sum is rounded to the texels' own format, a tie away from zero.
+  Subnormal floats are zero, but not subnormal halves. A NaN is positive, with all bits set.
 """
 
 from __future__ import annotations
@@ -26,24 +26,53 @@ Array = npt.NDArray[Any]
 STEPS = 256
 """Steps from the middle of a texel to that of the next: a weight has 8 bits of fraction."""
 
-_GUARD = 4  # bits kept below the last bit of the largest texel
+GUARD = 4
+"""Bits of floats that are kept below the last bit of the largest texel."""
+GUARD_OF_COLORS = -3
+"""That of sRGB colors, which have 8 significant bits, as halves."""
+_FLOAT = 4  # bytes
+_SMALLEST = float(np.finfo(np.float32).tiny)
+_NAN = {2: 0x7FFFE000, 4: 0x7FFFFFFF}  # words, by the bytes of a channel
+_TOGETHER = 4  # texels with a common unit
 
 
-def filtered(corners: Array, kind: np.dtype[np.generic], right: Array, below: Array) -> Array:
-    """Return weighted sums of four texels, as floats.
+def divided(weight: Array, steps: Array, *, tie: int = 0) -> tuple[Array, Array]:
+    """Divide a weight among two neighbors, ``steps`` from the first to the second."""
+    second = (weight * steps + STEPS // 2 - tie) // STEPS
+    return weight - second, second
+
+
+def corner_weights(weight: Array, steps: list[Array]) -> list[Array]:
+    """Return the weights of the texels around a position, with x as the fastest axis.
 
     Args:
-        corners: T[j, i], T[j, i + 1], T[j + 1, i], T[j + 1, i + 1]: for each a row of channels per
-            lane.
-        kind: The type of a channel in memory.
-        right: Steps from i towards i + 1.
-        below: Steps from j towards j + 1.
+        weight: The weight of all of them together.
+        steps: From the first to the second texel of x, y and, in three dimensions, z.
     """
-    both = (right * below + STEPS // 2) // STEPS
-    parts = (STEPS - right - below + both, right - both, below - both, both)
-    weights = np.stack(parts)[:, :, None]
-    sums = _sums_of_floats if kind.kind == "f" else _sums_of_integers
-    return sums(corners, weights, kind)
+    right, below, *behind = steps
+    slices = divided(weight, behind[0], tie=1) if behind else (weight,)
+    found = []
+    for part in slices:
+        first, second = divided(part, right)
+        rows_of_first, rows_of_second = divided(first, below, tie=1), divided(second, below)
+        found += [rows_of_first[0], rows_of_second[0], rows_of_first[1], rows_of_second[1]]
+    return found
+
+
+def weighted(
+    corners: Array, kind: np.dtype[np.generic], weights: Array, *, guard: int = GUARD
+) -> Array:
+    """Return weighted sums of texels, as floats.
+
+    Args:
+        corners: For each corner a row of channels per lane.
+        kind: The type of a channel in memory.
+        weights: For each corner the weight per lane, in steps.
+        guard: Bits of floats that are kept below the last bit of the largest texel.
+    """
+    if kind.kind == "f":
+        return _sums_of_floats(corners, weights[:, :, None], kind, guard)
+    return _sums_of_integers(corners, weights[:, :, None], kind)
 
 
 # --- integers ------------------------------------------------------------------------------------
@@ -68,20 +97,30 @@ def _sums_of_integers(corners: Array, weights: Array, kind: np.dtype[np.generic]
 # --- floats --------------------------------------------------------------------------------------
 
 
-def _sums_of_floats(corners: Array, weights: Array, kind: np.dtype[np.generic]) -> Array:
+def _sums_of_floats(
+    corners: Array, weights: Array, kind: np.dtype[np.generic], guard: int
+) -> Array:
     # Texels of weight 0 are ignored, even infinite ones or NaN.
     held = np.where(weights > 0, corners.astype(np.float64), 0.0)
+    normal = _SMALLEST if kind.itemsize == _FLOAT else 0.0
+    held = np.where(np.abs(held) < normal, np.copysign(0.0, held), held)
     finite = np.isfinite(held).all(axis=0)
     numbers = np.where(finite, held, 0.0)
-    last = _last_bit(np.abs(numbers).max(axis=0), kind)
-    unit = np.ldexp(last, -_GUARD)
-    total = (np.trunc(numbers / unit) * weights).sum(axis=0) * (unit / STEPS)
+    total = np.zeros(numbers.shape[1:])
+    for first in range(0, len(numbers), _TOGETHER):
+        some = numbers[first : first + _TOGETHER]
+        unit = np.ldexp(_last_bit(np.abs(some).max(axis=0), kind), -guard)
+        shares = np.trunc(some / unit) * weights[first : first + _TOGETHER]
+        total += shares.sum(axis=0) * (unit / STEPS)
     last = _last_bit(np.abs(total), kind)
     rounded = np.copysign(np.floor(np.abs(total) / last + 0.5) * last, total)
     with np.errstate(invalid="ignore"):  # of opposite infinities
         special = (held * weights).sum(axis=0)
-    sums: Array = np.where(finite, rounded, special)
-    return sums.astype(np.float32)
+    rounded = np.where(np.abs(rounded) < normal, np.copysign(0.0, rounded), rounded)
+    sums = np.where(finite, rounded, special).astype(np.float32)
+    words = np.where(np.isnan(sums), _NAN[kind.itemsize], sums.view(np.uint32))
+    found: Array = words.astype(np.uint32).view(np.float32)
+    return found
 
 
 def _last_bit(magnitude: Array, kind: np.dtype[Any]) -> Array:

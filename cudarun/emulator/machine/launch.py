@@ -19,6 +19,7 @@ from cudarun.emulator.numerics.types import Type, TypeKind
 from cudarun.records import dataclass
 
 if TYPE_CHECKING:
+    from cudarun.emulator.machine.arrays import Surface
     from cudarun.emulator.machine.batch import Batch
     from cudarun.emulator.machine.observer import Observer
     from cudarun.emulator.machine.textures import Texture
@@ -44,7 +45,8 @@ class LaunchConfig:
 
     ``parameters`` is the whole parameter buffer, ``cluster`` is ``None`` for a launch without
     clusters, which are of one block then, ``stack_limit`` is ``CU_LIMIT_STACK_SIZE``,
-    ``printf_fifo`` is ``CU_LIMIT_PRINTF_FIFO_SIZE``, ``textures`` the texture objects by handle.
+    ``printf_fifo`` is ``CU_LIMIT_PRINTF_FIFO_SIZE``, ``textures`` and ``surfaces`` are the
+    objects by handle.
     """
 
     grid: tuple[int, int, int]
@@ -57,6 +59,7 @@ class LaunchConfig:
     printf_fifo: int = DEFAULT_PRINTF_FIFO
     heap: DeviceHeap | None = None
     textures: Mapping[int, Texture] = field(default_factory=dict)
+    surfaces: Mapping[int, Surface] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

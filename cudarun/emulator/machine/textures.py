@@ -1,12 +1,12 @@
 """Textures and their fetches: programming guide, appendix "Texture Fetching".
 
-A texture is an array T of N texels (N by M in two dimensions) of 1, 2 or 4 channels. A fetch with
-integer coordinates returns that texel. Floating-point coordinates are brought into the range of T
-by the address mode of each dimension; the fetch returns the texel at their `floor` (``POINT``) or
-the weighted sum of the texels around them (``LINEAR``: `machine.filters`).
+A texture is an array T of N texels (N by M in two dimensions, and so on) of 1, 2 or 4 channels. A
+fetch with integer coordinates returns that texel. Floating-point coordinates are brought into the
+range of T by the address mode of each dimension; the fetch returns the texel at their `floor`
+(``POINT``) or the weighted sum of the texels around them (``LINEAR``: `machine.filters`), of one
+level of a mipmapped texture or of two.
 
-Undocumented details follow an H200 (``tests/golden/textures-h200.xz``): missing channels are zero;
-the fraction of a coordinate that wraps or is mirrored is truncated to 21 bits. A filter treats a
+Undocumented details follow an H200 (``tests/golden``): missing channels are zero. A filter treats a
 one-dimensional texture as two-dimensional with a single row, at y = 0 between that row and the one
 before it.
 """
@@ -14,74 +14,78 @@ before it.
 from __future__ import annotations
 
 from collections.abc import Callable
-from enum import IntEnum
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from cudarun.emulator.machine.filters import STEPS, filtered
+from cudarun.emulator.machine.addressing import (
+    AddressMode,
+    fraction,
+    in_range,
+    scaled,
+    steps_from_middle,
+)
+from cudarun.emulator.machine.cubes import beyond_edge, faced, without_corner
+from cudarun.emulator.machine.filters import GUARD_OF_COLORS, STEPS, corner_weights, weighted
+from cudarun.emulator.machine.srgb import COLORS, linear_light
+from cudarun.emulator.machine.texels import BeyondMemory, Texels
 from cudarun.records import dataclass
 
 Array = npt.NDArray[Any]
+Size = tuple[int, int, int]
 
-_CHANNELS = 4
-_FRACTION = float(1 << 21)  # steps of a coordinate from 0 to 1 that wraps or is mirrored
-_FARTHEST = float(1 << 30)  # beyond the ends of every texture
-_REGISTERS: dict[str, type[np.generic]] = {"f": np.float32, "i": np.int32, "u": np.uint32}
-
-
-class AddressMode(IntEnum):
-    """The handling of coordinates out of range: ``CUaddress_mode``."""
-
-    WRAP = 0
-    CLAMP = 1
-    MIRROR = 2
-    BORDER = 3
-
-
-class BeyondMemory(Exception):
-    """A fetch of a texel beyond the end of the texture's memory.
-
-    Attributes:
-        lane: The first lane with such a fetch.
-    """
-
-    def __init__(self, lane: int) -> None:
-        super().__init__(lane)
-        self.lane = lane
+CHANNELS = 4
+FACES = 6
+REGISTERS: dict[str, type[np.generic]] = {"f": np.float32, "i": np.int32, "u": np.uint32}
+AXES = {"1d": 1, "2d": 2, "3d": 3, "a1d": 1, "a2d": 2, "cube": 2, "acube": 2}
+"""The number of axes of a slice, layer or face of each geometry."""
 
 
 @dataclass(frozen=True, eq=False)
-class Texels:
-    """Texels in memory, in rows that may overlap.
+class Sampler:
+    """The way in which a texture is read.
 
     Attributes:
-        bytes: The memory from the first texel on, which may be smaller than the texture.
-        dtype: The type of one channel.
-        channels: Channels per texel.
-        pitch: Bytes from the start of a row to that of the next.
+        modes: The address mode of each dimension.
+        linear: Filter fetches with floating-point coordinates.
+        between: Filter between two levels.
+        normalized: Coordinates are from 0 to 1.
+        seamless: Filters continue on the neighboring faces of a cube.
+        bias: Steps that are added to the level of detail.
+        least: The least level of detail, in steps.
+        most: The greatest one.
+        border: The texel beyond the border: its channels as 32-bit words.
     """
 
-    bytes: Array
-    dtype: np.dtype[Any]
-    channels: int
-    pitch: int
+    modes: tuple[AddressMode, AddressMode, AddressMode]
+    linear: bool = False
+    between: bool = False
+    normalized: bool = False
+    seamless: bool = False
+    bias: int = 0
+    least: int = 0
+    most: int = 0
+    border: tuple[int, int, int, int] = (0, 0, 0, 0)
 
-    def at(self, columns: Array, rows: Array) -> Array:
-        """Return texels, a row of channels for each.
 
-        Raises:
-            BeyondMemory: One of them is not in memory.
-        """
-        item = self.dtype.itemsize
-        first = (rows * self.pitch + columns * (item * self.channels)) // item
-        held = self.bytes[: len(self.bytes) // item * item].view(self.dtype)
-        beyond = first + self.channels > len(held)
-        if beyond.any():
-            raise BeyondMemory(int(np.argmax(beyond)))
-        found: Array = held[first[:, None] + np.arange(self.channels)]
-        return found
+@dataclass(frozen=True, eq=False)
+class Place:
+    """The places at which lanes fetch.
+
+    Attributes:
+        coordinates: The coordinates without that of a layer.
+        layers: The layer per lane, if the geometry has layers.
+        offsets: Texels that are added to each coordinate.
+        steps: The level of detail in steps, or the number of a level if ``whole``.
+        whole: Coordinates are integers.
+    """
+
+    coordinates: list[Array]
+    layers: Array | None = None
+    offsets: list[Array] | None = None
+    steps: Array | None = None
+    whole: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,121 +93,296 @@ class Texture:
     """The properties of a texture object.
 
     Attributes:
-        texels: Returns the texels; ``None`` if their memory has been freed.
-        width: Texels per row.
-        height: Rows; 0 in one dimension.
-        modes: The address mode of each dimension.
-        linear: Filter fetches with floating-point coordinates.
-        normalized: Coordinates are from 0 to 1.
+        texels: Returns the texels of each level; ``None`` if their memory has been freed.
+        sizes: Texels per row, rows, and slices, of each level.
+        geometry: As PTX names it.
+        sampler: The way in which it is read.
+        layers: The number of layers, or of cubes.
+        first_layer: The layer of a view that is layer 0 of the texture.
         promoted: Integers are read as fractions of the largest: 255 as 1.0.
+        srgb: Bytes are sRGB colors; the fourth channel is not.
         fetch_only: The texture is linear memory, which has integer coordinates only.
-        border: The texel beyond the border, as 32-bit words.
     """
 
-    texels: Callable[[], Texels | None]
-    width: int
-    height: int
-    modes: tuple[AddressMode, AddressMode]
-    linear: bool = False
-    normalized: bool = False
+    texels: Callable[[], tuple[Texels, ...] | None]
+    sizes: tuple[Size, ...]
+    geometry: str
+    sampler: Sampler
+    layers: int = 1
+    first_layer: int = 0
     promoted: bool = False
+    srgb: bool = False
     fetch_only: bool = False
-    border: tuple[int, int, int, int] = (0, 0, 0, 0)
 
-    @property
-    def dimensions(self) -> int:
-        """The number of coordinates of a texel."""
-        return 2 if self.height else 1
-
-    @property
-    def sizes(self) -> tuple[int, int]:
-        """Texels per row, and rows: one in one dimension."""
-        return (self.width, max(self.height, 1))
-
-    def unsuited(self, dimensions: int, *, whole: bool) -> str | None:
-        """Return the reason why such a fetch is invalid, by number and kind of its coordinates."""
-        if dimensions != self.dimensions:
-            return f"a {dimensions}-D fetch from a {self.dimensions}-D texture"
+    def unsuited(self, geometry: str, *, whole: bool) -> str | None:
+        """Return the reason why a fetch of a geometry is not implemented for this texture."""
+        if geometry != self.geometry:
+            return f"a .{geometry} fetch from a .{self.geometry} texture"
         if self.fetch_only and not whole:
             return "a fetch from linear memory with floating-point coordinates"
-        if self.normalized and whole:
-            return "a fetch with integer coordinates from a texture with normalized coordinates"
         return None
+
+    def size(self, axis: int, levels: Array | None = None) -> Array | int:
+        """Return the width, height or depth of a level, or of level 0; a level beyond has none.
+
+        Layers are the last axis that the geometry has.
+        """
+        sizes = [self._extent(size)[axis] for size in self.sizes]
+        if levels is None:
+            return sizes[0]
+        inside = (levels >= 0) & (levels < len(sizes))
+        return np.where(inside, np.array(sizes)[np.where(inside, levels, 0)], 0)
+
+    def _extent(self, size: Size) -> Size:
+        width, height, _ = size
+        if self.geometry == "3d":
+            return size
+        if self.geometry == "a1d":
+            return width, self.layers, 0
+        return width, height, self.layers if self.geometry.startswith("a") else 0
 
     # --- fetches ---------------------------------------------------------------------------------
 
-    def fetch(self, texels: Texels, coordinates: list[Array], *, whole: bool) -> Array:
-        """Return the values at coordinates (an array per dimension): four words per lane.
+    def fetch(self, texels: tuple[Texels, ...], place: Place, sampler: Sampler) -> Array:
+        """Return the values at a place: four words per lane.
 
         Raises:
             BeyondMemory: A texel is beyond the memory of the texture.
         """
-        if self.dimensions == 1:
-            coordinates = [*coordinates, np.zeros_like(coordinates[0])]
-        if whole:
-            places = [coordinate.astype(np.int64) for coordinate in coordinates]
-            return self._words(texels, self._values(texels, places, None))
-        scaled = [
-            self._scaled(coordinate.astype(np.float64), size, mode)
-            for coordinate, size, mode in zip(coordinates, self.sizes, self.modes, strict=True)
-        ]
-        if self.linear:
-            return np.ascontiguousarray(self._filtered(texels, scaled)).view(np.uint32)
-        places = [np.floor(place).astype(np.int64) for place in scaled]
-        return self._words(texels, self._values(texels, places, self.modes))
+        first, second = self.levels(place, sampler)
+        count = len(place.coordinates[0])
+        filtered = not place.whole and (sampler.linear or bool(second.any()))
+        corners = (4 if AXES[self.geometry] < 3 else 8) if sampler.linear else 1
+        kind = texels[0].dtype
+        values = np.zeros((2 * corners, count, CHANNELS), dtype=REGISTERS[kind.kind])
+        weights = np.zeros((2 * corners, count), dtype=np.int64)
+        for level in range(len(self.sizes)):
+            for part, chosen, weight in (
+                (0, first == level, STEPS - second),
+                (corners, (first + 1 == level) & (second > 0), second),
+            ):
+                lanes = np.flatnonzero(chosen)
+                if not len(lanes):
+                    continue
+                some = _of_lanes(place, lanes)
+                with _mapped(lanes):
+                    found, shares = self.around(texels[level], level, some, sampler, weight[lanes])
+                values[part : part + len(found), lanes] = found
+                weights[part : part + len(found), lanes] = shares
+        if not filtered:
+            return self.words(kind, values[0], texels[0].channels)
+        sums = weighted(values, kind, weights)
+        if self.srgb:
+            colors = COLORS[texels[0].channels]
+            light = linear_light(values[:, :, :colors]).astype(np.float16)
+            sums[:, :colors] = weighted(light, light.dtype, weights, guard=GUARD_OF_COLORS)
+        return np.ascontiguousarray(sums).view(np.uint32)
 
-    def _scaled(self, coordinate: Array, size: int, mode: AddressMode) -> Array:
-        """Return a coordinate in texels, wrapped or mirrored if its mode says so."""
-        coordinate = np.nan_to_num(coordinate, nan=0.0, posinf=np.inf, neginf=-np.inf)
-        if self.normalized:
-            if mode in (AddressMode.WRAP, AddressMode.MIRROR):
-                coordinate = np.clip(coordinate, -_FARTHEST, _FARTHEST)
-                floor = np.floor(coordinate)
-                fraction = np.floor((coordinate - floor) * _FRACTION) / _FRACTION
-                odd = (mode is AddressMode.MIRROR) & (floor % 2 == 1)
-                coordinate = np.where(odd, 1 - fraction, fraction)
-            coordinate = coordinate * size
-        return np.clip(coordinate, -_FARTHEST, _FARTHEST)
+    def levels(self, place: Place, sampler: Sampler) -> tuple[Array, Array]:
+        """Return the first level of each lane, and the weight of the next one."""
+        count, last = len(place.coordinates[0]), len(self.sizes) - 1
+        none = np.zeros(count, dtype=np.int64)
+        if place.whole:
+            return none if place.steps is None else np.clip(place.steps, 0, last), none
+        steps = none if place.steps is None else place.steps + sampler.bias
+        steps = np.clip(steps, sampler.least, max(sampler.most, sampler.least))
+        steps = np.clip(steps, 0, last * STEPS)
+        if not sampler.between:
+            return (steps + STEPS // 2) // STEPS, none
+        return steps // STEPS, steps % STEPS
 
-    def _filtered(self, texels: Texels, scaled: list[Array]) -> Array:
-        """Return filtered texels, weighted by the distance of a position from their centers."""
-        # The nearest step; ties round up.
-        steps = [np.floor(place * STEPS - STEPS / 2 + 0.5).astype(np.int64) for place in scaled]
-        corners = [
-            self._values(texels, [steps[0] // STEPS + right, steps[1] // STEPS + below], self.modes)
-            for below in (0, 1)
-            for right in (0, 1)
+    def around(
+        self, texels: Texels, level: int, place: Place, sampler: Sampler, weight: Array
+    ) -> tuple[list[Array], list[Array]]:
+        """Return the texels at or around places in one level, and their weights."""
+        if place.whole:
+            places = [axis.astype(np.int64) for axis in place.coordinates]
+            places = _shifted(places, place.offsets)
+            if place.steps is not None:  # of a level, the nearest texels
+                places = [
+                    np.clip(axis, 0, size - 1)
+                    for axis, size in zip(places, self.sizes[level], strict=False)
+                ]
+            whole = self._values(texels, level, place, places)
+            if place.steps is not None:
+                whole[(place.steps < 0) | (place.steps >= len(self.sizes))] = 0
+            if self.geometry == "1d" and not self.fetch_only:
+                whole[...] = 0  # hardware reads linear memory only
+            return [whole], [weight]
+        if "cube" in self.geometry:
+            return self._around_on_cube(texels, level, place, sampler, weight)
+        sizes, modes = self.sizes[level], sampler.modes
+        axes, reverse = [], []
+        for axis, size, mode in zip(place.coordinates, sizes, modes, strict=False):
+            inside, turned = scaled(
+                axis.astype(np.float64), size, mode, normalized=sampler.normalized
+            )
+            axes.append(inside)
+            reverse.append(turned)
+        if not sampler.linear:
+            places = _shifted([np.floor(axis).astype(np.int64) for axis in axes], place.offsets)
+            return [self._values(texels, level, place, places, sampler, reverse)], [weight]
+        if len(axes) == 1:
+            axes.append(np.full_like(axes[0], 0.5 if place.layers is not None else 0.0))
+        steps = _shifted([steps_from_middle(axis) for axis in axes], place.offsets, STEPS)
+        low = [axis // STEPS for axis in steps]
+        found = []
+        for corner in range(1 << len(steps)):
+            places = _corner(low, corner)
+            found.append(self._values(texels, level, place, places, sampler, reverse))
+        fractions = [
+            fraction(axis, size, mode)
+            for axis, size, mode in zip(steps, sizes, modes, strict=False)
         ]
-        kind = texels.dtype
-        return filtered(np.stack(corners), kind, steps[0] % STEPS, steps[1] % STEPS)
+        return found, corner_weights(weight, fractions)
+
+    def _around_on_cube(
+        self, texels: Texels, level: int, place: Place, sampler: Sampler, weight: Array
+    ) -> tuple[list[Array], list[Array]]:
+        face, *places = faced(place.coordinates)
+        size = self.sizes[level][0]
+        slices = self._slices(place) * FACES
+        if not sampler.linear:
+            column, row = (
+                np.clip(np.floor(axis * size), 0, size - 1).astype(np.int64) for axis in places
+            )
+            return [self._stored(texels, column, row, slices + face)], [weight]
+        steps = [steps_from_middle(axis * size) for axis in places]
+        low = [axis // STEPS for axis in steps]
+        if not sampler.seamless:
+            on_face = Place(place.coordinates, slices + face)
+            found = [
+                self._values(texels, level, on_face, _corner(low, corner), sampler)
+                for corner in range(4)
+            ]
+            fractions = [
+                fraction(axis, size, mode) for axis, mode in zip(steps, sampler.modes, strict=False)
+            ]
+            return found, corner_weights(weight, fractions)
+        found = []
+        missing: list[Array] = []
+        for corner in range(4):
+            column, row = _corner(low, corner)
+            outside = [(axis < 0) | (axis >= size) for axis in (column, row)]
+            missing.append(outside[0] & outside[1])
+            where, column, row = beyond_edge(face, column, row, size)
+            column, row = (np.clip(axis, 0, size - 1) for axis in (column, row))
+            found.append(self._stored(texels, column, row, slices + where))
+        if texels.dtype.kind == "f":
+            found = _with_averages(found, missing, texels.dtype)
+        weights = corner_weights(weight, [axis % STEPS for axis in steps])
+        return found, without_corner(weights, missing)
+
+    # --- texels ----------------------------------------------------------------------------------
+
+    def _slices(self, place: Place) -> Array:
+        """Return the layer of each lane; those out of range are the last."""
+        if place.layers is None:
+            return np.zeros(len(place.coordinates[0]), dtype=np.int64) + self.first_layer
+        layers = place.layers.view(np.uint32).astype(np.int64)
+        return np.minimum(layers, self.layers - 1) + self.first_layer
 
     def _values(
-        self, texels: Texels, places: list[Array], modes: tuple[AddressMode, ...] | None
+        self,
+        texels: Texels,
+        level: int,
+        place: Place,
+        places: list[Array],
+        sampler: Sampler | None = None,
+        reverse: list[Array] | None = None,
     ) -> Array:
-        """Return texels at integer positions, as four channels; without modes zero beyond T."""
+        """Return texels at integer places, as four channels; without a sampler zero beyond T."""
+        axes = places + [np.zeros_like(places[0])] * (3 - len(places))
         outside = np.zeros(len(places[0]), dtype=np.bool_)
         inside = []
-        for dimension, (place, size) in enumerate(zip(places, self.sizes, strict=True)):
-            mode = AddressMode.BORDER if modes is None else modes[dimension]
-            if mode is AddressMode.BORDER:
-                outside |= (place < 0) | (place >= size)
-            elif mode is AddressMode.WRAP and self.linear:  # the last texel's neighbor is the first
-                place = place % size
-            inside.append(np.clip(place, 0, size - 1))
+        for axis, size, dimension in zip(axes, self.sizes[level], range(3), strict=True):
+            mode = AddressMode.BORDER if sampler is None else sampler.modes[dimension]
+            if dimension >= len(places):
+                mode = AddressMode.CLAMP
+            turned = reverse[dimension] if reverse and dimension < len(reverse) else None
+            held, beyond = in_range(axis, size, mode, turned)
+            inside.append(held)
+            outside |= beyond
+        column, row, slice_ = inside
+        if AXES[self.geometry] < 3:
+            slice_ = self._slices(place)
+            if place.whole and place.layers is not None and place.steps is None:
+                outside |= place.layers.view(np.uint32) >= self.layers
+            elif "cube" in self.geometry and place.layers is not None:
+                slice_ = place.layers  # a face already
         lanes = np.flatnonzero(~outside)
-        values = np.zeros((len(outside), _CHANNELS), dtype=_REGISTERS[texels.dtype.kind])
-        try:
-            values[lanes, : texels.channels] = texels.at(inside[0][lanes], inside[1][lanes])
-        except BeyondMemory as beyond:
-            raise BeyondMemory(int(lanes[beyond.lane])) from None
-        if modes is not None and outside.any():
-            border = np.array(self.border, dtype=np.uint32).view(values.dtype)
+        values = np.zeros((len(outside), CHANNELS), dtype=REGISTERS[texels.dtype.kind])
+        with _mapped(lanes):
+            values[lanes] = self._stored(texels, column[lanes], row[lanes], slice_[lanes])
+        if sampler is not None and outside.any():
+            border = np.array(sampler.border, dtype=np.uint32).view(values.dtype)
             values[outside, : texels.channels] = border[: texels.channels]
         return values
 
-    def _words(self, texels: Texels, values: Array) -> Array:
+    def _stored(self, texels: Texels, column: Array, row: Array, slice_: Array) -> Array:
+        values = np.zeros((len(column), CHANNELS), dtype=REGISTERS[texels.dtype.kind])
+        values[:, : texels.channels] = texels.at(column, row, slice_)
+        return values
+
+    def words(self, kind: np.dtype[Any], values: Array, channels: int) -> Array:
         """Return values as in registers: integers as integers or as fractions."""
         if self.promoted:
-            most = np.float64(np.iinfo(texels.dtype).max)
-            values = np.maximum(values / most, -1.0).astype(np.float32)
-        return values.view(np.uint32)
+            most = np.float64(np.iinfo(kind).max)
+            fractions = np.maximum(values / most, -1.0).astype(np.float32)
+            if self.srgb:
+                colors = COLORS[channels]
+                fractions[:, :colors] = linear_light(values[:, :colors])
+            values = fractions
+        return np.ascontiguousarray(values).view(np.uint32)
+
+
+class _mapped:  # noqa: N801 - reads as a statement
+    """A context in which the lane of `BeyondMemory` is one of a selection."""
+
+    def __init__(self, lanes: Array) -> None:
+        self._lanes = lanes
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        if isinstance(error, BeyondMemory):
+            error.lane = int(self._lanes[error.lane])
+
+
+def _of_lanes(place: Place, lanes: Array) -> Place:
+    """Return the places of some lanes."""
+    if len(lanes) == len(place.coordinates[0]):
+        return place
+    return Place(
+        [axis[lanes] for axis in place.coordinates],
+        None if place.layers is None else place.layers[lanes],
+        None if place.offsets is None else [axis[lanes] for axis in place.offsets],
+        None if place.steps is None else place.steps[lanes],
+        place.whole,
+    )
+
+
+def _with_averages(corners: list[Array], missing: list[Array], kind: np.dtype[Any]) -> list[Array]:
+    """Replace texels beyond a corner of a cube by the average of the others, for gathers."""
+    whole = np.full(len(missing[0]), STEPS, dtype=np.int64)
+    made = []
+    for place, gone in enumerate(missing):
+        alone = [whole * (other == place) for other in range(len(corners))]
+        every = [gone if other == place else gone & False for other in range(len(corners))]
+        shares = np.stack(without_corner(alone, every))
+        averages = weighted(np.stack(corners), kind, shares)
+        made.append(np.where(gone[:, None], averages, corners[place]))
+    return made
+
+
+def _corner(low: list[Array], corner: int) -> list[Array]:
+    """Return the places of a corner: bit n says whether it is the second one of axis n."""
+    return [axis + (corner >> n & 1) for n, axis in enumerate(low)]
+
+
+def _shifted(places: list[Array], offsets: list[Array] | None, unit: int = 1) -> list[Array]:
+    if offsets is None:
+        return places
+    moved = [place + unit * shift for place, shift in zip(places, offsets, strict=False)]
+    return moved + places[len(moved) :]

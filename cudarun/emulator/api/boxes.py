@@ -1,0 +1,147 @@
+"""Copies of rectangles and boxes: driver API, section 6.13."""
+# ruff: noqa: N802, N803 - the names are CUDA's
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from cuda.bindings.driver import CUDA_MEMCPY2D, CUDA_MEMCPY3D, CUmemorytype
+
+from cudarun.bindings import enum_field
+from cudarun.emulator.api.arrays import array_of
+from cudarun.emulator.api.calls import call, enqueue
+from cudarun.emulator.api.memory import any_bytes, device_bytes, given_host_bytes
+from cudarun.emulator.host.addresses import Bytes
+from cudarun.emulator.host.arrays import CudaArray
+from cudarun.emulator.host.devices import attribute_value
+from cudarun.emulator.host.handles import Handle
+from cudarun.emulator.host.process import process
+from cudarun.emulator.host.refusal import Refusal
+from cudarun.records import dataclass
+
+_WIDEST_PITCH = attribute_value("MAX_PITCH")
+
+
+# --- calls ---------------------------------------------------------------------------------------
+
+
+@call(waits=True)
+def cuMemcpy2D(pCopy: CUDA_MEMCPY2D) -> None:
+    """Copy a rectangle from or to memory of the host or a device, or a CUDA array."""
+    process.current()
+    _copy(_rectangle(pCopy))
+
+
+@call(waits=True)
+def cuMemcpy2DUnaligned(pCopy: CUDA_MEMCPY2D) -> None:
+    """`cuMemcpy2D` without restrictions on the pitches."""
+    process.current()
+    _copy(_rectangle(pCopy))
+
+
+@enqueue()
+def cuMemcpy2DAsync(pCopy: CUDA_MEMCPY2D, hStream: Handle) -> None:
+    """Copy a rectangle, in a stream."""
+    if process.ready(process.stream(hStream).context.device):
+        _copy(_rectangle(pCopy))
+
+
+@call(waits=True)
+def cuMemcpy3D(pCopy: CUDA_MEMCPY3D) -> None:
+    """Copy a box from or to memory of the host or a device, or a CUDA array."""
+    process.current()
+    _copy(_box(pCopy))
+
+
+@enqueue()
+def cuMemcpy3DAsync(pCopy: CUDA_MEMCPY3D, hStream: Handle) -> None:
+    """Copy a box, in a stream."""
+    if process.ready(process.stream(hStream).context.device):
+        _copy(_box(pCopy))
+
+
+# --- the two sides -------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _Copy:
+    """A copy of a box of bytes; a rectangle is a box of one slice.
+
+    Attributes:
+        given: The structure of the bindings.
+        shape: Slices, rows and bytes per row.
+        has_slices: Whether the structure has the fields of three dimensions.
+    """
+
+    given: Any
+    shape: tuple[int, int, int]
+    has_slices: bool
+
+    def field(self, side: str, name: str) -> Any:
+        """Return a field of one side; those of a third dimension are 0 in a rectangle."""
+        if name in ("Z", "Height", "LOD") and not self.has_slices:
+            return 0
+        return getattr(self.given, side + name)
+
+
+def _rectangle(copy: CUDA_MEMCPY2D) -> _Copy:
+    if not hasattr(copy, "WidthInBytes"):
+        raise Refusal("INVALID_VALUE", "CUDA_MEMCPY2D is missing")
+    return _Copy(copy, (1, copy.Height, copy.WidthInBytes), has_slices=False)
+
+
+def _box(copy: CUDA_MEMCPY3D) -> _Copy:
+    if not hasattr(copy, "Depth"):
+        raise Refusal("INVALID_VALUE", "CUDA_MEMCPY3D is missing")
+    return _Copy(copy, (copy.Depth, copy.Height, copy.WidthInBytes), has_slices=True)
+
+
+def _copy(copy: _Copy) -> None:
+    source, target = _side(copy, "src"), _side(copy, "dst")
+    target[:] = source
+
+
+def _side(copy: _Copy, side: str) -> Bytes:
+    """Return one side of a copy as an array of slices, rows and bytes."""
+    try:
+        kind = enum_field(copy.given, f"{side}MemoryType")
+    except ValueError:  # the bindings make an enum of it
+        raise Refusal("INVALID_VALUE", f"{side}MemoryType is not set") from None
+    x, y, z = (copy.field(side, name) for name in ("XInBytes", "Y", "Z"))
+    if kind == CUmemorytype.CU_MEMORYTYPE_ARRAY:
+        if copy.field(side, "LOD"):
+            raise Refusal("INVALID_VALUE", f"{side}LOD must be 0")
+        return _in_array(array_of(copy.field(side, "Array")), x, y, z, copy)
+    slices, rows, width = copy.shape
+    pitch, height = copy.field(side, "Pitch") or x + width, copy.field(side, "Height") or y + rows
+    if pitch > _WIDEST_PITCH or pitch < x + width:
+        raise Refusal("INVALID_VALUE", f"invalid {side}Pitch: {pitch} bytes")
+    if slices > 1 and height < y + rows:
+        raise Refusal("INVALID_VALUE", f"invalid {side}Height: {height} rows")
+    first = (z * height + y) * pitch + x
+    size = first + _extent(copy.shape, pitch, height)
+    if kind == CUmemorytype.CU_MEMORYTYPE_HOST:
+        view = given_host_bytes(copy.field(side, "Host"), size)
+    elif kind == CUmemorytype.CU_MEMORYTYPE_DEVICE:
+        view = device_bytes(copy.field(side, "Device"), size, to_write=side == "dst")
+    else:  # CU_MEMORYTYPE_UNIFIED
+        view = any_bytes(copy.field(side, "Device"), size, to_write=side == "dst")
+    return np.lib.stride_tricks.as_strided(view[first:], copy.shape, (height * pitch, pitch, 1))
+
+
+def _in_array(array: CudaArray, x: int, y: int, z: int, copy: _Copy) -> Bytes:
+    boxes = array.boxes
+    asked = [(z, copy.shape[0]), (y, copy.shape[1]), (x, copy.shape[2])]
+    if any(at + count > size for (at, count), size in zip(asked, boxes.shape, strict=True)):
+        slices, rows, width = copy.shape
+        extent = f"{slices} slices of {rows} rows of {width} bytes at x={x}, y={y}, z={z}"
+        text = "{} slices of {} rows of {} bytes".format(*boxes.shape)
+        raise Refusal("INVALID_VALUE", f"{extent} exceed the array's {text}")
+    return boxes[tuple(slice(at, at + count) for at, count in asked)]
+
+
+def _extent(shape: tuple[int, int, int], pitch: int, height: int) -> int:
+    """Return the number of bytes from the first of a box to its last."""
+    slices, rows, width = shape
+    return ((slices - 1) * height + rows - 1) * pitch + width if all(shape) else 0

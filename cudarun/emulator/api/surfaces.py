@@ -1,0 +1,35 @@
+"""Surface objects: driver API, section 6.29."""
+# ruff: noqa: N802, N803 - the names are CUDA's
+
+from __future__ import annotations
+
+from cuda.bindings.driver import CUDA_RESOURCE_DESC, CUsurfObject
+
+from cudarun.emulator.api.calls import call
+from cudarun.emulator.host.handles import Handle, handle_value
+from cudarun.emulator.host.process import process
+from cudarun.emulator.host.resources import copy_of_resource
+from cudarun.emulator.host.surfaces import SurfaceObject, create_surface
+
+
+@call(1)
+def cuSurfObjectCreate(pResDesc: CUDA_RESOURCE_DESC) -> CUsurfObject:
+    """Create a surface object of an array with ``CUDA_ARRAY3D_SURFACE_LDST``."""
+    return CUsurfObject(create_surface(process, pResDesc).handle)
+
+
+@call(waits=True)
+def cuSurfObjectDestroy(surfObject: Handle) -> None:
+    """Destroy a surface object, not its array; other handles have no effect."""
+    process.current()
+    found = process.handles.find(handle_value(surfObject), SurfaceObject)
+    if found is not None:
+        found.destroy()
+
+
+@call(1)
+def cuSurfObjectGetResourceDesc(surfObject: Handle) -> CUDA_RESOURCE_DESC:
+    """Return the resource descriptor that a surface object was created with."""
+    process.current()
+    found = process.handles.get(handle_value(surfObject), SurfaceObject, "INVALID_VALUE")
+    return copy_of_resource(found.resource)

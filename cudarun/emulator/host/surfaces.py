@@ -1,0 +1,63 @@
+"""Surface objects: the driver's checks, and the surfaces that kernels read and write.
+
+Driver API, section 6.29 (surface objects).
+"""
+
+from __future__ import annotations
+
+from cuda.bindings.driver import CUDA_RESOURCE_DESC, CUresourcetype
+
+from cudarun.emulator.host.arrays import CudaArray
+from cudarun.emulator.host.contexts import Context
+from cudarun.emulator.host.handles import handle_value
+from cudarun.emulator.host.process import Process
+from cudarun.emulator.host.refusal import Refusal
+from cudarun.emulator.host.resources import copy_of_resource
+from cudarun.emulator.machine.arrays import Surface
+from cudarun.records import dataclass
+
+
+@dataclass(eq=False)
+class SurfaceObject:
+    """A surface object and the descriptor that it was made from."""
+
+    context: Context
+    resource: CUDA_RESOURCE_DESC
+    surface: Surface
+
+    def __post_init__(self) -> None:
+        self.handle = self.context.handles.add(self)
+        self.context.surfaces[self.handle] = self.surface
+        self.context.own(self.handle, self._end)
+
+    def destroy(self) -> None:
+        """Destroy the surface object, not its array."""
+        self.context.disown(self.handle)
+        self._end()
+
+    def _end(self) -> None:
+        del self.context.surfaces[self.handle]
+        self.context.handles.remove(self.handle)
+
+
+def create_surface(process: Process, resource: CUDA_RESOURCE_DESC) -> SurfaceObject:
+    """Create the surface of the array in a ``CUDA_RESOURCE_DESC``.
+
+    Raises:
+        Refusal: The description is invalid.
+    """
+    context = process.current()
+    if not hasattr(resource, "resType"):
+        raise Refusal("INVALID_VALUE", "CUDA_RESOURCE_DESC is missing")
+    if resource.flags:
+        raise Refusal("INVALID_VALUE", "CUDA_RESOURCE_DESC.flags must be 0")
+    resource = copy_of_resource(resource)
+    if resource.resType != CUresourcetype.CU_RESOURCE_TYPE_ARRAY:
+        raise Refusal("INVALID_VALUE", "a surface requires a CUDA array")
+    array = process.handles.get(handle_value(resource.res.array.hArray), CudaArray, "INVALID_VALUE")
+    geometry = {"cube": "a2d", "acube": "a2d"}.get(array.shape.geometry, array.shape.geometry)
+    texel = array.texel
+    surface = Surface(
+        geometry, array.address, array.shape.extent, array.pitch, texel.dtype, texel.channels
+    )
+    return SurfaceObject(context, resource, surface)

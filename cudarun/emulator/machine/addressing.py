@@ -1,0 +1,74 @@
+"""Texture coordinates and address modes: programming guide, appendix "Texture Fetching".
+
+Undocumented details follow an H200 (``tests/golden``): a normalized coordinate is truncated to 21
+bits of fraction, in the largest textures to 22.
+"""
+
+from __future__ import annotations
+
+from enum import IntEnum
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from cudarun.emulator.machine.filters import STEPS
+
+Array = npt.NDArray[Any]
+
+_LARGE = 1 << 15  # texels
+_FARTHEST = float(1 << 30)  # beyond the ends of every texture
+
+
+class AddressMode(IntEnum):
+    """The handling of coordinates out of range: ``CUaddress_mode``."""
+
+    WRAP = 0
+    CLAMP = 1
+    MIRROR = 2
+    BORDER = 3
+
+
+def scaled(
+    coordinate: Array, size: int, mode: AddressMode, *, normalized: bool
+) -> tuple[Array, Array]:
+    """Return a coordinate in texels, and where a mirror shows the texels in reverse order."""
+    coordinate = np.nan_to_num(coordinate, nan=0.0, posinf=np.inf, neginf=-np.inf)
+    reverse = np.zeros(len(coordinate), dtype=np.bool_)
+    if normalized:
+        coordinate = np.clip(coordinate, -_FARTHEST, _FARTHEST)
+        if mode in (AddressMode.WRAP, AddressMode.MIRROR):
+            floor = np.floor(coordinate)
+            coordinate = coordinate - floor
+            if mode is AddressMode.MIRROR:
+                reverse = floor % 2 == 1
+        parts = float(1 << (22 if size > _LARGE else 21))
+        coordinate = np.floor(coordinate * parts) / parts * size
+    return np.clip(coordinate, -_FARTHEST, _FARTHEST), reverse
+
+
+def steps_from_middle(place: Array) -> Array:
+    """Return the nearest step from the middle of texel 0 to a place; ties round up."""
+    steps: Array = np.floor(place * STEPS - STEPS / 2 + 0.5).astype(np.int64)
+    return steps
+
+
+def fraction(steps: Array, size: int, mode: AddressMode) -> Array:
+    """Return the steps from a texel towards the next; none where a mode clamps them to one."""
+    if mode not in (AddressMode.CLAMP, AddressMode.MIRROR):
+        return steps % STEPS
+    inside = (steps >= 0) & (steps <= (size - 1) * STEPS)
+    return np.where(inside, steps % STEPS, 0)
+
+
+def in_range(
+    place: Array, size: int, mode: AddressMode, reverse: Array | None
+) -> tuple[Array, Array]:
+    """Return the texel of an axis at integer places, and where there is the border instead."""
+    outside = np.zeros(len(place), dtype=np.bool_)
+    if mode is AddressMode.BORDER:
+        outside = (place < 0) | (place >= size)
+    elif mode is AddressMode.WRAP:  # the last texel's neighbor is the first
+        place = place % size
+    place = np.clip(place, 0, size - 1)
+    return place if reverse is None else np.where(reverse, size - 1 - place, place), outside

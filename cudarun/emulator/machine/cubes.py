@@ -1,0 +1,90 @@
+"""Cube maps: the face and the place on it of a direction, and the texels beyond a face's edges.
+
+The faces are those of the programming guide: +x, -x, +y, -y, +z, -z. Details follow an H200
+(``tests/golden``): of equal magnitudes z is the major one, then y. A direction is first multiplied
+by the reciprocal of the greatest magnitude, which is infinite for subnormals. NaN is less than all
+magnitudes, and 0 as a coordinate.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+Array = npt.NDArray[Any]
+Places = tuple[Array, Array, Array]
+
+_SMALLEST = np.float32(np.finfo(np.float32).tiny)
+
+# Per face: its axis and sign, then the axis and sign of the first and the second coordinate.
+_AXIS = np.array([0, 0, 1, 1, 2, 2])
+_SIGN = np.array([1, -1, 1, -1, 1, -1])
+_ACROSS = np.array([2, 2, 0, 0, 0, 0])
+_ACROSS_SIGN = np.array([-1, 1, 1, 1, 1, -1])
+_DOWN = np.array([1, 1, 2, 2, 1, 1])
+_DOWN_SIGN = np.array([-1, -1, 1, -1, -1, -1])
+
+
+def faced(direction: list[Array]) -> Places:
+    """Return the face of directions, and the place on it, from 0 to 1 in both coordinates."""
+    given = np.stack(direction).astype(np.float32)
+    with np.errstate(all="ignore"):
+        greatest = np.fmax.reduce(np.abs(given))
+        reciprocal = np.float32(1) / np.where(greatest < _SMALLEST, np.float32(0), greatest)
+        reciprocal = np.where(np.abs(reciprocal) < _SMALLEST, np.float32(0), reciprocal)
+        product = given * reciprocal
+    x, y, z = np.where(np.isnan(product), np.float32(-1), np.abs(product))
+    vector = np.nan_to_num(product, nan=0.0, posinf=np.inf, neginf=-np.inf)
+    axis = np.where((z >= x) & (z >= y), 2, np.where(y >= x, 1, 0))
+    lanes = np.arange(vector.shape[1])
+    face = 2 * axis + (vector[axis, lanes] < 0)
+    limited = np.clip(vector, -1, 1).astype(np.float64)
+    across = limited[_ACROSS[face], lanes] * _ACROSS_SIGN[face]
+    down = limited[_DOWN[face], lanes] * _DOWN_SIGN[face]
+    return face, (across + 1) / 2, (down + 1) / 2
+
+
+def beyond_edge(face: Array, column: Array, row: Array, size: int) -> Places:
+    """Return the texels of the neighboring faces for places one texel beyond one edge."""
+    outside_columns = (column < 0) | (column >= size)
+    outside = outside_columns | (row < 0) | (row >= size)
+    lanes = np.arange(len(face))
+    # The point on the edge that is nearest to the place, as a direction.
+    across = np.clip((2 * column + 1) / size - 1, -1, 1) * _ACROSS_SIGN[face]
+    down = np.clip((2 * row + 1) / size - 1, -1, 1) * _DOWN_SIGN[face]
+    point = np.zeros((3, len(face)))
+    point[_AXIS[face], lanes] = _SIGN[face]
+    point[_ACROSS[face], lanes] = across
+    point[_DOWN[face], lanes] = down
+    axis = np.where(outside_columns, _ACROSS[face], _DOWN[face])
+    other = 2 * axis + (point[axis, lanes] < 0)
+    columns = _texel(point[_ACROSS[other], lanes] * _ACROSS_SIGN[other], size)
+    rows = _texel(point[_DOWN[other], lanes] * _DOWN_SIGN[other], size)
+    return (
+        np.where(outside, other, face),
+        np.where(outside, columns, column),
+        np.where(outside, rows, row),
+    )
+
+
+def _texel(place: Array, size: int) -> Array:
+    return np.clip(np.floor((place + 1) / 2 * size), 0, size - 1).astype(np.int64)
+
+
+def without_corner(weights: list[Array], missing: list[Array]) -> list[Array]:
+    """Divide the weight of a texel beyond a corner of the cube among the three that exist.
+
+    Args:
+        weights: Of the four texels, with x as the faster axis.
+        missing: For each of them where it is beyond a corner.
+    """
+    found = [np.where(gone, 0, weight) for weight, gone in zip(weights, missing, strict=True)]
+    for place, gone in enumerate(missing):
+        third = (2 * weights[place] + 3) // 6
+        for other in range(4):
+            if other != place:
+                rest = weights[place] - 2 * third if other == 3 - place else third
+                found[other] = found[other] + np.where(gone, rest, 0)
+    return found

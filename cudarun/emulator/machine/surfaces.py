@@ -1,0 +1,175 @@
+"""Surfaces: ``suld``, ``sust``, ``sured`` and ``suq`` (PTX manual 9.7.11).
+
+A surface access is an access of global memory: to the bytes of an array, at addresses that
+coordinates determine. The detectors see it as such.
+"""
+
+from __future__ import annotations
+
+import copy
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from cudarun.emulator.machine.access import Access, AccessKind, MemoryAction
+from cudarun.emulator.machine.arrays import Surface
+from cudarun.emulator.machine.atomics import Atomic
+from cudarun.emulator.machine.handles import ILLEGAL_ADDRESS, by_object
+from cudarun.emulator.words import Words
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from cudarun.emulator.machine.active import Active
+
+Array = npt.NDArray[Any]
+Arrays = tuple[Array, ...]
+
+_MISALIGNED_ADDRESS = 716
+_NOT_SUPPORTED = 801
+AXES = {"1d": "x", "2d": "xy", "3d": "xyz", "a1d": "zx", "a2d": "zxy"}
+"""The coordinates of each geometry; a layer is a slice."""
+
+
+class OnSurface:
+    """An instruction on surface objects, which may differ by lane."""
+
+    geometry: str
+    mode: str
+
+    def placed(
+        self, active: Active, sources: Arrays, size: int, *, texels: bool = False
+    ) -> Iterator[tuple[Surface, Array, Array]]:
+        """Yield for each surface the lanes in range that access it, and their addresses.
+
+        Raises:
+            DeviceFault: An access is out of range, and the mode is ``trap``.
+        """
+        handles, *coordinates = sources[: 1 + len(AXES[self.geometry])]
+        lanes = np.arange(len(handles))
+        surfaces = active.batch.launch.config.surfaces
+        for surface, positions, first in by_object(active, handles, surfaces, "surface"):
+            if surface.geometry != self.geometry:
+                what = f"a .{self.geometry} access to a .{surface.geometry} surface"
+                what += " is not implemented by the emulated device"
+                raise active.fault(_NOT_SUPPORTED, what, first)
+            some = lanes[positions]
+            axes = dict(
+                zip(
+                    AXES[self.geometry],
+                    (_signed(coordinate[positions]) for coordinate in coordinates),
+                    strict=True,
+                )
+            )
+            if texels:
+                axes["x"] *= surface.texel
+            addresses, inside = surface.places(axes, size or surface.texel, self.mode)
+            if self.mode == "trap" and not inside.all():
+                lane = int(some[np.argmin(inside)])
+                wrong = int(np.argmin(inside))
+                place = ", ".join(f"{axis}={given[wrong]}" for axis, given in axes.items())
+                detail = f"{place} is out of range of {_named(surface)}"
+                raise active.fault(ILLEGAL_ADDRESS, "surface access out of range", lane, detail)
+            misaligned = axes["x"] % (size or 1) != 0
+            if misaligned.any():  # out of range, too
+                lane = int(some[np.argmax(misaligned)])
+                what = f"misaligned address in a {size}-byte surface access"
+                raise active.fault(_MISALIGNED_ADDRESS, what, lane)
+            yield surface, some[inside], addresses[inside]
+
+
+def _named(surface: Surface) -> str:
+    slices, rows, columns = surface.extent
+    width = columns * surface.texel
+    return f"a .{surface.geometry} surface of {slices} slices of {rows} rows of {width} bytes"
+
+
+class SurfaceLoad(OnSurface, MemoryAction):
+    """``suld.b``: elements at a byte offset in a row; zeros where out of range."""
+
+    def __init__(self, words: Words) -> None:
+        self.geometry, self.mode = words["geom"], words["clamp"]
+        dtype, count = words.type.dtype, _count(words)
+        self.accesses = (Access("global", dtype, count, AccessKind.READ, 0),)
+
+    def __call__(self, active: Active, sources: Arrays, destinations: Arrays) -> None:
+        """Load from the arrays of the surfaces."""
+        for column in destinations:
+            column[...] = 0
+        (access,) = self.accesses
+        for _, lanes, addresses in self.placed(active, sources, access.bytes):
+            if not len(lanes):
+                continue
+            for view, index, positions in access.locate(active.some(lanes), addresses):
+                rows = lanes if positions is None else lanes[positions]
+                for place, column in enumerate(destinations):
+                    column[rows] = view[place:].take(index)
+
+
+class SurfaceStore(OnSurface, MemoryAction):
+    """``sust.b``: elements at a byte offset in a row; ignored where out of range."""
+
+    def __init__(self, words: Words) -> None:
+        self.geometry, self.mode = words["geom"], words["clamp"]
+        self.given = words.counts[0]  # a vector of three coordinates has four elements
+        dtype, count = words.type.dtype, _count(words)
+        self.accesses = (Access("global", dtype, count, AccessKind.WRITE, 0),)
+
+    def __call__(self, active: Active, sources: Arrays, destinations: Arrays) -> None:
+        """Store to the arrays of the surfaces."""
+        (access,) = self.accesses
+        columns = sources[1 + self.given :]
+        for _, lanes, addresses in self.placed(active, sources, access.bytes):
+            if not len(lanes):
+                continue
+            for view, index, positions in access.locate(active.some(lanes), addresses):
+                rows = lanes if positions is None else lanes[positions]
+                for place, column in enumerate(columns):
+                    view[place:][index] = column[rows].astype(view.dtype)
+
+
+class SurfaceReduction(OnSurface, MemoryAction):
+    """``sured``: an atomic operation without result; that of a texel has the surface's sign."""
+
+    def __init__(self, words: Words) -> None:
+        self.geometry, self.mode = words["geom"], words["clamp"]
+        self.texels = words["how"] == "p"
+        bits = words["type"][1:]
+        types = (f"u{bits}", f"s{bits}") if self.texels else (words["type"],)
+        self.operations = tuple(_atomic(words, type_) for type_ in types)
+        self.accesses = tuple(operation.accesses[0] for operation in self.operations)
+
+    def __call__(self, active: Active, sources: Arrays, destinations: Arrays) -> None:
+        """Combine words of the arrays with operands."""
+        data = sources[-1]
+        placed = self.placed(active, sources, self.accesses[0].bytes, texels=self.texels)
+        for surface, lanes, addresses in placed:
+            if self.texels and surface.texel != self.accesses[0].bytes:
+                what = f"sured.p of texels of {surface.texel} bytes"
+                what += " is not implemented by the emulated device"
+                raise active.fault(_NOT_SUPPORTED, what, 0)
+            if len(lanes):
+                chosen = int(self.texels and surface.dtype.kind == "i")
+                operation = copy.copy(self.operations[chosen])
+                operation.accesses = (self.accesses[chosen],)
+                operation(active.some(lanes), (addresses, data[lanes]), ())
+
+
+def _atomic(words: Words, type_: str) -> Atomic:
+    """Return the atomic operation on global memory of the same name and another type."""
+    bits = words["op"] in ("and", "or")
+    given = Words({**words, "space": "global", "type": f"b{type_[1:]}" if bits else type_})
+    given.offsets = [0]
+    made = Atomic(given)
+    made.without_result()
+    return made
+
+
+def _signed(coordinate: Array) -> Array:
+    return coordinate.view(np.int32).astype(np.int64)
+
+
+def _count(words: Words) -> int:
+    vector = words.get("vec")
+    return int(vector[1:]) if vector else 1

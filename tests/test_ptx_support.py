@@ -51,7 +51,7 @@ def test_instructions_without_a_row_are_said_to_be_not_implemented(name: str) ->
         ("add.xx.u32", "Unknown modifier '.xx'"),
         ("add.wide.u32", "Unknown modifier '.wide'"),
         ("setp.lt.ftz.s32", "'setp.lt.ftz.s32' is not a form of instruction 'setp' for sm_90"),
-        ("tld4.r", "instruction 'tld4.r' is not implemented by the emulated device"),
+        ("multimem.red", "instruction 'multimem.red' is not implemented by the emulated device"),
         ("vadd.u32.u32.u32.sat", "this form of 'vadd' is not implemented by the emulated device: "
          "'vadd.u32.u32.u32.sat'"),
         ("vadd.s16.u32.s32", "Unexpected instruction types specified for 'vadd'"),

@@ -155,7 +155,7 @@ def faults(text: str, banned: Mapping[re.Pattern[str], str] = _WORDS) -> list[st
 
 
 # Messages of ptxas, which the emulated device repeats.
-PTXAS = {"Operand vector size doesn't match geometry for instruction 'tex'"}
+PTXAS = {"Operand vector size doesn't match geometry for instruction '{}'"}
 
 
 def message_faults(source: str) -> list[str]:

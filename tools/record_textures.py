@@ -4,8 +4,12 @@
 
     python -m tools.record_textures --driver cuda --write tests/golden/textures-h200.xz
     python -m tools.record_textures --driver cpu --against tests/golden/textures-h200.xz
+    python -m tools.record_textures --sampling --driver cuda --write tests/golden/sampling-h200.xz
+    python -m tools.record_textures --sampling --driver cpu --against tests/golden/sampling-h200.xz
 
-The cases are made by ``tests/golden/fetches.py``. Exit status 1 where something differs.
+The cases are made by ``tests/golden/fetches.py``, and with ``--sampling`` by
+``tests/golden/sampling``: textures of all geometries, and surfaces. Exit status 1 where something
+differs.
 """
 
 from __future__ import annotations
@@ -16,6 +20,8 @@ import sys
 from pathlib import Path
 
 from tests.golden import fetches
+from tests.golden.sampling import store
+from tests.golden.sampling.runner import Runner
 
 DRIVERS = {"cpu": "cudarun.emulator.driver", "cuda": "cuda.bindings.driver"}
 
@@ -26,7 +32,10 @@ def main() -> int:
     parser.add_argument("--driver", choices=DRIVERS, required=True)
     parser.add_argument("--write", type=Path, help="file to write golden data to (cuda only)")
     parser.add_argument("--against", type=Path, help="file of golden data to compare with")
+    parser.add_argument("--sampling", action="store_true", help="all geometries, and surfaces")
     options = parser.parse_args()
+    if options.sampling:
+        return sampling(options)
     if options.write and options.driver != "cuda":
         parser.error("--write: golden data is what hardware gives; use --driver cuda")
     runner = fetches.Runner(importlib.import_module(DRIVERS[options.driver]))
@@ -44,6 +53,34 @@ def main() -> int:
             differing += fetches.differences(case, recorded[case.name], results[case.name])
         print("\n".join(differing) or "as recorded")
     return 1 if differing else 0
+
+
+def sampling(options: argparse.Namespace) -> int:
+    """Write the cases that a driver takes, or compare the recorded ones."""
+    runner = Runner(importlib.import_module(DRIVERS[options.driver]))
+    different = 0
+    if options.write:
+        made, results = [], {}
+        for case in (case for subject in store.SUBJECTS for case in store.cases(subject)):
+            try:
+                results[case.name] = runner.run(case)
+            except AssertionError as refusal:
+                print(f"{case.name}: left out, {str(refusal).splitlines()[0]}")
+                continue
+            made.append(case)
+        print(f"{store.write(options.write, runner.name(), made, results) / 1024:.0f} KiB")
+    if options.against:
+        recorded = store.read(options.against)
+        for subject in store.SUBJECTS:
+            for case in store.chosen(subject, recorded):
+                count = store.differing(recorded[case.name][1], runner.run(case))
+                different += count
+                if count:
+                    print(f"{case.name}: {count} of {len(recorded[case.name][1])} differ")
+        fetches_ = sum(len(words) for _, words in recorded.values())
+        print(f"{different} of {fetches_} results differ")
+    runner.close()
+    return 1 if different else 0
 
 
 if __name__ == "__main__":

@@ -13,7 +13,9 @@ from math import floor
 import numpy as np
 import pytest
 
-from cudarun.emulator.machine.textures import AddressMode, Texels, Texture
+from cudarun.emulator.machine.addressing import AddressMode
+from cudarun.emulator.machine.texels import Texels
+from cudarun.emulator.machine.textures import Place, Sampler, Texture
 
 MODES = ("wrap", "clamp", "mirror", "border")
 ALL = [*product(MODES), *product(MODES, MODES)]
@@ -26,47 +28,51 @@ RANDOM = np.random.default_rng(20261122)
 HEIGHT, WIDTH = 5, 13
 
 
-def in_range(x: Fraction, size: int, mode: str, *, normalized: bool) -> Fraction:
-    """A coordinate in texels: appendix "Texture Fetching"; a border is told by the texel."""
+def in_range(x: Fraction, size: int, mode: str, *, normalized: bool) -> tuple[Fraction, bool]:
+    """A coordinate in texels: appendix "Texture Fetching"; a border is told by the texel.
+
+    In a mirror the texels are in reverse order.
+    """
     if not normalized:
-        return x
+        return x, False
+    mirrored = mode == "mirror" and floor(x) % 2 == 1
     if mode in ("wrap", "mirror"):
-        fraction = Fraction(floor((x - floor(x)) * 2**21), 2**21)  # as many bits as hardware has
-        x = 1 - fraction if mode == "mirror" and floor(x) % 2 else fraction
-    return x * size
+        x -= floor(x)
+    return Fraction(floor(x * 2**21), 2**21) * size, mirrored  # as many bits as hardware has
 
 
-def texel(texels: np.ndarray, places: list[int], modes: list[str]) -> int:
+def texel(texels: np.ndarray, places: list[int], modes: list[str], mirrored: list[bool]) -> int:
     """T[i], or T[j, i], where i and j may lie outside by one step or more."""
     inside = []
-    for place, size, mode in zip(places, texels.shape[::-1], modes, strict=True):
+    for place, size, mode, reverse in zip(places, texels.shape[::-1], modes, mirrored, strict=True):
         if mode == "border" and not 0 <= place < size:
             return 0
         if mode == "wrap" and place in (-1, size):
             place %= size
-        inside.append(min(max(place, 0), size - 1))
+        place = min(max(place, 0), size - 1)
+        inside.append(size - 1 - place if reverse else place)
     return int(texels[tuple(reversed(inside))])
 
 
-def nearest(texels: np.ndarray, at: list[Fraction], modes: list[str]) -> int:
-    # 1 - frac(x) of a mirrored coordinate may be the size itself, which is the last texel.
-    clamped = ["clamp" if mode in ("wrap", "mirror") else mode for mode in modes]
-    return texel(texels, [floor(x) for x in at], clamped)
+def nearest(texels: np.ndarray, at: list[Fraction], modes: list[str], mirrored: list[bool]) -> int:
+    return texel(texels, [floor(x) for x in at], modes, mirrored)
 
 
-def filtered(texels: np.ndarray, at: list[Fraction], modes: list[str]) -> Fraction:
+def filtered(
+    texels: np.ndarray, at: list[Fraction], modes: list[str], mirrored: list[bool]
+) -> Fraction:
     """The formula in two dimensions, which is what a filter always has."""
     if len(at) == 1:  # one row, half of which is the one before it
-        texels, at = texels.reshape(1, -1), [*at, Fraction(0)]
+        texels, at, mirrored = texels.reshape(1, -1), [*at, Fraction(0)], [*mirrored, False]
     steps = [floor((x - Fraction(1, 2)) * 256 + Fraction(1, 2)) for x in at]
     i, j = (step // 256 for step in steps)
     right, below = (Fraction(step % 256, 256) for step in steps)
     both = Fraction(floor(right * below * 256 + Fraction(1, 2)), 256)  # weights of 8 bits
     return (
-        (1 - right - below + both) * texel(texels, [i, j], modes)
-        + (right - both) * texel(texels, [i + 1, j], modes)
-        + (below - both) * texel(texels, [i, j + 1], modes)
-        + both * texel(texels, [i + 1, j + 1], modes)
+        (1 - right - below + both) * texel(texels, [i, j], modes, mirrored)
+        + (right - both) * texel(texels, [i + 1, j], modes, mirrored)
+        + (below - both) * texel(texels, [i, j + 1], modes, mirrored)
+        + both * texel(texels, [i + 1, j + 1], modes, mirrored)
     )
 
 
@@ -88,25 +94,23 @@ def test_by_the_formulas(modes: tuple[str, ...], normalized: bool, linear: bool)
     held = Texels(data, np.dtype(np.float32), 1, WIDTH * 4)
     second = ("clamp", "border")[len(modes) == 1 and linear]  # seen by the filter of a line, too
     numbers = [AddressMode[mode.upper()] for mode in (*modes, second)[:2]]
-    texture = Texture(
-        lambda: held,
-        WIDTH,
-        HEIGHT if len(modes) == 2 else 0,
-        (numbers[0], numbers[1]),
-        linear=linear,
-        normalized=normalized,
+    sampler = Sampler(
+        (numbers[0], numbers[1], AddressMode.CLAMP), linear=linear, normalized=normalized
     )
+    size = (WIDTH, HEIGHT if len(modes) == 2 else 1, 1)
+    texture = Texture(lambda: (held,), (size,), f"{len(modes)}d", sampler)
     given = [coordinates(size, normalized=normalized) for size in shape[::-1]]
     count = min(map(len, given))
     given = [RANDOM.permutation(axis)[:count] for axis in given]
-    words = texture.fetch(held, given, whole=False)
+    words = texture.fetch((held,), Place(given), sampler)
     assert words.shape == (count, 4)
     got = words[:, 0].copy().view(np.float32)
     for lane in range(count):
-        at = [
+        places = [
             in_range(Fraction(float(axis[lane])), size, mode, normalized=normalized)
             for axis, size, mode in zip(given, shape[::-1], modes, strict=True)
         ]
+        at, mirrored = [place for place, _ in places], [turned for _, turned in places]
         known = [*modes, second] if linear else list(modes)
-        wanted = (filtered if linear else nearest)(texels, at, known[:2])
+        wanted = (filtered if linear else nearest)(texels, at, known[:2], mirrored)
         assert Fraction(float(got[lane])) == wanted, [float(axis[lane]) for axis in given]

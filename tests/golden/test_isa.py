@@ -21,6 +21,7 @@ from tests.golden.isa.case import Case
 from tests.golden.isa.enumeration import CHAPTERS, WANTED, cases
 from tests.golden.isa.kernel import Group, Refused, Runner
 from tests.golden.isa.rules import distant
+from tests.golden.sampling import store as samples
 
 FOLDER = Path(__file__).parent / "isa-h200"
 WAITING: tuple[str, ...] = ()
@@ -29,14 +30,15 @@ RECORDED = tuple(chapter for chapter in CHAPTERS if chapter not in WAITING)
 GROUP = 128
 
 # Rows without a case. The first has no result, and waits for ever where registers are short; the
-# others need texture objects, which cases have not: the two test_textures.py do.
+# others need objects, which cases have not; those with two words differ from four in their results
+# only.
 UNSEEN = {
     "setmaxnreg.what.sync.aligned.u32",
     "cp.async.bulk.to.source.mbarrier::complete_tx::bytes",
-    "tex{.base}.geom.v4.dtype.ctype",
-    "tex.level.geom.v4.dtype.ctype",
-    "tex.grad.geom.v4.dtype.ctype",
-    "txq.query.b32",
+    "istypep.kind",
+    "tex{.base}.geom.v2.dtype.ctype",
+    "tex.level.geom.v2.dtype.ctype",
+    "tex.grad.geom.v2.dtype.ctype",
 }
 
 
@@ -91,6 +93,10 @@ def row(form: object) -> str:
 def instructions() -> dict[str, set[tuple[str, ...]]]:
     """The modifiers that all cases use, by opcode."""
     found: dict[str, set[tuple[str, ...]]] = {}
+    for subject in samples.SUBJECTS:
+        for sample in samples.cases(subject):
+            opcode, *words = sample.instruction.split(".")
+            found.setdefault(opcode, set()).add(tuple(words))
     for case in every_case():
         for statement in re.split(r"[;{]\s+", case.text):
             match = re.match(r"(?:@!?%\w+ )?(\w+)((?:\.[\w:]+)*)", statement)

@@ -58,6 +58,12 @@ KINDS: dict[str, set[AccessKind]] = {
     "applypriority": set(),
     "createpolicy.range": set(),
     "txq": set(),
+    "suq": set(),
+    "tex": set(),
+    "tld4": set(),
+    "suld": {READ},
+    "sust": {WRITE},
+    "sured": {ATOMIC},
 }
 
 
@@ -65,7 +71,10 @@ def rows() -> Iterator[InstructionForm]:
     """All rows of the tables with an operand that says where something is in memory."""
     for forms in MODULES.values():
         for form in forms:
-            if any(each.shape == "address" or "desc" in each.name for each in form.operands):
+            if any(
+                each.shape in ("address", "texture") or "desc" in each.name
+                for each in form.operands
+            ):
                 yield form
 
 
@@ -92,6 +101,8 @@ def decoded(form: InstructionForm, given: tuple[str, ...]) -> Any:
         words.given.add(operand.name)
         if operand.shape == "address":
             words.offsets.append(0)
+        elif operand.shape == "texture":
+            words.counts.append(4)
         elif operand.shape == "vector":
             words.counts.append(int(words.get("vec", "v2")[1:]))
         elif operand.shape == "constant":

@@ -39,6 +39,7 @@ from cudarun.emulator.api import (  # noqa: F401 - each chapter adds its calls
     rectangles,
     streams,
     surfaces,
+    tensor_maps,
     textures,
 )
 from cudarun.emulator.api.calls import CALLS

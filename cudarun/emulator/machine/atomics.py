@@ -345,6 +345,18 @@ def compare_and_swap(view: Array, index: Array, expected: Array, new: Array) -> 
     return result
 
 
+def combine_at(view: Array, index: Array, given: Array, combine: Combine) -> None:
+    """Combine values with elements of an array, one after the other where they are the same."""
+    unique, first = np.unique(index, return_index=True)
+    while len(unique) < len(index):
+        view[unique] = combine(view[unique], given[first])
+        left = np.ones(len(index), dtype=np.bool_)
+        left[first] = False
+        index, given = index[left], given[left]
+        unique, first = np.unique(index, return_index=True)
+    view[index] = combine(view[index], given)
+
+
 _UFUNCS: dict[str, np.ufunc] = {
     "add": np.add,
     "min": np.minimum,

@@ -25,6 +25,7 @@ Array = npt.NDArray[Any]
 Arrays = tuple[Array, ...]
 
 _OFFSET = (1 << RANK_SHIFT) - 1
+_RANK_BITS = 32 - RANK_SHIFT
 
 
 class ClusterBarrier:
@@ -125,6 +126,25 @@ def other_blocks(active: Active, offsets: Array) -> tuple[Array, Array]:
     known = rank <= launch.cluster_blocks
     within = np.where(known, offsets & np.uint64(_OFFSET), offsets)
     return within, np.where(known, owner, 0) * launch.shared_stride
+
+
+def address_in_block(addresses: Array, ranks: Array) -> Array:
+    """Return ``shared::cluster`` addresses, generic ones too, of the same place in other blocks."""
+    kept = addresses & ~np.uint64((1 << _RANK_BITS) - 1 << RANK_SHIFT)
+    moved: Array = kept | (ranks.astype(np.uint64) + np.uint64(1)) << np.uint64(RANK_SHIFT)
+    return moved
+
+
+def in_block_of(addresses: Array, others: Array) -> Array:
+    """Return ``shared::cluster`` addresses with the ranks in others."""
+    ranks = np.uint64((1 << _RANK_BITS) - 1 << RANK_SHIFT)
+    found: Array = addresses.astype(np.uint64) & ~ranks | others.astype(np.uint64) & ranks
+    return found
+
+
+def rank_of(address: int) -> int:
+    """Return the rank of a block in an address, plus one; 0 if there is none."""
+    return address >> RANK_SHIFT & (1 << _RANK_BITS) - 1
 
 
 class MapAddress:

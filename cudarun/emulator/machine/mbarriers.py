@@ -1,4 +1,4 @@
-"""Barrier objects in shared memory (PTX manual 9.7.13.15), and bulk copies that complete on them.
+"""Barrier objects in shared memory (PTX manual 9.7.13.15).
 
 An object is 64 opaque bits: the expected count of arrivals, the pending count, the bytes of
 outstanding transactions (relative to `_NO_BYTES`), and in the highest bit the parity of the phase.
@@ -27,15 +27,15 @@ Arrays = tuple[Array, ...]
 _COUNT = (1 << 20) - 1
 _PENDING, _BYTES, _PHASE = 20, 40, 63  # first bits of the fields; the expected count is the lowest
 _NO_BYTES = 1 << 21
-_CHUNK = 16  # bytes, of which bulk copies take multiples
+_ALL_BYTES = (1 << _PHASE - _BYTES) - 1
 _WORD = np.dtype(np.uint64)
 _FAILED = 719
-_ILLEGAL_INSTRUCTION = 715
 
 
 def _packed(expected: int, pending: int, owed: int, phase: int) -> int:
     """Return an object; ``owed`` are the outstanding bytes."""
-    return expected | pending << _PENDING | (owed + _NO_BYTES) << _BYTES | phase << _PHASE
+    counted = owed + _NO_BYTES & _ALL_BYTES  # of memory that is no object, the sum may be negative
+    return expected | pending << _PENDING | counted << _BYTES | phase << _PHASE
 
 
 def _after(expected: int, pending: int, owed: int, phase: int) -> int:
@@ -47,11 +47,11 @@ def _after(expected: int, pending: int, owed: int, phase: int) -> int:
 
 def _fields(word: int) -> tuple[int, int, int, int]:
     """Return expected count, pending count, outstanding bytes and phase of an object."""
-    owed = (word >> _BYTES & (1 << _PHASE - _BYTES) - 1) - _NO_BYTES
+    owed = (word >> _BYTES & _ALL_BYTES) - _NO_BYTES
     return word & _COUNT, word >> _PENDING & _COUNT, owed, word >> _PHASE
 
 
-def _object(words: Words, space: str, address: int, *, order: str) -> Access:
+def object_access(words: Words, space: str, address: int, *, order: str) -> Access:
     """Return the access that changes an object, at the address operand of a number."""
     scope = words.get("scope") or "cta"
     offset = words.offsets[address]
@@ -78,7 +78,7 @@ class Initialize(MemoryAction):
             view[index] = words if positions is None else words[positions]
 
 
-class _Change(MemoryAction):
+class BarrierChange(MemoryAction):
     """An operation that changes objects; lanes with the same object are serialized.
 
     The last access is that to the object.
@@ -94,7 +94,7 @@ class _Change(MemoryAction):
     def __init__(self, words: Words) -> None:
         order = words.get("sem") or ("release" if self.arrives else "relaxed")
         self.accesses = (
-            _object(words, words.space, 0, order="acq_rel" if order == "release" else order),
+            object_access(words, words.space, 0, order="acq_rel" if order == "release" else order),
         )
 
     def change(self, active: Active, addresses: Array, counts: Array, owed: Array) -> Array:
@@ -134,7 +134,7 @@ class _Change(MemoryAction):
         return states, word
 
 
-class Arrive(_Change):
+class Arrive(BarrierChange):
     """``mbarrier.arrive`` and ``mbarrier.arrive_drop``, also with ``.expect_tx``."""
 
     def __init__(self, words: Words) -> None:
@@ -156,7 +156,7 @@ class Arrive(_Change):
         np.copyto(destinations[0], states)
 
 
-class Transactions(_Change):
+class Transactions(BarrierChange):
     """``mbarrier.expect_tx`` and ``mbarrier.complete_tx``."""
 
     arrives = False
@@ -171,7 +171,7 @@ class Transactions(_Change):
         self.change(active, sources[0], none, self.sign * sources[1].astype(np.int64))
 
 
-class ArriveAfterCopies(_Change):
+class ArriveAfterCopies(BarrierChange):
     """``cp.async.mbarrier.arrive``: an arrival when the lane's copies are done: at once.
 
     Without ``.noinc`` it first increments the pending count, so that nothing changes.
@@ -222,58 +222,3 @@ class Wait(MemoryAction):
 def pending_count(state: Array, d: Array) -> None:
     """``mbarrier.pending_count``: the arrivals that were pending in a state."""
     np.copyto(d, state >> np.uint64(_PENDING) & np.uint64(_COUNT), casting="unsafe")
-
-
-class BulkCopy(_Change):
-    """``cp.async.bulk``: a copy of a contiguous range for each lane.
-
-    A copy to shared memory completes its bytes on an object. On hardware, copies from shared memory
-    to that of the cluster do not work in a launch without clusters.
-    """
-
-    arrives = False
-
-    def __init__(self, words: Words) -> None:
-        to = words.get("to") or "global"
-        origin = words.get("source") or "global"
-        first, second, *rest = words.offsets
-        self.accesses = (
-            Access(to, _WORD, 2, AccessKind.WRITE, first),
-            Access(origin, _WORD, 2, AccessKind.READ, second),
-        )
-        self.reports = bool(rest)
-        self.within_cluster = self.reports and origin.startswith("shared")
-        if self.reports:  # threads that see the completed bytes also see the data
-            self.accesses += (_object(words, to, 2, order="acq_rel"),)
-
-    def __call__(self, active: Active, sources: Arrays, destinations: Arrays) -> None:
-        """Copy, then complete the bytes."""
-        to, origin, sizes, *rest = sources
-        if self.within_cluster and active.batch.launch.config.cluster is None:
-            what = "cp.async.bulk to shared::cluster in a launch without clusters"
-            raise active.fault(_ILLEGAL_INSTRUCTION, what, 0)
-        if (sizes % _CHUNK != 0).any():
-            lane = int(np.argmax(sizes % _CHUNK != 0))
-            what = f"cp.async.bulk of {int(sizes[lane])} bytes, not a multiple of {_CHUNK}"
-            raise active.fault(_FAILED, what, lane)
-        for lane in range(active.count):
-            chunks = int(sizes[lane]) // _CHUNK
-            if chunks:
-                some = active.some(np.full(chunks, lane))
-                steps = np.arange(chunks, dtype=np.uint64) * np.uint64(_CHUNK)
-                self._copy(some, to[lane].astype(np.uint64) + steps, origin[lane] + steps)
-        if self.reports:
-            none = np.zeros(active.count, np.int64)
-            self.change(active, rest[0], none, -sizes.astype(np.int64))
-
-    def _copy(self, some: Active, to: Array, origin: Array) -> None:
-        writing, reading, *_ = self.accesses
-        data = np.zeros((len(to), 2), dtype=np.uint64)
-        for view, index, positions in reading.locate(some, origin.astype(np.uint64)):
-            rows = slice(None) if positions is None else positions
-            for place in range(2):
-                data[rows, place] = view[place:].take(index)
-        for view, index, positions in writing.locate(some, to):
-            rows = slice(None) if positions is None else positions
-            for place in range(2):
-                view[place:][index] = data[rows, place]

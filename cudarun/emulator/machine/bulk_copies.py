@@ -1,0 +1,251 @@
+"""Bulk copies and reductions, and asynchronous stores (PTX manual 9.7.9.25, 9.7.9.12, 9.7.13.7).
+
+They are executed at once, which the manual permits, and complete their bytes on a barrier object;
+those to global memory belong to bulk groups, for which a thread thus never waits.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from cudarun.emulator.faults import DeviceFault
+from cudarun.emulator.machine.access import Access, AccessKind
+from cudarun.emulator.machine.atomics import Combine, combination, combine_at
+from cudarun.emulator.machine.clusters import address_in_block, in_block_of, rank_of
+from cudarun.emulator.machine.mbarriers import BarrierChange, object_access
+from cudarun.emulator.machine.transfers import split
+
+if TYPE_CHECKING:
+    from cudarun.emulator.machine.active import Active
+    from cudarun.emulator.numerics.types import Type
+    from cudarun.emulator.words import Words
+
+Array = npt.NDArray[Any]
+Arrays = tuple[Array, ...]
+
+_CHUNK = 16  # bytes, of which bulk copies take multiples
+_WORD = np.dtype(np.uint64)
+_FAILED = 719
+_ILLEGAL_INSTRUCTION = 715
+
+
+class ClusterAccess(Access):
+    """An access to shared memory of the cluster; hardware reports invalid ones differently."""
+
+    def _fault(self, active: Active, address: int, lane: int, *, misaligned: bool) -> DeviceFault:
+        fault = super()._fault(active, address, lane, misaligned=misaligned)
+        if misaligned or not rank_of(address):
+            return fault
+        return DeviceFault(_FAILED, fault.report)
+
+
+class BulkTransfer(BarrierChange):
+    """An instruction that completes the bytes that it transfers, if it has a barrier object."""
+
+    arrives = False
+    reports = False
+
+    def report_to(self, words: Words, space: str, address: int) -> None:
+        """Declare the access to the object; threads that see the bytes also see the data."""
+        self.reports = True
+        self.accesses += (object_access(words, space, address, order="acq_rel"),)
+
+    def complete(self, active: Active, objects: Array, to: Array, sizes: Array) -> None:
+        """Complete bytes on an object for each active lane.
+
+        It is in the block that the data goes to, whatever the rank in its own address.
+        """
+        if active.count:
+            none = np.zeros(active.count, np.int64)
+            self.change(active, in_block_of(objects, to), none, -sizes.astype(np.int64))
+
+
+class BulkCopy(BulkTransfer):
+    """``cp.async.bulk``: a copy of a contiguous range for each lane, also to several blocks.
+
+    On hardware, copies from shared memory to that of the cluster do not work in a launch without
+    clusters.
+    """
+
+    def __init__(self, words: Words) -> None:
+        to = words.get("to") or "global"
+        origin = words.get("source") or "global"
+        self.accesses = (
+            self._writing(words, to, words.offsets[0]),
+            Access(origin, _WORD, 2, AccessKind.READ, words.offsets[1]),
+        )
+        if words.get("to"):
+            self.report_to(words, to, 2)
+        self.multicast = "mask" in words.given
+        self.within_cluster = self.reports and origin.startswith("shared")
+
+    def _writing(self, words: Words, to: str, offset: int) -> Access:
+        return ClusterAccess(to, _WORD, 2, AccessKind.WRITE, offset)
+
+    def __call__(self, active: Active, sources: Arrays, destinations: Arrays) -> None:
+        """Copy, then complete the bytes."""
+        to, origin, sizes, *rest = sources
+        if self.within_cluster and active.batch.launch.config.cluster is None:
+            what = "cp.async.bulk to shared::cluster in a launch without clusters"
+            raise active.fault(_ILLEGAL_INSTRUCTION, what, 0)
+        if (sizes % _CHUNK != 0).any():
+            lane = int(np.argmax(sizes % _CHUNK != 0))
+            what = f"cp.async.bulk of {int(sizes[lane])} bytes, not a multiple of {_CHUNK}"
+            raise active.fault(_FAILED, what, lane)
+        objects = rest[0] if self.reports else to
+        if self.multicast:
+            active, (to, origin, sizes, objects) = for_blocks(
+                active, rest[1], (to, objects), (origin, sizes)
+            )
+        for lane in range(active.count):
+            chunks = int(sizes[lane]) // _CHUNK
+            if chunks:
+                some = active.some(np.full(chunks, lane))
+                steps = np.arange(chunks, dtype=np.uint64) * np.uint64(_CHUNK)
+                data = read_chunks(self.accesses[1], some, origin[lane].astype(np.uint64) + steps)
+                self.write(some, to[lane].astype(np.uint64) + steps, data)
+        if self.reports:
+            self.complete(active, objects, to, sizes)
+
+    def write(self, some: Active, addresses: Array, data: Array) -> None:
+        """Write a chunk for each lane: a row of two words."""
+        write_chunks(self.accesses[0], some, addresses, data)
+
+
+class BulkReduction(BulkCopy):
+    """``cp.reduce.async.bulk``: combine a range of shared memory with another one."""
+
+    def __init__(self, words: Words) -> None:
+        ptx_type = words.type
+        self.dtype = ptx_type.dtype if ptx_type.elements == 1 else np.dtype(f"u{ptx_type.bytes}")
+        self.combine = bulk_combination(words["op"], ptx_type)
+        super().__init__(words)
+
+    def _writing(self, words: Words, to: str, offset: int) -> Access:
+        count = _CHUNK // self.dtype.itemsize
+        return ClusterAccess(
+            to, self.dtype, count, AccessKind.ATOMIC, offset, order="relaxed", scope="gpu"
+        )
+
+    def write(self, some: Active, addresses: Array, data: Array) -> None:
+        """Combine a chunk for each lane with what is in memory."""
+        reduce_chunks(self.accesses[0], some, addresses, data.view(self.dtype), self.combine)
+
+
+def bulk_combination(operation: str, ptx_type: Type, *, flushes: bool = False) -> Combine:
+    """Return the function from the values in memory and the operands of a bulk reduction.
+
+    Unlike those of ``red``, sums of f32 are subnormal where they are not flushed, and of two NaN of
+    f64 the result is the operand.
+    """
+    if ptx_type.name == "f64":
+        add = combination(operation, ptx_type, "f64")
+        return lambda held, b: add(b, held)
+    return combination(operation, ptx_type, "f32" if flushes else "")
+
+
+def for_blocks(
+    active: Active, masks: Array, addresses: Arrays, others: Arrays
+) -> tuple[Active, tuple[Array, ...]]:
+    """Return a lane for each block in the masks of lanes, and the values of these lanes.
+
+    Args:
+        active: The lanes that execute the instruction.
+        masks: The blocks that each lane addresses.
+        addresses: In shared memory; each is moved to the block.
+        others: Values that are the same for all blocks.
+
+    Returns:
+        The lanes; the first of ``addresses``, then ``others``, then the rest of ``addresses``.
+    """
+    bits = masks.astype(np.uint16)[:, None] >> np.arange(16, dtype=np.uint16) & np.uint16(1)
+    lanes, ranks = np.nonzero(bits)
+    first, *rest = (
+        address_in_block(address[lanes].astype(np.uint64), ranks) for address in addresses
+    )
+    return active.some(lanes), (first, *(other[lanes] for other in others), *rest)
+
+
+def read_chunks(reading: Access, some: Active, addresses: Array) -> Array:
+    """Return 16 bytes from each address, as a row of two words."""
+    data = np.zeros((len(addresses), 2), dtype=np.uint64)
+    for view, index, positions in reading.locate(some, addresses):
+        rows = slice(None) if positions is None else positions
+        for place in range(2):
+            data[rows, place] = view[place:].take(index)
+    return data
+
+
+def write_chunks(writing: Access, some: Active, addresses: Array, data: Array) -> None:
+    """Write 16 bytes to each address."""
+    for view, index, positions in writing.locate(some, addresses):
+        rows = slice(None) if positions is None else positions
+        for place in range(2):
+            view[place:][index] = data[rows, place]
+
+
+def reduce_chunks(
+    reducing: Access, some: Active, addresses: Array, data: Array, combine: Combine
+) -> None:
+    """Combine the elements in each row with those from an address on.
+
+    The access may have another type of the same size.
+    """
+    for view, index, positions in reducing.locate(some, addresses):
+        rows, elements = data if positions is None else data[positions], view.view(data.dtype)
+        for place in range(rows.shape[1]):
+            combine_at(elements[place:], index, np.ascontiguousarray(rows[:, place]), combine)
+
+
+class AsyncStore(BulkTransfer):
+    """``st.async``: a store that completes its bytes on a barrier object."""
+
+    def __init__(self, words: Words) -> None:
+        self.count = words.count
+        ptx_type = words.type
+        space = words.space
+        self.accesses = (
+            ClusterAccess(space, ptx_type.dtype, self.count, AccessKind.WRITE, words.offsets[0]),
+        )
+        self.report_to(words, space, 1)
+
+    def __call__(self, active: Active, sources: Arrays, destinations: Arrays) -> None:
+        """Store, then complete the bytes."""
+        address, *values, objects = sources
+        columns = split(tuple(values), 1)
+        writing = self.accesses[0]
+        for view, index, positions in writing.locate(active, address):
+            for place, column in enumerate(columns):
+                view[place:][index] = column if positions is None else column[positions]
+        self.complete(active, objects, address, np.full(active.count, writing.bytes))
+
+
+class AsyncReduction(BulkTransfer):
+    """``red.async``: a reduction that completes its bytes on a barrier object."""
+
+    def __init__(self, words: Words) -> None:
+        self.combine = combination(words["op"], words.type, "")
+        self.accesses = (
+            ClusterAccess(
+                words.space,
+                words.type.dtype,
+                1,
+                AccessKind.ATOMIC,
+                words.offsets[0],
+                order=words["sem"],
+                scope=words["scope"],
+            ),
+        )
+        self.report_to(words, words.space, 1)
+
+    def __call__(self, active: Active, sources: Arrays, destinations: Arrays) -> None:
+        """Reduce, then complete the bytes."""
+        address, value, objects = sources
+        writing = self.accesses[0]
+        for view, index, positions in writing.locate(active, address):
+            given = value if positions is None else value[positions]
+            combine_at(view, index, given, self.combine)
+        self.complete(active, objects, address, np.full(active.count, writing.bytes))

@@ -104,7 +104,7 @@ def _row(row: InstructionForm) -> list[str]:
 
 def _operand(operand: OperandForm) -> str:
     name = operand.name
-    if operand.shape == "texture":
+    if operand.shape in ("texture", "tensor"):
         return f"[{name}, {{{operand.pair}, ...}}]"
     if operand.pair is not None:
         name += f"{{|{operand.pair}}}" if operand.spare else f"|{operand.pair}"

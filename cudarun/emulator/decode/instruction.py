@@ -121,6 +121,8 @@ class _Resolution:
                 self._address(wanted, operand)
             case "texture":
                 self._texture(wanted, operand)
+            case "tensor":
+                self._tensor(wanted, operand)
             case "vector":
                 self._vector(wanted, operand, writes=writes)
             case _:
@@ -175,6 +177,17 @@ class _Resolution:
             layer = layered and place == 0
             self._value(wanted, element, TYPES["u32"] if layer else kind, writes=False)
 
+    def _tensor(self, wanted: OperandForm, operand: tree.Operand) -> None:
+        """Return the address of a tensor map, which has no offset, and the coordinates."""
+        match operand:
+            case tree.TupleAddress(tree.Address(_, 0) as address, (tree.Vector() as given,)):
+                use, _ = self.operands.address(address, TYPES[wanted.type], "")
+            case _:
+                raise self.operands.mismatch()
+        self.sources.append(use)
+        coordinates = replace(wanted, type=wanted.second, pair=None)
+        self._vector(coordinates, given, writes=False)
+
     def _pair_or_value(self, wanted: OperandForm, operand: tree.Operand, *, writes: bool) -> None:
         if isinstance(operand, tree.Vector) and len(operand.elements) == 1:
             (operand,) = operand.elements  # ptxas accepts {%r1} as %r1, and Triton emits it
@@ -213,7 +226,8 @@ class _Resolution:
             ):
                 raise self.operands.mismatch()
             self.sources.append(self.operands.source(operand, ptx_type, relaxed=wanted.relaxed))
-            if isinstance(operand, tree.Integer) and ptx_type.kind is TypeKind.PREDICATE:
+            known = ptx_type.kind is TypeKind.PREDICATE or wanted.name == "size"
+            if isinstance(operand, tree.Integer) and known:
                 self.words.constants[wanted.name] = operand.value
 
     def _selected(self, wanted: OperandForm, operand: tree.Operand) -> tree.Operand:
@@ -246,7 +260,7 @@ class _Resolution:
         place = _PLACES.get(wanted.name)
         space = self.words.get(place, "") if place else ""
         space = space or self.words.space
-        if space.startswith("param"):
+        if space.startswith("param") and self.instruction.opcode != "prefetch":
             self.parameter = self.operands.parameter(operand, self.words.type)
             if self.parameter is not None:
                 return

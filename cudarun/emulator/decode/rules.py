@@ -25,7 +25,7 @@ _INSTRUCTION_TYPES = frozenset(
      "s4", "u4", "b1"]
 )  # fmt: skip
 _OPAQUE = frozenset({"texref", "samplerref", "surfref"})
-_ACCELERATED = frozenset({"setmaxnreg"})  # of sm_90a and those after it, not of sm_90
+_ACCELERATED = ("setmaxnreg", "tensormap.replace")  # of sm_90a and those after it, not of sm_90
 _MATRIX = frozenset({"ldmatrix", "stmatrix", "mma", "wmma", "wgmma"})
 _WIDEST_VECTOR = 128
 _ALIGNMENTS = frozenset(1 << bit for bit in range(32))
@@ -105,13 +105,15 @@ def too_new(instruction: tree.Instruction, module: tree.Module) -> str | None:
 def _too_new(
     opcode: str, modifiers: tuple[str, ...], targets: tuple[str, ...], given: tuple[int, int]
 ) -> str | None:
-    if opcode in _ACCELERATED and not any(target.endswith("a") for target in targets):
-        return f"Instruction '{opcode}' not supported on .target '{targets[0]}'"
-    if opcode == "wgmma" and "sm_90a" not in targets:
-        name = ".".join(("wgmma", *modifiers[:1]))
-        return f"Instruction '{name}' not supported on .target '{targets[0]}'"
-    architecture, version = requirements(opcode, modifiers)
     name = ".".join((opcode, *modifiers))
+    for limited in _ACCELERATED:
+        is_limited = f"{name}.".startswith(f"{limited}.")
+        if is_limited and not any(target.endswith("a") for target in targets):
+            return f"Instruction '{limited}' not supported on .target '{targets[0]}'"
+    if opcode == "wgmma" and "sm_90a" not in targets:
+        action = ".".join(("wgmma", *modifiers[:1]))
+        return f"Instruction '{action}' not supported on .target '{targets[0]}'"
+    architecture, version = requirements(opcode, modifiers)
     if any(_architecture(target) < architecture for target in targets):
         return f"Feature '{name}' requires .target sm_{architecture} or higher"
     if given < version:
@@ -259,15 +261,41 @@ def _memory(words: Words) -> str | None:
 def _atomic(opcode: str, words: Words) -> str | None:
     if words.get("vec") and words.space not in ("", "global"):  # that of the variable at [a]
         return f"State space incorrect for feature '{opcode} instruction with vector types'"
-    if words["hint"] and (words.space not in ("", "global") or words["op"] == "cas"):
+    if words.get("hint") and (words.space not in ("", "global") or words["op"] == "cas"):
         return "Illegal modifier '.L2::cache_hint'"
     return None
 
 
 def _copy(words: Words) -> str | None:
+    if "dim" in words:
+        return _tensor_copy(words)
     if "size" not in words.constants:
         return None
-    return _constant(words, "size", (16,) if words["how"] == "cg" else (4, 8, 16))
+    if "how" in words:
+        return _constant(words, "size", (16,) if words["how"] == "cg" else (4, 8, 16))
+    size = words.constants["size"]
+    return f"unexpected value '{size}', expected to be multiple of 16" if size % 16 else None
+
+
+def _tensor_copy(words: Words) -> str | None:
+    dimensions = int(words["dim"][0])
+    if words.counts[0] != dimensions or any(n != dimensions - 2 for n in words.counts[1:]):
+        return "Argument vector size mismatch"
+    return None
+
+
+def _tensor_map(words: Words) -> str | None:
+    if "size" in words.constants:
+        return _constant(words, "size", (128,))
+    if "place" in words.constants:
+        return _constant(words, "place", range(5))
+    if "n" in words.constants:
+        return _constant(words, "n", range(_MAP_FIELDS[words["field"]]))
+    return None
+
+
+# The number of values of fields of tensor maps, for sm_90.
+_MAP_FIELDS = {"elemtype": 13, "interleave_layout": 3, "swizzle_mode": 4, "fill_mode": 2}
 
 
 def _matrix_product(words: Words) -> str | None:
@@ -415,6 +443,8 @@ _CHECKS: dict[str, Callable[[Words], str | None]] = {
     "wmma": _product,
     "wgmma": _of_warpgroup,
     "mbarrier": _barrier_object,
+    "tensormap": _tensor_map,
+    "fence": _tensor_map,
     **{name: partial(_fetch, name) for name in ("tex", "tld4")},
     **{name: partial(_query, name) for name in ("txq", "suq")},
     **{name: partial(_on_surface, name) for name in ("suld", "sust", "sured")},

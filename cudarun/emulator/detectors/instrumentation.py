@@ -112,6 +112,7 @@ def _wait_group(to: Sequence[Detector]) -> ActionFunction:
 
 def _fence(action: Fence, to: Sequence[Detector]) -> ActionFunction:
     def run(active: Active, sources: Arrays, destinations: Arrays) -> None:
+        action(active, sources, destinations)
         for detector in to:
             detector.fence(active, action.scope)
 

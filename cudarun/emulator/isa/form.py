@@ -9,7 +9,8 @@ A row begins with the syntax line of the manual's instruction page::
   Programs may have them in other orders: see ``cudarun.emulator.isa.modifiers``.
 * The operands follow. Each is of the instruction's ``.type``, unless a colon says otherwise:
   ``b:u32``, ``d:wide``, ``d:dtype`` (a class). ``[a]`` is an address, ``[a {c}]`` a texture object
-  and coordinates, ``{d}`` a vector, ``d|p`` a pair, ``d|?p`` one whose second half may be missing,
+  and coordinates, ``[&a {c}]`` the address of a tensor map and coordinates, ``{d}`` a vector,
+  ``d|p`` a pair, ``d|?p`` one whose second half may be missing,
   ``n:int`` a constant integer, ``?c`` may be left out, ``+{d}`` is read before it is written.
   ``~d`` may be a register wider than the type (the rule of ``ld``, ``st`` and ``cvt``).
   ``a{.asel}`` may be followed by a selector of video instructions, of the class ``asel``; ``{-}a``
@@ -45,7 +46,7 @@ from cudarun.emulator.words import Words
 from cudarun.records import dataclass
 
 _WORD = re.compile(r"\{\.([\w:.]+)\}|\.([\w:]+)")
-_TEXTURE = re.compile(r"\[(?P<name>\w+) \{(?P<coordinates>\w+):(?P<type>\w+)\}\]$")
+_TEXTURE = re.compile(r"\[(?P<map>&)?(?P<name>\w+) \{(?P<coordinates>\w+):(?P<type>\w+)\}\]$")
 _OPERAND = re.compile(
     r"(?P<optional>\?)?(?P<updates>\+)?(?P<relaxed>~)?(?P<minus>\{-\})?"
     r"(?P<open>[\[{]?)(?P<name>\w[\w-]*)(\{\.(?P<selector>\w+)\})?(:(?P<type>\w+))?[\]}]?"
@@ -57,11 +58,11 @@ _OPERAND = re.compile(
 class OperandForm:
     """One operand of a row.
 
-    ``shape`` is ``"value"``, ``"address"``, ``"texture"``, ``"vector"`` or ``"constant"``. ``pair``
-    is the name of the second half of a pair, if it is one, ``second`` its type; with ``spare`` it
-    may be missing. Of a texture object that half is the coordinates. ``selector`` is the class of
-    its selectors, if it may have one; with ``minus`` it may have a minus. One that ``updates`` is
-    both a destination and a source.
+    ``shape`` is ``"value"``, ``"address"``, ``"texture"``, ``"tensor"``, ``"vector"`` or
+    ``"constant"``. ``pair`` is the name of the second half of a pair, if it is one, ``second`` its
+    type; with ``spare`` it may be missing. Of textures and tensors it is the coordinates.
+    ``selector`` is the class of its selectors, if it may have one; with ``minus`` it may have a
+    minus. One that ``updates`` is both a destination and a source.
     """
 
     name: str
@@ -174,7 +175,7 @@ def form(
     )
     operands = tuple(_operand(part.strip()) for part in tail.split(",") if part.strip())
     if writes is None:
-        writes = 0 if not operands or operands[0].shape in ("address", "texture") else 1
+        writes = 0 if not operands or operands[0].shape in ("address", "texture", "tensor") else 1
     named = {name: frozenset(text.split()) for name, text in classes.items()}
     return InstructionForm(
         opcode=opcode,
@@ -198,16 +199,17 @@ def _operand(text: str) -> OperandForm:
     texture = _TEXTURE.match(text)
     if texture is not None:
         pair, second = texture["coordinates"], texture["type"]
-        return OperandForm(texture["name"], "u64", "texture", pair=pair, second=second)
+        shape = "tensor" if texture["map"] else "texture"
+        return OperandForm(texture["name"], "u64", shape, pair=pair, second=second)
     match = _OPERAND.match(text)
     if match is None:
         raise ValueError(f"operand {text!r} in an instruction table")
     ptx_type = match["type"] or ("u64" if match["open"] == "[" else "type")
-    shape = {"[": "address", "{": "vector", "": "constant" if ptx_type == "int" else "value"}
+    shapes = {"[": "address", "{": "vector", "": "constant" if ptx_type == "int" else "value"}
     return OperandForm(
         name=match["name"],
         type=ptx_type,
-        shape=shape[match["open"]],
+        shape=shapes[match["open"]],
         optional=match["optional"] is not None,
         relaxed=match["relaxed"] is not None,
         pair=match["pair"],

@@ -59,7 +59,7 @@ CHAPTERS = (
     _chapter("9.7.6, 9.7.7", "Comparison and selection", "compare", "set setp selp slct"),
     _chapter("9.7.8", "Logic and shifts", "logic", "and or xor not cnot lop3 shf shl shr"),
     _chapter("9.7.9", "Data movement and conversion",
-        "move logic convert memory cluster hints mbarrier warp", """
+        "move logic convert memory cluster hints mbarrier bulk tensor warp", """
         mov shfl prmt ld ld.global.nc ldu st st.async st.bulk multimem.ld_reduce multimem.st
         multimem.red prefetch prefetchu applypriority discard createpolicy isspacep cvta cvt
         cvt.pack mapa getctarank cp.async cp.async.commit_group cp.async.wait_group
@@ -71,7 +71,7 @@ CHAPTERS = (
     _chapter("9.7.11", "Surface", "surface", "suld sust sured suq"),
     _chapter("9.7.12", "Control flow", "control", "bra brx.idx call ret exit"),
     _chapter("9.7.13", "Parallel synchronization and communication",
-        "control atomics warp hints mbarrier", """
+        "control atomics warp hints mbarrier bulk tensor", """
         bar barrier bar.warp.sync barrier.cluster membar fence atom red red.async vote vote.sync
         shfl.sync match.sync activemask redux.sync griddepcontrol elect.sync mbarrier.init
         mbarrier.inval mbarrier.expect_tx mbarrier.complete_tx mbarrier.arrive mbarrier.arrive_drop
@@ -121,11 +121,12 @@ CONTROL_FORMS = (
 REFUSED_FORMS = tuple(
     _words("""
     vadd.u32.u32.u32.sat vmin.u32.s32.s32.max
-    vshl.s32.s32.u32.clamp.max prefetch.tensormap
-    st.async.shared::cluster.mbarrier::complete_tx::bytes.u32
-    fence.proxy.tensormap::generic.acquire.gpu ld.global.v8.b32
+    vshl.s32.s32.u32.clamp.max ld.global.v8.b32
     ld.global.L2::evict_first.v4.b64 add.rn.f32x2 add.rn.f32.f16 cvt.rs.f16x2.f32
     cvt.rn.satfinite.e2m1x2.f32 cvt.rz.satfinite.ue8m0x2.f32
+    st.async.release.gpu.global.b32 red.async.relaxed.gpu.global.add.u32
+    cp.async.bulk.global.shared::cta.bulk_group.cp_mask
+    cp.async.bulk.tensor.2d.shared::cta.global.tile::gather4.mbarrier::complete_tx::bytes
     ldmatrix.sync.aligned.m16n16.x1.trans.shared.b8
     stmatrix.sync.aligned.m16n8.x1.trans.shared.b8 redux.sync.min.f32
     mma.sync.aligned.kind::f8f6f4.m16n8k32.row.col.f32.e2m1.e2m1.f32

@@ -8,13 +8,11 @@ from cudarun.emulator.isa.form import InstructionForm, form
 from cudarun.emulator.machine.mbarriers import (
     Arrive,
     ArriveAfterCopies,
-    BulkCopy,
     Initialize,
     Transactions,
     Wait,
     pending_count,
 )
-from cudarun.emulator.machine.transfers import NoEffect
 
 _OWN = "shared shared::cta"
 _SCOPES = "cta cluster"
@@ -38,8 +36,6 @@ _WAIT: dict[str, Any] = {
     "space": _OWN,
 }
 _WHERE = "{.sem}{.scope}{.space}.b64"
-_REPORTING = "mbarrier::complete_tx::bytes{.hint}"
-_COPY: dict[str, Any] = {"action": BulkCopy, "hint": "L2::cache_hint"}
 
 FORMS: tuple[InstructionForm, ...] = (
     form("mbarrier.init{.space}.b64  [a], count:u32", action=Initialize, space=_OWN),
@@ -54,12 +50,4 @@ FORMS: tuple[InstructionForm, ...] = (
     form(f"mbarrier.try_wait.parity{_WHERE}  p:pred, [a], phase:u32, ?hint:u32", **_WAIT),
     form("mbarrier.pending_count.b64  d:u32, a", pending_count),
     form("cp.async.mbarrier.arrive{.noinc}{.space}.b64  [a]", action=ArriveAfterCopies, space=_OWN),
-    form(f"cp.async.bulk.to.global.{_REPORTING}  [d], [a], size:u32, [m], ?policy:u64",
-         to="shared::cluster shared::cta", **_COPY),
-    form("cp.async.bulk.to.source.mbarrier::complete_tx::bytes  [d], [a], size:u32, [m]",
-         action=BulkCopy, to="shared::cluster", source="shared::cta"),
-    form("cp.async.bulk.global.source.bulk_group{.hint}  [d], [a], size:u32, ?policy:u64",
-         source="shared::cta", **_COPY),
-    form("cp.async.bulk.commit_group", action=NoEffect),
-    form("cp.async.bulk.wait_group{.read}  n:int", action=NoEffect),
 )  # fmt: skip

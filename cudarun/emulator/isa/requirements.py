@@ -58,6 +58,7 @@ fence          70 6.0
                70 7.5 proxy
                90 7.8 cluster
                90 8.0 async mbarrier_init
+               90 8.3 tensormap::generic
                90 8.6 sync_restrict::shared::cluster sync_restrict::shared::cta
 fma            53 6.0 f16 f16x2
                80 7.0 bf16 bf16x2 relu
@@ -117,6 +118,7 @@ nanosleep      70 6.2
 neg            53 6.0 f16 f16x2
                80 7.0 bf16 bf16x2
 prefetch       80 7.4 L2::evict_last L2::evict_normal
+               90 8.0 tensormap
 red            50 7.8 shared::cta
                60 6.0 cta f64 gpu sys
                60 6.2 noftz
@@ -124,7 +126,7 @@ red            50 7.8 shared::cta
                70 6.3 f16
                80 7.4 L2::cache_hint
                90 7.8 bf16 bf16x2 cluster shared::cluster
-               90 8.1 v2 v4 v8
+               90 8.1 async v2 v4 v8
 redux          80 7.0
 set            53 6.0 f16 f16x2
                90 7.8 bf16 bf16x2
@@ -141,6 +143,7 @@ st             50 7.8 shared::cta
                50 9.1 volatile+local
                80 7.4 L2::cache_hint
                90 7.8 cluster shared::cluster
+               90 8.1 async
 stackrestore   53 7.3
 stacksave      53 7.3
 stmatrix       90 7.8
@@ -151,6 +154,7 @@ szext          70 7.6
 tanh           75 7.0
                90 7.8 bf16 bf16x2
 tex            53 6.0 f16 f16x2
+tensormap      90 8.3
 wgmma          90 8.0
                90 8.2 sp
                90 8.4 s8+u8

@@ -7,6 +7,7 @@ from functools import lru_cache
 
 from cudarun.emulator.isa import (
     atomics,
+    bulk,
     cluster,
     compare,
     convert,
@@ -22,6 +23,7 @@ from cudarun.emulator.isa import (
     scalar_video,
     stack,
     surface,
+    tensor,
     texture,
     video,
     warp,
@@ -46,6 +48,8 @@ _MODULES = (
     matrix,
     warpgroup,
     mbarrier,
+    bulk,
+    tensor,
     cluster,
     stack,
     scalar_video,

@@ -1,0 +1,72 @@
+"""Bulk copies, bulk reductions and asynchronous stores: rows for ``machine.bulk_copies``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from cudarun.emulator.isa.form import InstructionForm, form
+from cudarun.emulator.machine.bulk_copies import (
+    AsyncReduction,
+    AsyncStore,
+    BulkCopy,
+    BulkReduction,
+)
+from cudarun.emulator.machine.tensor_map_actions import PrefetchBulk
+from cudarun.emulator.machine.transfers import NoEffect
+
+_REPORTING = "mbarrier::complete_tx::bytes"
+_HINT: dict[str, Any] = {"hint": "L2::cache_hint"}
+_COPY: dict[str, Any] = {"action": BulkCopy, **_HINT}
+# Operations, and the types that they take in global memory, in shared memory, and of red.async.
+_OPERATIONS = (
+    ("add", "u32 s32 u64 f32 f64", "u32 s32 u64", "u32 s32 u64 s64"),
+    ("min max", "u32 s32 u64 s64 f16 bf16", "u32 s32", "u32 s32"),
+    ("inc dec", "u32", "u32", "u32"),
+    ("and or xor", "b32 b64", "b32", "b32"),
+)
+
+
+def _reductions() -> Iterator[InstructionForm]:
+    into_global = "cp.reduce.async.bulk.global.source.bulk_group{.hint}.op"
+    operands = "[d], [a], size:u32, ?policy:u64"
+    reduction: dict[str, Any] = {"action": BulkReduction, "source": "shared::cta", **_HINT}
+    for operations, types, shared, stored in _OPERATIONS:
+        yield form(f"{into_global}.type  {operands}", op=operations, type=types, **reduction)
+        yield form(
+            f"cp.reduce.async.bulk.to.source.{_REPORTING}.op.type  [d], [a], size:u32, [m]",
+            action=BulkReduction, to="shared::cluster", source="shared::cta", op=operations,
+            type=shared,
+        )  # fmt: skip
+        yield form(
+            f"red.async.sem.scope{{.space}}.{_REPORTING}.op.type  [a], b, [m]",
+            action=AsyncReduction, sem="relaxed", scope="cluster", space="shared::cluster",
+            op=operations, type=stored,
+        )  # fmt: skip
+    yield form(f"{into_global}.noftz.type  {operands}", op="add", type="f16 bf16", **reduction)
+
+
+_STORE: dict[str, Any] = {
+    "action": AsyncStore,
+    "space": "shared::cta shared::cluster",
+    "vec": "v2 v4",
+    "type": "b32 b64 u32 u64 s32 s64 f32 f64",
+}
+
+FORMS: tuple[InstructionForm, ...] = (
+    form(f"cp.async.bulk.to.global.{_REPORTING}{{.hint}}  [d], [a], size:u32, [m], ?policy:u64",
+         to="shared::cluster shared::cta", **_COPY),
+    form(f"cp.async.bulk.to.global.{_REPORTING}.multicast::cluster{{.hint}}  [d], [a], size:u32, "
+         "[m], mask:u16, ?policy:u64", to="shared::cluster", **_COPY),
+    form(f"cp.async.bulk.to.source.{_REPORTING}  [d], [a], size:u32, [m]",
+         action=BulkCopy, to="shared::cluster", source="shared::cta"),
+    form("cp.async.bulk.global.source.bulk_group{.hint}  [d], [a], size:u32, ?policy:u64",
+         source="shared::cta", **_COPY),
+    form("cp.async.bulk.prefetch.L2.global{.hint}  [a], size:u32, ?policy:u64", action=PrefetchBulk,
+         **_HINT),
+    form("cp.async.bulk.commit_group", action=NoEffect),
+    form("cp.async.bulk.wait_group{.read}  n:int", action=NoEffect),
+    *_reductions(),
+    form(f"st.async{{.weak}}{{.space}}.{_REPORTING}.type  [a], b, [m]", **_STORE),
+    form(f"st.async{{.weak}}{{.space}}.{_REPORTING}.vec.type  [a], {{b}}, [m]", **_STORE),
+)  # fmt: skip

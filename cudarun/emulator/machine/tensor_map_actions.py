@@ -1,0 +1,178 @@
+"""Instructions on tensor maps themselves (PTX manual 9.7.9.28, 9.7.13.15.18)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from cudarun.emulator.machine.access import Access, AccessKind, MemoryAction
+from cudarun.emulator.machine.bulk_copies import read_chunks, write_chunks
+from cudarun.emulator.machine.tensor_boxes import CHUNK
+from cudarun.emulator.machine.tensor_maps import BYTES
+from cudarun.emulator.machine.transfers import Fence
+
+if TYPE_CHECKING:
+    from cudarun.emulator.machine.active import Active
+    from cudarun.emulator.words import Words
+
+Array = npt.NDArray[Any]
+Arrays = tuple[Array, ...]
+
+_MISALIGNED_ADDRESS = 716
+_ALIGNMENT = 64
+_WORD = np.dtype(np.uint64)
+
+
+def check_alignment(active: Active, addresses: Array, offset: int, alignment: int) -> None:
+    """Report the first misaligned address of an instruction that accesses no memory."""
+    wrong = (addresses.astype(np.uint64) + np.uint64(offset % (1 << 64))) % np.uint64(alignment)
+    if wrong.any():
+        lane = int(np.argmax(wrong != 0))
+        what = f"address {int(addresses[lane]) + offset:#x} is not a multiple of {alignment}"
+        raise active.fault(_MISALIGNED_ADDRESS, what, lane)
+
+
+class PrefetchMap:
+    """``prefetch.tensormap``, which demands an alignment and no memory."""
+
+    def __init__(self, words: Words) -> None:
+        self.offset = words.offsets[0]
+
+    def __call__(self, active: Active, sources: Arrays, destinations: Arrays) -> None:
+        """Check the addresses."""
+        check_alignment(active, sources[0], self.offset, _ALIGNMENT)
+
+
+class PrefetchBulk(PrefetchMap):
+    """``cp.async.bulk.prefetch``, likewise."""
+
+    def __call__(self, active: Active, sources: Arrays, destinations: Arrays) -> None:
+        """Check the addresses."""
+        check_alignment(active, sources[0], self.offset, CHUNK)
+
+
+class AcquireMap(Fence):
+    """``fence.proxy.tensormap::generic.acquire``, likewise."""
+
+    def __init__(self, words: Words) -> None:
+        super().__init__(words)
+        self.offset = words.offsets[0]
+
+    def __call__(self, active: Active, sources: Arrays, destinations: Arrays) -> None:
+        """Check the addresses."""
+        check_alignment(active, sources[0], self.offset, _ALIGNMENT)
+
+
+class CopyMap(MemoryAction):
+    """``tensormap.cp_fenceproxy``: a copy of a map from shared to global memory."""
+
+    def __init__(self, words: Words) -> None:
+        to, origin = words.offsets
+        self.accesses = (
+            Access(words["to"], _WORD, 2, AccessKind.WRITE, to),
+            Access(words["source"], _WORD, 2, AccessKind.READ, origin),
+        )
+
+    def __call__(self, active: Active, sources: Arrays, destinations: Arrays) -> None:
+        """Copy the maps of all lanes, which are the same in a warp."""
+        to, origin = (source.astype(np.uint64) for source in sources)
+        for chunk in range(0, BYTES, CHUNK):
+            data = read_chunks(self.accesses[1], active, origin + np.uint64(chunk))
+            write_chunks(self.accesses[0], active, to + np.uint64(chunk), data)
+
+
+class ReplaceField(MemoryAction):
+    """``tensormap.replace``: change one field of a map; nothing is checked.
+
+    Fields are at the same place in maps of all modes (``cudarun.emulator.machine.tensor_maps``).
+    """
+
+    def __init__(self, words: Words) -> None:
+        word, offset = np.dtype(np.uint32), words.offsets[0]
+        self.parts = _parts(words["field"], words.constants.get("place", 0))
+        self.constant = words.constants.get("n")
+        if words["field"] == "elemtype":
+            self.parts, self.constant = _element_type(words.constants["n"])
+        self.accesses = (
+            Access(words.space, word, 1, AccessKind.READ, offset),
+            Access(words.space, word, 1, AccessKind.WRITE, offset),
+        )
+
+    def __call__(self, active: Active, sources: Arrays, destinations: Arrays) -> None:
+        """Replace the bits of the field in one word after the other."""
+        addresses, *given = sources
+        if self.constant is None:
+            values = given[0].astype(np.uint64)
+        else:
+            values = np.full(active.count, self.constant, dtype=np.uint64)
+        for part in self.parts:
+            at = addresses + addresses.dtype.type(4 * part.word)
+            mask = np.uint32((1 << part.bits) - 1 << part.start)
+            bits = values - np.uint64(part.less) >> np.uint64(part.skipped)
+            bits = (bits & np.uint64((1 << part.bits) - 1)) << np.uint64(part.start)
+            old = np.zeros(active.count, dtype=np.uint32)
+            for view, index, positions in self.accesses[0].locate(active, at):
+                old[slice(None) if positions is None else positions] = view.take(index)
+            new = old & ~mask | bits.astype(np.uint32) & mask
+            for view, index, positions in self.accesses[1].locate(active, at):
+                view[index] = new if positions is None else new[positions]
+
+
+class FieldPart(NamedTuple):
+    """Bits of a field in one word of a map.
+
+    Attributes:
+        word: The word.
+        start: Its first bit there.
+        bits: The number of bits.
+        less: What is subtracted from the value.
+        skipped: The lowest bits of the value, which are elsewhere or nowhere.
+    """
+
+    word: int
+    start: int
+    bits: int
+    less: int = 0
+    skipped: int = 0
+
+
+_ELEMENT = FieldPart(2, 7, 4)
+_FIELDS = {
+    "global_address": (FieldPart(0, 0, 32), FieldPart(1, 0, 32, skipped=32)),
+    "rank": (FieldPart(2, 4, 3),),
+    "elemtype": (_ELEMENT,),
+    "interleave_layout": (FieldPart(2, 11, 2),),
+    "swizzle_mode": (FieldPart(2, 13, 2),),
+    "fill_mode": (FieldPart(2, 15, 1),),
+}
+
+
+def _parts(field: str, place: int) -> tuple[FieldPart, ...]:
+    """Return the parts of a field; ``place`` is the dimension, where there is one."""
+    match field:
+        case "box_dim":
+            return (FieldPart(13, 24, 8, 1) if place == 0 else FieldPart(14, 8 * place - 8, 8, 1),)
+        case "global_dim":
+            return (FieldPart(8 + place, 0, 32, 1),)
+        case "element_stride":
+            return (FieldPart(13, 3 * place, 3, 1),)
+        case "global_stride":
+            low, high = (
+                FieldPart(3 + place, 0, 32, skipped=4),
+                FieldPart(7, 4 * place, 4, skipped=36),
+            )
+            return (low, high)
+    return _FIELDS[field]
+
+
+def _element_type(number: int) -> tuple[tuple[FieldPart, ...], int]:
+    """Return the parts and the value of a type, by the manual's number of it.
+
+    TF32 sets a bit that no other type clears.
+    """
+    tf32 = {11: 0x17, 12: 0x18}
+    if number in tf32:
+        return (_ELEMENT, FieldPart(2, 16, 1, skipped=4)), tf32[number]
+    return (_ELEMENT,), number

@@ -20,6 +20,7 @@ from pathlib import Path
 from cudarun.emulator.decode.module import compile_module
 from cudarun.ptx.errors import PtxError
 from cudarun.ptx.parser import parse
+from tests.golden import map_fields, tensor_kernels
 from tests.golden.isa.case import Case
 from tests.golden.isa.enumeration import CHAPTERS, cases
 from tests.golden.isa.kernel import HEAD, declarations
@@ -46,6 +47,16 @@ _OTHERS = (
     "setmaxnreg.dec.sync.aligned.u32 40;",
     "cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes"
     " [%t0], [%t1], 16, [%t2];",
+    "prefetch.tensormap [%w0];",
+    "prefetch.const.tensormap [%w0];",
+    "tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release.gpu.sync.aligned"
+    " [%w0], [%t0], 128;",
+    "fence.proxy.tensormap::generic.release.gpu;",
+    "fence.proxy.tensormap::generic.acquire.gpu [%w0], 128;",
+    "fence.proxy.async::generic.acquire.sync_restrict::shared::cluster.cluster;",
+    "fence.proxy.async::generic.release.sync_restrict::shared::cta.cluster;",
+    "fence.acquire.sync_restrict::shared::cluster.cluster;",
+    "fence.release.sync_restrict::shared::cta.cluster;",
 )
 
 
@@ -94,7 +105,33 @@ def forms(*, every: bool = False) -> Mapping[str, Mapping[str, tuple[Case, int]]
 
 
 def _others() -> list[Case]:
-    return [Case(text, text, (), ()) for text in _OTHERS]
+    return [Case(text, text, (), ()) for text in (*_OTHERS, *_tensors())]
+
+
+# The registers of cases, by those of the kernels of tensor memory access.
+_REGISTERS = {
+    **{f"c{place}": f"t{place + 1}" for place in range(5)},
+    **{f"x{place}": f"t{place + 1}" for place in range(4)},
+    **{f"y{place}": f"w{place + 2}" for place in range(4)},
+    **{f"o{place}": f"h{place}" for place in range(3)},
+    "dst": "t0",
+    "there": "t0",
+    "bar": "t6",
+    "bart": "t6",
+    "size": "t7",
+    "m": "h3",
+    "map": "w0",
+    "g": "w1",
+}
+
+
+def _tensors() -> Iterator[str]:
+    """Yield the instructions of the kernels of tensor memory access, with registers of cases."""
+    for text in tensor_kernels.forms().values():
+        yield re.sub(r"%(\w+)", lambda name: f"%{_REGISTERS[name[1]]}", text)
+    for field in map_fields.fields():
+        text = field.instruction("%t0" if field.space == "shared" else "%w0")
+        yield text.replace("%w,", "%w1,").replace("%w;", "%w1;").replace("%v;", "%t1;")
 
 
 def variants(chapter: str, *, every: bool = False) -> list[Variant]:

@@ -43,6 +43,13 @@ KINDS: dict[str, set[AccessKind]] = {
     "cp.async": {READ, WRITE},
     "cp.async.bulk": {READ, WRITE, MBARRIER},
     "cp.async.bulk.global.shared::cta.bulk_group": {READ, WRITE},
+    "cp.async.bulk.prefetch": set(),
+    "cp.async.bulk.prefetch.tensor": {READ},
+    "cp.async.bulk.tensor": {READ, WRITE, MBARRIER},
+    **{f"cp.async.bulk.tensor.{rank}d.global": {READ, WRITE} for rank in range(1, 6)},
+    "cp.reduce.async.bulk": {READ, ATOMIC, MBARRIER},
+    "cp.reduce.async.bulk.global": {READ, ATOMIC},
+    "cp.reduce.async.bulk.tensor": {READ, ATOMIC},
     "cp.async.mbarrier.arrive": {MBARRIER},
     "mbarrier.init": {WRITE},
     "mbarrier.inval": {WRITE},
@@ -64,6 +71,11 @@ KINDS: dict[str, set[AccessKind]] = {
     "suld": {READ},
     "sust": {WRITE},
     "sured": {ATOMIC},
+    "st.async": {WRITE, MBARRIER},
+    "red.async": {ATOMIC, MBARRIER},
+    "tensormap.replace": {READ, WRITE},
+    "tensormap.cp_fenceproxy": {READ, WRITE},
+    "fence": set(),
 }
 
 
@@ -72,7 +84,7 @@ def rows() -> Iterator[InstructionForm]:
     for forms in MODULES.values():
         for form in forms:
             if any(
-                each.shape in ("address", "texture") or "desc" in each.name
+                each.shape in ("address", "texture", "tensor") or "desc" in each.name
                 for each in form.operands
             ):
                 yield form
@@ -103,7 +115,7 @@ def decoded(form: InstructionForm, given: tuple[str, ...]) -> Any:
             words.offsets.append(0)
         elif operand.shape == "texture":
             words.counts.append(4)
-        elif operand.shape == "vector":
+        elif operand.shape in ("vector", "tensor"):
             words.counts.append(int(words.get("vec", "v2")[1:]))
         elif operand.shape == "constant":
             words.constants[operand.name] = 16

@@ -45,10 +45,6 @@ UNSEEN = {
     "tensormap.cp_fenceproxy.to.source.tensormap::generic.release.scope.sync.aligned",
     "fence.proxy.tensormap::generic.release.scope",
     "fence.proxy.tensormap::generic.acquire.scope",
-    "fence.proxy.async::generic.acquire.sync_restrict::shared::cluster.scope",
-    "fence.proxy.async::generic.release.sync_restrict::shared::cta.scope",
-    "fence.acquire.sync_restrict::shared::cluster.scope",
-    "fence.release.sync_restrict::shared::cta.scope",
 }
 
 

@@ -86,10 +86,4 @@ FORMS: tuple[InstructionForm, ...] = (
     form("fence.proxy.tensormap::generic.release.scope", action=Fence, scope=_SCOPES),
     form("fence.proxy.tensormap::generic.acquire.scope  [a], size:int", action=AcquireMap,
          scope=_SCOPES),
-    form("fence.proxy.async::generic.acquire.sync_restrict::shared::cluster.scope", action=Fence,
-         scope="cluster"),
-    form("fence.proxy.async::generic.release.sync_restrict::shared::cta.scope", action=Fence,
-         scope="cluster"),
-    form("fence.acquire.sync_restrict::shared::cluster.scope", action=Fence, scope="cluster"),
-    form("fence.release.sync_restrict::shared::cta.scope", action=Fence, scope="cluster"),
 )  # fmt: skip

@@ -53,10 +53,6 @@ _OTHERS = (
     " [%w0], [%t0], 128;",
     "fence.proxy.tensormap::generic.release.gpu;",
     "fence.proxy.tensormap::generic.acquire.gpu [%w0], 128;",
-    "fence.proxy.async::generic.acquire.sync_restrict::shared::cluster.cluster;",
-    "fence.proxy.async::generic.release.sync_restrict::shared::cta.cluster;",
-    "fence.acquire.sync_restrict::shared::cluster.cluster;",
-    "fence.release.sync_restrict::shared::cta.cluster;",
 )
 
 

@@ -71,7 +71,7 @@ INSIDE: dict[str, dict[str, set[str]]] = {
         "machine": {"code", "faults", "memory", "numerics", "program", "words"},
         "isa": {"code", "machine", "numerics", "words"},
         "decode": {"code", "isa", "machine", "numerics", "program", "words"},
-        "execution": {"machine", "memory", "program"},
+        "execution": {"faults", "machine", "memory", "program"},
         "detectors": {"code", "decode", "execution", "faults", "machine", "memory", "program"},
         "host": {"decode", "execution", "faults", "machine", "memory", "program"},
         "api": {"host", "memory"},

@@ -1,20 +1,25 @@
-"""Execution of a launch: a kernel over a grid, in batches of blocks."""
+"""Execution of a launch: a kernel over a grid, in batches of blocks, and the grids it launches."""
 
 from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
+from cudarun.emulator.faults import DeviceFault
 from cudarun.emulator.machine.batch import Batch
+from cudarun.emulator.machine.child_grids import ChildGrid, GridFamily
 from cudarun.emulator.machine.launch import DeviceTraits, Launch, LaunchConfig
 from cudarun.emulator.machine.observer import NOBODY, Observer
 from cudarun.emulator.memory import Memory
 from cudarun.emulator.program import KernelCode, ModuleCode
 
 _GRID_WORKSPACE = 64
+_FIRST_CHILD = -2  # %gridid of child grids counts down, as on an H200
 
 
 _FIRST_DEVICE = DeviceTraits()
@@ -43,21 +48,124 @@ def execute(
         symbols: The address of every variable of the program in this context.
         printf: Called with the printed text when the kernel has ended, also by a fault.
         device: The device it runs on.
-        begun: Called with the launch before it runs.
+        begun: Called with the launch before it runs, and with each grid that its kernels launch.
         on_progress: Called from time to time with the completed part of the blocks, from 0 to 1.
         observer: Notified of the actions of the launch.
 
     Raises:
         DeviceFault: The kernel did something that ends a kernel on hardware.
     """
-    with _grid_workspace(config, memories[0]) as workspace, np.errstate(all="ignore"):
-        launch = Launch(program, kernel, config, memories, symbols, device, workspace, observer)
-        observer.launched(launch)
-        begun(launch)
+    grids = _Grids(program, memories, symbols, printf, device, begun, observer)
+    try:
+        with np.errstate(all="ignore"):
+            grids.complete(grids.run(kernel, config, on_progress))
+    finally:
+        grids.family.release(memories[0])
+
+
+class _Grids:
+    """Runs the grid of a launch and those that its kernels launch; arguments as of `execute`."""
+
+    def __init__(
+        self,
+        program: ModuleCode,
+        memories: Sequence[Memory],
+        symbols: Mapping[str, int],
+        printf: Callable[[bytes], None],
+        device: DeviceTraits,
+        begun: Callable[[Launch], object],
+        observer: Observer,
+    ) -> None:
+        self._program = program
+        self._memories = memories
+        self._symbols = symbols
+        self._printf = printf
+        self._device = device
+        self._begun = begun
+        self._observer = observer
+        self._children = 0
+        self.family = GridFamily()
+
+    def run(
+        self,
+        kernel: KernelCode,
+        config: LaunchConfig,
+        on_progress: Callable[[float], object],
+        origin: ChildGrid | None = None,
+    ) -> Launch:
+        """Run the threads of a grid to their ends and return its launch."""
+        memory, observer = self._memories[0], self._observer
+        with _grid_workspace(config, memory) as workspace:
+            launch = Launch(
+                self._program,
+                kernel,
+                config,
+                self._memories,
+                self._symbols,
+                self._device,
+                workspace,
+                observer,
+                self.family,
+                origin,
+            )
+            launch.children.complete = partial(self._complete_children, launch)
+            observer.launched(launch)
+            self._begun(launch)
+            try:
+                _run(launch, on_progress)
+            finally:
+                launch.children.release(memory)
+                observer.ended(launch)
+                self._printf(launch.printed.take())
+        return launch
+
+    def complete(self, launch: Launch) -> None:
+        """Run all children of a grid whose threads have exited, and then its tail launches."""
+        grids = [launch]  # nested ones; no recursion: each may launch the next
+        while grids:
+            parent = grids[-1]
+            queue = parent.children
+            if queue.children:
+                work = queue.children.popleft()
+            elif queue.tails:
+                work = queue.tails.popleft()
+            else:
+                grids.pop()
+                continue
+            if not isinstance(work, ChildGrid):
+                work()
+                continue
+            if not (queue.children or queue.tails):
+                grids.pop()  # it only waits for this one
+            grids.append(self._run_child(parent, work))
+
+    def _complete_children(self, launch: Launch) -> None:
+        """Run the children so far of a grid that is running."""
+        work, launch.children.children = launch.children.children, deque()
+        for child in work:
+            if isinstance(child, ChildGrid):
+                self.complete(self._run_child(launch, child))
+            else:
+                child()
+        self._begun(launch)
+
+    def _run_child(self, parent: Launch, child: ChildGrid) -> Launch:
+        self._children += 1
+        config = replace(
+            parent.config,
+            grid=child.grid,
+            block=child.block,
+            parameters=child.parameters,
+            dynamic_shared=child.dynamic_shared,
+            cooperative=False,
+            cluster=child.kernel.required_cluster,
+            grid_id=_FIRST_CHILD * self._children,
+        )
         try:
-            _run(launch, on_progress)
-        finally:
-            printf(launch.printed.take())
+            return self.run(child.kernel, config, lambda done: None, child)
+        except DeviceFault as fault:
+            by = f"  launched by kernel {parent.kernel.name}"
+            raise DeviceFault(fault.result, f"{fault.report}\n{by}") from None
 
 
 @contextmanager
@@ -88,8 +196,10 @@ def _run(launch: Launch, on_progress: Callable[[float], object]) -> None:
             running.appendleft((batch, batch.run()))
         batch, steps = running.popleft()
         launch.running = batch
-        for _ in steps:  # it waits for other batches, which run next
+        for _ in steps:  # it waits for other batches, or for children, which run next
             running.append((batch, steps))
+            if launch.children.children:
+                launch.children.complete()
             break
         else:
             idle.append(batch)

@@ -24,6 +24,7 @@ TEXTS = [
     *(PROGRAMS / f"{name}.ptx" for name in ("calls", "heap", "geometry", "mma", "bits", "fft")),
     *sorted((ROOT / "tests" / "emulator" / "nvcc").glob("*.ptx")),
     *sorted((ROOT / "tests" / "emulator" / "triton").glob("*.ptx")),
+    ROOT / "tests" / "conformance" / "ptx" / "children.ptx",
 ]
 
 HEADER = ".version 8.0\n.target sm_80\n.address_size 64\n"
@@ -132,6 +133,23 @@ def test_a_pointer_calls_functions_and_no_kernel() -> None:
     assert kernels["using"].static_shared == 64
     assert kernels["indirect"].static_shared == 0
     assert kernels["indirect"].recursive
+
+
+LAUNCHING = """
+.extern .func (.param .b64 r) cudaGetParameterBufferV2 (
+    .param .b64 k, .param .align 4 .b8 g[12], .param .align 4 .b8 b[12], .param .b32 s);
+.global .u64 table[1] = { in_a_variable };
+.visible .entry in_a_variable() { ret; }
+.visible .entry named() { ret; }
+.visible .entry naming() { .reg .b64 %rd<2>; mov.u64 %rd1, named; ret; }
+"""
+
+
+def test_kernels_that_can_be_launched_are_compiled() -> None:
+    reader = Reader(HEADER + DECLARATIONS + KERNELS + LAUNCHING)
+    reader.decoder.kernel("naming")
+    assert set(reader.decoder.program.kernels) == {"naming", "named", "in_a_variable"}
+    assert sorted(reader.names) == ["in_a_variable", "named", "naming"]
 
 
 def test_an_invalid_function_concerns_those_that_call_it() -> None:

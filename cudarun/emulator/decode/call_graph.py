@@ -6,7 +6,7 @@ from collections.abc import Set
 from graphlib import CycleError, TopologicalSorter
 
 from cudarun.emulator.code import FunctionCode
-from cudarun.emulator.machine.system import SYSTEM_CALLS
+from cudarun.emulator.machine.system import SYSTEM_FUNCTIONS
 
 
 class CallGraph:
@@ -16,12 +16,14 @@ class CallGraph:
 
     Args:
         code: The decoded functions by name.
-        kernels: The names of those that are kernels, which no pointer can call.
+        kernels: The names of the kernels, which are launched, and which no pointer can call.
     """
 
     def __init__(self, code: dict[str, FunctionCode], kernels: Set[str]) -> None:
         self._code = code
-        self._pointed = tuple(name for name in code if name not in kernels)
+        self._kernels = kernels
+        self._callable = code.keys() - kernels - SYSTEM_FUNCTIONS.keys()
+        self._pointed = tuple(name for name in code if name in self._callable)
         self._callees = {name: self._called_by(function) for name, function in code.items()}
 
     def _called_by(self, function: FunctionCode) -> tuple[str, ...]:
@@ -29,7 +31,7 @@ class CallGraph:
         if function.indirect:
             return self._pointed
         used = function.calls | function.symbols
-        return tuple(name for name in used if name in self._code and name not in SYSTEM_CALLS)
+        return tuple(name for name in used if name in self._callable)
 
     def reached(self, function: FunctionCode) -> list[FunctionCode]:
         """Return a function and all functions that can be called from it."""
@@ -40,6 +42,18 @@ class CallGraph:
                 if name not in found:
                     found[name] = self._code[name]
                     pending.append(name)
+        return list(found.values())
+
+    def launched(self, function: FunctionCode) -> list[FunctionCode]:
+        """Return a kernel and the kernels that it, and in turn they, can launch."""
+        found = {function.name: function}
+        pending = [function]
+        while pending:
+            for each in self.reached(pending.pop()):
+                for name in each.symbols & self._kernels:
+                    if name not in found:
+                        found[name] = self._code[name]
+                        pending.append(self._code[name])
         return list(found.values())
 
     def stack_bytes(self, function: FunctionCode) -> int | None:

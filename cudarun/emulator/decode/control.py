@@ -6,7 +6,6 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from cudarun.emulator.code import (
-    Action,
     FunctionCode,
     Lanewise,
     Operation,
@@ -27,6 +26,7 @@ from cudarun.emulator.decode.scope import (
     RegisterName,
     VectorName,
 )
+from cudarun.emulator.decode.system_calls import system_call
 from cudarun.emulator.isa.modifiers import misplaced
 from cudarun.emulator.isa.move import copy
 from cudarun.emulator.machine.barriers import BarrierWait, WarpBarrier
@@ -40,7 +40,7 @@ from cudarun.emulator.machine.control import (
     Return,
     Trap,
 )
-from cudarun.emulator.machine.system import SYSTEM_CALLS
+from cudarun.emulator.machine.system import SYSTEM_FUNCTIONS
 from cudarun.emulator.numerics.types import TYPES, bits_of
 from cudarun.ptx import tree
 from cudarun.records import dataclass
@@ -253,12 +253,12 @@ def _call(
         function = context.functions.get(name)
         if function is None:
             raise OperandMismatch(f"Unknown symbol '{name}'")
-        if function.body is None and name in SYSTEM_CALLS:
+        if function.body is None and name in SYSTEM_FUNCTIONS:
             for operand, formal in zip(
                 (*arguments, *results), (*function.parameters, *function.results), strict=False
             ):
                 _check_argument(operand, formal, operands)
-            return [_system_call(name, results, arguments, operands)], None
+            return [system_call(name, results, arguments, operands)], None
         if function.body is None:
             raise OperandMismatch(f"Unresolved extern function '{name}'")
         return _direct_call(context, function, results, arguments, operands, after)
@@ -308,7 +308,7 @@ def _user_call(
         if len(formals) != len(arguments) or len(returned) != len(results):
             raise operands.mismatch()
     arguments, formals = _components(arguments, formals, operands)
-    results, returned = _components(results, returned, operands)
+    results, returned = _components(results, returned, operands, writes=True)
     for operand, formal in zip((*arguments, *results), (*formals, *returned), strict=True):
         _check_argument(operand, formal, operands)
     sent = tuple(
@@ -326,6 +326,8 @@ def _components(
     given: tuple[tree.Operand, ...],
     formals: tuple[tree.Variable | None, ...],
     operands: Operands,
+    *,
+    writes: bool = False,
 ) -> tuple[tuple[tree.Operand, ...], tuple[tree.Variable | None, ...]]:
     """Return arguments or results with vector registers replaced by their components."""
     found: list[tuple[tree.Operand, tree.Variable | None]] = []
@@ -338,11 +340,38 @@ def _components(
             raise operands.mismatch()
         if not parts:
             found.append((operand, formal))
-        elif formal is None or formal.space != "reg":
+        elif formal is None:
             raise operands.mismatch()
+        elif formal.space != "reg" and writes:
+            words = "a vector register for a result in .param space is not implemented"
+            raise Unimplemented(f"{words} by the emulated device")
+        elif formal.space != "reg" and formal.dimensions:
+            raise OperandMismatch(f"Inconsistent state space for parameter '{formal.name}'")
+        elif formal.space != "reg":
+            found.append((_packed_argument(parts, formal, operands), formal))
         else:
             found += [(tree.Register(part), replace(formal, vector=1)) for part in parts]
     return tuple(operand for operand, _ in found), tuple(formal for _, formal in found)
+
+
+def _packed_argument(
+    parts: tuple[str, ...], formal: tree.Variable, operands: Operands
+) -> tree.SymbolReference:
+    """Return a new ``.param`` variable with a vector register, for a parameter of its size."""
+    registers = [operands.find(part) for part in parts]
+    types = [TYPES[found.declared] for found in registers if isinstance(found, RegisterName)]
+    declared = replace(formal, name=f"%vector{len(operands.declarations.slots)}")
+    variable = operands.declarations.parameter(declared)
+    step = types[0].bytes
+    if variable.slot is None or variable.size != step * len(types):
+        raise operands.mismatch()
+    for place, (part, ptx_type) in enumerate(zip(parts, types, strict=True)):
+        use = bits_of(ptx_type.bits)
+        source = operands.register(part, use)
+        target = ParameterUse(variable.slot, place * step, use)
+        operands.before.append(Lanewise(copy, (source,), (target,), operands.site))
+    operands.scope.names[declared.name] = variable
+    return tree.SymbolReference(declared.name)
 
 
 def _check_argument(
@@ -389,48 +418,6 @@ def _result_slot(operand: tree.Operand, operands: Operands) -> int:
         if isinstance(found, ParameterName | RegisterName) and found.slot is not None:
             return found.slot
     raise operands.mismatch()
-
-
-# Types of the return value and the parameters of the system calls.
-_SIGNATURES: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
-    "vprintf": (("u32",), ("u64", "u64")),
-    "malloc": (("u64",), ("u64",)),
-    "free": ((), ("u64",)),
-    "__assertfail": ((), ("u64", "u64", "u32", "u64", "u64")),
-}
-
-
-def _system_call(
-    name: str,
-    results: tuple[tree.Operand, ...],
-    arguments: tuple[tree.Operand, ...],
-    operands: Operands,
-) -> Operation:
-    given_back, taken = _SIGNATURES[name]
-    if len(arguments) != len(taken) or len(results) > len(given_back):
-        raise operands.mismatch()
-    sources = tuple(
-        _system_operand(operand, ptx_type, operands, writes=False)
-        for operand, ptx_type in zip(arguments, taken, strict=True)
-    )
-    destinations = tuple(
-        _system_operand(operand, ptx_type, operands, writes=True)
-        for operand, ptx_type in zip(results, given_back, strict=False)
-    )
-    return Action(SYSTEM_CALLS[name], sources, destinations, operands.site)
-
-
-def _system_operand(
-    operand: tree.Operand, type_name: str, operands: Operands, *, writes: bool
-) -> Use:
-    ptx_type = TYPES[type_name]
-    if isinstance(operand, tree.SymbolReference | tree.Register):
-        found = operands.find(operand.name)
-        if isinstance(found, ParameterName) and found.slot is not None:
-            return ParameterUse(found.slot, 0, ptx_type)
-    if writes:
-        return operands.destination(operand, ptx_type)
-    return operands.source(operand, ptx_type)
 
 
 _Lowering = Callable[[ControlContext, tree.Instruction, Operands, int], Lowered]

@@ -13,6 +13,7 @@ from cudarun.emulator.decode.layout import VariableLayout, variable_code
 from cudarun.emulator.decode.operands import Unimplemented
 from cudarun.emulator.decode.rules import wrong_declaration
 from cudarun.emulator.decode.scope import NameScope, SharedVariable, SymbolName, shared_variable
+from cudarun.emulator.machine.device_runtime import LAUNCHING_FUNCTIONS
 from cudarun.emulator.machine.spaces import CODE_WINDOW
 from cudarun.emulator.program import KernelCode, ModuleCode, VariableCode
 from cudarun.ptx import tree
@@ -160,7 +161,7 @@ class ModuleDecoder:
             raise PtxError(sorted(self.diagnostics, key=_line))
 
     def kernel(self, name: str) -> KernelCode:
-        """Return a kernel; it and the functions that it can call are decoded if they are not yet.
+        """Return a kernel; what it can launch and call is decoded if it is not yet.
 
         Raises:
             PtxError: One of them is invalid.
@@ -169,6 +170,7 @@ class ModuleDecoder:
         if known is not None:
             return known
         wrong: list[PtxDiagnostic] = []
+        launches = not self.functions.keys().isdisjoint(LAUNCHING_FUNCTIONS)
         reached, pending = {name}, [name]
         while pending:
             caller = pending.pop()
@@ -177,6 +179,8 @@ class ModuleDecoder:
             used = decoded.code.calls | decoded.code.symbols
             if decoded.code.indirect:  # by a pointer, which can be to any function
                 used = used | (self.functions.keys() - self._entries)
+            if launches:  # by a pointer, which can come from a variable
+                used = used | self._pointed_kernels()
             callees = used & self.functions.keys()
             for callee in map(self.functions.__getitem__, callees):
                 if callee.body is not None and callee.name not in reached:
@@ -185,9 +189,15 @@ class ModuleDecoder:
         if wrong:
             raise PtxError(sorted(wrong, key=_line))
         graph = CallGraph(self.program.code, self._entries)
-        kernel = self._kernel(self._decoded[name], graph, self._const_bytes())
-        self._kernels[name] = kernel
-        return kernel
+        const_bytes = self._const_bytes()
+        for kernel in sorted(reached & self._entries - self._kernels.keys()):
+            self._kernels[kernel] = self._kernel(self._decoded[kernel], graph, const_bytes)
+        return self._kernels[name]
+
+    def _pointed_kernels(self) -> set[str]:
+        """Return the kernels whose address is in the initial value of a variable."""
+        places = chain.from_iterable(each.relocations for each in self.variables.values())
+        return {place.symbol for place in places} & self._entries
 
     # --- variables -------------------------------------------------------------------------------
 
@@ -260,9 +270,9 @@ class ModuleDecoder:
         cluster = function.directives.get("reqnctapercluster")
         limit = function.directives.get("maxntid") or required
         major, minor = self.module.version
-        parts = [self._decoded[f.name] for f in reached]
-        own_parts = [each for each in parts if each is decoded or not each.function.is_entry]
-        missing = chain.from_iterable(each.unimplemented for each in own_parts)
+        launched = chain.from_iterable(map(graph.reached, graph.launched(own)))
+        parts = [self._decoded[f] for f in dict.fromkeys(f.name for f in launched)]
+        missing = chain.from_iterable(each.unimplemented for each in parts)
         return KernelCode(
             name=function.name,
             parameters=offsets,

@@ -21,7 +21,7 @@ from cudarun.emulator.host.devices import CAPABILITY, attribute_value
 from cudarun.emulator.host.images import NotLoadable, ptx_text
 from cudarun.emulator.host.occupancy import registers_per_thread
 from cudarun.emulator.host.refusal import Refusal
-from cudarun.emulator.machine.system import SYSTEM_CALLS
+from cudarun.emulator.machine.system import SYSTEM_FUNCTIONS
 from cudarun.emulator.program import KernelCode, ModuleCode
 from cudarun.ptx import tree
 from cudarun.ptx.errors import PtxDiagnostic, PtxError, ptxas_log
@@ -305,7 +305,7 @@ def _compile_text(text: str, newest: Version) -> CompiledModule:
     decoder = ModuleDecoder(lazy.module, read)
     with without_collection(freeze=True):
         decoder.decode()
-        for name in sorted(used - set(SYSTEM_CALLS)):
+        for name in sorted(used - set(SYSTEM_FUNCTIONS)):
             raise _unresolved(name)
         program = decoder.whole_program()
     for kernel in program.kernels.values():
@@ -320,7 +320,7 @@ def _on_demand(text: str, newest: Version) -> CompiledModule:
     with without_collection(freeze=True):
         lazy = parse_supported(text, newest)
     externs = _externs(lazy.module)
-    for name in sorted(externs - set(SYSTEM_CALLS)):
+    for name in sorted(externs - set(SYSTEM_FUNCTIONS)):
         declarations = sum(function.name == name for function in lazy.module.functions)
         if len(re.findall(rf"(?<![\w$%]){re.escape(name)}(?![\w$])", text)) > declarations:
             raise _unresolved(name)

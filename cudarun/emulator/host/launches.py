@@ -5,6 +5,7 @@ Driver API, section 6.22 (execution control).
 
 from __future__ import annotations
 
+from functools import partial
 from math import prod
 
 from cuda.bindings.driver import CUfunction_attribute as FunctionAttribute
@@ -12,15 +13,17 @@ from cuda.bindings.driver import CUlaunchAttributeID as LaunchAttribute
 from cuda.bindings.driver import CUlaunchConfig, CUlimit
 
 from cudarun.emulator.host.addresses import HostPointer
+from cudarun.emulator.host.device_runtime import ContextServices
 from cudarun.emulator.host.devices import attribute_value
 from cudarun.emulator.host.handles import Handle, handle_value
-from cudarun.emulator.host.modules import LibraryKernel, LoadedFunction
+from cudarun.emulator.host.modules import LibraryKernel, LoadedFunction, LoadedModule
 from cudarun.emulator.host.occupancy import resident_blocks
 from cudarun.emulator.host.parameters import KernelParameters, pack_parameters
 from cudarun.emulator.host.process import Process
 from cudarun.emulator.host.refusal import Refusal
 from cudarun.emulator.host.streams import Stream
 from cudarun.emulator.machine.launch import LaunchConfig
+from cudarun.emulator.program import KernelCode
 from cudarun.records import dataclass
 
 Extent = tuple[int, int, int]
@@ -125,6 +128,7 @@ def launch(
         heap=context.heap(),
         textures=context.textures,
         surfaces=context.surfaces,
+        services=ContextServices(context, partial(_check_child, function.module)),
     )
     memories = process.reachable(context)
     function.loaded = True
@@ -158,6 +162,13 @@ def _function(process: Process, f: Handle, stream: Stream) -> LoadedFunction:
     if function.module.context is not stream.context:
         raise Refusal("INVALID_HANDLE", "the function and the stream belong to different contexts")
     return function
+
+
+def _check_child(
+    module: LoadedModule, kernel: KernelCode, grid: Extent, block: Extent, dynamic_shared: int
+) -> None:
+    """Raise `Refusal` if a kernel cannot launch another one like this."""
+    check(module.function(kernel.name), LaunchGeometry(grid, block, dynamic_shared))
 
 
 def check(function: LoadedFunction, geometry: LaunchGeometry) -> None:

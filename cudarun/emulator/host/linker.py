@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from math import prod
 
 from cudarun.emulator.host.jit import compile_text, newest_ptx, parse_supported
-from cudarun.emulator.machine.system import SYSTEM_CALLS
+from cudarun.emulator.machine.system import SYSTEM_FUNCTIONS
 from cudarun.ptx import tree
 from cudarun.ptx.lexer import PtxToken, TokenKind, tokenize
 from cudarun.records import dataclass
@@ -93,7 +93,7 @@ class LinkInput:
         own = {symbol.name for symbol in self.symbols() if symbol.defined}
         for symbol in self.symbols():
             used = self._uses[symbol.name] > 1  # more than in its declaration
-            if used and symbol.name not in own and symbol.name not in SYSTEM_CALLS:
+            if used and symbol.name not in own and symbol.name not in SYSTEM_FUNCTIONS:
                 yield symbol
 
 

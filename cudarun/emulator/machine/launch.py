@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from cudarun.emulator.code import BlockCode, FunctionCode, Role, Site
 from cudarun.emulator.faults import DeviceFault
+from cudarun.emulator.machine.child_grids import ChildGrid, ChildQueue, GridFamily
 from cudarun.emulator.machine.printf import PrintBuffer
 from cudarun.emulator.machine.report import place, thread_name
 from cudarun.emulator.numerics.types import Type, TypeKind
@@ -21,6 +22,7 @@ from cudarun.records import dataclass
 if TYPE_CHECKING:
     from cudarun.emulator.machine.arrays import Surface
     from cudarun.emulator.machine.batch import Batch
+    from cudarun.emulator.machine.child_grids import DeviceServices
     from cudarun.emulator.machine.observer import Observer
     from cudarun.emulator.machine.textures import Texture
     from cudarun.emulator.machine.threads import Threads
@@ -37,6 +39,17 @@ _SMALLEST_BATCH = 1 << 10
 _REGISTER_BYTES = 8 << 20  # of one batch: about the size of a core's caches
 _BATCH_MEMORY = 512 << 20  # shared and local memory of a batch, except where one cluster has more
 _RECURSIVE_BATCH = 1 << 11
+_SHARED_UNIT = 128  # bytes in which shared memory is allocated
+_LARGEST_ID = (1 << 64) - 1
+
+# The reserved shared memory of a block, as an H200 has it with the driver of CUDA 13.0.
+_RESERVED_SHARED = {
+    "%reserved_smem_offset_begin": 0,
+    "%reserved_smem_offset_end": 288,
+    "%reserved_smem_offset_cap": 1024,
+    "%reserved_smem_offset_0": 0,
+    "%reserved_smem_offset_1": 0,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +59,8 @@ class LaunchConfig:
     ``parameters`` is the whole parameter buffer, ``cluster`` is ``None`` for a launch without
     clusters, which are of one block then, ``stack_limit`` is ``CU_LIMIT_STACK_SIZE``,
     ``printf_fifo`` is ``CU_LIMIT_PRINTF_FIFO_SIZE``, ``textures`` and ``surfaces`` are the
-    objects by handle.
+    objects by handle, ``grid_id`` is ``%gridid``, ``services`` serve the functions of the device
+    runtime.
     """
 
     grid: tuple[int, int, int]
@@ -60,6 +74,8 @@ class LaunchConfig:
     heap: DeviceHeap | None = None
     textures: Mapping[int, Texture] = field(default_factory=dict)
     surfaces: Mapping[int, Surface] = field(default_factory=dict)
+    grid_id: int = 1
+    services: DeviceServices | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +112,8 @@ class Launch:
         constants: Special registers with one value for the whole launch.
         running: The batch that is being executed.
         ended: A lower bound of the number of completed blocks.
+        origin: The launch by a kernel; ``None`` for one by the host.
+        children: The grids that it has launched and that have not run.
         constant_variables: Address and bytes of each ``.const`` variable of the module.
     """
 
@@ -109,6 +127,8 @@ class Launch:
         device: DeviceTraits,
         grid_workspace: int,
         observer: Observer,
+        family: GridFamily | None = None,
+        origin: ChildGrid | None = None,
     ) -> None:
         self.program = program
         self.kernel = kernel
@@ -117,6 +137,8 @@ class Launch:
         self.device = device
         self.grid_workspace = grid_workspace
         self.observer = observer
+        self.origin = origin
+        self.children = ChildQueue(family or GridFamily())
         self.printed = PrintBuffer(config.printf_fifo)
         self.functions = program.code
         self.kernel_function = program.code[kernel.name]
@@ -149,13 +171,15 @@ class Launch:
         values = {
             "%nwarpid": warps,
             "%nsmid": self.device.multiprocessors,
-            "%gridid": 1,
+            "%gridid": self.config.grid_id & _LARGEST_ID,
             "%dynamic_smem_size": self.config.dynamic_shared,
-            "%total_smem_size": self.shared_bytes,
+            "%total_smem_size": _round_up(self.shared_bytes, _SHARED_UNIT),
             "%aggr_smem_size": self.shared_bytes,
             "%is_explicit_cluster": int(self.config.cluster is not None),
             "%cluster_nctarank": self.cluster_blocks,
             "%current_graph_exec": 0,
+            **_RESERVED_SHARED,
+            **{f"%pm{number}{width}": 0 for number in range(8) for width in ("", "_64")},
             **{f"%envreg{number}": 0 for number in range(32)},
             # Read by the cooperative groups header to find the barrier of a grid.
             "%envreg1": self.grid_workspace >> 32,
@@ -166,7 +190,19 @@ class Launch:
             values[f"%ntid.{axis}"] = b
             values[f"%cluster_nctaid.{axis}"] = c
             values[f"%nclusterid.{axis}"] = g // c
+        for name in ("tid", "ntid", "ctaid", "nctaid"):
+            values[f"%{name}.w"] = 0
+        for name in ("clusterid", "nclusterid", "cluster_ctaid", "cluster_nctaid"):
+            values[f"%{name}.w"] = 0
         return values
+
+    @property
+    def launches_grids(self) -> bool:
+        """True if its grid is a child, or its module has kernels that kernels launch."""
+        kernels = self.program.kernels.keys()
+        return self.origin is not None or any(
+            function.symbols & kernels for function in self.functions.values()
+        )
 
     # --- code ------------------------------------------------------------------------------------
 

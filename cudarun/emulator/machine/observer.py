@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from cudarun.emulator.machine.active import Active
     from cudarun.emulator.machine.barriers import Arrival
     from cudarun.emulator.machine.batch import Batch
+    from cudarun.emulator.machine.child_grids import ChildGrid
     from cudarun.emulator.machine.frame import Code
     from cudarun.emulator.machine.launch import Launch
 
@@ -30,6 +31,12 @@ class Observer:
 
     def launched(self, launch: Launch) -> None:
         """Handle the start of a launch."""
+
+    def ended(self, launch: Launch) -> None:
+        """Handle the end of a launch; launches can be nested."""
+
+    def child_launched(self, launch: Launch, child: ChildGrid, stream: int, block: int) -> None:
+        """Handle the launch of a child grid by a thread of a block, before it begins."""
 
     def begin(self, batch: Batch, first_block: int, blocks: int) -> None:
         """Handle the assignment of blocks to the lanes of a batch, before they run."""

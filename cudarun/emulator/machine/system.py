@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Any
 import numpy.typing as npt
 
 from cudarun.emulator.machine.access import readable
+from cudarun.emulator.machine.device_runtime import RUNTIME_FUNCTIONS, RuntimeFunction
 from cudarun.emulator.machine.printf import Arguments, argument_bytes, render
 from cudarun.terminal import visible
 
 if TYPE_CHECKING:
-    from cudarun.emulator.code import ActionFunction
     from cudarun.emulator.machine.active import Active
 
 Array = npt.NDArray[Any]
@@ -83,12 +83,14 @@ def assertfail(active: Active, sources: Arrays, destinations: Arrays) -> None:
     raise active.fault(710, f"assertion failed: {lines[0]}", 0)
 
 
-SYSTEM_CALLS: dict[str, ActionFunction] = {
-    "vprintf": vprintf,
-    "malloc": malloc,
-    "free": free,
-    "__assertfail": assertfail,
+SYSTEM_FUNCTIONS: dict[str, RuntimeFunction] = {
+    "vprintf": RuntimeFunction(vprintf, "u32", ("u64", "u64")),
+    "malloc": RuntimeFunction(malloc, "u64", ("u64",)),
+    "free": RuntimeFunction(free, "", ("u64",)),
+    "__assertfail": RuntimeFunction(assertfail, "", ("u64", "u64", "u32", "u64", "u64")),
+    **RUNTIME_FUNCTIONS,
 }
+"""All functions that the device provides, by name."""
 
 
 def read_string(active: Active, index: int, address: int) -> bytes:

@@ -113,9 +113,13 @@ class Threads:
         }
         return table[name]().astype(np.uint32)
 
+    def number(self, lane: int) -> int:
+        """Return the index of a lane's thread in the grid, block by block."""
+        return self._first * self.threads + lane
+
     def coordinates(self, lane: int) -> tuple[Coordinates, Coordinates]:
         """Return the block and the thread of a lane."""
-        return place_of_thread(self.launch, self._first * self.threads + lane)
+        return place_of_thread(self.launch, self.number(lane))
 
     # --- warps -----------------------------------------------------------------------------------
 
@@ -190,6 +194,7 @@ _DTYPES = {
     "%gridid": np.uint64,
     "%current_graph_exec": np.uint64,
     "%is_explicit_cluster": np.bool_,
+    **{f"%pm{number}_64": np.uint64 for number in range(8)},
 }
 
 

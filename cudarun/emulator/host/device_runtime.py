@@ -1,0 +1,96 @@
+"""The properties of device and context that the device runtime functions return to kernels."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable
+from dataclasses import replace
+
+from cuda.bindings.driver import CUlimit
+
+from cudarun.emulator.host.contexts import Context
+from cudarun.emulator.host.devices import CAPABILITY, attribute_value
+from cudarun.emulator.host.occupancy import blocks_per_multiprocessor, registers_per_thread
+from cudarun.emulator.host.refusal import Refusal
+from cudarun.emulator.host.runtime_errors import RUNTIME_ERRORS, UNRECOGNIZED
+from cudarun.emulator.program import KernelCode
+
+Extent = tuple[int, int, int]
+GeometryCheck = Callable[[KernelCode, Extent, Extent, int], None]
+
+# cudaError_t
+_INVALID_VALUE, _INVALID_CONFIGURATION, _UNSUPPORTED_LIMIT, _INVALID_CLUSTER = 1, 9, 215, 912
+
+_ALL_ONES = (1 << 64) - 1
+_MOST_THREADS = 1024
+_SHARED_MEMORY_LIMIT = 7  # of a block, at most; it is none of CUlimit's
+_ATTRIBUTES = struct.Struct("<QQQiiii")  # the first members of cudaFuncAttributes
+_MOST_SHARED = attribute_value("MAX_SHARED_MEMORY_PER_BLOCK_OPTIN")
+_VERSION = 10 * CAPABILITY[0] + CAPABILITY[1]
+
+
+class ContextServices:
+    """`DeviceServices` of the kernels of a module in a context.
+
+    Args:
+        context: The context.
+        check: Raises `Refusal` if a launch of a kernel is invalid.
+    """
+
+    def __init__(self, context: Context, check: GeometryCheck) -> None:
+        self._context = context
+        self._check = check
+
+    @property
+    def pending_launches(self) -> int:
+        """``cudaLimitDevRuntimePendingLaunchCount``."""
+        limit = CUlimit.CU_LIMIT_DEV_RUNTIME_PENDING_LAUNCH_COUNT
+        return self._context.limits.get(limit)
+
+    def refusal(self, kernel: KernelCode, grid: Extent, block: Extent, dynamic_shared: int) -> int:
+        """Return the error of a launch: most that the host is refused are one error here."""
+        try:
+            self._check(kernel, grid, block, dynamic_shared)
+        except Refusal as refusal:
+            cluster = refusal.result.name == "CUDA_ERROR_INVALID_CLUSTER_SIZE"
+            return _INVALID_CLUSTER if cluster else _INVALID_CONFIGURATION
+        return 0
+
+    def attribute(self, number: int) -> int:
+        """Return a device attribute; 0 for a number that is none."""
+        try:
+            return self._context.device.attribute(number)  # type: ignore[arg-type]
+        except Refusal:
+            return 0
+
+    def limit(self, number: int) -> tuple[int, int]:
+        """Return a limit of the context; all ones with an error."""
+        if number == _SHARED_MEMORY_LIMIT:
+            return 0, _MOST_SHARED
+        try:
+            return 0, self._context.limits.get(number)  # type: ignore[arg-type]
+        except Refusal:
+            return _UNSUPPORTED_LIMIT, _ALL_ONES
+
+    def error_text(self, error: int, *, name: bool) -> str:
+        """Return the name or the description of a ``cudaError_t``."""
+        return RUNTIME_ERRORS.get(error, (UNRECOGNIZED, UNRECOGNIZED))[0 if name else 1]
+
+    def function_attributes(self, kernel: KernelCode) -> bytes:
+        """Return ``cudaFuncAttributes`` up to ``binaryVersion``."""
+        return _ATTRIBUTES.pack(
+            kernel.static_shared,
+            kernel.const_bytes,
+            kernel.local_bytes,
+            kernel.max_threads,
+            registers_per_thread(kernel),
+            _VERSION,
+            _VERSION,
+        )
+
+    def occupancy(self, kernel: KernelCode, threads: int, dynamic_shared: int) -> tuple[int, int]:
+        """Return the resident blocks per multiprocessor, whatever the kernel's launch bounds."""
+        if threads == 0:
+            return _INVALID_VALUE, 0
+        unbounded = replace(kernel, max_threads=_MOST_THREADS)
+        return 0, blocks_per_multiprocessor(unbounded, threads, dynamic_shared)

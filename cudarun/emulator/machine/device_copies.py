@@ -1,0 +1,103 @@
+"""Copies and fills of memory that kernels enqueue: ``cudaMemcpyAsync``, ``cudaMemset3DAsync``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from cudarun.emulator.faults import DeviceFault
+from cudarun.emulator.machine.report import place
+from cudarun.emulator.memory import InvalidAddress
+from cudarun.records import dataclass
+
+if TYPE_CHECKING:
+    from cudarun.emulator.code import Site
+    from cudarun.emulator.machine.launch import Launch
+
+Array = npt.NDArray[Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Box:
+    """A box of bytes in memory.
+
+    Attributes:
+        address: The first byte.
+        width: Bytes of a row.
+        height: Rows of a plane.
+        pitch: Bytes from one row to the next.
+        depth: Planes.
+        rows: Rows from one plane to the next.
+    """
+
+    address: int
+    width: int
+    height: int = 1
+    pitch: int = 0
+    depth: int = 1
+    rows: int = 1
+
+    @classmethod
+    def of_pitched(
+        cls, pointer: tuple[int, ...], extent: tuple[int, ...], start: tuple[int, ...] = (0, 0, 0)
+    ) -> Self:
+        """Return the box of a ``cudaPitchedPtr``, a ``cudaExtent`` and a ``cudaPos``."""
+        address, pitch, _, rows = pointer
+        x, y, z = start
+        width, height, depth = extent
+        return cls(address + x + pitch * (y + rows * z), width, height, pitch, depth, rows)
+
+    @property
+    def size(self) -> int:
+        """The number of bytes."""
+        return self.width * self.height * self.depth
+
+    @property
+    def overlaps_itself(self) -> bool:
+        """True if its rows are longer than their pitch."""
+        return (self.height > 1 or self.depth > 1) and self.width > self.pitch
+
+    def lines(self) -> list[int]:
+        """Return the address of every row."""
+        return [
+            self.address + self.pitch * (row + self.rows * plane)
+            for plane in range(self.depth)
+            for row in range(self.height)
+        ]
+
+
+def copy_box(launch: Launch, target: Box, source: Box, site: Site | None) -> None:
+    """Copy a box to another one of the same extent.
+
+    Raises:
+        DeviceFault: One of them is not in memory that can be accessed.
+    """
+    rows = [np.array(_row(launch, source, line, site, to_write=False)) for line in source.lines()]
+    for line, data in zip(target.lines(), rows, strict=True):
+        _row(launch, target, line, site, to_write=True)[:] = data
+
+
+def fill_box(launch: Launch, target: Box, site: Site | None) -> None:
+    """Set a box to zeros: ``libcudadevrt`` of CUDA 13.0 ignores the value, as an H200 shows.
+
+    Raises:
+        DeviceFault: It is not in memory that can be accessed.
+    """
+    for line in target.lines():
+        _row(launch, target, line, site, to_write=True)[:] = 0
+
+
+def _row(launch: Launch, box: Box, address: int, site: Site | None, *, to_write: bool) -> Array:
+    for memory in launch.memories:
+        try:
+            return memory.bytes_at(address, box.width, to_write=to_write)
+        except InvalidAddress:
+            continue
+    what = "written" if to_write else "read"
+    head = f"kernel {launch.kernel.name}: {box.width} bytes at {address:#x} cannot be {what} by a "
+    lines = [f"{head}copy that the kernel has enqueued"]
+    if site is not None:
+        lines += [f"  {line}" for line in place(site)]
+    raise DeviceFault(700, "\n".join(lines))

@@ -1,0 +1,356 @@
+"""The functions of the CUDA device runtime that kernels call: launches, streams, copies, queries.
+
+CUDA C++ Programming Guide, "CUDA Dynamic Parallelism", "API Reference". Compilers emit calls of
+``__cudaCDP2LaunchDeviceV2`` and so on, which on a GPU are in ``libcudadevrt``. Results are those of
+the library of CUDA 13.0 on an H200: errors are a thread's own, and functions that fail set its
+last error. There are no limits of depth; ``cudaLimitDevRuntimePendingLaunchCount`` limits tail
+launches, for other grids start while their parent runs.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy.typing as npt
+
+from cudarun.emulator.machine.access import section_window
+from cudarun.emulator.machine.child_grids import TAIL_STREAM, ChildGrid, Extent
+from cudarun.emulator.machine.device_copies import Box, copy_box, fill_box
+from cudarun.emulator.machine.runtime_calls import CallingThread, Result, RuntimeQuery, each_lane
+from cudarun.emulator.memory import OutOfMemory
+from cudarun.records import dataclass
+
+if TYPE_CHECKING:
+    from cudarun.emulator.code import ActionFunction
+
+Array = npt.NDArray[Any]
+Arrays = tuple[Array, ...]
+
+# cudaError_t
+_SUCCESS, _INVALID_VALUE, _OUT_OF_MEMORY = 0, 1, 2
+_INVALID_PITCH, _INVALID_DIRECTION = 12, 21
+_PENDING_COUNT_EXCEEDED = 69
+_UNKNOWN = 999
+
+_RUNTIME_VERSION = 6000  # of libcudadevrt, whatever CUDA it comes with
+_DEVICE_TO_DEVICE, _DEFAULT_KIND = 3, 4
+_STREAM_FLAGS = (0, 1)
+_EVENT_FLAGS = (2, 3)  # cudaEventDisableTiming is required
+_ATTRIBUTE_WORDS = 5  # of 8 bytes; the library leaves the rest of cudaFuncAttributes alone
+_COPY_PARAMETERS = struct.Struct("<Q3Q4QQ3Q4Q3Qi4x")  # cudaMemcpy3DParms
+
+# --- launches ------------------------------------------------------------------------------------
+
+
+def _parameter_buffer(thread: CallingThread, function: int, *shape: int) -> int:
+    """Return the buffer for the parameters of a launch, or null if there is no memory."""
+    kernel = thread.kernel(function)
+    if kernel is None:
+        what = f"launch of {function:#x}, which is not the address of a kernel"
+        raise thread.active.fault(700, what, thread.index)
+    grid, block = _extent(shape[:3]), _extent(shape[3:6])
+    child = ChildGrid(kernel, grid, block, dynamic_shared=shape[6], buffer=0)
+    launch = thread.launch
+    try:
+        return int(launch.children.prepare(launch.memories[0], child))
+    except OutOfMemory:
+        thread.fail(_OUT_OF_MEMORY)
+        return 0
+
+
+def _extent(values: tuple[int, ...]) -> Extent:
+    x, y, z = values
+    return x, y, z
+
+
+def _launch(thread: CallingThread, buffer: int, stream: int) -> int:
+    launch = thread.launch
+    queue, memory = launch.children, launch.memories[0]
+    child = queue.buffers.get(buffer)
+    if child is None:
+        what = f"launch with {buffer:#x}, which is not a parameter buffer of this grid"
+        raise thread.active.fault(700, what, thread.index)
+    error = thread.services.refusal(child.kernel, child.grid, child.block, child.dynamic_shared)
+    if not error and not queue.family.is_stream(stream):
+        error = _INVALID_VALUE
+    if not error and stream == TAIL_STREAM and len(queue.tails) >= _most_pending(thread):
+        error = _PENDING_COUNT_EXCEEDED
+    if error:
+        queue.discard(memory, child)
+        return thread.fail(error)
+    queue.submit(memory, child, stream)
+    block = thread.number // launch.block_threads
+    launch.observer.child_launched(launch, child, stream, block)
+    _relieve(thread)
+    return _SUCCESS
+
+
+def _most_pending(thread: CallingThread) -> int:
+    return thread.services.pending_launches
+
+
+def _relieve(thread: CallingThread) -> None:
+    """Run the children if many are pending, as a GPU does meanwhile."""
+    queue = thread.launch.children
+    if len(queue.children) >= _most_pending(thread):
+        queue.complete()
+
+
+# --- errors --------------------------------------------------------------------------------------
+
+
+def _peek_error(thread: CallingThread) -> int:
+    return int(thread.launch.children.errors.get(thread.number, _SUCCESS))
+
+
+def _last_error(thread: CallingThread) -> int:
+    return int(thread.launch.children.errors.pop(thread.number, _SUCCESS))
+
+
+def _error_text(thread: CallingThread, error: int, *, name: bool) -> int:
+    text = thread.services.error_text(error, name=name)
+    launch = thread.launch
+    return int(launch.children.family.text(launch.memories[0], text.encode()))
+
+
+# --- streams and events --------------------------------------------------------------------------
+
+
+def _create_stream(thread: CallingThread, flags: int) -> Result:
+    if flags not in _STREAM_FLAGS:
+        return _INVALID_VALUE
+    return _SUCCESS, thread.launch.children.family.new_stream()
+
+
+def _destroy_stream(thread: CallingThread, stream: int) -> int:
+    known = stream in thread.launch.children.family.streams
+    return _SUCCESS if known else thread.fail(_INVALID_VALUE)  # it remains usable, as on a GPU
+
+
+def _create_event(thread: CallingThread, flags: int) -> Result:
+    if flags not in _EVENT_FLAGS:
+        return _INVALID_VALUE
+    return _SUCCESS, thread.launch.children.family.new_event()
+
+
+def _event_call(thread: CallingThread, event: int) -> int:
+    known = event in thread.launch.children.family.events
+    return _SUCCESS if known else thread.fail(_INVALID_VALUE)
+
+
+def _record_event(thread: CallingThread, event: int, stream: int) -> int:
+    """Record an event: work is run in the order of its launches, so nothing is to be kept."""
+    if not thread.launch.children.family.is_stream(stream):
+        return thread.fail(_INVALID_VALUE)
+    return _event_call(thread, event)
+
+
+def _wait_event(thread: CallingThread, stream: int, event: int, flags: int) -> int:
+    return _record_event(thread, event, stream)
+
+
+# --- queries -------------------------------------------------------------------------------------
+
+
+def _function_attributes(thread: CallingThread, function: int) -> Result:
+    kernel = thread.kernel(function)
+    if kernel is None:
+        return _INVALID_VALUE
+    data = thread.services.function_attributes(kernel)
+    return _SUCCESS, *struct.unpack(f"<{_ATTRIBUTE_WORDS}Q", data)
+
+
+def _occupancy(
+    thread: CallingThread, function: int, threads: int, dynamic_shared: int, flags: int = 0
+) -> Result:
+    kernel = thread.kernel(function)
+    if kernel is None:
+        return _INVALID_VALUE
+    return thread.services.occupancy(kernel, threads, dynamic_shared)
+
+
+def _limit(thread: CallingThread, limit: int) -> Result:
+    return thread.services.limit(limit)
+
+
+def _malloc(thread: CallingThread, size: int) -> Result:
+    heap = thread.launch.config.heap
+    if size == 0:
+        return _INVALID_VALUE
+    address = heap.allocate(size) if heap is not None else 0
+    return (_SUCCESS, address) if address else _OUT_OF_MEMORY
+
+
+def _free(thread: CallingThread, address: int) -> int:
+    heap = thread.launch.config.heap
+    if address and (heap is None or not heap.free(address)):
+        what = f"cudaFree of {address:#x}, which is not an allocated block of the device heap"
+        raise thread.active.fault(700, what, thread.index)
+    return _SUCCESS
+
+
+# --- copies --------------------------------------------------------------------------------------
+
+
+def _enqueue_copy(thread: CallingThread, work: Callable[[], None], stream: int) -> int:
+    queue = thread.launch.children
+    pending = stream == TAIL_STREAM and len(queue.tails) >= _most_pending(thread)
+    if pending or not queue.family.is_stream(stream):
+        return thread.fail(_UNKNOWN)
+    queue.enqueue(work, stream)
+    _relieve(thread)
+    return _SUCCESS
+
+
+def _is_global(*addresses: int) -> bool:
+    return all(address and section_window(address) is None for address in addresses)
+
+
+def _copy(thread: CallingThread, target: Box, source: Box, kind: int, stream: int) -> int:
+    if not target.size:
+        return _SUCCESS
+    if kind not in (_DEVICE_TO_DEVICE, _DEFAULT_KIND):
+        return thread.fail(_INVALID_DIRECTION)
+    if target.overlaps_itself or source.overlaps_itself:
+        return thread.fail(_INVALID_PITCH)
+    if not _is_global(target.address, source.address):
+        return thread.fail(_INVALID_VALUE)
+    work = partial(copy_box, thread.launch, target, source, thread.active.site)
+    return _enqueue_copy(thread, work, stream)
+
+
+def _fill(thread: CallingThread, target: Box, stream: int) -> int:
+    if not target.size:
+        return _SUCCESS
+    if target.overlaps_itself or not _is_global(target.address):
+        return thread.fail(_INVALID_VALUE)
+    work = partial(fill_box, thread.launch, target, thread.active.site)
+    return _enqueue_copy(thread, work, stream)
+
+
+def _copy_line(t: CallingThread, target: int, source: int, size: int, kind: int, s: int) -> int:
+    return _copy(t, Box(target, size), Box(source, size), kind, s)
+
+
+def _copy_rows(thread: CallingThread, *given: int) -> int:
+    target, pitch, source, source_pitch, width, height, kind, stream = given
+    boxes = Box(target, width, height, pitch), Box(source, width, height, source_pitch)
+    return _copy(thread, *boxes, kind, stream)
+
+
+def _copy_planes(thread: CallingThread, parameters: int, stream: int) -> int:
+    data = thread.bytes_at(parameters, _COPY_PARAMETERS.size)
+    values = _COPY_PARAMETERS.unpack(data)
+    extent, kind = values[16:19], values[19]
+    if values[0] or values[8]:  # an array
+        return thread.fail(_INVALID_VALUE)
+    source, target = (
+        Box.of_pitched(values[at + 3 : at + 7], extent, values[at : at + 3]) for at in (1, 9)
+    )
+    return _copy(thread, target, source, kind, stream)
+
+
+def _fill_line(thread: CallingThread, target: int, value: int, size: int, stream: int) -> int:
+    return _fill(thread, Box(target, size), stream)
+
+
+def _fill_rows(thread: CallingThread, *given: int) -> int:
+    target, pitch, _, width, height, stream = given
+    return _fill(thread, Box(target, width, height, pitch), stream)
+
+
+def _fill_planes(thread: CallingThread, *given: int) -> int:
+    pitched, extent, stream = given[:4], given[5:8], given[8]
+    return _fill(thread, Box.of_pitched(pitched, extent), stream)
+
+
+# --- the functions -------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class RuntimeFunction:
+    """One function.
+
+    Attributes:
+        action: Its action.
+        result: The type of its result; empty without one.
+        parameters: The types of its parameters; a structure is a tuple of types.
+    """
+
+    action: ActionFunction
+    result: str
+    parameters: tuple[str | tuple[str, ...], ...]
+
+
+_TYPES: dict[str, str | tuple[str, ...]] = {
+    "int": "u32", "ptr": "u64", "size": "u64", "stream": "u64",
+    "dim3": ("u32",) * 3, "extent": ("u64",) * 3, "pitched": ("u64",) * 4,
+}  # fmt: skip
+
+
+def _function(action: ActionFunction, parameters: str, result: str = "u32") -> RuntimeFunction:
+    return RuntimeFunction(action, result, tuple(_TYPES[word] for word in parameters.split()))
+
+
+def _value(function: Callable[..., Result], dtype: str = "u4", **options: Any) -> RuntimeQuery:
+    return RuntimeQuery(function, dtype, **options)
+
+
+_FUNCTIONS: dict[str, RuntimeFunction] = {
+    "GetParameterBufferV2": _function(each_lane(_parameter_buffer), "ptr dim3 dim3 int", "u64"),
+    "LaunchDeviceV2": _function(each_lane(_launch), "ptr stream"),
+    "GetLastError": _function(each_lane(_last_error), ""),
+    "PeekAtLastError": _function(each_lane(_peek_error), ""),
+    "GetErrorName": _function(each_lane(partial(_error_text, name=True)), "int", "u64"),
+    "GetErrorString": _function(each_lane(partial(_error_text, name=False)), "int", "u64"),
+    "StreamCreateWithFlags": _function(_value(_create_stream, "u8"), "ptr int"),
+    "StreamDestroy": _function(each_lane(_destroy_stream), "stream"),
+    "StreamWaitEvent": _function(each_lane(_wait_event), "stream ptr int"),
+    "EventCreateWithFlags": _function(_value(_create_event, "u8"), "ptr int"),
+    "EventRecord": _function(each_lane(_record_event), "ptr stream"),
+    "EventDestroy": _function(each_lane(_event_call), "ptr"),
+    "GetDevice": _function(_value(lambda thread: (_SUCCESS, 0)), "ptr"),
+    "GetDeviceCount": _function(_value(lambda thread: (_SUCCESS, 1)), "ptr"),
+    "RuntimeGetVersion": _function(_value(lambda thread: (_SUCCESS, _RUNTIME_VERSION)), "ptr"),
+    "DeviceGetAttribute": _function(
+        _value(lambda thread, number, _: (_SUCCESS, thread.services.attribute(number))),
+        "ptr int int",
+    ),
+    "DeviceGetLimit": _function(_value(_limit, "u8"), "ptr int"),
+    "DeviceGetCacheConfig": _function(_value(lambda thread: (_SUCCESS, 0)), "ptr"),
+    "FuncGetAttributes": _function(
+        _value(_function_attributes, "u8", count=_ATTRIBUTE_WORDS), "ptr ptr"
+    ),
+    "OccupancyMaxActiveBlocksPerMultiprocessor": _function(
+        _value(_occupancy, sets_error=False), "ptr ptr int size"
+    ),
+    "OccupancyMaxActiveBlocksPerMultiprocessorWithFlags": _function(
+        _value(_occupancy, sets_error=False), "ptr ptr int size int"
+    ),
+    "Malloc": _function(_value(_malloc, "u8"), "ptr size"),
+    "Free": _function(each_lane(_free), "ptr"),
+    "MemcpyAsync": _function(each_lane(_copy_line), "ptr ptr size int stream"),
+    "Memcpy2DAsync": _function(each_lane(_copy_rows), "ptr size ptr size size size int stream"),
+    "Memcpy3DAsync": _function(each_lane(_copy_planes), "ptr stream"),
+    "MemsetAsync": _function(each_lane(_fill_line), "ptr int size stream"),
+    "Memset2DAsync": _function(each_lane(_fill_rows), "ptr size int size size stream"),
+    "Memset3DAsync": _function(each_lane(_fill_planes), "pitched int extent stream"),
+}
+# Functions with a variant for programs whose default stream is a thread's own.
+_WITH_STREAM = {"LaunchDeviceV2", "StreamWaitEvent", "EventRecord"} | {
+    name for name in _FUNCTIONS if name.startswith("Mem")
+}
+
+RUNTIME_FUNCTIONS: dict[str, RuntimeFunction] = {
+    f"{prefix}{name}{suffix}": function
+    for name, function in _FUNCTIONS.items()
+    for prefix in ("__cudaCDP2", "cuda")
+    for suffix in (("", "_ptsz") if name in _WITH_STREAM else ("",))
+}
+"""The functions by name: ``__cudaCDP2MemsetAsync``, and ``cudaMemsetAsync`` of older compilers."""
+
+LAUNCHING_FUNCTIONS = frozenset({"__cudaCDP2GetParameterBufferV2", "cudaGetParameterBufferV2"})
+"""Those that a kernel calls to launch a grid."""

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy.typing as npt
 
 from cudarun.emulator.detectors.findings import DetectorFinding, FindingTable
+from cudarun.emulator.detectors.grid_races import GridHistory, GridRaceDetector
 from cudarun.emulator.detectors.instrumentation import Detector, instrumented
 from cudarun.emulator.detectors.races import RaceDetector
 from cudarun.emulator.detectors.statistics import Statistics, StatisticsCounter
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from cudarun.emulator.machine.active import Active
     from cudarun.emulator.machine.barriers import Arrival
     from cudarun.emulator.machine.batch import Batch
+    from cudarun.emulator.machine.child_grids import ChildGrid
     from cudarun.emulator.machine.frame import Code
     from cudarun.emulator.machine.lanes import Lanes
     from cudarun.emulator.machine.launch import Launch
@@ -61,6 +63,8 @@ class DetectorObserver(Observer):
         self._findings = FindingTable(removal is not None, mixed)
         self._detectors: list[Detector] = []
         self._replacements: dict[int, ActionFunction] = {}
+        self._history = GridHistory()
+        self._suspended: list[tuple[list[Detector], dict[int, ActionFunction]]] = []
 
     @property
     def findings(self) -> list[DetectorFinding]:
@@ -69,10 +73,28 @@ class DetectorObserver(Observer):
 
     def launched(self, launch: Launch) -> None:
         """Create new detectors: everything before the launch happens before everything in it."""
+        self._suspended.append((self._detectors, self._replacements))
         self._detectors = [DETECTORS[name](launch, self._findings) for name in self._detect]
+        if "race" in self._detect and launch.launches_grids:
+            if launch.origin is None:
+                self._history = GridHistory()
+            else:
+                self._history.order.begin(launch.origin)
+            self._detectors.append(GridRaceDetector(launch, self._findings, self._history))
         if self.statistics is not None:
             self._detectors.append(StatisticsCounter(self.statistics))
         self._replacements = {}
+
+    def ended(self, launch: Launch) -> None:
+        """Continue with the detectors of the launch that this one interrupted, if any."""
+        if "race" in self._detect and launch.origin is not None:
+            self._history.order.end()
+        self._detectors, self._replacements = self._suspended.pop()
+
+    def child_launched(self, launch: Launch, child: ChildGrid, stream: int, block: int) -> None:
+        """See `Observer`."""
+        for detector in self._detectors:
+            detector.child_launched(launch, child, stream, block)
 
     def instead_of(self, operation: Action) -> ActionFunction:
         """Return an action that notifies the detectors."""

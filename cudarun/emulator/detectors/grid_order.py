@@ -1,0 +1,104 @@
+"""The happens-before order of a grid, the grids that it launches, and their descendants.
+
+A child grid comes after what its parent did before the launch and after the earlier children in its
+stream; a tail launch comes after its parent, all its parent's other children and the earlier tail
+launches. A grid comes with all its descendants. Nothing else orders grids: launches of two blocks,
+in two streams or with fire-and-forget can run side by side, and beside the rest of the parent.
+"""
+
+from __future__ import annotations
+
+from array import array
+
+import numpy as np
+import numpy.typing as npt
+
+from cudarun.emulator.machine.child_grids import (
+    FIRE_AND_FORGET_STREAM,
+    LEGACY_STREAM,
+    NULL_STREAM,
+    PER_THREAD_STREAM,
+    TAIL_STREAM,
+    ChildGrid,
+)
+
+_ALWAYS = np.iinfo(np.int64).max
+_OF_BLOCKS = (NULL_STREAM, LEGACY_STREAM, PER_THREAD_STREAM)  # each block has its own
+
+Flags = npt.NDArray[np.bool_]
+
+
+class GridOrder:
+    """The order of the grids that descend from one launch, by the numbers in which they begin.
+
+    Attributes:
+        current: The number of the grid that runs.
+    """
+
+    def __init__(self) -> None:
+        self.current = 0
+        self._parents = array("q", [-1])
+        self._streams = array("q", [0])  # of the parent, by number; 0 for fire-and-forget
+        self._times = array("q", [0])  # of the launches
+        self._known: dict[tuple[int, int], int] = {}
+        self._tail = self._stream(TAIL_STREAM, 0)
+        self._launches: dict[ChildGrid, tuple[int, int, int]] = {}
+        self._cuts: npt.NDArray[np.int64] | None = None
+
+    def _stream(self, stream: int, block: int) -> int:
+        """Return the number of a stream of a parent."""
+        if stream == FIRE_AND_FORGET_STREAM:
+            return 0
+        key = (NULL_STREAM, block) if stream in _OF_BLOCKS else (stream, 0)
+        return self._known.setdefault(key, len(self._known) + 1)
+
+    def launched(self, child: ChildGrid, stream: int, block: int, now: int) -> None:
+        """Record a launch by a block of the current grid."""
+        self._launches[child] = self.current, self._stream(stream, block), now
+
+    def begin(self, child: ChildGrid) -> None:
+        """Handle the start of a child grid."""
+        parent, stream, now = self._launches.pop(child)
+        self.current = len(self._parents)
+        self._parents.append(parent)
+        self._streams.append(stream)
+        self._times.append(now)
+        self._cuts = None
+
+    def end(self) -> None:
+        """Handle the exit of the threads of the current grid: its parent may continue."""
+        self.current = self._parents[self.current]
+        self._cuts = None
+
+    def cuts(self) -> npt.NDArray[np.int64]:
+        """Return by grid the time up to which its accesses happen before those of the current."""
+        if self._cuts is None:
+            self._cuts = self._compute()
+        return self._cuts
+
+    def _compute(self) -> npt.NDArray[np.int64]:
+        parents = np.array(self._parents)
+        streams = np.array(self._streams)
+        found = np.zeros(len(parents), dtype=np.int64)
+        grid = self.current
+        itself = np.arange(len(parents)) == grid
+        found[_with_descendants(itself, parents)] = _ALWAYS  # they have run, and it goes on
+        while (parent := int(parents[grid])) >= 0:
+            earlier = parents == parent
+            earlier[grid:] = False
+            is_tail = streams[grid] == self._tail
+            if not is_tail:
+                earlier &= (streams == streams[grid]) & (streams > 0)
+            found[_with_descendants(earlier, parents)] = _ALWAYS
+            found[parent] = _ALWAYS if is_tail else max(found[parent], self._times[grid])
+            grid = parent
+        return found
+
+
+def _with_descendants(grids: Flags, parents: npt.NDArray[np.int64]) -> Flags:
+    """Return some grids and all that descend from them."""
+    while True:
+        more: Flags = grids | (grids[parents] & (parents >= 0))
+        if (more == grids).all():
+            return more
+        grids = more

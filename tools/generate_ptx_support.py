@@ -11,7 +11,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from cudarun.emulator.isa.form import InstructionForm, OperandForm
-from cudarun.emulator.isa.manual import CHAPTERS, CONTROL_FORMS, REFUSED_FORMS, Chapter
+from cudarun.emulator.isa.manual import CHAPTERS, CONTROL_FORMS, Chapter
+from cudarun.emulator.isa.refused import REFUSED_FOR_LATER, REFUSED_FOR_SM_90, RefusedForms
 from cudarun.emulator.isa.special import SPECIAL_REGISTERS
 from cudarun.emulator.isa.table import MODULES
 
@@ -168,15 +169,24 @@ def _without_repetition(rows: list[str]) -> Iterator[str]:
 
 
 def _refused_forms() -> str:
-    lines = ["## Refused forms", ""]
-    lines += ["Examples of unimplemented forms of the instructions above:", ""]
-    lines += ["```text", *REFUSED_FORMS, "```", ""]
-    return "\n".join(lines)
+    lines = ["## Refused forms", "", "Forms that ptxas accepts for sm_90:", ""]
+    lines += [*_reasons(REFUSED_FOR_SM_90), "", "Forms of later architectures:", ""]
+    return "\n".join([*lines, *_reasons(REFUSED_FOR_LATER), ""])
+
+
+def _reasons(rows: tuple[RefusedForms, ...]) -> Iterator[str]:
+    yield from ("| forms | reason |", "|---|---|")
+    for row in rows:
+        yield f"| {', '.join(f'`{form}`' for form in row.forms)} | {row.reason} |"
 
 
 def _registers() -> str:
-    names = ", ".join(f"`{name}`" for name in SPECIAL_REGISTERS if not name.startswith("%envreg"))
-    return f"## 10 Special registers\n\nSupported: {names}, `%envreg0` to `%envreg31`.\n"
+    many = ("%envreg", "%pm")
+    names = ", ".join(f"`{name}`" for name in SPECIAL_REGISTERS if not name.startswith(many))
+    return (
+        f"## 10 Special registers\n\nSupported: {names}, `%envreg0` to `%envreg31`, and `%pm0` to "
+        "`%pm7` and `%pm0_64` to `%pm7_64`, which are 0 as on a GPU without a profiler.\n"
+    )
 
 
 def main() -> int:

@@ -13,6 +13,7 @@ from cudarun.emulator import driver
 from cudarun.emulator.code import FunctionCode
 from cudarun.emulator.decode import instruction, recipes
 from cudarun.emulator.decode.module import ModuleDecoder, compile_module
+from cudarun.emulator.host import jit
 from cudarun.emulator.program import ModuleCode
 from cudarun.ptx import tree
 from cudarun.ptx.errors import PtxError
@@ -176,6 +177,7 @@ def context(fresh_process: None) -> None:
 
 @pytest.fixture
 def on_demand(context: None) -> None:
+    jit._on_demand.cache_clear()
     driver.compile_on_demand()
 
 

@@ -116,31 +116,15 @@ CONTROL_FORMS = (
     "barrier.cluster.wait{.acquire}{.aligned}",
 )
 
-# Examples of forms that are not implemented of instructions with rows: those for sm_90 first,
-# then those for later architectures.
-REFUSED_FORMS = tuple(
-    _words("""
-    vadd.u32.u32.u32.sat vmin.u32.s32.s32.max
-    vshl.s32.s32.u32.clamp.max ld.global.v8.b32
-    ld.global.L2::evict_first.v4.b64 add.rn.f32x2 add.rn.f32.f16 cvt.rs.f16x2.f32
-    cvt.rn.satfinite.e2m1x2.f32 cvt.rz.satfinite.ue8m0x2.f32
-    st.async.release.gpu.global.b32 red.async.relaxed.gpu.global.add.u32
-    cp.async.bulk.global.shared::cta.bulk_group.cp_mask
-    cp.async.bulk.tensor.2d.shared::cta.global.tile::gather4.mbarrier::complete_tx::bytes
-    ldmatrix.sync.aligned.m16n16.x1.trans.shared.b8
-    stmatrix.sync.aligned.m16n8.x1.trans.shared.b8 redux.sync.min.f32
-    mma.sync.aligned.kind::f8f6f4.m16n8k32.row.col.f32.e2m1.e2m1.f32
-    mma.sp.sync.aligned.m16n8k64.row.col.f16.e4m3.e4m3.f16
-""")
-)
-
 # Opcodes with every form that ptxas of CUDA 13.0 accepts for sm_90.
 WHOLE = frozenset(
     _words("""
     add sub mul mad div rem abs neg min max sad popc clz brev cnot not and or xor sqrt rsqrt
     sin cos lg2 ex2 tanh copysign testp selp slct setp mul24 mad24 bfind fns bfe bfi szext
-    bmsk dp4a dp2a addc subc madc lop3 shf shl shr prmt
+    bmsk dp4a dp2a addc subc madc lop3 shf shl shr prmt mov cvta isspacep prefetchu
+    createpolicy discard applypriority nanosleep pmevent vote shfl match activemask elect redux
 """)
+    + [row.opcode for name in ("scalar_video", "video") for row in MODULES[name]]
 )
 
 # Modifiers without a row, of instructions and forms that are not implemented.

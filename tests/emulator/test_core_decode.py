@@ -64,7 +64,7 @@ def complaint(line: str) -> str:
         ("bra nowhere;", "Unknown symbol 'nowhere'"),
         ("bra %r0;", "Arguments mismatch for instruction 'bra'"),
         ("call nothing;", "Unknown symbol 'nothing'"),
-        ("mov.u32 %r0, %pm3;", "register '%pm3', used by instruction 'mov', is not implemented"),
+        ("mov.u32 %r0, %pm8;", "Unknown symbol '%pm8'"),
         ("bar.sync;", "Arguments mismatch for instruction 'bar'"),
         ("@%r0 bra there; there:", "Arguments mismatch for instruction 'bra'"),
         ("mov.b64 {%r0, %r1, %r2}, %d0;", "Arguments mismatch for instruction 'mov'"),

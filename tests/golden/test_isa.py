@@ -74,6 +74,8 @@ def test_what_waits_is_not_there_yet() -> None:
 
 def test_what_is_wanted_is_not_there_yet() -> None:
     """Every such case is refused at its own line; one that is taken belongs into its chapter."""
+    if not cases(WANTED):
+        pytest.skip("nothing is wanted")
     group = Group(cases(WANTED))
     with pytest.raises(Refused) as refused:
         Runner(driver).run(group)

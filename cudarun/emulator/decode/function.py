@@ -35,6 +35,7 @@ from cudarun.emulator.decode.scope import (
     VectorName,
 )
 from cudarun.emulator.isa.manual import VERSION, is_known
+from cudarun.emulator.isa.special import components_of
 from cudarun.emulator.machine.control import Branch
 from cudarun.emulator.machine.threads import WARP, WARPGROUP
 from cudarun.emulator.machine.warps import WarpAction
@@ -316,10 +317,10 @@ class FunctionDecoder:
 def _spelled_out(instruction: tree.Instruction, scope: NameScope) -> tree.Instruction:
     """Return an instruction with vector registers replaced by their components."""
     vectors = {
-        place: found.components
+        place: components
         for place, operand in enumerate(instruction.operands)
         if isinstance(operand, tree.Register | tree.SymbolReference)
-        and isinstance(found := scope.find(operand.name), VectorName)
+        and (components := _vector(operand.name, scope))
     }
     if not vectors:
         return instruction
@@ -327,6 +328,14 @@ def _spelled_out(instruction: tree.Instruction, scope: NameScope) -> tree.Instru
     for place, components in vectors.items():
         operands[place] = tree.Vector(tuple(map(tree.Register, components)))
     return replace(instruction, operands=tuple(operands))
+
+
+def _vector(name: str, scope: NameScope) -> tuple[str, ...]:
+    """Return the components of a vector register, declared or special."""
+    found = scope.find(name)
+    if found is None:
+        return components_of(name)
+    return found.components if isinstance(found, VectorName) else ()
 
 
 def _label_uses(function: tree.Function) -> Iterator[str]:

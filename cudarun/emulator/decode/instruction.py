@@ -17,7 +17,12 @@ from cudarun.emulator.code import (
 )
 from cudarun.emulator.decode.operands import OperandMismatch, Operands, Unimplemented
 from cudarun.emulator.decode.recipes import learn, repeated, shaped
-from cudarun.emulator.decode.rules import refused_operands, wrong_selector, wrong_words
+from cudarun.emulator.decode.rules import (
+    refused_operands,
+    wrong_operands,
+    wrong_selector,
+    wrong_words,
+)
 from cudarun.emulator.decode.scope import CARRY
 from cudarun.emulator.isa.form import InstructionForm, OperandForm
 from cudarun.emulator.isa.manual import complaint, illegal
@@ -52,6 +57,9 @@ def decode(instruction: tree.Instruction, operands: Operands) -> list[Operation]
     refused = refused_operands(instruction)
     if refused is not None:
         raise Unimplemented(f"{refused} not implemented by the emulated device")
+    wrong = wrong_operands(instruction)
+    if wrong is not None:
+        raise OperandMismatch(wrong)
     problem: OperandMismatch | None = None
     for candidate in found:
         operands.before.clear()
@@ -141,6 +149,8 @@ class _Resolution:
             length = int(self.words["vec"].removeprefix("v"))
             self.destinations += [SinkUse(self._type(wanted, length))] * length
             return
+        if isinstance(operand, tree.Integer) and self.instruction.opcode == "mov" and not writes:
+            operand = self._constant_vector(operand)
         if not isinstance(operand, tree.Vector):
             raise self.operands.mismatch()
         length = len(operand.elements)
@@ -151,6 +161,16 @@ class _Resolution:
         self.operands.check_vector(operand.elements, halves=halves)
         for element in operand.elements:
             self._value(wanted, element, self._type(wanted, length), writes)
+
+    def _constant_vector(self, operand: tree.Integer) -> tree.Operand:
+        """Return the constant of ``mov.v2.b32 d, 5`` as a vector: its parts, the lowest first.
+
+        As ptxas makes it: elements are not copies of the constant, but a part of its bits each.
+        """
+        count = self.words.count
+        bits = self.words.type.bits // count
+        parts = (operand.value >> bits * place & ((1 << bits) - 1) for place in range(count))
+        return tree.Vector(tuple(replace(operand, value=part) for part in parts))
 
     def _texture(self, wanted: OperandForm, operand: tree.Operand) -> None:
         """Return object and coordinates of ``[a, {x, y}]``, or ``[a, x]`` in one dimension.

@@ -36,7 +36,7 @@ from cudarun.emulator.decode.scope import (
     RegisterName,
     SymbolName,
 )
-from cudarun.emulator.isa.special import SPECIAL_REGISTERS, Extent, is_unimplemented_register
+from cudarun.emulator.isa.special import SPECIAL_REGISTERS, Extent
 from cudarun.emulator.machine.clock import ReadMoment
 from cudarun.emulator.numerics.types import TYPES, Type, TypeKind, bits_of
 from cudarun.ptx import tree
@@ -77,11 +77,13 @@ class Operands:
 
     def find(self, name: str) -> Name:
         """Return the meaning of a name, special registers included."""
-        found = self.scope.find(name) or self.declarations.special(name)
+        found = self.scope.find(name)
         if found is None:
-            if is_unimplemented_register(name):
-                what = f"register '{name}', used by instruction '{self.opcode}',"
-                raise Unimplemented(f"{what} is not implemented by the emulated device")
+            base, _, part = name.partition(".")
+            if part and isinstance(self.scope.find(base), RegisterName):  # also one called %tid
+                raise OperandMismatch(f"Unknown video selector: '.{part}'")
+            found = self.declarations.special(name)
+        if found is None:
             raise OperandMismatch(f"Unknown symbol '{name}'")
         return found
 
@@ -169,7 +171,7 @@ class Operands:
         if special is not None and self.scope.find(name):  # a program declares the name
             special = None
         # `mov.u16` of %tid.x etc. is legal because they once had 16 bits (10.1).
-        relaxed |= special is not None and "." in name
+        relaxed |= special is not None and ("." in name or name == "%gridid")
         if not fits(TYPES[found.declared], ptx_type, relaxed=relaxed):
             raise self.mismatch()
         if special is None:

@@ -53,7 +53,8 @@ def wrong_declaration(variable: tree.Variable, module: tree.Module) -> str | Non
         return f"Predicate variable '{variable.name}' must be in register state space"
     if kind is TypeKind.PREDICATE and variable.vector > 1:
         return "Predicate type can only be used to define scalar register variables"
-    if variable.type == "f16x2" and variable.space == "param":
+    whole_vector = variable.vector > 1 and not variable.dimensions
+    if (variable.type == "f16x2" or whole_vector) and variable.space == "param":
         return f"Variable '{variable.name}' cannot be allocated in .param state space"
     if TYPES[variable.type].bits * variable.vector > _WIDEST_VECTOR:
         return "Vector type too large, exceeds 128 bit limit"
@@ -173,6 +174,15 @@ def wrong_sampler(instruction: tree.Instruction, module: tree.Module) -> str | N
     return None
 
 
+def wrong_operands(instruction: tree.Instruction) -> str | None:
+    """Return the error in operands that the instruction has with other modifiers only."""
+    if instruction.opcode == "cvta" and "to" in instruction.modifiers:
+        for operand in instruction.operands[1:]:
+            if isinstance(operand, tree.SymbolReference | tree.SymbolOffset):
+                return "Argument 1 of instruction 'cvta.to': must be register"
+    return None
+
+
 def refused_operands(instruction: tree.Instruction) -> str | None:
     """Return PTX operands for which the tables have no notation."""
     opcode, given = instruction.opcode, instruction.operands
@@ -214,11 +224,7 @@ _SELECTORS = {"hxy": re.compile(r"h[0-3]{2}"), "bxyzw": re.compile(r"b[0-7]{4}")
 def wrong_selector(
     form: InstructionForm, operand: OperandForm, selector: str, words: Words
 ) -> str | None:
-    """Return the error in the selector of an operand of a video instruction.
-
-    Raises:
-        Unimplemented: The combination of modifiers is not implemented.
-    """
+    """Return the error in the selector of an operand of a video instruction."""
     if operand.selector:
         allowed = form.classes[operand.selector]
         if selector in allowed or any(
@@ -228,9 +234,6 @@ def wrong_selector(
         return f"Incorrect video selector for operand {form.operands.index(operand)}"
     if operand is not form.operands[0]:
         return f"Video selector is not allowed on 'source {operand.name.upper()}' operand"
-    if words.get("sat"):
-        what = f"saturation by '{form.opcode}' to a part of a word"
-        raise Unimplemented(f"{what} is not implemented by the emulated device")
     if words.get("op2"):
         return "Video instruction cannot have destination selector and secondary operation"
     return f"Video selector is not allowed on destination for instruction '{form.opcode}'"
@@ -239,7 +242,7 @@ def wrong_selector(
 def _video(opcode: str, words: Words) -> str | None:
     if "d" in words.selectors and "c" not in words.given:
         return f"Video selector is not allowed on destination for instruction '{opcode}'"
-    if words.negative and words.get("po"):
+    if words.negative and words.negative != {"a", "b"} and words.get("po"):
         return "Conflicting use of '.po' modifier with operand negation"
     if "c" in words.negative and len(words.negative) == 2:
         limit = "either (source A xor source B) or source C"
@@ -430,7 +433,14 @@ def _on_surface(opcode: str, words: Words) -> str | None:
     return None
 
 
+def _move(words: Words) -> str | None:
+    if words.get("vec") and words.type.bits * words.count > _WIDEST_VECTOR:
+        return "Vector type too large, exceeds 128 bit limit"
+    return None
+
+
 _CHECKS: dict[str, Callable[[Words], str | None]] = {
+    "mov": _move,
     "ld": _memory,
     "ldu": _memory,
     "st": _memory,

@@ -83,6 +83,8 @@ def _isspacep(words: Words) -> Function:
 
 FORMS: tuple[InstructionForm, ...] = (
     form("mov.type  d, a", copy, type="pred b16 b32 b64 b128 u16 u32 u64 s16 s32 s64 f32 f64"),
+    form("mov.vec.type  {d}, {a}", copy_all, vec="v2 v4",
+         type="b16 b32 b64 u16 u32 u64 s16 s32 s64 f32 f64"),
     form("mov.type  d, {a:part}", make=_pack, type="b16 b32 b64 b128"),
     form("mov.type  {d:part}, a", make=_unpack, type="b16 b32 b64 b128"),
     form("cvta.space.type  d, a", make=_cvta, space=_SPACES, type="u64"),

@@ -2,8 +2,8 @@
 
 GPUs from Maxwell on have no such instructions; ptxas emulates them. For sm_90, in CUDA 13.0, some
 of the emulations do not follow the manual: ``vadd.u32.u32.u32.sat`` wraps, a negative sum saturated
-to a byte is 127, ``.min`` takes large ``.u32`` results for 64-bit ones. These forms are not
-implemented: ``.sat`` to ``.u32`` and to parts of words, ``.min`` and ``.max`` except for ``vset``.
+to a byte is 127, ``.h1`` of the destination takes the upper half of the result, ``.min`` and
+``.max`` compare results extended to 64 bits. The functions here compute what an H200 does.
 """
 
 from __future__ import annotations
@@ -55,11 +55,22 @@ def _part(word: Array, kind: str, selector: str = "") -> Array:
     return (value ^ sign) - sign
 
 
-def _scalar(operate: Operation, words: Words) -> Function:
-    """Return the operation, with a second one with ``c``, or a merge of its result into ``c``."""
+def _scalar(
+    operate: Operation, words: Words, saturate: Callable[[Array], Array], *, wide: bool
+) -> Function:
+    """Return the operation, with a second one with ``c``, or a merge of its result into ``c``.
+
+    Args:
+        operate: The first operation, on 64-bit integers.
+        words: The matched words.
+        saturate: The saturation of its results.
+        wide: ``.min`` and ``.max`` compare all 64 bits of the first result, not its low word.
+    """
     chosen = words.selectors
     start, bits = _place(chosen.get("d", ""))
     replaced = (1 << bits) - 1 << start
+    moved = 0 if bits == 16 else start  # ptxas merges the upper half of a result into .h1
+    second = _second(words.get("op2", ""), wide=wide, signed=words.get("dtype") == "s32")
 
     def function(a: Array, b: Array, *rest: Array) -> None:
         *c, d = rest
@@ -68,31 +79,74 @@ def _scalar(operate: Operation, words: Words) -> Function:
             _part(b, words.get("btype", "u32"), chosen.get("b", "")),
         ).astype(np.int64)
         if words.get("sat"):
-            result = np.clip(result, -1 << 31, (1 << 31) - 1)
-        elif words.get("op2"):
-            result = _SECOND[words["op2"]](result, _part(c[0], "u32"))
+            result = saturate(result)
+        if second is not None:
+            result = second(result, c[0])
         elif "d" in chosen:
-            result = _part(c[0], "u32") & ~replaced | result << start & replaced
+            result = _part(c[0], "u32") & ~replaced | result << moved & replaced
         d[...] = (result & _ONES).astype(np.uint32).view(d.dtype)
 
     return function
 
 
+def _second(name: str, *, wide: bool, signed: bool) -> Operation | None:
+    """Return the second operation with ``c``.
+
+    For ``.u32``, ``.min`` and ``.max`` compare unsigned numbers of 64 bits.
+    """
+    if not name:
+        return None
+
+    def operate(result: Array, c: Array) -> Array:
+        if not wide:
+            result = result.astype(np.int32).astype(np.int64)
+        addend = _part(c, "s32" if signed else "u32")
+        if signed or name == "add":
+            combined: Array = _SECOND[name](result, addend)
+            return combined
+        combined = _SECOND[name](result.view(np.uint64), addend.view(np.uint64))
+        return combined.view(np.int64)
+
+    return operate
+
+
 def _arithmetic(name: str) -> Callable[[Words], Function]:
-    return lambda words: _scalar(_OPERATIONS[name], words)
+    """Return the constructor of a sum, difference, distance, minimum or maximum."""
+
+    def make(words: Words) -> Function:
+        signed = words["dtype"] == "s32"
+        _, bits = _place(words.selectors.get("d", ""))
+        largest = (1 << bits - signed) - 1
+
+        def saturate(result: Array) -> Array:
+            """Saturate: to ``.u32`` large results wrap, to a part negative ones are the largest."""
+            if bits < 32:
+                return np.where(result >> 32 != 0, largest, np.minimum(result, largest))
+            return np.clip(result, -1 << 31, largest) if signed else np.maximum(result, 0)
+
+        return _scalar(_OPERATIONS[name], words, saturate, wide=name not in ("vadd", "vsub"))
+
+    return make
 
 
 def _comparison(words: Words) -> Function:
-    return _scalar(COMPARISONS[words["cmp"]], words)
+    return _scalar(COMPARISONS[words["cmp"]], words, np.copy, wide=False)
 
 
 def _shift(ufunc: Operation) -> Callable[[Words], Function]:
     def make(words: Words) -> Function:
-        def shift(a: Array, b: Array) -> Array:
-            result = ufunc(a, np.minimum(b, 32) if words["mode"] == "clamp" else b & 31)
-            return ((result & _MASK34) ^ _SIGN34) - _SIGN34  # a result of 34 bits, with a sign
+        lowest, highest = (-1 << 31, (1 << 31) - 1) if words["dtype"] == "s32" else (0, _ONES)
 
-        return _scalar(shift, words)
+        def shift(a: Array, b: Array) -> Array:
+            shifted: Array = ufunc(a, np.minimum(b, 32) if words["mode"] == "clamp" else b & 31)
+            return shifted
+
+        def saturate(result: Array) -> Array:
+            """Saturate the low 34 bits, which have a sign, to a word, also for a part of one."""
+            found: Array = np.clip(((result & _MASK34) ^ _SIGN34) - _SIGN34, lowest, highest)
+            return found
+
+        return _scalar(shift, words, saturate, wide=not words.get("sat"))
 
     return make
 
@@ -122,10 +176,6 @@ def _multiply_add(words: Words) -> Function:
     return function
 
 
-def _to_signed(words: Words) -> bool:
-    return words["dtype"] == "s32"
-
-
 def _rows() -> Iterator[InstructionForm]:
     sources = "a{.asel}:atype, b{.bsel}:btype"
     for name in _OPERATIONS:
@@ -153,8 +203,8 @@ def _scalars(
 ) -> Iterator[InstructionForm]:
     words: dict[str, Any] = {"make": make, **kinds, **_WHERE}
     yield form(f"{head}  d{{.dsel}}:dtype, {sources}, ?c:dtype", dsel=_PARTS, **words)
-    yield form(f"{head}.sat  d:dtype, {sources}, ?c:dtype", only=_to_signed, **words)
-    yield form(f"{head}.op2  d:dtype, {sources}, c:dtype", op2="add", **words)
+    yield form(f"{head}.sat  d{{.dsel}}:dtype, {sources}, ?c:dtype", dsel=_PARTS, **words)
+    yield form(f"{head}{{.sat}}.op2  d:dtype, {sources}, c:dtype", op2="add min max", **words)
 
 
 FORMS: tuple[InstructionForm, ...] = tuple(_rows())

@@ -28,6 +28,11 @@ class SpecialRegister:
     extent: Extent
 
 
+_VECTORS = ("tid", "ntid", "ctaid", "nctaid", "clusterid", "nclusterid", "cluster_ctaid",
+            "cluster_nctaid")  # fmt: skip
+_RESERVED = ("begin", "end", "cap", "0", "1")
+
+
 def _registers() -> dict[str, SpecialRegister]:
     def rows(extent: Extent, ptx_type: str, names: str) -> dict[str, SpecialRegister]:
         return {f"%{name}": SpecialRegister(ptx_type, extent) for name in names.split()}
@@ -52,6 +57,10 @@ def _registers() -> dict[str, SpecialRegister]:
         **rows(block, "u32", "cluster_ctarank"),
         **rows(launch, "u32", "cluster_nctarank"),
         **rows(launch, "u64", "current_graph_exec"),
+        **rows(launch, "u32", " ".join(f"{name}.w" for name in _VECTORS)),
+        **rows(launch, "u32", " ".join(f"reserved_smem_offset_{part}" for part in _RESERVED)),
+        **rows(launch, "u32", " ".join(f"pm{number}" for number in range(8))),
+        **rows(launch, "u64", " ".join(f"pm{number}_64" for number in range(8))),
         **rows(launch, "u32", " ".join(f"envreg{number}" for number in range(32))),
         **rows(Extent.MOMENT, "u32", "clock clock_hi globaltimer_lo globaltimer_hi"),
         **rows(Extent.MOMENT, "u64", "clock64 globaltimer"),
@@ -60,12 +69,9 @@ def _registers() -> dict[str, SpecialRegister]:
 
 SPECIAL_REGISTERS = _registers()
 
-_UNIMPLEMENTED = frozenset(
-    {f"%reserved_smem_offset_{part}" for part in ("begin", "end", "cap", "0", "1")}
-    | {f"%pm{number}{width}" for number in range(8) for width in ("", "_64")}
-)
 
-
-def is_unimplemented_register(name: str) -> bool:
-    """Return whether PTX defines a special register that the emulated device does not have."""
-    return name in _UNIMPLEMENTED
+def components_of(name: str) -> tuple[str, ...]:
+    """Return the components of a special register that is a vector of four, as ``%tid``."""
+    if name[1:] not in _VECTORS:
+        return ()
+    return tuple(f"{name}.{axis}" for axis in "xyzw")

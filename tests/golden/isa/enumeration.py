@@ -22,6 +22,7 @@ from tests.golden.isa import (
     mbarrier,
     memory,
     products,
+    remaining,
     sparse,
     wanted,
     warp,
@@ -61,6 +62,7 @@ _CHAPTERS: dict[str, Callable[[], Iterable[Case]]] = {
     "products": products.products,
     "sparse": sparse.sparse,
     "wgmma_sparse": wgmma_sparse.wgmma_sparse,
+    "remaining": remaining.remaining,
     "wanted": wanted.wanted,
 }
 

@@ -113,6 +113,7 @@ class _Grids:
             self._begun(launch)
             try:
                 _run(launch, on_progress)
+                launch.running = None  # its registers and shared memory are not kept
             finally:
                 launch.children.release(memory)
                 observer.ended(launch)

@@ -18,7 +18,7 @@ HEAD = """\
 .address_size 64
 .func helper(.reg .b64 %p)
 {
-    tensormap.replace.tile.global_address.global.b1024.b64 [%p], %p;
+    multimem.st.relaxed.sys.global.u64 [%p], %p;
     ret;
 }
 """
@@ -35,7 +35,7 @@ BAD = """\
 .visible .entry bad()
 {
     .reg .b32 %v;
-    mov.u32 %v, %reserved_smem_offset_begin;
+    multimem.red.relaxed.sys.global.add.u32 [%v], %v;
     ret;
 }
 .visible .entry calling(.param .u64 out)
@@ -46,13 +46,12 @@ BAD = """\
     ret;
 }
 """
-REGISTER = (
-    "register '%reserved_smem_offset_begin', used by instruction 'mov', is not implemented by the "
-    "emulated device"
+MULTICAST = (
+    "instruction 'multimem.red.relaxed.sys.global.add.u32' is not implemented by the emulated "
+    "device"
 )
 INSTRUCTION = (
-    "instruction 'tensormap.replace.tile.global_address.global.b1024.b64' is not implemented by "
-    "the emulated device"
+    "instruction 'multimem.st.relaxed.sys.global.u64' is not implemented by the emulated device"
 )
 
 
@@ -70,7 +69,7 @@ def test_load_lists_the_kernels_that_cannot_run(run: Run, mixed: str, via: str) 
     ((result,),) = [outcome["results"] for outcome in document["outcomes"]]
     assert [kernel["name"] for kernel in result["kernels"]] == ["good"]
     assert {kernel["name"]: kernel["reasons"] for kernel in result["refusals"]} == {
-        "bad": [f"line 19: {REGISTER}"],
+        "bad": [f"line 19: {MULTICAST}"],
         "calling": [f"line 6: {INSTRUCTION}"],
     }
     assert "2 of 3 kernels cannot run on this device: bad, calling" in document["error"]["message"]
@@ -79,7 +78,7 @@ def test_load_lists_the_kernels_that_cannot_run(run: Run, mixed: str, via: str) 
 def test_the_table_has_the_reasons(run: Run, mixed: str) -> None:
     ran = run("load", *CPU, mixed)
     assert ran.code == 4
-    assert f"cannot run bad\n  line 19: {REGISTER}\n" in ran.out
+    assert f"cannot run bad\n  line 19: {MULTICAST}\n" in ran.out
     assert f"cannot run calling\n  line 6: {INSTRUCTION}\n" in ran.out
 
 
@@ -92,20 +91,22 @@ def test_another_kernel_runs(run: Run, mixed: str) -> None:
 def test_a_refused_kernel_has_its_own_reasons(run: Run, mixed: str) -> None:
     ran = run("launch", *CPU, mixed, "-k", "bad", "--threads", "1")
     assert ran.code == 4
-    assert f"mixed.ptx:19:17: error: {REGISTER}" in ran.err
-    assert "tensormap" not in ran.err
+    assert f"mixed.ptx:19:5: error: {MULTICAST}" in ran.err
+    assert "multimem.st" not in ran.err
 
 
 def test_without_a_kernel_that_runs_the_image_is_refused(run: Run, tmp_path: Path) -> None:
     (tmp_path / "bad.ptx").write_text(HEAD + BAD)
     ran = run("load", *CPU, "bad.ptx")
     assert ran.code == 4
-    assert REGISTER in ran.err
+    assert MULTICAST in ran.err
     assert INSTRUCTION in ran.err
 
 
 def test_invalid_ptx_refuses_the_image(run: Run, tmp_path: Path) -> None:
-    invalid = BAD.replace("%reserved_smem_offset_begin", "%nothing")
+    invalid = BAD.replace(
+        "multimem.red.relaxed.sys.global.add.u32 [%v], %v", "mov.u32 %v, %nothing"
+    )
     (tmp_path / "invalid.ptx").write_text(HEAD + GOOD + invalid)
     ran = run("launch", *CPU, "invalid.ptx", "-k", "good", "--threads", "1", "out=u32[1]")
     assert ran.code == 4

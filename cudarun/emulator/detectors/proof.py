@@ -143,11 +143,11 @@ class Prover:
 
 
 def _functions(program: ModuleCode, kernel: KernelCode) -> list[FunctionCode]:
-    """Return the code of a kernel and of the functions that it can call."""
-    reached = CallGraph(program.code, program.kernels.keys()).reached(program.code[kernel.name])
-    return [
-        each for each in reached if each.name == kernel.name or each.name not in program.kernels
-    ]
+    """Return the code of a kernel, of those it can launch, and of the functions they can call."""
+    graph = CallGraph(program.code, program.kernels.keys())
+    launched = graph.launched(program.code[kernel.name])
+    found = {each.name: each for one in launched for each in graph.reached(one)}
+    return list(found.values())
 
 
 def _snapshot(memories: Sequence[Memory], config: LaunchConfig) -> Callable[[], None]:

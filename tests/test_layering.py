@@ -108,7 +108,6 @@ ONLY_IN = {
     "click": {"cli", "commands", "report"},
     "rich": {"report"},
     "cuda": {"session", "emulator", "bindings"},
-    "elftools": {"images"},
 }
 
 

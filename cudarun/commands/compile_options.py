@@ -80,8 +80,8 @@ def compile_options(function: F) -> F:
             form=CaseForm.VALUE,
             type=whole(1),
             metavar="BYTES",
-            help="Limit the size of an image, and of all its code when decompressed.  [default: "
-            "512Mi]",
+            help="Limit the size of an image, and of its code when decompressed; larger libraries "
+            "are read part by part.  [default: 512Mi]",
         ),
     )(function)
 

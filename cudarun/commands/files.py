@@ -91,7 +91,7 @@ def source_includes(image: Image, folders: Sequence[str] = ()) -> Includes:
 
     if identify(image.data) is not ImageKind.CUDA_SOURCE:
         return Includes()
-    return find_includes(image.data, image.origin, [*image.header_folders, *folders])
+    return find_includes(image.code, image.origin, [*image.header_folders, *folders])
 
 
 def option_paths(option: Option, value: Any) -> Iterator[str]:

@@ -13,7 +13,11 @@ from cudarun.session.image.image import MAX_IMAGE, STDIN, Image
 
 if TYPE_CHECKING:
     from cudarun.images.facts import ImageFacts
+    from cudarun.images.mapping import Data
     from cudarun.session.image.compilation import CompileOptions
+
+_MAPPED_FROM = 1 << 20
+"""The size in bytes from which a file is mapped: a map keeps its file open."""
 
 
 def read_input(
@@ -24,7 +28,7 @@ def read_input(
     Args:
         name: The path.
         compilation: The compile options, if the file is CUDA source.
-        limit: The most bytes of the file, and of all code in it when decompressed.
+        limit: The most bytes of a file that is read as a whole, and of code when decompressed.
 
     Raises:
         RequestError: The file cannot be read.
@@ -39,6 +43,9 @@ def open_input(
 ) -> Image:
     """Read a file in any format; its user reports errors in the contents.
 
+    A large fatbin, object, library or executable is mapped, and read part by part when it is used.
+    The limit applies to its code, see `cudarun.images.reader.check_sizes`.
+
     Raises:
         RequestError: The file cannot be read, or is larger than the limit.
     """
@@ -47,15 +54,30 @@ def open_input(
     return Image(origin, _read(name, most, origin), limit=most, compilation=compilation)
 
 
-def _read(name: str, most: int, origin: str) -> bytes:
+def _read(name: str, most: int, origin: str) -> Data:
     if name == "-":
         return _complete(sys.stdin.buffer, most, origin)
     try:
         with open(name, "rb") as file:
-            return _complete(file, most, origin)
+            return _mapped(file) or _complete(file, most, origin)
     except (OSError, ValueError) as error:  # the latter of a path with a NUL
         reason = error.strerror if isinstance(error, OSError) else None
         raise RequestError(str(reason or error), origin=name.replace("\0", "\\0")) from error
+
+
+def _mapped(file: BinaryIO) -> Data | None:
+    """Map a large regular file that contains other images; return ``None`` for any other one."""
+    found = os.fstat(file.fileno())
+    if not stat.S_ISREG(found.st_mode) or found.st_size < _MAPPED_FROM:
+        return None
+    from cudarun.images.kinds import CONTAINERS, SIGNATURE_BYTES, identify_by_signature
+
+    start = os.pread(file.fileno(), SIGNATURE_BYTES, 0)
+    if identify_by_signature(start) not in CONTAINERS:
+        return None
+    from cudarun.images.mapping import MappedFile
+
+    return MappedFile.of(file)
 
 
 def _complete(file: BinaryIO, most: int, origin: str) -> bytes:
@@ -73,7 +95,7 @@ def _complete(file: BinaryIO, most: int, origin: str) -> bytes:
     return data
 
 
-def _facts(data: bytes, origin: str) -> ImageFacts | None:
+def _facts(data: Data, origin: str) -> ImageFacts | None:
     from cudarun.images.kinds import ImageKind, identify
 
     kind = identify(data)

@@ -25,8 +25,9 @@ from cudarun.commands.options import (
 from cudarun.commands.output import chosen_renderer
 from cudarun.errors import RequestError
 from cudarun.report.renderer import Renderer, finish
+from cudarun.session.driver.target import Target
 from cudarun.session.load.parent import load, prefetch
-from cudarun.session.load.request import LoadRequest, Via
+from cudarun.session.load.request import LoadRequest, OfflineScope, Via
 from cudarun.session.workers.devices import DeviceWorkers
 from cudarun.session.workers.pool import WorkerPool
 
@@ -55,7 +56,19 @@ _WAYS: dict[str, tuple[Via, ...]] = {
     is_flag=True,
     help="Do not force kernels to load; invalid code can remain undetected.",
 )
+@option(
+    "-k",
+    "--kernel",
+    shell_complete=completion.kernels,
+    metavar="NAME",
+    help="Load or inspect only this kernel, and only the parts of a file that contain it.",
+)
 @click.option("--offline", is_flag=True, help="Inspect the files without a driver.")
+@option(
+    "--arch",
+    metavar="ARCH",
+    help="With --offline: inspect only code for this target, such as sm_90 or compute_90.",
+)
 @option(
     "--block",
     of_device=True,
@@ -86,12 +99,17 @@ def command(quiet: bool, offline: bool, **values: Any) -> int:
     \b
     cudarun load samples/saxpy.ptx samples/managed.ptx -d cpu --block 256
     cudarun load --offline samples/saxpy.ptx
+    cudarun load --offline libnccl.so.2 --arch sm_90 -v
     """
     renderer = chosen_renderer()
     where = target(values, capture=True)
     if offline:
         with reading(where):
-            return _offline(values, renderer)
+            return _offline(values, renderer, where, quiet=quiet)
+    if values.pop("arch") is not None:
+        raise RequestError(
+            "a device loads the code for its own architecture", hint="add --offline"
+        ).of(option="--arch")
 
     with WorkerPool() as pool:
         workers = DeviceWorkers(pool, where, prefetch, progress_display(where, quiet=quiet))
@@ -101,13 +119,15 @@ def command(quiet: bool, offline: bool, **values: Any) -> int:
     return finish(report, renderer)
 
 
-def _offline(values: Values, renderer: Renderer) -> int:
+def _offline(values: Values, renderer: Renderer, where: Target, *, quiet: bool) -> int:
     _refuse_offline()
     from cudarun.session.load.offline import load_offline
 
     limit = values["max_image"]
     images = tuple(open_input(name, limit=limit) for name in values["images"])
-    return finish(load_offline(images), renderer)
+    details = where.verbose or renderer.owns_stdout
+    scope = OfflineScope(values["kernel"], values["arch"], details)
+    return finish(load_offline(images, scope, progress_display(where, quiet=quiet)), renderer)
 
 
 def _refuse_offline() -> None:
@@ -136,4 +156,5 @@ def _request(values: Values, *, verbose: bool) -> LoadRequest:
         block=values.pop("block"),
         shared_bytes=values.pop("smem"),
         options=jit(values, verbose=verbose),
+        kernel=values.pop("kernel"),
     )

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from cudarun.errors import ImageRefused
 from cudarun.images.kinds import ARCHIVE_MAGIC
 from cudarun.records import dataclass
+
+if TYPE_CHECKING:
+    from cudarun.images.mapping import Buffer
 
 _HEADER_BYTES = 60
 _HEADER_END = b"`\n"
@@ -15,29 +19,29 @@ _INDEXES = ("/", "/SYM64/", "__.SYMDEF", "__.SYMDEF SORTED")  # symbol tables, f
 
 @dataclass(frozen=True, slots=True)
 class ArchiveMember:
-    """A file in an archive."""
+    """A file in an archive; its data are a view."""
 
     name: str
-    data: bytes
+    data: memoryview
 
 
-def read_members(data: bytes, origin: str) -> tuple[ArchiveMember, ...]:
+def read_members(data: Buffer, origin: str) -> tuple[ArchiveMember, ...]:
     """Return the files in an archive, in order.
 
     Raises:
         ImageRefused: It is damaged or truncated.
     """
     try:
-        return tuple(_members(data))
+        return tuple(_members(memoryview(data)))
     except ValueError as error:
         raise ImageRefused("not an archive", cause=str(error), origin=origin) from error
 
 
-def _members(data: bytes) -> Iterator[ArchiveMember]:
+def _members(data: memoryview) -> Iterator[ArchiveMember]:
     long_names = b""
     at = len(ARCHIVE_MAGIC)
     while at < len(data):
-        header = data[at : at + _HEADER_BYTES]
+        header = bytes(data[at : at + _HEADER_BYTES])
         if len(header) < _HEADER_BYTES or not header.endswith(_HEADER_END):
             raise ValueError("a member's header is malformed")
         name = header[:16].decode("latin-1").rstrip()
@@ -48,10 +52,10 @@ def _members(data: bytes) -> Iterator[ArchiveMember]:
         content = data[start : start + size]
         at = start + size + size % 2
         if name == "//":
-            long_names = content
+            long_names = bytes(content)
         elif name.startswith("#1/"):  # BSD: the name precedes the content
             length = _number(name[3:].encode("latin-1"))
-            name = content[:length].rstrip(b"\0").decode("latin-1")
+            name = bytes(content[:length]).rstrip(b"\0").decode("latin-1")
             if name not in _INDEXES:
                 yield ArchiveMember(name, content[length:])
         elif name not in _INDEXES:

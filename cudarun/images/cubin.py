@@ -30,6 +30,7 @@ from collections.abc import Iterator
 from dataclasses import field
 from enum import IntEnum
 from math import prod
+from typing import TYPE_CHECKING
 
 from cudarun.errors import ImageRefused
 from cudarun.images.demangler import demangle, parameter_types
@@ -44,6 +45,10 @@ from cudarun.images.facts import (
 from cudarun.images.kinds import ImageKind
 from cudarun.parameters import Parameter
 from cudarun.records import dataclass
+
+if TYPE_CHECKING:
+    from cudarun.images.contents import CodeBytes
+    from cudarun.images.mapping import Buffer
 
 _OLD_OS_ABI = 51
 _ENTRY = 0x10  # st_other of a kernel
@@ -87,7 +92,7 @@ class _KernelInfo:
     required_cluster: Extent | None = None
 
 
-def read_cubin(data: bytes, origin: str) -> ImageFacts:
+def read_cubin(data: Buffer | CodeBytes, origin: str) -> ImageFacts:
     """Return the facts of a cubin; parameter types come from the kernel's mangled name.
 
     Raises:
@@ -100,13 +105,27 @@ def read_cubin(data: bytes, origin: str) -> ImageFacts:
         raise _cut_off(origin) from error
 
 
-def check_cubin(data: bytes, origin: str) -> None:
+def check_cubin(data: Buffer | CodeBytes, origin: str) -> None:
     """Check the structure of a cubin: all that `read_cubin` follows, at a fraction of its time.
 
     Raises:
         ImageRefused: It is damaged.
     """
-    elf = read_elf(data, origin, ImageKind.CUBIN, symbols=False)
+    _check_records(read_elf(data, origin, ImageKind.CUBIN, symbols=False), origin)
+
+
+def kernel_names(data: Buffer | CodeBytes, origin: str) -> tuple[str, ...]:
+    """Check the structure of a cubin as `check_cubin` does, and return its kernels.
+
+    Raises:
+        ImageRefused: It is damaged.
+    """
+    elf = read_elf(data, origin, ImageKind.CUBIN)
+    _check_records(elf, origin)
+    return tuple(symbol.name for symbol in elf.symbols if _is_kernel(symbol))
+
+
+def _check_records(elf: Elf, origin: str) -> None:
     try:
         for section in elf.sections:
             if section.name == ".nv.info" or section.name.startswith(".nv.info."):
@@ -168,7 +187,7 @@ def _kernels(elf: Elf, architecture: int) -> Iterator[KernelFacts]:
     stacks = _stacks(elf)
     constants = elf.named.get(".nv.constant3")
     for index, symbol in enumerate(elf.symbols):
-        if symbol.type != "STT_FUNC" or not symbol.other & _ENTRY:
+        if not _is_kernel(symbol):
             continue
         info = _kernel_info(elf, symbol.name)
         yield KernelFacts(
@@ -182,6 +201,10 @@ def _kernels(elf: Elf, architecture: int) -> Iterator[KernelFacts]:
             required_block=info.required_block,
             required_cluster=info.required_cluster,
         )
+
+
+def _is_kernel(symbol: ElfSymbol) -> bool:
+    return symbol.type == "STT_FUNC" and bool(symbol.other & _ENTRY)
 
 
 def _architecture(elf: Elf) -> tuple[int, str]:

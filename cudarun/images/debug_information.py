@@ -10,15 +10,19 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 from cudarun.errors import ImageRefused
 from cudarun.images.debug_types import DebugParameter, debug_parameters
 from cudarun.images.demangler import demangle
 from cudarun.images.dwarf import Dwarf, UnusableDwarf
 from cudarun.images.elf import read_elf
-from cudarun.images.kinds import ImageKind, identify
-from cudarun.images.reader import CONTAINERS, image_entries
+from cudarun.images.kinds import CONTAINERS, ImageKind, identify
+from cudarun.images.reader import image_entries
 from cudarun.parameters import Parameter
+
+if TYPE_CHECKING:
+    from cudarun.images.mapping import Data
 
 _SECTION = ".debug_info"
 _SECTIONS = (
@@ -41,7 +45,7 @@ class DebugInformation:
         limit: The most bytes of all code in a container when decompressed.
     """
 
-    def __init__(self, data: bytes, limit: int | None = None) -> None:
+    def __init__(self, data: Data, limit: int | None = None) -> None:
         self._data = data
         self._limit = limit
 
@@ -81,7 +85,7 @@ class DebugInformation:
         return [Dwarf(sections) for sections in _sections(self._data, self._limit)]
 
 
-def _sections(data: bytes, limit: int | None) -> Iterator[Mapping[str, bytes]]:
+def _sections(data: Data, limit: int | None) -> Iterator[Mapping[str, bytes]]:
     """Yield the sections with debug information of each image, machine code first."""
     kind = identify(data)
     if kind in CONTAINERS:
@@ -101,7 +105,7 @@ def _sections(data: bytes, limit: int | None) -> Iterator[Mapping[str, bytes]]:
             return
         yield {name: bytes(named[name].data) for name in _SECTIONS if name in named}
     elif kind is ImageKind.PTX:
-        yield _ptx_sections(data)
+        yield _ptx_sections(bytes(data))
 
 
 def _ptx_sections(text: bytes) -> dict[str, bytes]:

@@ -1,41 +1,51 @@
-"""ELF files as read by pyelftools, with one-line errors for every kind of damage.
+"""ELF files, with one-line errors for every kind of damage.
 
 Only 64-bit little-endian files are read; a table or section that ends past the end of the file is
-an error.
+an error. The work and the memory are bounded by the size of the file.
 """
 
 from __future__ import annotations
 
-import io
 import struct
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from typing import NamedTuple
-
-from elftools.common.exceptions import ELFError
-from elftools.elf.elffile import ELFFile
-from elftools.elf.sections import SymbolTableSection
+from functools import partial
+from typing import TYPE_CHECKING, NamedTuple
 
 from cudarun.errors import ImageRefused
+from cudarun.images.contents import CodeBytes, as_contents
 from cudarun.images.kinds import ImageKind
 from cudarun.records import dataclass
 
+if TYPE_CHECKING:
+    from cudarun.images.mapping import Buffer
+
 _HEADER_BYTES = 64
-_SECTION_HEADER_BYTES = 64
+_SECTION_HEADER = struct.Struct("<IIQQQQIIQQ")
 _64_BIT_LITTLE_ENDIAN = b"\x02\x01"
 _OS_ABI_OFFSET = 7  # in the header
-_LINK_OFFSET = 40  # of sh_link, the index of another section, in a section header
-_SYMBOL_TABLE = 2  # sh_type
-_SYMBOL_BYTES = 24
+_RELOCATABLE = 1  # e_type
+_SYMBOL = struct.Struct("<IBBHQQ")
 _NAME_SHARE = 8
-_OTHER_OFFSET = 5  # of st_other in a symbol
+
+_NULL, _SYMBOL_TABLE, _STRING_TABLE, _NOTE, _NO_BITS = 0, 2, 3, 7, 8  # sh_type
+_CUDA_SHARED = 0x7000_000A
+"""``sh_type`` of ``.nv_debug.shared``, which ptxas writes with a size and without content."""
+_WITHOUT_CONTENT = (_NULL, _NO_BITS, _CUDA_SHARED)
+_KEPT_TYPES = (_SYMBOL_TABLE, _STRING_TABLE, _NOTE)  # of a stream, with NVIDIA's own
+_CUDA_TYPES = range(0x7000_0000, 0x8000_0000)
+
+_UNDEFINED, _FIRST_RESERVED = 0, 0xFF00  # st_shndx
+_TYPES = {0: "STT_NOTYPE", 1: "STT_OBJECT", 2: "STT_FUNC", 3: "STT_SECTION", 4: "STT_FILE"}
+_BINDINGS = {0: "STB_LOCAL", 1: "STB_GLOBAL", 2: "STB_WEAK"}
 
 
 @dataclass(frozen=True, slots=True)
 class ElfSection:
     """A section. ``data`` is empty if it occupies no space in the file (``SHT_NOBITS``).
 
-    It is a view: executables with device code can be very large.
+    It is a view: executables with device code can be very large. Of streamed contents only symbols,
+    strings, notes and NVIDIA's own tables are kept; ``data`` of the other sections is empty.
     """
 
     name: str
@@ -47,7 +57,7 @@ class ElfSection:
 class ElfSymbol:
     """A symbol. ``section`` is the name of its section; ``other`` is all of ``st_other``.
 
-    pyelftools decodes only the bits of ``st_other`` that ELF defines; NVIDIA uses more of them.
+    ELF defines only some bits of ``st_other``; NVIDIA uses more of them.
     """
 
     name: str
@@ -74,34 +84,23 @@ class Elf:
     named: dict[str, ElfSection]  # of several of one name, the last
 
 
-def read_elf(data: bytes, origin: str, kind: ImageKind, *, symbols: bool = True) -> Elf:
+def read_elf(
+    data: Buffer | CodeBytes, origin: str, kind: ImageKind, *, symbols: bool = True
+) -> Elf:
     """Read an ELF file.
 
     Args:
-        data: The file.
+        data: The file, or its contents as a stream.
         origin: Its name in messages.
         kind: Its kind.
         symbols: Read the symbols of a cubin; their tables are checked in any case.
 
     Raises:
         ImageRefused: It is damaged, or not a 64-bit little-endian one: ``broken.cubin: not a cubin:
-            the section table lies past the end of the file``.
+            the section table extends past the end of the file``.
     """
     with _told_in_one_line(origin, kind):
-        _check_header(data)
-        _check_tables(data, with_symbols=kind is ImageKind.CUBIN)
-        file = ELFFile(io.BytesIO(data))
-        sections = tuple(_sections(file, data))
-        are_read = symbols and kind is ImageKind.CUBIN
-        header = file.header
-        return Elf(
-            os_abi=data[_OS_ABI_OFFSET],  # which pyelftools turns into a name where it knows one
-            is_relocatable=header["e_type"] == "ET_REL",
-            flags=header["e_flags"],
-            sections=sections,
-            symbols=tuple(_symbols(file, data, sections)) if are_read else (),
-            named={section.name: section for section in sections},
-        )
+        return _read(as_contents(data), kind, with_symbols=symbols and kind is ImageKind.CUBIN)
 
 
 class _MalformedElf(Exception):
@@ -114,32 +113,18 @@ def _told_in_one_line(origin: str, kind: ImageKind) -> Iterator[None]:
         yield
     except _MalformedElf as error:
         raise ImageRefused(f"not a {kind.value}", cause=str(error), origin=origin) from None
-    # OverflowError from a seek beyond all files; AttributeError from pyelftools 0.31, where the
-    # string table of a symbol table is a section of another type.
-    except (ELFError, OverflowError, AttributeError) as error:
+    except struct.error as error:
         cause = "the ELF file is malformed"
         raise ImageRefused(f"not a {kind.value}", cause=cause, origin=origin) from error
 
 
-def _check_header(data: bytes) -> None:
-    if len(data) < _HEADER_BYTES:
-        raise _MalformedElf("the file is truncated in the ELF header")
-    if data[4:6] != _64_BIT_LITTLE_ENDIAN:
-        raise _MalformedElf("it is not 64-bit little-endian ELF")
-    (table,) = struct.unpack_from("<Q", data, 0x28)
-    entry_size, count, names = struct.unpack_from("<HHH", data, 0x3A)
-    if not table or not count:
-        raise _MalformedElf("it has no sections")
-    if entry_size != _SECTION_HEADER_BYTES:
-        raise _MalformedElf("the section headers have an unsupported size")
-    if table + count * entry_size > len(data):
-        raise _MalformedElf("the section table extends past the end of the file")
-    if names >= count:
-        raise _MalformedElf("it has no section names")
-    for index in range(1, count):
-        (link,) = struct.unpack_from("<I", data, table + index * entry_size + _LINK_OFFSET)
-        if link >= count:
-            raise _MalformedElf("the ELF file is malformed")
+class _Header(NamedTuple):
+    os_abi: int
+    type: int
+    table: int
+    flags: int
+    section_count: int
+    names: int
 
 
 class _SectionHeader(NamedTuple):
@@ -154,70 +139,140 @@ class _SectionHeader(NamedTuple):
     alignment: int
     entry_size: int
 
+    @property
+    def extent(self) -> tuple[int, int]:
+        """The start and the end in the file; nothing of a section without content."""
+        if self.type in _WITHOUT_CONTENT:
+            return 0, 0
+        return self.offset, self.offset + self.size
 
-def _check_tables(data: bytes, *, with_symbols: bool) -> None:
-    """Check that the work of reading sections and symbols is bounded by the size of the file."""
+
+def _read(contents: CodeBytes, kind: ImageKind, *, with_symbols: bool) -> Elf:
+    header = _header(contents)
+    sections = _section_headers(contents, header)
+    tables = []
+    if kind is ImageKind.CUBIN:
+        tables = [index for index, s in enumerate(sections) if s.type == _SYMBOL_TABLE]
+    _check_extents(contents, sections, header, [sections[index] for index in tables])
+    data = _content_of(contents, sections)
+    names = _names(contents, data, header.names, (section.name for section in sections))
+    for section, name in zip(sections, names, strict=True):
+        if section.extent[1] > contents.size:
+            raise _MalformedElf(f"section {name!r} extends past the end of the file")
+    read = tuple(
+        ElfSection(name, section.size, view)
+        for section, name, view in zip(sections, names, data, strict=True)
+    )
+    symbols: list[ElfSymbol] = []
+    for index in tables:
+        rows = _symbol_rows(data[index])
+        of_symbols = _names(contents, data, sections[index].link, (row[0] for row in rows))
+        if with_symbols:
+            symbols += map(partial(_symbol, names), rows, of_symbols)
+    return Elf(
+        os_abi=header.os_abi,
+        is_relocatable=header.type == _RELOCATABLE,
+        flags=header.flags,
+        sections=read,
+        symbols=tuple(symbols),
+        named={section.name: section for section in read},
+    )
+
+
+def _header(contents: CodeBytes) -> _Header:
+    [data] = contents.fetch([(0, min(_HEADER_BYTES, contents.size))])
+    if len(data) < _HEADER_BYTES:
+        raise _MalformedElf("the file is truncated in the ELF header")
+    if data[4:6] != _64_BIT_LITTLE_ENDIAN:
+        raise _MalformedElf("it is not 64-bit little-endian ELF")
+    (type_,) = struct.unpack_from("<H", data, 0x10)
     (table,) = struct.unpack_from("<Q", data, 0x28)
-    count, names = struct.unpack_from("<HH", data, 0x3C)
-    rows = struct.iter_unpack("<IIQQQQIIQQ", data[table : table + count * _SECTION_HEADER_BYTES])
-    sections = [_SectionHeader(*row) for row in rows]
-    _check_names(data, sections[names], (section.name for section in sections))
-    tables = [section for section in sections if section.type == _SYMBOL_TABLE]
-    if not with_symbols:
-        return
-    if sum(section.size for section in tables) > len(data):
+    (flags,) = struct.unpack_from("<I", data, 0x30)
+    entry_size, count, names = struct.unpack_from("<HHH", data, 0x3A)
+    if not table or not count:
+        raise _MalformedElf("it has no sections")
+    if entry_size != _SECTION_HEADER.size:
+        raise _MalformedElf("the section headers have an unsupported size")
+    if table + count * entry_size > contents.size:
+        raise _MalformedElf("the section table extends past the end of the file")
+    if names >= count:
+        raise _MalformedElf("it has no section names")
+    return _Header(data[_OS_ABI_OFFSET], type_, table, flags, count, names)
+
+
+def _section_headers(contents: CodeBytes, header: _Header) -> list[_SectionHeader]:
+    end = header.table + header.section_count * _SECTION_HEADER.size
+    [table] = contents.fetch([(header.table, end)], to_end=True)
+    sections = [_SectionHeader(*row) for row in _SECTION_HEADER.iter_unpack(table)]
+    if any(section.link >= header.section_count for section in sections[1:]):
+        raise _MalformedElf("the ELF file is malformed")
+    return sections
+
+
+def _check_extents(
+    contents: CodeBytes,
+    sections: list[_SectionHeader],
+    header: _Header,
+    tables: list[_SectionHeader],
+) -> None:
+    """Check that the work of reading sections and symbols is bounded by the size of the file."""
+    for index in (header.names, *(table.link for table in tables)):
+        if sections[index].offset + sections[index].size > contents.size:
+            raise _MalformedElf("a string table extends past the end of the file")
+    if sum(table.size for table in tables) > contents.size:
         raise _MalformedElf("its symbol tables overlap")
-    for section in tables:
-        symbols = data[section.offset : section.offset + section.size]
-        if section.entry_size != _SYMBOL_BYTES or len(symbols) % _SYMBOL_BYTES:
+    for table in tables:
+        if table.entry_size != _SYMBOL.size or table.size % _SYMBOL.size:
             raise _MalformedElf("the symbols have an unsupported size")
-        given = (name for name, *_ in struct.iter_unpack("<IBBHQQ", symbols))
-        _check_names(data, sections[section.link], given)
 
 
-def _check_names(data: bytes, strings: _SectionHeader, offsets: Iterable[int]) -> None:
-    end_of_table = strings.offset + strings.size
-    if end_of_table > len(data):
-        raise _MalformedElf("a string table extends past the end of the file")
-    left = _NAME_SHARE * len(data)  # names may share their ends
+def _content_of(contents: CodeBytes, sections: list[_SectionHeader]) -> list[memoryview]:
+    """Return the content of each section; of a stream only what the readers of cubins use."""
+    kept = [
+        s.extent if contents.is_whole or s.type in _KEPT_TYPES or s.type in _CUDA_TYPES else (0, 0)
+        for s in sections
+    ]
+    if not contents.is_whole and sum(end - start for start, end in kept) > contents.size:
+        raise _MalformedElf("its sections overlap")
+    return contents.fetch(kept)
+
+
+def _names(
+    contents: CodeBytes, data: list[memoryview], strings: int, offsets: Iterable[int]
+) -> list[str]:
+    """Return the names at offsets in a string table."""
+    table = bytes(data[strings])
+    left = _NAME_SHARE * contents.size  # names may share their ends
+    names = []
     for offset in offsets:
-        start = strings.offset + offset
-        end = data.find(b"\0", start, end_of_table)
+        end = table.find(b"\0", offset)
         if end < 0:
             raise _MalformedElf("a name extends past the end of its string table")
-        left -= end - start
+        left -= end - offset
         if left < 0:
             raise _MalformedElf("its names overlap")
+        names.append(table[offset:end].decode("utf-8", "replace"))
+    return names
 
 
-def _sections(file: ELFFile, data: bytes) -> Iterator[ElfSection]:
-    view = memoryview(data)
-    for section in file.iter_sections():
-        size = section["sh_size"]
-        if section["sh_type"] in ("SHT_NOBITS", "SHT_NULL"):
-            yield ElfSection(section.name, size, view[:0])
-            continue
-        start = section["sh_offset"]
-        if start + size > len(data):
-            raise _MalformedElf(f"section {section.name!r} extends past the end of the file")
-        yield ElfSection(section.name, size, view[start : start + size])
+_SymbolRow = tuple[int, int, int, int, int, int]
 
 
-def _symbols(file: ELFFile, data: bytes, sections: tuple[ElfSection, ...]) -> Iterator[ElfSymbol]:
-    for table in file.iter_sections():
-        if not isinstance(table, SymbolTableSection):
-            continue
-        start, entry_size = table["sh_offset"], table["sh_entsize"]
-        for index, symbol in enumerate(table.iter_symbols()):
-            entry = symbol.entry
-            home = entry["st_shndx"]  # an index, or a name such as SHN_UNDEF
-            is_here = isinstance(home, int) and home < len(sections)
-            yield ElfSymbol(
-                name=symbol.name,
-                type=entry["st_info"]["type"],
-                binding=entry["st_info"]["bind"],
-                other=data[start + index * entry_size + _OTHER_OFFSET],
-                size=entry["st_size"],
-                section=sections[home].name if is_here else None,
-                is_defined=home != "SHN_UNDEF",
-            )
+def _symbol_rows(table: memoryview) -> list[_SymbolRow]:
+    """Return the rows of a symbol table: name, info, other, section, value, size."""
+    return list(_SYMBOL.iter_unpack(table))
+
+
+def _symbol(sections: list[str], row: _SymbolRow, name: str) -> ElfSymbol:
+    _, info, other, home, _, size = row
+    type_, binding = info & 0xF, info >> 4
+    is_here = _UNDEFINED < home < min(_FIRST_RESERVED, len(sections))
+    return ElfSymbol(
+        name=name,
+        type=_TYPES.get(type_, f"STT_{type_}"),
+        binding=_BINDINGS.get(binding, f"STB_{binding}"),
+        other=other,
+        size=size,
+        section=sections[home] if is_here else None,
+        is_defined=home != _UNDEFINED,
+    )

@@ -87,6 +87,9 @@ class Part:
         size: Bytes, decompressed.
         facts: The contents, or ``None`` if they cannot be read.
         unread: The reason why it cannot be read.
+        stored: Bytes in the file.
+        number: Its number in the file, from 1.
+        fatbin: The number of its fatbin in the file, from 1.
     """
 
     kind: ImageKind
@@ -94,6 +97,9 @@ class Part:
     size: int
     facts: ImageFacts | None = None
     unread: str | None = None
+    stored: int = 0
+    number: int = 1
+    fatbin: int = 1
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,13 +20,25 @@ from __future__ import annotations
 
 import re
 import struct
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 from cudarun.errors import ImageRefused
-from cudarun.images.compression import Compression, NoCodec, NotDecompressible, decompress
+from cudarun.images.compression import (
+    Compression,
+    NoCodec,
+    NotDecompressible,
+    decompress,
+    decompressed_chunks,
+)
+from cudarun.images.contents import CodeBytes, StreamedCode, WholeCode
 from cudarun.images.kinds import FATBIN_MAGIC, FATBIN_WRAPPER_MAGIC, ImageKind
+from cudarun.images.versions import parse_target
 from cudarun.records import dataclass
+
+if TYPE_CHECKING:
+    from cudarun.images.mapping import Buffer
 
 _CONTAINER = struct.Struct("<4sHHQ")
 _ENTRY = struct.Struct("<H2xIQI8xI8xQ8xQ")
@@ -41,6 +53,9 @@ _SUFFIXES = {0x10_0000: "a", 0x20_0000: "f"}
 _LARGEST = (1 << 31) - 1  # the largest decompressed size of an entry: LZ4 counts with an int
 _PADDING = re.compile(rb"\0*")
 
+_STREAMED_FROM = 8 << 20
+"""The decompressed size above which an entry is not held in memory as a whole."""
+
 
 class NoDecompressor(ImageRefused):
     """An entry is compressed, and no decompressor is installed."""
@@ -53,7 +68,8 @@ class Entry:
     Attributes:
         kind: PTX, cubin or LTO-IR; ``UNKNOWN`` for other entries.
         target: ``"sm_90"``; of PTX and LTO-IR ``"compute_90"``.
-        stored: The content as stored in the file.
+        stored: The content as stored in the file; a view, so that nothing is read before it is
+            used.
         size: Bytes of the content, decompressed.
         compression: The compression method, if any.
         is_scrambled: True if only NVIDIA's tools can read it, as with LTO-IR.
@@ -62,7 +78,7 @@ class Entry:
 
     kind: ImageKind
     target: str
-    stored: bytes
+    stored: bytes | memoryview
     size: int
     compression: Compression | None = None
     is_scrambled: bool = False
@@ -75,14 +91,37 @@ class Entry:
             ImageRefused: It is compressed and no decompressor is installed, or it is scrambled, or
                 the compressed bytes are damaged.
         """
+        with self._refusals(origin):
+            if self.compression is None:
+                return bytes(self.stored)
+            return decompress(self.compression, self.stored, self.size)
+
+    def contents(self, origin: str) -> CodeBytes:
+        """Return the image itself, as a stream if it is compressed and large.
+
+        Raises:
+            ImageRefused: As with `content`; of a stream also when it is read.
+        """
+        if self.compression is None and not self.is_scrambled:
+            return WholeCode(self.stored)
+        if self.compression is None or self.is_scrambled or self.size <= _STREAMED_FROM:
+            return WholeCode(self.content(origin))
+        compression = self.compression
+
+        def chunks() -> Iterator[bytes]:
+            with self._refusals(origin):
+                yield from decompressed_chunks(compression, self.stored, self.size)
+
+        return StreamedCode(chunks, self.size)
+
+    @contextmanager
+    def _refusals(self, origin: str) -> Iterator[None]:
         if self.is_scrambled:
             raise ImageRefused(
                 f"the {self.kind.value} for {self.target} is scrambled", origin=origin
             )
-        if self.compression is None:
-            return self.stored
         try:
-            return decompress(self.compression, self.stored, self.size)
+            yield
         except NoCodec as missing:
             raise NoDecompressor(
                 f"the {self.kind.value} for {self.target} is compressed",
@@ -97,8 +136,8 @@ class Entry:
             ) from error
 
 
-def read_entries(data: bytes, origin: str) -> tuple[Entry, ...]:
-    """Return the entries of all containers in ``data``, in order.
+def read_entries(data: Buffer, origin: str) -> tuple[Entry, ...]:
+    """Return the entries of all containers in ``data``, in order, from their headers.
 
     Raises:
         ImageRefused: It is not a fatbin, or is damaged or truncated.
@@ -107,15 +146,34 @@ def read_entries(data: bytes, origin: str) -> tuple[Entry, ...]:
         return tuple(_entries(_unwrapped(data)))
 
 
-def split_containers(data: bytes, origin: str) -> tuple[bytes, ...]:
+def split_containers(data: Buffer, origin: str) -> tuple[memoryview, ...]:
     """Return each container in ``data`` separately, as a driver takes it.
 
     Raises:
         ImageRefused: It is not a fatbin, or is damaged or truncated.
     """
     with _told_in_one_line(origin):
-        data = _unwrapped(data)
-        return tuple(data[start:end] for start, _, end in _containers(data))
+        view = _unwrapped(data)
+        return tuple(view[start:end] for start, _, end in _containers(view))
+
+
+def best_entry(
+    architecture: int, entries: Iterable[Entry], *, machine_code: bool = True
+) -> Entry | None:
+    """Return the entry that a driver or linker takes: machine code if possible, or else PTX.
+
+    Args:
+        architecture: 90 for sm_90.
+        entries: The entries of one fatbin.
+        machine_code: Whether machine code can be used.
+    """
+    fitting = []
+    for entry in entries:
+        target = parse_target(entry.target)
+        is_code = entry.kind is ImageKind.PTX or (machine_code and entry.kind is ImageKind.CUBIN)
+        if is_code and target and target.runs_on(architecture):
+            fitting.append((not target.is_virtual, target.number, entry))
+    return max(fitting, key=lambda item: item[:2])[2] if fitting else None
 
 
 class _MalformedFatbin(Exception):
@@ -133,16 +191,17 @@ def _told_in_one_line(origin: str) -> Iterator[None]:
         raise ImageRefused("not a fatbin", cause=str(error), origin=origin) from None
 
 
-def _unwrapped(data: bytes) -> bytes:
+def _unwrapped(data: Buffer) -> memoryview:
     """Return the container without the wrapper of a dump in front of it."""
-    if data.startswith(FATBIN_WRAPPER_MAGIC):
-        data = data[_WRAPPER_BYTES:]
-    if not data.startswith(FATBIN_MAGIC):
+    view = memoryview(data)
+    if view[: len(FATBIN_WRAPPER_MAGIC)] == FATBIN_WRAPPER_MAGIC:
+        view = view[_WRAPPER_BYTES:]
+    if view[: len(FATBIN_MAGIC)] != FATBIN_MAGIC:
         raise _MalformedFatbin("its wrapper is not followed by a container")
-    return data
+    return view
 
 
-def _entries(data: bytes) -> Iterator[Entry]:
+def _entries(data: memoryview) -> Iterator[Entry]:
     for _, at, end in _containers(data):
         while at < end:
             entry, length = _entry(data, at, end)
@@ -150,10 +209,10 @@ def _entries(data: bytes) -> Iterator[Entry]:
             at += length
 
 
-def _containers(data: bytes) -> Iterator[tuple[int, int, int]]:
+def _containers(data: memoryview) -> Iterator[tuple[int, int, int]]:
     """Yield the offsets of each container, of its first entry, and of its end."""
     at = 0
-    while data.startswith(FATBIN_MAGIC, at):
+    while data[at : at + len(FATBIN_MAGIC)] == FATBIN_MAGIC:
         _, version, header_bytes, size = _CONTAINER.unpack_from(data, at)
         if version != 1:
             raise _MalformedFatbin(f"container version {version} is not supported")
@@ -165,7 +224,7 @@ def _containers(data: bytes) -> Iterator[tuple[int, int, int]]:
         at = padding.end() if padding else end
 
 
-def _entry(data: bytes, at: int, end: int) -> tuple[Entry, int]:
+def _entry(data: memoryview, at: int, end: int) -> tuple[Entry, int]:
     """Return the entry at ``at``, and its size in bytes."""
     kind_number, header_bytes, stored, compressed, architecture, flags, size = _ENTRY.unpack_from(
         data, at

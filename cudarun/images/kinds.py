@@ -4,6 +4,11 @@ from __future__ import annotations
 
 import re
 from enum import Enum
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from cudarun.images.mapping import Buffer
+
 
 EM_CUDA = 190
 """The machine number of NVIDIA's GPUs in an ELF header."""
@@ -15,6 +20,8 @@ FATBIN_WRAPPER_MAGIC = b"\xb1\x43\x62\x46"
 """``0x466243b1``: the ``__fatBinC_Wrapper_t`` through which host code finds a container."""
 ARCHIVE_MAGIC = b"!<arch>\n"
 LTO_IR_MAGIC = b"\xed\x43\x4e\x7f"
+SIGNATURE_BYTES = 20
+"""The first bytes of a file, which contain every magic number and the machine of an ELF file."""
 
 
 class ImageKind(Enum):
@@ -29,6 +36,10 @@ class ImageKind(Enum):
     CUDA_SOURCE = "CUDA source"
     EMPTY = "empty"
     UNKNOWN = "unknown"
+
+
+CONTAINERS = (ImageKind.FATBIN, ImageKind.HOST_OBJECT, ImageKind.ARCHIVE)
+"""What holds other images."""
 
 
 _MAGIC = {
@@ -49,23 +60,28 @@ _PTX = re.compile(
 _CUDA_SOURCE = re.compile(r"\b__(?:global|device|constant|managed)__\b")
 
 
-def identify(data: bytes) -> ImageKind:
+def identify(data: Buffer) -> ImageKind:
     """Return the kind of image of ``data``.
 
     A magic number decides, then the first words of a PTX text. CUDA source has no signature;
     it is assumed for text that contains a word such as ``__global__``.
     """
-    if not data:
+    if not len(data):
         return ImageKind.EMPTY
-    if data.startswith(ELF_MAGIC):
-        machine = int.from_bytes(data[18:20], "little")
-        return ImageKind.CUBIN if machine == EM_CUDA else ImageKind.HOST_OBJECT
-    for magic, kind in _MAGIC.items():
-        if data.startswith(magic):
-            return kind
+    known = identify_by_signature(bytes(data[:SIGNATURE_BYTES]))
+    if known is not None:
+        return known
     if _PTX.match(data):
         return ImageKind.PTX
-    return ImageKind.CUDA_SOURCE if _is_cuda_source(data) else ImageKind.UNKNOWN
+    return ImageKind.CUDA_SOURCE if _is_cuda_source(bytes(data)) else ImageKind.UNKNOWN
+
+
+def identify_by_signature(start: bytes) -> ImageKind | None:
+    """Return the kind of a file by the magic number in its first bytes; ``None`` of a text."""
+    if start.startswith(ELF_MAGIC):
+        machine = int.from_bytes(start[18:20], "little")
+        return ImageKind.CUBIN if machine == EM_CUDA else ImageKind.HOST_OBJECT
+    return next((kind for magic, kind in _MAGIC.items() if start.startswith(magic)), None)
 
 
 def _is_cuda_source(data: bytes) -> bool:

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import field
 from math import prod
+from typing import TYPE_CHECKING
 
 from cudarun.collection import without_collection
 from cudarun.images.kinds import ImageKind, identify
@@ -33,6 +34,9 @@ from cudarun.ptx.tree import (
     Vector,
 )
 from cudarun.records import dataclass
+
+if TYPE_CHECKING:
+    from cudarun.images.mapping import Data
 
 Place = tuple[int, int]
 """A value in the parameters: the parameter's index, and the offset in it."""
@@ -96,13 +100,13 @@ class KernelUsages:
         data: The image; others than valid PTX tell nothing.
     """
 
-    def __init__(self, data: bytes) -> None:
+    def __init__(self, data: Data) -> None:
         self._kernels: dict[str, Function] = {}
         self._found: dict[str, KernelUsage] = {}
         if identify(data) is not ImageKind.PTX:
             return
         try:
-            self._lazy = lazy_module(ptx_text(data))
+            self._lazy = lazy_module(ptx_text(bytes(data)))
         except PtxError:
             return
         functions = self._lazy.module.functions

@@ -2,33 +2,46 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from typing import TypeVar
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
+from typing import TYPE_CHECKING, TypeVar
 
-from cudarun.errors import ImageRefused
+from cudarun.errors import CudarunError, ImageRefused
 from cudarun.images.archive import read_members
 from cudarun.images.facts import ImageFacts, KernelFacts, Part, VariableFacts
 from cudarun.images.fatbin import Entry, NoDecompressor, read_entries, split_containers
-from cudarun.images.kinds import ImageKind, identify
+from cudarun.images.kinds import (
+    CONTAINERS,
+    SIGNATURE_BYTES,
+    ImageKind,
+    identify,
+    identify_by_signature,
+)
 from cudarun.images.ptx_facts import read_ptx
+from cudarun.records import dataclass
+
+if TYPE_CHECKING:
+    from cudarun.images.mapping import Buffer, Data
 
 # Sections of fatbins in a host object: final code, and code to be linked (-rdc=true).
 _FATBIN_SECTIONS = (".nv_fatbin", "__nv_relfatbin")
-CONTAINERS = (ImageKind.FATBIN, ImageKind.HOST_OBJECT, ImageKind.ARCHIVE)
-"""What holds other images."""
+_IN_ARCHIVES = (ImageKind.FATBIN, ImageKind.HOST_OBJECT)
+
+_USUAL_RATIO = 32
+"""Code decompresses to at most 24 times its size in NVIDIA's libraries; in a bomb to thousands."""
 
 _Fact = TypeVar("_Fact", KernelFacts, VariableFacts)
 
 
 def read_image(
-    data: bytes, origin: str, limit: int | None = None, *, whole: bool = True
+    data: Data, origin: str, limit: int | None = None, *, whole: bool = True
 ) -> ImageFacts:
     """Return the contents of an image.
 
     Args:
         data: The whole file.
         origin: Its name in messages.
-        limit: The most bytes of all code in a container when decompressed; ``None``: any.
+        limit: See `check_sizes`.
         whole: Whether to parse the code of PTX, for its errors, and not only the declarations.
 
     Raises:
@@ -37,46 +50,114 @@ def read_image(
     """
     kind = identify(data)
     if kind in CONTAINERS:
-        return _read_container(kind, image_entries(data, origin, limit), origin)
+        parts = file_parts(data, origin)
+        check_sizes((part.entry for part in parts), len(data), origin, limit)
+        return _read_container(kind, parts, origin, whole=whole)
     return _read_code(kind, data, origin, whole=whole)
 
 
-def _read_code(kind: ImageKind, data: bytes, origin: str, *, whole: bool = True) -> ImageFacts:
+def _read_code(kind: ImageKind, data: Data, origin: str, *, whole: bool) -> ImageFacts:
     if kind is ImageKind.PTX:
-        return read_ptx(data, origin, whole=whole)
+        return read_ptx(bytes(data), origin, whole=whole)
     if kind is ImageKind.CUBIN:
-        from cudarun.images.cubin import read_cubin  # imports pyelftools, which PTX needs not
+        from cudarun.images.cubin import read_cubin
 
         return read_cubin(data, origin)
     raise _not_readable(kind, origin)
 
 
-def image_entries(data: bytes, origin: str, limit: int | None = None) -> tuple[Entry, ...]:
+def image_entries(data: Data, origin: str, limit: int | None = None) -> tuple[Entry, ...]:
     """Return the entries of a fatbin, a host object or an archive of those, one per target.
+
+    Only headers are read.
 
     Args:
         data: The whole file.
         origin: Its name in messages.
-        limit: The most bytes of all entries when decompressed; ``None``: any.
+        limit: See `check_sizes`.
 
     Raises:
         ImageRefused: It has another kind, is damaged, or is larger than the limit.
     """
-    entries = tuple(_entries(data, origin))
-    size = sum(entry.size for entry in entries)
-    if limit is not None and size > limit:
-        raise ImageRefused(
-            f"its code has {size} bytes when decompressed; the limit is {limit}",
-            hint=f"raise the limit: --max-image {size}",
-            origin=origin,
-        )
+    entries = tuple(part.entry for part in file_parts(data, origin))
+    check_sizes(entries, len(data), origin, limit)
     return entries
 
 
-def check_structure(data: bytes, origin: str, limit: int | None = None) -> None:
+@dataclass(frozen=True, slots=True)
+class FilePart:
+    """An entry of a file.
+
+    Attributes:
+        number: Its number in the file, from 1.
+        fatbin: The number of its fatbin in the file, from 1.
+        entry: The entry.
+    """
+
+    number: int
+    fatbin: int
+    entry: Entry
+
+
+def file_parts(data: Data, origin: str) -> tuple[FilePart, ...]:
+    """Return the entries as `image_entries` with their numbers; no size is checked.
+
+    Raises:
+        ImageRefused: As `image_entries`.
+    """
+    parts: list[FilePart] = []
+    fatbin = 0
+    for place, fatbins in _fatbin_data(data, origin):
+        for container in split_containers(fatbins, place):
+            fatbin += 1
+            for entry in read_entries(container, place):
+                parts.append(FilePart(len(parts) + 1, fatbin, entry))
+    return tuple(parts)
+
+
+def check_sizes(entries: Iterable[Entry], file_size: int, origin: str, limit: int | None) -> None:
+    """Refuse a decompression bomb.
+
+    Args:
+        entries: The entries to read.
+        file_size: The size of the file that contains them, in bytes.
+        origin: Its name in messages.
+        limit: The most bytes of an entry when decompressed, and of all of them together unless
+            these are less than 32 times the size of the file; ``None``: any.
+
+    Raises:
+        ImageRefused: It is larger than the limit.
+    """
+    sizes = [entry.size for entry in entries]
+    if limit is None or not sizes:
+        return
+    most, total = max(sizes), sum(sizes)
+    if most <= limit and total <= max(limit, _USUAL_RATIO * file_size):
+        return
+    larger = most if most > limit else total
+    what = "a part of it has" if most > limit else "its code has"
+    raise ImageRefused(
+        f"{what} {larger} bytes when decompressed; the limit is {limit}",
+        hint=f"raise the limit: --max-image {larger}",
+        origin=origin,
+    )
+
+
+def check_structure(
+    data: Data,
+    origin: str,
+    limit: int | None = None,
+    is_used: Callable[[Entry], bool] = lambda entry: True,
+) -> None:
     """Refuse a damaged file: drivers and linkers crash or hang on some.
 
     Entries are decompressed one at a time. PTX and LTO-IR are left to their compilers.
+
+    Args:
+        data: The whole file.
+        origin: Its name in messages.
+        limit: See `check_sizes`.
+        is_used: Returns whether an entry of a container will be used; others are not read.
 
     Raises:
         ImageRefused: It is damaged, or larger than the limit.
@@ -88,27 +169,22 @@ def check_structure(data: bytes, origin: str, limit: int | None = None) -> None:
         check_cubin(data, origin)
     elif kind in CONTAINERS:
         for entry in image_entries(data, origin, limit):
-            if not entry.is_scrambled:
+            if not entry.is_scrambled and is_used(entry):
                 _check_entry(entry, origin)
 
 
 def _check_entry(entry: Entry, origin: str) -> None:
     try:
-        content = entry.content(origin)
+        contents = entry.contents(origin)
     except NoDecompressor:
         return
     if entry.kind is ImageKind.CUBIN:
         from cudarun.images.cubin import check_cubin
 
-        check_cubin(content, origin)
+        check_cubin(contents, origin)
 
 
-def _entries(data: bytes, origin: str) -> Iterator[Entry]:
-    for place, fatbins in _fatbin_data(data, origin):
-        yield from read_entries(fatbins, place)
-
-
-def fatbins_in(data: bytes, origin: str) -> tuple[bytes, ...]:
+def fatbins_in(data: Data, origin: str) -> tuple[memoryview, ...]:
     """Return the fatbins inside a host object or an archive of those, as a driver takes them.
 
     Raises:
@@ -121,41 +197,95 @@ def fatbins_in(data: bytes, origin: str) -> tuple[bytes, ...]:
     )
 
 
-def _fatbin_data(data: bytes, origin: str) -> Iterator[tuple[str, bytes]]:
+def _fatbin_data(data: Buffer, origin: str) -> Iterator[tuple[str, memoryview]]:
     """Return the bytes of consecutive containers, and the name of that place in messages."""
     kind = identify(data)
     if kind is ImageKind.FATBIN:
-        yield origin, data
+        yield origin, memoryview(data)
     elif kind is ImageKind.HOST_OBJECT:
         from cudarun.images.elf import read_elf
 
         for section in read_elf(data, origin, kind).sections:
-            if section.name in _FATBIN_SECTIONS and section.data:
-                yield origin, bytes(section.data)
+            if section.name in _FATBIN_SECTIONS and len(section.data):
+                yield origin, section.data
     elif kind is ImageKind.ARCHIVE:
         for member in read_members(data, origin):
-            if identify(member.data) in (ImageKind.FATBIN, ImageKind.HOST_OBJECT):
+            if identify_by_signature(bytes(member.data[:SIGNATURE_BYTES])) in _IN_ARCHIVES:
                 yield from _fatbin_data(member.data, f"{origin}({member.name})")
     else:
         raise _not_readable(kind, origin)
 
 
-def _read_container(kind: ImageKind, entries: tuple[Entry, ...], origin: str) -> ImageFacts:
-    if not entries:
-        raise ImageRefused(f"the {kind.value} contains no device code", origin=origin)
-    parts = []
-    refusals = []
-    for entry in entries:
-        try:
-            content = entry.content(origin)
-            facts = _read_code(identify(content), content, origin)
-        except ImageRefused as error:
-            refusals.append(error)
-            parts.append(Part(entry.kind, entry.target, entry.size, unread=error.message))
-        else:
-            parts.append(Part(entry.kind, entry.target, entry.size, facts))
-    if len(refusals) == len(entries):
-        raise refusals[0]
+def read_entry(entry: Entry, origin: str, *, whole: bool = True) -> ImageFacts:
+    """Return the contents of an entry.
+
+    Args:
+        entry: The entry.
+        origin: The file's name in messages.
+        whole: As with `read_image`.
+
+    Raises:
+        ImageRefused: It is damaged or cannot be read; PtxError if the PTX does not parse.
+    """
+    contents = entry.contents(origin)
+    [start] = contents.fetch([(0, SIGNATURE_BYTES)])
+    if identify_by_signature(bytes(start)) is ImageKind.CUBIN:
+        from cudarun.images.cubin import read_cubin
+
+        return read_cubin(contents, origin)
+    content = entry.content(origin)
+    return _read_code(identify(content), content, origin, whole=whole)
+
+
+def kernels_of(entry: Entry, origin: str) -> tuple[str, ...]:
+    """Check the structure of an entry, and return the names of its kernels. PTX is not parsed.
+
+    Raises:
+        ImageRefused: It is damaged or cannot be read.
+    """
+    if entry.kind is ImageKind.CUBIN:
+        from cudarun.images.cubin import kernel_names
+
+        return kernel_names(entry.contents(origin), origin)
+    content = entry.content(origin)
+    kind = identify(content)
+    if kind is not ImageKind.PTX:
+        raise _not_readable(kind, origin)
+    from cudarun.images.ptx_names import kernel_names as names_in_ptx
+
+    return names_in_ptx(content)
+
+
+def unread_part(part: FilePart, error: CudarunError | None = None) -> Part:
+    """Return an entry without its contents, and the reason if it cannot be read."""
+    entry = part.entry
+    return Part(
+        kind=entry.kind,
+        target=entry.target,
+        size=entry.size,
+        unread=None if error is None else error.message,
+        stored=len(entry.stored),
+        number=part.number,
+        fatbin=part.fatbin,
+    )
+
+
+def read_part(part: FilePart, origin: str, *, whole: bool = True) -> Part:
+    """Return an entry with its contents.
+
+    Args:
+        part: The entry.
+        origin: The file's name in messages.
+        whole: As with `read_image`.
+
+    Raises:
+        ImageRefused: As `read_entry`.
+    """
+    return replace(unread_part(part), facts=read_entry(part.entry, origin, whole=whole))
+
+
+def combined(kind: ImageKind, parts: tuple[Part, ...]) -> ImageFacts:
+    """Return what the parts of a container have in common."""
     read = [part.facts for part in parts if part.facts is not None]
     return ImageFacts(
         kind=kind,
@@ -163,9 +293,33 @@ def _read_container(kind: ImageKind, entries: tuple[Entry, ...], origin: str) ->
         variables=_first_of_each(variable for facts in read for variable in facts.variables),
         targets=tuple(dict.fromkeys(part.target for part in parts)),
         ptx_version=next((facts.ptx_version for facts in read if facts.ptx_version), None),
-        parts=tuple(parts),
+        parts=parts,
         externs=tuple(dict.fromkeys(name for facts in read for name in facts.externs)),
+        has_unread_code=any(facts.has_unread_code for facts in read),
     )
+
+
+def _read_container(
+    kind: ImageKind, parts: tuple[FilePart, ...], origin: str, *, whole: bool
+) -> ImageFacts:
+    if not parts:
+        raise no_device_code(kind, origin)
+    read: list[Part] = []
+    refusals = []
+    for part in parts:
+        try:
+            read.append(read_part(part, origin, whole=whole))
+        except ImageRefused as error:
+            refusals.append(error)
+            read.append(unread_part(part, error))
+    if len(refusals) == len(parts):
+        raise refusals[0]
+    return combined(kind, tuple(read))
+
+
+def no_device_code(kind: ImageKind, origin: str) -> ImageRefused:
+    """Return the refusal of a container without entries."""
+    return ImageRefused(f"the {kind.value} contains no device code", origin=origin)
 
 
 def _first_of_each(facts: Iterable[_Fact]) -> tuple[_Fact, ...]:

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 from cudarun.errors import ImageRefused
-from cudarun.images.kinds import ImageKind, identify
-from cudarun.images.reader import CONTAINERS, image_entries, read_image
+from cudarun.images.kinds import CONTAINERS, ImageKind, identify
+from cudarun.images.reader import image_entries, read_image
 from cudarun.images.versions import Architecture, Version, parse_target
 from cudarun.records import dataclass
+
+if TYPE_CHECKING:
+    from cudarun.images.mapping import Data
 
 _VERSION = re.compile(rb"^[ \t]*\.version[ \t]+(\d{1,9})\.(\d{1,9})\b", re.MULTILINE)
 _TARGET = re.compile(rb"^[ \t]*\.target[ \t]+(\w+)", re.MULTILINE)
@@ -36,13 +40,13 @@ class FileSummary:
     externs: tuple[str, ...] = ()
 
 
-def summarize(data: bytes, origin: str) -> FileSummary:
+def summarize(data: Data, origin: str) -> FileSummary:
     """Summarize a file, which may be damaged in any way."""
     kind = identify(data)
     if kind is ImageKind.PTX:
-        return _of_ptx(data)
+        return _of_ptx(bytes(data))
     if kind is ImageKind.CUDA_SOURCE:
-        return FileSummary(kind, lines=_line_count(data))
+        return FileSummary(kind, lines=_line_count(bytes(data)))
     try:
         if kind is ImageKind.CUBIN:
             facts = read_image(data, origin)

@@ -5,18 +5,20 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from cudarun.errors import ImageRefused
 from cudarun.images.facts import OF_THE_DRIVER
-from cudarun.images.fatbin import Entry, read_entries
-from cudarun.images.kinds import ImageKind, identify
+from cudarun.images.fatbin import best_entry, read_entries
+from cudarun.images.kinds import CONTAINERS, ImageKind, identify
 from cudarun.images.ptx_facts import ptx_text
-from cudarun.images.reader import CONTAINERS, fatbins_in
-from cudarun.images.versions import parse_target
+from cudarun.images.reader import fatbins_in
 from cudarun.ptx.parser import parse
 from cudarun.ptx.tree import Module
 from cudarun.records import dataclass
+
+if TYPE_CHECKING:
+    from cudarun.images.mapping import Data
 
 Role = Literal["defined", "weak", "wanted"]
 
@@ -33,7 +35,7 @@ class LinkSymbol:
     line: int | None = None
 
 
-def link_symbols(data: bytes, origin: str, architecture: int) -> tuple[LinkSymbol, ...]:
+def link_symbols(data: Data, origin: str, architecture: int) -> tuple[LinkSymbol, ...]:
     """Return the global symbols of an input.
 
     Args:
@@ -51,27 +53,17 @@ def link_symbols(data: bytes, origin: str, architecture: int) -> tuple[LinkSymbo
         return ()
 
 
-def _symbols(data: bytes, origin: str, architecture: int) -> Iterator[LinkSymbol]:
+def _symbols(data: Data, origin: str, architecture: int) -> Iterator[LinkSymbol]:
     kind = identify(data)
     if kind is ImageKind.PTX:
-        yield from _of_ptx(data)
+        yield from _of_ptx(bytes(data))
     elif kind is ImageKind.CUBIN:
         yield from _of_cubin(data, origin)
     elif kind in CONTAINERS:
         for fatbin in fatbins_in(data, origin):
-            entry = _entry_for(architecture, read_entries(fatbin, origin))
+            entry = best_entry(architecture, read_entries(fatbin, origin))
             if entry is not None:
                 yield from _symbols(entry.content(origin), origin, architecture)
-
-
-def _entry_for(architecture: int, entries: tuple[Entry, ...]) -> Entry | None:
-    """Return the entry that a linker takes: machine code for the architecture, or else PTX."""
-    fitting = []
-    for entry in entries:
-        target = parse_target(entry.target)
-        if entry.kind is not ImageKind.LTO_IR and target and target.runs_on(architecture):
-            fitting.append((not target.is_virtual, target.number, entry))
-    return max(fitting, key=lambda item: item[:2])[2] if fitting else None
 
 
 def _of_ptx(data: bytes) -> Iterator[LinkSymbol]:
@@ -115,8 +107,8 @@ def _of_functions(module: Module) -> Iterator[LinkSymbol]:
             yield LinkSymbol(function.name, role, function.position.line)
 
 
-def _of_cubin(data: bytes, origin: str) -> Iterator[LinkSymbol]:
-    from cudarun.images.cubin import linkable  # imports pyelftools, which PTX needs not
+def _of_cubin(data: Data, origin: str) -> Iterator[LinkSymbol]:
+    from cudarun.images.cubin import linkable
     from cudarun.images.elf import read_elf
 
     for symbol in linkable(read_elf(data, origin, ImageKind.CUBIN)):

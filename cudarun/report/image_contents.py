@@ -35,11 +35,18 @@ class _Fact:
 
 def show_file(file: FileReport, out: Console) -> None:
     """Print the parts, kernels and variables of a file; of a kernel, what every part says of it."""
-    if file.parts:
-        _show_parts(file.parts, out)
+    if file.summary:
+        _show_summary(file, out)
+    if file.is_summary:
+        return
+    if len(file.parts) > len(file.summary):
+        _show_parts(file, out)
+    told_of: dict[str, list[tuple[PartReport, KernelReport]]] = {}
+    for part in file.parts:
+        for told in part.kernels:
+            told_of.setdefault(told.name, []).append((part, told))
     for kernel in file.kernels:
-        parts = [(part, told) for part in file.parts for told in part.kernels]
-        mine = [(part, told) for part, told in parts if told.name == kernel.name]
+        mine = told_of.get(kernel.name)
         if mine:
             uses = [_Fact(part.target, _uses(told) or part.kind) for part, told in mine]
         else:
@@ -183,12 +190,28 @@ def _handles(kernel: KernelReport, loaders: Sequence[LoaderReport]) -> Iterator[
 # --- parts ---------------------------------------------------------------------------------------
 
 
-def _show_parts(parts: Sequence[PartReport], out: Console) -> None:
-    rows = table("part", "target", "size", *([""] if any(part.unread for part in parts) else []))
-    for part in parts:
-        rows.add_row(part.kind, part.target, str(part.size), *_unread(part))
+def _show_summary(file: FileReport, out: Console) -> None:
+    """Print a line for each target, and the parts that cannot be read."""
+    has_unread = any(line.unread for line in file.summary)
+    rows = table(
+        "target", "kind", "images", "kernels", "size", "in the file",
+        *(["unreadable"] if has_unread else []),
+    )  # fmt: skip
+    for line in file.summary:
+        unread = [str(line.unread or "")] if has_unread else []
+        sizes = map(size_text, (line.size, line.stored))
+        rows.add_row(line.target, line.kind, str(line.parts), str(line.kernels), *sizes, *unread)
     out.print(rows)
+    for part in file.parts:
+        if part.unread is not None:
+            where = f"fatbin {part.fatbin}, " if file.fatbins > 1 else ""
+            what = f"cannot read part {part.number} ({where}{part.kind} for {part.target}): "
+            out.print(Text(what + part.unread.rpartition(": ")[2]), soft_wrap=True)
 
 
-def _unread(part: PartReport) -> list[Text]:
-    return [Text(part.unread.rpartition(": ")[2])] if part.unread else []
+def _show_parts(file: FileReport, out: Console) -> None:
+    rows = table("part", "fatbin", "kind", "target", "size", "kernels")
+    for part in file.parts:
+        numbers = str(part.number), str(part.fatbin)
+        rows.add_row(*numbers, part.kind, part.target, str(part.size), str(len(part.kernels)))
+    out.print(rows)

@@ -26,10 +26,14 @@ _GOOD, _BAD = "green", "red bold"
 _API = {"library": "cuLibrary", "module": "cuModule"}
 
 
-def show_load(report: LoadReport, out: Console, *, quiet: bool) -> None:
-    """Print a verdict for each file and device, and the contents of the file; errors on stderr."""
+def show_load(report: LoadReport, out: Console, *, quiet: bool, verbose: bool = False) -> None:
+    """Print a verdict for each file and device, and the contents of the file; errors on stderr.
+
+    Of a file with several fatbins the kernels are shown if ``verbose``, or if one was requested.
+    """
     for outcome in report.outcomes:
-        _show_outcome(outcome, out, quiet=quiet)
+        details = verbose or report.kernel is not None
+        _show_outcome(outcome, out, quiet=quiet, details=details)
 
 
 def show_offline(report: OfflineReport, out: Console, *, quiet: bool) -> None:
@@ -44,6 +48,8 @@ def show_offline(report: OfflineReport, out: Console, *, quiet: bool) -> None:
         out.print(Text.assemble((file.image, "bold"), f"  {_describe(file)}"), soft_wrap=True)
         if not quiet:
             show_file(file, out)
+            if file.is_summary:
+                out.print("kernels: -v, or -k KERNEL")
 
 
 def show_link(report: LinkReport, out: Console, *, quiet: bool, verbose: bool = False) -> None:
@@ -72,7 +78,7 @@ def show_link(report: LinkReport, out: Console, *, quiet: bool, verbose: bool = 
 # --- loads ---------------------------------------------------------------------------------------
 
 
-def _show_outcome(outcome: LoadOutcome, out: Console, *, quiet: bool) -> None:
+def _show_outcome(outcome: LoadOutcome, out: Console, *, quiet: bool, details: bool = True) -> None:
     if outcome.output:
         print_unfolded(out, Text(outcome.output), end="")
     name = f" ({outcome.device.name})" if outcome.device else ""
@@ -81,12 +87,59 @@ def _show_outcome(outcome: LoadOutcome, out: Console, *, quiet: bool) -> None:
         (f"{outcome.verdict} ", style), (outcome.image, "bold"), f"  on {outcome.label}{name}"
     )
     out.print(verdict, soft_wrap=True)
+    is_summary = len(outcome.results) > 1 and not details
+    if len(outcome.results) > 1 and not quiet:
+        _show_fatbins(outcome, out)
     for result in outcome.results:
-        if result.image != outcome.image and not quiet:
+        if result.image != outcome.image and not (quiet or is_summary):
             out.print(Text(f"{result.image}", style="bold"), soft_wrap=True)
-        _show_result(result, out, quiet=quiet)
+        _show_result(result, out, quiet=quiet or is_summary)
     if outcome.error is not None:
         _show_failure(outcome.error, out)
+
+
+def _show_fatbins(outcome: LoadOutcome, out: Console) -> None:
+    """Print a line for each fatbin of a file, and why some were not loaded."""
+    rows = table("fatbin", "target", "verdict", "kernels", "ms", "memory")
+    for result in outcome.results:
+        milliseconds = sum(
+            each.load_milliseconds + each.context_milliseconds for each in result.loaders
+        )
+        memory = [each.memory_bytes for each in result.loaders if each.memory_bytes is not None]
+        rows.add_row(
+            str(result.fatbin),
+            result.target or "",
+            Text(result.verdict or "", _GOOD if result.verdict == "loaded" else _BAD),
+            str(len(result.kernels)),
+            f"{milliseconds:.1f}" if result.loaders else "",
+            size_text(sum(memory)) if memory else "",
+        )
+    out.print(rows)
+    failed: dict[tuple[str, str], list[int]] = {}
+    for result in outcome.results:
+        if result.error is not None:
+            key = str(result.verdict), _reason(result.error)
+            failed.setdefault(key, []).append(result.fatbin or 0)
+    for (verdict, reason), fatbins in failed.items():
+        text = f"{'fatbin' if len(fatbins) == 1 else 'fatbins'} {_ranges(fatbins)}: {reason}"
+        out.print(Text.assemble((f"{verdict} ", _BAD), text), soft_wrap=True)
+
+
+def _reason(error: CudarunError) -> str:
+    """Return an error without the file that it is about."""
+    words = ": ".join(filter(None, (*error.subject("operation"), error.what, error.cause)))
+    return f"{words} ({error.cuda[0]}, {error.cuda[1]})" if error.cuda else words
+
+
+def _ranges(numbers: Sequence[int]) -> str:
+    """Return ascending numbers as text: ``1-3, 7``."""
+    runs: list[list[int]] = []
+    for number in numbers:
+        if runs and number == runs[-1][-1] + 1:
+            runs[-1].append(number)
+        else:
+            runs.append([number])
+    return ", ".join(str(r[0]) if len(r) == 1 else f"{r[0]}-{r[-1]}" for r in runs)
 
 
 def _show_result(result: LoadResult, out: Console, *, quiet: bool) -> None:
@@ -182,6 +235,8 @@ def _describe(file: FileReport) -> str:
         f"{file.kind}{version if file.kind == 'PTX' else ''} for {', '.join(file.targets)}",
         f"{file.size} bytes",
     ]
+    if file.fatbins > 1:
+        facts.append(f"{file.fatbins} fatbins")
     if file.is_relocatable:
         facts.append("relocatable: link it first")
     if file.toolkit:

@@ -11,6 +11,7 @@ from cudarun.records import dataclass
 from cudarun.report.types import DeviceInfo
 
 Extent = tuple[int, int, int]
+Verdict = Literal["loaded", "refused", "failed", "killed", "crashed"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,6 +171,10 @@ class LoadResult:
         variables: Its variables; ``None`` where they are not known.
         differences: What the loaders report differently.
         diagnostics: Of the compiler, where the image loaded.
+        fatbin: The number of the fatbin in the file, from 1, where it holds several.
+        target: The target of the code in the fatbin that the device takes.
+        verdict: That of the fatbin, as of the file.
+        failure: Why the fatbin was not loaded.
     """
 
     image: str
@@ -179,10 +184,16 @@ class LoadResult:
     variables: tuple[VariableReport, ...] | None = ()
     differences: tuple[str, ...] = ()
     diagnostics: tuple[Diagnostic, ...] = ()
+    fatbin: int | None = None
+    target: str | None = None
+    verdict: Verdict | None = None
+    failure: CudarunError | None = None
 
     @property
     def error(self) -> CudarunError | None:
         """The first error; ``None`` if every loader loaded it."""
+        if self.failure is not None:
+            return self.failure
         return next((loader.error for loader in self.loaders if loader.error is not None), None)
 
 
@@ -203,7 +214,7 @@ class LoadOutcome:
 
     image: str
     label: str
-    verdict: str
+    verdict: Verdict
     device: DeviceInfo | None
     results: tuple[LoadResult, ...]
     error: CudarunError | None
@@ -216,11 +227,13 @@ class LoadReport:
 
     Attributes:
         outcomes: One for each file and device, in order.
+        kernel: The only kernel that was loaded, as requested.
     """
 
     tag: ClassVar[Literal["load"]] = "load"
 
     outcomes: tuple[LoadOutcome, ...]
+    kernel: str | None = None
 
     @property
     def error(self) -> CudarunError | None:
@@ -234,20 +247,49 @@ class LoadReport:
 
 
 @dataclass(frozen=True, slots=True)
+class TargetReport:
+    """The images for one target in a file.
+
+    Attributes:
+        target: The architecture.
+        kind: Their format.
+        parts: The number of images.
+        kernels: The number of their kernels.
+        size: Their size, decompressed.
+        stored: Their size in the file.
+        unread: The number of images that cannot be read.
+    """
+
+    target: str
+    kind: str
+    parts: int
+    kernels: int
+    size: int
+    stored: int
+    unread: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class PartReport:
     """An image inside a file.
 
     Attributes:
+        number: Its number in the file, from 1.
+        fatbin: The number of its fatbin in the file, from 1.
         kind: Its format.
         target: Its architecture.
-        size: Its size.
+        size: Its size, decompressed.
+        stored: Its size in the file.
         unread: Why it cannot be read.
         kernels: Its kernels.
     """
 
+    number: int
+    fatbin: int
     kind: str
     target: str
     size: int
+    stored: int
     unread: str | None = None
     kernels: tuple[KernelReport, ...] = ()
 
@@ -268,7 +310,10 @@ class FileReport:
         variables: The variables that the host can address.
         externs: Its undefined symbols.
         relocations: The number of relocations of machine code.
-        parts: The images inside it.
+        fatbins: The number of fatbins inside it.
+        summary: The images inside it, for each target.
+        parts: The images inside it; of a summary those that cannot be read.
+        is_summary: Whether kernels and variables were left out.
         diagnostics: Notes on its debug information.
         error: Why it cannot be read.
     """
@@ -284,7 +329,10 @@ class FileReport:
     variables: tuple[VariableReport, ...] = ()
     externs: tuple[str, ...] = ()
     relocations: int | None = None
+    fatbins: int = 0
+    summary: tuple[TargetReport, ...] = ()
     parts: tuple[PartReport, ...] = ()
+    is_summary: bool = False
     diagnostics: tuple[Diagnostic, ...] = ()
     error: CudarunError | None = None
 

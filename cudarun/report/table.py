@@ -90,7 +90,7 @@ class TableRenderer(Renderer):
             case "load":
                 from cudarun.report.image_tables import show_load
 
-                show_load(report, self._out, quiet=self._quiet)
+                show_load(report, self._out, quiet=self._quiet, verbose=self._verbose)
             case "load-offline":
                 from cudarun.report.image_tables import show_offline
 

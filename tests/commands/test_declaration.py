@@ -128,7 +128,16 @@ def test_options_of_a_device_are_those_that_tell_the_driver_something() -> None:
     asked = {name_of(o) for o in load.command.params if isinstance(o, Option) and o.of_device}
     none = {name_of(o) for o in load.command.params if isinstance(o, click.Option)} - asked
     assert none == {
-        *("--offline", "--compiler", "--include", "--define", "--std", "--compile-option"),
+        *(
+            "--offline",
+            "--arch",
+            "--kernel",
+            "--compiler",
+            "--include",
+            "--define",
+            "--std",
+            "--compile-option",
+        ),
         *("--max-image", "--timeout", "--trace", "--json", "--verbose", "--quiet"),
         *("--raw-output", "--color"),
     }

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from cudarun.ptx.parser import SHORT
+from tests.images.golden_files import fatbin_of_ptx
 
 if TYPE_CHECKING:
     from tests.commands.conftest import Run
@@ -76,6 +77,19 @@ def test_a_dry_run_of_a_long_text_says_that_it_reads_declarations(run: Run, tmp_
     )
     mixed(tmp_path, "add.u32 %v, %v, %v;", filler="")
     assert "only the declarations" not in run(*LAUNCH, "--dry-run").err
+
+
+def test_of_a_long_text_in_a_fatbin_only_the_launched_kernel_is_checked(
+    run: Run, tmp_path: Path
+) -> None:
+    mixed(tmp_path, "add.u32 %v %v;")
+    text = (tmp_path / "mixed.ptx").read_bytes()
+    (tmp_path / "mixed.fatbin").write_bytes(fatbin_of_ptx(text))
+    arguments = ("launch", "mixed.fatbin", *LAUNCH[2:])
+    dry = run(*arguments, "--dry-run")
+    assert dry.code == 0
+    assert "only the declarations of mixed.fatbin" in " ".join(dry.err.split())
+    assert run(*arguments, *CPU, "--check", "out[0] == 7").code == 0
 
 
 @pytest.mark.parametrize("filler", [FILLER, ""])

@@ -245,6 +245,41 @@ def test_each_fatbin_of_a_library(run: Run, put: Any) -> None:
     library = archive((b"a.o/", golden("tiny.o")), (b"b.o/", golden("tiny_rdc.o")))
     [outcome] = loads(run, put("both.a", library), *CPU)
     assert [result["image"] for result in outcome["results"]] == ["both.a:1", "both.a:2"]
+    assert [result["fatbin"] for result in outcome["results"]] == [1, 2]
+    assert [result["verdict"] for result in outcome["results"]] == ["loaded", "loaded"]
+    rows = run("load", "both.a", *CPU).out.splitlines()
+    assert rows[0] == "loaded both.a  on cpu (cudarun emulated device)"
+    assert rows[1].split() == ["fatbin", "target", "verdict", "kernels", "ms", "memory"]
+    assert [row.split()[:4] for row in rows[2:]] == [
+        ["1", "compute_80", "loaded", "1"], ["2", "compute_80", "loaded", "1"],
+    ]  # fmt: skip
+    assert "  parameters   " in run("load", "both.a", *CPU, "-v").out
+
+
+def test_each_fatbin_has_its_own_verdict(run: Run, put: Any) -> None:
+    broken = saxpy().replace("fma.rn.f32", "fma.rn.f3x")
+    put("program", executable(saxpy(), broken, saxpy().replace("saxpy", "other")))
+    [outcome] = loads(run, "program", *CPU, code=4)
+    assert outcome["verdict"] == "refused"
+    assert [(r["fatbin"], r["verdict"], len(r["kernels"])) for r in outcome["results"]] == [
+        (2, "loaded", 1), (3, "refused", 0), (4, "loaded", 1),
+    ]  # fmt: skip
+    assert outcome["results"][1]["error"]["diagnostics"][0]["line"] == 51
+    ran = run("load", "program", *CPU)
+    reason = "refused fatbin 3: cuLibraryGetKernel: a PTX JIT compilation failed"
+    assert f"{reason} (CUDA_ERROR_INVALID_PTX, 218)" in ran.out
+
+
+def test_one_kernel_of_a_library(run: Run, put: Any) -> None:
+    put("program", executable(saxpy(), saxpy().replace("saxpy", "other")))
+    [outcome] = loads(run, "program", *CPU, "-k", "other")
+    [result] = outcome["results"]
+    assert (result["fatbin"], [kernel["name"] for kernel in result["kernels"]]) == (3, ["other"])
+    [outcome] = loads(run, "program", *CPU, "-k", "nothing", code=2)
+    assert outcome["error"]["message"] == "program has no kernel 'nothing'"
+    [outcome] = loads(run, SAXPY, *CPU, "-k", "saxpy")
+    assert [kernel["name"] for kernel in outcome["results"][0]["kernels"]] == ["saxpy"]
+    loads(run, SAXPY, *CPU, "-k", "nothing", code=2)
 
 
 def executable(*texts: str) -> bytes:
@@ -269,6 +304,22 @@ def test_a_launch_out_of_an_executable(run: Run, put: Any) -> None:
         "2.5", "f32[n]:iota", "f32[n]:ones", "n=8", "--check", "p2 == 2.5*p1 + 1",
     )  # fmt: skip
     assert (ran.code, ran.err) == (0, BY_ORDER)
+
+
+def test_a_launch_of_a_kernel_of_one_of_several_fatbins(run: Run, put: Any) -> None:
+    put("program", executable(saxpy(), saxpy().replace("saxpy", "other"), saxpy()))
+    arguments = ("--threads", "8", "2.5", "f32[n]:iota", "f32[n]:ones", "n=8")
+    check = ("--check", "p2 == 2.5*p1 + 1")
+    ran = run("launch", "program", *CPU, "-k", "other", *arguments, *check)
+    assert (ran.code, ran.err) == (0, BY_ORDER)
+    ran = run("launch", "program", *CPU, "-k", "saxpy", *arguments, *check)
+    assert ran.code == 0
+    assert "program contains the kernel in several fatbins; 2 is used, not 4" in ran.err
+    ran = run("launch", "program", *CPU, *arguments)
+    assert ran.code == 2
+    assert ran.err.startswith("error: program contains 3 fatbins\n")
+    ran = run("launch", "program", "--dry-run", "-k", "other", *arguments)
+    assert (ran.code, ran.out.splitlines()[0].split()[0]) == (0, "other")
 
 
 def test_stdin(run: Run) -> None:
@@ -453,13 +504,19 @@ def test_offline_as_a_table(run: Run, put: Any) -> None:
 
 
 def test_offline_each_part_of_a_fatbin(run: Run, put: Any) -> None:
-    ran = run("load", "--offline", put("tiny.fatbin"))
-    assert ran.out.splitlines() == [
+    summary = [
         "tiny.fatbin  fatbin for sm_80, sm_90a, compute_90a, 8512 bytes",
-        "part   target       size",
-        "cubin  sm_80        3488",
-        "cubin  sm_90a       4104",
-        "PTX    compute_90a  696",
+        "target       kind   images  kernels  size     in the file",
+        "sm_80        cubin  1       1        3.4 KiB  3.4 KiB",
+        "sm_90a       cubin  1       1        4.0 KiB  4.0 KiB",
+        "compute_90a  PTX    1       1        696 B    696 B",
+    ]
+    ran = run("load", "--offline", put("tiny.fatbin"))
+    assert ran.out.splitlines() == [*summary, "kernels: -v, or -k KERNEL"]
+    ran = run("load", "--offline", "tiny.fatbin", "-v")
+    assert ran.out == run("load", "--offline", "tiny.fatbin", "-k", "tiny").out
+    assert ran.out.splitlines() == [
+        *summary,
         "tiny",
         "  parameters   0:8, 8:12, 24:8",
         "  sm_80        10 registers, 16 B shared, 0 B const, 0 B local",
@@ -472,6 +529,41 @@ def test_offline_each_part_of_a_fatbin(run: Run, put: Any) -> None:
     assert [[kernel["registers"] for kernel in part["kernels"]] for part in file["parts"]] == [
         [10], [10], [None],
     ]  # fmt: skip
+
+
+def test_offline_a_target_and_a_kernel(run: Run, put: Any) -> None:
+    library = archive((b"a.o/", golden("tiny.o")), (b"b.o/", fatbin_of_ptx(saxpy().encode())))
+    put("both.a", library)
+    [file] = offline(run, "both.a", "-k", "saxpy")
+    assert file["fatbins"] == 2
+    assert [(part["fatbin"], part["target"]) for part in file["parts"]] == [(2, "compute_75")]
+    assert [kernel["name"] for kernel in file["kernels"]] == ["saxpy"]
+    [line] = file["summary"]
+    assert (line["target"], line["kind"], line["parts"], line["kernels"]) == (
+        "compute_75", "PTX", 1, 1,
+    )  # fmt: skip
+    [file] = offline(run, "both.a", "--arch", "compute_75")
+    assert {part["target"] for part in file["parts"]} == {"compute_75"}
+    assert file["parts"][-1]["fatbin"] == 2
+    ran = run("load", "--offline", "both.a", "-k", "saxpi")
+    assert (ran.code, ran.err.splitlines()[0]) == (2, "error: both.a has no kernel 'saxpi'")
+    assert "did you mean 'saxpy'?" in ran.err
+    ran = run("load", "--offline", "both.a", "--arch", "sm_20")
+    assert ran.code == 2
+    assert ran.err.startswith("error: both.a contains no code for sm_20\nhint: targets: ")
+    ran = run("load", "--arch", "sm_90", "both.a", *CPU)
+    assert (ran.code, ran.err.splitlines()[-1]) == (2, "hint: add --offline")
+
+
+def test_offline_a_damaged_part_has_its_own_verdict(run: Run, put: Any) -> None:
+    data = bytearray(golden("tiny.fatbin"))
+    data[data.index(b"\x7fELF") + 4] = 1
+    ran = run("load", "--offline", put("damaged.fatbin", bytes(data)))
+    assert ran.code == 0
+    rows = ran.out.splitlines()
+    assert rows[2].split() == ["sm_80", "cubin", "1", "0", "3.4", "KiB", "3.4", "KiB", "1"]
+    assert rows[3].split()[:4] == ["sm_90a", "cubin", "1", "1"]
+    assert rows[5] == ("cannot read part 1 (cubin for sm_80): it is not 64-bit little-endian ELF")
 
 
 def test_offline_needs_no_device_and_no_driver(run: Run) -> None:

@@ -57,7 +57,7 @@ def test_noise_behind_a_magic_number(magic, noise):
 
 
 def test_a_symbol_table_whose_strings_are_elsewhere():
-    """An AttributeError of pyelftools 0.31, the oldest that is allowed."""
+    """The strings are a section of another type."""
     image = bytearray(FILES["facts.cubin"])
     image[8332] = 0
     with contextlib.suppress(CudarunError):

@@ -148,7 +148,7 @@ def load_both(image: Image) -> int:
     process.reset()
     driver.cuInit(0)
     driver.cuCtxCreate(None, 0, 0)
-    result, *rest = driver.cuLibraryLoadData(image.data + b"\0", [], [], 0, [], [], 0)
+    result, *rest = driver.cuLibraryLoadData(image.code + b"\0", [], [], 0, [], [], 0)
     if result == 0:
         _, count = driver.cuLibraryGetKernelCount(rest[0])
         driver.cuLibraryEnumerateKernels(count, rest[0])

@@ -100,6 +100,10 @@ def _result(result: LoadResult) -> LoadResultRecord:
         "variables": None if result.variables is None else _variables(result.variables),
         "differences": [*result.differences],
         "diagnostics": diagnostic_records(result.diagnostics),
+        "fatbin": result.fatbin,
+        "target": result.target,
+        "verdict": result.verdict,
+        "error": optional_error(result.failure),
     }
 
 
@@ -198,11 +202,27 @@ def _file(file: FileReport) -> FileRecord:
         "variables": _variables(file.variables),
         "externs": [*file.externs],
         "relocations": file.relocations,
+        "fatbins": file.fatbins,
+        "summary": [
+            {
+                "target": line.target,
+                "kind": line.kind,
+                "parts": line.parts,
+                "kernels": line.kernels,
+                "size": line.size,
+                "stored": line.stored,
+                "unread": line.unread,
+            }
+            for line in file.summary
+        ],
         "parts": [
             {
+                "number": part.number,
+                "fatbin": part.fatbin,
                 "kind": part.kind,
                 "target": part.target,
                 "size": part.size,
+                "stored": part.stored,
                 "unread": part.unread,
                 "kernels": _kernels(part.kernels),
             }

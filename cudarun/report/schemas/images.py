@@ -182,6 +182,10 @@ class LoadResultRecord(TypedDict):
         variables: Its variables; null where they are not known.
         differences: What the loaders report differently.
         diagnostics: Of the compiler, where the image loaded.
+        fatbin: The number of the fatbin in the file, from 1; null where it holds only one.
+        target: The target of the code in the fatbin that the device takes.
+        verdict: That of the fatbin, as of the file.
+        error: Why the fatbin was not loaded.
     """
 
     image: str
@@ -191,6 +195,10 @@ class LoadResultRecord(TypedDict):
     variables: list[ImageVariableRecord] | None
     differences: list[str]
     diagnostics: list[DiagnosticRecord]
+    fatbin: int | None
+    target: str | None
+    verdict: str | None
+    error: ErrorRecord | None
 
 
 class LoadOutcomeRecord(TypedDict):
@@ -228,20 +236,48 @@ class LoadDocument(Head):
     outcomes: list[LoadOutcomeRecord]
 
 
+class TargetRecord(TypedDict):
+    """The images for one target in a file.
+
+    Attributes:
+        target: The architecture.
+        kind: Their format.
+        parts: The number of images.
+        kernels: The number of their kernels.
+        size: Their size, decompressed.
+        stored: Their size in the file.
+        unread: The number of images that cannot be read.
+    """
+
+    target: str
+    kind: str
+    parts: int
+    kernels: int
+    size: int
+    stored: int
+    unread: int
+
+
 class ImagePartRecord(TypedDict):
     """An image inside a file.
 
     Attributes:
+        number: Its number in the file, from 1.
+        fatbin: The number of its fatbin in the file, from 1.
         kind: Its format.
         target: Its architecture.
-        size: Its size.
+        size: Its size, decompressed.
+        stored: Its size in the file.
         unread: Why it cannot be read.
         kernels: Its kernels.
     """
 
+    number: int
+    fatbin: int
     kind: str
     target: str
     size: int
+    stored: int
     unread: str | None
     kernels: list[KernelRecord]
 
@@ -261,6 +297,8 @@ class FileRecord(TypedDict):
         variables: The variables that the host can address.
         externs: Its undefined symbols.
         relocations: The number of relocations of machine code.
+        fatbins: The number of fatbins inside it.
+        summary: The images inside it, for each target.
         parts: The images inside it.
         diagnostics: Notes on its debug information.
         error: Why it cannot be read.
@@ -277,6 +315,8 @@ class FileRecord(TypedDict):
     variables: list[ImageVariableRecord]
     externs: list[str]
     relocations: int | None
+    fatbins: int
+    summary: list[TargetRecord]
     parts: list[ImagePartRecord]
     diagnostics: list[DiagnosticRecord]
     error: ErrorRecord | None

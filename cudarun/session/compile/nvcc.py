@@ -122,7 +122,7 @@ class NvccCompiler:
 
     def _text(self, instantiate: Sequence[str]) -> bytes:
         lines = [
-            self._task.source.data.removeprefix(_BYTE_ORDER_MARK),
+            self._task.source.code.removeprefix(_BYTE_ORDER_MARK),
             f'#line 1 "{NAME_EXPRESSIONS}"'.encode(),
             *(
                 b"__device__ auto %s%d = %s;" % (_VARIABLE.encode(), index, os.fsencode(name))
@@ -243,7 +243,7 @@ class NvccCompiler:
 
     def _diagnostics(self, log: str) -> tuple[Diagnostic, ...]:
         """Parse the log; its lines of source are replaced by the source's own."""
-        text = self._task.source.data.decode("latin-1")
+        text = self._task.source.code.decode("latin-1")
         lines = text.split("\n")
         found = [
             _of_device_compiler(each, lines if each.file == self._task.source.origin else [])

@@ -100,7 +100,7 @@ def _program(nvrtc: ModuleType, task: CompileTask) -> Any:
     return _checked(
         nvrtc,
         nvrtc.nvrtcCreateProgram(
-            task.source.data, os.fsencode(task.source.origin), len(headers), texts, names
+            task.source.code, os.fsencode(task.source.origin), len(headers), texts, names
         ),
     )
 

@@ -89,7 +89,7 @@ class CompileTask:
         except ImageRefused:
             return None
         given = self.options
-        data, origin = self.source.data, self.source.origin
+        data, origin = self.source.code, self.source.origin
         return with_declarations(facts, data, origin, given.include, given.defines)
 
 

@@ -358,7 +358,7 @@ class Steps:
         file, log = self.images[image], bytearray(_LOG_BYTES)
         options, values = self._log_options(log)
         asked = self._ask(
-            "cuModuleLoadDataEx", file.data + b"\0", len(options), options, values
+            "cuModuleLoadDataEx", file.code + b"\0", len(options), options, values
         )  # fmt: skip
         answer = self._made(asked, name, "module", file)
         return answer.giving(None, log=_log_text(log))
@@ -367,7 +367,7 @@ class Steps:
         file, log = self.images[image], bytearray(_LOG_BYTES)
         options, values = self._log_options(log)
         asked = self._ask(
-            "cuLibraryLoadData", file.data + b"\0", options, values, len(options), [], [], 0
+            "cuLibraryLoadData", file.code + b"\0", options, values, len(options), [], [], 0
         )
         answer = self._made(asked, name, "library", file)
         return answer.giving(None, log=_log_text(log))

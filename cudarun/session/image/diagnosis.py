@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from cudarun.diagnostics.entries import Diagnostic, located
 from cudarun.diagnostics.errors import Diagnosed
@@ -10,6 +10,7 @@ from cudarun.diagnostics.explanations import explain
 from cudarun.diagnostics.log_parser import parse_log
 from cudarun.diagnostics.refusals import LoadTarget, RefusalFacts
 from cudarun.errors import CudarunError, ImageRefused
+from cudarun.images.fatbin import Entry
 from cudarun.images.kinds import ImageKind, identify
 from cudarun.images.reader import check_structure as check
 from cudarun.images.summary import FileSummary, summarize
@@ -62,18 +63,25 @@ def diagnostics_of(log: str, images: Sequence[Image]) -> tuple[Diagnostic, ...]:
     """Return a log's complaints with the corresponding lines of the images' texts."""
     texts = [image for image in images if identify(image.data) in _TEXTS]
     # ptxas echoes the bytes, and any byte may be in a comment.
-    sources = {image.text_name: image.data.decode("latin-1") for image in texts}
+    sources = {image.text_name: image.code.decode("latin-1") for image in texts}
     return located(parse_log(log), sources)
 
 
-def check_structure(image: Image, place: LoadTarget) -> None:
+def check_structure(
+    image: Image, place: LoadTarget, is_used: Callable[[Entry], bool] = lambda entry: True
+) -> None:
     """Refuse a damaged file before a driver or a linker gets it, which can crash or hang on one.
+
+    Args:
+        image: The file.
+        place: The device.
+        is_used: Returns whether the device reads an entry of a fatbin.
 
     Raises:
         ImageRefused: The file is damaged, or larger than its limit.
     """
     try:
-        check(image.data, image.origin, image.limit)
+        check(image.data, image.origin, image.limit, is_used)
     except ImageRefused as error:
         raise diagnose(error, [image], place) from None
 

@@ -11,10 +11,11 @@ from cudarun.records import dataclass
 if TYPE_CHECKING:  # only for annotations
     from cudarun.diagnostics.entries import Diagnostic
     from cudarun.images.facts import ImageFacts
+    from cudarun.images.mapping import Data
     from cudarun.session.image.compilation import CompileOptions
 
 MAX_IMAGE = 512 << 20
-"""The default limit of a file, and of all code in it when decompressed, in bytes."""
+"""The default limit of a file that is read as a whole, and of code when decompressed, in bytes."""
 
 STDIN = "<stdin>"
 """The name of the image from stdin in messages."""
@@ -26,11 +27,12 @@ class Image:
 
     Attributes:
         origin: The name in messages.
-        data: The bytes.
+        data: The bytes; of a large container the mapped file, see `code`.
         facts: The kernels and variables of a PTX text or a cubin. ``None`` for other files, which
             the driver describes, and for unreadable ones: the driver decides whether they are
             valid.
-        limit: The most bytes of all code in the file when decompressed.
+        limit: The most bytes of the code in the file when decompressed; see
+            `cudarun.images.reader.check_sizes`.
         compilation: The compile options of CUDA source.
         is_compiled: Whether the data was compiled from CUDA source, so that its lines differ.
         warnings: The compiler's warnings.
@@ -38,13 +40,18 @@ class Image:
     """
 
     origin: str
-    data: bytes = field(repr=False)
+    data: Data = field(repr=False)
     facts: ImageFacts | None = field(default=None, repr=False)
     limit: int = MAX_IMAGE
     compilation: CompileOptions | None = None
     is_compiled: bool = False
     warnings: tuple[Diagnostic, ...] = ()
     lowered: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def code(self) -> bytes:
+        """All bytes, in memory."""
+        return self.data if isinstance(self.data, bytes) else self.data[:]
 
     @property
     def header_folders(self) -> tuple[str, ...]:

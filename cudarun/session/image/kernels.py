@@ -7,15 +7,17 @@ import shlex
 from collections.abc import Callable, Iterable, Sequence
 
 from cudarun.errors import ImageRefused, RequestError
-from cudarun.images.demangler import demangle, spellings
+from cudarun.images.demangler import base_name, demangle, spellings
 from cudarun.images.kinds import ImageKind
 from cudarun.session.image.image import Image
 
-_MOST_LISTED = 21  # lines of a list of kernels
 _OF_TEMPLATES = (
     "the source must instantiate a template: template __global__ void f<float>(…);\n"
     "for a .cu, launch -k 'ns::f<float>' instantiates it (full name, all template arguments)"
 )
+
+_MOST_LISTED = 21  # lines of a list of kernels
+_MOST_SPELLED = 500  # kernels of which all spellings are compared with a misspelled one
 
 
 def select_kernel(names: Iterable[str], wanted: str | None, origin: str) -> str:
@@ -35,24 +37,41 @@ def select_kernel(names: Iterable[str], wanted: str | None, origin: str) -> str:
             f"{origin} contains {len(names)} kernels; choose one with --kernel",
             hint=_listed(names, origin),
         )
-    if wanted in names:
-        return wanted
-    fitting = _matching(names, wanted, _squeezed)
-    if not fitting and ("<" in wanted or "(" in wanted):  # other names have one spelling
-        fitting = _matching(names, wanted, canonical)
+    fitting = matching_kernels(names, wanted)
     if len(fitting) == 1:
         return fitting[0]
     if fitting:
         raise RequestError(
             f"'{wanted}' matches {len(fitting)} kernels of {origin}", hint=_listed(fitting, origin)
         )
-    every = [spelling for name in names for spelling in spellings(name)]
+    raise no_kernel(names, wanted, origin)
+
+
+def matching_kernels(names: Sequence[str], wanted: str) -> list[str]:
+    """Return the mangled names that are ``wanted`` in one of their spellings."""
+    if wanted in names:
+        return [wanted]
+    base = base_name(wanted)
+    identifier = base if base.isidentifier() else ""
+    candidates = [name for name in names if identifier in name]  # demangling takes longer
+    fitting = _matching(candidates, wanted, _squeezed)
+    if not fitting and ("<" in wanted or "(" in wanted):  # other names have one spelling
+        fitting = _matching(candidates, wanted, canonical)
+    return fitting
+
+
+def no_kernel(names: Sequence[str], wanted: str, origin: str) -> RequestError:
+    """Return the error for a kernel that an image does not have, with a close name if any."""
     import difflib
 
+    if len(names) <= _MOST_SPELLED:
+        every = [spelling for name in names for spelling in spellings(name)]
+    else:
+        every = list({base_name(demangle(name)) for name in names})
     close = difflib.get_close_matches(wanted, every, n=1)
     meant = f"did you mean '{close[0]}'? " if close else ""
     templates = f"\n{_OF_TEMPLATES}" if "<" in wanted else ""
-    raise RequestError(
+    return RequestError(
         f"{origin} has no kernel '{wanted}'", hint=meant + _listed(names, origin) + templates
     )
 

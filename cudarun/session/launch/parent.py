@@ -96,7 +96,7 @@ class _KernelJob(Job[T]):
         from cudarun.session.load.library import load_image
 
         session.driver.traits.compile_on_demand()
-        self._library = load_image(session, self.request.image)
+        self._library = load_image(session, self.request.image, kernel=self.request.kernel)
 
     def on(self, device: Device) -> T:
         """Launch."""
@@ -171,7 +171,7 @@ def plan(request: LaunchRequest, timeout: float | None = None, device: str = "0"
     from cudarun.session.launch.missing_arguments import complete_command
     from cudarun.session.launch.variables import buffer_rows, variable_names, variables_of
 
-    image = _with_facts(request.image, timeout)
+    image = _with_facts(request.image, timeout, request.kernel)
     kernels = {kernel.name: kernel for kernel in image.facts.kernels} if image.facts else {}
     kernel = kernels[select_kernel(kernels, image.lowered_name(request.kernel), image.origin)]
     debug = DebugReader(image).read(kernel.name, kernel.parameters)
@@ -227,15 +227,23 @@ def _unread(image: Image) -> str:
     )
 
 
-def _with_facts(image: Image, timeout: float | None) -> Image:
-    """Return the image with the facts of its kernels; CUDA source is compiled for them."""
+def _with_facts(image: Image, timeout: float | None, kernel: str | None) -> Image:
+    """Return the image with the facts of its kernels, or of the named one of a container.
+
+    CUDA source is compiled for them.
+    """
     if image.facts is not None:
         return image
-    from cudarun.images.kinds import ImageKind, identify
+    from cudarun.images.kinds import CONTAINERS, ImageKind, identify
     from cudarun.images.reader import read_image
 
-    if identify(image.data) is ImageKind.CUDA_SOURCE:
+    kind = identify(image.data)
+    if kind is ImageKind.CUDA_SOURCE:
         from cudarun.session.compile.parent import compile_for_facts
 
         return compile_for_facts(image, timeout)
+    if kind in CONTAINERS:
+        from cudarun.session.load.offline import read_kernel
+
+        return replace(image, facts=read_kernel(image, kernel))
     return replace(image, facts=read_image(image.data, image.origin, whole=False))

@@ -58,7 +58,9 @@ def _launch(target: Target, request: LaunchRequest, progress: Progress) -> _Answ
 
         progress.start_phase()
         # With the source lines of the PTX, if it has them: findings report them.
-        library = load_image(session, request.image, JitOptions(line_info=True))
+        library = load_image(
+            session, request.image, JitOptions(line_info=True), kernel=request.kernel
+        )
         session.enter(device)
         progress.start_phase()
         result = run_on(session, library, request, device)

@@ -206,7 +206,7 @@ def _add(nvjitlink: ModuleType, handle: int, image: Image) -> None:
     # An unknown format is passed as any input: nvJitLink reports the error.
     kind = getattr(nvjitlink.InputType, _TYPES.get(identify(image.data), "ANY"))
     is_text = identify(image.data) is ImageKind.PTX
-    data = image.data + b"\0" if is_text else image.data
+    data = image.code + b"\0" if is_text else image.code
     try:
         _ask(
             nvjitlink, handle, "the linker does not accept it",

@@ -37,7 +37,7 @@ class SymbolTable:
 
     def __init__(self, inputs: Sequence[Image], architecture: int) -> None:
         self._sources = {
-            image.origin: image.data.decode("latin-1")
+            image.origin: image.code.decode("latin-1")
             for image in inputs
             if identify(image.data) is ImageKind.PTX and not image.is_compiled
         }

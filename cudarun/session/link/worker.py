@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, Any
 from cudarun.diagnostics.entries import Diagnostic
 from cudarun.diagnostics.errors import Diagnosed
 from cudarun.errors import CudarunError, ImageRefused, RequestError
-from cudarun.images.kinds import ImageKind, identify
-from cudarun.images.reader import CONTAINERS
+from cudarun.images.kinds import CONTAINERS, ImageKind, identify
 from cudarun.images.symbols import link_symbols
 from cudarun.images.versions import Architecture
 from cudarun.records import dataclass
@@ -218,7 +217,7 @@ def _add(driver: Driver, state: cuda.CUlinkState, image: Image) -> None:
         if kind in _BY_FILE and image.origin != STDIN:
             driver.cuLinkAddFile(state, input_type, image.origin.encode(), *given)
             return
-        data = image.data + b"\0" if input_type == kinds.CU_JIT_INPUT_PTX else image.data
+        data = image.code + b"\0" if input_type == kinds.CU_JIT_INPUT_PTX else image.code
         name = image.origin.encode()
         driver.cuLinkAddData(state, input_type, data, len(data), name, *given)
     except ImageRefused as error:

@@ -82,7 +82,7 @@ class Library:
         every = given | self.logs.options(driver)
         with option_refusals(given, self.logs):
             self.handle = self._ask(
-                driver.cuLibraryLoadData, image.data + b"\0", [*every], [*every.values()],
+                driver.cuLibraryLoadData, image.code + b"\0", [*every], [*every.values()],
                 len(every), [], [], 0,
             )  # fmt: skip
 
@@ -177,9 +177,9 @@ class Library:
         return read_parameters(self.driver, "cuKernelGetParamInfo", handle, name, self.image.facts)
 
     def _read(self) -> ImageFacts:
-        from cudarun.images.reader import read_image
+        from cudarun.session.load.fatbins import facts_for
 
-        return read_image(self.image.data, self.image.origin, self.image.limit, whole=False)
+        return facts_for(self.driver, self.image)
 
     def _ask(self, call: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         since = len(self.logs.error)
@@ -265,13 +265,20 @@ def _named(
     return tuple(layout)
 
 
-def load_image(session: Session, image: Image, options: JitOptions | None = None) -> Library:
+def load_image(
+    session: Session,
+    image: Image,
+    options: JitOptions | None = None,
+    *,
+    kernel: str | None = None,
+) -> Library:
     """Load an image as a library, before or after any context exists.
 
     Args:
         session: The session, which unloads the library when it releases a job's resources.
         image: The image.
         options: The JIT compiler's options.
+        kernel: The kernel that will be launched, which selects a fatbin of a file with several.
 
     Raises:
         ImageRefused: The driver refuses the image, or it does not compile.
@@ -280,7 +287,7 @@ def load_image(session: Session, image: Image, options: JitOptions | None = None
     if identify(image.data) not in (ImageKind.PTX, ImageKind.CUBIN):
         from cudarun.session.load.preparation import prepare  # most launches do not need it
 
-        image = prepare(session.driver, image, session.devices)
+        image = prepare(session.driver, image, session.devices, kernel)
     else:
         image = with_version_note(session.driver, image)
     library = Library(session.driver, image, options)

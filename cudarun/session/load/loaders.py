@@ -220,7 +220,7 @@ class ModuleLoader(Loader):
         try:
             with option_refusals(given, logs):
                 return self.driver.cuModuleLoadDataEx(
-                    self.image.data + b"\0", len(every), [*every], [*every.values()]
+                    self.image.code + b"\0", len(every), [*every], [*every.values()]
                 )
         except ImageRefused as error:
             raise self._refused(error) from None

@@ -2,47 +2,211 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from cudarun.diagnostics.entries import Diagnostic, notes
 from cudarun.diagnostics.errors import Diagnosed
 from cudarun.diagnostics.explanations import explain
 from cudarun.diagnostics.refusals import LoadTarget, RefusalFacts
-from cudarun.errors import CudarunError, ImageRefused
+from cudarun.errors import CudarunError, ImageRefused, RequestError
 from cudarun.images.facts import ImageFacts, KernelFacts, Part, VariableFacts
-from cudarun.images.kinds import identify
-from cudarun.images.reader import read_image
+from cudarun.images.kinds import CONTAINERS, ImageKind, identify
+from cudarun.images.reader import (
+    FilePart,
+    check_sizes,
+    combined,
+    file_parts,
+    no_device_code,
+    read_entry,
+    read_image,
+    unread_part,
+)
 from cudarun.images.summary import summarize
 from cudarun.report.image_types import (
     FileReport,
     KernelReport,
     OfflineReport,
     PartReport,
+    TargetReport,
     VariableReport,
 )
 from cudarun.session.image.debug_parameters import DebugReader
 from cudarun.session.image.diagnosis import diagnostics_of
 from cudarun.session.image.image import Image
+from cudarun.session.image.kernels import matching_kernels, no_kernel, select_kernel
 from cudarun.session.image.suggestion import GivenWords, Suggestions
+from cudarun.session.load.part_reader import Answers, FileParts
+from cudarun.session.load.request import OfflineScope
+
+if TYPE_CHECKING:
+    from cudarun.session.workers.progress import ProgressDisplay
 
 
-def load_offline(images: tuple[Image, ...]) -> OfflineReport:
-    """Read the contents of each file."""
-    return OfflineReport(tuple(read_file(image) for image in images))
+def load_offline(
+    images: tuple[Image, ...],
+    scope: OfflineScope | None = None,
+    display: ProgressDisplay | None = None,
+) -> OfflineReport:
+    """Read the contents of each file.
+
+    Args:
+        images: The files.
+        scope: What to read; everything by default.
+        display: The progress display.
+    """
+    return OfflineReport(tuple(read_file(image, scope, display) for image in images))
 
 
-def read_file(image: Image) -> FileReport:
+def read_file(
+    image: Image, scope: OfflineScope | None = None, display: ProgressDisplay | None = None
+) -> FileReport:
     """Return one file's contents, or the reason that it cannot be read."""
-    kind = identify(image.data).value
+    scope = scope or OfflineScope()
+    kind = identify(image.data)
     try:
-        facts = read_image(image.data, image.origin, image.limit)
+        if kind in CONTAINERS:
+            return _container(image, kind, scope, display)
+        return _single(image, kind, scope)
+    except RequestError as error:
+        refused: CudarunError = error
     except ImageRefused as error:
         refused = _diagnosed(error, image)
-        return FileReport(image.origin, kind, len(image.data), error=refused)
+    return FileReport(image.origin, kind.value, len(image.data), error=refused)
+
+
+def _single(image: Image, kind: ImageKind, scope: OfflineScope) -> FileReport:
+    facts = read_image(image.data, image.origin, image.limit)
+    if scope.target is not None and scope.target not in facts.targets:
+        raise _no_code(image.origin, scope.target, facts.targets)
+    if scope.kernel is not None:
+        names = [kernel.name for kernel in facts.kernels]
+        chosen = matching_kernels(names, scope.kernel)
+        if not chosen:
+            raise no_kernel(names, scope.kernel, image.origin)
+        facts = _only(facts, chosen)
+    return _report(image, kind, facts)
+
+
+def _container(
+    image: Image, kind: ImageKind, scope: OfflineScope, display: ProgressDisplay | None
+) -> FileReport:
+    every = file_parts(image.data, image.origin)
+    if not every:
+        raise no_device_code(kind, image.origin)
+    chosen = [part for part in every if scope.target in (None, part.entry.target)]
+    if scope.target is not None and not chosen:
+        targets = tuple(dict.fromkeys(part.entry.target for part in every))
+        raise _no_code(image.origin, scope.target, targets)
+    check_sizes((part.entry for part in chosen), len(image.data), image.origin, image.limit)
+    parts = FileParts(image.data, image.origin, chosen)
+    if scope.kernel is None and not scope.details:
+        return _summarized(image, kind, parts, parts.kernels(range(len(chosen)), display))
+    indices: Sequence[int] = range(len(chosen))
+    names: list[str] = []
+    if scope.kernel is not None:
+        indices, names = _with_kernel(parts, scope.kernel, display)
+    contents = parts.contents(indices, display)
+    _raise_if_unreadable(contents)
+    told = [_part(parts.parts[index], contents[index]) for index in indices]
+    if names:
+        told = [
+            part if part.facts is None else replace(part, facts=_only(part.facts, names))
+            for part in told
+        ]
+    facts = combined(kind, tuple(told))
+    report = _report(image, kind, facts)
+    counts = [len(part.facts.kernels) if part.facts else 0 for part in facts.parts]
+    summary = _summary(facts.parts, counts)
+    return replace(report, fatbins=_fatbin_count(parts), summary=summary)
+
+
+def _with_kernel(
+    parts: FileParts, wanted: str, display: ProgressDisplay | None
+) -> tuple[list[int], list[str]]:
+    """Return the parts that contain a kernel, and its mangled names."""
+    answers = parts.kernels(range(len(parts.parts)), display)
+    _raise_if_unreadable(answers)
+    listed = {i: names for i, names in answers.items() if not isinstance(names, CudarunError)}
+    every = sorted({name for names in listed.values() for name in names})
+    chosen = matching_kernels(every, wanted)
+    if not chosen:
+        raise no_kernel(every, wanted, parts.origin)
+    return [index for index in sorted(listed) if {*chosen} & {*listed[index]}], chosen
+
+
+def _summarized(
+    image: Image, kind: ImageKind, parts: FileParts, answers: Answers[tuple[str, ...]]
+) -> FileReport:
+    """Return the report of a file whose kernels were only counted."""
+    _raise_if_unreadable(answers)
+    read = [_part(part, answers[index]) for index, part in enumerate(parts.parts)]
+    counts = [len(found) if isinstance(found, tuple) else 0 for _, found in sorted(answers.items())]
+    return FileReport(
+        image=image.origin,
+        kind=kind.value,
+        size=len(image.data),
+        targets=tuple(dict.fromkeys(part.target for part in read)),
+        fatbins=_fatbin_count(parts),
+        summary=_summary(read, counts),
+        parts=tuple(_part_report(part) for part in read if part.unread),
+        is_summary=True,
+    )
+
+
+def _part(part: FilePart, answer: object) -> Part:
+    """Return a part with its contents, or with the reason that they cannot be read."""
+    if isinstance(answer, Part):
+        return answer
+    return unread_part(part, answer if isinstance(answer, CudarunError) else None)
+
+
+def _raise_if_unreadable(answers: Mapping[int, object]) -> None:
+    """Raise the first refusal if nothing in a file can be read."""
+    refusals = [answer for answer in answers.values() if isinstance(answer, CudarunError)]
+    if refusals and len(refusals) == len(answers):
+        raise min(answers.items())[1]  # type: ignore[misc]
+
+
+def _fatbin_count(parts: FileParts) -> int:
+    return len({part.fatbin for part in parts.parts})
+
+
+def _summary(parts: Sequence[Part], kernels: Sequence[int]) -> tuple[TargetReport, ...]:
+    """Return a line for each target and kind, from parts and their numbers of kernels."""
+    groups: dict[tuple[str, str], list[tuple[Part, int]]] = {}
+    for part, count in zip(parts, kernels, strict=True):
+        groups.setdefault((part.target, part.kind.value), []).append((part, count))
+    return tuple(
+        TargetReport(
+            target=target,
+            kind=kind,
+            parts=len(group),
+            kernels=sum(count for _, count in group),
+            size=sum(part.size for part, _ in group),
+            stored=sum(part.stored for part, _ in group),
+            unread=sum(part.unread is not None for part, _ in group),
+        )
+        for (target, kind), group in groups.items()
+    )
+
+
+def _only(facts: ImageFacts, names: Sequence[str]) -> ImageFacts:
+    return replace(facts, kernels=tuple(k for k in facts.kernels if k.name in names))
+
+
+def _no_code(origin: str, target: str, targets: Sequence[str]) -> RequestError:
+    return RequestError(
+        f"{origin} contains no code for {target}", hint=f"targets: {', '.join(targets)}"
+    ).of(option="--arch", shown="")
+
+
+def _report(image: Image, kind: ImageKind, facts: ImageFacts) -> FileReport:
     reader = _KernelReader(image)
     return FileReport(
         image=image.origin,
-        kind=kind,
+        kind=kind.value,
         size=len(image.data),
         targets=facts.targets,
         ptx_version=facts.ptx_version,
@@ -55,6 +219,27 @@ def read_file(image: Image) -> FileReport:
         parts=tuple(_part_report(part, reader) for part in facts.parts),
         diagnostics=notes(reader.notes),
     )
+
+
+def read_kernel(image: Image, wanted: str | None) -> ImageFacts:
+    """Return the facts of one kernel of a container, for no particular device.
+
+    Raises:
+        RequestError: No kernel matches, or several do.
+        ImageRefused: The container is damaged.
+    """
+    every = file_parts(image.data, image.origin)
+    if not every:
+        raise no_device_code(identify(image.data), image.origin)
+    check_sizes((part.entry for part in every), len(image.data), image.origin, image.limit)
+    answers = FileParts(image.data, image.origin, every).kernels(range(len(every)))
+    _raise_if_unreadable(answers)
+    listed = {i: names for i, names in answers.items() if not isinstance(names, CudarunError)}
+    name = select_kernel(
+        {each for names in listed.values() for each in names}, wanted, image.origin
+    )
+    first = min(index for index, names in listed.items() if name in names)
+    return _only(read_entry(every[first].entry, image.origin, whole=False), [name])
 
 
 class _KernelReader:
@@ -103,10 +288,17 @@ def _with_commands(
     )
 
 
-def _part_report(part: Part, reader: _KernelReader) -> PartReport:
-    kernels = part.facts.kernels if part.facts else ()
+def _part_report(part: Part, reader: _KernelReader | None = None) -> PartReport:
+    kernels = part.facts.kernels if part.facts and reader else ()
     return PartReport(
-        part.kind.value, part.target, part.size, part.unread, tuple(map(reader.report, kernels))
+        number=part.number,
+        fatbin=part.fatbin,
+        kind=part.kind.value,
+        target=part.target,
+        size=part.size,
+        stored=part.stored,
+        unread=part.unread,
+        kernels=tuple(map(reader.report, kernels)) if reader else (),
     )
 
 

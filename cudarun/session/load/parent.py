@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
-from cudarun.errors import CudarunError, ImageRefused, OutOfTime, WorkerDied
+from cudarun.errors import CudarunError, ImageRefused, NoDevice, OutOfTime, WorkerDied
+from cudarun.images.demangler import base_name, demangle
+from cudarun.session.load.request import FatbinPlace
 from cudarun.session.workers.job import Job
 
 if TYPE_CHECKING:
-    from cudarun.report.image_types import LoadOutcome, LoadReport, LoadResult
+    from cudarun.report.image_types import LoadOutcome, LoadReport, LoadResult, Verdict
     from cudarun.report.types import DeviceInfo
     from cudarun.session.driver.devices import Device
     from cudarun.session.image.image import Image
+    from cudarun.session.load.fatbins import UsedFatbin
     from cudarun.session.load.request import LoadRequest
     from cudarun.session.workers.devices import DeviceWorkers
     from cudarun.session.workers.job import DeviceAnswer
@@ -36,7 +40,8 @@ def load(request: LoadRequest, workers: DeviceWorkers) -> LoadReport:
     """
     from cudarun.report.image_types import LoadReport
 
-    return LoadReport(tuple(_outcomes(request, workers)))
+    with workers.one_display():
+        return LoadReport(tuple(_outcomes(request, workers)), request.kernel)
 
 
 def _outcomes(request: LoadRequest, workers: DeviceWorkers) -> Iterator[LoadOutcome]:
@@ -44,17 +49,58 @@ def _outcomes(request: LoadRequest, workers: DeviceWorkers) -> Iterator[LoadOutc
     for image in request.images:
         if not healthy:
             workers.replace()
-        outcomes = [_outcome(image, answer) for answer in workers.run(LoadJob(request, image))]
+        outcomes = _of_file(request, image, workers)
         yield from outcomes
         # After a failure a driver's further behavior is undefined.
-        healthy = all(outcome.verdict in _HEALTHY for outcome in outcomes)
+        healthy = all(map(_is_healthy, outcomes))
+
+
+def _of_file(request: LoadRequest, image: Image, workers: DeviceWorkers) -> list[LoadOutcome]:
+    if not _has_several_fatbins(image):
+        answers = workers.run(LoadJob(request, image))
+        return [_outcome(image, answer) for answer in answers]
+    from cudarun.session.load.fatbins import loadable
+
+    surveys = workers.run(SurveyJob(request, image))
+    every = {fatbin.number: fatbin for survey in surveys for fatbin in survey.value or ()}
+    found = {fatbin.number: fatbin for fatbin in loadable(image, [*every.values()])}
+    if not found:  # every device has an error
+        return [_outcome(image, _without_value(survey)) for survey in surveys]
+    outcomes = [_outcome(image, _without_value(survey)) for survey in surveys]
+    parts: dict[str, list[LoadOutcome]] = {}
+    for index, number in enumerate(sorted(found)):
+        if not all(map(_is_healthy, outcomes)):
+            workers.replace()
+        place = FatbinPlace(found[number], index, len(found))
+        answers = workers.run(LoadJob(request, image, place))
+        outcomes = [_outcome(image, answer, place) for answer in answers]
+        for outcome in outcomes:
+            parts.setdefault(outcome.label, []).append(outcome)
+    inputs = len(every) - len(found)
+    return [_combined(some, image, inputs) for some in parts.values()]
+
+
+def _has_several_fatbins(image: Image) -> bool:
+    from cudarun.session.load.fatbins import fatbin_count
+
+    try:
+        return (fatbin_count(image) or 0) > 1
+    except ImageRefused:  # the worker refuses it, with an explanation
+        return False
+
+
+def _is_healthy(outcome: LoadOutcome) -> bool:
+    # A missing device does not appear by a new process.
+    return outcome.verdict in _HEALTHY or isinstance(outcome.error, NoDevice)
 
 
 _HEALTHY = ("loaded", "refused")
+_SEVERITY = ("loaded", "refused", "failed", "killed", "crashed")
+_MOST_NAMED = 3  # kernels in a message
 
 
-class LoadJob(Job["_Loaded"]):
-    """The check of one file: loaded by each requested interface, with every kernel forced.
+class SurveyJob(Job["tuple[UsedFatbin, ...]"]):
+    """The list of the fatbins of a file to load.
 
     Args:
         request: The options.
@@ -65,20 +111,51 @@ class LoadJob(Job["_Loaded"]):
         self._request = request
         self._image = image
 
+    def on(self, device: Device) -> tuple[UsedFatbin, ...]:
+        """Read the kernels of the code for a device."""
+        from cudarun.session.load.fatbins import loadable, used_fatbins, with_kernels
+
+        self.session.progress.report(f"reading {self._image.origin}")
+        self.session.enter(device)
+        found = used_fatbins(self.session.driver, self._image)
+        if self._request.kernel is None:
+            return found
+        found = loadable(self._image, found)
+        return with_kernels(found, self._request.kernel, self._image.origin)
+
+
+class LoadJob(Job["_Loaded"]):
+    """The check of one file: loaded by each requested interface, with every kernel forced.
+
+    Args:
+        request: The options.
+        image: The file.
+        place: The fatbin to load, of a file with several.
+    """
+
+    def __init__(
+        self, request: LoadRequest, image: Image, place: FatbinPlace | None = None
+    ) -> None:
+        self._request = request
+        self._image = image
+        self._place = place
+
     def begin(self, session: Session) -> None:
         """Load the file as a library, before any context exists if there are several devices."""
         super().begin(session)
         session.prefetched()
         from cudarun.session.load.worker import load_file
 
-        self._examine = load_file(self._request, self._image, session)
+        self._examine = load_file(self._request, self._image, session, self._place)
 
     def on(self, device: Device) -> _Loaded:
         """Check the file on a device."""
         return self._examine(device)
 
 
-def _outcome(image: Image, answer: DeviceAnswer[_Loaded]) -> LoadOutcome:
+def _outcome(
+    image: Image, answer: DeviceAnswer[_Loaded], place: FatbinPlace | None = None
+) -> LoadOutcome:
     from cudarun.report.image_types import LoadOutcome
 
     device, results = answer.value or (None, ())
@@ -86,10 +163,15 @@ def _outcome(image: Image, answer: DeviceAnswer[_Loaded]) -> LoadOutcome:
     if error is not None:
         is_named = bool(error.subject("origin"))
         error = error.at(file=None if is_named else image.origin, device=answer.device)
+    verdict = _verdict(error)
+    if place is not None:
+        if isinstance(error, (OutOfTime, WorkerDied)):
+            error.what = f"{error.what} while it loaded fatbin {_described(place.fatbin)}"
+        results = _numbered(results, image, place, verdict, error)
     return LoadOutcome(
         image=image.origin,
         label=answer.device,
-        verdict=_verdict(error),
+        verdict=verdict,
         device=device,
         results=results,
         error=error,
@@ -97,7 +179,69 @@ def _outcome(image: Image, answer: DeviceAnswer[_Loaded]) -> LoadOutcome:
     )
 
 
-def _verdict(error: CudarunError | None) -> str:
+def _numbered(
+    results: tuple[LoadResult, ...],
+    image: Image,
+    place: FatbinPlace,
+    verdict: Verdict,
+    error: CudarunError | None,
+) -> tuple[LoadResult, ...]:
+    """Return the result of a fatbin, also of one that the driver did not get or survive."""
+    from cudarun.report.image_types import LoadResult
+
+    name = image.origin if place.count == 1 else f"{image.origin}:{place.fatbin.number}"
+    return tuple(
+        replace(
+            result,
+            fatbin=place.fatbin.number,
+            target=place.fatbin.target,
+            verdict=verdict,
+            failure=error,
+        )
+        for result in results or (LoadResult(name, ()),)
+    )
+
+
+def _described(fatbin: UsedFatbin) -> str:
+    """Return a fatbin as text: ``144 (sm_90; kernels: scale, add and 10 more)``."""
+    facts = [fatbin.target] if fatbin.target else []
+    if fatbin.kernels:
+        shown = ", ".join(map(base_name, map(demangle, fatbin.kernels[:_MOST_NAMED])))
+        more = len(fatbin.kernels) - _MOST_NAMED
+        facts.append(f"kernels: {shown}{f' and {more} more' if more > 0 else ''}")
+    return f"{fatbin.number} ({'; '.join(facts)})" if facts else str(fatbin.number)
+
+
+def _combined(parts: list[LoadOutcome], image: Image, inputs: int) -> LoadOutcome:
+    """Return the outcome of a file on a device from those of its fatbins: the worst of them.
+
+    Args:
+        parts: The outcomes of the fatbins.
+        image: The file.
+        inputs: The number of fatbins that were not loaded because the linker has combined them.
+    """
+    from cudarun.diagnostics.entries import notes
+
+    first, *others = (result for part in parts for result in part.results)
+    if inputs:
+        note = (
+            f"{image.origin}: {inputs} fatbins are inputs of the device linker; they are not loaded"
+        )
+        first = replace(first, diagnostics=(*notes([note]), *first.diagnostics))
+    worst_part = max(parts, key=lambda part: _SEVERITY.index(part.verdict))
+    return replace(
+        worst_part,
+        device=next((part.device for part in parts if part.device), None),
+        results=(first, *others),
+        output="".join(part.output for part in parts),
+    )
+
+
+def _without_value(answer: DeviceAnswer[Any]) -> DeviceAnswer[_Loaded]:
+    return replace(answer, value=None)
+
+
+def _verdict(error: CudarunError | None) -> Verdict:
     match error:
         case None:
             return "loaded"

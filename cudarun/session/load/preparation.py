@@ -11,35 +11,66 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 
+from cudarun.diagnostics.entries import notes
 from cudarun.diagnostics.errors import Diagnosed
 from cudarun.diagnostics.refusals import LoadTarget
 from cudarun.errors import ImageRefused, RequestError
 from cudarun.images.facts import ImageFacts
-from cudarun.images.fatbin import Entry, read_entries
+from cudarun.images.fatbin import read_entries
 from cudarun.images.kinds import ImageKind, identify
-from cudarun.images.reader import CONTAINERS, fatbins_in, read_image
-from cudarun.images.versions import Architecture, parse_target
+from cudarun.images.reader import read_image
+from cudarun.images.versions import Architecture
 from cudarun.session.driver.calls import Driver
 from cudarun.session.driver.devices import Device, newest_ptx_of
 from cudarun.session.image.diagnosis import check_structure, device_place, diagnose
 from cudarun.session.image.image import Image
+from cudarun.session.load.fatbins import (
+    entry_for,
+    fatbin_count,
+    fatbins_of,
+    loadable,
+    used_fatbins,
+    with_kernel,
+)
 from cudarun.session.load.version_notes import with_version_note
 
 
-def prepare(driver: Driver, image: Image, devices: Iterable[Device]) -> Image:
+def prepare(
+    driver: Driver, image: Image, devices: Iterable[Device], kernel: str | None = None
+) -> Image:
     """Return the single image to load.
 
+    Args:
+        driver: The initialized driver.
+        image: The file.
+        devices: The devices to run on.
+        kernel: The kernel that will be launched, which selects a fatbin of a file with several.
+
     Raises:
-        RequestError: The file contains several images.
+        RequestError: The file contains several images, and no kernel or another one is named.
         ImageRefused: The file contains no suitable image, or does not compile.
     """
-    prepared = prepare_all(driver, image, devices)
-    if len(prepared) > 1:
-        raise RequestError(
-            f"{image.origin} contains {len(prepared)} fatbins",
-            hint="use 'cudarun load' for all of them; extract them with cuobjdump -xelf all",
-        )
-    return prepared[0]
+    devices = tuple(devices)
+    with _refusals_explained(driver, image):
+        count = fatbin_count(image)
+        if count is None or (count == 1 and _is_loaded_whole(driver, image)):
+            return with_version_note(driver, _prepared(driver, image, devices))
+        chosen = loadable(image, used_fatbins(driver, image))
+        if len(chosen) > 1 and kernel is None:
+            raise RequestError(
+                f"{image.origin} contains {len(chosen)} fatbins",
+                hint="use 'cudarun load' for all of them, or choose a kernel of one with "
+                "'cudarun launch --kernel'",
+            )
+        if len(chosen) > 1 and kernel is not None:
+            chosen = with_kernel(chosen, kernel, image.origin)
+        others = [str(fatbin.number) for fatbin in chosen[1:]]
+        prepared = prepare_fatbin(driver, image, chosen[0].number, is_alone=not others)
+    if not others:
+        return prepared
+    note = f"{image.origin} contains the kernel in several fatbins; {chosen[0].number} is used"
+    note += f", not {', '.join(others)}"
+    return replace(prepared, warnings=(*prepared.warnings, *notes([note])))
 
 
 def prepare_all(driver: Driver, image: Image, devices: Iterable[Device]) -> tuple[Image, ...]:
@@ -54,8 +85,39 @@ def prepare_all(driver: Driver, image: Image, devices: Iterable[Device]) -> tupl
         ImageRefused: The file contains no suitable image, or does not compile.
         RequestError: CUDA source cannot be compiled for devices of several architectures.
     """
+    devices = tuple(devices)
     with _refusals_explained(driver, image):
-        return tuple(with_version_note(driver, one) for one in _prepared(driver, image, devices))
+        count = fatbin_count(image)
+        if count is None or (count == 1 and _is_loaded_whole(driver, image)):
+            return (with_version_note(driver, _prepared(driver, image, devices)),)
+        chosen = used_fatbins(driver, image)
+    return tuple(
+        prepare_fatbin(driver, image, fatbin.number, is_alone=len(chosen) == 1) for fatbin in chosen
+    )
+
+
+def prepare_fatbin(driver: Driver, image: Image, number: int, *, is_alone: bool) -> Image:
+    """Return one fatbin of a file as an image, or its PTX for the emulated device.
+
+    Args:
+        driver: The initialized driver.
+        image: The file.
+        number: The fatbin's number, from 1.
+        is_alone: Whether the file has no other fatbin with code, so that its name suffices.
+
+    Raises:
+        ImageRefused: The fatbin is damaged, or contains no suitable image.
+    """
+    with _refusals_explained(driver, image):
+        origin = image.origin if is_alone else f"{image.origin}:{number}"
+        data = bytes(fatbins_of(image)[number - 1])
+        place = device_place(driver)
+        found = replace(image, origin=origin, data=data)
+        best = entry_for(place, read_entries(data, origin))
+        check_structure(found, place, lambda entry: best is None or entry.target == best.target)
+        if not driver.traits.runs_machine_code:
+            found = _ptx_of(found, place)
+        return with_version_note(driver, found)
 
 
 @contextmanager
@@ -68,18 +130,21 @@ def _refusals_explained(driver: Driver, image: Image) -> Iterator[None]:
         raise diagnose(error, [image], device_place(driver)) from None
 
 
-def _prepared(driver: Driver, image: Image, devices: Iterable[Device]) -> tuple[Image, ...]:
+def _prepared(driver: Driver, image: Image, devices: Iterable[Device]) -> Image:
+    """Return an image without several fatbins in it."""
     kind = identify(image.data)
     if kind is ImageKind.EMPTY:
         raise ImageRefused("the file is empty", origin=image.origin)
     check_structure(image, device_place(driver))
     if kind is ImageKind.CUDA_SOURCE:
-        return (_compiled(driver, image, devices),)
+        return _compiled(driver, image, devices)
     if kind is ImageKind.LTO_IR:
         raise ImageRefused("LTO-IR must be linked before it can be loaded", origin=image.origin)
-    if kind not in CONTAINERS or (kind is ImageKind.FATBIN and driver.traits.runs_machine_code):
-        return (image,)
-    return tuple(_fatbins(driver, image, kind))
+    return image
+
+
+def _is_loaded_whole(driver: Driver, image: Image) -> bool:
+    return identify(image.data) is ImageKind.FATBIN and driver.traits.runs_machine_code
 
 
 def _compiled(driver: Driver, image: Image, devices: Iterable[Device]) -> Image:
@@ -111,42 +176,12 @@ def architecture_of(driver: Driver, device: Device) -> int:
     return 10 * int(major) + int(minor)
 
 
-def _fatbins(driver: Driver, image: Image, kind: ImageKind) -> Iterable[Image]:
-    """Yield the fatbins of a file, numbered if there are several; or the PTX of each."""
-    place = device_place(driver)
-    fatbins = fatbins_in(image.data, image.origin)
-    if not fatbins:
-        raise ImageRefused(f"the {kind.value} contains no device code", origin=image.origin)
-    # Every executable contains some without code, from the objects that a linker adds.
-    used = [n for n, data in enumerate(fatbins, start=1) if _has_code(data, image.origin)]
-    images = []
-    for number in used or [1]:
-        origin = image.origin if len(used) <= 1 else f"{image.origin}:{number}"
-        found = replace(image, origin=origin, data=fatbins[number - 1])
-        images.append(found if driver.traits.runs_machine_code else _ptx_of(found, place))
-    return images
-
-
-def _has_code(fatbin: bytes, origin: str) -> bool:
-    """Return whether a fatbin has a kernel, a variable or a function, or is unreadable here."""
-    for entry in read_entries(fatbin, origin):
-        try:
-            facts = read_image(entry.content(origin), origin)
-        except ImageRefused:
-            return True
-        if facts.kernels or facts.variables or facts.is_relocatable:
-            return True
-    return False
-
-
 def _ptx_of(fatbin: Image, place: LoadTarget) -> Image:
     """Return a fatbin's PTX for the newest architecture that is not newer than the device."""
-    entries = read_entries(fatbin.data, fatbin.origin)
-    fitting = [entry for entry in entries if _fits(entry, place)]
-    if not fitting:
+    best = entry_for(place, read_entries(fatbin.data, fatbin.origin))
+    if best is None:
         refused = ImageRefused(f"it contains no PTX for {place.name}", origin=fatbin.origin)
         raise diagnose(refused, [fatbin], place)
-    best = max(fitting, key=lambda entry: _target(entry).number)
     data = best.content(fatbin.origin).rstrip(b"\0")
     return replace(fatbin, data=data, facts=_facts(data, fatbin.origin))
 
@@ -154,15 +189,6 @@ def _ptx_of(fatbin: Image, place: LoadTarget) -> Image:
 def _facts(ptx: bytes, origin: str) -> ImageFacts | None:
     """Return the types and names of parameters; the driver decides whether the text is valid."""
     try:
-        return read_image(ptx, origin)
+        return read_image(ptx, origin, whole=False)
     except ImageRefused:
         return None
-
-
-def _fits(entry: Entry, place: LoadTarget) -> bool:
-    is_ptx = entry.kind is ImageKind.PTX
-    return is_ptx and _target(entry).runs_on(place.architecture or 0)
-
-
-def _target(entry: Entry) -> Architecture:
-    return parse_target(entry.target) or Architecture(True, 0)

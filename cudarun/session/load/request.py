@@ -9,6 +9,7 @@ from cudarun.records import dataclass
 if TYPE_CHECKING:  # the commands' help does not need images
     from cudarun.images.versions import Architecture
     from cudarun.session.image.image import Image
+    from cudarun.session.load.fatbins import UsedFatbin
 
 Extent = tuple[int, int, int]
 Via = Literal["library", "module"]
@@ -49,6 +50,36 @@ class JitOptions:
 
 
 @dataclass(frozen=True, slots=True)
+class OfflineScope:
+    """The part of a file to read without a driver.
+
+    Attributes:
+        kernel: Only this kernel, in any of its spellings, with its details.
+        target: Only code for this architecture: ``sm_90``, ``compute_90``.
+        details: Read every kernel of a container. Otherwise they are only counted.
+    """
+
+    kernel: str | None = None
+    target: str | None = None
+    details: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class FatbinPlace:
+    """A fatbin of a file with several.
+
+    Attributes:
+        fatbin: The fatbin.
+        index: Its place among those that are loaded, from 0.
+        count: Their number.
+    """
+
+    fatbin: UsedFatbin
+    index: int
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
 class LoadRequest:
     """The request of a load.
 
@@ -59,6 +90,7 @@ class LoadRequest:
         block: The block size for the occupancy; ``None`` to omit it.
         shared_bytes: The dynamic shared memory of that block.
         options: The JIT compiler's options.
+        kernel: Load only this kernel, in any of its spellings.
     """
 
     images: tuple[Image, ...]
@@ -67,3 +99,4 @@ class LoadRequest:
     block: Extent | None = None
     shared_bytes: int = 0
     options: JitOptions = JitOptions()
+    kernel: str | None = None

@@ -13,7 +13,6 @@ from cudarun.errors import CudarunError, ImageRefused
 from cudarun.images.demangler import demangle
 from cudarun.images.facts import ImageFacts, KernelFacts
 from cudarun.images.kinds import ImageKind, identify
-from cudarun.images.reader import read_image
 from cudarun.parameters import Parameter
 from cudarun.records import dataclass
 from cudarun.report.image_types import (
@@ -31,35 +30,52 @@ from cudarun.session.driver.devices import Device, describe
 from cudarun.session.image.debug_parameters import DebugReader
 from cudarun.session.image.diagnosis import diagnostics_of
 from cudarun.session.image.image import Image
+from cudarun.session.image.kernels import matching_kernels, no_kernel
 from cudarun.session.image.suggestion import (
     GivenWords,
     Suggestions,
     device_words,
     image_words,
 )
+from cudarun.session.load.fatbins import facts_for
 from cudarun.session.load.library import PARAM_INFO_SINCE
 from cudarun.session.load.loaders import LOADERS, KernelRefusal, LoadedKernel, Loader
-from cudarun.session.load.preparation import prepare_all
-from cudarun.session.load.request import LoadRequest
+from cudarun.session.load.preparation import prepare_all, prepare_fatbin
+from cudarun.session.load.request import FatbinPlace, LoadRequest
 from cudarun.session.workers.session import Session
 
 OnDevice = Callable[[Device], tuple[DeviceInfo, tuple[LoadResult, ...]]]
 
 
-def load_file(request: LoadRequest, image: Image, session: Session) -> OnDevice:
+def load_file(
+    request: LoadRequest, image: Image, session: Session, place: FatbinPlace | None = None
+) -> OnDevice:
     """Load a file as a library immediately, before any context if there are several devices.
+
+    Args:
+        request: The options.
+        image: The file.
+        session: The session.
+        place: The only fatbin to load; by default all.
 
     Returns:
         The function that checks the file on a device.
     """
     driver = session.driver
-    session.progress.report(f"loading {image.origin}")
+    if place is None:
+        session.progress.report(f"loading {image.origin}")
+    else:
+        what = f"loading {image.origin}: fatbin {place.fatbin.number}"
+        session.progress.report(what, place.index / place.count)
     error: CudarunError | None = None
     trials: list[_ImageLoad] = []
     try:
-        images = prepare_all(driver, image, session.devices)
-        is_launchable = len(images) == 1
-        trials = [_ImageLoad(driver, one, request, is_launchable) for one in images]
+        if place is None:
+            images = prepare_all(driver, image, session.devices)
+        else:
+            number, is_alone = place.fatbin.number, place.count == 1
+            images = (prepare_fatbin(driver, image, number, is_alone=is_alone),)
+        trials = [_ImageLoad(driver, one, request, image.origin) for one in images]
     except CudarunError as refused:
         error = refused
 
@@ -97,18 +113,18 @@ class _ImageLoad:
         driver: The driver.
         image: The image, prepared.
         request: The options.
-        is_launchable: Whether ``launch`` takes the file, which has no other images.
+        file: The file.
     """
 
-    def __init__(
-        self, driver: Driver, image: Image, request: LoadRequest, is_launchable: bool
-    ) -> None:
+    def __init__(self, driver: Driver, image: Image, request: LoadRequest, file: str) -> None:
         self.driver = driver
         self.image = image
         self.request = request
-        self.facts = image.facts or _facts(image)
+        self.facts = image.facts or _facts(driver, image)
         self._known = {each.name: each for each in self.facts.kernels} if self.facts else {}
-        self._suggestions = _suggestions(image, self.facts) if is_launchable else None
+        self._suggestions = Suggestions(replace(image, facts=self.facts), file)
+        self._suggestions.collect()
+        self._is_alone = image.origin == file
         self._debug = DebugReader(image)
         self._notes: list[str] = []
         self._attempts = [
@@ -176,7 +192,7 @@ class _ImageLoad:
         loader.refusals.clear()
         if attempt.is_loaded:
             try:
-                attempt.found = self._forced(loader, loader.kernels())
+                attempt.found = self._forced(loader, self._chosen(loader))
                 attempt.error = _partial_refusal(loader, len(attempt.found))
             except CudarunError as error:
                 attempt.error = error
@@ -195,6 +211,20 @@ class _ImageLoad:
             silence=None if said or attempt.error else self._missing_log_reason(),
             error=attempt.error,
         )
+
+    def _chosen(self, loader: Loader) -> list[LoadedKernel]:
+        """Return the kernels to load: all, or those with the requested name."""
+        found = loader.kernels()
+        wanted = self.request.kernel
+        if wanted is None:
+            return found
+        refused = [refusal.name for refusal in loader.refusals]
+        names = [*(kernel.name for kernel in found), *refused]
+        chosen = matching_kernels(names, wanted)
+        if not chosen:
+            raise no_kernel(names, wanted, self.image.origin)
+        loader.refusals[:] = [r for r in loader.refusals if r.name in chosen]
+        return [kernel for kernel in found if kernel.name in chosen]
 
     def _missing_log_reason(self) -> str | None:
         """Return the reason that a compiler with a verbose log has written nothing."""
@@ -257,12 +287,11 @@ class _ImageLoad:
         parameters: tuple[Parameter, ...],
         kernels: Sequence[LoadedKernel],
         device: Device,
-    ) -> str | None:
-        if self._suggestions is None:
-            return None
+    ) -> str:
         words = (*image_words(self.image), *device_words(device.label))
         names = [kernel.name for kernel in kernels]
-        return self._suggestions.command(name, parameters, names, GivenWords(options=words))
+        given = GivenWords(None if self._is_alone else name, options=words)
+        return self._suggestions.command(name, parameters, names, given)
 
     def _file_facts(self, name: str) -> KernelFacts | None:
         return self._known.get(name)
@@ -346,18 +375,12 @@ def _variables(loader: Loader, facts: ImageFacts) -> Iterator[VariableReport]:
         )
 
 
-def _facts(image: Image) -> ImageFacts | None:
+def _facts(driver: Driver, image: Image) -> ImageFacts | None:
     """Return the file's facts; ``None`` if it is unreadable, in which case the driver decides."""
     try:
-        return read_image(image.data, image.origin, image.limit, whole=False)
+        return facts_for(driver, image)
     except ImageRefused:
         return None
-
-
-def _suggestions(image: Image, facts: ImageFacts | None) -> Suggestions:
-    suggestions = Suggestions(replace(image, facts=facts), image.origin)
-    suggestions.collect()
-    return suggestions
 
 
 def _handle(found: LoadedKernel) -> Handle:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
 
@@ -20,6 +21,7 @@ from cudarun.session.workers.job import (
 )
 from cudarun.session.workers.parent import Outcome, WorkerSpec
 from cudarun.session.workers.pool import WorkerPool
+from cudarun.session.workers.progress import LastingDisplay
 
 if TYPE_CHECKING:  # only a worker has a session
     from cudarun.session.workers.progress import ProgressDisplay
@@ -115,6 +117,20 @@ class DeviceWorkers:
         if any(isinstance(answer.error, NoDevice) for answer in answers):
             answers = self._without_guesses(answers)
         return answers
+
+    @contextmanager
+    def one_display(self) -> Iterator[None]:
+        """Show the progress of all jobs as that of one."""
+        display = self._display
+        if display is None:
+            yield
+            return
+        self._display = LastingDisplay(display)
+        try:
+            yield
+        finally:
+            self._display = display
+            display.end()
 
     def replace(self) -> None:
         """End the workers, which may be unusable, and start others."""

@@ -72,6 +72,20 @@ class ProgressDisplay(Protocol):
         """Remove the display, before anything else is printed."""
 
 
+class LastingDisplay:
+    """A display that stays until the one that it is made of ends.
+
+    Args:
+        display: That display.
+    """
+
+    def __init__(self, display: ProgressDisplay) -> None:
+        self.update = display.update
+
+    def end(self) -> None:
+        """Do nothing: more work follows."""
+
+
 @contextmanager
 def displayed(
     display: ProgressDisplay | None, workers: Sequence[tuple[str, ReportedProgress]]

@@ -1,0 +1,186 @@
+"""The fatbins inside a file, and the entry of each that a device takes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from functools import lru_cache
+
+from cudarun.diagnostics.refusals import LoadTarget
+from cudarun.errors import ImageRefused
+from cudarun.images.facts import ImageFacts
+from cudarun.images.fatbin import Entry, best_entry, read_entries
+from cudarun.images.kinds import CONTAINERS, ImageKind, identify
+from cudarun.images.mapping import MappedFile
+from cudarun.images.reader import (
+    check_sizes,
+    fatbins_in,
+    kernels_of,
+    no_device_code,
+    read_entry,
+    read_image,
+)
+from cudarun.records import dataclass
+from cudarun.session.driver.calls import Driver
+from cudarun.session.image.diagnosis import device_place
+from cudarun.session.image.image import Image
+from cudarun.session.image.kernels import matching_kernels, no_kernel, select_kernel
+
+_VARIABLE = re.compile(rb"^\s*(?:\.\w+\s+)*\.(?:global|const)\b", re.MULTILINE)
+_ELF_TYPE, _RELOCATABLE = (16, 18), b"\x01\x00"
+
+
+@dataclass(frozen=True, slots=True)
+class UsedFatbin:
+    """A fatbin with code.
+
+    Attributes:
+        number: Its number in the file, from 1.
+        target: The target of the entry that the device takes; ``None`` without one.
+        kernels: The kernels of that entry, or else of the first entry that can be read.
+        is_relocatable: Whether its code was an input of the linker that built the file.
+    """
+
+    number: int
+    target: str | None
+    kernels: tuple[str, ...] = ()
+    is_relocatable: bool = False
+
+
+def fatbin_count(image: Image) -> int | None:
+    """Return the number of fatbins in a file; ``None`` if it is no container.
+
+    Raises:
+        ImageRefused: It is damaged.
+    """
+    return len(fatbins_of(image)) if identify(image.data) in CONTAINERS else None
+
+
+def fatbins_of(image: Image) -> tuple[memoryview, ...]:
+    """Return the fatbins in a container.
+
+    Raises:
+        ImageRefused: It is damaged.
+    """
+    if isinstance(image.data, MappedFile):
+        return _listed(image.data, image.origin)
+    return fatbins_in(image.data, image.origin)
+
+
+@lru_cache(maxsize=4)
+def _listed(data: MappedFile, origin: str) -> tuple[memoryview, ...]:
+    return fatbins_in(data, origin)
+
+
+def used_fatbins(driver: Driver, image: Image) -> tuple[UsedFatbin, ...]:
+    """Return the fatbins with code, at least one.
+
+    Every executable contains some without code, from the objects that a linker adds.
+
+    Raises:
+        ImageRefused: The file is damaged or too large, or contains no fatbin.
+    """
+    place = device_place(driver)
+    fatbins = fatbins_of(image)
+    if not fatbins:
+        raise no_device_code(identify(image.data), image.origin)
+    entries = [read_entries(fatbin, image.origin) for fatbin in fatbins]
+    every = (entry for some in entries for entry in some)
+    check_sizes(every, len(image.data), image.origin, image.limit)
+    found = []
+    for number, some in enumerate(entries, start=1):
+        best = entry_for(place, some)
+        used = _used(number, best, some, image.origin)
+        if used is not None:
+            found.append(used)
+        if isinstance(image.data, MappedFile):
+            image.data.forget()
+    return tuple(found) or (UsedFatbin(1, None),)
+
+
+def loadable(image: Image, fatbins: Sequence[UsedFatbin]) -> tuple[UsedFatbin, ...]:
+    """Return the fatbins that a program loads: of a linked file not the inputs of its linker.
+
+    A library built with ``-rdc=true`` keeps these in a section that the runtime does not use.
+    """
+    linked = tuple(fatbin for fatbin in fatbins if not fatbin.is_relocatable)
+    is_linked = identify(image.data) is ImageKind.HOST_OBJECT and linked
+    return linked if is_linked else tuple(fatbins)
+
+
+def entry_for(place: LoadTarget, entries: Iterable[Entry]) -> Entry | None:
+    """Return the entry that a device takes."""
+    return best_entry(place.architecture or 0, entries, machine_code=place.runs_machine_code)
+
+
+def facts_for(driver: Driver, image: Image) -> ImageFacts:
+    """Return the facts of an image; of a fatbin those of the code that the device takes.
+
+    Raises:
+        ImageRefused: It is damaged, or has no code for the device.
+    """
+    if identify(image.data) is not ImageKind.FATBIN:
+        return read_image(image.data, image.origin, image.limit, whole=False)
+    place = device_place(driver)
+    best = entry_for(place, read_entries(image.data, image.origin))
+    if best is None:
+        raise ImageRefused(f"it contains no code for {place.name}", origin=image.origin)
+    return read_entry(best, image.origin, whole=False)
+
+
+def with_kernel(fatbins: Sequence[UsedFatbin], wanted: str, origin: str) -> tuple[UsedFatbin, ...]:
+    """Return the fatbins that contain a kernel.
+
+    Raises:
+        RequestError: No kernel matches, or several do.
+    """
+    name = select_kernel({name for each in fatbins for name in each.kernels}, wanted, origin)
+    return tuple(each for each in fatbins if name in each.kernels)
+
+
+def with_kernels(fatbins: Sequence[UsedFatbin], wanted: str, origin: str) -> tuple[UsedFatbin, ...]:
+    """Return the fatbins that contain kernels with a name, which are their only ``kernels``.
+
+    Raises:
+        RequestError: No kernel matches.
+    """
+    names = sorted({name for each in fatbins for name in each.kernels})
+    chosen = matching_kernels(names, wanted)
+    if not chosen:
+        raise no_kernel(names, wanted, origin)
+    kept = (replace(f, kernels=tuple(k for k in f.kernels if k in chosen)) for f in fatbins)
+    return tuple(each for each in kept if each.kernels)
+
+
+def _used(
+    number: int, best: Entry | None, entries: Sequence[Entry], origin: str
+) -> UsedFatbin | None:
+    """Return the fatbin if an entry of it has code or cannot be read."""
+    target = best.target if best else None
+    others = sorted((entry for entry in entries if entry is not best), key=lambda e: e.size)
+    for entry in [best, *others] if best else others:
+        try:
+            kernels = kernels_of(entry, origin)
+            if kernels or _has_other_code(entry, origin):
+                return UsedFatbin(number, target, kernels, _is_relocatable(entries, origin))
+        except ImageRefused:
+            return UsedFatbin(number, target)
+    return None
+
+
+def _has_other_code(entry: Entry, origin: str) -> bool:
+    """Return whether an entry without kernels has variables, or functions to be linked."""
+    if entry.kind is ImageKind.PTX:
+        return _VARIABLE.search(entry.content(origin)) is not None
+    facts = read_entry(entry, origin, whole=False)
+    return bool(facts.variables or facts.is_relocatable)
+
+
+def _is_relocatable(entries: Iterable[Entry], origin: str) -> bool:
+    """Return whether the first machine code of a fatbin has yet to be linked."""
+    cubin = next((entry for entry in entries if entry.kind is ImageKind.CUBIN), None)
+    if cubin is None:
+        return False
+    [type_] = cubin.contents(origin).fetch([_ELF_TYPE])
+    return bytes(type_) == _RELOCATABLE

@@ -1,0 +1,164 @@
+"""The parts of a file without a driver: read on all cores, each with its own verdict."""
+
+from __future__ import annotations
+
+import os
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Sized
+from typing import TYPE_CHECKING, Generic, TypeVar
+
+from cudarun.errors import CudarunError, ImageRefused
+from cudarun.images.facts import Part
+from cudarun.images.mapping import MappedFile
+from cudarun.images.reader import FilePart, kernels_of, read_part
+from cudarun.records import dataclass
+from cudarun.session.workers.parent import WorkerSpec
+from cudarun.session.workers.pool import Steps, WorkerPool
+from cudarun.session.workers.progress import displayed
+
+if TYPE_CHECKING:
+    from cudarun.images.mapping import Data
+    from cudarun.session.workers.progress import Progress, ProgressDisplay
+
+T = TypeVar("T")
+
+_WORTH_A_PROCESS = 16 << 20  # decompressed bytes
+_CHUNK = 32 << 20  # decompressed bytes that a worker reads before it answers
+_MOST_WORKERS = 16
+
+Answers = dict[int, "T | CudarunError"]
+"""What was read from each part, by its index, or the reason why nothing was."""
+
+
+@dataclass(frozen=True, slots=True)
+class FileParts:
+    """The parts of a file, known from their headers.
+
+    Attributes:
+        data: The file.
+        origin: Its name in messages.
+        parts: Those to read.
+    """
+
+    data: Data
+    origin: str
+    parts: Sequence[FilePart]
+
+    def kernels(
+        self, chosen: Iterable[int], display: ProgressDisplay | None = None
+    ) -> Answers[tuple[str, ...]]:
+        """Return the names of the kernels of each part, by its index in ``parts``."""
+        return self._read(_kernels, [*chosen], display)
+
+    def contents(
+        self, chosen: Iterable[int], display: ProgressDisplay | None = None
+    ) -> Answers[Part]:
+        """Return parts with all facts. One that cannot be read has the reason instead."""
+        return self._read(read_part, [*chosen], display)
+
+    def _read(
+        self,
+        read: Callable[[FilePart, str], T],
+        chosen: list[int],
+        display: ProgressDisplay | None,
+    ) -> Answers[T]:
+        sizes = {index: self.parts[index].entry.size for index in chosen}
+        task = _ReadParts(read, chosen)
+        if sum(sizes.values()) < _WORTH_A_PROCESS:
+            return task(self)
+        found: Answers[T] = {}
+        waiting = deque(_chunks(sizes))
+        spec = WorkerSpec(_Forked(self))
+        lanes = min(len(waiting), len(os.sched_getaffinity(0)), _MOST_WORKERS)
+        count = _Count(f"reading {self.origin}", len(chosen), found)
+        with WorkerPool() as pool, displayed(display, [("", count)]) as update:
+            steps = [_lane(pool, spec, read, waiting, found) for _ in range(lanes)]
+            pool.run(steps, update or (lambda: None))
+        return found
+
+
+class _Forked:
+    """The start of a worker, which has the parts from its parent's memory."""
+
+    def __init__(self, parts: FileParts) -> None:
+        self._parts = parts
+
+    def __call__(self, _: Progress) -> FileParts:
+        return self._parts
+
+
+class _ReadParts(Generic[T]):
+    """The task to read some parts."""
+
+    def __init__(self, read: Callable[[FilePart, str], T], chosen: list[int]) -> None:
+        self._read = read
+        self._chosen = chosen
+
+    def __call__(self, parts: FileParts) -> Answers[T]:
+        mapped = parts.data if isinstance(parts.data, MappedFile) else None
+        found: Answers[T] = {}
+        for index in self._chosen:
+            try:
+                if mapped is not None:
+                    mapped.check_size(parts.origin)
+                found[index] = self._read(parts.parts[index], parts.origin)
+            except ImageRefused as error:
+                found[index] = error
+            if mapped is not None:
+                mapped.forget()
+        return found
+
+
+def _kernels(part: FilePart, origin: str) -> tuple[str, ...]:
+    return kernels_of(part.entry, origin)
+
+
+def _chunks(sizes: Mapping[int, int]) -> Iterator[list[int]]:
+    """Yield parts to read together, the largest first, so that all workers end at once."""
+    chunk: list[int] = []
+    total = 0
+    for index in sorted(sizes, key=lambda each: -sizes[each]):
+        if chunk and total + sizes[index] > _CHUNK:
+            yield chunk
+            chunk, total = [], 0
+        chunk.append(index)
+        total += sizes[index]
+    if chunk:
+        yield chunk
+
+
+def _lane(
+    pool: WorkerPool,
+    spec: WorkerSpec[FileParts],
+    read: Callable[[FilePart, str], T],
+    waiting: deque[list[int]],
+    found: Answers[T],
+) -> Steps[None]:
+    """Read chunks in a worker, and in another one the rest of a chunk that killed it."""
+    worker = pool.acquire(spec)
+    while waiting:
+        chunk = waiting.popleft()
+        worker.submit(_ReadParts(read, chunk))
+        outcome = yield worker
+        if outcome.error is None:
+            found.update(outcome.value or {})
+            continue
+        pool.discard(worker)
+        worker = pool.acquire(spec)
+        if len(chunk) == 1:
+            found[chunk[0]] = outcome.error
+        else:
+            waiting.extend([index] for index in chunk)
+    pool.discard(worker)
+
+
+class _Count:
+    """The progress: how many parts were read."""
+
+    def __init__(self, what: str, total: int, found: Sized) -> None:
+        self._what = what
+        self._total = total
+        self._found = found
+
+    def read(self) -> tuple[str, float]:
+        return self._what, len(self._found) / self._total

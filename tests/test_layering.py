@@ -108,6 +108,7 @@ ONLY_IN = {
     "click": {"cli", "commands", "report"},
     "rich": {"report"},
     "cuda": {"session", "emulator", "bindings"},
+    "elftools": {"images"},
 }
 
 

@@ -20,7 +20,7 @@ from tools.hardware.bench import Bench, Check
 
 SHOWN_FAILURES = 12
 SHOWN_CHARACTERS = 400
-PACKAGES = ("cuda-bindings", "numpy", "click", "rich", "ml_dtypes", "pytest")
+PACKAGES = ("cuda-bindings", "numpy", "click", "rich", "ml_dtypes", "pyelftools", "pytest")
 
 
 @dataclass(slots=True)

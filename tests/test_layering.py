@@ -45,7 +45,7 @@ MAY_IMPORT = {
     "report": {"diagnostics", "parameters", "ptx.errors", "writing"},
     "diagnostics": {"images"},
     "images": {"ptx", "parameters"},
-    "emulator": {"ptx"},
+    "emulator": {"images.fatbin", "images.kinds", "ptx"},
     "arguments": {"parameters", "report.types"},
     "ptx": set(),
     "bindings": set(),

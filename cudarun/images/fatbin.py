@@ -42,6 +42,8 @@ if TYPE_CHECKING:
 
 _CONTAINER = struct.Struct("<4sHHQ")
 _ENTRY = struct.Struct("<H2xIQI8xI8xQ8xQ")
+CONTAINER_BYTES = _CONTAINER.size
+"""The size of the header of a container."""
 _WRAPPER_BYTES = 24
 
 _KINDS = {1: ImageKind.PTX, 2: ImageKind.CUBIN, 8: ImageKind.LTO_IR}
@@ -144,6 +146,12 @@ def read_entries(data: Buffer, origin: str) -> tuple[Entry, ...]:
     """
     with _told_in_one_line(origin):
         return tuple(_entries(_unwrapped(data)))
+
+
+def container_size(header: bytes) -> int:
+    """Return the size of a container that starts with these bytes, header included."""
+    _, _, header_bytes, size = _CONTAINER.unpack(header)
+    return int(header_bytes + size)
 
 
 def split_containers(data: Buffer, origin: str) -> tuple[memoryview, ...]:

@@ -1,23 +1,18 @@
 """Images passed to the driver, and the PTX text in them.
 
-PTX text is this device's machine code. A fat binary is searched for it; a cubin has none.
+PTX text is this device's machine code. A fat binary is searched for it, and decompressed where it
+has to be; a cubin has none.
 """
 
 from __future__ import annotations
 
 import ctypes
-import struct
 
 from cudarun.emulator.host.addresses import HostPointer, address_of
 from cudarun.emulator.host.devices import CAPABILITY
 from cudarun.emulator.host.refusal import Refusal
-
-_ELF = b"\x7fELF"
-_FATBIN = b"\x50\xed\x55\xba"
-_FATBIN_HEADER = struct.Struct("<4sHHQ")  # magic, version, bytes of header, bytes of entries
-# kind, version, bytes of header, bytes of payload, compressed bytes or 0, …, compute capability
-_FATBIN_ENTRY = struct.Struct("<HHIQI8xI")
-_KIND_PTX = 1
+from cudarun.errors import ImageRefused
+from cudarun.images.kinds import ELF_MAGIC, FATBIN_MAGIC
 
 
 class NotLoadable(Refusal):
@@ -36,11 +31,12 @@ def image_bytes(code: HostPointer) -> bytes:
     if address == 0:
         raise Refusal("INVALID_VALUE", "the image is a null pointer")
     magic = ctypes.string_at(address, 4)
-    if magic == _FATBIN:
-        header = ctypes.string_at(address, _FATBIN_HEADER.size)
-        _, _, header_bytes, entry_bytes = _FATBIN_HEADER.unpack(header)
-        return ctypes.string_at(address, header_bytes + entry_bytes)
-    return magic if magic == _ELF else ctypes.string_at(address)
+    if magic == FATBIN_MAGIC:
+        from cudarun.images.fatbin import CONTAINER_BYTES, container_size
+
+        header = ctypes.string_at(address, CONTAINER_BYTES)
+        return ctypes.string_at(address, container_size(header))
+    return magic if magic == ELF_MAGIC else ctypes.string_at(address)
 
 
 def image_file(name: str) -> bytes:
@@ -62,12 +58,12 @@ def ptx_text(image: bytes) -> str:
     Raises:
         NotLoadable: It is a cubin, or a fat binary without PTX that can be used here, or no image.
     """
-    if image.startswith(_ELF):
+    if image.startswith(ELF_MAGIC):
         raise NotLoadable(
             "NO_BINARY_FOR_GPU",
             "a cubin contains SASS; the emulated device runs PTX only",
         )
-    if image.startswith(_FATBIN):
+    if image.startswith(FATBIN_MAGIC):
         image = _ptx_of_fatbin(image)
     text = image.split(b"\0", 1)[0]
     if b".version" not in text:
@@ -78,30 +74,17 @@ def ptx_text(image: bytes) -> str:
 
 def _ptx_of_fatbin(image: bytes) -> bytes:
     """Return the PTX for the newest architecture that is not newer than this device."""
-    if len(image) < _FATBIN_HEADER.size:
-        raise NotLoadable("NO_BINARY_FOR_GPU", "the fatbin is truncated in its header")
-    _, _, position, entry_bytes = _FATBIN_HEADER.unpack_from(image)
-    end = min(position + entry_bytes, len(image))
-    newest = 10 * CAPABILITY[0] + CAPABILITY[1]
-    best: tuple[int, bytes] | None = None
-    compressed = False
-    while position + _FATBIN_ENTRY.size <= end:
-        kind, _, header, size, packed, capability = _FATBIN_ENTRY.unpack_from(image, position)
-        if header < _FATBIN_ENTRY.size:
-            raise NotLoadable("NO_BINARY_FOR_GPU", "an entry of the fatbin is damaged")
-        payload = image[position + header : position + header + size]
-        position += header + size
-        if kind != _KIND_PTX or capability > newest:
-            continue
-        if packed:
-            compressed = True
-        elif best is None or capability > best[0]:
-            best = (capability, payload)
-    if best is not None:
-        return best[1]
+    from cudarun.images.fatbin import best_entry, read_entries  # most images are PTX
+
+    major, minor = CAPABILITY
+    try:
+        best = best_entry(10 * major + minor, read_entries(image, ""), machine_code=False)
+        if best is not None:
+            return best.content("")
+    except ImageRefused as error:
+        words = f"{error.message}: {error.hint}" if error.hint else error.message
+        raise NotLoadable("NO_BINARY_FOR_GPU", words) from None
     raise NotLoadable(
         "NO_BINARY_FOR_GPU",
-        "the PTX in the fatbin is compressed; the emulated device does not decompress it"
-        if compressed
-        else f"the fatbin contains no PTX for compute capability {newest / 10} or older",
+        f"the fatbin contains no PTX for compute capability {major}.{minor} or older",
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -74,6 +74,10 @@ class Barriers:
         self.batch = batch
         self.arrivals: list[Arrival] = []
 
+    def clear(self) -> None:
+        """Forget arrivals without a wait that the blocks before left at incomplete barriers."""
+        self.arrivals = []
+
     def arrive(self, arrival: Arrival) -> None:
         """Add lanes, their registers written back, and release those of complete barriers."""
         self.arrivals.append(arrival)
@@ -113,14 +117,17 @@ class Barriers:
 
     def _blocks_complete(self, here: list[Arrival]) -> list[Mask]:
         threads = self.batch.threads
-        arrived = threads.warp_bits(_together(here))
         living = threads.warp_bits(np.flatnonzero(self.batch.alive))
-        missing = living & ~arrived
-        # Hardware counts by warps: a warp whose live lanes have all arrived counts as 32.
-        whole = (arrived != 0) & (missing == 0)
-        counts = np.where(whole, WARP, population(arrived)).reshape(-1, threads.warps)
-        total = counts.sum(axis=1)
-        nobody_missing = (missing == 0).reshape(-1, threads.warps).all(axis=1)
+        total = np.zeros(len(living) // threads.warps, np.int64)
+        nobody_missing = np.zeros(len(total), np.bool_)
+        for lanes in _rounds(here):
+            arrived = threads.warp_bits(lanes)
+            missing = living & ~arrived
+            # Hardware counts by warps: a warp whose live lanes have all arrived counts as 32.
+            whole = (arrived != 0) & (missing == 0)
+            counts = np.where(whole, WARP, population(arrived)).reshape(-1, threads.warps)
+            total += counts.sum(axis=1).astype(np.int64)
+            nobody_missing |= (missing == 0).reshape(-1, threads.warps).all(axis=1)
         complete = []
         for arrival in here:
             block = threads.block_of[arrival.lanes]
@@ -156,6 +163,22 @@ class Barriers:
 
 def _together(arrivals: Iterable[Arrival]) -> Lanes:
     return lane_sets.union([arrival.lanes for arrival in arrivals])
+
+
+def _rounds(arrivals: Sequence[Arrival]) -> list[Lanes]:
+    """Return the lanes that have arrived, then those that have arrived twice, and so on.
+
+    A thread counts each time: it can arrive without waiting, and then wait at the same barrier.
+    """
+    lanes = np.concatenate([lane_sets.indices(arrival.lanes) for arrival in arrivals])
+    order = np.argsort(lanes, kind="stable")
+    lanes = lanes[order]
+    is_first = np.diff(lanes, prepend=-1) != 0
+    if is_first.all():
+        return [lanes]
+    places = np.arange(len(lanes))
+    times = places - np.maximum.accumulate(np.where(is_first, places, 0))
+    return [lanes[times == each] for each in range(int(times.max()) + 1)]
 
 
 class BarrierWait(Terminator):

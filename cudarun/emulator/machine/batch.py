@@ -82,6 +82,7 @@ class Batch:
         count = blocks * self.launch.block_threads
         if "shared" in self._sections:
             self._sections["shared"].bytes[:] = 0
+        self.barriers.clear()
         self.alive[:count] = True
         self.alive[count:] = False
         self.living = count

@@ -56,4 +56,4 @@ def test_a_block_does_not_inherit_arrivals() -> None:
     bar.arrive 3, 64;
     bar.arrive 3, 64;
     END:"""
-    assert ran(body, 256).all()
+    assert ran(body, 4096).all()

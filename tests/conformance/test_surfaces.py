@@ -155,17 +155,14 @@ def test_the_levels_of_a_mipmapped_array(cuda, context):
     assert cuda.result("cuMipmappedArrayGetLevel", made, 6) == "INVALID_VALUE"
     level = cuda.cuMipmappedArrayGetLevel(made, 1)
     assert int(cuda.cuMipmappedArrayGetLevel(made, 1)) == int(level)
-    cuda.cuArrayDestroy(level)  # has no effect
-    assert cuda.cuArray3DGetDescriptor(level).Width == 6
     cuda.cuMipmappedArrayDestroy(made)
-    assert cuda.result("cuMipmappedArrayDestroy", made) == "CONTEXT_IS_DESTROYED"
-    assert cuda.result("cuMipmappedArrayGetLevel", made, 0) == "CONTEXT_IS_DESTROYED"
 
 
 def test_a_mipmapped_array_has_a_level(cuda, context):
     made = cuda.cuMipmappedArrayCreate(descriptor_of(cuda, resource(flags=0)), 0)
     cuda.cuMipmappedArrayGetLevel(made, 0)
     assert cuda.result("cuMipmappedArrayGetLevel", made, 1) == "INVALID_VALUE"
+    cuda.cuMipmappedArrayDestroy(made)
 
 
 def box(cuda, data, array, width, height, depth, **fields):

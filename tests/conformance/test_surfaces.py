@@ -158,13 +158,6 @@ def test_the_levels_of_a_mipmapped_array(cuda, context):
     cuda.cuMipmappedArrayDestroy(made)
 
 
-def test_a_mipmapped_array_has_a_level(cuda, context):
-    made = cuda.cuMipmappedArrayCreate(descriptor_of(cuda, resource(flags=0)), 0)
-    cuda.cuMipmappedArrayGetLevel(made, 0)
-    assert cuda.result("cuMipmappedArrayGetLevel", made, 1) == "INVALID_VALUE"
-    cuda.cuMipmappedArrayDestroy(made)
-
-
 def box(cuda, data, array, width, height, depth, **fields):
     copy = cuda.CUDA_MEMCPY3D()
     copy.srcMemoryType = cuda.CUmemorytype.CU_MEMORYTYPE_HOST

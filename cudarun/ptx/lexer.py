@@ -61,7 +61,7 @@ _KINDS = dict(TokenKind.__members__)
 
 
 _STRING = r'"[^"\n]*"'
-_COMMENT = r"//[^\n]* | /\*(?: [^*] | \*(?!/) )*+\*/"
+_COMMENT = r"//[^\n]* | /\*(?: [^*] | \*(?!/) )*+(?: \*/ | \Z )"  # the last one may have no end
 _BRACE = re.compile(rf'(?: [^{{}}"/]+ | {_STRING} | {_COMMENT} | ["/] )*+ ([{{}}])', re.VERBOSE)
 
 
@@ -101,10 +101,12 @@ def end_of_block(text: str, offset: int) -> int | None:
     What is between them is not read, except for comments and strings.
     """
     depth = 0
-    for match in _BRACE.finditer(text, offset):
+    # Matches, not a search, which would try every offset of a text without a closing brace.
+    while (match := _BRACE.match(text, offset)) is not None:
         depth += 1 if match[1] == "{" else -1
+        offset = match.end()
         if not depth:
-            return match.end()
+            return offset
     return None
 
 

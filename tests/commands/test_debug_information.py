@@ -119,8 +119,8 @@ PARAMETERS = "0:8 float* y, 8:8 float const* x, 16:32 Settings settings, 48:4 un
 @pytest.mark.parametrize(
     ("image", "options"),
     [
-        *((image, ("--offline",)) for image in IMAGES),
-        ("debug.fatbin", ("-d", "cpu")),
+        *((image, ("--offline", "-v")) for image in IMAGES),
+        ("debug.fatbin", ("-d", "cpu", "-v")),
         ("debug.fatbin", ("-d", "cpu", "--via", "both")),
     ],
 )

@@ -57,6 +57,9 @@ COMMANDS = [
 ]  # fmt: skip
 
 
+_UNITS = ("µs", "ms", "s")  # of times, which another run may have in another unit
+
+
 def words(text: str) -> list[str]:
     """The words of an output; numbers that another run may have are masked."""
     plain = _REWRITTEN.sub("", _STYLE.sub("", text.replace("\r\n", "\n")))
@@ -65,7 +68,7 @@ def words(text: str) -> list[str]:
 
 def broken(shown: str, piped: str, columns: int) -> list[str]:
     """Words of a terminal's output that are not in the piped one, and lines that do not fit."""
-    whole = {*words(piped), "\\"}
+    whole = {*words(piped), "\\", *_UNITS}
     plain = _REWRITTEN.sub("", _STYLE.sub("", shown.replace("\r\n", "\n")))
     wide = [
         line

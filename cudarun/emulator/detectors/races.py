@@ -88,7 +88,7 @@ class _Overwritten:
 
     step: _UnitAccess
     chosen: Indices
-    held: Array
+    recorded: Array
     before: Array
 
 
@@ -188,13 +188,13 @@ class RaceDetector(Detector):
     def _check(self, step: _UnitAccess, order: HappensBefore) -> None:
         shadow, units = step.shadow, step.units
         plain_write = step.access.writes and not step.access.strong
-        held = shadow.writes[units]
-        chosen = self._unordered(step, order, held)
+        recorded = shadow.writes[units]
+        chosen = self._unordered(step, order, recorded)
         if len(chosen) and plain_write:
             before = step.bytes_at(chosen)
-            self._overwritten.append(_Overwritten(step, chosen, held[chosen], before))
+            self._overwritten.append(_Overwritten(step, chosen, recorded[chosen], before))
         elif len(chosen):
-            self._report(step, chosen, held[chosen])
+            self._report(step, chosen, recorded[chosen])
         if plain_write:
             self._check_reads(step, order)
             shadow.writes[units] = step.words
@@ -219,39 +219,39 @@ class RaceDetector(Detector):
     def _check_mixed(self, step: _UnitAccess, order: HappensBefore) -> None:
         """Check a read after atomic and volatile writes, or one of these after reads."""
         clock, is_read = self._logical_clock, step.access.kind is AccessKind.READ
-        for held in (step.shadow.reads[step.units], step.shadow.others[step.units]):
-            chosen = self._unordered(step, order, held)
-            for number, those in groups(clock.site_numbers(held[chosen] >> THREAD_BITS)):
+        for recorded in (step.shadow.reads[step.units], step.shadow.others[step.units]):
+            chosen = self._unordered(step, order, recorded)
+            for number, those in groups(clock.site_numbers(recorded[chosen] >> THREAD_BITS)):
                 _, kind = clock.site(number)
                 if number in self._strong_writes if is_read else kind is AccessKind.READ:
-                    self._report(step, chosen[those], held[chosen[those]], mixed=True)
+                    self._report(step, chosen[those], recorded[chosen[those]], mixed=True)
 
     def _note_read(self, step: _UnitAccess) -> None:
         """Record the last read, and one by another thread."""
         shadow, units, words = step.shadow, step.units, step.words
-        held = shadow.reads[units]
-        older = (_threads(held) != _threads(words)).nonzero()[0]
-        older = older[held[older] != 0]
+        recorded = shadow.reads[units]
+        older = (_threads(recorded) != _threads(words)).nonzero()[0]
+        older = older[recorded[older] != 0]
         if len(older):
-            shadow.others[units[older]] = held[older]
+            shadow.others[units[older]] = recorded[older]
         shadow.reads[units] = words
         lost = (shadow.reads[units] != words).nonzero()[0]
         if len(lost):
             shadow.others[units[lost]] = words[lost]
 
-    def _unordered(self, step: _UnitAccess, order: HappensBefore, held: Array) -> Indices:
+    def _unordered(self, step: _UnitAccess, order: HappensBefore, recorded: Array) -> Indices:
         """Return the lanes with an access of another thread that does not happen before."""
         if isinstance(step.region, Section) and self._launch.cluster_blocks == 1:
             # Only threads of its block can access it.
-            suspects = (held >> THREAD_BITS > order.of_block[step.lanes]).nonzero()[0]
+            suspects = (recorded >> THREAD_BITS > order.of_block[step.lanes]).nonzero()[0]
         else:
-            suspects = held.nonzero()[0]
+            suspects = recorded.nonzero()[0]
         if len(suspects):
-            others = _threads(held[suspects]) != _threads(step.words[suspects])
+            others = _threads(recorded[suspects]) != _threads(step.words[suspects])
             suspects = suspects[others]
         if len(suspects):
             lanes = lane_sets.pick(step.lanes, suspects)
-            suspects = suspects[order.unordered(lanes, held[suspects])]
+            suspects = suspects[order.unordered(lanes, recorded[suspects])]
         return suspects
 
     def executed(self, action: MemoryAction, sources: Arrays) -> None:
@@ -259,7 +259,7 @@ class RaceDetector(Detector):
         for over in self._overwritten:
             changed = (over.step.bytes_at(over.chosen) != over.before).any(axis=1)
             if changed.any():
-                self._report(over.step, over.chosen[changed], over.held[changed])
+                self._report(over.step, over.chosen[changed], over.recorded[changed])
         self._overwritten.clear()
         for step, lost in self._lost:
             differs = np.ones(len(lost), dtype=np.bool_)
@@ -277,10 +277,10 @@ class RaceDetector(Detector):
     # --- findings --------------------------------------------------------------------------------
 
     def _report(
-        self, step: _UnitAccess, chosen: Indices, held: Array, *, mixed: bool = False
+        self, step: _UnitAccess, chosen: Indices, recorded: Array, *, mixed: bool = False
     ) -> None:
         """Report races of lanes with the accesses in shadow memory."""
-        numbers = self._logical_clock.site_numbers(held >> THREAD_BITS)
+        numbers = self._logical_clock.site_numbers(recorded >> THREAD_BITS)
         for number, those in groups(numbers):
             site, kind = self._logical_clock.site(number)
             sites = (site, step.site)
@@ -289,7 +289,7 @@ class RaceDetector(Detector):
             if self._findings.known("race", sites, len(those)):
                 continue
             row = int(chosen[those[0]])
-            earlier = int(held[those[0]]) & _THREAD
+            earlier = int(recorded[those[0]]) & _THREAD
             later = int(step.words[row]) & _THREAD
             places = (
                 AccessSite(kind.value, site, *place_of_thread(self._launch, earlier)),

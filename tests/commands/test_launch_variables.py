@@ -181,6 +181,14 @@ def test_variables_in_specs(run: Run, tmp_path: Path) -> None:
     assert "c.npy" in ran.err
 
 
+def test_the_address_of_a_variable_by_its_cpp_name(run: Run) -> None:
+    ran = run(
+        "launch", "conv.ptx", "-k", "clear", "-d", "cpu", "--threads", "1", "&ns::total",
+        "--check", 'symbol("ns::total") == 0', "--check", 'old(symbol("ns::total")) == 3',
+    )  # fmt: skip
+    assert ran.code == 0, ran.out + ran.err
+
+
 def test_the_reference_device_gets_the_same_variables(run: Run) -> None:
     ran = run(*launch("--set", "coef=f32[5]:rand", "--reference", "cpu", "--check", "y == coef"))
     assert ran.code == 0, ran.err

@@ -142,10 +142,10 @@ def element_address(
     Raises:
         RequestError: There is no such variable, its type is unknown, or the index is out of bounds.
     """
-    address = library.symbol(element.name)
+    facts = find_variable(element.name, library.variables())
+    address = library.symbol(element.name if facts is None else facts.name)
     if not element.index:
         return address
-    facts = find_variable(element.name, library.variables())
     shown = f"&{element.name}[{element.index}]"
     known: Type | None = None
     if facts is not None:

@@ -27,8 +27,10 @@ from cuda.bindings import driver as _bindings
 from cudarun.emulator.api import (  # noqa: F401 - each chapter adds its calls
     arrays,
     boxes,
+    captures,
     contexts,
     devices,
+    graphs,
     launches,
     libraries,
     linker,

@@ -11,7 +11,7 @@ from cuda.bindings.driver import (
 )
 
 from cudarun.emulator.api.calls import call, enqueue
-from cudarun.emulator.api.memory import device_bytes, given_host_bytes
+from cudarun.emulator.api.memory import copy_operation, device_bytes, given_host_bytes
 from cudarun.emulator.host.addresses import Bytes, HostPointer
 from cudarun.emulator.host.arrays import (
     CudaArray,
@@ -178,5 +178,7 @@ def cuMemcpyAtoHAsync(
 
 
 def _copy_in_stream(target: Bytes, source: Bytes, stream: Handle) -> None:
-    if process.ready(process.stream(stream).context.device):
+    def work() -> None:
         target[:] = source
+
+    process.submit(process.stream(stream), copy_operation(work))

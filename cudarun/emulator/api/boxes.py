@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -11,15 +13,22 @@ from cuda.bindings.driver import CUDA_MEMCPY2D, CUDA_MEMCPY3D, CUmemorytype
 from cudarun.bindings import enum_field
 from cudarun.emulator.api.arrays import array_of
 from cudarun.emulator.api.calls import call, enqueue
-from cudarun.emulator.api.memory import any_bytes, device_bytes, given_host_bytes
+from cudarun.emulator.api.memory import (
+    any_bytes,
+    copy_operation,
+    device_bytes,
+    given_host_bytes,
+)
 from cudarun.emulator.host.addresses import Bytes
 from cudarun.emulator.host.arrays import CudaArray
 from cudarun.emulator.host.devices import attribute_value
+from cudarun.emulator.host.graphs import Operation
 from cudarun.emulator.host.handles import Handle
 from cudarun.emulator.host.process import process
 from cudarun.emulator.host.refusal import Refusal
 from cudarun.records import dataclass
 
+_FIELDS = ("MemoryType", "Host", "Device", "Array", "Pitch", "Height", "XInBytes", "Y", "Z", "LOD")
 _WIDEST_PITCH = attribute_value("MAX_PITCH")
 
 
@@ -43,8 +52,7 @@ def cuMemcpy2DUnaligned(pCopy: CUDA_MEMCPY2D) -> None:
 @enqueue()
 def cuMemcpy2DAsync(pCopy: CUDA_MEMCPY2D, hStream: Handle) -> None:
     """Copy a rectangle, in a stream."""
-    if process.ready(process.stream(hStream).context.device):
-        _copy(_rectangle(pCopy))
+    process.submit(process.stream(hStream), _operation(_rectangle(pCopy)))
 
 
 @call(waits=True)
@@ -57,8 +65,21 @@ def cuMemcpy3D(pCopy: CUDA_MEMCPY3D) -> None:
 @enqueue()
 def cuMemcpy3DAsync(pCopy: CUDA_MEMCPY3D, hStream: Handle) -> None:
     """Copy a box, in a stream."""
-    if process.ready(process.stream(hStream).context.device):
-        _copy(_box(pCopy))
+    process.submit(process.stream(hStream), box_operation(pCopy))
+
+
+def box_operation(copy: CUDA_MEMCPY3D) -> Operation:
+    """Return the operation that copies a box.
+
+    Raises:
+        Refusal: The structure is invalid.
+    """
+    return _operation(_box(copy))
+
+
+def _operation(copy: _Copy) -> Operation:
+    _side(copy, "src"), _side(copy, "dst", to_write=False)  # may refuse
+    return copy_operation(partial(_copy, copy.detached()))
 
 
 # --- the two sides -------------------------------------------------------------------------------
@@ -84,6 +105,13 @@ class _Copy:
             return 0
         return getattr(self.given, side + name)
 
+    def detached(self) -> _Copy:
+        """Return the same copy, which later changes of the structure do not affect."""
+        names = [f"{side}{name}" for side in ("src", "dst") for name in _FIELDS]
+        names = [name for name in names if hasattr(self.given, name)]
+        numbers = {name: int(getattr(self.given, name)) for name in names}
+        return _Copy(SimpleNamespace(**numbers), self.shape, self.has_slices)
+
 
 def _rectangle(copy: CUDA_MEMCPY2D) -> _Copy:
     if not hasattr(copy, "WidthInBytes"):
@@ -102,7 +130,7 @@ def _copy(copy: _Copy) -> None:
     target[:] = source
 
 
-def _side(copy: _Copy, side: str) -> Bytes:
+def _side(copy: _Copy, side: str, *, to_write: bool = True) -> Bytes:
     """Return one side of a copy as an array of slices, rows and bytes."""
     try:
         kind = enum_field(copy.given, f"{side}MemoryType")
@@ -119,14 +147,15 @@ def _side(copy: _Copy, side: str) -> Bytes:
         raise Refusal("INVALID_VALUE", f"invalid {side}Pitch: {pitch} bytes")
     if slices > 1 and height < y + rows:
         raise Refusal("INVALID_VALUE", f"invalid {side}Height: {height} rows")
+    written = to_write and side == "dst"
     first = (z * height + y) * pitch + x
     size = first + _extent(copy.shape, pitch, height)
     if kind == CUmemorytype.CU_MEMORYTYPE_HOST:
         view = given_host_bytes(copy.field(side, "Host"), size)
     elif kind == CUmemorytype.CU_MEMORYTYPE_DEVICE:
-        view = device_bytes(copy.field(side, "Device"), size, to_write=side == "dst")
+        view = device_bytes(copy.field(side, "Device"), size, to_write=written)
     else:  # CU_MEMORYTYPE_UNIFIED
-        view = any_bytes(copy.field(side, "Device"), size, to_write=side == "dst")
+        view = any_bytes(copy.field(side, "Device"), size, to_write=written)
     return np.lib.stride_tricks.as_strided(view[first:], copy.shape, (height * pitch, pitch, 1))
 
 

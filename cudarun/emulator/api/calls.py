@@ -68,6 +68,7 @@ def _driver_call(
         def carried_out(*args: P.args, **kwargs: P.kwargs) -> object:
             if not before_init and not process.initialized:
                 raise Refusal("NOT_INITIALIZED")
+            process.captures.admit(name, process.stack.top)
             if waits:
                 process.wait()
             if synchronizes is not None:

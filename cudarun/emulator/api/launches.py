@@ -4,12 +4,14 @@
 from __future__ import annotations
 
 import ctypes
+from functools import partial
 
-from cuda.bindings.driver import CUfunction_attribute, CUlaunchConfig
+from cuda.bindings.driver import CUfunction_attribute, CUgraphNodeType, CUlaunchConfig
 
 from cudarun.emulator.api.calls import call, enqueue
 from cudarun.emulator.api.modules import function_of
 from cudarun.emulator.host.addresses import HostPointer
+from cudarun.emulator.host.graphs import of_host
 from cudarun.emulator.host.handles import Handle, handle_value
 from cudarun.emulator.host.launches import LaunchGeometry, geometry_of, launch
 from cudarun.emulator.host.occupancy import (
@@ -75,8 +77,9 @@ def cuLaunchCooperativeKernel(
 @enqueue()
 def cuLaunchHostFunc(hStream: Handle, fn: Handle, userData: Handle) -> None:
     """Call a host function, a C function pointer, in the order of a stream."""
-    if process.ready(process.stream(hStream).context.device):
-        ctypes.CFUNCTYPE(None, ctypes.c_void_p)(handle_value(fn))(handle_value(userData))
+    function = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(handle_value(fn))
+    work = partial(function, handle_value(userData))
+    process.submit(process.stream(hStream), of_host(CUgraphNodeType.CU_GRAPH_NODE_TYPE_HOST, work))
 
 
 @enqueue()
@@ -84,7 +87,9 @@ def cuStreamAddCallback(hStream: Handle, callback: Handle, userData: Handle, fla
     """Call a host function ``(stream, result, userData)`` in the order of a stream."""
     if flags != 0:
         raise Refusal("INVALID_VALUE", "flags must be 0")
-    if process.ready(process.stream(hStream).context.device):
+    stream = process.stream(hStream)
+    stream.check_not_capturing()
+    if process.ready(stream.context.device):
         function = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int, ctypes.c_void_p)
         function(handle_value(callback))(handle_value(hStream), 0, handle_value(userData))
 

@@ -3,9 +3,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 
-from cuda.bindings.driver import CUdeviceptr, CUmem_advise, CUpointer_attribute
+from cuda.bindings.driver import (
+    CUdeviceptr,
+    CUgraphNodeType,
+    CUmem_advise,
+    CUpointer_attribute,
+)
 
 from cudarun.emulator.api.calls import call, enqueue
 from cudarun.emulator.host.addresses import Bytes, HostPointer, address_of, host_bytes
@@ -17,10 +23,12 @@ from cudarun.emulator.host.allocations import (
     bytes_anywhere,
     fill,
 )
+from cudarun.emulator.host.graphs import Operation, of_host
 from cudarun.emulator.host.handles import Handle, handle_value
 from cudarun.emulator.host.pools import Pool
 from cudarun.emulator.host.process import process
 from cudarun.emulator.host.refusal import Refusal
+from cudarun.emulator.host.streams import Stream
 
 _PITCH = 512
 _ATTACH_FLAGS = (1, 2)  # CU_MEM_ATTACH_GLOBAL, CU_MEM_ATTACH_HOST
@@ -62,7 +70,9 @@ def cuMemAlloc(bytesize: int) -> CUdeviceptr:
 @call(1)
 def cuMemAllocAsync(bytesize: int, hStream: Handle) -> CUdeviceptr:
     """Allocate device memory from the device's current pool, in the order of a stream."""
-    pool = process.pools_of(process.stream(hStream).context.device.ordinal).current
+    stream = process.stream(hStream)
+    check_allocation_in(stream)
+    pool = process.pools_of(stream.context.device.ordinal).current
     return CUdeviceptr(allocated(bytesize, AllocationKind.DEVICE, pool=pool).address)
 
 
@@ -99,8 +109,18 @@ def cuMemFree(dptr: Handle) -> None:
 @call()
 def cuMemFreeAsync(dptr: Handle, hStream: Handle) -> None:
     """Free device memory, in the order of a stream."""
-    process.ready(process.stream(hStream).context.device)
+    stream = process.stream(hStream)
+    check_allocation_in(stream)
+    process.ready(stream.context.device)
     process.allocations.release(handle_value(dptr), AllocationKind.DEVICE)
+
+
+def check_allocation_in(stream: Stream) -> None:
+    """Raise `Refusal` if a stream is capturing: nodes that allocate memory are not implemented."""
+    if stream.branch is not None:
+        stream.branch.capture.invalidate()
+        words = "the emulated device does not capture allocations (cuMemAllocAsync, cuMemFreeAsync)"
+        raise Refusal("NOT_SUPPORTED", words)
 
 
 @call(1)
@@ -216,8 +236,8 @@ def any_bytes(pointer: HostPointer, size: int, *, to_write: bool = False) -> Byt
     return bytes_anywhere(process.memory_at(address), address, size, to_write=to_write)
 
 
-def given_host_bytes(data: HostPointer, size: int) -> Bytes:
-    """Return memory of the program's own."""
+def given_host_bytes(data: HostPointer, size: int, *, to_write: bool = False) -> Bytes:
+    """Return memory of the program's own, which need not be marked as written."""
     address = address_of(data)
     if address == 0 and size:
         raise Refusal("INVALID_VALUE", "the host pointer is null")
@@ -229,9 +249,21 @@ def _copy(target: Bytes, source: Bytes) -> None:
     target[:] = source
 
 
-def _copy_in_stream(target: Bytes, source: Bytes, stream: Handle) -> None:
-    if process.ready(process.stream(stream).context.device):
-        target[:] = source
+def _copy_in_stream(
+    target: Callable[..., Bytes], source: Callable[..., Bytes], stream: Handle
+) -> None:
+    """Copy in a stream; the functions return the memory, now and when a graph is launched."""
+
+    def work() -> None:
+        target(to_write=True)[:] = source()
+
+    target(), source()  # may refuse
+    process.submit(process.stream(stream), copy_operation(work))
+
+
+def copy_operation(work: Callable[[], None]) -> Operation:
+    """Return the operation of a copy."""
+    return of_host(CUgraphNodeType.CU_GRAPH_NODE_TYPE_MEMCPY, work)
 
 
 @call(waits=True)
@@ -278,9 +310,8 @@ def cuMemcpyPeerAsync(
 ) -> None:
     """Copy from a context's memory to another's, in a stream."""
     process.context(dstContext), process.context(srcContext)
-    target = device_bytes(dstDevice, ByteCount, to_write=True)
-    source = device_bytes(srcDevice, ByteCount)
-    _copy_in_stream(target, source, hStream)
+    target = partial(device_bytes, dstDevice, ByteCount)
+    _copy_in_stream(target, partial(device_bytes, srcDevice, ByteCount), hStream)
 
 
 @enqueue()
@@ -288,9 +319,8 @@ def cuMemcpyHtoDAsync(
     dstDevice: Handle, srcHost: HostPointer, ByteCount: int, hStream: Handle
 ) -> None:
     """Copy from the host to a device, in a stream."""
-    target = device_bytes(dstDevice, ByteCount, to_write=True)
-    source = given_host_bytes(srcHost, ByteCount)
-    _copy_in_stream(target, source, hStream)
+    target = partial(device_bytes, dstDevice, ByteCount)
+    _copy_in_stream(target, partial(given_host_bytes, srcHost, ByteCount), hStream)
 
 
 @enqueue()
@@ -298,8 +328,8 @@ def cuMemcpyDtoHAsync(
     dstHost: HostPointer, srcDevice: Handle, ByteCount: int, hStream: Handle
 ) -> None:
     """Copy from a device to the host, in a stream."""
-    target, source = given_host_bytes(dstHost, ByteCount), device_bytes(srcDevice, ByteCount)
-    _copy_in_stream(target, source, hStream)
+    target = partial(given_host_bytes, dstHost, ByteCount)
+    _copy_in_stream(target, partial(device_bytes, srcDevice, ByteCount), hStream)
 
 
 @enqueue()
@@ -307,15 +337,15 @@ def cuMemcpyDtoDAsync(
     dstDevice: Handle, srcDevice: Handle, ByteCount: int, hStream: Handle
 ) -> None:
     """Copy from device memory to device memory, in a stream."""
-    target = device_bytes(dstDevice, ByteCount, to_write=True)
-    source = device_bytes(srcDevice, ByteCount)
-    _copy_in_stream(target, source, hStream)
+    target = partial(device_bytes, dstDevice, ByteCount)
+    _copy_in_stream(target, partial(device_bytes, srcDevice, ByteCount), hStream)
 
 
 @enqueue()
 def cuMemcpyAsync(dst: HostPointer, src: HostPointer, ByteCount: int, hStream: Handle) -> None:
     """Copy between any two addresses, in a stream."""
-    _copy_in_stream(any_bytes(dst, ByteCount, to_write=True), any_bytes(src, ByteCount), hStream)
+    target = partial(any_bytes, dst, ByteCount)
+    _copy_in_stream(target, partial(any_bytes, src, ByteCount), hStream)
 
 
 # --- fills ---------------------------------------------------------------------------------------
@@ -328,10 +358,17 @@ def _fill(pointer: Handle, value: int, count: int, width: int) -> None:
 
 
 def _fill_in_stream(pointer: Handle, value: int, count: int, width: int, stream: Handle) -> None:
+    def work() -> None:
+        fill(device_bytes(pointer, count * width, to_write=True), value, width)
+
     check_alignment(pointer, width)
-    view = device_bytes(pointer, count * width, to_write=True)
-    if process.ready(process.stream(stream).context.device):
-        fill(view, value, width)
+    device_bytes(pointer, count * width)  # may refuse
+    process.submit(process.stream(stream), fill_operation(work))
+
+
+def fill_operation(work: Callable[[], None]) -> Operation:
+    """Return the operation of a fill."""
+    return of_host(CUgraphNodeType.CU_GRAPH_NODE_TYPE_MEMSET, work)
 
 
 def check_alignment(pointer: Handle, width: int) -> None:
@@ -420,7 +457,7 @@ def cuMemAdvise(devPtr: Handle, count: int, advice: CUmem_advise, location: obje
 @enqueue()
 def cuStreamAttachMemAsync(hStream: Handle, dptr: Handle, length: int, flags: int) -> None:
     """Attach managed memory to a stream; no effect here."""
-    process.stream(hStream)
+    process.stream(hStream).check_not_capturing()
     _managed(dptr, length)
 
 

@@ -3,13 +3,22 @@
 
 from __future__ import annotations
 
-from cuda.bindings.driver import CUcontext, CUdevice, CUevent, CUstream, CUstreamCaptureStatus
+from cuda.bindings.driver import CUcontext, CUdevice, CUevent, CUstream
 
 from cudarun.emulator.api.calls import call, enqueue
 from cudarun.emulator.host.handles import Handle, handle_value
 from cudarun.emulator.host.process import process
 from cudarun.emulator.host.refusal import Refusal
-from cudarun.emulator.host.streams import Event, Stream, create_event, create_stream
+from cudarun.emulator.host.streams import (
+    Event,
+    Stream,
+    create_event,
+    create_stream,
+    record_operation,
+    wait_operation,
+)
+
+_EXTERNAL = 1  # CU_EVENT_RECORD_EXTERNAL, CU_EVENT_WAIT_EXTERNAL
 
 
 def _event(handle: Handle) -> Event:
@@ -34,29 +43,42 @@ def cuStreamCreateWithPriority(flags: int, priority: int) -> CUstream:
 @call()
 def cuStreamDestroy(hStream: Handle) -> None:
     """Destroy a stream; a default stream cannot be destroyed."""
-    process.handles.get(handle_value(hStream), Stream).destroy()
+    stream = process.handles.get(handle_value(hStream), Stream)
+    stream.check_not_capturing()
+    stream.destroy()
 
 
 @call(waits=True)
 def cuStreamSynchronize(hStream: Handle) -> None:
     """Wait for all work of a stream."""
-    process.ready(process.stream(hStream).context.device)
+    process.ready(_waited_for(hStream).context.device)
 
 
 @call()
 def cuStreamQuery(hStream: Handle) -> None:
     """Return success if all work of a stream is done; only a kernel of another thread can run."""
-    if process.stream(hStream).context.device.busy:
+    if _waited_for(hStream).context.device.busy:
         raise Refusal("NOT_READY")
+
+
+def _waited_for(handle: Handle) -> Stream:
+    stream = process.stream(handle)
+    stream.check_not_capturing()
+    if stream.is_legacy:
+        process.captures.check_legacy_stream(stream.context)
+    return stream
 
 
 @enqueue()
 def cuStreamWaitEvent(hStream: Handle, hEvent: Handle, Flags: int) -> None:
-    """Make a stream wait for an event; here it has already completed."""
-    process.stream(hStream)
-    _event(hEvent)
-    if Flags not in (0, 1):  # CU_EVENT_WAIT_EXTERNAL
+    """Make a stream wait for an event, or join the capture in which the event was recorded."""
+    stream, event = process.stream(hStream), _event(hEvent)
+    if Flags not in (0, _EXTERNAL):
         raise Refusal("INVALID_VALUE", f"{Flags:#x} is not a combination of CUevent_wait_flags")
+    if stream.branch is not None and Flags == _EXTERNAL:
+        stream.branch.add(wait_operation(event))
+    else:
+        stream.wait_for(event)
 
 
 @call(1)
@@ -85,13 +107,6 @@ def cuStreamGetCtx(hStream: Handle) -> CUcontext:
 
 
 @call(1)
-def cuStreamIsCapturing(hStream: Handle) -> CUstreamCaptureStatus:
-    """Return the capture status of a stream: never capturing, as graphs are not implemented."""
-    process.stream(hStream)
-    return CUstreamCaptureStatus.CU_STREAM_CAPTURE_STATUS_NONE
-
-
-@call(1)
 def cuStreamGetDevice(hStream: Handle) -> CUdevice:
     """Return a stream's device."""
     return CUdevice(process.stream(hStream).context.device.ordinal)
@@ -115,35 +130,51 @@ def cuEventDestroy(hEvent: Handle) -> None:
 @enqueue()
 def cuEventRecord(hEvent: Handle, hStream: Handle) -> None:
     """Record an event when a stream has done all work submitted so far."""
-    _record(_event(hEvent), process.stream(hStream))
+    event, stream = _of_one_context(hEvent, hStream)
+    if stream.branch is not None:
+        event.capture_in(stream.branch)
+    else:
+        process.submit(stream, record_operation(event))
 
 
 @enqueue()
 def cuEventRecordWithFlags(hEvent: Handle, hStream: Handle, flags: int) -> None:
-    """`cuEventRecord`; its flags only affect graphs."""
-    _record(_event(hEvent), process.stream(hStream))
+    """`cuEventRecord`; with ``CU_EVENT_RECORD_EXTERNAL`` a capture records it as a node."""
+    event, stream = _of_one_context(hEvent, hStream)
+    if flags not in (0, _EXTERNAL):
+        raise Refusal("INVALID_VALUE", f"{flags:#x} is not a combination of CUevent_record_flags")
+    if stream.branch is not None and flags != _EXTERNAL:
+        event.capture_in(stream.branch)
+    else:
+        process.submit(stream, record_operation(event))
 
 
-def _record(event: Event, stream: Stream) -> None:
+def _of_one_context(hEvent: Handle, hStream: Handle) -> tuple[Event, Stream]:
+    event, stream = _event(hEvent), process.stream(hStream)
     if event.context is not stream.context:
         raise Refusal("INVALID_HANDLE", "the event and the stream belong to different contexts")
-    process.ready(stream.context.device)
-    event.record()
+    return event, stream
 
 
 @call(waits=True)
 def cuEventSynchronize(hEvent: Handle) -> None:
     """Wait for an event."""
-    process.ready(_event(hEvent).context.device)
+    process.ready(_completed(hEvent).context.device)
 
 
 @call()
 def cuEventQuery(hEvent: Handle) -> None:
     """Return success: a recorded event has completed."""
-    _event(hEvent)
+    _completed(hEvent)
+
+
+def _completed(handle: Handle) -> Event:
+    event = _event(handle)
+    event.check_not_captured()
+    return event
 
 
 @call(1)
 def cuEventElapsedTime(hStart: Handle, hEnd: Handle) -> float:
     """Return the milliseconds between two recorded events."""
-    return _event(hEnd).milliseconds_since(_event(hStart))
+    return _completed(hEnd).milliseconds_since(_completed(hStart))

@@ -5,23 +5,32 @@ Driver API, section 6.22 (execution control).
 
 from __future__ import annotations
 
-from functools import partial
+import ctypes
+from functools import cached_property, partial
 from math import prod
 
+from cuda.bindings.driver import (
+    CUDA_KERNEL_NODE_PARAMS,
+    CUcontext,
+    CUfunction,
+    CUgraphNodeType,
+    CUlaunchConfig,
+    CUlimit,
+)
 from cuda.bindings.driver import CUfunction_attribute as FunctionAttribute
 from cuda.bindings.driver import CUlaunchAttributeID as LaunchAttribute
-from cuda.bindings.driver import CUlaunchConfig, CUlimit
 
 from cudarun.emulator.host.addresses import HostPointer
+from cudarun.emulator.host.contexts import Context
 from cudarun.emulator.host.device_runtime import ContextServices
 from cudarun.emulator.host.devices import attribute_value
+from cudarun.emulator.host.graphs import Operation
 from cudarun.emulator.host.handles import Handle, handle_value
 from cudarun.emulator.host.modules import LibraryKernel, LoadedFunction, LoadedModule
 from cudarun.emulator.host.occupancy import resident_blocks
 from cudarun.emulator.host.parameters import KernelParameters, pack_parameters
 from cudarun.emulator.host.process import Process
 from cudarun.emulator.host.refusal import Refusal
-from cudarun.emulator.host.streams import Stream
 from cudarun.emulator.machine.launch import LaunchConfig
 from cudarun.emulator.program import KernelCode
 from cudarun.records import dataclass
@@ -91,6 +100,43 @@ def geometry_of(config: CUlaunchConfig) -> LaunchGeometry:
     )
 
 
+@dataclass(eq=False)
+class KernelOperation(Operation):
+    """The launch of a kernel.
+
+    Attributes:
+        function: The kernel in its context.
+        geometry: Grid, block and so on.
+        parameters: The parameter buffer.
+    """
+
+    function: LoadedFunction
+    geometry: LaunchGeometry
+    parameters: bytes
+
+    def node_parameters(self) -> CUDA_KERNEL_NODE_PARAMS:
+        """Return the structure of the bindings; its pointers are to memory of this operation."""
+        made, geometry = CUDA_KERNEL_NODE_PARAMS(), self.geometry
+        made.func = CUfunction(self.function.handle)
+        made.gridDimX, made.gridDimY, made.gridDimZ = geometry.grid
+        made.blockDimX, made.blockDimY, made.blockDimZ = geometry.block
+        made.sharedMemBytes = geometry.dynamic_shared
+        made.kernelParams = ctypes.addressof(self._pointers)
+        made.ctx = CUcontext(self.function.module.context.handle)
+        return made
+
+    @cached_property
+    def _pointers(self) -> ctypes.Array[ctypes.c_void_p]:
+        """The array of pointers to the parameters."""
+        first = ctypes.addressof(self._memory)
+        places = [first + offset for offset, _ in self.function.code.parameters]
+        return (ctypes.c_void_p * max(1, len(places)))(*places)
+
+    @cached_property
+    def _memory(self) -> ctypes.Array[ctypes.c_char]:
+        return ctypes.create_string_buffer(self.parameters, max(1, len(self.parameters)))
+
+
 def launch(
     process: Process,
     f: Handle,
@@ -99,7 +145,7 @@ def launch(
     kernel_params: KernelParameters,
     extra: HostPointer,
 ) -> None:
-    """Check a launch and execute it.
+    """Check a launch and execute it, or capture it if the stream is capturing.
 
     Args:
         process: The driver's state.
@@ -112,14 +158,60 @@ def launch(
     Raises:
         Refusal: The launch is invalid.
     """
-    function = _function(process, f, process.stream(stream))
+    target = process.stream(stream)
+    function = function_in(process, f, target.context)
+    if function.module.context is not target.context:
+        raise Refusal("INVALID_HANDLE", "the function and the stream belong to different contexts")
+    process.submit(target, kernel_operation(process, function, geometry, kernel_params, extra))
+
+
+def kernel_operation(
+    process: Process,
+    function: LoadedFunction,
+    geometry: LaunchGeometry,
+    kernel_params: KernelParameters,
+    extra: HostPointer,
+) -> KernelOperation:
+    """Check a launch and return it as an operation; the parameters are copied.
+
+    Raises:
+        Refusal: The launch is invalid.
+    """
     check(function, geometry)
+    parameters = pack_parameters(function.code, kernel_params, extra)
     context = function.module.context
-    device = context.device
-    config = LaunchConfig(
+
+    def work() -> None:
+        with process.lock:
+            function.loaded = True
+            context.called |= function.module.compiled.system_calls
+            config = _configuration(function, geometry, parameters)
+            memories = process.reachable(context)
+        process.execute(
+            function.module.program,
+            function.code,
+            config,
+            memories=memories,
+            symbols=function.module.symbols,
+            printf=process.printed,
+            device=context.device.traits,
+            begun=process.begun,
+            on_progress=process.on_progress,
+            observer=process.observer,
+        )
+
+    kind = CUgraphNodeType.CU_GRAPH_NODE_TYPE_KERNEL
+    return KernelOperation(kind, work, context.device, function, geometry, parameters)
+
+
+def _configuration(
+    function: LoadedFunction, geometry: LaunchGeometry, parameters: bytes
+) -> LaunchConfig:
+    context = function.module.context
+    return LaunchConfig(
         grid=geometry.grid,
         block=geometry.block,
-        parameters=pack_parameters(function.code, kernel_params, extra),
+        parameters=parameters,
         dynamic_shared=geometry.dynamic_shared,
         cooperative=geometry.cooperative,
         cluster=geometry.cluster or function.attributes.required_cluster(),
@@ -130,38 +222,21 @@ def launch(
         surfaces=context.surfaces,
         services=ContextServices(context, partial(_check_child, function.module)),
     )
-    memories = process.reachable(context)
-    function.loaded = True
-    context.called |= function.module.compiled.system_calls
-
-    def work() -> None:
-        process.execute(
-            function.module.program,
-            function.code,
-            config,
-            memories=memories,
-            symbols=function.module.symbols,
-            printf=process.printed,
-            device=device.traits,
-            begun=process.begun,
-            on_progress=process.on_progress,
-            observer=process.observer,
-        )
-
-    process.run(device, work)
 
 
-def _function(process: Process, f: Handle, stream: Stream) -> LoadedFunction:
+def function_in(process: Process, f: Handle, context: Context) -> LoadedFunction:
+    """Return the function behind a ``CUfunction``, or that of a ``CUkernel`` in a context.
+
+    Raises:
+        Refusal: The handle is neither.
+    """
     value = handle_value(f)
     if value == 0:
         raise Refusal("INVALID_HANDLE", "the function is null")
     kernel = process.handles.find(value, LibraryKernel)
     if kernel is not None:
-        return kernel.function(stream.context)
-    function = process.handles.get(value, LoadedFunction)
-    if function.module.context is not stream.context:
-        raise Refusal("INVALID_HANDLE", "the function and the stream belong to different contexts")
-    return function
+        return kernel.function(context)
+    return process.handles.get(value, LoadedFunction)
 
 
 def _check_child(

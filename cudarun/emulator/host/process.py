@@ -9,21 +9,23 @@ from __future__ import annotations
 import contextlib
 import os
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from cudarun.emulator.execution import execute
 from cudarun.emulator.faults import DeviceFault
 from cudarun.emulator.host.allocations import DriverAllocations
+from cudarun.emulator.host.captures import Captures
 from cudarun.emulator.host.contexts import Context, ContextStack, PrimaryContext
 from cudarun.emulator.host.devices import EmulatedDevice, make_devices, memory_size
+from cudarun.emulator.host.graphs import Operation
 from cudarun.emulator.host.handles import Handle, HandleTable, handle_value
 from cudarun.emulator.host.hostmemory import HostMemory, RegisteredMemory
 from cudarun.emulator.host.log import ErrorLog
 from cudarun.emulator.host.pools import DevicePools
 from cudarun.emulator.host.refusal import Refusal
-from cudarun.emulator.host.streams import DEFAULT_STREAMS, Stream
+from cudarun.emulator.host.streams import DEFAULT_STREAMS, PER_THREAD, Stream
 from cudarun.emulator.machine.observer import NOBODY, Observer
 from cudarun.emulator.memory import Memory
 from cudarun.records import dataclass
@@ -67,6 +69,8 @@ class Process:
         self.registered: list[RegisteredMemory] = []
         self.allocations = DriverAllocations()
         self.stack = ContextStack()
+        self.captures = Captures()
+        self._default_streams: dict[tuple[int, int], Stream] = {}
         self.devices: tuple[EmulatedDevice, ...] = ()
         self.primary_contexts: tuple[PrimaryContext, ...] = ()
         self.pools: tuple[DevicePools, ...] = ()
@@ -122,8 +126,17 @@ class Process:
         """Return the stream behind a handle; a default one is the current context's."""
         value = handle_value(handle)
         if value in DEFAULT_STREAMS:
-            return Stream(self.current())
+            return self._default_stream(value)
         return self.handles.get(value, Stream)
+
+    def _default_stream(self, value: int) -> Stream:
+        context = self.current()
+        thread = threading.get_ident() if value == PER_THREAD else 0
+        stream = self._default_streams.get((context.handle, thread))
+        if stream is None:
+            stream = Stream(context, is_legacy=value != PER_THREAD)
+            self._default_streams[context.handle, thread] = stream
+        return stream
 
     # --- memory ----------------------------------------------------------------------------------
 
@@ -161,6 +174,41 @@ class Process:
         """Wait until a device is idle; return whether it can run work: no fault occurred."""
         self.lock.wait_for(lambda: not device.busy)
         return self.fault is None
+
+    def submit(self, stream: Stream, *operations: Operation) -> None:
+        """Execute operations in the order of a stream, or capture them if it is capturing.
+
+        Raises:
+            Refusal: A capture does not permit them.
+        """
+        branch = stream.branch
+        if branch is not None:
+            for operation in operations:
+                branch.add(operation)
+            return
+        if stream.is_legacy:
+            self.captures.check_legacy_stream(stream.context)
+        self._perform(stream.context.device, operations)
+
+    def _perform(self, device: EmulatedDevice, operations: Sequence[Operation]) -> None:
+        if not any(operation.device for operation in operations):
+            if self.ready(device):
+                for operation in operations:
+                    operation.work()
+            return
+
+        def work() -> None:
+            for operation in operations:
+                if operation.device is device:
+                    operation.work()
+                    continue
+                with self.lock:
+                    if operation.device is not None:
+                        self.run(operation.device, operation.work)
+                    elif self.fault is None:
+                        operation.work()
+
+        self.run(device, work)
 
     def run(self, device: EmulatedDevice, work: Callable[[], None]) -> None:
         """Run a kernel on a device, one at a time, without blocking other threads' calls."""

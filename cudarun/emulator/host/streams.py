@@ -8,13 +8,16 @@ from __future__ import annotations
 
 import time
 
-from cuda.bindings.driver import CUevent_flags, CUstream_flags
+from cuda.bindings.driver import CUevent_flags, CUgraphNodeType, CUstream_flags
 
+from cudarun.emulator.host.captures import Branch, Capture
 from cudarun.emulator.host.contexts import STREAM_PRIORITIES, Context
+from cudarun.emulator.host.graphs import Node, Operation, of_host
 from cudarun.emulator.host.refusal import Refusal
 from cudarun.records import dataclass
 
 DEFAULT_STREAMS = (0, 1, 2)  # null, CU_STREAM_LEGACY, CU_STREAM_PER_THREAD
+PER_THREAD = 2
 _STREAM_FLAGS = (0, int(CUstream_flags.CU_STREAM_NON_BLOCKING))
 _DISABLE_TIMING = int(CUevent_flags.CU_EVENT_DISABLE_TIMING)
 _INTERPROCESS = int(CUevent_flags.CU_EVENT_INTERPROCESS)
@@ -23,12 +26,72 @@ _EVENT_FLAGS = int(CUevent_flags.CU_EVENT_BLOCKING_SYNC) | _DISABLE_TIMING | _IN
 
 @dataclass(eq=False)
 class Stream:
-    """An order of work in a context; a default stream has the handle 0."""
+    """An order of work in a context; a default stream has the handle 0.
+
+    Attributes:
+        is_legacy: Whether it is the legacy default stream.
+    """
 
     context: Context
     flags: int = 0
     priority: int = 0
     handle: int = 0
+    is_legacy: bool = False
+    _branch: Branch | None = None
+
+    @property
+    def branch(self) -> Branch | None:
+        """The stream's part of a capture; ``None`` unless it is capturing."""
+        if self._branch is not None and self._branch.capture.has_ended:
+            self._branch = None
+        return self._branch
+
+    def join(self, capture: Capture) -> Branch:
+        """Let a capture include this stream."""
+        is_blocking = self.flags != int(CUstream_flags.CU_STREAM_NON_BLOCKING)
+        self._branch = Branch(capture, self.context, is_blocking)
+        capture.branches.append(self._branch)
+        return self._branch
+
+    def check_not_capturing(self) -> None:
+        """Check a call that a capturing stream does not permit.
+
+        Raises:
+            Refusal: It is capturing; the capture is invalidated.
+        """
+        if self.branch is not None:
+            self.branch.check()
+            self.branch.capture.invalidate()
+            raise Refusal("STREAM_CAPTURE_UNSUPPORTED", "the stream is capturing")
+
+    def wait_for(self, event: Event) -> None:
+        """Wait for an event, which has completed, or join the capture in which it was recorded.
+
+        Raises:
+            Refusal: The wait would connect a capture with other work.
+        """
+        branch = self.branch
+        if branch is not None:
+            branch.check()
+        if event.captured is None:
+            if branch is not None:
+                branch.capture.invalidate()
+                raise Refusal(
+                    "STREAM_CAPTURE_ISOLATION", "the event was recorded outside of the capture"
+                )
+            return
+        capture, nodes = event.captured
+        event.check_not_captured(ended=True)
+        if branch is None:
+            if self.is_legacy:
+                capture.invalidate()
+                raise Refusal("STREAM_CAPTURE_IMPLICIT", "the legacy stream cannot join a capture")
+            branch = self.join(capture)
+        elif branch.capture is not capture:
+            capture.invalidate()
+            branch.capture.invalidate()
+            raise Refusal("STREAM_CAPTURE_MERGE", "the stream belongs to another capture")
+        branch.wait(nodes)
 
     def destroy(self) -> None:
         """Make the handle invalid."""
@@ -53,12 +116,17 @@ def create_stream(context: Context, flags: int, priority: int) -> Stream:
 
 @dataclass(eq=False)
 class Event:
-    """A point in a stream; ``recorded`` is its time in nanoseconds."""
+    """A point in a stream; ``recorded`` is its time in nanoseconds.
+
+    Attributes:
+        captured: The capture in which it was last recorded, and the nodes before it.
+    """
 
     context: Context
     flags: int = 0
     handle: int = 0
     recorded: int | None = None
+    captured: tuple[Capture, list[Node]] | None = None
 
     @property
     def timed(self) -> bool:
@@ -68,6 +136,33 @@ class Event:
     def record(self) -> None:
         """Record the event now: all earlier work is done."""
         self.recorded = time.perf_counter_ns()
+        self.captured = None
+
+    def capture_in(self, branch: Branch) -> None:
+        """Record the event in a capturing stream.
+
+        Raises:
+            Refusal: The capture was invalidated.
+        """
+        branch.check()
+        self.captured = branch.capture, list(branch.dependencies)
+
+    def check_not_captured(self, *, ended: bool = False) -> None:
+        """Check a call that an event of a capture does not permit.
+
+        Args:
+            ended: Whether it permits events of a capture that has not ended.
+
+        Raises:
+            Refusal: The event was last recorded in a capturing stream; the capture is invalidated.
+        """
+        if self.captured is None:
+            return
+        capture, _ = self.captured
+        if not (ended and capture.is_valid):
+            if not capture.has_ended:
+                capture.invalidate()
+            raise Refusal("CAPTURED_EVENT", "the event was last recorded in a capturing stream")
 
     def milliseconds_since(self, start: Event) -> float:
         """Return the time from ``start`` to this event.
@@ -85,6 +180,16 @@ class Event:
         """Make the handle invalid."""
         self.context.disown(self.handle)
         self.context.handles.remove(self.handle)
+
+
+def record_operation(event: Event) -> Operation:
+    """Return the operation that records an event."""
+    return of_host(CUgraphNodeType.CU_GRAPH_NODE_TYPE_EVENT_RECORD, event.record)
+
+
+def wait_operation(event: Event) -> Operation:
+    """Return the operation that waits for an event, which has completed when it is executed."""
+    return of_host(CUgraphNodeType.CU_GRAPH_NODE_TYPE_WAIT_EVENT, lambda: None)
 
 
 def create_event(context: Context, flags: int) -> Event:

@@ -1,0 +1,126 @@
+"""Stream capture: driver API, section 6.18."""
+# ruff: noqa: N802, N803 - the names are CUDA's
+
+from __future__ import annotations
+
+import threading
+from typing import TYPE_CHECKING
+
+from cuda.bindings.driver import (
+    CUDA_VERSION,
+    CUgraph,
+    CUgraphEdgeData,
+    CUgraphNode,
+    CUstreamCaptureMode,
+    CUstreamCaptureStatus,
+    cuuint64_t,
+)
+
+from cudarun.emulator.api.calls import call, query
+from cudarun.emulator.host.captures import Branch, Capture
+from cudarun.emulator.host.graphs import Graph
+from cudarun.emulator.host.handles import Handle
+from cudarun.emulator.host.process import process
+from cudarun.emulator.host.refusal import Refusal
+
+# The bindings return the data of edges since CUDA 13.
+if TYPE_CHECKING or CUDA_VERSION >= 13000:
+    CaptureInfo = tuple[
+        CUstreamCaptureStatus, cuuint64_t, CUgraph, list[CUgraphNode], list[CUgraphEdgeData], int
+    ]
+    _INFO = 6
+else:
+    CaptureInfo = tuple[CUstreamCaptureStatus, cuuint64_t, CUgraph, list[CUgraphNode], int]
+    _INFO = 5
+
+_NONE = CUstreamCaptureStatus.CU_STREAM_CAPTURE_STATUS_NONE
+
+
+def _mode(mode: CUstreamCaptureMode) -> CUstreamCaptureMode:
+    if int(mode) not in set(map(int, CUstreamCaptureMode)):
+        raise Refusal("INVALID_VALUE", f"{int(mode)} is not a CUstreamCaptureMode")
+    return CUstreamCaptureMode(int(mode))
+
+
+@call()
+def cuStreamBeginCapture(hStream: Handle, mode: CUstreamCaptureMode) -> None:
+    """Begin to capture the work of a stream in a graph; not in the legacy default stream."""
+    stream, chosen = process.stream(hStream), _mode(mode)
+    if stream.is_legacy:
+        raise Refusal("STREAM_CAPTURE_UNSUPPORTED", "the legacy default stream cannot be captured")
+    if stream.branch is not None:
+        raise Refusal("ILLEGAL_STATE", "the stream is already capturing")
+    capture = Capture(chosen, Graph(process.handles))
+    stream.join(capture)
+    process.captures.begin(capture)
+
+
+@call(1)
+def cuStreamEndCapture(hStream: Handle) -> CUgraph:
+    """End a capture in the stream in which it began, and return the graph."""
+    branch = process.stream(hStream).branch
+    if branch is None:
+        raise Refusal("ILLEGAL_STATE", "the stream is not capturing")
+    capture = branch.capture
+    if branch is not capture.branches[0]:
+        capture.invalidate()
+        raise Refusal("STREAM_CAPTURE_UNMATCHED", "the capture began in another stream")
+    relaxed = CUstreamCaptureMode.CU_STREAM_CAPTURE_MODE_RELAXED
+    if capture.thread != threading.get_ident() and capture.mode != relaxed:
+        raise Refusal("STREAM_CAPTURE_WRONG_THREAD", "the capture began in another thread")
+    refusal = _failure_of(branch)
+    process.captures.end(capture)
+    if refusal is not None:
+        capture.graph.destroy()
+        raise refusal
+    return CUgraph(capture.graph.handle)
+
+
+def _failure_of(branch: Branch) -> Refusal | None:
+    try:
+        branch.check()
+    except Refusal as refusal:
+        return refusal
+    if not branch.capture.is_joined():
+        words = "the stream does not wait for all work of the other streams in the capture"
+        return Refusal("STREAM_CAPTURE_UNJOINED", words)
+    return None
+
+
+@call(1)
+def cuStreamIsCapturing(hStream: Handle) -> CUstreamCaptureStatus:
+    """Return the capture status of a stream."""
+    branch = _observed(hStream)
+    return _NONE if branch is None else branch.capture.status
+
+
+def _observed(handle: Handle) -> Branch | None:
+    stream = process.stream(handle)
+    if stream.is_legacy:
+        process.captures.check_legacy_stream(stream.context, invalidate=False)
+    return stream.branch
+
+
+@call(_INFO)
+def cuStreamGetCaptureInfo(hStream: Handle) -> CaptureInfo:
+    """Return a stream's capture status, and of an active capture its graph and dependencies."""
+    branch = _observed(hStream)
+    status, number, graph, nodes = _NONE, 0, 0, list[CUgraphNode]()
+    if branch is not None:
+        status = branch.capture.status
+        if branch.capture.is_valid:
+            number, graph = branch.capture.id, branch.capture.graph.handle
+            nodes = [CUgraphNode(node.handle) for node in branch.dependencies]
+    edges = [CUgraphEdgeData() for _ in nodes] if _INFO == 6 else None
+    return with_edge_data(status, cuuint64_t(number), CUgraph(graph), nodes, edges, len(nodes))  # type: ignore[return-value]
+
+
+def with_edge_data(*values: object) -> tuple[object, ...]:
+    """Return values without the data of edges where the bindings do not return it."""
+    return tuple(value for value in values if value is not None)
+
+
+@query(1)
+def cuThreadExchangeStreamCaptureMode(mode: CUstreamCaptureMode) -> CUstreamCaptureMode:
+    """Set how captures affect the potentially unsafe calls of this thread; return the old mode."""
+    return process.captures.exchange_mode(_mode(mode))

@@ -1,0 +1,232 @@
+"""Stream capture: the state of a capture, and what is not permitted during one.
+
+Driver API, section 6.18 (``cuStreamBeginCapture``, ``cuThreadExchangeStreamCaptureMode``).
+"""
+
+from __future__ import annotations
+
+import itertools
+import threading
+from collections.abc import Callable, Iterable
+from dataclasses import field
+
+from cuda.bindings.driver import CUstreamCaptureMode, CUstreamCaptureStatus
+
+from cudarun.emulator.host.contexts import Context
+from cudarun.emulator.host.graphs import Graph, Node, Operation
+from cudarun.emulator.host.refusal import Refusal
+from cudarun.records import dataclass
+
+_GLOBAL = CUstreamCaptureMode.CU_STREAM_CAPTURE_MODE_GLOBAL
+_RELAXED = CUstreamCaptureMode.CU_STREAM_CAPTURE_MODE_RELAXED
+
+UNSAFE = frozenset(
+    {
+        "cuArrayCreate",
+        "cuArrayDestroy",
+        "cuEventQuery",
+        "cuEventSynchronize",
+        "cuMemAlloc",
+        "cuMemAllocHost",
+        "cuMemAllocManaged",
+        "cuMemAllocPitch",
+        "cuMemFree",
+        "cuMemFreeHost",
+        "cuMemHostAlloc",
+        "cuMemHostRegister",
+        "cuMemHostUnregister",
+    }
+)
+"""The calls that a capture forbids as potentially unsafe."""
+
+OF_LEGACY_STREAM = frozenset(
+    {
+        "cuMemcpy",
+        "cuMemcpy2D",
+        "cuMemcpy2DUnaligned",
+        "cuMemcpy3D",
+        "cuMemcpyAtoA",
+        "cuMemcpyAtoD",
+        "cuMemcpyAtoH",
+        "cuMemcpyDtoA",
+        "cuMemcpyDtoD",
+        "cuMemcpyDtoH",
+        "cuMemcpyHtoA",
+        "cuMemcpyHtoD",
+        "cuMemcpyPeer",
+        "cuMemsetD16",
+        "cuMemsetD2D16",
+        "cuMemsetD2D32",
+        "cuMemsetD2D8",
+        "cuMemsetD32",
+        "cuMemsetD8",
+    }
+)
+"""The calls that work in the legacy default stream."""
+
+OF_CONTEXT = frozenset({"cuCtxSynchronize"})
+"""The calls that affect all streams of the current context."""
+
+
+@dataclass(eq=False)
+class Capture:
+    """A capture sequence, from ``cuStreamBeginCapture`` to ``cuStreamEndCapture``.
+
+    Attributes:
+        thread: The identity of the thread that began it.
+        branches: The streams in it; the first is the one in which it began.
+        status: Active or invalidated; none after its end.
+    """
+
+    mode: CUstreamCaptureMode
+    graph: Graph
+    thread: int = field(default_factory=threading.get_ident)
+    branches: list[Branch] = field(default_factory=list)
+    status: CUstreamCaptureStatus = CUstreamCaptureStatus.CU_STREAM_CAPTURE_STATUS_ACTIVE
+    id: int = field(default_factory=itertools.count(1).__next__)
+
+    @property
+    def is_valid(self) -> bool:
+        """Return whether it is active."""
+        return self.status == CUstreamCaptureStatus.CU_STREAM_CAPTURE_STATUS_ACTIVE
+
+    @property
+    def has_ended(self) -> bool:
+        """Return whether it has ended."""
+        return self.status == CUstreamCaptureStatus.CU_STREAM_CAPTURE_STATUS_NONE
+
+    def invalidate(self) -> None:
+        """Make it fail at its end."""
+        if self.is_valid:
+            self.status = CUstreamCaptureStatus.CU_STREAM_CAPTURE_STATUS_INVALIDATED
+
+    def is_joined(self) -> bool:
+        """Return whether the first stream depends on the work of all others."""
+        joined = self.graph.with_ancestors(self.branches[0].dependencies)
+        return all(joined.issuperset(branch.dependencies) for branch in self.branches)
+
+
+@dataclass(eq=False)
+class Branch:
+    """One stream's part of a capture.
+
+    Attributes:
+        dependencies: The nodes that the next one in the stream depends on.
+        is_blocking: Whether the stream synchronizes with the legacy default stream.
+    """
+
+    capture: Capture
+    context: Context
+    is_blocking: bool
+    dependencies: list[Node] = field(default_factory=list)
+
+    def add(self, operation: Operation) -> None:
+        """Capture an operation of the stream.
+
+        Raises:
+            Refusal: The capture was invalidated.
+        """
+        self.check()
+        self.dependencies = [self.capture.graph.add(operation, self.dependencies)]
+
+    def wait(self, nodes: Iterable[Node]) -> None:
+        """Let the next node depend on further nodes."""
+        self.dependencies += [node for node in nodes if node not in self.dependencies]
+
+    def check(self) -> None:
+        """Raise `Refusal` if the capture was invalidated."""
+        if not self.capture.is_valid:
+            raise Refusal(
+                "STREAM_CAPTURE_INVALIDATED", "an earlier call invalidated the stream's capture"
+            )
+
+
+class _ThreadMode(threading.local):
+    """The interaction mode of the calling thread."""
+
+    mode = _GLOBAL
+
+
+class Captures:
+    """The captures of the process that have not ended, and the threads' modes."""
+
+    def __init__(self) -> None:
+        self._active: list[Capture] = []
+        self._thread = _ThreadMode()
+
+    def exchange_mode(self, mode: CUstreamCaptureMode) -> CUstreamCaptureMode:
+        """Set the calling thread's interaction mode and return the previous one."""
+        previous, self._thread.mode = self._thread.mode, mode
+        return previous
+
+    def begin(self, capture: Capture) -> None:
+        """Record that a capture has begun."""
+        self._active.append(capture)
+
+    def end(self, capture: Capture) -> None:
+        """Record that a capture has ended."""
+        capture.status = CUstreamCaptureStatus.CU_STREAM_CAPTURE_STATUS_NONE
+        self._active.remove(capture)
+
+    def admit(self, call: str, context: Context | None) -> None:
+        """Check a call that has no stream.
+
+        Args:
+            call: Its name.
+            context: The current context.
+
+        Raises:
+            Refusal: A capture forbids it; it is invalidated.
+        """
+        if not self._active:
+            return
+        if call in UNSAFE:
+            self._forbid("STREAM_CAPTURE_UNSUPPORTED", self._is_unsafe_beside)
+        elif call in OF_CONTEXT:
+            self._forbid("STREAM_CAPTURE_UNSUPPORTED", lambda capture: _has(capture, context))
+        elif call in OF_LEGACY_STREAM and context is not None:
+            self.check_legacy_stream(context)
+
+    def check_legacy_stream(self, context: Context, *, invalidate: bool = True) -> None:
+        """Check a use of the legacy default stream.
+
+        Args:
+            context: The context of the stream.
+            invalidate: Whether the use invalidates a capture.
+
+        Raises:
+            Refusal: A blocking stream of the context is capturing.
+        """
+        self._forbid(
+            "STREAM_CAPTURE_IMPLICIT",
+            lambda capture: _has(capture, context, blocking=True),
+            invalidate=invalidate,
+        )
+
+    def is_capturing(self, graph: Graph) -> bool:
+        """Return whether a capture adds nodes to a graph."""
+        return any(capture.graph is graph for capture in self._active)
+
+    def _is_unsafe_beside(self, capture: Capture) -> bool:
+        if self._thread.mode == _RELAXED or capture.mode == _RELAXED:
+            return False
+        if capture.thread == threading.get_ident():
+            return True
+        return self._thread.mode == _GLOBAL and capture.mode == _GLOBAL
+
+    def _forbid(
+        self, refusal: str, concerns: Callable[[Capture], bool], *, invalidate: bool = True
+    ) -> None:
+        concerned = [capture for capture in self._active if concerns(capture)]
+        for capture in concerned:
+            if invalidate:
+                capture.invalidate()
+        if concerned:
+            raise Refusal(refusal, "a stream is capturing")
+
+
+def _has(capture: Capture, context: Context | None, *, blocking: bool = False) -> bool:
+    return any(
+        branch.context is context and (branch.is_blocking or not blocking)
+        for branch in capture.branches
+    )

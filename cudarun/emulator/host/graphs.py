@@ -1,0 +1,242 @@
+"""Graphs of operations, and executable graphs: driver API, section 6.23.
+
+An operation is one node's work. A graph is executed node by node, in an order that respects the
+edges, as one piece of work of a stream.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import field
+
+from cuda.bindings.driver import CUgraphNodeType
+
+from cudarun.emulator.host.devices import EmulatedDevice
+from cudarun.emulator.host.handles import HandleTable
+from cudarun.emulator.host.refusal import Refusal
+from cudarun.records import dataclass
+
+
+@dataclass(eq=False)
+class Operation:
+    """Work that can be submitted to a stream, or be a node of a graph.
+
+    Attributes:
+        kind: The type of the node.
+        work: Executes it. The driver is locked, unless it is a kernel.
+        device: The device on which a kernel runs; ``None`` for any other work.
+    """
+
+    kind: CUgraphNodeType
+    work: Callable[[], None]
+    device: EmulatedDevice | None
+
+
+def of_host(kind: CUgraphNodeType, work: Callable[[], None]) -> Operation:
+    """Return an operation that the driver executes, no kernel."""
+    return Operation(kind, work, None)
+
+
+def empty() -> Operation:
+    """Return the operation of an empty node."""
+    return of_host(CUgraphNodeType.CU_GRAPH_NODE_TYPE_EMPTY, lambda: None)
+
+
+@dataclass(eq=False)
+class ChildGraph(Operation):
+    """The execution of a graph as a node of another one."""
+
+    graph: Graph
+
+
+def child_graph(graph: Graph) -> ChildGraph:
+    """Return the operation that executes a copy of a graph."""
+    kind = CUgraphNodeType.CU_GRAPH_NODE_TYPE_GRAPH
+    return ChildGraph(kind, lambda: None, None, graph.clone())
+
+
+@dataclass(eq=False)
+class Node:
+    """A node of a graph.
+
+    Attributes:
+        original: The node that this one is a clone of.
+        before: The nodes that it depends on directly, as keys.
+        after: The nodes that depend on it directly, likewise.
+    """
+
+    graph: Graph
+    operation: Operation
+    original: Node | None = None
+    handle: int = 0
+    before: dict[Node, None] = field(default_factory=dict)
+    after: dict[Node, None] = field(default_factory=dict)
+
+
+class Graph:
+    """Nodes and edges, both in the order of their creation."""
+
+    def __init__(self, handles: HandleTable) -> None:
+        self._handles = handles
+        self.nodes: list[Node] = []
+        self.edges: dict[tuple[Node, Node], None] = {}
+        self.handle = handles.add(self)
+
+    def add(self, operation: Operation, dependencies: Sequence[Node]) -> Node:
+        """Add a node that runs after its dependencies.
+
+        Raises:
+            Refusal: A dependency is repeated, or a node of another graph.
+        """
+        if len(set(dependencies)) < len(dependencies):
+            raise Refusal("INVALID_VALUE", "a dependency is repeated")
+        self._check_own(dependencies)
+        node = Node(self, operation)
+        node.handle = self._handles.add(node)
+        self.nodes.append(node)
+        self._link((before, node) for before in dependencies)
+        return node
+
+    def _link(self, edges: Iterable[tuple[Node, Node]]) -> None:
+        for before, after in edges:
+            self.edges[before, after] = after.before[before] = before.after[after] = None
+
+    def _unlink(self, edges: Iterable[tuple[Node, Node]]) -> None:
+        for before, after in edges:
+            del self.edges[before, after], after.before[before], before.after[after]
+
+    def connect(self, edges: Sequence[tuple[Node, Node]]) -> None:
+        """Add edges.
+
+        Raises:
+            Refusal: An edge exists, connects a node with itself, or one of another graph.
+        """
+        self._check_own(itertools.chain.from_iterable(edges))
+        for before, after in edges:
+            if before is after:
+                raise Refusal("INVALID_VALUE", "a node cannot depend on itself")
+            if (before, after) in self.edges or edges.count((before, after)) > 1:
+                raise Refusal("INVALID_VALUE", "the graph already has this dependency")
+        self._link(edges)
+
+    def disconnect(self, edges: Sequence[tuple[Node, Node]]) -> None:
+        """Remove edges.
+
+        Raises:
+            Refusal: The graph does not have one of them.
+        """
+        if any(edge not in self.edges or edges.count(edge) > 1 for edge in edges):
+            raise Refusal("INVALID_VALUE", "the graph does not have this dependency")
+        self._unlink(edges)
+
+    def _check_own(self, nodes: Iterable[Node]) -> None:
+        if any(node.graph is not self for node in nodes):
+            raise Refusal("INVALID_VALUE", "the node belongs to another graph")
+
+    def roots(self) -> list[Node]:
+        """Return the nodes without dependencies."""
+        return [node for node in self.nodes if not node.before]
+
+    def with_ancestors(self, nodes: Iterable[Node]) -> set[Node]:
+        """Return nodes and everything that they depend on."""
+        found: set[Node] = set()
+        waiting = list(nodes)
+        while waiting:
+            node = waiting.pop()
+            if node not in found:
+                found.add(node)
+                waiting += node.before
+        return found
+
+    def in_order(self) -> list[Node]:
+        """Return the nodes in an order of execution; those of a cycle are left out."""
+        missing = {node: len(node.before) for node in self.nodes}
+        ready = self.roots()
+        for node in ready:  # grows
+            for after in node.after:
+                missing[after] -= 1
+                if not missing[after]:
+                    ready.append(after)
+        return ready
+
+    def clone(self) -> Graph:
+        """Return a copy, whose nodes have these as originals."""
+        made = Graph(self._handles)
+        copies: dict[Node, Node] = {}
+        for node in self.nodes:
+            operation = node.operation
+            if isinstance(operation, ChildGraph):
+                operation = child_graph(operation.graph)
+            copies[node] = made.add(operation, [])
+            copies[node].original = node
+        made._link((copies[before], copies[after]) for before, after in self.edges)
+        return made
+
+    def destroy_node(self, node: Node) -> None:
+        """Remove a node with its edges."""
+        self.nodes.remove(node)
+        self._unlink([edge for edge in self.edges if node in edge])
+        self._end(node)
+
+    def destroy(self) -> None:
+        """Make the handles of the graph and its nodes invalid."""
+        for node in self.nodes:
+            self._end(node)
+        self._handles.remove(self.handle)
+
+    def _end(self, node: Node) -> None:
+        self._handles.remove(node.handle)
+        if isinstance(node.operation, ChildGraph):
+            node.operation.graph.destroy()
+
+
+@dataclass(eq=False)
+class ExecutableGraph:
+    """An executable graph: a copy of a graph, whose operations can be replaced.
+
+    Attributes:
+        graph: The copy.
+        flags: The flags of the instantiation.
+        nodes: The nodes of the copy in their order, by the handles of the originals.
+    """
+
+    graph: Graph
+    flags: int
+    nodes: dict[int, Node] = field(default_factory=dict)
+    handle: int = 0
+
+    def operations(self) -> list[Operation]:
+        """Return everything to execute, child graphs included, in its order."""
+        return list(_flattened(self.nodes.values()))
+
+    def destroy(self, handles: HandleTable) -> None:
+        """Make the handle invalid."""
+        self.graph.destroy()
+        handles.remove(self.handle)
+
+
+def _flattened(nodes: Iterable[Node]) -> Iterable[Operation]:
+    for node in nodes:
+        operation = node.operation
+        if isinstance(operation, ChildGraph):
+            yield from _flattened(operation.graph.in_order())
+        else:
+            yield operation
+
+
+def instantiate(graph: Graph, flags: int, handles: HandleTable) -> ExecutableGraph:
+    """Return an executable graph; later changes of the graph do not affect it.
+
+    Raises:
+        Refusal: The dependencies form a cycle.
+    """
+    copy = graph.clone()
+    order = copy.in_order()
+    if len(order) < len(copy.nodes):
+        copy.destroy()
+        raise Refusal("INVALID_VALUE", "the dependencies of the graph form a cycle")
+    made = ExecutableGraph(copy, flags)
+    made.nodes = {node.original.handle: node for node in order if node.original is not None}
+    made.handle = handles.add(made)
+    return made

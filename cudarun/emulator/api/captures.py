@@ -65,9 +65,6 @@ def cuStreamEndCapture(hStream: Handle) -> CUgraph:
     if branch is not capture.branches[0]:
         capture.invalidate()
         raise Refusal("STREAM_CAPTURE_UNMATCHED", "the capture began in another stream")
-    relaxed = CUstreamCaptureMode.CU_STREAM_CAPTURE_MODE_RELAXED
-    if capture.thread != threading.get_ident() and capture.mode != relaxed:
-        raise Refusal("STREAM_CAPTURE_WRONG_THREAD", "the capture began in another thread")
     refusal = _failure_of(branch)
     process.captures.end(capture)
     if refusal is not None:
@@ -77,6 +74,9 @@ def cuStreamEndCapture(hStream: Handle) -> CUgraph:
 
 
 def _failure_of(branch: Branch) -> Refusal | None:
+    relaxed = CUstreamCaptureMode.CU_STREAM_CAPTURE_MODE_RELAXED
+    if branch.capture.thread != threading.get_ident() and branch.capture.mode != relaxed:
+        return Refusal("STREAM_CAPTURE_WRONG_THREAD", "the capture began in another thread")
     try:
         branch.check()
     except Refusal as refusal:
@@ -95,10 +95,7 @@ def cuStreamIsCapturing(hStream: Handle) -> CUstreamCaptureStatus:
 
 
 def _observed(handle: Handle) -> Branch | None:
-    stream = process.stream(handle)
-    if stream.is_legacy:
-        process.captures.check_legacy_stream(stream.context, invalidate=False)
-    return stream.branch
+    return process.stream(handle, invalidate=False).branch
 
 
 @call(_INFO)

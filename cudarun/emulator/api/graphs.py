@@ -29,6 +29,7 @@ from cudarun.emulator.api.boxes import box_operation
 from cudarun.emulator.api.calls import call, enqueue
 from cudarun.emulator.api.captures import with_edge_data
 from cudarun.emulator.api.rectangles import fill_rows_operation
+from cudarun.emulator.host.contexts import Context
 from cudarun.emulator.host.graphs import (
     ExecutableGraph,
     Graph,
@@ -43,9 +44,10 @@ from cudarun.emulator.host.handles import Handle, handle_value
 from cudarun.emulator.host.launches import (
     KernelOperation,
     LaunchGeometry,
-    function_in,
+    check,
     kernel_operation,
 )
+from cudarun.emulator.host.modules import LibraryKernel, LoadedFunction
 from cudarun.emulator.host.process import process
 from cudarun.emulator.host.refusal import Refusal
 from cudarun.emulator.host.streams import Event, record_operation, wait_operation
@@ -64,6 +66,8 @@ else:
 
 _UPLOAD = int(CUgraphInstantiate_flags.CUDA_GRAPH_INSTANTIATE_FLAG_UPLOAD)
 _DEVICE_LAUNCH = int(CUgraphInstantiate_flags.CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH)
+_AUTO_FREE = int(CUgraphInstantiate_flags.CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH)
+_NODE_PRIORITY = int(CUgraphInstantiate_flags.CUDA_GRAPH_INSTANTIATE_FLAG_USE_NODE_PRIORITY)
 _FLAGS = 15
 
 
@@ -144,17 +148,26 @@ def cuGraphAddKernelNode(
 def _kernel(given: CUDA_KERNEL_NODE_PARAMS | None) -> KernelOperation:
     if given is None:
         raise Refusal("INVALID_VALUE", "nodeParams is null")
-    context = process.context(given.ctx) if handle_value(given.ctx) else process.current()
-    handle = handle_value(given.func) or handle_value(given.kern)
-    if not handle:
-        raise Refusal("INVALID_VALUE", "the function is null")
     geometry = LaunchGeometry(
         (given.gridDimX, given.gridDimY, given.gridDimZ),
         (given.blockDimX, given.blockDimY, given.blockDimZ),
         given.sharedMemBytes,
     )
-    function = function_in(process, handle, context)
+    function = _function(given)
+    check(function, geometry)
     return kernel_operation(process, function, geometry, given.kernelParams, given.extra)
+
+
+def _function(given: CUDA_KERNEL_NODE_PARAMS) -> LoadedFunction:
+    """Return the function, or that of a kernel in the context."""
+    if not handle_value(given.func) and handle_value(given.kern):
+        kernel = process.handles.get(handle_value(given.kern), LibraryKernel)
+        return kernel.function(_context(given.ctx))
+    return process.handles.get(handle_value(given.func), LoadedFunction)
+
+
+def _context(ctx: Handle) -> Context:
+    return process.context(ctx) if handle_value(ctx) else process.current()
 
 
 @call(1)
@@ -166,9 +179,11 @@ def cuGraphAddMemcpyNode(
     ctx: Handle,
 ) -> CUgraphNode:
     """Add the copy of a box from or to memory of the host or a device, or a CUDA array."""
-    _graph(hGraph), process.context(ctx)
+    _graph(hGraph), _context(ctx)
     if copyParams is None:
         raise Refusal("INVALID_VALUE", "copyParams is null")
+    if not (copyParams.WidthInBytes and copyParams.Height and copyParams.Depth):
+        raise Refusal("INVALID_VALUE", "the copy has no bytes")
     return _add(hGraph, dependencies, numDependencies, box_operation(copyParams))
 
 
@@ -181,7 +196,7 @@ def cuGraphAddMemsetNode(
     ctx: Handle,
 ) -> CUgraphNode:
     """Add a fill of rows of items of 1, 2 or 4 bytes."""
-    _graph(hGraph), process.context(ctx)
+    _graph(hGraph), _context(ctx)
     if memsetParams is None or memsetParams.elementSize not in (1, 2, 4):
         raise Refusal("INVALID_VALUE", "memsetParams is null, or elementSize is not 1, 2 or 4")
     if not memsetParams.width or not memsetParams.height:
@@ -347,7 +362,7 @@ def cuGraphGetRootNodes(hGraph: Handle, numRootNodes: int = 0) -> tuple[list[CUg
 @call(3 + _EDGE_DATA)
 def cuGraphGetEdges(hGraph: Handle, numEdges: int = 0) -> Edges:
     """Return the two ends of each edge, as `cuGraphGetNodes`."""
-    edges = list(_graph(hGraph).edges)
+    edges = _graph(hGraph).edges()
     before, after = [edge[0] for edge in edges], [edge[1] for edge in edges]
     return with_edge_data(
         _handles(before, numEdges),
@@ -410,18 +425,19 @@ def _instantiate(graph: Graph, flags: int, allowed: int = _FLAGS & ~_UPLOAD) -> 
     if flags & ~allowed:
         raise Refusal("INVALID_VALUE", f"{flags:#x} is not a combination of the flags")
     if flags & _DEVICE_LAUNCH:
+        if not graph.nodes or flags & _AUTO_FREE:
+            raise Refusal("INVALID_VALUE", "kernels cannot launch such a graph")
         raise Refusal("NOT_SUPPORTED", "graphs that kernels launch are not implemented")
+    process.current()
     return instantiate(graph, flags, process.handles)
 
 
 @enqueue()
 def cuGraphLaunch(hGraphExec: Handle, hStream: Handle) -> None:
-    """Execute an executable graph in a stream; in a capture it becomes a child graph."""
+    """Execute an executable graph in a stream, which must not be capturing."""
     executable, stream = _executable(hGraphExec), process.stream(hStream)
-    if stream.branch is not None:
-        stream.branch.add(child_graph(executable.graph))
-    else:
-        process.submit(stream, *executable.operations())
+    stream.check_not_capturing()
+    process.submit(stream, *executable.operations())
 
 
 @call()
@@ -438,8 +454,8 @@ def cuGraphExecDestroy(hGraphExec: Handle) -> None:
 
 @call(1)
 def cuGraphExecGetFlags(hGraphExec: Handle) -> cuuint64_t:
-    """Return the flags of an executable graph's instantiation."""
-    return cuuint64_t(_executable(hGraphExec).flags)
+    """Return the flags of an executable graph's instantiation, without that of priorities."""
+    return cuuint64_t(_executable(hGraphExec).flags & ~_NODE_PRIORITY)
 
 
 @call()

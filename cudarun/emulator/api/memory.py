@@ -70,8 +70,7 @@ def cuMemAlloc(bytesize: int) -> CUdeviceptr:
 @call(1)
 def cuMemAllocAsync(bytesize: int, hStream: Handle) -> CUdeviceptr:
     """Allocate device memory from the device's current pool, in the order of a stream."""
-    stream = process.stream(hStream)
-    check_allocation_in(stream)
+    stream = stream_of_allocation(hStream)
     pool = process.pools_of(stream.context.device.ordinal).current
     return CUdeviceptr(allocated(bytesize, AllocationKind.DEVICE, pool=pool).address)
 
@@ -110,17 +109,27 @@ def cuMemFree(dptr: Handle) -> None:
 def cuMemFreeAsync(dptr: Handle, hStream: Handle) -> None:
     """Free device memory, in the order of a stream."""
     stream = process.stream(hStream)
-    check_allocation_in(stream)
+    if stream.branch is not None:
+        raise Refusal("INVALID_VALUE", "the memory was not allocated in the capture")
+    process.captures.check_unsafe()
     process.ready(stream.context.device)
     process.allocations.release(handle_value(dptr), AllocationKind.DEVICE)
 
 
-def check_allocation_in(stream: Stream) -> None:
-    """Raise `Refusal` if a stream is capturing: nodes that allocate memory are not implemented."""
+def stream_of_allocation(handle: Handle) -> Stream:
+    """Return the stream in whose order memory is allocated.
+
+    Raises:
+        Refusal: It is capturing (nodes that allocate memory are not implemented), or another
+            capture does not permit the call.
+    """
+    stream = process.stream(handle)
     if stream.branch is not None:
         stream.branch.capture.invalidate()
-        words = "the emulated device does not capture allocations (cuMemAllocAsync, cuMemFreeAsync)"
+        words = "the emulated device does not capture allocations (cuMemAllocAsync)"
         raise Refusal("NOT_SUPPORTED", words)
+    process.captures.check_unsafe()
+    return stream
 
 
 @call(1)
@@ -257,8 +266,8 @@ def _copy_in_stream(
     def work() -> None:
         target(to_write=True)[:] = source()
 
-    target(), source()  # may refuse
-    process.submit(process.stream(stream), copy_operation(work))
+    nothing = not len(target()) + len(source())  # may refuse
+    process.submit(process.stream(stream), *[] if nothing else [copy_operation(work)])
 
 
 def copy_operation(work: Callable[[], None]) -> Operation:
@@ -310,6 +319,7 @@ def cuMemcpyPeerAsync(
 ) -> None:
     """Copy from a context's memory to another's, in a stream."""
     process.context(dstContext), process.context(srcContext)
+    process.stream(hStream).check_not_capturing()
     target = partial(device_bytes, dstDevice, ByteCount)
     _copy_in_stream(target, partial(device_bytes, srcDevice, ByteCount), hStream)
 
@@ -362,8 +372,8 @@ def _fill_in_stream(pointer: Handle, value: int, count: int, width: int, stream:
         fill(device_bytes(pointer, count * width, to_write=True), value, width)
 
     check_alignment(pointer, width)
-    device_bytes(pointer, count * width)  # may refuse
-    process.submit(process.stream(stream), fill_operation(work))
+    nothing = not len(device_bytes(pointer, count * width))  # may refuse
+    process.submit(process.stream(stream), *[] if nothing else [fill_operation(work)])
 
 
 def fill_operation(work: Callable[[], None]) -> Operation:

@@ -16,7 +16,7 @@ from cuda.bindings.driver import (
 )
 
 from cudarun.emulator.api.calls import call
-from cudarun.emulator.api.memory import allocated, check_allocation_in
+from cudarun.emulator.api.memory import allocated, stream_of_allocation
 from cudarun.emulator.host.allocations import AllocationKind
 from cudarun.emulator.host.handles import Handle, handle_value
 from cudarun.emulator.host.pools import Pool
@@ -102,5 +102,5 @@ def cuMemPoolTrimTo(pool: Handle, minBytesToKeep: int) -> None:
 @call(1)
 def cuMemAllocFromPoolAsync(bytesize: int, pool: Handle, hStream: Handle) -> CUdeviceptr:
     """Allocate device memory from a pool, in the order of a stream."""
-    check_allocation_in(process.stream(hStream))
+    stream_of_allocation(hStream)
     return CUdeviceptr(allocated(bytesize, AllocationKind.DEVICE, pool=_pool(pool)).address)

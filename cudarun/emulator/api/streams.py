@@ -6,6 +6,7 @@ from __future__ import annotations
 from cuda.bindings.driver import CUcontext, CUdevice, CUevent, CUstream
 
 from cudarun.emulator.api.calls import call, enqueue
+from cudarun.emulator.host.captures import Branch
 from cudarun.emulator.host.handles import Handle, handle_value
 from cudarun.emulator.host.process import process
 from cudarun.emulator.host.refusal import Refusal
@@ -44,29 +45,23 @@ def cuStreamCreateWithPriority(flags: int, priority: int) -> CUstream:
 def cuStreamDestroy(hStream: Handle) -> None:
     """Destroy a stream; a default stream cannot be destroyed."""
     stream = process.handles.get(handle_value(hStream), Stream)
-    stream.check_not_capturing()
+    branch = stream.branch
+    if branch is not None and branch is branch.capture.branches[0]:
+        process.captures.end(branch.capture)
     stream.destroy()
 
 
 @call(waits=True)
 def cuStreamSynchronize(hStream: Handle) -> None:
     """Wait for all work of a stream."""
-    process.ready(_waited_for(hStream).context.device)
+    process.ready(process.idle_stream(hStream).context.device)
 
 
 @call()
 def cuStreamQuery(hStream: Handle) -> None:
     """Return success if all work of a stream is done; only a kernel of another thread can run."""
-    if _waited_for(hStream).context.device.busy:
+    if process.idle_stream(hStream).context.device.busy:
         raise Refusal("NOT_READY")
-
-
-def _waited_for(handle: Handle) -> Stream:
-    stream = process.stream(handle)
-    stream.check_not_capturing()
-    if stream.is_legacy:
-        process.captures.check_legacy_stream(stream.context)
-    return stream
 
 
 @enqueue()
@@ -75,10 +70,16 @@ def cuStreamWaitEvent(hStream: Handle, hEvent: Handle, Flags: int) -> None:
     stream, event = process.stream(hStream), _event(hEvent)
     if Flags not in (0, _EXTERNAL):
         raise Refusal("INVALID_VALUE", f"{Flags:#x} is not a combination of CUevent_wait_flags")
-    if stream.branch is not None and Flags == _EXTERNAL:
-        stream.branch.add(wait_operation(event))
+    if Flags == _EXTERNAL:
+        _branch(stream).add(wait_operation(event))
     else:
         stream.wait_for(event)
+
+
+def _branch(stream: Stream) -> Branch:
+    if stream.branch is None:
+        raise Refusal("ILLEGAL_STATE", "an external event needs a capturing stream")
+    return stream.branch
 
 
 @call(1)
@@ -91,13 +92,16 @@ def cuStreamGetPriority(hStream: Handle) -> int:
 def cuStreamGetId(hStream: Handle) -> int:
     """Return a number that is unique among all streams of this process."""
     stream = process.stream(hStream)
+    stream.check_not_capturing()
     return stream.handle or stream.context.handle
 
 
 @call(1)
 def cuStreamGetFlags(hStream: Handle) -> int:
     """Return a stream's flags."""
-    return process.stream(hStream).flags
+    stream = process.stream(hStream)
+    stream.check_not_capturing()
+    return stream.flags
 
 
 @call(1)
@@ -109,7 +113,9 @@ def cuStreamGetCtx(hStream: Handle) -> CUcontext:
 @call(1)
 def cuStreamGetDevice(hStream: Handle) -> CUdevice:
     """Return a stream's device."""
-    return CUdevice(process.stream(hStream).context.device.ordinal)
+    stream = process.stream(hStream)
+    stream.check_not_capturing()
+    return CUdevice(stream.context.device.ordinal)
 
 
 # --- events --------------------------------------------------------------------------------------
@@ -130,30 +136,27 @@ def cuEventDestroy(hEvent: Handle) -> None:
 @enqueue()
 def cuEventRecord(hEvent: Handle, hStream: Handle) -> None:
     """Record an event when a stream has done all work submitted so far."""
-    event, stream = _of_one_context(hEvent, hStream)
-    if stream.branch is not None:
-        event.capture_in(stream.branch)
-    else:
-        process.submit(stream, record_operation(event))
+    _record(hEvent, hStream)
 
 
 @enqueue()
 def cuEventRecordWithFlags(hEvent: Handle, hStream: Handle, flags: int) -> None:
     """`cuEventRecord`; with ``CU_EVENT_RECORD_EXTERNAL`` a capture records it as a node."""
-    event, stream = _of_one_context(hEvent, hStream)
     if flags not in (0, _EXTERNAL):
         raise Refusal("INVALID_VALUE", f"{flags:#x} is not a combination of CUevent_record_flags")
-    if stream.branch is not None and flags != _EXTERNAL:
-        event.capture_in(stream.branch)
-    else:
-        process.submit(stream, record_operation(event))
+    _record(hEvent, hStream, external=flags == _EXTERNAL)
 
 
-def _of_one_context(hEvent: Handle, hStream: Handle) -> tuple[Event, Stream]:
+def _record(hEvent: Handle, hStream: Handle, *, external: bool = False) -> None:
     event, stream = _event(hEvent), process.stream(hStream)
     if event.context is not stream.context:
         raise Refusal("INVALID_HANDLE", "the event and the stream belong to different contexts")
-    return event, stream
+    if external:
+        _branch(stream).add(record_operation(event))
+    elif stream.branch is not None:
+        event.capture_in(stream.branch)
+    else:
+        process.submit(stream, record_operation(event))
 
 
 @call(waits=True)

@@ -24,8 +24,14 @@ UNSAFE = frozenset(
     {
         "cuArrayCreate",
         "cuArrayDestroy",
+        "cuCtxSetCacheConfig",
+        "cuCtxSetLimit",
         "cuEventQuery",
         "cuEventSynchronize",
+        "cuGraphExecDestroy",
+        "cuGraphInstantiate",
+        "cuGraphInstantiateWithParams",
+        "cuLibraryUnload",
         "cuMemAlloc",
         "cuMemAllocHost",
         "cuMemAllocManaged",
@@ -35,6 +41,11 @@ UNSAFE = frozenset(
         "cuMemHostAlloc",
         "cuMemHostRegister",
         "cuMemHostUnregister",
+        "cuMipmappedArrayCreate",
+        "cuMipmappedArrayDestroy",
+        "cuModuleUnload",
+        "cuProfilerStart",
+        "cuProfilerStop",
     }
 )
 """The calls that a capture forbids as potentially unsafe."""
@@ -181,11 +192,19 @@ class Captures:
         if not self._active:
             return
         if call in UNSAFE:
-            self._forbid("STREAM_CAPTURE_UNSUPPORTED", self._is_unsafe_beside)
+            self.check_unsafe()
         elif call in OF_CONTEXT:
             self._forbid("STREAM_CAPTURE_UNSUPPORTED", lambda capture: _has(capture, context))
         elif call in OF_LEGACY_STREAM and context is not None:
             self.check_legacy_stream(context)
+
+    def check_unsafe(self) -> None:
+        """Check a call that is potentially unsafe.
+
+        Raises:
+            Refusal: A capture forbids it in this thread; it is invalidated.
+        """
+        self._forbid("STREAM_CAPTURE_UNSUPPORTED", self._is_unsafe_beside)
 
     def check_legacy_stream(self, context: Context, *, invalidate: bool = True) -> None:
         """Check a use of the legacy default stream.

@@ -75,12 +75,11 @@ class Node:
 
 
 class Graph:
-    """Nodes and edges, both in the order of their creation."""
+    """Nodes, in the order of their creation, and edges."""
 
     def __init__(self, handles: HandleTable) -> None:
         self._handles = handles
         self.nodes: list[Node] = []
-        self.edges: dict[tuple[Node, Node], None] = {}
         self.handle = handles.add(self)
 
     def add(self, operation: Operation, dependencies: Sequence[Node]) -> Node:
@@ -100,11 +99,11 @@ class Graph:
 
     def _link(self, edges: Iterable[tuple[Node, Node]]) -> None:
         for before, after in edges:
-            self.edges[before, after] = after.before[before] = before.after[after] = None
+            after.before[before] = before.after[after] = None
 
     def _unlink(self, edges: Iterable[tuple[Node, Node]]) -> None:
         for before, after in edges:
-            del self.edges[before, after], after.before[before], before.after[after]
+            del after.before[before], before.after[after]
 
     def connect(self, edges: Sequence[tuple[Node, Node]]) -> None:
         """Add edges.
@@ -116,7 +115,7 @@ class Graph:
         for before, after in edges:
             if before is after:
                 raise Refusal("INVALID_VALUE", "a node cannot depend on itself")
-            if (before, after) in self.edges or edges.count((before, after)) > 1:
+            if after in before.after or edges.count((before, after)) > 1:
                 raise Refusal("INVALID_VALUE", "the graph already has this dependency")
         self._link(edges)
 
@@ -126,7 +125,7 @@ class Graph:
         Raises:
             Refusal: The graph does not have one of them.
         """
-        if any(edge not in self.edges or edges.count(edge) > 1 for edge in edges):
+        if any(edge[1] not in edge[0].after or edges.count(edge) > 1 for edge in edges):
             raise Refusal("INVALID_VALUE", "the graph does not have this dependency")
         self._unlink(edges)
 
@@ -135,8 +134,12 @@ class Graph:
             raise Refusal("INVALID_VALUE", "the node belongs to another graph")
 
     def roots(self) -> list[Node]:
-        """Return the nodes without dependencies."""
-        return [node for node in self.nodes if not node.before]
+        """Return the nodes without dependencies, the newest first."""
+        return [node for node in reversed(self.nodes) if not node.before]
+
+    def edges(self) -> list[tuple[Node, Node]]:
+        """Return the edges, those of a node together."""
+        return [(before, after) for before in self.nodes for after in before.after]
 
     def with_ancestors(self, nodes: Iterable[Node]) -> set[Node]:
         """Return nodes and everything that they depend on."""
@@ -152,7 +155,7 @@ class Graph:
     def in_order(self) -> list[Node]:
         """Return the nodes in an order of execution; those of a cycle are left out."""
         missing = {node: len(node.before) for node in self.nodes}
-        ready = self.roots()
+        ready = [node for node in self.nodes if not node.before]
         for node in ready:  # grows
             for after in node.after:
                 missing[after] -= 1
@@ -170,13 +173,13 @@ class Graph:
                 operation = child_graph(operation.graph)
             copies[node] = made.add(operation, [])
             copies[node].original = node
-        made._link((copies[before], copies[after]) for before, after in self.edges)
+        made._link((copies[before], copies[after]) for before, after in self.edges())
         return made
 
     def destroy_node(self, node: Node) -> None:
         """Remove a node with its edges."""
         self.nodes.remove(node)
-        self._unlink([edge for edge in self.edges if node in edge])
+        self._unlink([edge for edge in self.edges() if node in edge])
         self._end(node)
 
     def destroy(self) -> None:

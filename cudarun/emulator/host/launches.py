@@ -14,13 +14,14 @@ from cuda.bindings.driver import (
     CUcontext,
     CUfunction,
     CUgraphNodeType,
+    CUkernel,
     CUlaunchConfig,
     CUlimit,
 )
 from cuda.bindings.driver import CUfunction_attribute as FunctionAttribute
 from cuda.bindings.driver import CUlaunchAttributeID as LaunchAttribute
 
-from cudarun.emulator.host.addresses import HostPointer
+from cudarun.emulator.host.addresses import HostPointer, address_of
 from cudarun.emulator.host.contexts import Context
 from cudarun.emulator.host.device_runtime import ContextServices
 from cudarun.emulator.host.devices import attribute_value
@@ -28,7 +29,7 @@ from cudarun.emulator.host.graphs import Operation
 from cudarun.emulator.host.handles import Handle, handle_value
 from cudarun.emulator.host.modules import LibraryKernel, LoadedFunction, LoadedModule
 from cudarun.emulator.host.occupancy import resident_blocks
-from cudarun.emulator.host.parameters import KernelParameters, pack_parameters
+from cudarun.emulator.host.parameters import KernelParameters, pack_parameters, packed_words
 from cudarun.emulator.host.process import Process
 from cudarun.emulator.host.refusal import Refusal
 from cudarun.emulator.machine.launch import LaunchConfig
@@ -108,20 +109,27 @@ class KernelOperation(Operation):
         function: The kernel in its context.
         geometry: Grid, block and so on.
         parameters: The parameter buffer.
+        is_packed: Whether the parameters were passed as a packed buffer.
     """
 
     function: LoadedFunction
     geometry: LaunchGeometry
     parameters: bytes
+    is_packed: bool = False
 
     def node_parameters(self) -> CUDA_KERNEL_NODE_PARAMS:
         """Return the structure of the bindings; its pointers are to memory of this operation."""
         made, geometry = CUDA_KERNEL_NODE_PARAMS(), self.geometry
         made.func = CUfunction(self.function.handle)
+        if self.function.kernel is not None:
+            made.kern = CUkernel(self.function.kernel.handle)
         made.gridDimX, made.gridDimY, made.gridDimZ = geometry.grid
         made.blockDimX, made.blockDimY, made.blockDimZ = geometry.block
         made.sharedMemBytes = geometry.dynamic_shared
-        made.kernelParams = ctypes.addressof(self._pointers)
+        if self.is_packed:
+            made.extra = ctypes.addressof(self._extra)
+        else:
+            made.kernelParams = ctypes.addressof(self._pointers)
         made.ctx = CUcontext(self.function.module.context.handle)
         return made
 
@@ -131,6 +139,16 @@ class KernelOperation(Operation):
         first = ctypes.addressof(self._memory)
         places = [first + offset for offset, _ in self.function.code.parameters]
         return (ctypes.c_void_p * max(1, len(places)))(*places)
+
+    @cached_property
+    def _extra(self) -> ctypes.Array[ctypes.c_void_p]:
+        """The array with the packed buffer."""
+        first, size = ctypes.addressof(self._memory), ctypes.addressof(self._size)
+        return (ctypes.c_void_p * 5)(*packed_words(first, size))
+
+    @cached_property
+    def _size(self) -> ctypes.c_size_t:
+        return ctypes.c_size_t(len(self.parameters))
 
     @cached_property
     def _memory(self) -> ctypes.Array[ctypes.c_char]:
@@ -162,6 +180,14 @@ def launch(
     function = function_in(process, f, target.context)
     if function.module.context is not target.context:
         raise Refusal("INVALID_HANDLE", "the function and the stream belong to different contexts")
+    if target.branch is not None:
+        target.branch.check()
+    try:
+        check(function, geometry)
+    except Refusal:
+        if target.branch is not None:
+            target.branch.capture.invalidate()
+        raise
     process.submit(target, kernel_operation(process, function, geometry, kernel_params, extra))
 
 
@@ -172,12 +198,11 @@ def kernel_operation(
     kernel_params: KernelParameters,
     extra: HostPointer,
 ) -> KernelOperation:
-    """Check a launch and return it as an operation; the parameters are copied.
+    """Return a launch, which has been checked, as an operation; the parameters are copied.
 
     Raises:
-        Refusal: The launch is invalid.
+        Refusal: The parameters are invalid.
     """
-    check(function, geometry)
     parameters = pack_parameters(function.code, kernel_params, extra)
     context = function.module.context
 
@@ -201,7 +226,8 @@ def kernel_operation(
         )
 
     kind = CUgraphNodeType.CU_GRAPH_NODE_TYPE_KERNEL
-    return KernelOperation(kind, work, context.device, function, geometry, parameters)
+    packed = address_of(extra) != 0
+    return KernelOperation(kind, work, context.device, function, geometry, parameters, packed)
 
 
 def _configuration(

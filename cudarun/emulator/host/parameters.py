@@ -134,6 +134,11 @@ def _object_bytes(value: Any, size: int) -> bytes:
     raise TypeError(f"Provided argument is of type {type(value)} but expected a structure")
 
 
+def packed_words(buffer: int, size: int) -> tuple[int, ...]:
+    """Return the words of ``extra`` for the addresses of a packed buffer and of its size."""
+    return _BUFFER_POINTER, buffer, _BUFFER_SIZE, size, _END
+
+
 def _packed_buffer(code: KernelCode, extra: int) -> bytes:
     words = ctypes.cast(extra, ctypes.POINTER(ctypes.c_uint64))
     buffer = size = 0

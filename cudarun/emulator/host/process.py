@@ -122,12 +122,34 @@ class Process:
         """Return the context behind a handle, which may be an inactive primary context."""
         return self.handles.get(handle_value(handle), Context, "INVALID_CONTEXT")
 
-    def stream(self, handle: Handle) -> Stream:
-        """Return the stream behind a handle; a default one is the current context's."""
+    def stream(self, handle: Handle, *, invalidate: bool = True) -> Stream:
+        """Return the stream behind a handle; a default one is the current context's.
+
+        Args:
+            handle: The handle.
+            invalidate: Whether the use of the legacy default stream invalidates captures.
+
+        Raises:
+            Refusal: It is no stream, or the legacy stream while a blocking one is capturing.
+        """
         value = handle_value(handle)
-        if value in DEFAULT_STREAMS:
-            return self._default_stream(value)
-        return self.handles.get(value, Stream)
+        if value not in DEFAULT_STREAMS:
+            return self.handles.get(value, Stream)
+        stream = self._default_stream(value)
+        if stream.is_legacy:
+            self.captures.check_legacy_stream(stream.context, invalidate=invalidate)
+        return stream
+
+    def idle_stream(self, handle: Handle) -> Stream:
+        """Return the stream behind a handle for a call that waits for it, or observes its work.
+
+        Raises:
+            Refusal: A capture does not permit the call.
+        """
+        stream = self.stream(handle)
+        stream.check_not_capturing()
+        self.captures.check_unsafe()
+        return stream
 
     def _default_stream(self, value: int) -> Stream:
         context = self.current()
@@ -186,8 +208,6 @@ class Process:
             for operation in operations:
                 branch.add(operation)
             return
-        if stream.is_legacy:
-            self.captures.check_legacy_stream(stream.context)
         self._perform(stream.context.device, operations)
 
     def _perform(self, device: EmulatedDevice, operations: Sequence[Operation]) -> None:

@@ -50,6 +50,6 @@ DESCRIPTIONS = {
     906: "operation would make the legacy stream depend on a capturing blocking stream",
     907: "operation not permitted on an event last recorded in a capturing stream",
     908: "attempt to terminate a thread-local capture sequence from another thread",
-    912: "a kernel launch with an invalid cluster size",
+    912: "a kernel launch error has occurred due to cluster misconfiguration",
     999: "unknown error",
 }

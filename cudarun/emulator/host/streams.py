@@ -60,7 +60,6 @@ class Stream:
             Refusal: It is capturing; the capture is invalidated.
         """
         if self.branch is not None:
-            self.branch.check()
             self.branch.capture.invalidate()
             raise Refusal("STREAM_CAPTURE_UNSUPPORTED", "the stream is capturing")
 
@@ -74,14 +73,16 @@ class Stream:
         if branch is not None:
             branch.check()
         if event.captured is None:
-            if branch is not None:
+            if branch is not None and event.recorded is not None:
                 branch.capture.invalidate()
                 raise Refusal(
                     "STREAM_CAPTURE_ISOLATION", "the event was recorded outside of the capture"
                 )
             return
         capture, nodes = event.captured
-        event.check_not_captured(ended=True)
+        if not capture.is_valid and branch is not None:
+            branch.capture.invalidate()
+        event.check_capture_is_valid()
         if branch is None:
             if self.is_legacy:
                 capture.invalidate()
@@ -94,7 +95,7 @@ class Stream:
         branch.wait(nodes)
 
     def destroy(self) -> None:
-        """Make the handle invalid."""
+        """Make the handle invalid; a capture that began in the stream cannot be ended."""
         self.context.disown(self.handle)
         self.context.handles.remove(self.handle)
 
@@ -147,22 +148,21 @@ class Event:
         branch.check()
         self.captured = branch.capture, list(branch.dependencies)
 
-    def check_not_captured(self, *, ended: bool = False) -> None:
+    def check_not_captured(self) -> None:
         """Check a call that an event of a capture does not permit.
-
-        Args:
-            ended: Whether it permits events of a capture that has not ended.
 
         Raises:
             Refusal: The event was last recorded in a capturing stream; the capture is invalidated.
         """
-        if self.captured is None:
-            return
-        capture, _ = self.captured
-        if not (ended and capture.is_valid):
-            if not capture.has_ended:
-                capture.invalidate()
+        if self.captured is not None:
+            self.check_capture_is_valid()
+            self.captured[0].invalidate()
             raise Refusal("CAPTURED_EVENT", "the event was last recorded in a capturing stream")
+
+    def check_capture_is_valid(self) -> None:
+        """Raise `Refusal` if the event was last recorded in a capture that has ended or failed."""
+        if self.captured is not None and not self.captured[0].is_valid:
+            raise Refusal("INVALID_VALUE", "the event was last recorded in a capture that ended")
 
     def milliseconds_since(self, start: Event) -> float:
         """Return the time from ``start`` to this event.

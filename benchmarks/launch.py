@@ -20,13 +20,13 @@ from __future__ import annotations
 import argparse
 import importlib.util
 import os
-import shutil
 import subprocess
 import sys
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
+from c_program import compile_c_program
 from timing import ROOT, Failed, cudarun_command, interleaved, show
 
 HERE = Path(__file__).resolve().parent
@@ -41,27 +41,6 @@ def gpus() -> int:
     )
     done = subprocess.run([sys.executable, "-c", count], capture_output=True, text=True)
     return int(done.stdout) if done.returncode == 0 else 0
-
-
-def compile_c_program(target: Path) -> bool:
-    """Build ``saxpy_driver.c`` with the C compiler, else with nvcc; False when neither can."""
-    source, program = os.fspath(HERE / "saxpy_driver.c"), os.fspath(target)
-    toolkit = os.environ.get("CUDA_HOME", "/usr/local/cuda")
-    # The library is named in full: where only the driver is installed there is no libcuda.so.
-    library = "-l:libcuda.so.1"
-    attempts = [
-        ["cc", "-O2", f"-I{toolkit}/include", source, "-o", program, library],
-        ["nvcc", "-O2", "-cudart", "none", source, "-o", program, library],
-    ]
-    complaints = []
-    for attempt in attempts:
-        if shutil.which(attempt[0]) is not None:
-            done = subprocess.run(attempt, capture_output=True, text=True)
-            if done.returncode == 0:
-                return True
-            complaints.append(done.stderr)
-    print("\n".join(complaints), file=sys.stderr)
-    return False
 
 
 def cases(program: Path, image: str, elements: int, beside: Sequence[str]) -> dict[str, list[str]]:
@@ -143,7 +122,7 @@ def main() -> int:
         return 3
     with tempfile.TemporaryDirectory(prefix="cudarun-benchmark-") as folder:
         program = Path(folder) / "saxpy_driver"
-        if not compile_c_program(program):
+        if not compile_c_program("saxpy_driver.c", program):
             print("launch: neither cc nor nvcc could build saxpy_driver.c", file=sys.stderr)
             return 3
         work = program, os.path.abspath(options.image), options.elements

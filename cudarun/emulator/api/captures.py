@@ -17,7 +17,7 @@ from cuda.bindings.driver import (
 )
 
 from cudarun.emulator.api.calls import call, query
-from cudarun.emulator.host.captures import Branch, Capture
+from cudarun.emulator.host.captures import Capture, CaptureBranch
 from cudarun.emulator.host.graphs import Graph
 from cudarun.emulator.host.handles import Handle
 from cudarun.emulator.host.process import process
@@ -73,7 +73,7 @@ def cuStreamEndCapture(hStream: Handle) -> CUgraph:
     return CUgraph(capture.graph.handle)
 
 
-def _failure_of(branch: Branch) -> Refusal | None:
+def _failure_of(branch: CaptureBranch) -> Refusal | None:
     relaxed = CUstreamCaptureMode.CU_STREAM_CAPTURE_MODE_RELAXED
     if branch.capture.thread != threading.get_ident() and branch.capture.mode != relaxed:
         return Refusal("STREAM_CAPTURE_WRONG_THREAD", "the capture began in another thread")
@@ -94,7 +94,7 @@ def cuStreamIsCapturing(hStream: Handle) -> CUstreamCaptureStatus:
     return _NONE if branch is None else branch.capture.status
 
 
-def _observed(handle: Handle) -> Branch | None:
+def _observed(handle: Handle) -> CaptureBranch | None:
     return process.stream(handle, invalidate=False).branch
 
 

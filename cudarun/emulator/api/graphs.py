@@ -443,7 +443,8 @@ def cuGraphLaunch(hGraphExec: Handle, hStream: Handle) -> None:
 @call()
 def cuGraphUpload(hGraphExec: Handle, hStream: Handle) -> None:
     """Prepare the launch of an executable graph; no effect here."""
-    _executable(hGraphExec), process.stream(hStream).check_not_capturing()
+    _executable(hGraphExec)
+    process.stream(hStream).check_not_capturing()
 
 
 @call()

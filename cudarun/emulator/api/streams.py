@@ -6,7 +6,7 @@ from __future__ import annotations
 from cuda.bindings.driver import CUcontext, CUdevice, CUevent, CUstream
 
 from cudarun.emulator.api.calls import call, enqueue
-from cudarun.emulator.host.captures import Branch
+from cudarun.emulator.host.captures import CaptureBranch
 from cudarun.emulator.host.handles import Handle, handle_value
 from cudarun.emulator.host.process import process
 from cudarun.emulator.host.refusal import Refusal
@@ -76,7 +76,7 @@ def cuStreamWaitEvent(hStream: Handle, hEvent: Handle, Flags: int) -> None:
         stream.wait_for(event)
 
 
-def _branch(stream: Stream) -> Branch:
+def _branch(stream: Stream) -> CaptureBranch:
     if stream.branch is None:
         raise Refusal("ILLEGAL_STATE", "an external event needs a capturing stream")
     return stream.branch

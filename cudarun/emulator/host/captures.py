@@ -92,7 +92,7 @@ class Capture:
     mode: CUstreamCaptureMode
     graph: Graph
     thread: int = field(default_factory=threading.get_ident)
-    branches: list[Branch] = field(default_factory=list)
+    branches: list[CaptureBranch] = field(default_factory=list)
     status: CUstreamCaptureStatus = CUstreamCaptureStatus.CU_STREAM_CAPTURE_STATUS_ACTIVE
     id: int = field(default_factory=itertools.count(1).__next__)
 
@@ -118,7 +118,7 @@ class Capture:
 
 
 @dataclass(eq=False)
-class Branch:
+class CaptureBranch:
     """One stream's part of a capture.
 
     Attributes:
@@ -236,7 +236,9 @@ class Captures:
     def _forbid(
         self, refusal: str, concerns: Callable[[Capture], bool], *, invalidate: bool = True
     ) -> None:
-        concerned = [capture for capture in self._active if concerns(capture)]
+        # A context takes the captures in its streams along.
+        alive = (each for each in self._active if each.branches[0].context.alive)
+        concerned = [capture for capture in alive if concerns(capture)]
         for capture in concerned:
             if invalidate:
                 capture.invalidate()

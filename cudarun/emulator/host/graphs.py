@@ -126,7 +126,7 @@ class Graph:
             Refusal: The graph does not have one of them.
         """
         if any(edge[1] not in edge[0].after or edges.count(edge) > 1 for edge in edges):
-            raise Refusal("INVALID_VALUE", "the graph does not have this dependency")
+            raise Refusal("INVALID_VALUE", "the dependency is not in the graph")
         self._unlink(edges)
 
     def _check_own(self, nodes: Iterable[Node]) -> None:

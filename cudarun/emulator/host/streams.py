@@ -10,7 +10,7 @@ import time
 
 from cuda.bindings.driver import CUevent_flags, CUgraphNodeType, CUstream_flags
 
-from cudarun.emulator.host.captures import Branch, Capture
+from cudarun.emulator.host.captures import Capture, CaptureBranch
 from cudarun.emulator.host.contexts import STREAM_PRIORITIES, Context
 from cudarun.emulator.host.graphs import Node, Operation, of_host
 from cudarun.emulator.host.refusal import Refusal
@@ -37,19 +37,19 @@ class Stream:
     priority: int = 0
     handle: int = 0
     is_legacy: bool = False
-    _branch: Branch | None = None
+    _branch: CaptureBranch | None = None
 
     @property
-    def branch(self) -> Branch | None:
+    def branch(self) -> CaptureBranch | None:
         """The stream's part of a capture; ``None`` unless it is capturing."""
         if self._branch is not None and self._branch.capture.has_ended:
             self._branch = None
         return self._branch
 
-    def join(self, capture: Capture) -> Branch:
+    def join(self, capture: Capture) -> CaptureBranch:
         """Let a capture include this stream."""
         is_blocking = self.flags != int(CUstream_flags.CU_STREAM_NON_BLOCKING)
-        self._branch = Branch(capture, self.context, is_blocking)
+        self._branch = CaptureBranch(capture, self.context, is_blocking)
         capture.branches.append(self._branch)
         return self._branch
 
@@ -139,7 +139,7 @@ class Event:
         self.recorded = time.perf_counter_ns()
         self.captured = None
 
-    def capture_in(self, branch: Branch) -> None:
+    def capture_in(self, branch: CaptureBranch) -> None:
         """Record the event in a capturing stream.
 
         Raises:

@@ -50,14 +50,6 @@ class CapturedGraph:
         self._driver.cuGraphLaunch(self._executable, self._stream)
 
 
-def stream_for_capture(driver: Driver) -> cuda.CUstream:
-    """Create a stream that can be captured, unlike the default stream; the caller destroys it.
-
-    It synchronizes with the default stream, as far as it is not capturing.
-    """
-    return driver.cuStreamCreate(int(driver.CUstream_flags.CU_STREAM_DEFAULT))
-
-
 @contextmanager
 def captured(
     driver: Driver, stream: cuda.CUstream, run: Callable[[], None]
@@ -66,7 +58,7 @@ def captured(
 
     Args:
         driver: The driver; the stream's context must be current.
-        stream: The stream, not a default one (`stream_for_capture`).
+        stream: The stream, not the default one.
         run: Submits the work to the stream. It is called once, and nothing is executed. The
             parameters of launches are copied, the contents of buffers are not.
 

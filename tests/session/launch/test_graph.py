@@ -13,7 +13,7 @@ import pytest
 from cudarun.errors import DeviceFailed
 from cudarun.session.driver.calls import Driver
 from cudarun.session.driver.drivers import choose_driver
-from cudarun.session.launch.graph import captured, stream_for_capture
+from cudarun.session.launch.graph import captured
 
 KERNELS = Path(__file__).resolve().parents[2] / "conformance" / "ptx" / "kernels.ptx"
 TYPES = (ctypes.c_void_p, ctypes.c_uint32, ctypes.c_uint32)
@@ -33,7 +33,7 @@ class Work:
 
     def __init__(self, driver: Driver) -> None:
         self.driver = driver
-        self.stream = stream_for_capture(driver)
+        self.stream = driver.cuStreamCreate(0)
         module = driver.cuModuleLoadData(KERNELS.read_bytes() + b"\0")
         self.function = driver.cuModuleGetFunction(module, b"fill")
         self.memory, self.copy = driver.cuMemAlloc(64), driver.cuMemAlloc(64)

@@ -25,11 +25,13 @@ from typing import TYPE_CHECKING, Any
 from cuda.bindings import driver as _bindings
 
 from cudarun.emulator.api import (  # noqa: F401 - each chapter adds its calls
+    addressing,
     arrays,
     boxes,
     captures,
     contexts,
     devices,
+    graph_nodes,
     graphs,
     launches,
     libraries,

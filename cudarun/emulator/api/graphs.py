@@ -3,17 +3,12 @@
 
 from __future__ import annotations
 
-import ctypes
 from collections.abc import Sequence
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from cuda.bindings.driver import (
     CUDA_GRAPH_INSTANTIATE_PARAMS,
-    CUDA_HOST_NODE_PARAMS,
     CUDA_KERNEL_NODE_PARAMS,
-    CUDA_MEMCPY3D,
-    CUDA_MEMSET_NODE_PARAMS,
     CUDA_VERSION,
     CUgraph,
     CUgraphEdgeData,
@@ -21,38 +16,28 @@ from cuda.bindings.driver import (
     CUgraphInstantiate_flags,
     CUgraphInstantiateResult,
     CUgraphNode,
-    CUgraphNodeType,
     cuuint64_t,
 )
 
-from cudarun.emulator.api.boxes import box_operation
 from cudarun.emulator.api.calls import call, enqueue
 from cudarun.emulator.api.captures import with_edge_data
-from cudarun.emulator.api.rectangles import fill_rows_operation
-from cudarun.emulator.host.contexts import Context
+from cudarun.emulator.api.graph_nodes import (
+    Nodes,
+    graph_of,
+    kernel_from,
+    kernel_of,
+    node_of,
+    nodes_of,
+)
 from cudarun.emulator.host.graphs import (
     ExecutableGraph,
     Graph,
     Node,
-    Operation,
-    child_graph,
-    empty,
     instantiate,
-    of_host,
 )
 from cudarun.emulator.host.handles import Handle, handle_value
-from cudarun.emulator.host.launches import (
-    KernelOperation,
-    LaunchGeometry,
-    check,
-    kernel_operation,
-)
-from cudarun.emulator.host.modules import LibraryKernel, LoadedFunction
 from cudarun.emulator.host.process import process
 from cudarun.emulator.host.refusal import Refusal
-from cudarun.emulator.host.streams import Event, record_operation, wait_operation
-
-Nodes = Sequence[CUgraphNode] | None
 
 # The bindings return the data of edges since CUDA 13. It is always zero here.
 if TYPE_CHECKING or CUDA_VERSION >= 13000:
@@ -71,23 +56,8 @@ _NODE_PRIORITY = int(CUgraphInstantiate_flags.CUDA_GRAPH_INSTANTIATE_FLAG_USE_NO
 _FLAGS = 15
 
 
-def _graph(handle: Handle) -> Graph:
-    return process.handles.get(handle_value(handle), Graph, "INVALID_VALUE")
-
-
-def _node(handle: Handle) -> Node:
-    return process.handles.get(handle_value(handle), Node, "INVALID_VALUE")
-
-
 def _executable(handle: Handle) -> ExecutableGraph:
     return process.handles.get(handle_value(handle), ExecutableGraph, "INVALID_VALUE")
-
-
-def _nodes(given: Nodes, count: int) -> list[Node]:
-    nodes = list(given or ())
-    if count > len(nodes):
-        raise RuntimeError(f"List is too small: {len(nodes)} < {count}")
-    return [_node(node) for node in nodes[:count]]
 
 
 # --- graphs --------------------------------------------------------------------------------------
@@ -104,7 +74,7 @@ def cuGraphCreate(flags: int) -> CUgraph:
 @call()
 def cuGraphDestroy(hGraph: Handle) -> None:
     """Destroy a graph and its nodes; executable graphs of it stay."""
-    graph = _graph(hGraph)
+    graph = graph_of(hGraph)
     if process.captures.is_capturing(graph):
         raise Refusal("INVALID_VALUE", "a capture adds nodes to the graph")
     graph.destroy()
@@ -113,193 +83,17 @@ def cuGraphDestroy(hGraph: Handle) -> None:
 @call(1)
 def cuGraphClone(originalGraph: Handle) -> CUgraph:
     """Copy a graph with its nodes."""
-    return CUgraph(_graph(originalGraph).clone().handle)
+    return CUgraph(graph_of(originalGraph).clone().handle)
 
 
 @call(1)
 def cuGraphNodeFindInClone(hOriginalNode: Handle, hClonedGraph: Handle) -> CUgraphNode:
     """Return the copy of a node in a clone of its graph."""
-    original = _node(hOriginalNode)
-    for node in _graph(hClonedGraph).nodes:
+    original = node_of(hOriginalNode)
+    for node in graph_of(hClonedGraph).nodes:
         if node.original is original:
             return CUgraphNode(node.handle)
     raise Refusal("INVALID_VALUE", "the graph is not a clone of the node's")
-
-
-# --- nodes ---------------------------------------------------------------------------------------
-
-
-def _add(hGraph: Handle, given: Nodes, count: int, operation: Operation) -> CUgraphNode:
-    return CUgraphNode(_graph(hGraph).add(operation, _nodes(given, count)).handle)
-
-
-@call(1)
-def cuGraphAddKernelNode(
-    hGraph: Handle,
-    dependencies: Nodes,
-    numDependencies: int,
-    nodeParams: CUDA_KERNEL_NODE_PARAMS | None,
-) -> CUgraphNode:
-    """Add the launch of a kernel; its parameters are copied."""
-    _graph(hGraph)
-    return _add(hGraph, dependencies, numDependencies, _kernel(nodeParams))
-
-
-def _kernel(given: CUDA_KERNEL_NODE_PARAMS | None) -> KernelOperation:
-    if given is None:
-        raise Refusal("INVALID_VALUE", "nodeParams is null")
-    geometry = LaunchGeometry(
-        (given.gridDimX, given.gridDimY, given.gridDimZ),
-        (given.blockDimX, given.blockDimY, given.blockDimZ),
-        given.sharedMemBytes,
-    )
-    function = _function(given)
-    check(function, geometry)
-    return kernel_operation(process, function, geometry, given.kernelParams, given.extra)
-
-
-def _function(given: CUDA_KERNEL_NODE_PARAMS) -> LoadedFunction:
-    """Return the function, or that of a kernel in the context."""
-    if not handle_value(given.func) and handle_value(given.kern):
-        kernel = process.handles.get(handle_value(given.kern), LibraryKernel)
-        return kernel.function(_context(given.ctx))
-    return process.handles.get(handle_value(given.func), LoadedFunction)
-
-
-def _context(ctx: Handle) -> Context:
-    return process.context(ctx) if handle_value(ctx) else process.current()
-
-
-@call(1)
-def cuGraphAddMemcpyNode(
-    hGraph: Handle,
-    dependencies: Nodes,
-    numDependencies: int,
-    copyParams: CUDA_MEMCPY3D | None,
-    ctx: Handle,
-) -> CUgraphNode:
-    """Add the copy of a box from or to memory of the host or a device, or a CUDA array."""
-    _graph(hGraph), _context(ctx)
-    if copyParams is None:
-        raise Refusal("INVALID_VALUE", "copyParams is null")
-    if not (copyParams.WidthInBytes and copyParams.Height and copyParams.Depth):
-        raise Refusal("INVALID_VALUE", "the copy has no bytes")
-    return _add(hGraph, dependencies, numDependencies, box_operation(copyParams))
-
-
-@call(1)
-def cuGraphAddMemsetNode(
-    hGraph: Handle,
-    dependencies: Nodes,
-    numDependencies: int,
-    memsetParams: CUDA_MEMSET_NODE_PARAMS | None,
-    ctx: Handle,
-) -> CUgraphNode:
-    """Add a fill of rows of items of 1, 2 or 4 bytes."""
-    _graph(hGraph), _context(ctx)
-    if memsetParams is None or memsetParams.elementSize not in (1, 2, 4):
-        raise Refusal("INVALID_VALUE", "memsetParams is null, or elementSize is not 1, 2 or 4")
-    if not memsetParams.width or not memsetParams.height:
-        raise Refusal("INVALID_VALUE", "the width or the height is 0")
-    operation = fill_rows_operation(
-        handle_value(memsetParams.dst),
-        memsetParams.pitch,
-        memsetParams.value,
-        memsetParams.width,
-        memsetParams.height,
-        memsetParams.elementSize,
-    )
-    return _add(hGraph, dependencies, numDependencies, operation)
-
-
-@call(1)
-def cuGraphAddHostNode(
-    hGraph: Handle,
-    dependencies: Nodes,
-    numDependencies: int,
-    nodeParams: CUDA_HOST_NODE_PARAMS | None,
-) -> CUgraphNode:
-    """Add the call of a host function, a C function pointer."""
-    _graph(hGraph)
-    if nodeParams is None or not handle_value(nodeParams.fn):
-        raise Refusal("INVALID_VALUE", "nodeParams or its function is null")
-    function = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(handle_value(nodeParams.fn))
-    work = partial(function, nodeParams.userData)
-    operation = of_host(CUgraphNodeType.CU_GRAPH_NODE_TYPE_HOST, work)
-    return _add(hGraph, dependencies, numDependencies, operation)
-
-
-@call(1)
-def cuGraphAddChildGraphNode(
-    hGraph: Handle, dependencies: Nodes, numDependencies: int, childGraph: Handle
-) -> CUgraphNode:
-    """Add the execution of a copy of a graph."""
-    graph, child = _graph(hGraph), _graph(childGraph)
-    if child is graph:
-        raise Refusal("INVALID_VALUE", "a graph cannot contain itself")
-    return _add(hGraph, dependencies, numDependencies, child_graph(child))
-
-
-@call(1)
-def cuGraphAddEmptyNode(hGraph: Handle, dependencies: Nodes, numDependencies: int) -> CUgraphNode:
-    """Add a node without work, which orders others."""
-    _graph(hGraph)
-    return _add(hGraph, dependencies, numDependencies, empty())
-
-
-@call(1)
-def cuGraphAddEventRecordNode(
-    hGraph: Handle, dependencies: Nodes, numDependencies: int, event: Handle
-) -> CUgraphNode:
-    """Add the record of an event."""
-    _graph(hGraph)
-    return _add(hGraph, dependencies, numDependencies, record_operation(_event(event)))
-
-
-@call(1)
-def cuGraphAddEventWaitNode(
-    hGraph: Handle, dependencies: Nodes, numDependencies: int, event: Handle
-) -> CUgraphNode:
-    """Add a wait for an event."""
-    _graph(hGraph)
-    return _add(hGraph, dependencies, numDependencies, wait_operation(_event(event)))
-
-
-def _event(handle: Handle) -> Event:
-    return process.handles.get(handle_value(handle), Event)
-
-
-@call()
-def cuGraphDestroyNode(hNode: Handle) -> None:
-    """Remove a node from its graph."""
-    node = _node(hNode)
-    node.graph.destroy_node(node)
-
-
-@call(1)
-def cuGraphNodeGetType(hNode: Handle) -> CUgraphNodeType:
-    """Return the type of a node."""
-    return _node(hNode).operation.kind
-
-
-@call(1)
-def cuGraphKernelNodeGetParams(hNode: Handle) -> CUDA_KERNEL_NODE_PARAMS:
-    """Return a kernel node's parameters; their memory is the node's."""
-    return _kernel_of(_node(hNode)).node_parameters()
-
-
-@call()
-def cuGraphKernelNodeSetParams(hNode: Handle, nodeParams: CUDA_KERNEL_NODE_PARAMS | None) -> None:
-    """Replace a kernel node's parameters; executable graphs of the graph keep theirs."""
-    node = _node(hNode)
-    _kernel_of(node)
-    node.operation = _kernel(nodeParams)
-
-
-def _kernel_of(node: Node) -> KernelOperation:
-    if not isinstance(node.operation, KernelOperation):
-        raise Refusal("INVALID_VALUE", f"the node is not a kernel: {node.operation.kind.name}")
-    return node.operation
 
 
 # --- edges ---------------------------------------------------------------------------------------
@@ -310,7 +104,7 @@ def cuGraphAddDependencies(
     hGraph: Handle, from_: Nodes, to: Nodes, *edgeData_and_count: Any
 ) -> None:
     """Add edges; there is no edge data, or all of it is zero."""
-    graph = _graph(hGraph)
+    graph = graph_of(hGraph)
     graph.connect(_pairs(from_, to, edgeData_and_count))
 
 
@@ -319,7 +113,7 @@ def cuGraphRemoveDependencies(
     hGraph: Handle, from_: Nodes, to: Nodes, *edgeData_and_count: Any
 ) -> None:
     """Remove edges."""
-    graph = _graph(hGraph)
+    graph = graph_of(hGraph)
     graph.disconnect(_pairs(from_, to, edgeData_and_count))
 
 
@@ -328,7 +122,7 @@ def _pairs(before: Nodes, after: Nodes, rest: tuple[Any, ...]) -> list[tuple[Nod
     *data, count = rest
     if data and any(edge.from_port or edge.to_port or edge.type for edge in data[0] or ()):
         raise Refusal("NOT_SUPPORTED", "the emulated device supports no edge data")
-    return list(zip(_nodes(before, count), _nodes(after, count), strict=True))
+    return list(zip(nodes_of(before, count), nodes_of(after, count), strict=True))
 
 
 def _handles(nodes: Sequence[Node], room: int) -> list[CUgraphNode]:
@@ -348,21 +142,21 @@ def _data(nodes: Sequence[object], room: int) -> list[CUgraphEdgeData] | None:
 @call(2)
 def cuGraphGetNodes(hGraph: Handle, numNodes: int = 0) -> tuple[list[CUgraphNode], int]:
     """Return the first nodes of a graph, and their number, or that of all if 0 are requested."""
-    nodes = _graph(hGraph).nodes
+    nodes = graph_of(hGraph).nodes
     return _handles(nodes, numNodes), _count(nodes, numNodes)
 
 
 @call(2)
 def cuGraphGetRootNodes(hGraph: Handle, numRootNodes: int = 0) -> tuple[list[CUgraphNode], int]:
     """Return the nodes without dependencies, as `cuGraphGetNodes`."""
-    roots = _graph(hGraph).roots()
+    roots = graph_of(hGraph).roots()
     return _handles(roots, numRootNodes), _count(roots, numRootNodes)
 
 
 @call(3 + _EDGE_DATA)
 def cuGraphGetEdges(hGraph: Handle, numEdges: int = 0) -> Edges:
     """Return the two ends of each edge, as `cuGraphGetNodes`."""
-    edges = _graph(hGraph).edges()
+    edges = graph_of(hGraph).edges()
     before, after = [edge[0] for edge in edges], [edge[1] for edge in edges]
     return with_edge_data(
         _handles(before, numEdges),
@@ -375,13 +169,13 @@ def cuGraphGetEdges(hGraph: Handle, numEdges: int = 0) -> Edges:
 @call(2 + _EDGE_DATA)
 def cuGraphNodeGetDependencies(hNode: Handle, numDependencies: int = 0) -> NodeEdges:
     """Return the nodes that a node depends on directly, as `cuGraphGetNodes`."""
-    return _neighbors(list(_node(hNode).before), numDependencies)
+    return _neighbors(list(node_of(hNode).before), numDependencies)
 
 
 @call(2 + _EDGE_DATA)
 def cuGraphNodeGetDependentNodes(hNode: Handle, numDependentNodes: int = 0) -> NodeEdges:
     """Return the nodes that depend directly on a node, as `cuGraphGetNodes`."""
-    return _neighbors(list(_node(hNode).after), numDependentNodes)
+    return _neighbors(list(node_of(hNode).after), numDependentNodes)
 
 
 def _neighbors(nodes: list[Node], room: int) -> NodeEdges:
@@ -394,7 +188,7 @@ def _neighbors(nodes: list[Node], room: int) -> NodeEdges:
 @call(1)
 def cuGraphInstantiate(hGraph: Handle, flags: int) -> CUgraphExec:
     """Create an executable graph; not one that kernels launch."""
-    return CUgraphExec(_instantiate(_graph(hGraph), flags).handle)
+    return CUgraphExec(_instantiate(graph_of(hGraph), flags).handle)
 
 
 @call(1)
@@ -402,7 +196,7 @@ def cuGraphInstantiateWithParams(
     hGraph: Handle, instantiateParams: CUDA_GRAPH_INSTANTIATE_PARAMS | None
 ) -> CUgraphExec:
     """Create an executable graph, and write the result into the structure."""
-    graph = _graph(hGraph)
+    graph = graph_of(hGraph)
     if instantiateParams is None:
         raise Refusal("INVALID_VALUE", "instantiateParams is null")
     instantiateParams.hErrNode_out = CUgraphNode(0)
@@ -464,11 +258,11 @@ def cuGraphExecKernelNodeSetParams(
     hGraphExec: Handle, hNode: Handle, nodeParams: CUDA_KERNEL_NODE_PARAMS | None
 ) -> None:
     """Replace the parameters of a kernel in an executable graph, by its node in the graph."""
-    executable, node = _executable(hGraphExec), _node(hNode)
+    executable, node = _executable(hGraphExec), node_of(hNode)
     copy = executable.nodes.get(node.handle)
     if copy is None:
         raise Refusal("INVALID_VALUE", "the executable graph was not created from the node's graph")
-    before, after = _kernel_of(copy), _kernel(nodeParams)
+    before, after = kernel_of(copy), kernel_from(nodeParams)
     if before.device is not after.device:
         raise Refusal("INVALID_VALUE", "the kernels belong to different contexts")
     copy.operation = after

@@ -1,16 +1,14 @@
-"""Memory and unified addressing: driver API, sections 6.13, 6.16 and 6.17."""
+"""Memory: driver API, sections 6.13 and 6.16."""
 # ruff: noqa: N802, N803 - the names are CUDA's
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import partial
 
 from cuda.bindings.driver import (
     CUdeviceptr,
     CUgraphNodeType,
-    CUmem_advise,
-    CUpointer_attribute,
 )
 
 from cudarun.emulator.api.calls import call, enqueue
@@ -19,7 +17,6 @@ from cudarun.emulator.host.allocations import (
     DEVICE_KINDS,
     AllocationKind,
     DriverAllocation,
-    attribute_of_nothing,
     bytes_anywhere,
     fill,
 )
@@ -421,58 +418,3 @@ def cuMemsetD16Async(dstDevice: Handle, us: int, N: int, hStream: Handle) -> Non
 def cuMemsetD32Async(dstDevice: Handle, ui: int, N: int, hStream: Handle) -> None:
     """Set ``N`` items of 4 bytes, in a stream."""
     _fill_in_stream(dstDevice, ui, N, 4, hStream)
-
-
-# --- unified addressing --------------------------------------------------------------------------
-
-
-@call(1)
-def cuPointerGetAttribute(attribute: CUpointer_attribute, ptr: Handle) -> object:
-    """Return an attribute of an address."""
-    address = handle_value(ptr)
-    buffer = process.allocations.find(address)
-    if buffer is None:
-        raise Refusal("INVALID_VALUE", f"{address:#x} is not a CUDA allocation")
-    return buffer.attribute(attribute, address)
-
-
-@call(1)
-def cuPointerGetAttributes(
-    numAttributes: int, attributes: Sequence[CUpointer_attribute], ptr: Handle
-) -> list[object]:
-    """Return several attributes of an address; zeros for memory unknown to the driver."""
-    if len(attributes) < numAttributes:
-        raise RuntimeError(f"List is too small: {len(attributes)} < {numAttributes}")
-    address = handle_value(ptr)
-    buffer = process.allocations.find(address)
-    if buffer is None:
-        return [attribute_of_nothing(attribute) for attribute in attributes[:numAttributes]]
-    return [buffer.attribute(attribute, address) for attribute in attributes[:numAttributes]]
-
-
-@enqueue()
-def cuMemPrefetchAsync(
-    devPtr: Handle, count: int, location: object, *flags_and_stream: object
-) -> None:
-    """Prefetch managed memory; no effect here."""
-    _managed(devPtr, count)
-
-
-@call()
-def cuMemAdvise(devPtr: Handle, count: int, advice: CUmem_advise, location: object) -> None:
-    """Give advice on managed memory; no effect here."""
-    _managed(devPtr, count)
-
-
-@enqueue()
-def cuStreamAttachMemAsync(hStream: Handle, dptr: Handle, length: int, flags: int) -> None:
-    """Attach managed memory to a stream; no effect here."""
-    process.stream(hStream).check_not_capturing()
-    _managed(dptr, length)
-
-
-def _managed(pointer: Handle, count: int) -> None:
-    address = handle_value(pointer)
-    if process.host_memory.find(address) is None:
-        raise Refusal("INVALID_VALUE", f"{address:#x} is not managed memory")
-    process.host_memory.bytes_at(address, count)

@@ -1,0 +1,236 @@
+"""Nodes of graphs: driver API, section 6.23."""
+# ruff: noqa: N802, N803 - the names are CUDA's
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Sequence
+from functools import partial
+
+from cuda.bindings.driver import (
+    CUDA_HOST_NODE_PARAMS,
+    CUDA_KERNEL_NODE_PARAMS,
+    CUDA_MEMCPY3D,
+    CUDA_MEMSET_NODE_PARAMS,
+    CUgraphNode,
+    CUgraphNodeType,
+)
+
+from cudarun.emulator.api.boxes import box_operation
+from cudarun.emulator.api.calls import call
+from cudarun.emulator.api.rectangles import fill_rows_operation
+from cudarun.emulator.host.contexts import Context
+from cudarun.emulator.host.graphs import (
+    Graph,
+    Node,
+    Operation,
+    child_graph,
+    empty,
+    of_host,
+)
+from cudarun.emulator.host.handles import Handle, handle_value
+from cudarun.emulator.host.launches import (
+    KernelOperation,
+    LaunchGeometry,
+    check,
+    kernel_operation,
+)
+from cudarun.emulator.host.modules import LibraryKernel, LoadedFunction
+from cudarun.emulator.host.process import process
+from cudarun.emulator.host.refusal import Refusal
+from cudarun.emulator.host.streams import Event, record_operation, wait_operation
+
+Nodes = Sequence[CUgraphNode] | None
+
+
+def graph_of(handle: Handle) -> Graph:
+    """Return the graph behind a handle."""
+    return process.handles.get(handle_value(handle), Graph, "INVALID_VALUE")
+
+
+def node_of(handle: Handle) -> Node:
+    """Return the node behind a handle."""
+    return process.handles.get(handle_value(handle), Node, "INVALID_VALUE")
+
+
+def nodes_of(given: Nodes, count: int) -> list[Node]:
+    """Return the first ``count`` nodes of a list."""
+    nodes = list(given or ())
+    if count > len(nodes):
+        raise RuntimeError(f"List is too small: {len(nodes)} < {count}")
+    return [node_of(node) for node in nodes[:count]]
+
+
+def _add(hGraph: Handle, given: Nodes, count: int, operation: Operation) -> CUgraphNode:
+    return CUgraphNode(graph_of(hGraph).add(operation, nodes_of(given, count)).handle)
+
+
+@call(1)
+def cuGraphAddKernelNode(
+    hGraph: Handle,
+    dependencies: Nodes,
+    numDependencies: int,
+    nodeParams: CUDA_KERNEL_NODE_PARAMS | None,
+) -> CUgraphNode:
+    """Add the launch of a kernel; its parameters are copied."""
+    graph_of(hGraph)
+    return _add(hGraph, dependencies, numDependencies, kernel_from(nodeParams))
+
+
+def kernel_from(given: CUDA_KERNEL_NODE_PARAMS | None) -> KernelOperation:
+    """Return the launch that a structure describes; `Refusal` if it is invalid."""
+    if given is None:
+        raise Refusal("INVALID_VALUE", "nodeParams is null")
+    geometry = LaunchGeometry(
+        (given.gridDimX, given.gridDimY, given.gridDimZ),
+        (given.blockDimX, given.blockDimY, given.blockDimZ),
+        given.sharedMemBytes,
+    )
+    function = _function(given)
+    check(function, geometry)
+    return kernel_operation(process, function, geometry, given.kernelParams, given.extra)
+
+
+def _function(given: CUDA_KERNEL_NODE_PARAMS) -> LoadedFunction:
+    """Return the function, or that of a kernel in the context."""
+    if not handle_value(given.func) and handle_value(given.kern):
+        kernel = process.handles.get(handle_value(given.kern), LibraryKernel)
+        return kernel.function(_context(given.ctx))
+    return process.handles.get(handle_value(given.func), LoadedFunction)
+
+
+def _context(ctx: Handle) -> Context:
+    return process.context(ctx) if handle_value(ctx) else process.current()
+
+
+@call(1)
+def cuGraphAddMemcpyNode(
+    hGraph: Handle,
+    dependencies: Nodes,
+    numDependencies: int,
+    copyParams: CUDA_MEMCPY3D | None,
+    ctx: Handle,
+) -> CUgraphNode:
+    """Add the copy of a box from or to memory of the host or a device, or a CUDA array."""
+    graph_of(hGraph), _context(ctx)
+    if copyParams is None:
+        raise Refusal("INVALID_VALUE", "copyParams is null")
+    if not (copyParams.WidthInBytes and copyParams.Height and copyParams.Depth):
+        raise Refusal("INVALID_VALUE", "the copy has no bytes")
+    return _add(hGraph, dependencies, numDependencies, box_operation(copyParams))
+
+
+@call(1)
+def cuGraphAddMemsetNode(
+    hGraph: Handle,
+    dependencies: Nodes,
+    numDependencies: int,
+    memsetParams: CUDA_MEMSET_NODE_PARAMS | None,
+    ctx: Handle,
+) -> CUgraphNode:
+    """Add a fill of rows of items of 1, 2 or 4 bytes."""
+    graph_of(hGraph), _context(ctx)
+    if memsetParams is None or memsetParams.elementSize not in (1, 2, 4):
+        raise Refusal("INVALID_VALUE", "memsetParams is null, or elementSize is not 1, 2 or 4")
+    if not memsetParams.width or not memsetParams.height:
+        raise Refusal("INVALID_VALUE", "the width or the height is 0")
+    operation = fill_rows_operation(
+        handle_value(memsetParams.dst),
+        memsetParams.pitch,
+        memsetParams.value,
+        memsetParams.width,
+        memsetParams.height,
+        memsetParams.elementSize,
+    )
+    return _add(hGraph, dependencies, numDependencies, operation)
+
+
+@call(1)
+def cuGraphAddHostNode(
+    hGraph: Handle,
+    dependencies: Nodes,
+    numDependencies: int,
+    nodeParams: CUDA_HOST_NODE_PARAMS | None,
+) -> CUgraphNode:
+    """Add the call of a host function, a C function pointer."""
+    graph_of(hGraph)
+    if nodeParams is None or not handle_value(nodeParams.fn):
+        raise Refusal("INVALID_VALUE", "nodeParams or its function is null")
+    function = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(handle_value(nodeParams.fn))
+    work = partial(function, nodeParams.userData)
+    operation = of_host(CUgraphNodeType.CU_GRAPH_NODE_TYPE_HOST, work)
+    return _add(hGraph, dependencies, numDependencies, operation)
+
+
+@call(1)
+def cuGraphAddChildGraphNode(
+    hGraph: Handle, dependencies: Nodes, numDependencies: int, childGraph: Handle
+) -> CUgraphNode:
+    """Add the execution of a copy of a graph."""
+    graph, child = graph_of(hGraph), graph_of(childGraph)
+    if child is graph:
+        raise Refusal("INVALID_VALUE", "a graph cannot contain itself")
+    return _add(hGraph, dependencies, numDependencies, child_graph(child))
+
+
+@call(1)
+def cuGraphAddEmptyNode(hGraph: Handle, dependencies: Nodes, numDependencies: int) -> CUgraphNode:
+    """Add a node without work, which orders others."""
+    graph_of(hGraph)
+    return _add(hGraph, dependencies, numDependencies, empty())
+
+
+@call(1)
+def cuGraphAddEventRecordNode(
+    hGraph: Handle, dependencies: Nodes, numDependencies: int, event: Handle
+) -> CUgraphNode:
+    """Add the record of an event."""
+    graph_of(hGraph)
+    return _add(hGraph, dependencies, numDependencies, record_operation(_event(event)))
+
+
+@call(1)
+def cuGraphAddEventWaitNode(
+    hGraph: Handle, dependencies: Nodes, numDependencies: int, event: Handle
+) -> CUgraphNode:
+    """Add a wait for an event."""
+    graph_of(hGraph)
+    return _add(hGraph, dependencies, numDependencies, wait_operation(_event(event)))
+
+
+def _event(handle: Handle) -> Event:
+    return process.handles.get(handle_value(handle), Event)
+
+
+@call()
+def cuGraphDestroyNode(hNode: Handle) -> None:
+    """Remove a node from its graph."""
+    node = node_of(hNode)
+    node.graph.destroy_node(node)
+
+
+@call(1)
+def cuGraphNodeGetType(hNode: Handle) -> CUgraphNodeType:
+    """Return the type of a node."""
+    return node_of(hNode).operation.kind
+
+
+@call(1)
+def cuGraphKernelNodeGetParams(hNode: Handle) -> CUDA_KERNEL_NODE_PARAMS:
+    """Return a kernel node's parameters; their memory is the node's."""
+    return kernel_of(node_of(hNode)).node_parameters()
+
+
+@call()
+def cuGraphKernelNodeSetParams(hNode: Handle, nodeParams: CUDA_KERNEL_NODE_PARAMS | None) -> None:
+    """Replace a kernel node's parameters; executable graphs of the graph keep theirs."""
+    node = node_of(hNode)
+    kernel_of(node)
+    node.operation = kernel_from(nodeParams)
+
+
+def kernel_of(node: Node) -> KernelOperation:
+    """Return a node's launch; `Refusal` if it is no kernel."""
+    if not isinstance(node.operation, KernelOperation):
+        raise Refusal("INVALID_VALUE", f"the node is not a kernel: {node.operation.kind.name}")
+    return node.operation

@@ -110,6 +110,7 @@ class Context:
         called: The system calls of the kernels that have run.
         textures: The texture objects by handle, as kernels see them.
         surfaces: The surface objects, likewise.
+        default_streams: The default streams: by thread, and at 0 the legacy one.
     """
 
     device: EmulatedDevice
@@ -126,6 +127,7 @@ class Context:
     textures: dict[int, Texture] = field(default_factory=dict)
     surfaces: dict[int, Surface] = field(default_factory=dict)
     peers: list[Context] = field(default_factory=list)
+    default_streams: dict[int, Any] = field(default_factory=dict)
     id: int = field(default_factory=itertools.count(1).__next__)
 
     def __post_init__(self) -> None:
@@ -155,6 +157,7 @@ class Context:
         self.on_destroy.clear()
         self.libraries.clear()
         self.peers.clear()
+        self.default_streams.clear()
         if self._heap is not None:
             self._heap.release()
             self._heap = None

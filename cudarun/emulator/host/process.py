@@ -70,7 +70,6 @@ class Process:
         self.allocations = DriverAllocations()
         self.stack = ContextStack()
         self.captures = Captures()
-        self._default_streams: dict[tuple[int, int], Stream] = {}
         self.devices: tuple[EmulatedDevice, ...] = ()
         self.primary_contexts: tuple[PrimaryContext, ...] = ()
         self.pools: tuple[DevicePools, ...] = ()
@@ -154,10 +153,10 @@ class Process:
     def _default_stream(self, value: int) -> Stream:
         context = self.current()
         thread = threading.get_ident() if value == PER_THREAD else 0
-        stream = self._default_streams.get((context.handle, thread))
+        stream: Stream | None = context.default_streams.get(thread)
         if stream is None:
             stream = Stream(context, is_legacy=value != PER_THREAD)
-            self._default_streams[context.handle, thread] = stream
+            context.default_streams[thread] = stream
         return stream
 
     # --- memory ----------------------------------------------------------------------------------

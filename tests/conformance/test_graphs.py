@@ -330,6 +330,25 @@ def test_the_state_of_a_capture(cuda, world):
     assert info() == ("NONE", False, 0)
 
 
+def test_the_dependencies_of_the_next_node(cuda, world):
+    def update(node, flags: int) -> str:
+        call = (world.stream, [node], *edges_arguments(cuda, 1), flags)
+        return cuda.result("cuStreamUpdateCaptureDependencies", *call)
+
+    world.begin()
+    world.launch(1, 16)
+    world.launch(2, 8)
+    graph = cuda.cuStreamGetCaptureInfo(world.stream)[2]
+    first = world.nodes(graph)[0]
+    counts = []
+    for flags in (0, 1):  # add, set
+        assert update(first, flags) == SUCCESS
+        counts.append(cuda.cuStreamGetCaptureInfo(world.stream)[-1])
+    assert counts == [2, 1]
+    world.launch(3, 4)
+    assert world.shape(cuda.cuStreamEndCapture(world.stream))[1] == [(0, 1), (0, 2)]
+
+
 def test_modes_of_a_thread(cuda, context):
     modes = [cuda.CUstreamCaptureMode(mode) for mode in (THREAD_LOCAL, RELAXED, GLOBAL)]
     before = [int(cuda.cuThreadExchangeStreamCaptureMode(mode)) for mode in modes]

@@ -18,6 +18,7 @@ OF_TWO_VERSIONS = {
     "cuGraphRemoveDependencies",
     "cuMemAdvise",
     "cuMemPrefetchAsync",
+    "cuStreamUpdateCaptureDependencies",
 }
 NEVER_FAIL = {"cuDriverGetVersion", "cuLogsCurrent"}
 NAMES = {name for name in CALLS if hasattr(bindings, name)}  # some are newer than CUDA 12.9

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import threading
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from cuda.bindings.driver import (
     CUDA_VERSION,
@@ -17,6 +17,7 @@ from cuda.bindings.driver import (
 )
 
 from cudarun.emulator.api.calls import call, query
+from cudarun.emulator.api.graph_nodes import Nodes, nodes_of
 from cudarun.emulator.host.captures import Capture, CaptureBranch
 from cudarun.emulator.host.graphs import Graph
 from cudarun.emulator.host.handles import Handle
@@ -33,6 +34,7 @@ else:
     CaptureInfo = tuple[CUstreamCaptureStatus, cuuint64_t, CUgraph, list[CUgraphNode], int]
     _INFO = 5
 
+_ADD, _SET = 0, 1  # CUstreamUpdateCaptureDependencies_flags
 _NONE = CUstreamCaptureStatus.CU_STREAM_CAPTURE_STATUS_NONE
 
 
@@ -110,6 +112,26 @@ def cuStreamGetCaptureInfo(hStream: Handle) -> CaptureInfo:
             nodes = [CUgraphNode(node.handle) for node in branch.dependencies]
     edges = [CUgraphEdgeData() for _ in nodes] if _INFO == 6 else None
     return with_edge_data(status, cuuint64_t(number), CUgraph(graph), nodes, edges, len(nodes))  # type: ignore[return-value]
+
+
+@call()
+def cuStreamUpdateCaptureDependencies(
+    hStream: Handle, dependencies: Nodes, *edgeData_count_and_flags: Any
+) -> None:
+    """Add to the nodes that the next one in a capturing stream depends on, or replace them."""
+    branch = process.stream(hStream).branch
+    if branch is None:
+        raise Refusal("ILLEGAL_STATE", "the stream is not capturing")
+    *_data, count, flags = edgeData_count_and_flags
+    if flags not in (_ADD, _SET):
+        raise Refusal("INVALID_VALUE", f"{flags:#x} is not one of the flags")
+    branch.check()
+    nodes = nodes_of(dependencies, count)
+    if any(node.graph is not branch.capture.graph for node in nodes):
+        raise Refusal("INVALID_VALUE", "the node does not belong to the captured graph")
+    if flags == _SET:
+        branch.dependencies = []
+    branch.wait(nodes)
 
 
 def with_edge_data(*values: object) -> tuple[object, ...]:

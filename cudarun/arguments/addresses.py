@@ -33,6 +33,7 @@ def located(
     others: Sequence[BufferSpec],
     integers: Mapping[str, int],
     symbols: Callable[[], Collection[str]],
+    earlier: Mapping[str, BufferSpec],
 ) -> tuple[list[ParameterSlot], list[BufferSpec]]:
     """Resolve the addresses in arguments and in the contents of buffers.
 
@@ -41,11 +42,12 @@ def located(
         others: The buffers that are not arguments.
         integers: The integer arguments by name, for indices.
         symbols: Returns the names of the image's variables; only called for addresses.
+        earlier: The buffers of earlier steps, by name.
 
     Raises:
         RequestError: An index is out of bounds, or a name is both a buffer and a variable.
     """
-    locator = _Locator(slots, others, integers, symbols)
+    locator = _Locator(slots, others, integers, symbols, earlier)
     return (
         [replace(slot, pointers=locator.pointers(slot.pointers)) for slot in slots],
         [locator.buffer(spec) for spec in others],
@@ -61,11 +63,12 @@ class _Locator:
         others: Sequence[BufferSpec],
         integers: Mapping[str, int],
         symbols: Callable[[], Collection[str]],
+        earlier: Mapping[str, BufferSpec],
     ) -> None:
         found = [each for slot in slots for each in buffers_in(slot.pointers)]
         for spec in others:
             found += [spec, *buffers_in(spec.pointers)]
-        self._buffers = {spec.name: spec for spec in found}
+        self._buffers = {**earlier, **{spec.name: spec for spec in found}}
         self._integers = integers
         self._symbols = symbols
 

@@ -7,7 +7,7 @@ that ``--dry-run`` answers at once.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import field, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -25,6 +25,7 @@ from cudarun.arguments.parameter_match import (
 )
 from cudarun.arguments.parameter_order import argument_names, in_order, order_remarks
 from cudarun.arguments.parameter_table import Suggest, fit_all
+from cudarun.arguments.scope import Scope
 from cudarun.arguments.slots import ParameterSlot
 from cudarun.arguments.types import (
     Type,
@@ -56,12 +57,16 @@ class Binding:
         rows: The layout table: a row for each parameter, and below it for each member.
         warnings: Notes for the user: on element types and on parameters without names.
         others: The buffers that are not arguments.
+        scope: The names of earlier steps.
+        given: The arguments' values as given, in the order of the slots.
     """
 
     slots: tuple[ParameterSlot, ...]
     rows: tuple[LayoutRow, ...]
     warnings: tuple[str, ...] = ()
     others: tuple[BufferSpec, ...] = ()
+    scope: Scope = field(default_factory=Scope)
+    given: tuple[Value, ...] = ()
 
     @property
     def buffers(self) -> tuple[BufferSpec, ...]:
@@ -81,8 +86,17 @@ class Binding:
 
     @property
     def integers(self) -> dict[str, int]:
-        """The integer arguments by name."""
-        return _integers((slot.name, slot.value) for slot in self.slots)
+        """The integer arguments by name, those of earlier steps included."""
+        return {**self.scope.integers, **_integers((slot.name, slot.value) for slot in self.slots)}
+
+    @property
+    def following(self) -> Scope:
+        """The names that the next step of a program may use."""
+        values = [
+            (slot.name, given, slot.value)
+            for slot, given in zip(self.slots, self.given, strict=True)
+        ]
+        return self.scope.including(self.buffers, values)
 
     @property
     def scalars(self) -> dict[str, Any]:
@@ -133,6 +147,7 @@ def bind(
     suggest: Suggest | None = None,
     others: Sequence[Argument] = (),
     symbols: Callable[[], Collection[str]] = tuple,
+    scope: Scope | None = None,
 ) -> Binding:
     """Bind arguments to a kernel's parameters, by name where the names are known, else in order.
 
@@ -146,18 +161,22 @@ def bind(
         suggest: Returns a command with all arguments, for the hint if any are missing.
         others: Buffers that are not arguments.
         symbols: Returns the names of the image's variables; only called for addresses.
+        scope: The names of earlier steps.
 
     Raises:
         RequestError: The arguments do not match (the message shows both lists), a dimension or a
             file cannot be resolved, or two names are the same.
     """
+    scope = scope or Scope()
+    arguments = [*map(scope.resolved, arguments)]
     if parameters is None:
         parameters = _own_layout(arguments, kernel)
     order = in_order(arguments, parameters, kernel)
     values = fit_all(order, parameters, kernel, suggest)
     arguments = [argument for argument in order if argument is not None]
     names = argument_names(arguments, parameters)
-    resolver = BufferResolver(_integers(zip(names, values, strict=True)), directory)
+    integers = {**scope.integers, **_integers(zip(names, values, strict=True))}
+    resolver = BufferResolver(integers, directory)
     slots: list[ParameterSlot] = []
     rows: list[LayoutRow] = []
     end = 0
@@ -179,17 +198,26 @@ def bind(
             further.append(resolver.buffer(other, other.value, name))
         except RequestError as error:
             raise error.of(option="--buffer").at(argument=other.text) from None
-    slots, further = located(slots, further, resolver.integers, symbols)
+    slots, further = located(slots, further, integers, symbols, scope.buffers)
     warnings = [*order_remarks(arguments, parameters)]
     refused: list[ElementMismatch] = []
-    for mismatch in element_mismatches(arguments, slots):
+    for mismatch in element_mismatches(arguments, slots, scope.buffers):
         if mismatch.agreement is Agreement.SIGNEDNESS or allow_type_mismatch:
             warnings.append(str(mismatch))
         else:
             refused.append(mismatch)
     if refused:
         raise mismatch_refusal(refused, kernel, directory)
-    return Binding(tuple(slots), tuple(rows), tuple(warnings), tuple(further))
+    binding = Binding(
+        slots=tuple(slots),
+        rows=tuple(rows),
+        warnings=tuple(warnings),
+        others=tuple(further),
+        scope=scope,
+        given=tuple(argument.value for argument in arguments),
+    )
+    scope.refuse_same_names(binding.buffers)
+    return binding
 
 
 def _placed(rows: tuple[LayoutRow, ...], offset: int, padding: int) -> list[LayoutRow]:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from cudarun.arguments.files import is_npy, locate
 from cudarun.arguments.members import pointer_at
-from cudarun.arguments.packing import BufferSpec
+from cudarun.arguments.packing import BufferElement, BufferSpec
 from cudarun.arguments.parameter_match import (
     Agreement,
     agreement,
@@ -24,6 +24,7 @@ from cudarun.arguments.types import (
     innermost,
 )
 from cudarun.arguments.values import (
+    AddressOf,
     Argument,
     Buffer,
     FileBuffer,
@@ -52,12 +53,15 @@ class ElementMismatch:
 
 
 def element_mismatches(
-    arguments: Sequence[Argument], slots: Sequence[ParameterSlot]
+    arguments: Sequence[Argument],
+    slots: Sequence[ParameterSlot],
+    earlier: Mapping[str, BufferSpec],
 ) -> Iterator[ElementMismatch]:
-    """Yield the buffers whose elements do not match."""
+    """Yield the buffers whose elements do not match, those of earlier steps included."""
     for argument, slot in zip(arguments, slots, strict=True):
-        is_pointer = isinstance(slot.value, Buffer | FileBuffer)
-        for offset, spec in slot.pointers:
+        is_pointer = isinstance(slot.value, Buffer | FileBuffer | AddressOf)
+        for offset, pointee in slot.pointers:
+            spec = earlier.get(pointee.name) if isinstance(pointee, BufferElement) else pointee
             parameter = slot.parameter if is_pointer else pointer_at(slot.parameter, offset)
             if isinstance(spec, BufferSpec) and parameter is not None:
                 found = agreement(spec.type, parameter)

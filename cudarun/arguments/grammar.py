@@ -40,6 +40,7 @@ from cudarun.arguments.values import (
     Member,
     Null,
     Pointer,
+    Reference,
     StructValue,
     UntypedNumber,
     Value,
@@ -58,6 +59,7 @@ ARGUMENT_OR_SYMBOL = re.compile(
 )
 """A buffer, also one within a struct or a list (``s.p``, ``ptrs.0``), or a variable."""
 _SETTING = re.compile(rf"(?P<name>{SYMBOL.pattern})\s*=(?!=)")
+_REFERENCE = re.compile(rf"{IDENTIFIER.pattern}(?:\.(?:{IDENTIFIER.pattern}|[0-9]+))*(?=\s*\Z)")
 _HEX = re.compile(r"[0-9a-fA-F_]*")
 _COUNT = re.compile(r"[0-9]+")
 
@@ -65,11 +67,15 @@ _SEVERAL = "several numbers require a type, such as float4:1,2,3,4 or f32*5:1,2,
 _A_VALUE = "examples of values: f32:2.5, f32[n]:zeros, @x.npy, null"
 
 
-def parse_argument(text: str) -> Argument:
+def parse_argument(text: str, *, references: bool = False) -> Argument:
     """Parse one ARG.
 
     >>> parse_argument("x=float:0.5")
     Argument(name='x', value=Scalar(type=..., bits=1056964608), text='x=float:0.5')
+
+    Args:
+        text: The argument.
+        references: Accept a bare name as a value: a name of an earlier step of a program.
 
     Raises:
         ArgumentSyntaxError: With the column where the text goes wrong.
@@ -84,8 +90,23 @@ def parse_argument(text: str) -> Argument:
         )
     if scanner.at_end:
         raise scanner.error("expected a value, found the end")
-    value = _ArgumentParser(scanner).whole_value(name)
+    reference = _read_reference(scanner) if references else None
+    value = reference or _ArgumentParser(scanner).whole_value(name)
     return Argument(name, value, text)
+
+
+def _read_reference(scanner: Scanner) -> Reference | None:
+    """Parse a bare name that is neither a number, nor a type, nor ``null``."""
+    scanner.skip_space()
+    if scanner.looks_at(NUMBER_AHEAD):
+        return None
+    start = scanner.position
+    found = scanner.match(_REFERENCE)
+    if found is None or found.group() in (*NAMED, "null", "ptr"):
+        scanner.position = start
+        return None
+    scanner.expect_end()
+    return Reference(found.group())
 
 
 def parse_setting(text: str) -> Argument:
@@ -132,14 +153,18 @@ def _contains_address(value: Value) -> bool:
     return any(not isinstance(part, Element) or _contains_address(part) for part in parts)
 
 
-def parse_arguments(texts: Iterable[str]) -> tuple[Argument, ...]:
+def parse_arguments(texts: Iterable[str], *, references: bool = False) -> tuple[Argument, ...]:
     """Parse all ARGs of a launch.
+
+    Args:
+        texts: The arguments.
+        references: Accept names of earlier steps as values.
 
     Raises:
         ArgumentSyntaxError: With the column where a text goes wrong.
         RequestError: Two of them have the same name.
     """
-    arguments = tuple(map(parse_argument, texts))
+    arguments = tuple(parse_argument(text, references=references) for text in texts)
     seen: dict[str, Argument] = {}
     for argument in arguments:
         if argument.name is None:

@@ -208,6 +208,16 @@ class AddressOf:
 
 
 @dataclass(frozen=True, slots=True)
+class Reference:
+    """The buffer or the value that an earlier step of a program has under this name."""
+
+    name: str
+
+    def __str__(self) -> str:
+        return self.name
+
+
+@dataclass(frozen=True, slots=True)
 class Null:
     """A null pointer."""
 
@@ -218,7 +228,9 @@ class Null:
 Element: TypeAlias = Scalar | VectorValue | ArrayValue | StructValue
 """The parsed value of an element."""
 
-Value: TypeAlias = Element | UntypedNumber | Bytes | Buffer | FileBuffer | AddressOf | Null
+Value: TypeAlias = (
+    Element | UntypedNumber | Bytes | Buffer | FileBuffer | AddressOf | Null | Reference
+)
 
 Pointer: TypeAlias = Buffer | FileBuffer | AddressOf | Null
 """The value of a pointer."""

@@ -1,0 +1,85 @@
+"""The names of a program: the buffers and values of its earlier steps."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import field, replace
+
+from cudarun.arguments.packing import BufferSpec
+from cudarun.arguments.scanner import did_you_mean
+from cudarun.arguments.values import AddressOf, Argument, Element, Reference, Scalar, Value
+from cudarun.errors import RequestError
+from cudarun.records import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """The names that the arguments of a step may use; none in the first step.
+
+    Attributes:
+        buffers: The buffers of earlier steps, by name.
+        values: The values of earlier steps as given, by name: a number without a type gets the
+            type of each parameter that it is passed to.
+        integers: The integers among them, for dimensions and the geometry.
+    """
+
+    buffers: Mapping[str, BufferSpec] = field(default_factory=dict)
+    values: Mapping[str, Value] = field(default_factory=dict)
+    integers: Mapping[str, int] = field(default_factory=dict)
+
+    def resolved(self, argument: Argument) -> Argument:
+        """Return an argument with the value that it refers to; a buffer becomes its address.
+
+        Raises:
+            RequestError: No earlier step has this name.
+        """
+        if not isinstance(argument.value, Reference):
+            return argument
+        name = argument.value.name
+        if name in self.buffers:
+            return replace(argument, value=AddressOf(name))
+        if name in self.values:
+            return replace(argument, value=self.values[name])
+        known = [*self.buffers, *self.values]
+        near = did_you_mean(name, known)
+        listed = f"earlier steps have {', '.join(known)}"
+        raise RequestError(
+            f"no earlier step has a buffer or a value '{name}'",
+            hint=f"{near} {listed}" if near else listed if known else None,
+            argument=argument.text or str(argument),
+        )
+
+    def refuse_same_names(self, buffers: Sequence[BufferSpec]) -> None:
+        """Refuse buffers of a step with the names of earlier ones.
+
+        Raises:
+            RequestError: A name is already that of a buffer.
+        """
+        for spec in buffers:
+            if spec.name in self.buffers:
+                raise RequestError(
+                    f"an earlier step has a buffer '{spec.name}', too",
+                    hint=f"pass that buffer by its name ({spec.name}), or name the new one: "
+                    f"NAME={spec}",
+                )
+
+    def including(
+        self, buffers: Sequence[BufferSpec], values: Sequence[tuple[str, Value, Value]]
+    ) -> Scope:
+        """Return the scope of the next step; later values replace earlier ones of the same name.
+
+        Args:
+            buffers: The buffers of this step.
+            values: The name of each argument, its value as given, and with its type.
+        """
+        plain = {name: given for name, given, typed in values if isinstance(typed, Element)}
+        numbers = {
+            name: int(typed.value)
+            for name, _, typed in values
+            if isinstance(typed, Scalar) and typed.type.is_integer
+        }
+        return Scope(
+            {**self.buffers, **{spec.name: spec for spec in buffers}},
+            {**self.values, **plain},
+            {name: n for name, n in self.integers.items() if name not in plain} | numbers,
+        )

@@ -10,6 +10,7 @@ import re
 import shlex
 import sys
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 
 import click
@@ -17,6 +18,7 @@ import click
 from cudarun.arguments.dimensions import parse_extent, parse_size
 from cudarun.arguments.expressions import parse_expression
 from cudarun.arguments.grammar import parse_argument
+from cudarun.commands.steps import divided
 from cudarun.errors import CudarunError
 from tests.support.command_tree import contexts, find
 from tests.support.console_blocks import commands
@@ -104,11 +106,14 @@ def _fault(words: list[str]) -> str | None:
     if isinstance(context.command, click.Group) and rest and not rest[0].startswith("-"):
         return f"{context.command_path} has no command {rest[0]!r}"
     try:
-        values, _, _ = context.command.make_parser(context).parse_args(args=rest)
-        for parameter in context.command.params:
-            given = values.get(parameter.name)
-            if isinstance(given, str | list | tuple):  # what is not given has a marker of click's
-                _parse_language(parameter.name, parameter.type_cast_value(context, given))
+        first, *later = divided(rest)
+        for step in (first, *(["", *each] for each in later)):
+            values, _, _ = context.command.make_parser(context).parse_args(args=step)
+            for parameter in context.command.params:
+                given = values.get(parameter.name)
+                if isinstance(given, str | list | tuple):  # what is not given has a click's marker
+                    value = parameter.type_cast_value(context, given)
+                    _parse_language(parameter.name, value, references=step is not first)
     except click.UsageError as error:
         return f"{context.command_path}: {error.format_message()}"
     except CudarunError as error:
@@ -116,14 +121,14 @@ def _fault(words: list[str]) -> str | None:
     return None
 
 
-def _parse_language(name: str, value: object) -> None:
+def _parse_language(name: str, value: object, *, references: bool) -> None:
     """Parse what is written in one of the project's own small languages.
 
     Raises:
         ArgumentSyntaxError: It does not parse.
     """
     parsers: dict[str, Callable[[str], object]] = {
-        "arguments": parse_argument,
+        "arguments": partial(parse_argument, references=references),
         "checks": parse_expression,
         "prints": parse_expression,
         **dict.fromkeys(("threads", "grid", "block", "cluster"), parse_extent),

@@ -108,6 +108,7 @@ class OptionGroup(Enum):
 
     GEOMETRY = "Kernel and geometry"
     ARGUMENTS = "Arguments"
+    PROGRAMS = "Programs"
     CHECKS = "Checks"
     OUTPUT = "Output"
     SPECS = "Spec files"
@@ -130,6 +131,7 @@ class Option(click.Option):
             declares one.
         of_spec: It concerns the run of a spec, so that it is refused without ``--spec``.
         of_result: It can change the result of a case of a spec, though it is no key.
+        of_step: Each step of a program has its own; other options are of the whole program.
         attributes: Arguments of `click.Option`.
     """
 
@@ -145,6 +147,7 @@ class Option(click.Option):
         file: FileUse | None = None,
         of_spec: bool = False,
         of_result: bool = False,
+        of_step: bool = False,
         **attributes: Any,
     ) -> None:
         super().__init__(names, **attributes)
@@ -156,6 +159,7 @@ class Option(click.Option):
         self.file = file
         self.of_spec = of_spec
         self.of_result = of_result
+        self.of_step = of_step
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
         """Complete a value; of a file or a folder, the shell does."""

@@ -22,7 +22,6 @@ from cudarun.commands.declaration import (
     Values,
     option,
 )
-from cudarun.commands.help import GroupedCommand
 from cudarun.commands.launch_options import launch_options
 from cudarun.commands.options import (
     context_options,
@@ -33,6 +32,7 @@ from cudarun.commands.options import (
     target,
 )
 from cudarun.commands.output import chosen_renderer
+from cudarun.commands.steps import STEPS, LaunchCommand, step_values
 from cudarun.errors import RequestError
 from cudarun.report.renderer import Renderer, finish
 from cudarun.report.terminal import shown
@@ -54,13 +54,30 @@ CASE_TIMEOUT = 60.0
 SANITIZERS = ("memcheck", "racecheck", "initcheck", "synccheck")
 
 
-@click.command("launch", cls=GroupedCommand)
+@click.command("launch", cls=LaunchCommand)
 @click.argument("image", required=False, shell_complete=completion.image_or_case)
 @click.argument(
     "arguments",
     nargs=-1,
     metavar="[ARG]...",
     shell_complete=completion.argument_or_case,
+)
+@option(
+    "--then",
+    group=OptionGroup.PROGRAMS,
+    scope=OptionScope.SINGLE,
+    is_flag=True,
+    help="Start the next step: another launch, which can use the buffers of those before it.",
+)
+@option(
+    "--image",
+    "step_image",
+    group=OptionGroup.PROGRAMS,
+    scope=OptionScope.SINGLE,
+    of_step=True,
+    file=FileUse.INPUT,
+    metavar="FILE",
+    help="After --then, the image of the step.  [default: that of the step before]",
 )
 @launch_options
 @compile_options
@@ -195,14 +212,16 @@ def command(quiet: bool, **values: Any) -> int:
 
 def _request(values: Values, where: Target) -> LaunchRequest:
     # Imported here, while the workers are already running.
-    from cudarun.commands.launch_request import launch_request
+    from cudarun.commands.launch_request import program_request
     from cudarun.session.image.kernels import check_kernel
     from cudarun.session.launch.detection import check_detection
 
     with reading(where):
-        request = launch_request(values, where, _image(values))
-        _check_files(values, where, request)
-    check_kernel(request.image, request.kernel)
+        steps = [*step_values(values)]
+        request = program_request(steps, where, _image)
+        _check_files(steps, where, request)
+    for step in request.steps:
+        check_kernel(step.image, step.kernel)
     check_detection(request.detection, where.devices)
     if values["write_spec"] is not None:
         from cudarun.commands.spec_writer import append_case
@@ -213,7 +232,7 @@ def _request(values: Values, where: Target) -> LaunchRequest:
     return request
 
 
-def _check_files(values: Values, where: Target, request: LaunchRequest) -> None:
+def _check_files(steps: Sequence[Values], where: Target, request: LaunchRequest) -> None:
     """Apply the rule for outputs to a launch.
 
     Raises:
@@ -222,9 +241,14 @@ def _check_files(values: Values, where: Target, request: LaunchRequest) -> None:
     from cudarun.commands.files import image_files, input_files, output_files
 
     parameters = click.get_current_context().command.params
-    outputs = output_files(parameters, values, devices=where.devices)
+    outputs = output_files(parameters, steps[0], devices=where.devices)
+    of_step = [each for each in parameters if isinstance(each, Option) and each.of_step]
+    for values in steps[1:]:
+        outputs += output_files(of_step, values, devices=where.devices)
     if outputs:
-        check_outputs(outputs, [*image_files(request.image), *input_files(parameters, values)])
+        inputs = [path for step in request.steps for path in image_files(step.image)]
+        inputs += [path for values in steps for path in input_files(parameters, values)]
+        check_outputs(outputs, inputs)
 
 
 def _image(values: Values) -> Image:
@@ -332,6 +356,10 @@ def _cases(values: Values, where: Target) -> list[Case]:
 def _refuse_with_spec() -> None:
     """Refuse options of a single launch with ``--spec``; the file has them."""
     context = click.get_current_context()
+    if context.params[STEPS]:
+        raise RequestError(
+            "--then applies to one launch; set it in the cases of the spec", option="--spec"
+        )
     for parameter in context.command.params:
         name = parameter.name or ""
         given = context.get_parameter_source(name) is ParameterSource.COMMANDLINE

@@ -7,14 +7,14 @@ from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeVar
 
 from cudarun.commands.declaration import Values
 from cudarun.commands.launch_options import SHOW_KINDS, WARMUP
-from cudarun.errors import RequestError
+from cudarun.errors import CudarunError, RequestError
 from cudarun.session.driver.selection import ALL
 from cudarun.session.image.image import Image
 from cudarun.session.image.triton import TritonKernel, parameter_count, read_triton
@@ -28,25 +28,88 @@ from cudarun.session.launch.request import (
     Preferences,
     Save,
     Show,
+    Swap,
     Timing,
 )
 
 if TYPE_CHECKING:
+    from cudarun.arguments.grammar import Argument
     from cudarun.session.driver.target import Target
 
 T = TypeVar("T")
 
 
-def launch_request(
-    values: Values, where: Target, image: Image, directory: Path = Path()
+def program_request(
+    steps: Sequence[Values],
+    where: Target,
+    read_image: Callable[[Values], Image],
+    directory: Path = Path(),
 ) -> LaunchRequest:
-    """Parse and validate everything that does not need a driver.
+    """Parse and validate everything of a launch, or of a program, that does not need a driver.
+
+    Args:
+        steps: For each step the values of `launch_options`, with ``image`` and ``arguments``.
+        where: The devices to run on.
+        read_image: Reads the image of a step; called once for each image.
+        directory: The base of relative paths.
+
+    Raises:
+        RequestError: An option or argument is invalid.
+        ImageRefused: An image is empty or not an image, or the parameters of a Triton kernel cannot
+            be read from it.
+    """
+    kernels: dict[str, list[str | None]] = {}
+    for values in steps:
+        kernels.setdefault(values["image"], []).append(values["kernel"])
+    images: dict[str, Image] = {}
+    found: list[LaunchRequest] = []
+    for number, values in enumerate(steps, start=1):
+        try:
+            path = values["image"]
+            if path not in images:
+                images[path] = read_image(values).instantiating(*kernels[path])
+            found.append(
+                launch_request(values, where, images[path], directory, is_first=number == 1)
+            )
+            if number < len(steps):
+                _refuse_early_results(found[-1])
+        except CudarunError as error:
+            raise error.of(operation=f"step {number}" if len(steps) > 1 else None) from None
+    *earlier, last = found
+    if last.graph and last.detection:
+        option = "--detect" if last.detection.detect else "--stats"
+        raise RequestError(f"{option} and --graph cannot be combined").naming(option, "--graph")
+    return replace(last, earlier=tuple(earlier))
+
+
+def _refuse_early_results(step: LaunchRequest) -> None:
+    """Refuse to read buffers between the steps of a program that runs without interruption."""
+    if not step.reads_results or not (step.graph or step.timing):
+        return
+    option = "--graph" if step.graph else "--repeat"
+    raise RequestError(
+        f"with {option}, buffers are read after the last step only",
+        hint="move --check, --expect, --print, --save and --show to the last step",
+        option=option,
+    )
+
+
+def launch_request(
+    values: Values,
+    where: Target,
+    image: Image,
+    directory: Path = Path(),
+    *,
+    is_first: bool = True,
+) -> LaunchRequest:
+    """Parse and validate everything of one launch that does not need a driver.
 
     Args:
         values: The values of `launch_options`, with ``arguments``.
         where: The devices to run on.
         image: The image to launch.
         directory: The base of relative paths.
+        is_first: Whether no step precedes it, to whose names arguments could refer.
 
     Raises:
         RequestError: An option or argument is invalid.
@@ -54,38 +117,54 @@ def launch_request(
     """
     from cudarun.arguments.expressions import parse_expression
     from cudarun.arguments.grammar import parse_arguments, parse_buffer, parse_setting
-    from cudarun.arguments.statements import expanded, parse_check, parse_let
+    from cudarun.arguments.statements import Let, expanded, parse_check, parse_let
     from cudarun.arguments.tolerance import Tolerance
 
     seed = values["seed"]
-    lets = tuple(map(parse_let, values["lets"]))
+    arguments = parse_arguments(values["arguments"], references=not is_first)
+    aliases = _aliases(arguments)
+    renamed = tuple(Let(name, parse_expression(other)) for name, other in aliases.items())
+    lets = tuple(
+        replace(let, expression=expanded(let.expression, renamed))
+        for let in map(parse_let, values["lets"])
+    )
     triton = read_triton(image)
     kernel = values["kernel"] or (triton.name if triton else None)
     geometry = geometry_request(values) if triton is None else _triton_geometry(values, triton)
-    arguments = parse_arguments(values["arguments"])
     if triton is not None and geometry.grid is not None and kernel == triton.name:
         count = parameter_count(image, kernel)
         arguments = triton.with_scratch(arguments, count, geometry.grid)
     return LaunchRequest(
-        image=image.instantiating(kernel),
+        image=image,
         kernel=kernel,
         geometry=geometry,
         arguments=arguments,
         checks=tuple(
-            replace(check, expression=expanded(check.expression, lets))
+            replace(check, expression=expanded(check.expression, (*renamed, *lets)))
             for check in map(parse_check, values["checks"])
         ),
-        prints=tuple(expanded(parse_expression(text), lets) for text in values["prints"]),
+        prints=tuple(
+            expanded(parse_expression(text), (*renamed, *lets)) for text in values["prints"]
+        ),
         lets=lets,
         check_strength=values["check_strength"] or "off",
-        expectations=tuple(_expectation(text, directory) for text in values["expects"]),
+        expectations=tuple(
+            replace(each, name=aliases.get(each.name, each.name))
+            for each in (_expectation(text, directory) for text in values["expects"])
+        ),
         functions=FunctionRun(values["python"], _timeout(values, where)),
-        saves=tuple(_save(text, where, directory) for text in values["saves"]),
+        saves=tuple(
+            replace(each, name=aliases.get(each.name, each.name))
+            for each in (_save(text, where, directory) for text in values["saves"])
+        ),
         tolerance=Tolerance(values["rtol"], values["atol"], values["equal_nan"]),
         seed=int.from_bytes(os.urandom(4), "little") if seed == "random" else seed,
         passing=values["passing"],
         force=values["force"],
-        shows=tuple(map(_show, values["shows"])),
+        shows=tuple(
+            replace(each, name=aliases.get(each.name, each.name))
+            for each in map(_show, values["shows"])
+        ),
         preferences=Preferences(values["carveout"], values["func_cache"], values["priority"]),
         timing=_timing(values),
         profile=values["profile"],
@@ -95,7 +174,28 @@ def launch_request(
         allow_type_mismatch=values["allow_type_mismatch"],
         settings=_parsed_all(parse_setting, "--set", values["settings"]),
         buffers=_parsed_all(parse_buffer, "--buffer", values["buffers"]),
+        times=values["times"],
+        swaps=_parsed_all(_swap, "--swap", values["swaps"]),
+        graph=values["graph"],
     )
+
+
+def _aliases(arguments: Iterable[Argument]) -> dict[str, str]:
+    """Return the names that arguments give to names of earlier steps: ``in=x``."""
+    from cudarun.arguments.values import Reference
+
+    return {
+        each.name: each.value.name
+        for each in arguments
+        if each.name and isinstance(each.value, Reference) and each.name != each.value.name
+    }
+
+
+def _swap(text: str) -> Swap:
+    first, comma, second = (part.strip() for part in text.partition(","))
+    if not (first and comma and second) or "," in second:
+        raise RequestError(f"'{text}' is not A,B with the names of two buffers")
+    return Swap(first, second)
 
 
 def geometry_request(values: Values) -> GeometryRequest:

@@ -9,8 +9,9 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any
 
 import click
 from click.core import ParameterSource
@@ -21,7 +22,7 @@ from cudarun.commands.declaration import JOINED, Option, Values
 from cudarun.commands.files import image_files, input_files, output_files
 from cudarun.commands.inputs import read_input
 from cudarun.commands.launch_options import Seed, launch_options
-from cudarun.commands.launch_request import launch_request
+from cudarun.commands.launch_request import program_request
 from cudarun.commands.options import context_options, context_values, device_options, reading
 from cudarun.commands.spec_matrix import (
     MATRIX,
@@ -31,8 +32,10 @@ from cudarun.commands.spec_matrix import (
     substituted,
     typed,
 )
+from cudarun.commands.spec_steps import Table, normalized, step_tables
 from cudarun.commands.spec_text import (
     DEFAULTS,
+    STEPS,
     Entries,
     SpecText,
 )
@@ -46,7 +49,7 @@ from cudarun.session.launch.detection import check_detection
 from cudarun.session.launch.request import LaunchRequest
 from cudarun.session.spec.case import Case, parse_expected, parse_requirement
 from cudarun.session.spec.names import named
-from cudarun.writing import check_outputs
+from cudarun.writing import OutputFile, check_outputs
 
 MAX_CASES = 10_000
 """The most cases of a spec, with all instances of their matrices."""
@@ -55,8 +58,6 @@ _OWN = ("name", "image", "args", "expect_error", "requires", "skip")
 """The keys that are not options. ``-`` and ``_`` are equivalent in all keys."""
 _TEXTS = frozenset({"name", "image"})
 """Keys whose values remain texts if a number of the matrix replaces them."""
-_Entries: TypeAlias = dict[str, tuple[str, object]]
-"""Keys as written, and their values, by the key with ``_``."""
 
 
 @click.command("launch")
@@ -169,25 +170,25 @@ class _CaseReader:
         self.directory = Path() if _is_stream(text.path) else Path(text.path).parent
         self.rerun = _rerun(text.path, options)
         self._images: dict[tuple[str, CompileOptions, int | None], Image] = {}
-        self._defaults = _entries(text.defaults)
+        self._defaults = normalized(text.defaults)
         for normal, (key, _) in self._defaults.items():
             if normal == DEFAULTS or not _is_key(normal):
                 raise _unknown_key(key).of(place=f"{text.path}:{text.line_of_default(key)}")
 
-    def entries(self, index: int) -> _Entries:
+    def entries(self, index: int) -> Table:
         """Return the entries of one table and those of the defaults that it does not replace.
 
         Raises:
             RequestError: ``defaults`` is no boolean.
         """
-        own = _entries(self.text.tables[index])
+        own = normalized(self.text.tables[index])
         key, wanted = own.pop(DEFAULTS, (DEFAULTS, True))
         if not isinstance(wanted, bool):
             place = f"{self.text.path}:{self.text.line_of_case(index, key)}"
             raise RequestError(f"{key} must be true or false").of(place=place)
         return self._defaults | own if wanted else own
 
-    def instances(self, index: int, entries: _Entries, count: int) -> Iterator[Instance]:
+    def instances(self, index: int, entries: Table, count: int) -> Iterator[Instance]:
         """Yield the values of each instance of a table.
 
         Args:
@@ -208,52 +209,72 @@ class _CaseReader:
             raise error.of(place=self._place(index, MATRIX, entries)) from error.__cause__
         yield from matrix
 
-    def case(self, index: int, entries: _Entries, instance: Instance) -> Case:
+    def case(self, index: int, entries: Table, instance: Instance) -> Case:
         """Convert one table, with values of its matrix, to a case.
 
         Raises:
             RequestError: The table is invalid.
         """
+        values: list[Values] = []
         own: dict[str, Any] = {}
-        replaced: _Entries = {}
-        normal: str | None = None
+        name = entries["name"][1] if "name" in entries else None
         try:
-            for normal, (key, value) in entries.items():
-                if normal != MATRIX:
-                    replaced[normal] = key, _replaced(normal, value, instance)
-                if normal in _OWN:
-                    own[normal] = replaced[normal][1]
-                    _check_own(normal, own[normal])
-            argv = []
-            for normal, (key, value) in replaced.items():
-                if normal not in _OWN:
-                    argv += _words_of(key, value)
-            normal = None
-            if "image" not in own:
-                raise RequestError("the case has no image")
-            name = str(entries["name"][1]) if "name" in entries else None
-            return self.build(index, own, self.parsed(argv, own), name, instance)
+            tables = step_tables(entries, OPTIONS, partial(self._place_in_step, index))
         except RequestError as error:
-            place = self._place(index, normal or _key_of_error(error, replaced), entries)
-            if isinstance(name := own.get("name"), str):
-                error.of(case=name, shown=f"case '{name}'")
-            raise error.of(place=place) from error.__cause__
+            if not error.subject("place"):
+                error.of(place=self._place(index, STEPS, entries))
+            raise
+        for number, table in enumerate(tables):
+            replaced: Table = {}
+            normal: str | None = None
+            try:
+                for normal, (key, value) in table.items():
+                    if normal != MATRIX:
+                        replaced[normal] = key, _replaced(normal, value, instance)
+                    if normal in _OWN:
+                        own[normal] = replaced[normal][1]
+                        _check_own(normal, own[normal])
+                argv = []
+                for normal, (key, value) in replaced.items():
+                    if normal not in _OWN:
+                        argv += _words_of(key, value)
+                normal = None
+                if "image" not in own:
+                    raise RequestError("the case has no image")
+                arguments = own.pop("args", [])
+                values.append(self.parsed(argv, own["image"], arguments))
+                if number == len(tables) - 1:
+                    text = None if name is None else str(name)
+                    return self.build(index, own, values, text, instance)
+            except RequestError as error:
+                wrong = normal or _key_of_error(error, replaced)
+                if isinstance(name, str):
+                    error.of(case=name, shown=f"case '{name}'")
+                place = self._place(index, wrong, table, number if STEPS in entries else None)
+                raise error.of(place=place) from error.__cause__
+        raise AssertionError("a case has at least one step")
 
-    def _place(self, index: int, normal: str | None, entries: _Entries) -> str:
-        """Return the place of a key, which may be in the defaults."""
+    def _place(
+        self, index: int, normal: str | None, entries: Table, step: int | None = None
+    ) -> str:
+        """Return the place of a key, which may be in the defaults or in a step."""
         entry = entries.get(normal) if normal is not None else None
         key = None if entry is None else entry[0]
         line = self.text.line_of_case(index, key)
+        if step is not None:
+            line = self.text.line_of_step(index, step, key)
         if key is not None and entry is self._defaults.get(normal or ""):
             line = self.text.line_of_default(key)
         return f"{self.text.path}:{line}"
 
-    def parsed(self, argv: list[str], own: Entries) -> Values:
-        """Parse the options as the command line would."""
-        arguments = [own["image"], *own.get("args", [])]
+    def _place_in_step(self, index: int, step: int, key: str) -> str:
+        return f"{self.text.path}:{self.text.line_of_step(index, step, key)}"
+
+    def parsed(self, argv: list[str], image: str, arguments: list[str]) -> Values:
+        """Parse the options of a launch as the command line would."""
         context = click.Context(words, info_name="launch")
         try:
-            words.parse_args(context, [*argv, "--", *arguments])
+            words.parse_args(context, [*argv, "--", image, *arguments])
         except click.UsageError as error:
             message = error.format_message()
             refused = RequestError(message[:1].lower() + message[1:].rstrip("."))
@@ -267,40 +288,55 @@ class _CaseReader:
         return context.params
 
     def build(
-        self, index: int, own: Entries, values: Values, name: str | None, instance: Instance
+        self,
+        index: int,
+        own: Entries,
+        steps: Sequence[Values],
+        name: str | None,
+        instance: Instance,
     ) -> Case:
         """Build a case from values that are individually valid.
 
         Args:
             index: The number of the table.
             own: The values of keys that are not options.
-            values: The values of the options.
+            steps: For each step the values of the options; those of the whole case are equal.
             name: The name as in the spec.
             instance: The values of the matrix.
         """
-        values["force"] = values["force"] or self.options.force
+        values = steps[0]
         devices = values["devices"]
-        if self.options.confinement is not None:
-            self.options.confinement.check_case(words.params, values, self.directory, devices)
-            values["compiler"] = "nvrtc"
-        outputs = output_files(words.params, values, self.directory, devices)
-        inputs = input_files(words.params, values, self.directory)
         skip = own.get("skip")
         reason = skip if isinstance(skip, str) else "skipped by the spec" if skip else None
-        image, refused = self.image(values, reason)
-        if image is None:
-            outputs = []
-        else:
+        outputs: list[OutputFile] = []
+        inputs: list[str] = []
+        images: dict[str, Image] = {}
+        refused: CudarunError | None = None
+        for step in steps:
+            step["force"] = step["force"] or self.options.force
             if self.options.confinement is not None:
-                self.options.confinement.check_source(image)
-            inputs += image_files(image)
+                self.options.confinement.check_case(words.params, step, self.directory, devices)
+                step["compiler"] = "nvrtc"
+            outputs += output_files(words.params, step, self.directory, devices)
+            inputs += input_files(words.params, step, self.directory)
+            image, refusal = self.image(step, reason)
+            refused = refused or refusal
+            if image is not None:
+                if self.options.confinement is not None:
+                    self.options.confinement.check_source(image)
+                inputs += image_files(image)
+                images[step["image"]] = image
+        is_complete = reason is None and refused is None
+        if is_complete:
             check_outputs(outputs, inputs)
+        else:
+            outputs = []
         options = context_values(values)
         wanted = _texts(own.get("requires", []))
         expected = own.get("expect_error")
         timeout = values["timeout"]
         given = name or f"{Path(values['image']).stem}-{index + 1}"
-        request = None if image is None else self.request(values, image, wanted)
+        request = self.request(steps, images, wanted) if is_complete else None
         return Case(
             name=instance_name(given, instance),
             line=self.text.line_of_case(index),
@@ -328,14 +364,21 @@ class _CaseReader:
         is_given = values["seed"] == "random" or self.options.seed is not None
         return request.seed if request is not None and request.is_random and is_given else None
 
-    def request(self, values: Values, image: Image, requires: Sequence[str]) -> LaunchRequest:
+    def request(
+        self, steps: Sequence[Values], images: Mapping[str, Image], requires: Sequence[str]
+    ) -> LaunchRequest:
         """Build the launch of a case; its detectors must be available on the devices."""
-        strength = values["check_strength"] or self.options.check_strength or "warn"
-        values = {**values, "python": self.options.python, "check_strength": strength}
-        where = replace(self.where, devices=values["devices"])
-        request = launch_request(values, where, image, self.directory)
+        strength = steps[0]["check_strength"] or self.options.check_strength or "warn"
+        common = {"python": self.options.python, "check_strength": strength}
+        where = replace(self.where, devices=steps[0]["devices"])
+        request = program_request(
+            [{**values, **common} for values in steps],
+            where,
+            lambda values: images[values["image"]],
+            self.directory,
+        )
         if not self.options.allows_python:
-            for each in request.expectations:
+            for each in (each for step in request.steps for each in step.expectations):
                 if each.function is not None:
                     raise RequestError(
                         f"{each.source} requires running Python code",
@@ -454,16 +497,12 @@ def _unknown_key(key: str) -> RequestError:
     from cudarun.arguments.scanner import did_you_mean
 
     return RequestError(
-        f"unknown key '{key}'", hint=did_you_mean(_dashed(key), [*OPTIONS, *_OWN, MATRIX])
+        f"unknown key '{key}'", hint=did_you_mean(_dashed(key), [*OPTIONS, *_OWN, MATRIX, STEPS])
     )
 
 
 def _is_key(normal: str) -> bool:
-    return normal in _OWN or normal == MATRIX or _dashed(normal) in OPTIONS
-
-
-def _entries(table: Mapping[str, object]) -> _Entries:
-    return {key.replace("-", "_"): (key, value) for key, value in table.items()}
+    return normal in (*_OWN, MATRIX) or _dashed(normal) in OPTIONS
 
 
 def _replaced(normal: str, value: object, instance: Instance) -> object:
@@ -501,7 +540,7 @@ def _kernel_name(given: str | None, request: LaunchRequest | None) -> str | None
     return kernels[0].name if len(kernels) == 1 else None
 
 
-def _key_of_error(error: RequestError, table: _Entries) -> str | None:
+def _key_of_error(error: RequestError, table: Table) -> str | None:
     """Return the key that an error is about: by its text, its option or its file."""
     text = error.text if isinstance(error, ArgumentSyntaxError) else None
     options = {_dashed(option).removeprefix("--") for option in error.subject("option")}

@@ -15,6 +15,8 @@ from cudarun.errors import RequestError
 
 CASES = "launch"
 """The key of the array of cases."""
+STEPS = "step"
+"""The key of the steps of a case."""
 DEFAULTS = "defaults"
 """The key of the table of defaults."""
 MAX_KEY_PARTS = 16
@@ -76,6 +78,12 @@ class SpecText:
         start = self._line(index, CASES)
         return start if key is None else self._lines.get((index, (CASES, key)), start)
 
+    def line_of_step(self, index: int, step: int, key: str | None = None) -> int:
+        """Return the line of a step of the ``index``-th case, or of a key in it, from 1."""
+        place = (CASES, STEPS, str(step))
+        start = self._lines.get((index, place), self.line_of_case(index, STEPS))
+        return start if key is None else self._lines.get((index, (*place, key)), start)
+
     def line_of_default(self, key: str) -> int:
         """Return the line of a key of the defaults, from 1."""
         return self._lines.get((None, (DEFAULTS, key)), self._line(None, DEFAULTS))
@@ -89,6 +97,7 @@ class SpecText:
         table: tuple[str, ...] = ()
         parts: list[str] = []
         case: int | None = None
+        step = -1
         brackets = depth = dots = 0
         is_value = False
         for token, start in _tokens(text):
@@ -124,10 +133,14 @@ class SpecText:
                 if brackets:
                     table = path
                     if brackets > 1 and path == (CASES,):
-                        case = 0 if case is None else case + 1
+                        case, step = 0 if case is None else case + 1, -1
+                    elif brackets > 1 and path == (CASES, STEPS):
+                        step += 1
                 elif path == (CASES,):
                     self.is_extensible = False
                 self._note(case if path[:1] == (CASES,) else None, path, line)
+                if path[:2] == (CASES, STEPS):
+                    self._lines.setdefault((case, (*path[:2], str(step), *path[2:3])), line)
                 is_value, depth = True, 0
             elif token not in (".", ",", "{", "}"):
                 parts.append(_key(token))

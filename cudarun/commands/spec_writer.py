@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import click
 from click.core import ParameterSource
 
-from cudarun.commands.declaration import CaseForm
+from cudarun.commands.declaration import CaseForm, Option
 from cudarun.commands.spec_file import OPTIONS
 from cudarun.commands.spec_matrix import escaped
 from cudarun.commands.spec_text import CASES, DEFAULTS, SpecText
+from cudarun.commands.spec_text import STEPS as SPEC_STEPS
+from cudarun.commands.steps import STEPS
 from cudarun.commands.text_files import read_text
 from cudarun.errors import RequestError
 from cudarun.session.launch.request import LaunchRequest
@@ -37,10 +39,8 @@ def append_case(path: str, context: click.Context, request: LaunchRequest) -> st
     Raises:
         RequestError: The file cannot be read or written, or is not a spec.
     """
-    from cudarun.arguments.grammar import parse_argument
-
     folder = Path(path).parent
-    image, arguments = context.params["image"], context.params["arguments"]
+    image, later = context.params["image"], context.params[STEPS]
     if image == "-":
         raise RequestError(
             "an image from stdin has no file name for the spec", option="--write-spec"
@@ -52,14 +52,15 @@ def append_case(path: str, context: click.Context, request: LaunchRequest) -> st
     entries: list[tuple[str, object]] = [("name", name), ("image", _from(folder, image))]
     if spec.defaults:
         entries.append((DEFAULTS, False))
-    for key, option in OPTIONS.items():
-        if option.name is not None and context.get_parameter_source(option.name) in _GIVEN:
-            entries.append((key, toml_value(option.form, context.params[option.name], folder)))
-    if request.is_random:
-        entries = [entry for entry in entries if entry[0] != "seed"] + [("seed", request.seed)]
-    if arguments:
-        entries.append(("args", [_moved(each, folder, parse_argument) for each in arguments]))
-    text = "".join(f"{key} = {_literal(value)}\n" for key, value in entries)
+    if not later:  # one launch: all keys in the order of the options
+        entries += _options(context, folder, OPTIONS)
+        text = _lines([*_with_seed(entries, request), *_arguments(context, folder)])
+    else:
+        whole = {key: option for key, option in OPTIONS.items() if not option.of_step}
+        entries += _options(context, folder, whole)
+        text = _lines(_with_seed(entries, request))
+        for step in (context, *later):
+            text += f"\n[[{CASES}.{SPEC_STEPS}]]\n{_lines(_step(step, folder))}"
     try:
         data = f"{before}{_separator(before)}[[{CASES}]]\n{text}".encode()
     except UnicodeEncodeError:
@@ -67,6 +68,49 @@ def append_case(path: str, context: click.Context, request: LaunchRequest) -> st
     with whole_file(OutputFile("--write-spec", path, FileUse.APPENDED)) as file:
         file.write(data)
     return name
+
+
+_Entries: TypeAlias = list[tuple[str, object]]
+
+
+def _step(context: click.Context, folder: Path) -> _Entries:
+    """Return the keys of a step."""
+    image = context.params["step_image"]
+    own = {key: option for key, option in OPTIONS.items() if option.of_step}
+    entries: _Entries = [] if image is None else [("image", _from(folder, image))]
+    return [*entries, *_options(context, folder, own), *_arguments(context, folder)]
+
+
+def _arguments(context: click.Context, folder: Path) -> _Entries:
+    arguments = context.params["arguments"]
+    moved = [_moved(each, folder, _parse_argument) for each in arguments]
+    return [("args", moved)] if moved else []
+
+
+def _options(context: click.Context, folder: Path, options: Mapping[str, Option]) -> _Entries:
+    """Return those of the options that are given."""
+    return [
+        (key, toml_value(option.form, context.params[option.name], folder))
+        for key, option in options.items()
+        if option.name is not None and context.get_parameter_source(option.name) in _GIVEN
+    ]
+
+
+def _with_seed(entries: _Entries, request: LaunchRequest) -> _Entries:
+    """Return the entries with the seed of a launch with random numbers."""
+    if not request.is_random:
+        return entries
+    return [entry for entry in entries if entry[0] != "seed"] + [("seed", request.seed)]
+
+
+def _parse_argument(text: str) -> Argument:
+    from cudarun.arguments.grammar import parse_argument
+
+    return parse_argument(text, references=True)
+
+
+def _lines(entries: Iterable[tuple[str, object]]) -> str:
+    return "".join(f"{key} = {_literal(value)}\n" for key, value in entries)
 
 
 def _text(path: str) -> str:

@@ -25,6 +25,7 @@ from cudarun.report.types import (
     LaunchResult,
     LayoutRow,
     MemoryRow,
+    StepResult,
 )
 
 
@@ -69,10 +70,11 @@ def show_plan(plan: LaunchPlan, out: Console) -> None:
     """Print the parameter buffer of a launch, value by value; diagnostics on stderr."""
     for diagnostic in plan.diagnostics:
         show_diagnostic(diagnostic)
-    out.print(_headline(plan), soft_wrap=True)
-    out.print(_layout(plan.parameters))
-    out.print(f"parameter buffer: {plan.parameter_bytes} bytes")
-    _show_memory(plan.memory, out)
+    for number, step in enumerate(plan.steps or (plan,), start=1):
+        out.print(Text(f"step {number}  " if plan.steps else "") + _headline(step), soft_wrap=True)
+        out.print(_layout(step.parameters))
+        out.print(f"parameter buffer: {step.parameter_bytes} bytes")
+        _show_memory(step.memory, out)
 
 
 def _layout(parameters: Sequence[LayoutRow]) -> Table:
@@ -97,7 +99,7 @@ def _show_memory(memory: Sequence[MemoryRow], out: Console) -> None:
     out.print(rows)
 
 
-def _headline(launch: LaunchPlan | LaunchResult) -> Text:
+def _headline(launch: LaunchPlan | LaunchResult | StepResult) -> Text:
     line = Text(launch.demangled, style="bold")
     total = math.prod(launch.grid) * math.prod(launch.block)
     geometry = (
@@ -113,12 +115,14 @@ def _headline(launch: LaunchPlan | LaunchResult) -> Text:
 
 
 def _show_result(result: LaunchResult, out: Console, *, quiet: bool, verbose: bool) -> None:
-    if not quiet:
+    if result.steps:
+        _show_steps(result, out, quiet=quiet, verbose=verbose)
+    elif not quiet:
         line = _headline(result)
         line.append(f"  on {result.device.label} ({result.device.name})")
         line.append(f"  {result.milliseconds:.3f} ms")
         out.print(line, soft_wrap=True)
-    if verbose:
+    if verbose and not result.steps:
         out.print(_layout(result.parameters))
         _show_memory(result.memory, out)
     show_asked(result, out)
@@ -136,12 +140,31 @@ def _show_result(result: LaunchResult, out: Console, *, quiet: bool, verbose: bo
         _show_note(itself, out)
 
 
+def _show_steps(result: LaunchResult, out: Console, *, quiet: bool, verbose: bool) -> None:
+    """Print a line for each step, then one for the program."""
+    count = len(result.steps)
+    on = f"  on {result.device.label} ({result.device.name})"
+    for number, step in enumerate(result.steps, start=1):
+        if not quiet:
+            line = Text(f"step {number}  " if count > 1 else "") + _headline(step)
+            line.append(f"  {step.times} times" if step.times > 1 else "")
+            line.append("" if count > 1 else on)
+            line.append("" if step.milliseconds is None else f"  {step.milliseconds:.3f} ms")
+            out.print(line, soft_wrap=True)
+        if verbose:
+            out.print(_layout(step.parameters))
+            _show_memory(step.memory, out)
+    if count > 1 and not quiet:
+        out.print(Text(f"{count} steps{on}  {result.milliseconds:.3f} ms"), soft_wrap=True)
+
+
 def show_asked(result: LaunchResult, out: Console) -> None:
     """Print the requested outputs of a launch that came back: times, values, figures, files."""
     if result.timing is not None:
         show_timing(result.timing, out)
     for printed in result.prints:
-        out.print(Text(f"{printed.expression} = {printed.text}"), soft_wrap=True)
+        after = "" if printed.step is None else f"after step {printed.step}: "
+        out.print(Text(f"{after}{printed.expression} = {printed.text}"), soft_wrap=True)
     for figure in result.figures:
         show_figure(figure, out)
     for saved in result.saved:
@@ -165,7 +188,7 @@ def show_failures(result: LaunchResult, out: Console) -> None:
 def _checks(result: LaunchResult) -> Iterator[tuple[CheckResult, str]]:
     """Yield checks and comparisons, each with a text after its expression."""
     for check in result.checks:
-        yield check, ""
+        yield check, "" if check.step is None else f" after step {check.step}"
     if result.reference is not None:
         for comparison in result.reference.comparisons:
             yield comparison, f" as on {result.reference.device}"

@@ -56,6 +56,7 @@ class CheckResult:
         both_nan: The number of mismatches that are NaN on both sides.
         is_empty: Whether it selects no elements of buffers that have some, and so fails.
         evaluated: Whether there is a result; where there is none, an error says why.
+        step: The step after which it was evaluated; ``None`` after the last one.
     """
 
     expression: str
@@ -72,6 +73,7 @@ class CheckResult:
     both_nan: int = 0
     is_empty: bool = False
     evaluated: bool = True
+    step: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,11 +187,13 @@ class Printed:
         expression: The expression as given.
         text: Its value, as text.
         value: Its value.
+        step: The step after which it was evaluated; ``None`` after the last one.
     """
 
     expression: str
     text: str
     value: object
+    step: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -349,8 +353,46 @@ class MemoryRow:
 
 
 @dataclass(frozen=True, slots=True)
+class StepResult:
+    """One step of a program.
+
+    Attributes:
+        image: The file.
+        kernel: The kernel's name.
+        demangled: Its name in C++ spelling.
+        grid: Blocks in the grid.
+        block: Threads in a block.
+        threads: The requested number of threads; ``None`` without ``--threads``.
+        shared_bytes: Dynamic shared memory of a block.
+        cluster: Blocks in a cluster.
+        cooperative: Whether the launch is cooperative.
+        parameters: The contents of the parameter buffer.
+        memory: The variables of the image that it used, and its other buffers.
+        times: The number of launches.
+        milliseconds: The time of all of them with their synchronization; with ``--repeat``, the
+            median; ``None`` in a graph.
+        timing: The times of ``--repeat``; ``None`` in a graph.
+    """
+
+    image: str
+    kernel: str
+    demangled: str
+    grid: tuple[int, int, int]
+    block: tuple[int, int, int]
+    threads: tuple[int, int, int] | None
+    shared_bytes: int
+    cluster: tuple[int, int, int] | None
+    cooperative: bool
+    parameters: tuple[LayoutRow, ...]
+    memory: tuple[MemoryRow, ...]
+    times: int
+    milliseconds: float | None
+    timing: TimingResult | None
+
+
+@dataclass(frozen=True, slots=True)
 class LaunchResult:
-    """A launch on a device that came back.
+    """A launch on a device that came back; of a program, the kernel is that of the last step.
 
     Attributes:
         device: The device.
@@ -378,6 +420,7 @@ class LaunchResult:
         weak_is_failure: Whether weak checks are a failure: ``--check-strength fail``.
         errors: Why something that was asked of the results could not be done.
         memory: The variables of the image that the launch used, and its other buffers.
+        steps: The steps of a program, or of a kernel that is launched several times.
     """
 
     device: DeviceInfo
@@ -404,6 +447,7 @@ class LaunchResult:
     weak_is_failure: bool = False
     errors: tuple[CudarunError, ...] = ()
     memory: tuple[MemoryRow, ...] = ()
+    steps: tuple[StepResult, ...] = ()
 
     @property
     def findings(self) -> tuple[LaunchFinding, ...]:
@@ -457,6 +501,7 @@ class LaunchPlan:
         parameter_bytes: Its size in bytes.
         diagnostics: Warnings of the compiler, and notes on the arguments.
         memory: The variables of the image that it would write, and its other buffers.
+        steps: The steps of a program.
     """
 
     tag: ClassVar[Literal["launch-plan"]] = "launch-plan"
@@ -474,6 +519,7 @@ class LaunchPlan:
     parameter_bytes: int
     diagnostics: tuple[Diagnostic, ...] = ()
     memory: tuple[MemoryRow, ...] = ()
+    steps: tuple[LaunchPlan, ...] = ()
 
     @property
     def exit_code(self) -> ExitCode:

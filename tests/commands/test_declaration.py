@@ -45,6 +45,7 @@ BY_METAVAR = {
     "EXE": "python3",
     "ARCH": "sm_90",
     "NAME=KIND": "x=hist",
+    "A,B": "x,y",
     "NAME=PATH": "x=x.npy",
     "NAME=SIZE": "stack=4096",
     "NAME=EXPR": "half=x/2",

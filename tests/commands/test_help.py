@@ -18,7 +18,7 @@ def sections() -> dict[str, list[str]]:
     for line in launch.command.get_help(HELP).splitlines():
         if line.endswith(":") and not line.startswith(" "):
             found[line[:-1]] = []
-        elif line.startswith("  -"):
+        elif line.startswith("  -") and found[[*found][-1]][-1:] != ["-h"]:  # not the epilog
             words = line.strip().replace(",", " ").replace(" / ", " ").split()
             found[[*found][-1]].append(words[0])
     return found
@@ -26,7 +26,7 @@ def sections() -> dict[str, list[str]]:
 
 def test_the_groups_in_order() -> None:
     assert [*sections()] == [
-        "Kernel and geometry", "Arguments", "Checks", "Output", "Spec files", "Timing",
+        "Kernel and geometry", "Arguments", "Programs", "Checks", "Output", "Spec files", "Timing",
         "Compiling", "Devices and contexts", "Help",
     ]  # fmt: skip
     assert [*sections()][:-1] == [group.value for group in OptionGroup]

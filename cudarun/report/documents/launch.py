@@ -22,6 +22,8 @@ if TYPE_CHECKING:
         MismatchRecord,
         ParameterRowRecord,
         PlanDocument,
+        PlannedStepRecord,
+        ProgramStepRecord,
         ReferenceRecord,
         TimingRecord,
     )
@@ -37,6 +39,7 @@ if TYPE_CHECKING:
         MemoryRow,
         Mismatch,
         ReferenceResult,
+        StepResult,
         TimingResult,
     )
 
@@ -72,6 +75,24 @@ def plan_document(plan: LaunchPlan) -> PlanDocument:
         "parameter_bytes": plan.parameter_bytes,
         "memory": _memory(plan.memory),
         "diagnostics": diagnostic_records(plan.diagnostics),
+        "steps": [_planned_step(step) for step in plan.steps],
+    }
+
+
+def _planned_step(step: LaunchPlan) -> PlannedStepRecord:
+    return {
+        "image": step.image,
+        "kernel": step.kernel,
+        "demangled": step.demangled,
+        "grid": step.grid,
+        "block": step.block,
+        "threads": step.threads,
+        "shared_bytes": step.shared_bytes,
+        "cluster": step.cluster,
+        "cooperative": step.cooperative,
+        "parameters": _parameters(step.parameters),
+        "parameter_bytes": step.parameter_bytes,
+        "memory": _memory(step.memory),
     }
 
 
@@ -97,6 +118,7 @@ def result_record(result: LaunchResult) -> LaunchResultRecord:
                 "expression": printed.expression,
                 "text": printed.text,
                 "value": plain(printed.value),
+                "step": printed.step,
             }
             for printed in result.prints
         ],
@@ -111,12 +133,32 @@ def result_record(result: LaunchResult) -> LaunchResultRecord:
         "watched": None,
         "weaknesses": [*result.weaknesses],
         "errors": [error_record(error) for error in result.errors],
+        "steps": [_step(step) for step in result.steps],
     }
     if result.watched is not None:
         from cudarun.report.documents.detectors import watched_record  # few launches have it
 
         record["watched"] = watched_record(result.watched)
     return record
+
+
+def _step(step: StepResult) -> ProgramStepRecord:
+    return {
+        "image": step.image,
+        "kernel": step.kernel,
+        "demangled": step.demangled,
+        "grid": step.grid,
+        "block": step.block,
+        "threads": step.threads,
+        "shared_bytes": step.shared_bytes,
+        "cluster": step.cluster,
+        "cooperative": step.cooperative,
+        "parameters": _parameters(step.parameters),
+        "memory": _memory(step.memory),
+        "times": step.times,
+        "milliseconds": None if step.milliseconds is None else number(step.milliseconds),
+        "timing": None if step.timing is None else _timing(step.timing),
+    }
 
 
 def _outcome(outcome: DeviceOutcome) -> LaunchOutcomeRecord:
@@ -190,6 +232,7 @@ def _check(check: CheckResult) -> CheckRecord:
         "both_nan": check.both_nan,
         "is_empty": check.is_empty,
         "evaluated": check.evaluated,
+        "step": check.step,
     }
 
 

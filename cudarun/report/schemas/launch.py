@@ -45,6 +45,7 @@ class CheckRecord(TypedDict):
         both_nan: The number of mismatches that are NaN on both sides.
         is_empty: Whether it selects no elements of buffers that have some, and so fails.
         evaluated: Whether there is a result; where there is none, an error says why.
+        step: The step after which it was evaluated; null after the last one.
     """
 
     expression: str
@@ -61,6 +62,7 @@ class CheckRecord(TypedDict):
     both_nan: int
     is_empty: bool
     evaluated: bool
+    step: int | None
 
 
 class ParameterRowRecord(TypedDict):
@@ -148,11 +150,13 @@ class PrintedRecord(TypedDict):
         expression: The expression as given.
         text: Its value, as text.
         value: Its value.
+        step: The step after which it was evaluated; null after the last one.
     """
 
     expression: str
     text: str
     value: Value
+    step: int | None
 
 
 class FigureRecord(TypedDict):
@@ -227,8 +231,45 @@ class TimingRecord(TypedDict):
     rates_left_out: bool
 
 
+class ProgramStepRecord(TypedDict):
+    """One step of a program.
+
+    Attributes:
+        image: The file.
+        kernel: The kernel's name.
+        demangled: Its name in C++ spelling.
+        grid: Blocks in the grid.
+        block: Threads in a block.
+        threads: The requested number of threads; null without --threads.
+        shared_bytes: Dynamic shared memory of a block.
+        cluster: Blocks in a cluster.
+        cooperative: Whether the launch is cooperative.
+        parameters: The contents of the parameter buffer.
+        memory: The variables of the image that it used, and its other buffers.
+        times: The number of launches.
+        milliseconds: The time of all of them with their synchronization; with --repeat, the
+            median; null in a graph.
+        timing: The times of --repeat; null in a graph.
+    """
+
+    image: str
+    kernel: str
+    demangled: str
+    grid: Extent
+    block: Extent
+    threads: Extent | None
+    shared_bytes: int
+    cluster: Extent | None
+    cooperative: bool
+    parameters: list[ParameterRowRecord]
+    memory: list[MemoryRowRecord]
+    times: int
+    milliseconds: Number | None
+    timing: TimingRecord | None
+
+
 class LaunchResultRecord(TypedDict):
-    """A launch on a device that came back.
+    """A launch on a device that came back; of a program, the kernel is that of the last step.
 
     Attributes:
         device: The device.
@@ -255,6 +296,7 @@ class LaunchResultRecord(TypedDict):
         watched: What --detect and --stats saw.
         weaknesses: The replacements of the outputs with which all checks still pass.
         errors: Why something that was asked of the results could not be done.
+        steps: The steps of a program, or of a kernel that is launched several times.
     """
 
     device: DeviceRecord
@@ -280,6 +322,7 @@ class LaunchResultRecord(TypedDict):
     watched: WatchedRecord | None
     weaknesses: list[str]
     errors: list[ErrorRecord]
+    steps: list[ProgramStepRecord]
 
 
 class LaunchOutcomeRecord(TypedDict):
@@ -316,6 +359,38 @@ class LaunchDocument(Head):
     outcomes: list[LaunchOutcomeRecord]
 
 
+class PlannedStepRecord(TypedDict):
+    """A step of a program that ``--dry-run`` does not make.
+
+    Attributes:
+        image: The file.
+        kernel: The kernel's name.
+        demangled: Its name in C++ spelling.
+        grid: Blocks in the grid.
+        block: Threads in a block.
+        threads: The requested number of threads; null without --threads.
+        shared_bytes: Dynamic shared memory of a block.
+        cluster: Blocks in a cluster.
+        cooperative: Whether the launch is cooperative.
+        parameters: The contents of the parameter buffer.
+        parameter_bytes: Its size in bytes.
+        memory: The variables of the image that it writes, and its other buffers.
+    """
+
+    image: str
+    kernel: str
+    demangled: str
+    grid: Extent
+    block: Extent
+    threads: Extent | None
+    shared_bytes: int
+    cluster: Extent | None
+    cooperative: bool
+    parameters: list[ParameterRowRecord]
+    parameter_bytes: int
+    memory: list[MemoryRowRecord]
+
+
 class PlanDocument(Head):
     """The launch that ``--dry-run`` does not make.
 
@@ -334,6 +409,7 @@ class PlanDocument(Head):
         memory: The variables of the image that the launch writes, and its other buffers.
         parameter_bytes: Its size in bytes.
         diagnostics: Warnings of the compiler, and notes on the arguments.
+        steps: The steps of a program.
     """
 
     schema: Literal["cudarun/launch/1"]
@@ -350,3 +426,4 @@ class PlanDocument(Head):
     parameter_bytes: int
     memory: list[MemoryRowRecord]
     diagnostics: list[DiagnosticRecord]
+    steps: list[PlannedStepRecord]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,7 +18,7 @@ from cudarun.report.types import BufferResult
 from cudarun.session.driver.memory import DeviceBuffer, FixedMemory, unwritten_items
 from cudarun.session.driver.transfers import LARGE, ChunkSink, ProgressCallback, Transfers
 from cudarun.session.launch.initialization import BufferInitializer
-from cudarun.session.launch.variables import ImageVariable, VariableUse
+from cudarun.session.launch.variables import ImageVariable
 from cudarun.session.workers.session import Session
 
 if TYPE_CHECKING:
@@ -31,8 +32,8 @@ class Buffers:
 
     Args:
         session: The session; the context that owns the buffers must be current.
-        specs: The buffers to allocate.
-        variables: The variables, with their addresses.
+        specs: The buffers to allocate, and the variables to read, with their addresses.
+        written: The variables that are written with the buffers, with their addresses.
         bare: Run only the launch's kernel on the device: without guard zones, kernels of cudarun,
             poison pattern and verification.
 
@@ -44,13 +45,13 @@ class Buffers:
         self,
         session: Session,
         specs: Sequence[BufferSpec],
-        variables: VariableUse,
+        written: Sequence[ImageVariable] = (),
         *,
         bare: bool,
     ) -> None:
         self._session = session
-        self._specs = {spec.name: spec for spec in (*specs, *variables.read)}
-        self._written = variables.written
+        self._specs = {spec.name: spec for spec in specs}
+        self._written = written
         self._bare = bare
         self._originals: dict[str, DeviceBuffer] = {}
         self._never_written: dict[str, int] = {}
@@ -58,6 +59,8 @@ class Buffers:
         self._buffers = {name: self._memory(spec) for name, spec in self._specs.items()}
         self._transfers = Transfers(session.driver)
         session.add_release(self._transfers.free)
+        with_kernels = session.driver.traits.quick_kernels and not bare
+        self._filler = BufferInitializer(session, self._transfers, with_kernels=with_kernels)
 
     @property
     def specs(self) -> tuple[BufferSpec, ...]:
@@ -69,30 +72,55 @@ class Buffers:
         """The device addresses by name."""
         return {name: buffer.address for name, buffer in self._buffers.items()}
 
+    def exchange(self, first: str, second: str) -> None:
+        """Exchange the memory of two buffers of the same type and shape.
+
+        What is known about the contents goes with it: whether they were initialized.
+        """
+        one, other = self._specs[first], self._specs[second]
+        self._specs[first] = replace(one, initial=other.initial, pointers=other.pointers)
+        self._specs[second] = replace(other, initial=one.initial, pointers=one.pointers)
+        memory = self._buffers
+        memory[first], memory[second] = memory[second], memory[first]
+
+    def staged(
+        self, variables: Sequence[ImageVariable], seed: int
+    ) -> tuple[tuple[FixedMemory, DeviceBuffer], ...]:
+        """Return variables with buffers that contain their values, to copy within the device.
+
+        Args:
+            variables: The variables, with their addresses.
+            seed: The seed of random numbers.
+
+        Raises:
+            DeviceFailed: Out of device memory.
+            RequestError: An initializer does not match its variable.
+        """
+        staged = []
+        for variable in variables:
+            value = self._allocate(variable.name, variable.nbytes)
+            self._write(variable, value.address, seed)
+            memory = FixedMemory(self._session.driver, variable.address, variable.nbytes)
+            staged.append((memory, value))
+        return tuple(staged)
+
     def fill(
-        self, seed: int, keep: Collection[str], places: Mapping[VariableElement, int]
+        self, seed: int, keep: Collection[str], places: Mapping[str, Mapping[VariableElement, int]]
     ) -> Values:
         """Initialize every buffer, and write variables; return the arrays of those in ``keep``.
 
         Args:
             seed: The seed of random numbers.
             keep: The names of buffers.
-            places: Device addresses in variables of the image, for buffers of addresses.
+            places: Device addresses in variables of the image, by the buffer that contains them.
 
         Raises:
             RequestError: An initializer does not match its buffer, or the kept arrays exceed the
                 host's memory.
         """
-        driver = self._session.driver
-        with_kernels = driver.traits.quick_kernels and not self._bare
-        filler = BufferInitializer(self._session, self._transfers, with_kernels=with_kernels)
         kept: Values = {}
         for variable in self._written:
-            with in_memory(f"{variable.name}, {variable},"):
-                assert variable.initial is not None, "a variable is written with a value"
-                chance = seeded(seed, variable.name)
-                data = contents(variable.initial, variable.type, variable.shape, chance)
-                filler.fill(variable.address, data, self._progress(f"writing {variable.name}"))
+            self._write(variable, variable.address, seed)
         for name, spec in self._specs.items():
             buffer = self._buffers[name]
             if isinstance(spec, ImageVariable):
@@ -107,14 +135,22 @@ class Buffers:
             with in_memory(f"{name}, {spec},"):
                 data = contents(spec.initial, spec.type, spec.shape, seeded(seed, name))
                 if spec.pointers:
-                    data = self._with_addresses(spec, data, places)
+                    data = self._with_addresses(spec, data, places[name])
                 if name in keep:
                     check_free_memory(spec.nbytes)
                     array = data.array()
                     kept[name] = array.reshape(spec.array_shape)
                     data = data if isinstance(data, RepeatedContents) else ArrayContents(array)
-                filler.fill(buffer.address, data, self._progress(f"filling {name}"))
+                self._filler.fill(buffer.address, data, self._progress(f"filling {name}"))
         return kept
+
+    def _write(self, variable: ImageVariable, address: int, seed: int) -> None:
+        """Write the value of a variable to an address."""
+        with in_memory(f"{variable.name}, {variable},"):
+            assert variable.initial is not None, "a variable is written with a value"
+            chance = seeded(seed, variable.name)
+            data = contents(variable.initial, variable.type, variable.shape, chance)
+            self._filler.fill(address, data, self._progress(f"writing {variable.name}"))
 
     def _with_addresses(
         self, spec: BufferSpec, data: Contents, places: Mapping[VariableElement, int]
@@ -147,7 +183,12 @@ class Buffers:
             else:
                 buffer.poison(stream)
 
-    # --- after the run ---------------------------------------------------------------------------
+    # --- after the run, or after a step ----------------------------------------------------------
+
+    def forget_copies(self) -> None:
+        """Forget what was copied and counted, because a further step may write the buffers."""
+        self._copies.clear()
+        self._never_written.clear()
 
     def array(self, name: str) -> Array:
         """Return a copy of a buffer in host memory.

@@ -27,6 +27,32 @@ _SHARED_WITHOUT_OPT_IN = 48 << 10
 _PORTABLE_CLUSTER = 8  # blocks; only some devices support larger clusters
 
 
+def launch_stream(
+    driver: Driver, device: Device, priority: int | None, *, created: bool
+) -> cuda.CUstream:
+    """Return the stream of a launch: the default one, or one of its own.
+
+    Args:
+        driver: The driver; a context must be current.
+        device: The device of the context.
+        priority: The requested priority.
+        created: Create a stream in any case: only that of a graph can be captured.
+
+    Raises:
+        RequestError: The device has no such priority.
+    """
+    if priority is None and not created:
+        return driver.CUstream(0)
+    least, greatest = driver.cuCtxGetStreamPriorityRange()
+    wanted = least if priority is None else priority
+    if not greatest <= wanted <= least:
+        raise RequestError(
+            f"device {device.label} supports priorities {least} (lowest) to {greatest} (highest)"
+        ).of(option="--priority", shown=f"--priority {priority}")
+    flags = int(driver.CUstream_flags.CU_STREAM_DEFAULT)
+    return driver.cuStreamCreateWithPriority(flags, wanted)
+
+
 class Launcher:
     """A kernel with fixed arguments that can be launched repeatedly.
 
@@ -37,14 +63,13 @@ class Launcher:
         request: The preferences and the way to pass parameters.
         geometry: The geometry.
         packed: The whole parameter buffer.
+        stream: The stream.
 
     Attributes:
         name: The kernel's name, in C++ spelling.
-        stream: The stream: the default one, or one with the requested priority.
 
     Raises:
         DeviceFailed: The device refuses an attribute; the hint has the limits.
-        RequestError: The device has no such priority.
     """
 
     def __init__(
@@ -55,13 +80,14 @@ class Launcher:
         request: LaunchRequest,
         geometry: Geometry,
         packed: bytes,
+        stream: cuda.CUstream,
     ) -> None:
         self._driver = driver
         self._device = device
         self._kernel = kernel
         self._geometry = geometry
         self.name = kernel.demangled
-        self.stream = self._make_stream(request.preferences.priority)
+        self._stream = stream
         self._parameters = _Parameters(packed, kernel)
         self._passed = (
             (self._parameters.array, 0)
@@ -87,7 +113,7 @@ class Launcher:
             self._driver.cuLaunchKernel(
                 self._function,
                 *geometry.grid, *geometry.block, geometry.shared_bytes,
-                self.stream, *self._passed,
+                self._stream, *self._passed,
             )  # fmt: skip
 
     @contextmanager
@@ -98,19 +124,6 @@ class Launcher:
             limits = explain_refusal(self._driver, self._device, self._kernel, self._geometry)
             error.hint = limits or error.hint
             raise
-
-    def _make_stream(self, priority: int | None) -> cuda.CUstream:
-        driver = self._driver
-        if priority is None:
-            return driver.CUstream(0)
-        least, greatest = driver.cuCtxGetStreamPriorityRange()
-        if not greatest <= priority <= least:
-            raise RequestError(
-                f"device {self._device.label} supports priorities {least} (lowest) to {greatest} "
-                "(highest)"
-            ).of(option="--priority", shown=f"--priority {priority}")
-        flags = int(driver.CUstream_flags.CU_STREAM_DEFAULT)
-        return driver.cuStreamCreateWithPriority(flags, priority)
 
     def _set_attributes(self, request: LaunchRequest) -> None:
         preferences = request.preferences
@@ -151,7 +164,7 @@ class Launcher:
         config.gridDimX, config.gridDimY, config.gridDimZ = geometry.grid
         config.blockDimX, config.blockDimY, config.blockDimZ = geometry.block
         config.sharedMemBytes = geometry.shared_bytes
-        config.hStream = self.stream
+        config.hStream = self._stream
         config.numAttrs = len(attributes)
         config.attrs = attributes
         return config

@@ -11,12 +11,13 @@ from cudarun.errors import CudarunError, worst
 from cudarun.session.workers.job import Job
 
 if TYPE_CHECKING:  # imports here delay the start of the workers
+    from cudarun.arguments.scope import Scope
     from cudarun.report.types import LaunchPlan, LaunchReport, LaunchResult
     from cudarun.session.driver.devices import Device
     from cudarun.session.image.image import Image
     from cudarun.session.launch.reference import ReferenceBuffers
     from cudarun.session.launch.request import LaunchRequest
-    from cudarun.session.load.library import Library
+    from cudarun.session.launch.steps import Libraries
     from cudarun.session.workers.devices import DeviceWorkers
     from cudarun.session.workers.job import DeviceAnswer
     from cudarun.session.workers.session import Session
@@ -71,7 +72,7 @@ def _report(
     from cudarun.report.types import DeviceOutcome, LaunchReport
 
     return LaunchReport(
-        image=request.image.origin,
+        image=request.steps[0].image.origin,
         seed=request.seed if request.is_random else None,
         outcomes=tuple(
             DeviceOutcome(answer.device, answer.value, _error(answer), answer.output)
@@ -85,31 +86,32 @@ def _error(answer: DeviceAnswer[LaunchResult]) -> CudarunError | None:
 
 
 class _KernelJob(Job[T]):
-    """A job that launches a kernel of an image, which is loaded once for all devices."""
+    """A job that launches kernels of images, which are loaded once for all devices."""
 
     def __init__(self, request: LaunchRequest) -> None:
         self.request = request
 
     def begin(self, session: Session) -> None:
-        """Load the image, before any context exists."""
+        """Load the images, before any context exists."""
         super().begin(session)
-        from cudarun.session.load.library import load_image
+        from cudarun.session.launch.steps import load_libraries
 
         session.driver.traits.compile_on_demand()
-        self._library = load_image(session, self.request.image, kernel=self.request.kernel)
+        self._libraries = load_libraries(session, self.request)
 
     def on(self, device: Device) -> T:
         """Launch."""
         self.session.enter(device)
         self.session.prefetched()
         try:
-            return self._launch(self._library, device)
+            return self._launch(self._libraries, device)
         except CudarunError as error:
-            error.warnings = (*self._library.image.warnings, *error.warnings)
+            compiled = [each for library in self._libraries for each in library.image.warnings]
+            error.warnings = (*dict.fromkeys(compiled), *error.warnings)
             raise
 
     @abstractmethod
-    def _launch(self, library: Library, device: Device) -> T: ...
+    def _launch(self, libraries: Libraries, device: Device) -> T: ...
 
 
 class LaunchJob(_KernelJob["LaunchResult"]):
@@ -124,10 +126,10 @@ class LaunchJob(_KernelJob["LaunchResult"]):
         super().__init__(request)
         self._reference = reference
 
-    def _launch(self, library: Library, device: Device) -> LaunchResult:
+    def _launch(self, libraries: Libraries, device: Device) -> LaunchResult:
         from cudarun.session.launch.worker import run_on
 
-        return run_on(self.session, library, self.request, device, self._reference)
+        return run_on(self.session, libraries, self.request, device, self._reference)
 
 
 class ReferenceJob(_KernelJob["ReferenceBuffers"]):
@@ -141,13 +143,15 @@ class ReferenceJob(_KernelJob["ReferenceBuffers"]):
     def __init__(self, request: LaunchRequest, path: str) -> None:
         from cudarun.session.launch.request import Detection
 
-        super().__init__(replace(request, timing=None, profile=False, detection=Detection()))
+        super().__init__(
+            replace(request, timing=None, profile=False, detection=Detection(), graph=False)
+        )
         self._path = path
 
-    def _launch(self, library: Library, device: Device) -> ReferenceBuffers:
+    def _launch(self, libraries: Libraries, device: Device) -> ReferenceBuffers:
         from cudarun.session.launch.worker import run_reference
 
-        return run_reference(self.session, library, self.request, device, self._path)
+        return run_reference(self.session, libraries, self.request, device, self._path)
 
 
 def plan(request: LaunchRequest, timeout: float | None = None, device: str = "0") -> LaunchPlan:
@@ -162,6 +166,23 @@ def plan(request: LaunchRequest, timeout: float | None = None, device: str = "0"
         ImageRefused: The file does not describe its kernels' parameters.
         RequestError: The arguments do not match the parameters, or the geometry is invalid.
     """
+    from cudarun.arguments.scope import Scope
+
+    scope = Scope()
+    plans: list[LaunchPlan] = []
+    for number, step in enumerate(request.steps, start=1):
+        try:
+            planned, scope = _plan_step(step, scope, timeout, device)
+        except CudarunError as error:
+            raise error.of(operation=f"step {number}" if request.earlier else None) from None
+        plans.append(planned)
+    return replace(plans[-1], steps=tuple(plans) if request.earlier else ())
+
+
+def _plan_step(
+    request: LaunchRequest, scope: Scope, timeout: float | None, device: str
+) -> tuple[LaunchPlan, Scope]:
+    """Return the plan of a step, and the names that the next one may use."""
     from cudarun.arguments.binding import bind
     from cudarun.diagnostics.entries import notes
     from cudarun.report.types import LaunchPlan
@@ -169,6 +190,7 @@ def plan(request: LaunchRequest, timeout: float | None = None, device: str = "0"
     from cudarun.session.image.kernels import select_kernel
     from cudarun.session.launch.geometry import resolve_geometry
     from cudarun.session.launch.missing_arguments import complete_command
+    from cudarun.session.launch.swaps import resolve_swaps
     from cudarun.session.launch.variables import buffer_rows, variable_names, variables_of
 
     image = _with_facts(request.image, timeout, request.kernel)
@@ -187,6 +209,7 @@ def plan(request: LaunchRequest, timeout: float | None = None, device: str = "0"
             ),
             others=request.buffers,
             symbols=lambda: variable_names(image.facts.variables if image.facts else ()),
+            scope=scope,
         )
     except CudarunError as error:
         error.warnings = notes(debug.notes)
@@ -199,10 +222,11 @@ def plan(request: LaunchRequest, timeout: float | None = None, device: str = "0"
         (),
     )
     geometry = resolve_geometry(request.geometry, binding, lambda: kernel)
+    resolve_swaps(request, binding, binding.following)
     said = [*debug.notes, *binding.warnings]
     if facts and facts.has_unread_code:
         said.append(_unread(image))
-    return LaunchPlan(
+    planned = LaunchPlan(
         image=image.origin,
         kernel=kernel.name,
         demangled=kernel.demangled,
@@ -217,6 +241,7 @@ def plan(request: LaunchRequest, timeout: float | None = None, device: str = "0"
         diagnostics=(*image.warnings, *notes(said)),
         memory=(*variables.rows, *buffer_rows(binding.others)),
     )
+    return planned, binding.following
 
 
 def _unread(image: Image) -> str:

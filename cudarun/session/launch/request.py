@@ -173,8 +173,22 @@ class FunctionRun:
 
 
 @dataclass(frozen=True, slots=True)
+class Swap:
+    """``--swap A,B``: two buffers that exchange their names after each launch of a step."""
+
+    first: str
+    second: str
+
+    def __str__(self) -> str:
+        return f"{self.first},{self.second}"
+
+
+@dataclass(frozen=True, slots=True)
 class LaunchRequest:
-    """The request of one launch.
+    """The request of one launch, or of a program: of several launches on the same buffers.
+
+    Of a program this is the last step. It has the others as ``earlier``, and the options of the
+    whole program: seed, timing, detection, reference, profile, graph.
 
     Attributes:
         expectations: The buffers that are compared with an array.
@@ -189,6 +203,10 @@ class LaunchRequest:
         allow_type_mismatch: Accept buffers whose elements do not match the kernel's C++ types.
         settings: The variables of the image that are written before the launch.
         buffers: The buffers that are not arguments.
+        times: The number of launches of this step, one after the other.
+        swaps: The buffers that exchange their names after each of them.
+        earlier: The steps before this one.
+        graph: Launch the steps as one CUDA graph.
     """
 
     image: Image
@@ -216,6 +234,20 @@ class LaunchRequest:
     allow_type_mismatch: bool = False
     settings: tuple[Argument, ...] = ()
     buffers: tuple[Argument, ...] = ()
+    times: int = 1
+    swaps: tuple[Swap, ...] = ()
+    earlier: tuple[LaunchRequest, ...] = ()
+    graph: bool = False
+
+    @property
+    def steps(self) -> tuple[LaunchRequest, ...]:
+        """All steps of the program, in order; of one launch, itself."""
+        return (*self.earlier, self)
+
+    @property
+    def reads_results(self) -> bool:
+        """True if an option reads buffers after this step."""
+        return bool(self.checks or self.prints or self.saves or self.shows or self.expectations)
 
     @property
     def expressions(self) -> tuple[Expression, ...]:
@@ -227,6 +259,8 @@ class LaunchRequest:
         """Return whether an initializer generates random numbers."""
         from cudarun.arguments.values import Rand, RandInt, Randn, initials_in
 
-        everything = (*self.arguments, *self.settings, *self.buffers)
+        everything = [
+            each for step in self.steps for each in (*step.arguments, *step.settings, *step.buffers)
+        ]
         initials = (initial for each in everything for initial in initials_in(each.value))
         return any(isinstance(initial, Rand | Randn | RandInt) for initial in initials)

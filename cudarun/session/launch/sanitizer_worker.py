@@ -12,7 +12,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from cudarun.errors import CudarunError, WorkerDied
-from cudarun.session.load.library import load_image
+from cudarun.session.launch.steps import load_libraries
 from cudarun.session.load.request import JitOptions
 from cudarun.session.workers import page
 from cudarun.session.workers.job import SessionStart
@@ -58,12 +58,10 @@ def _launch(target: Target, request: LaunchRequest, progress: Progress) -> _Answ
 
         progress.start_phase()
         # With the source lines of the PTX, if it has them: findings report them.
-        library = load_image(
-            session, request.image, JitOptions(line_info=True), kernel=request.kernel
-        )
+        libraries = load_libraries(session, request, JitOptions(line_info=True))
         session.enter(device)
         progress.start_phase()
-        result = run_on(session, library, request, device)
+        result = run_on(session, libraries, request, device)
         session.release()  # the sanitizer expects an orderly end
         return label, result, None
     except CudarunError as error:

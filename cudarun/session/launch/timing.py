@@ -1,4 +1,4 @@
-"""``--repeat``: the time of a kernel by events, under the same conditions for each run.
+"""``--repeat``: the time of a kernel or a program by events, each run under the same conditions.
 
 Before each run, outside the timed interval, the inputs are restored and the L2 cache is flushed by
 writing a large buffer, as in ``triton.testing.do_bench``. All runs are enqueued at once, so that
@@ -7,7 +7,9 @@ the device never waits for the host between an event and the kernel.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -17,7 +19,7 @@ from cudarun.report.types import TimingResult
 from cudarun.session.driver.devices import Device, uuid_of
 from cudarun.session.driver.memory import DeviceBuffer
 from cudarun.session.driver.nvml import Throttling
-from cudarun.session.launch.launcher import Launcher
+from cudarun.session.launch.program import Program
 from cudarun.session.launch.request import Timing
 from cudarun.session.workers.session import Session
 
@@ -34,20 +36,26 @@ _NOISY = 0.05  # standard deviation divided by the mean
 def measure(
     session: Session,
     device: Device,
-    launcher: Launcher,
+    program: Program,
     timing: Timing,
     restore: Callable[[Handle], None],
     integers: dict[str, int],
-) -> TimingResult:
-    """Run a kernel repeatedly, and time it.
+    *,
+    as_graph: bool,
+) -> tuple[TimingResult, tuple[TimingResult, ...]]:
+    """Run a kernel or a program repeatedly, and time it.
 
     Args:
         session: The session, with the device's context current.
         device: The device.
-        launcher: The kernel.
+        program: The steps.
         timing: The number of runs, and the bytes and operations of one run.
         restore: Restores the inputs, in stream order.
         integers: The integer arguments, for the expressions of ``timing``.
+        as_graph: Run the program as a graph.
+
+    Returns:
+        The time of the whole, and of each step if there are several and they are no graph.
 
     Raises:
         DeviceFailed: The kernel faulted, or there is no memory for flushing the cache.
@@ -59,29 +67,45 @@ def measure(
     if timing.flops is not None:
         flops = evaluate_dimension(timing.flops, integers, "--flops")
     throttling = Throttling(uuid_of(session.driver, device))
-    runs = _Runs(session, launcher, restore, throttling, hot=timing.hot)
-    runs.take(timing.warmup, "warming up")
-    samples = runs.take(timing.repeat, "timing")
+    with ExitStack() as stack:
+        parts: Sequence[Callable[[], None]] = program.steps
+        if as_graph:
+            parts = [stack.enter_context(program.captured()).launch]
+        runs = _Runs(session, program, parts, restore, throttling, hot=timing.hot)
+        runs.take(timing.warmup, "warming up")
+        samples = runs.take(timing.repeat, "timing")
     is_measured = session.driver.traits.measures_device
-    return summary(
-        samples,
-        warmup=timing.warmup,
-        clock=session.driver.traits.clock,
-        flushed_bytes=runs.flushed_bytes,
-        throttled=throttling.reasons,
-        nbytes=nbytes if is_measured else None,
-        flops=flops if is_measured else None,
-        rates_left_out=not is_measured and (nbytes, flops) != (None, None),
+    clock, flushed_bytes, throttled = (
+        session.driver.traits.clock, runs.flushed_bytes, throttling.reasons,
+    )  # fmt: skip
+
+    def summed(times: list[float], nbytes: int | None, flops: int | None) -> TimingResult:
+        return summary(
+            times,
+            warmup=timing.warmup,
+            clock=clock,
+            flushed_bytes=flushed_bytes,
+            throttled=throttled,
+            nbytes=nbytes if is_measured else None,
+            flops=flops if is_measured else None,
+            rates_left_out=not is_measured and (nbytes, flops) != (None, None),
+        )
+
+    whole, *steps = zip(*samples, strict=True)
+    return (
+        summed([*whole], nbytes, flops),
+        tuple(summed([*times], None, None) for times in steps),
     )
 
 
 class _Runs:
-    """Runs of one kernel under the same conditions."""
+    """Runs of a program under the same conditions."""
 
     def __init__(
         self,
         session: Session,
-        launcher: Launcher,
+        program: Program,
+        parts: Sequence[Callable[[], None]],
         restore: Callable[[Handle], None],
         throttling: Throttling,
         *,
@@ -89,7 +113,8 @@ class _Runs:
     ) -> None:
         self._session = session
         self._driver = session.driver
-        self._launcher = launcher
+        self._program = program
+        self._parts = parts
         self._restore = restore
         self._throttling = throttling
         self.flushed_bytes = 0 if hot or not session.driver.traits.has_cache else _FLUSH_BYTES
@@ -100,27 +125,35 @@ class _Runs:
         self._host = session.driver.cuMemHostAlloc(_LEAD_BYTES, 0)
         session.add_release(lambda: session.driver.cuMemFreeHost(self._host))
 
-    def take(self, count: int, doing: str) -> list[float]:
-        """Return the milliseconds of each of ``count`` runs."""
-        samples: list[float] = []
+    def take(self, count: int, doing: str) -> list[list[float]]:
+        """Return the milliseconds of each run: of the whole, then of each of several parts."""
+        samples: list[list[float]] = []
         while len(samples) < count:
             samples += self._batch(min(_BATCH, count - len(samples)))
-            self._session.progress.report(f"{doing} {self._launcher.name}", len(samples) / count)
+            self._session.progress.report(f"{doing} {self._program.name}", len(samples) / count)
         return samples
 
-    def _batch(self, count: int) -> list[float]:
-        driver, stream = self._driver, self._launcher.stream
-        events = [(driver.cuEventCreate(0), driver.cuEventCreate(0)) for _ in range(count)]
-        for start, end in events:
+    def _batch(self, count: int) -> list[list[float]]:
+        driver, stream = self._driver, self._program.stream
+        marks = range(len(self._parts) + 1)
+        events = [[driver.cuEventCreate(0) for _ in marks] for _ in range(count)]
+        for start, *ends in events:
             self._prepare(stream)
             driver.cuEventRecord(start, stream)
-            self._launcher()
-            driver.cuEventRecord(end, stream)
+            for part, end in zip(self._parts, ends, strict=True):
+                part()
+                driver.cuEventRecord(end, stream)
         self._throttling.sample()
         driver.cuCtxSynchronize()
-        samples = [float(driver.cuEventElapsedTime(start, end)) for start, end in events]
-        for pair in events:
-            for event in pair:
+        samples = [
+            [
+                float(driver.cuEventElapsedTime(*pair))
+                for pair in ((run[0], run[-1]), *(pairwise(run) if len(run) > 2 else ()))
+            ]
+            for run in events
+        ]
+        for run in events:
+            for event in run:
                 driver.cuEventDestroy(event)
         return samples
 

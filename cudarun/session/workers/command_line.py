@@ -13,6 +13,7 @@ from cudarun.session.workers.early_options import (
     OPTIONS,
 )
 
+THEN = "--then"
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing takes a while to import
     from collections.abc import Iterator, Mapping, Sequence
@@ -69,8 +70,10 @@ def _options(words: list[str]) -> Iterator[tuple[str, str]]:
     words.reverse()
     while words:
         word = words.pop()
-        if word == "--":
-            return
+        if word == "--":  # arguments follow, up to the next step
+            while words and words[-1] != THEN:
+                words.pop()
+            continue
         if word.startswith("--"):
             name, equals, value = word.partition("=")
             takes_value, effect = OPTIONS[name]

@@ -29,9 +29,9 @@ from cudarun.session.image.image import Image
 from cudarun.session.launch import buffers
 from cudarun.session.launch.initialization import BufferInitializer
 from cudarun.session.launch.request import GeometryRequest, LaunchRequest, Timing
+from cudarun.session.launch.steps import load_libraries
 from cudarun.session.launch.timing import summary
 from cudarun.session.launch.worker import run_on
-from cudarun.session.load.library import load_image
 from cudarun.session.workers import session
 from cudarun.session.workers.progress import Progress
 
@@ -90,7 +90,7 @@ def launched(
     )
     here = session.Session(Target(parse_devices("cpu")), parse_devices("cpu"))
     [device] = here.devices
-    return run_on(here, load_image(here, request.image), request, device)
+    return run_on(here, load_libraries(here, request), request, device)
 
 
 def test_each_run_is_restored_flushed_and_timed_alone(recorder: Recorder) -> None:

@@ -1,0 +1,188 @@
+"""A launch on a device: the kernels of its steps with fixed arguments, run in order."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+from cudarun.records import dataclass
+from cudarun.session.driver.devices import Device
+from cudarun.session.driver.memory import DeviceBuffer, FixedMemory
+from cudarun.session.launch.buffers import Buffers
+from cudarun.session.launch.launcher import Launcher, launch_stream
+from cudarun.session.launch.request import LaunchRequest
+from cudarun.session.launch.steps import BoundStep
+from cudarun.session.workers.session import Session
+
+if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
+
+    from cuda.bindings import driver as cuda
+
+    from cudarun.session.launch.graph import CapturedGraph
+
+
+@dataclass(frozen=True, slots=True)
+class StepLaunches:
+    """The launches of one step.
+
+    Attributes:
+        step: The step.
+        launchers: Its kernel with the arguments of each launch; they repeat in this order.
+        writes: The variables of its ``--set`` with copies of their values; those of the first step
+            are written when buffers are initialized.
+        stream: The stream.
+        exchanges: How often its swaps are to be applied to the names after it.
+    """
+
+    step: BoundStep
+    launchers: tuple[Launcher, ...]
+    writes: tuple[tuple[FixedMemory, DeviceBuffer], ...]
+    stream: cuda.CUstream
+    exchanges: int
+
+    def __call__(self) -> None:
+        """Enqueue all launches of the step.
+
+        Raises:
+            DeviceFailed: The driver refuses a launch.
+        """
+        for variable, value in self.writes:
+            variable.copy_from(value, self.stream)
+        for number in range(self.step.request.times):
+            self.launchers[number % len(self.launchers)]()
+
+
+class Program:
+    """The steps of a launch, ready to run.
+
+    Args:
+        session: The session; the device's context is current.
+        device: The device.
+        request: The launch.
+        steps: Its steps.
+        buffers: Their buffers, initialized.
+
+    Raises:
+        DeviceFailed: The device refuses an attribute of a kernel.
+        RequestError: The device has no such priority.
+    """
+
+    def __init__(
+        self,
+        session: Session,
+        device: Device,
+        request: LaunchRequest,
+        steps: Sequence[BoundStep],
+        buffers: Buffers,
+    ) -> None:
+        self._session = session
+        self._driver = session.driver
+        self._buffers = buffers
+        self.stream = launch_stream(
+            session.driver, device, request.preferences.priority, created=request.graph
+        )
+        behind = {name: name for name in buffers.addresses}
+        found = []
+        for step in steps:
+            launchers, exchanges = self._launchers(device, step, behind)
+            for _ in range(exchanges):
+                behind = step.swapped(behind)
+            writes = buffers.staged(step.variables.written, request.seed) if step.number > 1 else ()
+            found.append(StepLaunches(step, launchers, writes, self.stream, exchanges))
+        self.steps = tuple(found)
+
+    @property
+    def name(self) -> str:
+        """The kernel's name, in C++ spelling; of several steps, their number."""
+        last = self.steps[-1].step
+        return last.kernel.demangled if len(self.steps) == 1 else f"{len(self.steps)} steps"
+
+    def run(self, after: Callable[[StepLaunches, float], None]) -> None:
+        """Run all steps; wait for each.
+
+        Args:
+            after: Called after each step with its milliseconds; the names of buffers are then those
+                after its swaps.
+
+        Raises:
+            DeviceFailed: The driver refuses a launch, or a kernel faulted.
+        """
+        for launches in self.steps:
+            with launches.step.errors_named():
+                milliseconds = self._timed(f"running {launches.step.kernel.demangled}", launches)
+            self._exchange(launches)
+            after(launches, milliseconds)
+
+    def run_as_graph(self) -> float:
+        """Run all steps as one CUDA graph; return the milliseconds.
+
+        Raises:
+            DeviceFailed: The driver refuses a launch, or a kernel faulted.
+        """
+        with self.captured() as graph:
+            milliseconds = self._timed(f"running a graph of {self.name}", graph.launch)
+        self.exchange_all()
+        return milliseconds
+
+    def captured(self) -> AbstractContextManager[CapturedGraph]:
+        """Capture all steps as a CUDA graph."""
+        from cudarun.session.launch.graph import captured  # few launches are graphs
+
+        return captured(self._driver, self.stream, self._enqueue)
+
+    def _enqueue(self) -> None:
+        """Enqueue all steps."""
+        for launches in self.steps:
+            launches()
+
+    def exchange_all(self) -> None:
+        """Give the buffers the names that they have after all steps."""
+        for launches in self.steps:
+            self._exchange(launches)
+
+    def _timed(self, running: str, launch: Callable[[], object]) -> float:
+        """Launch and wait; return the milliseconds of both."""
+        progress = self._session.progress
+        progress.report(running)
+        self._driver.traits.on_progress(lambda done: progress.report(running, done))
+        started = time.perf_counter()
+        launch()
+        self._driver.cuCtxSynchronize()
+        return (time.perf_counter() - started) * 1e3
+
+    def _exchange(self, launches: StepLaunches) -> None:
+        for _ in range(launches.exchanges):
+            for first, second in launches.step.swaps:
+                self._buffers.exchange(first, second)
+
+    def _launchers(
+        self, device: Device, step: BoundStep, behind: dict[str, str]
+    ) -> tuple[tuple[Launcher, ...], int]:
+        """Return the launchers of a step until they repeat, and its exchanges of names.
+
+        Args:
+            device: The device.
+            step: The step.
+            behind: The buffer behind each name before it.
+        """
+        addresses = self._buffers.addresses
+        places = step.places()
+        launchers: list[Launcher] = []
+        first = behind
+        times = step.request.times
+        for number in range(times):
+            if number and behind == first:
+                return tuple(launchers), times % number
+            named = {name: addresses[other] for name, other in behind.items()}
+            packed = step.binding.pack(named, places)
+            with step.errors_named():
+                launchers.append(
+                    Launcher(
+                        self._driver, device, step.kernel, step.request, step.geometry, packed,
+                        self.stream,
+                    )
+                )  # fmt: skip
+            behind = step.swapped(behind)
+        return tuple(launchers), times

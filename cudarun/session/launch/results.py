@@ -1,0 +1,251 @@
+"""The results of a step: files, checks, values and figures of the buffers after it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from functools import partial
+
+from cudarun.arguments.checks import run_check
+from cudarun.arguments.dtypes import Array
+from cudarun.arguments.evaluation import Evaluator, Unwritten
+from cudarun.arguments.packing import BufferSpec
+from cudarun.arguments.presentation import without_unwritten
+from cudarun.arguments.rows import ALL, rows_wanted, span
+from cudarun.arguments.statements import Check
+from cudarun.errors import CudarunError, RequestError
+from cudarun.records import dataclass
+from cudarun.report.types import BufferResult, CheckResult, Figure, Printed, Saved
+from cudarun.session.driver.devices import Device
+from cudarun.session.driver.transfers import ChunkSink
+from cudarun.session.launch.buffers import Buffers, Values
+from cudarun.session.launch.figures import figure
+from cudarun.session.launch.outputs import save, takes_parts
+from cudarun.session.launch.request import LaunchRequest, Save
+from cudarun.session.launch.steps import BoundStep, all_scalars
+from cudarun.session.workers.session import Session
+
+_LARGE_CHECKS = 256 << 20
+"""Bytes of checked buffers from which on the strength of checks is not evaluated."""
+
+
+@dataclass(frozen=True, slots=True)
+class StepResults:
+    """The results that the options of a step request."""
+
+    after: Values
+    buffers: tuple[BufferResult, ...]
+    saved: tuple[Saved, ...]
+    checks: tuple[CheckResult, ...]
+    weaknesses: tuple[str, ...]
+    prints: tuple[Printed, ...]
+    figures: tuple[Figure, ...]
+    errors: tuple[CudarunError, ...]
+
+
+def step_results(
+    session: Session,
+    buffers: Buffers,
+    before: Values,
+    steps: Sequence[BoundStep],
+    device: Device,
+    *,
+    comparing: bool = False,
+) -> StepResults:
+    """Copy back, save, check and print after a step.
+
+    Args:
+        session: The session.
+        buffers: The buffers.
+        before: The arrays of ``old(…)``.
+        steps: The steps so far, of which the last one has just run.
+        device: The device.
+        comparing: Copy all buffers, to compare them with the reference's.
+    """
+    step = steps[-1]
+    errors: list[CudarunError] = []
+    request = step.request
+    # Outputs are saved first: they must exist even if a check fails or cannot be evaluated.
+    after, saved = _copy_back(buffers, request, device, errors, comparing=comparing)
+    verified = buffers.verified()
+    session.progress.report("checking")
+    scalars = all_scalars(steps)
+    values, old = scalars | after, scalars | before
+    checks = _checks(session, buffers, request, values, old, after, errors)
+    prints = tuple(_printed(request, values, old, errors, buffers.unwritten))
+    number = step.number if step.number < step.count else None
+    return StepResults(
+        after=after,
+        buffers=verified,
+        saved=saved,
+        checks=tuple(replace(each, step=number) for each in checks.results),
+        weaknesses=checks.weaknesses,
+        prints=tuple(replace(each, step=number) for each in prints),
+        figures=tuple(figure(show, after[show.name]) for show in request.shows),
+        errors=tuple(error.at(file=request.image.origin, device=device.label) for error in errors),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _CheckResults:
+    """The results of all checks, and the replacements of the outputs that they do not notice."""
+
+    results: tuple[CheckResult, ...]
+    weaknesses: tuple[str, ...] = ()
+
+
+def _checks(
+    session: Session,
+    buffers: Buffers,
+    request: LaunchRequest,
+    values: Values,
+    old: Values,
+    after: Values,
+    errors: list[CudarunError],
+) -> _CheckResults:
+    """Evaluate checks and comparisons with what is expected; add errors of those that cannot be."""
+    unwritten = buffers.unwritten
+    results = [_checked(each, values, old, request, errors, unwritten) for each in request.checks]
+    expected: list[Array | CudarunError] = []
+    if request.expectations:
+        from cudarun.session.launch.expectation import (  # few launches have one
+            compare_expected,
+            expected_arrays,
+        )
+
+        for each in expected_arrays(session, request, buffers.specs, old):
+            expected.append(each)
+            if isinstance(each, CudarunError) and each not in errors:
+                errors.append(each.of(option="--expect"))
+        results += compare_expected(request, buffers.specs, expected, values, unwritten)
+    found: tuple[str, ...] = ()
+    specs = buffers.specs
+    if results and all(each.passed for each in results) and _tests_strength(request, specs):
+        from cudarun.session.launch.strength import weaknesses
+
+        def passes(replaced: Values) -> bool:
+            again: list[CheckResult] = []
+            for each in request.checks:
+                tolerance = request.tolerance.overridden(each.rtol, each.atol)
+                directory = request.directory
+                again.append(run_check(each.expression, replaced, old, tolerance, directory))
+            if expected:
+                again += compare_expected(request, buffers.specs, expected, replaced)
+            return all(each.passed for each in again)
+
+        checked = {name: after[name] for name in _checked_names(request) if name in after}
+        found = weaknesses(passes, values, checked, old)
+    return _CheckResults(tuple(results), found)
+
+
+def _tests_strength(request: LaunchRequest, specs: Sequence[BufferSpec]) -> bool:
+    """Return whether the strength of checks is evaluated: not with very large buffers."""
+    names = _checked_names(request)
+    nbytes = sum(spec.nbytes for spec in specs if spec.name in names)
+    return request.check_strength != "off" and nbytes < _LARGE_CHECKS
+
+
+def _checked_names(request: LaunchRequest) -> set[str]:
+    """Return the names in checks, and the buffers with an expected output."""
+    names = {name for each in request.checks for name in each.expression.names}
+    return names | {each.name for each in request.expectations}
+
+
+def _checked(
+    check: Check,
+    values: Values,
+    old: Values,
+    request: LaunchRequest,
+    errors: list[CudarunError],
+    unwritten: Unwritten,
+) -> CheckResult:
+    """Return the result of a check; if it cannot be evaluated, also add an error."""
+    tolerance = request.tolerance.overridden(check.rtol, check.atol)
+    try:
+        return run_check(check.expression, values, old, tolerance, request.directory, unwritten)
+    except CudarunError as error:
+        errors.append(error.of(option="--check"))
+        return CheckResult(
+            check.expression.text, False, 0, 0, None, None, 0.0, 0.0, evaluated=False
+        )
+
+
+def _printed(
+    request: LaunchRequest,
+    values: Values,
+    old: Values,
+    errors: list[CudarunError],
+    unwritten: Unwritten,
+) -> Iterator[Printed]:
+    """Yield the values to print; if one cannot be evaluated, add an error instead."""
+    for expression in request.prints:
+        try:
+            evaluator = Evaluator(expression, values, old, request.directory)
+            value = evaluator.result()
+            mask = evaluator.unwritten(expression.node, unwritten)
+        except CudarunError as error:
+            errors.append(error.of(option="--print"))
+        else:
+            text, plain = without_unwritten(value, mask)
+            yield Printed(expression.text, text, plain)
+
+
+def old_names(request: LaunchRequest, specs: Sequence[BufferSpec]) -> set[str]:
+    """Return the buffers whose values from before the launch are needed."""
+    steps = request.steps
+    if any(each.function is not None for step in steps for each in step.expectations):
+        return {spec.name for spec in specs}
+    names = {name for step in steps for each in step.expressions for name in each.old_names}
+    for step in steps:
+        names |= _checked_names(step) if _tests_strength(step, specs) else set()
+    return names
+
+
+def _copy_back(
+    buffers: Buffers,
+    request: LaunchRequest,
+    device: Device,
+    errors: list[CudarunError],
+    *,
+    comparing: bool,
+) -> tuple[Values, tuple[Saved, ...]]:
+    """Copy the requested data from the device: into arrays if necessary, else only to files.
+
+    A file that cannot be written adds an error instead.
+    """
+    arrays: Values = {}
+    saved: dict[Save, Saved] = {}
+    wanted = _as_arrays(request, buffers.specs)
+    for spec in buffers.specs:
+        deliver: Callable[[ChunkSink], object] = partial(buffers.deliver, spec.name)
+        if comparing or ALL in wanted.get(spec.name, ()):
+            arrays[spec.name] = buffers.array(spec.name)
+            deliver = partial(_deliver, arrays[spec.name])
+        elif spec.name in wanted:
+            rows = span(wanted[spec.name], (*spec.array_shape, 1)[0])
+            arrays[spec.name] = buffers.rows(spec.name, rows)
+        for each in request.saves:
+            if each.name == spec.name:
+                try:
+                    saved[each] = save(each, device.label, spec, deliver, force=request.force)
+                except RequestError as error:
+                    errors.append(error)
+    return arrays, tuple(saved[each] for each in request.saves if each in saved)
+
+
+def _deliver(array: Array, take: ChunkSink) -> None:
+    """Pass a whole array as one chunk."""
+    take(array.reshape(-1), 0)
+
+
+def _as_arrays(request: LaunchRequest, specs: Sequence[BufferSpec]) -> dict[str, list[slice]]:
+    """Return the rows of the buffers that are needed as arrays after the launch."""
+    wanted: dict[str, list[slice]] = {show.name: [ALL] for show in request.shows}
+    wanted |= {each.name: [ALL] for each in request.expectations}
+    if _tests_strength(request, specs):
+        wanted |= {name: [ALL] for name in _checked_names(request)}
+    wanted |= {save.name: [ALL] for save in request.saves if not takes_parts(save)}
+    for expression in request.expressions:
+        for name, rows in rows_wanted(expression.node):
+            wanted.setdefault(name, []).append(rows)
+    return wanted

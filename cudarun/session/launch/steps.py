@@ -1,0 +1,228 @@
+"""The steps of a launch: bound in order, so that each can use the buffers of those before it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import TypeAlias
+
+from cudarun.arguments.binding import Binding, bind
+from cudarun.arguments.packing import BufferSpec, VariableElement
+from cudarun.arguments.scope import Scope
+from cudarun.diagnostics.entries import notes
+from cudarun.errors import CudarunError, ImageRefused
+from cudarun.images.kinds import CONTAINERS, identify
+from cudarun.records import dataclass
+from cudarun.report.types import MemoryRow
+from cudarun.session.driver.devices import Device
+from cudarun.session.launch.buffers import Values
+from cudarun.session.launch.geometry import resolve_geometry
+from cudarun.session.launch.missing_arguments import complete_command
+from cudarun.session.launch.request import Geometry, LaunchRequest
+from cudarun.session.launch.swaps import resolve_swaps
+from cudarun.session.launch.variables import (
+    VariableUse,
+    buffer_rows,
+    element_address,
+    variable_names,
+    variables_of,
+)
+from cudarun.session.load.library import Kernel, Library, load_image
+from cudarun.session.load.request import JitOptions
+from cudarun.session.workers.session import Session
+
+Libraries: TypeAlias = Sequence[Library]
+"""The library of each step; steps of one image share it."""
+
+
+def load_libraries(
+    session: Session, request: LaunchRequest, options: JitOptions | None = None
+) -> Libraries:
+    """Load the images of all steps, each once.
+
+    Raises:
+        ImageRefused: The driver refuses an image, or it does not compile.
+    """
+    loaded: dict[tuple[int, str | None], Library] = {}
+    libraries: list[Library] = []
+    for step in request.steps:
+        is_container = identify(step.image.data) in CONTAINERS  # the kernel selects a fatbin
+        key = id(step.image), step.kernel if is_container else None
+        if key not in loaded:
+            loaded[key] = load_image(session, step.image, options, kernel=step.kernel)
+        libraries.append(loaded[key])
+    return libraries
+
+
+@dataclass(frozen=True, slots=True)
+class BoundStep:
+    """One step with its arguments bound.
+
+    Attributes:
+        number: Its number, from 1.
+        count: The number of steps.
+        request: The step as requested.
+        library: The image.
+        kernel: The kernel.
+        binding: The arguments.
+        variables: The variables of the image that it uses.
+        geometry: The geometry.
+        swaps: The pairs of buffers that exchange their names after each launch.
+    """
+
+    number: int
+    count: int
+    request: LaunchRequest
+    library: Library
+    kernel: Kernel
+    binding: Binding
+    variables: VariableUse
+    geometry: Geometry
+    swaps: tuple[tuple[str, str], ...]
+
+    @property
+    def name(self) -> str:
+        """The name in messages."""
+        return f"step {self.number} of {self.count}, {self.kernel.demangled}"
+
+    @property
+    def rows(self) -> tuple[MemoryRow, ...]:
+        """The variables of the image that it uses, and its buffers that are not arguments."""
+        return (*self.variables.rows, *buffer_rows(self.binding.others))
+
+    def located(self) -> BoundStep:
+        """Return the step with the addresses of its variables, in the current context."""
+        return replace(self, variables=self.variables.located(self.library.symbol))
+
+    def places(self) -> dict[VariableElement, int]:
+        """Return the addresses in variables of the image, in the current context."""
+        written = self.variables.written
+        return {
+            each: element_address(each, self.library, written) for each in self.binding.variables
+        }
+
+    def swapped(self, names: Mapping[str, str]) -> dict[str, str]:
+        """Return the buffer behind each name after a launch of this step."""
+        after = dict(names)
+        for first, second in self.swaps:
+            after[first], after[second] = after[second], after[first]
+        return after
+
+    @contextmanager
+    def errors_named(self, *, since: int | None = None) -> Iterator[None]:
+        """Add the image, the kernel and, of several steps, the step to errors.
+
+        Args:
+            since: The length of the compiler's log before.
+        """
+        since = len(self.library.logs.error) if since is None else since
+        try:
+            yield
+        except CudarunError as refused:
+            said = (*self.kernel.notes, *self.binding.warnings)
+            raise _named(
+                refused, self.request, self.library, since, self.number, self.count, said,
+                self.kernel.demangled,
+            ) from None  # fmt: skip
+
+
+def bind_steps(
+    session: Session, libraries: Libraries, request: LaunchRequest, device: Device
+) -> tuple[BoundStep, ...]:
+    """Bind the arguments of all steps.
+
+    Args:
+        session: The session.
+        libraries: The image of each step.
+        request: The launch.
+        device: The device, which suggested commands name.
+
+    Raises:
+        RequestError: The arguments of a step do not match its kernel, or a name is unknown.
+        ImageRefused: The driver refuses the code of a kernel.
+    """
+    scope = Scope()
+    bound: list[BoundStep] = []
+    taken: dict[str, None] = {}
+    for step, library in zip(request.steps, libraries, strict=True):
+        number, count = len(bound) + 1, len(request.steps)
+        since = len(library.logs.error)
+        kernel = library.kernel(step.kernel)
+        _note_unchecked(session, library, step)
+        said: tuple[str, ...] = kernel.notes
+        try:
+            binding = bind(
+                step.arguments,
+                kernel.parameters,
+                kernel=kernel.demangled,
+                directory=step.directory,
+                allow_type_mismatch=step.allow_type_mismatch,
+                suggest=complete_command(
+                    step, library.image, library.names, kernel.name, kernel.parameters,
+                    device.label,
+                ),
+                others=step.buffers,
+                symbols=_symbols(library),
+                scope=scope,
+            )  # fmt: skip
+            said += binding.warnings
+            scope = binding.following
+            taken |= dict.fromkeys((*scope.buffers, *binding.scalars))
+            variables = variables_of(step, library.variables, binding.integers, taken)
+            geometry = resolve_geometry(
+                step.geometry,
+                binding,
+                lambda: library.kernel_facts(kernel.name),  # noqa: B023
+            )
+            swaps = resolve_swaps(step, binding, scope)
+        except CudarunError as refused:
+            raise _named(
+                refused, step, library, since, number, count, said, kernel.demangled
+            ) from None
+        bound.append(
+            BoundStep(number, count, step, library, kernel, binding, variables, geometry, swaps)
+        )
+    return tuple(bound)
+
+
+def _symbols(library: Library) -> Callable[[], set[str]]:
+    return lambda: variable_names(library.variables())
+
+
+def _note_unchecked(session: Session, library: Library, step: LaunchRequest) -> None:
+    unchecked = session.driver.traits.unchecked_kernels(library.handle)
+    if unchecked > 0:
+        others = "1 other kernel" if unchecked == 1 else f"{unchecked} other kernels"
+        are = "is" if unchecked == 1 else "are"
+        session.progress.note(f"{others} of {step.image.origin} {are} not compiled or checked")
+
+
+def all_buffers(steps: Iterable[BoundStep]) -> list[BufferSpec]:
+    """Return the buffers of all steps; each is of the step that declares it."""
+    return [spec for step in steps for spec in step.binding.buffers]
+
+
+def all_scalars(steps: Iterable[BoundStep]) -> Values:
+    """Return the values of the steps so far by name, as expressions see them."""
+    return {name: value for step in steps for name, value in step.binding.scalars.items()}
+
+
+def _named(
+    error: CudarunError,
+    request: LaunchRequest,
+    library: Library,
+    since: int,
+    number: int,
+    count: int,
+    said: Iterable[str],
+    kernel: str,
+) -> CudarunError:
+    """Return an error with its step, its image and the compiler's log."""
+    if isinstance(error, ImageRefused):  # the kernel: the image has been loaded
+        error = library.refused(error, since=since)
+    error.warnings = notes(said)
+    if count > 1:
+        error.of(operation=f"step {number}")
+        error.at(step=f"{number} of {count}")
+    return error.at(file=request.image.origin, kernel=kernel)

@@ -38,8 +38,11 @@ class SourceLines:
 
     def __init__(self, text: str) -> None:
         self._text = text
+        self._first()
+
+    def _first(self) -> None:
         self._number = 1
-        self._start = 0  # the offset of that line
+        self._start, self._end = 0, self._text.find("\n")  # of that line; -1 of the last one
 
     def __getitem__(self, number: int) -> str:
         """Return a line by its number, from 1.
@@ -48,13 +51,11 @@ class SourceLines:
             IndexError: The text has fewer lines.
         """
         if number < self._number:
-            self._number, self._start = 1, 0
-        find = self._text.find
+            self._first()
         while self._number < number:
-            end = find("\n", self._start)
-            if end < 0:
+            if self._end < 0:
                 raise IndexError(number)
-            self._number, self._start = self._number + 1, end + 1
-        end = find("\n", self._start)
-        line = self._text[self._start :] if end < 0 else self._text[self._start : end]
+            self._number, self._start = self._number + 1, self._end + 1
+            self._end = self._text.find("\n", self._start)
+        line = self._text[self._start : self._end if self._end >= 0 else None]
         return line.removesuffix("\r")

@@ -24,7 +24,6 @@ from cudarun.ptx.tree import (
     BranchTargets,
     CallPrototype,
     Function,
-    Instruction,
     Label,
     LineMark,
     Module,
@@ -345,15 +344,8 @@ class _ModuleParser(VariableRules):
         """Parse statements as long as they are plain; return whether there was one."""
         if self.has_symbols_like_registers:
             return False
-        start = end = self.token.offset
-        while (found := self._quick.at(end)) is not None:
-            end = found.end
-            position = self._lines.position(found.start)
-            if found.mark is not None:
-                statements.append(LineMark(*found.mark, position))
-            else:
-                _, _, _, opcode, modifiers, operands, guard = found
-                statements.append(Instruction(opcode, modifiers, operands, position, guard))
+        start = self.token.offset
+        end = self._quick.read(start, statements, self._lines)
         if end == start:
             return False
         self.seek(end)

@@ -1,4 +1,4 @@
-"""Quick parsing of most of a text: plain instructions, parameters, numbers and ``.loc``.
+"""Quick parsing of most of a text: plain instructions, labels, parameters, numbers, ``.loc``.
 
 One regular expression matches a statement, a dictionary has the operands by their text. What they
 do not match, above all every error, is left to the grammar. The trees are the same:
@@ -11,15 +11,20 @@ import re
 from collections.abc import Callable
 from typing import NamedTuple
 
+from cudarun.ptx.lines import Lines
 from cudarun.ptx.tree import (
     Address,
     Float,
+    Instruction,
     Integer,
+    Label,
+    LineMark,
     Negated,
     Operand,
     Pair,
     Register,
     Sink,
+    Statement,
     SymbolReference,
     Vector,
 )
@@ -29,7 +34,8 @@ _SPACE = r"(?: \s++ | //[^\n]*+ | /\*(?: [^*] | \*(?!/) )*+\*/ )*+"
 _STATEMENT = re.compile(
     rf"""
     {_SPACE}
-    (?P<all>
+    (?P<start>)
+    (?:
         (?: @(?P<not>!?)(?P<guard>[%A-Za-z][\w$]*+)\s++ )?
         (?P<words> [a-z]\w*+ (?: \.(?:[A-Za-z_][\w$]*+|[1-5]d\b) (?:::\w++)*+ )*+ )
         (?: \s++ (?P<operands> [^;"/@:]*+ ) )?
@@ -37,6 +43,8 @@ _STATEMENT = re.compile(
       | \.loc\s++(?P<file>0|[1-9]\d{{0,8}}+)\s++(?P<line>0|[1-9]\d{{0,8}}+)
             \s++(?P<column>0|[1-9]\d{{0,8}}+)
         (?= \s*+[^\s,/\w.$] | \s++[^\s,/] )
+      | (?P<label>[A-Za-z_$][\w$]*+):
+        (?! {_SPACE} \.(?:branchtargets|calltargets|callprototype)\b )
     )
     """,
     re.VERBOSE | re.ASCII,
@@ -106,26 +114,13 @@ def _number(text: str) -> Integer | Float:
     return Integer(int(text))
 
 
-class QuickStatement(NamedTuple):
-    """A statement that the expression matches: a line mark, or else an instruction.
+def _split(words: str) -> tuple[str, tuple[str, ...]] | None:
+    """Return opcode and modifiers; ``None`` if operands have a syntax of their own.
 
-    Attributes:
-        start: The offset of its first character.
-        end: The offset after its semicolon; of a line mark, after its last number.
-        mark: File, line and column.
-        opcode: The opcode.
-        modifiers: The modifiers.
-        operands: The operands.
-        guard: The guard.
+    Those of a call have, and ``.unified`` belongs to an operand.
     """
-
-    start: int
-    end: int
-    mark: tuple[int, int, int] | None = None
-    opcode: str = ""
-    modifiers: tuple[str, ...] = ()
-    operands: tuple[Operand, ...] = ()
-    guard: Register | Negated | None = None
+    opcode, *modifiers = words.split(".")
+    return None if opcode == "call" or "unified" in modifiers else (opcode, tuple(modifiers))
 
 
 class QuickStatements:
@@ -140,31 +135,47 @@ class QuickStatements:
         self._text = text
         self._is_register = is_register
         self._operands: dict[str, Operand] = {}  # those that are the same in every scope
-        self._words: dict[str, tuple[str, tuple[str, ...]]] = {}
+        self._words: dict[str, tuple[str, tuple[str, ...]] | None] = {}
 
-    def at(self, offset: int) -> QuickStatement | None:
-        """Return the next statement from an offset; ``None`` if the grammar must parse it."""
-        match = _STATEMENT.match(self._text, offset)
-        if match is None:
-            return None
-        _, negated, guard, words, operands, file, line, column = match.groups()
-        start, end = match.span(1)
-        if words is None:
-            return QuickStatement(start, end, (int(file), int(line), int(column)))
-        known = self._words.get(words)
-        if known is None:
-            opcode, *modifiers = words.split(".")
-            known = self._words[words] = opcode, tuple(modifiers)
-        # Operands of a call have a syntax of their own; `.unified` belongs to an operand.
-        if known[0] == "call" or "unified" in known[1]:
-            return None
-        found = self._list(operands) if operands else ()
-        if found is None:
-            return None
-        condition: Register | Negated | None = None
-        if guard is not None:
-            condition = Negated(Register(guard)) if negated else Register(guard)
-        return QuickStatement(start, end, None, *known, found, condition)
+    def read(self, offset: int, statements: list[Statement], lines: Lines) -> int:
+        """Append the statements from an offset up to one that the grammar must parse.
+
+        Args:
+            offset: The offset of the first one, or of spaces before it.
+            statements: Gets instructions, labels and line marks.
+            lines: The lines of the text.
+
+        Returns:
+            The offset after the last one.
+        """
+        text, known_words = self._text, self._words
+        while (match := _STATEMENT.match(text, offset)) is not None:
+            _, negated, guard, words, listed, file, line, column, label = match.groups()
+            if words is None:
+                position = lines.position(match.start(1))
+                if label is not None:
+                    statements.append(Label(label, position))
+                else:
+                    statements.append(LineMark(int(file), int(line), int(column), position))
+                offset = match.end()
+                continue
+            try:
+                known = known_words[words]
+            except KeyError:
+                known = known_words[words] = _split(words)
+            if known is None:
+                break
+            opcode, modifiers = known
+            operands = self._list(listed) if listed else ()
+            if operands is None:
+                break
+            condition: Register | Negated | None = None
+            if guard is not None:
+                condition = Negated(Register(guard)) if negated else Register(guard)
+            position = lines.position(match.start(1))
+            statements.append(Instruction(opcode, modifiers, operands, position, condition))
+            offset = match.end()
+        return offset
 
     def _list(self, text: str) -> tuple[Operand, ...] | None:
         """Return the operands in a text, with commas between them."""

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
+from dataclasses import field, replace
 
 from cudarun.emulator.code import (
     Action,
@@ -23,6 +23,7 @@ from cudarun.emulator.code import (
     Lanewise,
     Operation,
     ParameterUse,
+    RegisterSlot,
     RegisterUse,
     Role,
     SinkUse,
@@ -36,100 +37,77 @@ from cudarun.emulator.machine.control import FunctionCall
 from cudarun.emulator.machine.mbarriers import Wait
 from cudarun.emulator.machine.stack import StackAllocate
 from cudarun.emulator.machine.transfers import MemoryLoad
+from cudarun.records import dataclass
 
 _COST_OF_LOADS = 1
 _COST_OF_ATOMICS = 512
+_SLOTTED = (RegisterUse, ParameterUse)
+_FIXED = (ConstantUse, SymbolUse, KernelParameterUse)  # the same throughout a launch
 
 
 def analyze(code: FunctionCode) -> None:
     """Analyze a function's code and add the results to it."""
-    code.symbols = {
-        use.name
-        for block in code.blocks
-        for operation in block.operations
-        for use in operation.sources
-        if isinstance(use, SymbolUse)
-    }
-    code.allocates = any(
-        isinstance(operation, Action) and isinstance(operation.action, StackAllocate)
-        for block in code.blocks
-        for operation in block.operations
-    )
-    _drop_unread_results(code)
-    _extract_constants(code)
+    uses = _uses(code)
+    code.symbols, code.allocates = uses.symbols, uses.allocates
+    _drop_unread_results(uses)
+    _extract_constants(code, uses.writes)
     _liveness(code)
     _mark_polling_loops(code)
 
 
-def _slot(use: Use) -> int | None:
-    return use.slot if isinstance(use, RegisterUse | ParameterUse) else None
+@dataclass(slots=True)
+class _Uses:
+    """The uses of slots and symbols in a function.
+
+    Attributes:
+        read: The slots that are read anywhere.
+        writes: The number of writes to each slot in the text.
+        symbols: The variables and functions it refers to.
+        atomics: The atomic operations: the operations of the block, and the index there.
+        allocates: Whether it has an ``alloca``.
+    """
+
+    read: set[int]
+    writes: Counter[int]
+    symbols: set[str] = field(default_factory=set)
+    atomics: list[tuple[list[Operation], int]] = field(default_factory=list)
+    allocates: bool = False
+
+
+def _uses(code: FunctionCode) -> _Uses:
+    found = _Uses(set(code.results), Counter(code.parameters))
+    read, symbols = found.read, found.symbols
+    written: list[int] = []
+    for block in code.blocks:
+        read.update(_slots(block.terminator.reads))
+        written += _terminator_writes(block)
+        if block.sync_mask is not None:
+            read.update(_slots([block.sync_mask]))
+        for index, operation in enumerate(block.operations):
+            for use in operation.sources:
+                if isinstance(use, RegisterUse):
+                    read.add(use.slot)
+                elif isinstance(use, SymbolUse):
+                    symbols.add(use.name)
+                elif isinstance(use, ParameterUse):
+                    read.add(use.slot)
+            for use in operation.destinations:
+                if isinstance(use, _SLOTTED):
+                    written.append(use.slot)
+            if isinstance(operation, Action):
+                if isinstance(operation.action, Atomic):
+                    found.atomics.append((block.operations, index))
+                elif isinstance(operation.action, StackAllocate):
+                    found.allocates = True
+    found.writes.update(written)
+    return found
 
 
 def _slots(uses: Iterable[Use]) -> Iterator[int]:
+    """Yield the slots among uses; loops over all operations have this in line."""
     for use in uses:
-        slot = _slot(use)
-        if slot is not None:
-            yield slot
-
-
-# --- unread results ------------------------------------------------------------------------------
-
-
-def _drop_unread_results(code: FunctionCode) -> None:
-    read: set[int] = set(code.results)
-    for block in code.blocks:
-        read.update(_slots(block.terminator.reads))
-        if block.sync_mask is not None:
-            read.update(_slots([block.sync_mask]))
-        for operation in block.operations:
-            read.update(_slots(operation.sources))
-    for block in code.blocks:
-        for index, operation in enumerate(block.operations):
-            if not isinstance(operation, Action) or not isinstance(operation.action, Atomic):
-                continue
-            if read.isdisjoint(_slots(operation.destinations)):
-                operation.action.without_result()
-                block.operations[index] = replace(operation, destinations=())
-
-
-# --- constants -----------------------------------------------------------------------------------
-
-
-def _extract_constants(code: FunctionCode) -> None:
-    definitions = _definitions(code)
-    constant = {
-        index
-        for index, slot in enumerate(code.slots)
-        if slot.role is Role.SPECIAL and SPECIAL_REGISTERS[slot.name].extent is Extent.LAUNCH
-    }
-    found = True
-    while found:
-        found = False
-        for block in code.blocks:
-            kept: list[Operation] = []
-            for operation in block.operations:
-                if _is_constant(operation, constant, definitions, code):
-                    assert isinstance(operation, Lanewise)
-                    code.prologue.append(operation)
-                    constant.update(_slots(operation.destinations))
-                    found = True
-                else:
-                    kept.append(operation)
-            block.operations = kept
-    for index in constant:
-        slot = code.slots[index]
-        if slot.role is Role.REGISTER:
-            code.slots[index] = replace(slot, role=Role.CONSTANT)
-
-
-def _definitions(code: FunctionCode) -> Counter[int]:
-    """Return the number of writes to each slot in the text."""
-    counts: Counter[int] = Counter(code.parameters)
-    for block in code.blocks:
-        for operation in block.operations:
-            counts.update(_slots(operation.destinations))
-        counts.update(_terminator_writes(block))
-    return counts
+        if isinstance(use, _SLOTTED):
+            yield use.slot
 
 
 def _terminator_writes(block: BlockCode) -> tuple[int, ...]:
@@ -141,21 +119,68 @@ def _terminator_writes(block: BlockCode) -> tuple[int, ...]:
     return ()
 
 
-def _is_constant(
-    operation: Operation, constant: set[int], definitions: Counter[int], code: FunctionCode
-) -> bool:
-    if not isinstance(operation, Lanewise):
-        return False
-    for use in operation.sources:
-        if isinstance(use, RegisterUse):
-            if use.slot not in constant:
-                return False
-        elif not isinstance(use, ConstantUse | SymbolUse | KernelParameterUse):
-            return False
+# --- unread results ------------------------------------------------------------------------------
+
+
+def _drop_unread_results(uses: _Uses) -> None:
+    for operations, index in uses.atomics:
+        operation = operations[index]
+        assert isinstance(operation, Action)
+        assert isinstance(operation.action, Atomic)
+        slots = [*_slots(operation.destinations)]
+        if uses.read.isdisjoint(slots):
+            operation.action.without_result()
+            operations[index] = replace(operation, destinations=())
+            uses.writes.subtract(slots)
+
+
+# --- constants -----------------------------------------------------------------------------------
+
+
+def _extract_constants(code: FunctionCode, writes: Counter[int]) -> None:
+    constant = {
+        index
+        for index, slot in enumerate(code.slots)
+        if slot.role is Role.SPECIAL and SPECIAL_REGISTERS[slot.name].extent is Extent.LAUNCH
+    }
+    is_incomplete = True
+    while is_incomplete:
+        found: set[int] = set()
+        missing: set[int] = set()  # of each operation that is not constant, a slot that is not
+        for block in code.blocks:
+            moved = []
+            for index, operation in enumerate(block.operations):
+                if not isinstance(operation, Lanewise):
+                    continue
+                for use in operation.sources:
+                    if isinstance(use, RegisterUse):
+                        if use.slot not in constant:
+                            missing.add(use.slot)
+                            break
+                    elif not isinstance(use, _FIXED):
+                        break
+                else:
+                    if _is_written_once(operation, writes, code):
+                        code.prologue.append(operation)
+                        moved.append(index)
+                        slots = [*_slots(operation.destinations)]
+                        constant.update(slots)
+                        found.update(slots)
+            for index in reversed(moved):
+                del block.operations[index]
+        is_incomplete = not found.isdisjoint(missing)
+    for index in constant:
+        slot = code.slots[index]
+        if slot.role is Role.REGISTER:
+            code.slots[index] = RegisterSlot(slot.name, slot.type, Role.CONSTANT, slot.size)
+
+
+def _is_written_once(operation: Lanewise, writes: Counter[int], code: FunctionCode) -> bool:
+    """Return whether an operation alone writes its destinations, which are registers."""
     for use in operation.destinations:
         if isinstance(use, SinkUse):
             continue
-        if not isinstance(use, RegisterUse) or definitions[use.slot] != 1:
+        if not isinstance(use, RegisterUse) or writes[use.slot] != 1:
             return False
         if code.slots[use.slot].role is not Role.REGISTER:
             return False
@@ -165,54 +190,70 @@ def _is_constant(
 # --- liveness ------------------------------------------------------------------------------------
 
 
-def _mask(slots: Iterable[int], wide: int) -> int:
-    mask = 0
-    for slot in slots:
-        mask |= 1 << slot
-    return mask & wide
-
-
 def _liveness(code: FunctionCode) -> None:
     wide = 0  # the slots with a value per lane, which diverged lanes have to keep
     for index, slot in enumerate(code.slots):
         uniform = slot.role is Role.SPECIAL and SPECIAL_REGISTERS[slot.name].extent is Extent.LAUNCH
         if slot.role is not Role.CONSTANT and not uniform:
             wide |= 1 << index
+    ends = []  # of each block, from the last: what its terminator reads, and does not write
     for block in code.blocks:
         _reads_and_writes(block, wide)
+    for block in reversed(code.blocks):
+        terminator = block.terminator
+        reads = _mask(_slots(terminator.reads)) & wide
+        kept = ~(_mask(_terminator_writes(block)) & wide)
+        ends.append((block, reads, kept, terminator.successors))
+    blocks = code.blocks
     changed = True
     while changed:
         changed = False
-        for block in reversed(code.blocks):
-            live_out = _mask(_slots(block.terminator.reads), wide)
+        for block, live_out, kept, successors in ends:
             after = 0
-            for successor in block.terminator.successors:
-                after |= code.blocks[successor].live_in
-            live_out |= after & ~_mask(_terminator_writes(block), wide)
+            for successor in successors:
+                after |= blocks[successor].live_in
+            live_out |= after & kept
             live_in = block.reads | (live_out & ~block.writes)
-            if (live_in, live_out) != (block.live_in, block.live_out):
+            if live_in != block.live_in or live_out != block.live_out:
                 block.live_in, block.live_out = live_in, live_out
                 changed = True
 
 
+def _mask(slots: Iterable[int]) -> int:
+    mask = 0
+    for slot in slots:
+        mask |= 1 << slot
+    return mask
+
+
 def _reads_and_writes(block: BlockCode, wide: int) -> None:
-    reads = writes = 0
+    reads: set[int] = set()
+    writes: set[int] = set()
     if block.sync_mask is not None:
-        reads |= _mask(_slots([block.sync_mask]), wide)
+        reads.update(_slots([block.sync_mask]))
     for operation in block.operations:
-        sources = set(_slots(operation.sources))
-        # Writing a part of a variable preserves the rest.
-        sources.update(u.slot for u in operation.destinations if isinstance(u, ParameterUse))
-        reads |= _mask(sources, wide) & ~writes
-        writes |= _mask(_slots(operation.destinations), wide)
-    reads |= _mask(_slots(block.terminator.reads), wide) & ~writes
-    block.reads, block.writes = reads, writes
+        for use in operation.sources:
+            if isinstance(use, _SLOTTED) and use.slot not in writes:
+                reads.add(use.slot)
+        for use in operation.destinations:
+            if isinstance(use, RegisterUse):
+                writes.add(use.slot)
+            elif isinstance(use, ParameterUse):
+                if use.slot not in writes:  # writing a part of a variable preserves the rest
+                    reads.add(use.slot)
+                writes.add(use.slot)
+    reads.update(slot for slot in _slots(block.terminator.reads) if slot not in writes)
+    block.reads, block.writes = _mask(reads) & wide, _mask(writes) & wide
 
 
 # --- loops that poll -----------------------------------------------------------------------------
 
 
 def _mark_polling_loops(code: FunctionCode) -> None:
+    if not any(
+        target <= block.index for block in code.blocks for target in block.terminator.successors
+    ):
+        return
     last: dict[int, int] = {}  # the last block so far with a cost
     for block in code.blocks:
         last[_polling_cost(block)] = block.index

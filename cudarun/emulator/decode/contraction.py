@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from cudarun.emulator.code import FunctionCode, Lanewise, Operation, RegisterUse, Use
+from cudarun.emulator.code import BlockCode, FunctionCode, Lanewise, Operation, RegisterUse, Use
 from cudarun.emulator.isa.table import FORMS
 from cudarun.emulator.numerics.temporaries import Function, temporaries_of, with_temporaries
 
@@ -32,18 +32,28 @@ _SUMS = {
 
 def contract(code: FunctionCode) -> None:
     """Contract multiplications and additions in each block of a function."""
-    reads = Counter(_reads(code))
+    reads: Counter[int] | None = None
     for block in code.blocks:
-        products: dict[int, int] = {}  # by the slot of the result: index in the block
-        operations: list[Operation | None] = list(block.operations)
-        for index, operation in enumerate(block.operations):
-            place = _place_of_product(operation, products, block.operations)
-            if place is not None:
-                assert isinstance(operation, Lanewise)
-                at = products.pop(_slot(operation.sources[place]))
-                product = block.operations[at]
-                assert isinstance(product, Lanewise)
-                operations[at], operations[index] = None, _fused(operation, product, place)
+        names = {each.name for each in block.operations if isinstance(each, Lanewise)}
+        if names.isdisjoint(_PRODUCTS) or names.isdisjoint(_SUMS):
+            continue
+        if reads is None:
+            reads = Counter(_reads(code))
+        _contract_block(block, reads)
+
+
+def _contract_block(block: BlockCode, reads: Counter[int]) -> None:
+    products: dict[int, int] = {}  # by the slot of the result: index in the block
+    operations: list[Operation | None] = list(block.operations)
+    for index, operation in enumerate(block.operations):
+        place = _place_of_product(operation, products, block.operations)
+        if place is not None:
+            assert isinstance(operation, Lanewise)
+            at = products.pop(_slot(operation.sources[place]))
+            product = block.operations[at]
+            assert isinstance(product, Lanewise)
+            operations[at], operations[index] = None, _fused(operation, product, place)
+        if products:
             written = set(map(_slot, operation.destinations))
             products = {
                 slot: at
@@ -51,11 +61,11 @@ def contract(code: FunctionCode) -> None:
                 if slot not in written
                 and written.isdisjoint(map(_slot, block.operations[at].sources))
             }
-            if isinstance(operation, Lanewise) and operation.name in _PRODUCTS:
-                slot = _slot(operation.destinations[0])
-                if reads[slot] == 1:
-                    products[slot] = index
-        block.operations = [operation for operation in operations if operation is not None]
+        if isinstance(operation, Lanewise) and operation.name in _PRODUCTS:
+            slot = _slot(operation.destinations[0])
+            if reads[slot] == 1:
+                products[slot] = index
+    block.operations = [operation for operation in operations if operation is not None]
 
 
 def _slot(use: Use) -> int:
@@ -68,14 +78,16 @@ def _reads(code: FunctionCode) -> Iterator[int]:
     for block in code.blocks:
         yield from map(_slot, block.terminator.reads)
         for operation in block.operations:
-            yield from map(_slot, operation.sources)
+            for use in operation.sources:
+                if isinstance(use, RegisterUse):
+                    yield use.slot
 
 
 def _place_of_product(
     operation: Operation, products: dict[int, int], operations: list[Operation]
 ) -> int | None:
     """Return the source of a sum that is a product that can be fused with it."""
-    if not isinstance(operation, Lanewise) or operation.name not in _SUMS:
+    if not products or not isinstance(operation, Lanewise) or operation.name not in _SUMS:
         return None
     wanted = operation.name[4:].replace("sat.", "")
     for place, use in enumerate(operation.sources):

@@ -11,7 +11,7 @@ import pytest
 
 from cudarun.emulator import driver
 from cudarun.emulator.code import FunctionCode
-from cudarun.emulator.decode import instruction, recipes
+from cudarun.emulator.decode import function, recipes
 from cudarun.emulator.decode.module import ModuleDecoder, compile_module
 from cudarun.emulator.host import jit
 from cudarun.emulator.program import ModuleCode
@@ -86,8 +86,22 @@ def code_of(function: FunctionCode) -> tuple[object, ...]:
 
 
 def _operation(operation: Any) -> tuple[object, ...]:
-    does = operation.name if hasattr(operation, "name") else type(operation.action)
+    does = operation.name if hasattr(operation, "name") else attributes(operation.action)
     return does, repr(operation.sources), repr(operation.destinations), operation.site
+
+
+def attributes(value: Any) -> object:
+    """Return an action with everything that it keeps, of a function only its name."""
+    if isinstance(value, dict):
+        return {key: attributes(each) for key, each in value.items()} | {
+            f"{key} of {type(value).__name__}": attributes(each)
+            for key, each in getattr(value, "__dict__", {}).items()
+        }
+    if isinstance(value, list | tuple):
+        return [attributes(each) for each in value]
+    if type(value).__module__.startswith("cudarun.emulator.machine") and hasattr(value, "__dict__"):
+        return type(value), attributes(vars(value))
+    return getattr(value, "__qualname__", None) or repr(value)
 
 
 def same_kernels(one: ModuleCode, other: ModuleCode) -> bool:
@@ -113,9 +127,23 @@ def test_repeated_instructions_are_decoded_to_the_same(
     text = path.read_text(encoding="ascii")
     compile_module(parse(text))
     by_recipe = compile_module(parse(text))
-    monkeypatch.setattr(instruction, "repeated", lambda *_: None)
+    monkeypatch.setattr(function, "repeated", lambda *_: None)
     assert recipes._recipes
     assert same_kernels(compile_module(parse(text)), by_recipe)
+
+
+def test_a_register_is_of_the_family_with_the_shortest_number() -> None:
+    text = """.visible .entry k() {
+        .reg .b64 %x<30>;
+        { .reg .b32 %x1<3>; mov.b32 %x12, 1; mov.b64 %x13, 2; }
+        mov.b64 %x12, 3; ret; }"""
+    code = compile_module(parse(HEADER + text)).code["k"]
+    assert [(slot.name, slot.type.name) for slot in code.slots] == [
+        ("%x12", "b32"), ("%x13", "b64"), ("%x12", "b64"),
+    ]  # fmt: skip
+    for name in ("%x012", "%x30", "%x", "%x00000000001"):
+        with pytest.raises(PtxError, match=f"Unknown symbol '{name}'"):
+            compile_module(parse(HEADER + text.replace("mov.b64 %x12", f"mov.b64 {name}")))
 
 
 @pytest.mark.parametrize("name", REACHED)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 
 from cudarun.emulator.code import BlockCode, Operation, Terminator, Use
@@ -34,7 +33,7 @@ class BlockBuilder:
 
     def note(self, name: str) -> None:
         """Record that the open block has an instruction, whatever operations it is decoded to."""
-        self._names.append(sys.intern(name))  # a module repeats a few hundred
+        self._names.append(name)
 
     def label(self, number: int) -> None:
         """Bind the label to the next operation."""

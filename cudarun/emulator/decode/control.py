@@ -420,9 +420,10 @@ def _result_slot(operand: tree.Operand, operands: Operands) -> int:
     raise operands.mismatch()
 
 
-_Lowering = Callable[[ControlContext, tree.Instruction, Operands, int], Lowered]
+Lowering = Callable[[ControlContext, tree.Instruction, Operands, int], Lowered]
+"""Decodes an instruction; the last argument is the index of the next block."""
 
-CONTROL: dict[str, _Lowering] = {
+CONTROL: dict[str, Lowering] = {
     "brx": _indexed_branch,
     "call": _call,
     "ret": _ret,

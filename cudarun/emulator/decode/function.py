@@ -19,11 +19,13 @@ from cudarun.emulator.code import (
 from cudarun.emulator.decode.analysis import analyze
 from cudarun.emulator.decode.builder import BlockBuilder
 from cudarun.emulator.decode.contraction import contract
-from cudarun.emulator.decode.control import CONTROL, ControlContext, branch, leave
+from cudarun.emulator.decode.control import ControlContext, branch, leave
 from cudarun.emulator.decode.instruction import decode
+from cudarun.emulator.decode.kinds import InstructionKinds
 from cudarun.emulator.decode.layout import VariableLayout, alignment_of, size_of, variable_code
 from cudarun.emulator.decode.operands import OperandMismatch, Operands, Unimplemented
-from cudarun.emulator.decode.rules import too_new, wrong_declaration, wrong_sampler
+from cudarun.emulator.decode.recipes import repeated, shaped
+from cudarun.emulator.decode.rules import wrong_declaration, wrong_sampler
 from cudarun.emulator.decode.scope import (
     Declarations,
     LabelName,
@@ -55,7 +57,7 @@ class ModuleNames:
 
     ``functions`` has the declaration of each function, the one with a body if there is one.
     ``variables`` gets the global and constant ones that functions declare. ``lines`` are those of
-    the text.
+    the text, ``kinds`` those of its instructions.
     """
 
     module: tree.Module
@@ -64,15 +66,11 @@ class ModuleNames:
     shared: dict[str, SharedVariable]
     variables: dict[str, VariableCode]
     lines: SourceLines
+    kinds: InstructionKinds
 
 
-@dataclass(frozen=True, slots=True)
-class _Item:
-    """A label or an instruction with the scope and line information of its place."""
-
-    statement: tree.Label | tree.Instruction
-    scope: NameScope
-    source: str | None
+_Item = tuple[tree.Label | tree.Instruction, NameScope, str | None]
+"""A label or an instruction, its scope, and the CUDA source line of its place."""
 
 
 class FunctionDecoder:
@@ -100,16 +98,18 @@ class FunctionDecoder:
         """Return the function's code, without blocks if something is wrong or unimplemented."""
         scope = NameScope(self.names.scope)
         self._declare_parameters(scope)
-        self._labels_used = set(_label_uses(self.function))
         body = self.function.body or ()
-        for item in list(self._flat(body, scope)):
-            if isinstance(item.statement, tree.Label):
+        self._labels_used = set(_label_uses(body))
+        items: list[_Item] = []
+        self._flatten(body, scope, items)
+        for statement, inner, source in items:
+            if isinstance(statement, tree.Instruction):
+                self._instruction(statement, inner, source)
+            else:
                 self._close_region()
-                label = item.scope.find(item.statement.name)
+                label = inner.find(statement.name)
                 assert isinstance(label, LabelName)
                 self.builder.label(label.number)
-            else:
-                self._instruction(item.statement, item)
         self._close_region()
         if self.diagnostics or self.unimplemented:
             return self.code
@@ -169,8 +169,10 @@ class FunctionDecoder:
             self._complain(variable.position, wrong)
         return wrong is None
 
-    def _flat(self, statements: tuple[tree.Statement, ...], scope: NameScope) -> Iterator[_Item]:
-        """Yield labels and instructions in order, entering declarations before what follows."""
+    def _flatten(
+        self, statements: tuple[tree.Statement, ...], scope: NameScope, items: list[_Item]
+    ) -> None:
+        """Append labels and instructions in order, entering declarations before what follows."""
         labels: set[str] = set()
         for statement in statements:
             if not isinstance(statement, tree.Label):
@@ -182,9 +184,12 @@ class FunctionDecoder:
                 scope.names[statement.name] = LabelName(self.declarations.labels)
                 self.declarations.labels += 1
         for statement in statements:
+            if isinstance(statement, tree.Instruction):
+                items.append((statement, scope, self._source))
+                continue
             match statement:
                 case tree.Block(inner):
-                    yield from self._flat(inner, NameScope(scope))
+                    self._flatten(inner, NameScope(scope), items)
                 case tree.Variable():
                     self._declare(statement, scope)
                 case tree.LineMark(file, line):
@@ -194,9 +199,7 @@ class FunctionDecoder:
                     scope.names[name] = statement
                 case tree.Label(name):
                     if name in self._labels_used:
-                        yield _Item(statement, scope, self._source)
-                case tree.Instruction():
-                    yield _Item(statement, scope, self._source)
+                        items.append((statement, scope, self._source))
 
     def _declare(self, variable: tree.Variable, scope: NameScope) -> None:
         if not self._is_sound(variable):
@@ -221,33 +224,41 @@ class FunctionDecoder:
 
     # --- instructions ----------------------------------------------------------------------------
 
-    def _instruction(self, instruction: tree.Instruction, item: _Item) -> None:
+    def _instruction(
+        self, instruction: tree.Instruction, scope: NameScope, source: str | None
+    ) -> None:
         if self.declarations.has_vectors:
-            instruction = _spelled_out(instruction, item.scope)
+            instruction = _spelled_out(instruction, scope)
+        kind = self.names.kinds.of(instruction)
         number = instruction.position.line
-        text = self.names.lines[number].strip()
-        site = Site(self.function.name, number, text, item.source)
-        operands = Operands(instruction.opcode, item.scope, self.declarations, site)
+        site = Site(self.function.name, number, self.names.lines[number].strip(), source)
         try:
-            wrong = too_new(instruction, self.names.module)
-            wrong = wrong or wrong_sampler(instruction, self.names.module)
-            if wrong is not None:
+            if kind.wrong is not None:
+                raise OperandMismatch(kind.wrong)
+            if kind.fetches and (wrong := wrong_sampler(instruction, self.names.module)):
                 raise OperandMismatch(wrong)
-            guard = self._guard(instruction, operands)
+            guard = self._guard(instruction, scope, site)
             if instruction.opcode == "bra":
                 self._close_region()
-                self.builder.note(instruction.name)
+                self.builder.note(kind.name)
+                operands = self._operands(instruction, scope, site)
                 self.builder.end(branch(instruction, operands, guard, self.builder.next))
                 return
             self._open_region(guard, site)
-            control = CONTROL.get(instruction.opcode)
-            if control is None:
-                self._add_all(instruction.name, decode(instruction, operands))
+            if kind.control is not None:
+                operands, after = self._operands(instruction, scope, site), self.builder.next
+                operations, ending = kind.control(self.control, instruction, operands, after)
+                self._add_all(kind.name, operations)
+                if ending is not None:
+                    self.builder.end(ending)
                 return
-            operations, ending = control(self.control, instruction, operands, self.builder.next)
-            self._add_all(instruction.name, operations)
-            if ending is not None:
-                self.builder.end(ending)
+            given = shaped(instruction, scope, self.declarations)
+            known = None if given is None else repeated(given, site)
+            if known is not None:
+                self._add_all(kind.name, [known])
+                return
+            operands = self._operands(instruction, scope, site)
+            self._add_all(kind.name, decode(instruction, operands, given))
         except Unimplemented as missing:
             self.unimplemented.append(PtxDiagnostic(instruction.position, str(missing)))
         except OperandMismatch as problem:
@@ -263,10 +274,15 @@ class FunctionDecoder:
         known = is_known(instruction.opcode, instruction.modifiers)
         return self.names.module.version > VERSION and not known
 
-    def _guard(self, instruction: tree.Instruction, operands: Operands) -> RegisterUse | None:
+    def _operands(self, instruction: tree.Instruction, scope: NameScope, site: Site) -> Operands:
+        return Operands(instruction.opcode, scope, self.declarations, site)
+
+    def _guard(
+        self, instruction: tree.Instruction, scope: NameScope, site: Site
+    ) -> RegisterUse | None:
         if instruction.guard is None:
             return None
-        use = operands.source(instruction.guard, TYPES["pred"])
+        use = self._operands(instruction, scope, site).source(instruction.guard, TYPES["pred"])
         assert isinstance(use, RegisterUse)
         return use
 
@@ -338,10 +354,15 @@ def _vector(name: str, scope: NameScope) -> tuple[str, ...]:
     return found.components if isinstance(found, VectorName) else ()
 
 
-def _label_uses(function: tree.Function) -> Iterator[str]:
+def _label_uses(statements: tuple[tree.Statement, ...]) -> Iterator[str]:
     """Yield all names that could be jump targets."""
-    for statement in function.statements():
-        if isinstance(statement, tree.Instruction) and statement.opcode == "bra":
-            yield from (o.name for o in statement.operands if isinstance(o, tree.SymbolReference))
+    for statement in statements:
+        if isinstance(statement, tree.Instruction):
+            if statement.opcode == "bra":
+                for operand in statement.operands:
+                    if isinstance(operand, tree.SymbolReference):
+                        yield operand.name
+        elif isinstance(statement, tree.Block):
+            yield from _label_uses(statement.statements)
         elif isinstance(statement, tree.BranchTargets):
             yield from statement.targets

@@ -16,7 +16,7 @@ from cudarun.emulator.code import (
     Use,
 )
 from cudarun.emulator.decode.operands import OperandMismatch, Operands, Unimplemented
-from cudarun.emulator.decode.recipes import learn, repeated, shaped
+from cudarun.emulator.decode.recipes import DecodedInstruction, ShapedOperands, learn
 from cudarun.emulator.decode.rules import (
     refused_operands,
     wrong_operands,
@@ -38,16 +38,20 @@ _PLACES = {"d": "to", "m": "to", "a": "source"}
 _METADATA = "metadata"  # of sparse matrices, never a constant
 
 
-def decode(instruction: tree.Instruction, operands: Operands) -> list[Operation]:
+def decode(
+    instruction: tree.Instruction, operands: Operands, given: ShapedOperands | None
+) -> list[Operation]:
     """Return the operations that implement an instruction other than control flow.
+
+    Args:
+        instruction: The instruction.
+        operands: Resolves its operands.
+        given: Its shape, if it has one; the operation is a recipe for it from now on.
 
     Raises:
         Unimplemented: PTX has the instruction, but no form has this opcode and these modifiers.
         OperandMismatch: The instruction is not PTX, or the operands do not match the form.
     """
-    given = shaped(instruction, operands)
-    if given is not None and (known := repeated(instruction, operands, given)) is not None:
-        return [known]
     found = candidates(instruction.opcode, instruction.modifiers)
     if not found:
         wrong = illegal(instruction.opcode, instruction.modifiers)
@@ -70,7 +74,9 @@ def decode(instruction: tree.Instruction, operands: Operands) -> list[Operation]
             problem = problem or misfit
         else:
             if given is not None and not operands.before:
-                learn(candidate.form, resolution.types, operation, given)
+                words, types = resolution.words, resolution.types
+                decoded = DecodedInstruction(instruction, candidate, found, words, types, operation)
+                learn(decoded, given)
             return [*operands.before, operation]
     assert problem is not None
     raise problem

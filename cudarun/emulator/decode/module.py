@@ -9,6 +9,7 @@ from math import prod
 from cudarun.emulator.code import FunctionCode
 from cudarun.emulator.decode.call_graph import CallGraph
 from cudarun.emulator.decode.function import FunctionDecoder, ModuleNames
+from cudarun.emulator.decode.kinds import InstructionKinds
 from cudarun.emulator.decode.layout import VariableLayout, variable_code
 from cudarun.emulator.decode.operands import Unimplemented
 from cudarun.emulator.decode.rules import wrong_declaration
@@ -113,8 +114,9 @@ class ModuleDecoder:
         }
         self.program = ModuleCode(self._kernels, self.variables, addresses)
         lines = SourceLines(module.text)
+        kinds = InstructionKinds(module)
         self._names = ModuleNames(
-            module, self.scope, self.functions, self.shared, self.variables, lines
+            module, self.scope, self.functions, self.shared, self.variables, lines, kinds
         )
 
     # --- the whole module ------------------------------------------------------------------------

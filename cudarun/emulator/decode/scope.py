@@ -97,12 +97,14 @@ class NameScope:
         families: The families of registers by their common part.
         numbered: The smallest number after each common part of names, to find names that a
             family declares again.
+        is_ambiguous: Whether the name of a family ends with a digit.
     """
 
     outer: NameScope | None = None
     names: dict[str, Name] = field(default_factory=dict)
     families: dict[str, RegisterFamily] = field(default_factory=dict)
     numbered: dict[str, int] = field(default_factory=dict)
+    is_ambiguous: bool = False
 
     def find(self, name: str) -> Name | None:
         """Return the meaning of a name in this scope."""
@@ -118,10 +120,7 @@ class NameScope:
 
     def _of_family(self, name: str) -> Name | None:
         base, _, _ = name.partition(".")  # of a vector register's component
-        stem = base.rstrip("0123456789")
-        if stem == base:
-            return None
-        for stem, number in numbered_parts(base):
+        for stem, number in numbered_parts(base) if self.is_ambiguous else _whole_number(base):
             family = self.families.get(stem)
             if family is not None and number < family.count:
                 family.declarations.enter(base, family.variable, self)
@@ -156,6 +155,14 @@ class NameScope:
 _MOST_DIGITS = 10  # of a register's number
 
 
+def _whole_number(name: str) -> tuple[tuple[str, int], ...]:
+    """Return that of `numbered_parts` whose number has all digits at the end, if there is one."""
+    stem = name.rstrip("0123456789")
+    number = name[len(stem) :]
+    is_number = len(number) == 1 or (1 < len(number) <= _MOST_DIGITS and number[0] != "0")
+    return ((stem, int(number)),) if is_number and stem else ()
+
+
 def numbered_parts(name: str) -> Iterator[tuple[str, int]]:
     """Yield every way to read a name as a common part and a number: ``%r1`` and 2, ``%r`` and 12.
 
@@ -177,6 +184,14 @@ class SharedVariable:
     size: int
     alignment: int
     dynamic: bool
+
+
+_STORED = {
+    name: each if name == "pred" else bits_of(each.bits)
+    for name, each in TYPES.items()
+    if name == "pred" or f"b{each.bits}" in TYPES
+}
+"""The type of the slot of each type."""
 
 
 class Declarations:
@@ -204,9 +219,7 @@ class Declarations:
 
     def slot(self, name: str, declared: str, role: Role, size: int = 0) -> int:
         """Add a slot."""
-        declared_type = TYPES[declared]
-        ptx_type = declared_type if declared == "pred" else bits_of(declared_type.bits)
-        self.slots.append(RegisterSlot(name, ptx_type, role, size))
+        self.slots.append(RegisterSlot(name, _STORED[declared], role, size))
         return len(self.slots) - 1
 
     def special(self, name: str) -> RegisterName | None:
@@ -236,6 +249,7 @@ class Declarations:
                     self.unused += variable.vector * variable.count
                     family = RegisterFamily(variable, variable.count, self)
                     scope.families[variable.name] = family
+                    scope.is_ambiguous |= variable.name[-1:].isdigit()
             case "local":
                 offset = self.local.place(size_of(variable), alignment_of(variable))
                 scope.names[variable.name] = LocalName(offset)

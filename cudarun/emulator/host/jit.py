@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 import os
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 from cuda.bindings.driver import CUjit_option
@@ -297,7 +297,7 @@ def _compile_text(text: str, newest: Version) -> CompiledModule:
 
     def read(function: tree.Function) -> tree.Function:
         whole = lazy.read(function)
-        used.update(_used(whole, externs) if externs else ())
+        used.update(_used(whole.body or (), externs) if externs else ())
         return whole
 
     from cudarun.emulator.decode.module import ModuleDecoder  # the instruction tables
@@ -433,19 +433,23 @@ def _externs(module: tree.Module) -> frozenset[str]:
     return frozenset(declared - defined - set(module.aliases))
 
 
-def _used(function: tree.Function, externs: frozenset[str]) -> Iterator[str]:
-    """Yield those of the functions to which the instructions of a function refer."""
-    for statement in function.statements():
+def _used(statements: Iterable[tree.Statement], externs: frozenset[str]) -> Iterator[str]:
+    """Yield those of the functions to which instructions refer."""
+    for statement in statements:
         if isinstance(statement, tree.Instruction):
-            yield from externs.intersection(_symbols(statement.operands))
+            for operand in statement.operands:
+                if isinstance(operand, (tree.SymbolReference, tree.Vector)):
+                    yield from externs.intersection(_symbols(operand))
+        elif isinstance(statement, tree.Block):
+            yield from _used(statement.statements, externs)
 
 
-def _symbols(operands: tuple[tree.Operand, ...]) -> Iterator[str]:
-    for operand in operands:
-        if isinstance(operand, tree.SymbolReference):
-            yield operand.name
-        elif isinstance(operand, tree.Vector):
-            yield from _symbols(operand.elements)
+def _symbols(operand: tree.Operand) -> Iterator[str]:
+    if isinstance(operand, tree.SymbolReference):
+        yield operand.name
+    elif isinstance(operand, tree.Vector):
+        for element in operand.elements:
+            yield from _symbols(element)
 
 
 def information(program: ModuleCode) -> str:

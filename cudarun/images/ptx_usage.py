@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import field
+from functools import lru_cache
 from math import prod
 from typing import TYPE_CHECKING
 
@@ -21,8 +22,10 @@ from cudarun.ptx.parser import lazy_module
 from cudarun.ptx.tree import (
     TYPE_BYTES,
     Address,
+    Float,
     Function,
     Instruction,
+    Integer,
     Label,
     Operand,
     Pair,
@@ -51,6 +54,8 @@ _FLOATS = {
 _UNTYPED = frozenset({*_LOADS, *_ATOMIC, "st", "mov", "cvt", "selp"})  # say nothing about operands
 _OWN_SPACES = frozenset({"param", "shared", "local", "const"})
 _AXES = "xyz"
+_INDEXES = ("%tid.", "%ctaid.")
+_CONSTANTS = (Integer, Float)
 
 
 @dataclass(slots=True)
@@ -145,35 +150,50 @@ class _Reader:
         self._origins: dict[str, frozenset[Place]] = {}
         self._floats: dict[str, str] = {}
         self._untyped: list[tuple[PointerUse | Place, str]] = []
-        labels: set[str] = set()
-        used = {n for each in function.statements() for n in _names(getattr(each, "operands", ()))}
-        for variable in shared:
-            if variable.name in used:
-                self._declare(variable)
+        self._labels: set[str] = set()
+        self._symbols: set[str] = set()
         for statement in function.statements():
-            if isinstance(statement, Label):
-                labels.add(statement.name)
+            if isinstance(statement, Instruction):
+                self._read(statement)
+            elif isinstance(statement, Label):
+                self._labels.add(statement.name)
             elif isinstance(statement, Variable):
                 self._declare(statement)
-            elif isinstance(statement, Instruction):
-                self._read(statement, labels)
+        for variable in shared:
+            if variable.name in self._symbols:
+                self._declare(variable)
         self._resolve_floats()
 
-    def _read(self, it: Instruction, labels: set[str]) -> None:
-        self._read_names(it, labels)
-        kind = next((word for word in reversed(it.modifiers) if word in TYPE_BYTES), None)
-        if kind in _FLOATS and it.opcode not in _UNTYPED:
-            self._floats |= dict.fromkeys(_registers(it.operands), _FLOATS[kind])
-        if it.opcode in _LOADS and "param" in it.modifiers[:1]:
+    def _read(self, it: Instruction) -> None:
+        has_others = False
+        names: list[str] = []
+        for operand in it.operands:
+            if isinstance(operand, Register):
+                names.append(operand.name)
+                if operand.name.startswith(_INDEXES):
+                    self._read_index(operand.name)
+            elif not isinstance(operand, _CONSTANTS):
+                has_others = True
+                break
+        if has_others:
+            self._read_names(it)
+            names = [*_registers(it.operands)]
+        kind, floats = _types(it.modifiers)
+        opcode = it.opcode
+        if floats is not None and opcode not in _UNTYPED:
+            for name in names:
+                self._floats[name] = floats
+        if opcode in _FOLLOWED:
+            if self._origins:
+                self._follow(it)
+        elif opcode in _LOADS and "param" in it.modifiers[:1]:
             self._load_parameter(it, kind)
-        elif it.opcode in _FOLLOWED:
-            self._follow(it)
-        elif it.opcode == "st" and "param" in it.modifiers[:1]:  # the argument of a function
+        elif opcode == "st" and "param" in it.modifiers[:1]:  # the argument of a function
             for place in self._places(it.operands[1:]):
                 if place in self.usage.pointers:
                     use = self.usage.pointers[place]
                     use.is_read = use.is_written = True
-        else:
+        elif has_others or opcode in _UNTYPED:
             self._access(it, kind)
 
     def _declare(self, variable: Variable) -> None:
@@ -181,14 +201,18 @@ class _Reader:
             count = prod(extent or 1 for extent in variable.dimensions)
             self.usage.shared_arrays.append(TYPE_BYTES[variable.type] * variable.vector * count)
 
-    def _read_names(self, it: Instruction, labels: set[str]) -> None:
+    def _read_names(self, it: Instruction) -> None:
         for name in _names(it.operands):
-            if it.opcode == "bra" and name in labels:
+            if it.opcode == "bra" and name in self._labels:
                 self.usage.has_loop = True
             elif name in self._dynamic or (it.opcode == "call" and self._dynamic):
                 self.usage.has_dynamic_shared = True
-            elif name.startswith(("%tid.", "%ctaid.")):
-                self.usage.dimensions = max(self.usage.dimensions, _AXES.find(name[-1]) + 1)
+            elif name.startswith(_INDEXES):
+                self._read_index(name)
+            self._symbols.add(name)
+
+    def _read_index(self, name: str) -> None:
+        self.usage.dimensions = max(self.usage.dimensions, _AXES.find(name[-1]) + 1)
 
     def _load_parameter(self, it: Instruction, kind: str | None) -> None:
         if kind is None or len(it.operands) != 2:  # the text may be no valid PTX
@@ -270,6 +294,13 @@ class _Reader:
         """Add origins of a register, which a loop may set more than once."""
         if places:
             self._origins[register] = self._origins.get(register, frozenset()) | frozenset(places)
+
+
+@lru_cache(maxsize=1 << 12)
+def _types(modifiers: tuple[str, ...]) -> tuple[str | None, str | None]:
+    """Return the type of an instruction, its last one, and that as a float."""
+    kind = next((word for word in reversed(modifiers) if word in TYPE_BYTES), None)
+    return kind, _FLOATS.get(kind or "")
 
 
 def _same_size(one: str, other: str) -> bool:

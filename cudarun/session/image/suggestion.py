@@ -126,11 +126,13 @@ class Suggestions:
     Args:
         image: The image as loaded.
         origin: The file as on the command line.
+        usages: The use of parameters in it, where it is known.
     """
 
-    def __init__(self, image: Image, origin: str) -> None:
+    def __init__(self, image: Image, origin: str, usages: KernelUsages | None = None) -> None:
         self._image = image
         self._origin = origin
+        self._given_usages = usages
         self._triton = read_triton(image)
 
     def collect(self) -> None:
@@ -169,7 +171,7 @@ class Suggestions:
 
     @cached_property
     def _usages(self) -> KernelUsages:
-        return KernelUsages(self._image.data)
+        return self._given_usages or KernelUsages(self._image.data)
 
 
 def _choice(name: str, names: tuple[str, ...]) -> str | None:

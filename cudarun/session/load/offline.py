@@ -13,6 +13,7 @@ from cudarun.diagnostics.refusals import LoadTarget, RefusalFacts
 from cudarun.errors import CudarunError, ImageRefused, RequestError
 from cudarun.images.facts import ImageFacts, KernelFacts, Part, VariableFacts
 from cudarun.images.kinds import CONTAINERS, ImageKind, identify
+from cudarun.images.ptx_usage import KernelUsages
 from cudarun.images.reader import (
     FilePart,
     check_sizes,
@@ -77,6 +78,8 @@ def read_file(
 
 
 def _single(image: Image, kind: ImageKind, scope: OfflineScope) -> FileReport:
+    usages = KernelUsages(image.data)
+    usages.collect()  # while the text is read
     facts = read_image(image.data, image.origin, image.limit)
     if scope.target is not None and scope.target not in facts.targets:
         raise _no_code(image.origin, scope.target, facts.targets)
@@ -86,7 +89,7 @@ def _single(image: Image, kind: ImageKind, scope: OfflineScope) -> FileReport:
         if not chosen:
             raise no_kernel(names, scope.kernel, image.origin)
         facts = _only(facts, chosen)
-    return _report(image, kind, facts)
+    return _report(image, kind, facts, usages)
 
 
 def _container(
@@ -202,8 +205,11 @@ def _no_code(origin: str, target: str, targets: Sequence[str]) -> RequestError:
     ).of(option="--arch", shown="")
 
 
-def _report(image: Image, kind: ImageKind, facts: ImageFacts) -> FileReport:
+def _report(
+    image: Image, kind: ImageKind, facts: ImageFacts, usages: KernelUsages | None = None
+) -> FileReport:
     reader = _KernelReader(image)
+    suggestions = Suggestions(replace(image, facts=facts), image.origin, usages)
     return FileReport(
         image=image.origin,
         kind=kind.value,
@@ -212,7 +218,7 @@ def _report(image: Image, kind: ImageKind, facts: ImageFacts) -> FileReport:
         ptx_version=facts.ptx_version,
         toolkit=facts.toolkit,
         is_relocatable=facts.is_relocatable,
-        kernels=_with_commands(image, facts, reader),
+        kernels=_with_commands(suggestions, facts, reader),
         variables=tuple(map(variable_report, facts.variables)),
         externs=facts.externs,
         relocations=facts.relocations,
@@ -272,13 +278,12 @@ class _KernelReader:
 
 
 def _with_commands(
-    image: Image, facts: ImageFacts, reader: _KernelReader
+    suggestions: Suggestions, facts: ImageFacts, reader: _KernelReader
 ) -> tuple[KernelReport, ...]:
     """Return the reports of the kernels, with the commands that launch them."""
     reports = tuple(map(reader.report, facts.kernels))
     if facts.is_relocatable or facts.externs:  # it has to be linked first
         return reports
-    suggestions = Suggestions(replace(image, facts=facts), image.origin)
     names = [kernel.name for kernel in facts.kernels]
     return tuple(
         replace(

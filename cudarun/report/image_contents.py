@@ -9,7 +9,13 @@ from rich.text import Text
 
 from cudarun.parameters import Parameter
 from cudarun.records import dataclass
-from cudarun.report.console import extent_text, hanging, print_unfolded, table
+from cudarun.report.console import (
+    extent_text,
+    hanging,
+    print_plain,
+    print_unfolded,
+    table,
+)
 from cudarun.report.folding import fold_command
 from cudarun.report.image_types import (
     FileReport,
@@ -85,7 +91,11 @@ def show_variables(variables: Sequence[VariableReport], out: Console) -> None:
         rows = table(*told)
         for cells in zip(*told.values(), strict=True):
             rows.add_row(*map(Text, cells))
-        out.print(rows)
+        lines = None if out.is_terminal else rows.plain_lines(out.width)
+        if lines is None:
+            out.print(rows)
+        else:
+            print_plain(out, lines)
     if of_headers:
         out.print(f"{len(of_headers)} more variables from CUDA headers")
 
@@ -102,25 +112,27 @@ def size_text(count: int) -> str:
 
 
 def _show_kernel(kernel: KernelReport, facts: Iterable[_Fact], out: Console) -> None:
+    if not out.is_terminal:  # a pipe gets whole lines
+        print_plain(out, _lines(kernel, facts))
+        return
     out.print(Text(_names(kernel.name, kernel.demangled), style="bold"), soft_wrap=True)
     for fact in facts:
         if not fact.text:
             continue
         label = Text.assemble((f"  {fact.label:{_LABEL_COLUMNS}} ", "dim"))
-        if out.is_terminal:
-            for line in hanging(label, Text(fact.text), out, out.width):
-                print_unfolded(out, line)
-        else:  # a pipe gets whole lines
-            print_unfolded(out, label + Text(fact.text))
+        for line in hanging(label, Text(fact.text), out, out.width):
+            print_unfolded(out, line)
     if kernel.launch is not None:
-        _show_command(kernel.launch, out)
+        for part in fold_command(kernel.launch, out.width, "  "):
+            print_unfolded(out, Text(part))
 
 
-def _show_command(command: str, out: Console) -> None:
-    """Print a command that can be pasted, on lines of its own where it does not fit in one."""
-    width = out.width if out.is_terminal else len(command) + 2
-    for line in fold_command(command, width, "  "):
-        print_unfolded(out, Text(line))
+def _lines(kernel: KernelReport, facts: Iterable[_Fact]) -> Iterator[str]:
+    """Yield the lines of a kernel, unfolded."""
+    yield from _names(kernel.name, kernel.demangled).split("\n")
+    yield from (f"  {fact.label:{_LABEL_COLUMNS}} {fact.text}" for fact in facts if fact.text)
+    if kernel.launch is not None:
+        yield f"  {kernel.launch}"
 
 
 def _show_no_kernels(kernels: Sequence[KernelReport], out: Console) -> None:

@@ -35,6 +35,21 @@ def test_a_wide_table(rows: Table) -> None:
     ]
 
 
+def test_the_plain_lines_of_a_table_are_those_of_rich() -> None:
+    rows = table("variable", "size", "type", numbers=True)
+    rows.add_row("scale\n  _Z5scalef", "4", "f32")
+    rows.add_row("größe 寸法", "1024", "")
+    rows.add_row(Text("[bold]\x1b"), "16", "b8")
+    for width in (200, 40):
+        lines = rows.plain_lines(width)
+        assert lines is not None
+        assert [line.rstrip() for line in lines] == shown(rows, width)
+    assert rows.plain_lines(20) is None
+    unnamed = table("a", "b", show_header=False)
+    unnamed.add_row("1", "2")
+    assert [*(unnamed.plain_lines(80) or ())] == shown(unnamed, 80) == ["1  2"]
+
+
 def test_columns_are_folded_between_words(rows: Table) -> None:
     assert shown(rows, 28) == [
         "device  name          memory",

@@ -19,9 +19,15 @@ if TYPE_CHECKING:
 _MAPPED_FROM = 1 << 20
 """The size in bytes from which a file is mapped: a map keeps its file open."""
 
+_LONG = 1 << 18
+"""The size in bytes from which PTX is searched for a kernel before its declarations are parsed."""
+
 
 def read_input(
-    name: str, compilation: CompileOptions | None = None, limit: int | None = None
+    name: str,
+    compilation: CompileOptions | None = None,
+    limit: int | None = None,
+    kernel: str | None = None,
 ) -> Image:
     """Read an image file; ``-`` is stdin.
 
@@ -29,13 +35,14 @@ def read_input(
         name: The path.
         compilation: The compile options, if the file is CUDA source.
         limit: The most bytes of a file that is read as a whole, and of code when decompressed.
+        kernel: The kernel that will be used.
 
     Raises:
-        RequestError: The file cannot be read.
+        RequestError: The file cannot be read, or is long PTX without a kernel of this name.
         ImageRefused: The file is empty, or in no format that a driver loads.
     """
     image = open_input(name, compilation, limit)
-    return replace(image, facts=_facts(image.data, image.origin))
+    return replace(image, facts=_facts(image.data, image.origin, kernel))
 
 
 def open_input(
@@ -95,7 +102,7 @@ def _complete(file: BinaryIO, most: int, origin: str) -> bytes:
     return data
 
 
-def _facts(data: Data, origin: str) -> ImageFacts | None:
+def _facts(data: Data, origin: str, kernel: str | None) -> ImageFacts | None:
     from cudarun.images.kinds import ImageKind, identify
 
     kind = identify(data)
@@ -109,6 +116,10 @@ def _facts(data: Data, origin: str) -> ImageFacts | None:
         )
     if kind not in (ImageKind.PTX, ImageKind.CUBIN):
         return None
+    if kind is ImageKind.PTX and kernel is not None and len(data) > _LONG:
+        from cudarun.session.image.kernels import check_text
+
+        check_text(bytes(data), kernel, origin)
     from cudarun.images.reader import check_structure, read_image
 
     if kind is ImageKind.CUBIN:  # of containers the workers do

@@ -254,7 +254,8 @@ def _check_files(steps: Sequence[Values], where: Target, request: LaunchRequest)
 def _image(values: Values) -> Image:
     from cudarun.commands.inputs import read_input
 
-    return read_input(values["image"], compilation(values), values["max_image"])
+    options = compilation(values)
+    return read_input(values["image"], options, values["max_image"], values["kernel"])
 
 
 def _refuse_without_spec(values: Values) -> None:

@@ -93,6 +93,22 @@ def check_kernel(image: Image, wanted: str | None) -> None:
         select_kernel([kernel.name for kernel in facts.kernels], wanted, image.origin)
 
 
+def check_text(text: bytes, wanted: str, origin: str) -> None:
+    """Refuse a kernel whose name is nowhere in a PTX text, before the text is parsed.
+
+    Raises:
+        RequestError: No kernel matches.
+    """
+    from cudarun.images.ptx_names import kernel_names, possible_names
+
+    candidates = possible_names(text)
+    if candidates is None or matching_kernels(candidates, wanted):
+        return
+    names = kernel_names(text)
+    if names:
+        raise no_kernel(sorted(names), wanted, origin)
+
+
 def _squeezed(name: str) -> str:
     return name.replace(" ", "")
 

@@ -377,7 +377,8 @@ _WATCH = (
     option(
         "--prove",
         group=OptionGroup.CHECKS,
-        scope=OptionScope.SINGLE,
+        scope=OptionScope.CASE,
+        form=CaseForm.FLAG,
         is_flag=True,
         help="With --detect race, launch again without each barrier, fence and atomic, and report "
         "for which a race is found.",

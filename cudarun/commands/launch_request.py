@@ -232,7 +232,7 @@ def _triton_geometry(values: Values, triton: TritonKernel) -> GeometryRequest:
 
 
 def _detection(values: Values, where: Target) -> Detection:
-    prove = bool(values.get("prove"))
+    prove = values["prove"]
     if prove and "race" not in values["detect"]:
         raise RequestError("requires the race detector", hint="add --detect race", option="--prove")
     limit = _timeout(values, where) if prove else None

@@ -100,8 +100,8 @@ def watch(
     from cudarun.emulator.detectors.proof import Prover
 
     prover = None if prove is None else Prover(prove)
-    mixed = None if prover is None else prover.mixed
-    process.observer = DetectorObserver(detect, count=count, mixed=mixed)
+    baseline = None if prover is None else prover.baseline
+    process.observer = DetectorObserver(detect, count=count, baseline=baseline)
     if prover is not None:
         process.execute = prover.execute
     process.note_writes(noted="uninit" in detect)

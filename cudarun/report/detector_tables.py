@@ -20,6 +20,7 @@ from cudarun.report.detector_types import (
     Proof,
     ProvedOperation,
 )
+from cudarun.report.notes import redundant
 
 _SHOWN = 10  # findings at different lines of the source
 _WORDS = {"race": "race in {space} memory", "uninit": "uninitialized read of {space} memory"}
@@ -45,7 +46,10 @@ def show_watched(watched: DetectorReport, out: Console) -> None:
     if claims:
         out.print(passed() + Text(", ".join(claims)), soft_wrap=True)
     if watched.proof is not None:
-        _show_proof(watched.proof, out)
+        show_proof(watched.proof, out)
+        note = redundant(watched.proof)
+        if note is not None:
+            out.print(f"note: {note}", soft_wrap=True)
     show_statistics(watched.statistics, out)
 
 
@@ -109,7 +113,7 @@ def _triple(numbers: Coordinates) -> str:
 # --- proof ---------------------------------------------------------------------------------------
 
 
-def _show_proof(proof: Proof, out: Console) -> None:
+def show_proof(proof: Proof, out: Console) -> None:
     """Print the outcome without each synchronizing instruction."""
     if proof.skipped is not None:
         out.print(f"proof: skipped: {proof.skipped}", soft_wrap=True)
@@ -128,10 +132,6 @@ def _show_proof(proof: Proof, out: Console) -> None:
         groups.setdefault(key, []).append(each)
     for first, *others in groups.values():
         _show_operation(first, len(others), out)
-    redundant = _redundant(proof)
-    if redundant:
-        what = "1 instruction" if redundant == 1 else f"{redundant} instructions"
-        out.print(f"note: no race without {what}: possibly redundant", soft_wrap=True)
 
 
 def _show_operation(each: ProvedOperation, others: int, out: Console) -> None:
@@ -148,13 +148,6 @@ def _show_operation(each: ProvedOperation, others: int, out: Console) -> None:
     if others:
         what = _MORE["uninit"][others > 1]
         out.print(Text(f"    and {others} more {what} at this source line"), soft_wrap=True)
-
-
-def _redundant(proof: Proof) -> int:
-    """Return the number of instructions without a race, but for copies of one with a race."""
-    needed = {each.source for each in proof.operations if each.outcome == "race"} - {None}
-    without = [each for each in proof.operations if each.outcome == "no race"]
-    return sum(each.source not in needed for each in without)
 
 
 # --- statistics ----------------------------------------------------------------------------------

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
+from cudarun.report.detector_types import Proof
 from cudarun.report.spec_types import CaseReport
 from cudarun.report.types import BufferResult, LaunchResult
 
@@ -32,6 +33,17 @@ def weak_checks(result: LaunchResult) -> str | None:
     return f"weak checks: all also pass with the outputs replaced by {replaced}"
 
 
+def redundant(proof: Proof) -> str | None:
+    """Return a note on instructions without a race, but for copies of one with a race."""
+    needed = {each.source for each in proof.operations if each.outcome == "race"} - {None}
+    without = [each for each in proof.operations if each.outcome == "no race"]
+    count = sum(each.source not in needed for each in without)
+    if not count:
+        return None
+    what = "1 instruction" if count == 1 else f"{count} instructions"
+    return f"no race without {what}: possibly redundant"
+
+
 def remarks(case: CaseReport) -> Iterator[tuple[str, str]]:
     """Yield the compiler's warnings and our notes on a case of a spec: ``("note", text)``."""
     result, error = case.result, case.error
@@ -41,6 +53,8 @@ def remarks(case: CaseReport) -> Iterator[tuple[str, str]]:
     if result is None:
         return
     weak = None if result.weak_is_failure else weak_checks(result)
-    for note in (*map(never_written, result.buffers), own_reference(result), weak):
+    proof = None if result.watched is None else result.watched.proof
+    unneeded = None if proof is None else redundant(proof)
+    for note in (*map(never_written, result.buffers), own_reference(result), weak, unneeded):
         if note is not None:
             yield "note", note

@@ -8,7 +8,7 @@ from rich.console import Console
 from rich.text import Text
 
 from cudarun.report.console import print_unfolded, table
-from cudarun.report.detector_tables import show_findings, show_statistics
+from cudarun.report.detector_tables import show_findings, show_proof, show_statistics
 from cudarun.report.folding import fold_command
 from cudarun.report.launch_tables import show_asked, show_failures
 from cudarun.report.notes import remarks
@@ -67,6 +67,8 @@ class SpecTable:
     def _show_asked(self, case: CaseReport) -> None:
         if case.result is not None:
             show_asked(case.result, self._out)
+            if case.result.watched is not None and case.result.watched.proof is not None:
+                show_proof(case.result.watched.proof, self._out)
             show_statistics(case.result.statistics, self._out)
         elif case.error is not None:
             show_statistics(case.error.statistics, self._out)

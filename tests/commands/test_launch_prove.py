@@ -171,8 +171,54 @@ def test_a_gpu_is_refused(run: Run) -> None:
     )
 
 
-def test_a_spec_is_refused(run: Run, tmp_path: Path) -> None:
+SPEC = """
+[[launch]]
+name = "exchange"
+image = "k.ptx"
+block = 64
+detect = "race"
+prove = true
+args = ["out=u32[2]:zeros"]
+check = ["out == [1, 2]"]
+"""
+
+
+def test_a_case_of_a_spec(run: Run, tmp_path: Path) -> None:
+    """The worker is used again, and the next case is launched once."""
+    (tmp_path / "k.ptx").write_text(SOURCE.format(otherwise=""))
+    after = SPEC.replace("exchange", "after").replace("prove = true\n", "")
+    (tmp_path / "cases.toml").write_text(SPEC + after)
+    ran = run("launch", "--spec", "cases.toml", "-d", "cpu")
+    assert (ran.code, ran.err) == (0, "")
+    first, proof = ran.out.split("proof: a race without 1 of 3 synchronizing instructions\n")
+    assert first.startswith("passed  exchange on cpu")
+    assert proof.startswith(
+        f"  no race     without barrier: PTX line 11: bar.sync 0;\n{ATOMICS}passed  after on cpu"
+    )
+    assert "note no race without 2 instructions: possibly redundant  (exchange on cpu)" in proof
+    cases = run("launch", "--spec", "cases.toml", "-d", "cpu", "--json").document["cases"]
+    proofs = [case["result"]["watched"]["proof"] for case in cases]
+    assert len(proofs[0]["operations"]) == 3
+    assert proofs[1] is None
+
+
+def test_a_case_requires_the_race_detector(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "k.ptx").write_text(SOURCE.format(otherwise=""))
+    (tmp_path / "cases.toml").write_text(SPEC.replace('detect = "race"\n', ""))
+    ran = run("launch", "--spec", "cases.toml", "-d", "cpu")
+    assert ran.code == 2
+    assert "cases.toml:6: case 'exchange': --prove: requires the race detector" in ran.err
+
+
+def test_the_case_of_a_command_line(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "k.ptx").write_text(SOURCE.format(otherwise=""))
+    words = ("k.ptx", "-d", "cpu", "--block", "64", "--detect", "race", "--prove")
+    assert run("launch", *words, "out=u32[2]:zeros", "--write-spec", "new.toml").code == 0
+    assert "prove = true\n" in (tmp_path / "new.toml").read_text()
+
+
+def test_a_whole_spec_is_refused(run: Run, tmp_path: Path) -> None:
     (tmp_path / "cases.toml").write_text("")
     ran = run("launch", "--spec", "cases.toml", "-d", "cpu", "--prove")
     assert ran.code == 2
-    assert "--prove applies to one launch" in ran.err
+    assert "--prove" in ran.err

@@ -38,7 +38,7 @@ class Proved:
         **options: Any,
     ) -> None:
         prover = Prover(limited)
-        observer = DetectorObserver(["race"], mixed=prover.mixed)
+        observer = DetectorObserver(["race"], baseline=prover.baseline)
         self.device = Device(text, observer=observer, execute=prover.execute, multiprocessors=4)
         self.buffers = [
             self.device.buffer(each) if isinstance(each, np.ndarray) else each for each in arguments
@@ -148,6 +148,29 @@ def test_a_barrier_of_some_threads_does_not_keep_the_others_waiting() -> None:
     ld.shared.u32 %v1, [part+128];
     END:"""
     assert outcomes(body) == [("barrier", "race")]
+
+
+def test_threads_do_not_wait_at_a_barrier_of_some_threads() -> None:
+    """As at a barrier of all: those that run ahead see what is not done yet."""
+    found = proved(LATE.format(otherwise="@%p3 trap;").replace("bar.sync 0", "bar.sync 2, 64"))
+    assert found.outcomes[0] == ("barrier", "fault")
+    assert "the kernel executed 'trap'" in found.each[0].fault
+
+
+def test_two_instructions_at_a_barrier_of_some_threads() -> None:
+    """Without one, the threads at the other would wait forever; the order alone is removed."""
+    body = """
+    st.shared.u32 [%s], %t;
+    @%p2 bra SECOND;
+    bar.sync 1, 64;
+    bra READ;
+    SECOND:
+    bar.sync 1, 64;
+    READ:
+    setp.lt.u32 %p3, %t, 31; @%p3 bra END;
+    ld.shared.u32 %v1, [%o];
+    END:"""
+    assert outcomes(body) == [("barrier", "race"), ("barrier", "race")]
 
 
 def test_the_barrier_of_a_cluster() -> None:

@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy.typing as npt
 
-from cudarun.emulator.detectors.findings import DetectorFinding, FindingTable
+from cudarun.emulator.detectors.findings import Baseline, DetectorFinding, FindingTable
 from cudarun.emulator.detectors.grid_races import GridHistory, GridRaceDetector
 from cudarun.emulator.detectors.instrumentation import Detector, instrumented
 from cudarun.emulator.detectors.races import RaceDetector
 from cudarun.emulator.detectors.statistics import Statistics, StatisticsCounter
-from cudarun.emulator.detectors.synchronization import Removal
+from cudarun.emulator.detectors.synchronization import Removal, joint_sites
 from cudarun.emulator.detectors.uninitialized_reads import UninitializedReadDetector
 from cudarun.emulator.machine.observer import Observer
 
 if TYPE_CHECKING:
-    from cudarun.emulator.code import Action, ActionFunction, BlockCode, Site, Use
+    from cudarun.emulator.code import Action, ActionFunction, BlockCode, Use
     from cudarun.emulator.machine.active import Active
     from cudarun.emulator.machine.barriers import Arrival
     from cudarun.emulator.machine.batch import Batch
@@ -43,7 +43,7 @@ class DetectorObserver(Observer):
         detect: Names of `DETECTORS`.
         count: Collect statistics.
         removal: A synchronizing instruction to remove; launches end at the first race then.
-        mixed: The unordered pairs of a read and an atomic or volatile write: see `FindingTable`.
+        baseline: What is known of the launches without a removal: they add to it.
 
     Attributes:
         statistics: The statistics; ``None`` if they are not collected.
@@ -55,12 +55,13 @@ class DetectorObserver(Observer):
         *,
         count: bool = False,
         removal: Removal | None = None,
-        mixed: set[frozenset[Site]] | None = None,
+        baseline: Baseline | None = None,
     ) -> None:
         self._detect = tuple(detect)
         self.statistics = Statistics() if count else None
         self._removal = removal
-        self._findings = FindingTable(removal is not None, mixed)
+        self._findings = FindingTable(removal is not None, baseline)
+        self._baseline = baseline if removal is None else None
         self._detectors: list[Detector] = []
         self._replacements: dict[int, ActionFunction] = {}
         self._history = GridHistory()
@@ -141,6 +142,8 @@ class DetectorObserver(Observer):
                 replace(each, path=None) if self._removal.only_arrives(each.site) else each
                 for each in released
             ]
+        if self._baseline is not None:
+            self._baseline.joint |= joint_sites(released, batch.threads.block_of)
         for detector in self._detectors:
             detector.barrier(batch, released)
 

@@ -75,18 +75,33 @@ class FirstRace(Exception):
 
 
 @dataclass(slots=True)
+class Baseline:
+    """What is known of the unmodified launches when a synchronizing instruction is removed.
+
+    Attributes:
+        mixed: The unordered pairs of a read and an atomic or volatile write. They are no races; a
+            launch without an instruction has one if it has others.
+        joint: The instructions that threads of a block have waited or arrived at together with
+            another instruction, so that without one of them the others never end.
+    """
+
+    mixed: set[frozenset[Site]] = field(default_factory=set)
+    joint: set[Site] = field(default_factory=set)
+
+
+@dataclass(slots=True)
 class FindingTable:
     """The findings of a launch, one per pair of instructions.
 
     Attributes:
         stops: End the launch at the first race.
-        mixed: The unordered pairs of a read and an atomic or volatile write, which are not
-            reported; ``None`` if they are not collected. A launch that stops reports those that are
-            not among them.
+        baseline: Collects the unordered pairs of a read and an atomic or volatile write, which are
+            not reported; ``None`` if they are not collected. A launch that stops reports those that
+            are not among them.
     """
 
     stops: bool = False
-    mixed: set[frozenset[Site]] | None = None
+    baseline: Baseline | None = None
     _found: dict[tuple[object, ...], DetectorFinding] = field(default_factory=dict)
 
     def known(self, kind: Kind, sites: tuple[Site, ...], count: int) -> bool:
@@ -98,10 +113,10 @@ class FindingTable:
 
     def tolerates(self, sites: tuple[Site, ...]) -> bool:
         """Return whether a read and an atomic or volatile write are not to be reported."""
-        assert self.mixed is not None
+        assert self.baseline is not None
         if not self.stops:
-            self.mixed.add(frozenset(sites))
-        return frozenset(sites) in self.mixed
+            self.baseline.mixed.add(frozenset(sites))
+        return frozenset(sites) in self.baseline.mixed
 
     def add(self, finding: DetectorFinding) -> None:
         """Add a finding.

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Literal
 
 from cudarun.emulator.decode.call_graph import CallGraph
 from cudarun.emulator.detectors.detector_observer import DetectorObserver
-from cudarun.emulator.detectors.findings import DetectorFinding, FirstRace
+from cudarun.emulator.detectors.findings import Baseline, DetectorFinding, FirstRace
 from cudarun.emulator.detectors.synchronization import (
     Removal,
     Synchronization,
@@ -25,7 +25,7 @@ from cudarun.emulator.faults import DeviceFault
 from cudarun.records import dataclass
 
 if TYPE_CHECKING:
-    from cudarun.emulator.code import FunctionCode, Site
+    from cudarun.emulator.code import FunctionCode
     from cudarun.emulator.machine.launch import DeviceTraits, Launch, LaunchConfig
     from cudarun.emulator.machine.observer import Observer
     from cudarun.emulator.memory import Memory
@@ -60,15 +60,14 @@ class Prover:
         limited: Limits the time of a variant.
 
     Attributes:
-        mixed: The unordered pairs of a read and an atomic or volatile write in the unmodified
-            launches. They are no races; a variant has one if it has others.
+        baseline: What is known of the unmodified launches; `DetectorObserver` collects it.
         variants: The variants of all launches; ``None`` if there was none, or the unmodified
             kernel has races.
     """
 
     def __init__(self, limited: Limited) -> None:
         self._limited = limited
-        self.mixed: set[frozenset[Site]] = set()
+        self.baseline = Baseline()
         self.variants: list[Variant] | None = None
 
     def execute(
@@ -124,8 +123,8 @@ class Prover:
         removed: Synchronization,
         run: Callable[[Observer, Callable[[bytes], None]], None],
     ) -> Variant:
-        removal = Removal(removed)
-        observer = DetectorObserver(["race"], removal=removal, mixed=self.mixed)
+        removal = Removal(removed, is_joint=removed.site in self.baseline.joint)
+        observer = DetectorObserver(["race"], removal=removal, baseline=self.baseline)
 
         def discard(text: bytes) -> None:
             """Ignore what the variant prints."""

@@ -202,7 +202,7 @@ class RaceDetector(Detector):
             if len(lost):
                 self._lost.append((step, lost))
         else:
-            if self._findings.mixed is not None:
+            if self._findings.baseline is not None:
                 self._check_mixed(step, order)
             self._note_read(step)
 

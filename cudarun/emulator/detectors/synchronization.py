@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
+import numpy as np
 import numpy.typing as npt
 
 from cudarun.emulator.code import Action, BlockCode, FunctionCode, Terminator
@@ -21,10 +22,11 @@ from cudarun.emulator.machine.warpgroups import WaitGroup
 from cudarun.records import dataclass
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from cudarun.emulator.code import ActionFunction, Site
     from cudarun.emulator.machine.active import Active
+    from cudarun.emulator.machine.barriers import Arrival
     from cudarun.emulator.machine.batch import Batch
 
 Array = npt.NDArray[Any]
@@ -78,17 +80,42 @@ def _of_block(block: BlockCode) -> Iterator[Synchronization]:
             yield Synchronization("cluster barrier", site)
 
 
+def joint_sites(released: Sequence[Arrival], block_of: Array) -> set[Site]:
+    """Return the instructions of arrivals whose blocks have also arrived at another one.
+
+    Args:
+        released: The arrivals at a barrier that is complete in some blocks.
+        block_of: The block of each lane.
+    """
+    if len({arrival.site for arrival in released}) == 1:
+        return set()
+    blocks: dict[Site, set[int]] = {}
+    for arrival in released:
+        here = np.unique(block_of[arrival.lanes]).tolist()
+        blocks.setdefault(arrival.site, set()).update(here)
+    return {
+        site
+        for site, here in blocks.items()
+        if any(here & there for other, there in blocks.items() if other != site)
+    }
+
+
 class Removal:
     """The removal of one synchronizing instruction.
+
+    Args:
+        removed: The instruction.
+        is_joint: Without it, threads that wait at another instruction would wait forever.
 
     Attributes:
         removed: The instruction.
         reached: Whether threads have reached it.
     """
 
-    def __init__(self, removed: Synchronization) -> None:
+    def __init__(self, removed: Synchronization, *, is_joint: bool = False) -> None:
         self.removed = removed
         self.reached = False
+        self._is_joint = is_joint
 
     # --- actions ---------------------------------------------------------------------------------
 
@@ -118,13 +145,17 @@ class Removal:
     def terminator(self, terminator: Terminator) -> Terminator:
         """Return a terminator, replaced if it is the removed barrier.
 
-        A barrier for a number of threads, or with a result, is executed as before: without it the
-        other threads would wait forever, or there would be no result. See `only_arrives`.
+        One with a result is executed as before, and so is one for a number of threads if others of
+        them are at another instruction: they would wait forever. See `only_arrives`.
         """
         if self.removed not in _of_block(BlockCode(0, [], terminator)):
             return terminator
         match terminator:
-            case BarrierWait(expected=None, reduction=None, after=after) | WarpBarrier(after=after):
+            case BarrierWait(reduction=None, expected=expected, after=after) if (
+                expected is None or not self._is_joint
+            ):
+                return _Skipped(self, after, terminator)
+            case WarpBarrier(after=after):
                 return _Skipped(self, after, terminator)
             case ClusterWait(after=after):
                 return _Skipped(self, after, terminator, in_cluster=True)

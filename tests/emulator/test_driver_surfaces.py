@@ -11,7 +11,7 @@ from cudarun.emulator import driver
 from tests.conformance.conftest import Driver
 from tests.conformance.test_surfaces import HEAD
 from tests.golden.sampling.case import SURFACE, Resource
-from tests.golden.sampling.runner import created, resource_of
+from tests.golden.sampling.runner import descriptor_of, fill, resource_of
 
 TYPES = (ctypes.c_uint64, ctypes.c_uint64, ctypes.c_uint32)
 
@@ -24,10 +24,16 @@ def cuda(fresh_process):
     return cuda
 
 
-def launched(cuda, body, *, blocks=1):
-    """The surface object of a kernel with that body, which has been launched."""
+def launched(cuda, body, *, blocks=1, columns=8):
+    """The surface object of a kernel with that body, which has been launched.
+
+    Of the texels of the array, some columns are copied to it.
+    """
     given = Resource("2d", (np.zeros((1, 4, 8, 1), np.uint32),), SURFACE)
-    handle = cuda.cuSurfObjectCreate(resource_of(cuda, created(cuda, given), given))
+    array = cuda.cuArray3DCreate(descriptor_of(cuda, given))
+    if columns:
+        fill(cuda, array, np.zeros((1, 4, columns, 1), np.uint32))
+    handle = cuda.cuSurfObjectCreate(resource_of(cuda, array, given))
     text = f"{HEAD}  {body}\n  ret;\n}}\0"
     function = cuda.cuModuleGetFunction(cuda.cuModuleLoadData(text.encode()), b"k")
     values = (int(handle), int(cuda.cuMemAlloc(64)), 0)
@@ -51,6 +57,42 @@ def test_races_through_surfaces(cuda, body, found):
     launched(cuda, body, blocks=2)
     assert cuda.result("cuCtxSynchronize").endswith("SUCCESS")
     assert bool(driver.seen()[0]) is found
+
+
+UNWRITTEN = {
+    "suld": ("suld.b.2d.b32.trap %r0, [%t, {4, 1}];", 4),
+    "suld of two texels": ("suld.b.2d.v2.b32.trap {%r0, %r1}, [%t, {8, 1}];", 8),
+    "sured": ("sured.b.add.2d.u32.trap [%t, {4, 1}], %r0;", 4),
+    "after sust of another": (
+        "sust.b.2d.b32.trap [%t, {4, 1}], %r0; suld.b.2d.b32.trap %r0, [%t, {4, 2}];",
+        4,
+    ),
+    "after sust": (
+        "sust.b.2d.b32.trap [%t, {4, 1}], %r0; suld.b.2d.b32.trap %r0, [%t, {4, 1}];",
+        0,
+    ),
+    "out of range": ("suld.b.2d.b32.zero %r0, [%t, {64, 1}];", 0),
+}
+
+
+@pytest.mark.parametrize(("body", "size"), UNWRITTEN.values(), ids=UNWRITTEN.keys())
+def test_uninitialized_reads_through_surfaces(cuda, body, size):
+    driver.watch(["uninit"])
+    launched(cuda, body, columns=0)
+    assert cuda.result("cuCtxSynchronize").endswith("SUCCESS")
+    found, _ = driver.seen()
+    assert [each.memory.size for each in found] == ([size] if size else [])
+    assert all(each.memory.name == "cuArray3DCreate" for each in found)
+
+
+@pytest.mark.parametrize("columns", [8, 2])
+def test_copies_to_arrays_count_as_writes(cuda, columns):
+    """Of a row of 8 texels, one copy writes all and another one only the first two."""
+    driver.watch(["uninit"])
+    launched(cuda, "suld.b.2d.b32.trap %r0, [%t, {28, 3}];", columns=columns)
+    assert cuda.result("cuCtxSynchronize").endswith("SUCCESS")
+    found, _ = driver.seen()
+    assert [each.memory.offset for each in found] == ([] if columns == 8 else [3 * 32 + 28])
 
 
 def test_another_geometry_is_refused(cuda):

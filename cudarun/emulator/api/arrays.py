@@ -110,15 +110,18 @@ def mipmapped_array_of(handle: Handle) -> MipmappedArray:
 # --- copies --------------------------------------------------------------------------------------
 
 
-def _part(handle: Handle, offset: int, size: int) -> Bytes:
+def _part(handle: Handle, offset: int, size: int, *, to_write: bool = False) -> Bytes:
     """Return bytes of an array's first row, which need not be whole texels."""
-    row: Bytes = array_of(handle).rows[0]
-    if offset + size > len(row):
+    array = array_of(handle)
+    width = array.size[2]
+    if offset + size > width:
         raise Refusal(
             "INVALID_VALUE",
-            f"{size} bytes at offset {offset} exceed the array's row of {len(row)} bytes",
+            f"{size} bytes at offset {offset} exceed the array's row of {width} bytes",
         )
-    return row[offset : offset + size]
+    first = slice(1)
+    row: Bytes = array.box((first, first, slice(offset, offset + size)), to_write=to_write)
+    return row[0, 0]
 
 
 def _copy(target: Bytes, source: Bytes) -> None:
@@ -129,7 +132,9 @@ def _copy(target: Bytes, source: Bytes) -> None:
 @call(waits=True)
 def cuMemcpyHtoA(dstArray: Handle, dstOffset: int, srcHost: HostPointer, ByteCount: int) -> None:
     """Copy from the host to an array of one dimension."""
-    _copy(_part(dstArray, dstOffset, ByteCount), given_host_bytes(srcHost, ByteCount))
+    _copy(
+        _part(dstArray, dstOffset, ByteCount, to_write=True), given_host_bytes(srcHost, ByteCount)
+    )
 
 
 @call(waits=True)
@@ -141,7 +146,7 @@ def cuMemcpyAtoH(dstHost: HostPointer, srcArray: Handle, srcOffset: int, ByteCou
 @call(waits=True)
 def cuMemcpyDtoA(dstArray: Handle, dstOffset: int, srcDevice: Handle, ByteCount: int) -> None:
     """Copy from device memory to an array of one dimension."""
-    _copy(_part(dstArray, dstOffset, ByteCount), device_bytes(srcDevice, ByteCount))
+    _copy(_part(dstArray, dstOffset, ByteCount, to_write=True), device_bytes(srcDevice, ByteCount))
 
 
 @call(waits=True)
@@ -156,7 +161,9 @@ def cuMemcpyAtoA(
     dstArray: Handle, dstOffset: int, srcArray: Handle, srcOffset: int, ByteCount: int
 ) -> None:
     """Copy from an array of one dimension to another."""
-    _copy(_part(dstArray, dstOffset, ByteCount), _part(srcArray, srcOffset, ByteCount))
+    _copy(
+        _part(dstArray, dstOffset, ByteCount, to_write=True), _part(srcArray, srcOffset, ByteCount)
+    )
 
 
 @enqueue()
@@ -164,7 +171,7 @@ def cuMemcpyHtoAAsync(
     dstArray: Handle, dstOffset: int, srcHost: HostPointer, ByteCount: int, hStream: Handle
 ) -> None:
     """Copy from the host to an array of one dimension, in a stream."""
-    target = _part(dstArray, dstOffset, ByteCount)
+    target = _part(dstArray, dstOffset, ByteCount, to_write=True)
     _copy_in_stream(target, given_host_bytes(srcHost, ByteCount), hStream)
 
 

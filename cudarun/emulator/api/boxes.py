@@ -140,7 +140,8 @@ def _side(copy: _Copy, side: str, *, to_write: bool = True) -> Bytes:
     if kind == CUmemorytype.CU_MEMORYTYPE_ARRAY:
         if copy.field(side, "LOD"):
             raise Refusal("INVALID_VALUE", f"{side}LOD must be 0")
-        return _in_array(array_of(copy.field(side, "Array")), x, y, z, copy)
+        array = array_of(copy.field(side, "Array"))
+        return _in_array(array, x, y, z, copy, to_write=side == "dst")
     slices, rows, width = copy.shape
     pitch, height = copy.field(side, "Pitch") or x + width, copy.field(side, "Height") or y + rows
     if pitch > _WIDEST_PITCH or pitch < x + width:
@@ -159,15 +160,15 @@ def _side(copy: _Copy, side: str, *, to_write: bool = True) -> Bytes:
     return np.lib.stride_tricks.as_strided(view[first:], copy.shape, (height * pitch, pitch, 1))
 
 
-def _in_array(array: CudaArray, x: int, y: int, z: int, copy: _Copy) -> Bytes:
-    boxes = array.boxes
+def _in_array(array: CudaArray, x: int, y: int, z: int, copy: _Copy, *, to_write: bool) -> Bytes:
     asked = [(z, copy.shape[0]), (y, copy.shape[1]), (x, copy.shape[2])]
-    if any(at + count > size for (at, count), size in zip(asked, boxes.shape, strict=True)):
+    if any(at + count > size for (at, count), size in zip(asked, array.size, strict=True)):
         slices, rows, width = copy.shape
         extent = f"{slices} slices of {rows} rows of {width} bytes at x={x}, y={y}, z={z}"
-        text = "{} slices of {} rows of {} bytes".format(*boxes.shape)
+        text = "{} slices of {} rows of {} bytes".format(*array.size)
         raise Refusal("INVALID_VALUE", f"{extent} exceed the array's {text}")
-    return boxes[tuple(slice(at, at + count) for at, count in asked)]
+    slices, rows, width = (slice(at, at + count) for at, count in asked)
+    return array.box((slices, rows, width), to_write=to_write)
 
 
 def _extent(shape: tuple[int, int, int], pitch: int, height: int) -> int:

@@ -159,18 +159,23 @@ class CudaArray:
         return _pitch(self.shape, self.texel)
 
     @property
-    def rows(self) -> Bytes:
-        """The bytes of the first slice, row by row."""
-        first: Bytes = self.boxes[0]
-        return first
-
-    @property
-    def boxes(self) -> Bytes:
-        """The bytes of the array, by slice and row."""
+    def size(self) -> tuple[int, int, int]:
+        """Slices, rows, and bytes per row without padding."""
         slices, rows, columns = self.shape.extent
-        padded: Bytes = self.bytes.reshape(slices, rows, -1)
-        boxes: Bytes = padded[:, :, : columns * self.texel.bytes]
-        return boxes
+        return slices, rows, columns * self.texel.bytes
+
+    def box(self, box: tuple[slice, slice, slice], *, to_write: bool = False) -> Bytes:
+        """Return a view of bytes by slice, row and place in the row, to read, or to write all."""
+        allocation = self.context.device.memory.find(self.address)
+        if to_write and allocation is not None and allocation.unwritten is not None:
+            self._by_row(allocation.unwritten)[box] = 0
+        bytes_of_box: Bytes = self._by_row(self.bytes)[box]
+        return bytes_of_box
+
+    def _by_row(self, memory: Bytes) -> Bytes:
+        slices, rows, width = self.size
+        by_row: Bytes = memory.reshape(slices, rows, -1)[:, :, :width]
+        return by_row
 
     def texels(self, texel: TexelFormat) -> Texels | None:
         """Return the texels for textures, in some format; ``None`` once the array is destroyed."""
@@ -276,7 +281,7 @@ def _allocated(
     slices, rows, _ = shape.extent
     size = slices * rows * _pitch(shape, texel)
     memory = context.device.memory
-    address = memory.allocate(size, label=label)
+    address = memory.allocate(size, label=label, defined=False)
     return CudaArray(context, texel, shape, address, memory.bytes_at(address, size), level_of)
 
 

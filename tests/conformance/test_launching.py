@@ -51,6 +51,34 @@ def test_a_device_pointer_as_it_is(cuda, function, out):
     assert cells(cuda, out)[:5] == [9, 9, 9, 0, 0]
 
 
+SHARED_SIZES = """.version 8.1
+.target sm_90
+.address_size 64
+.visible .entry k(.param .u64 out) {{
+  {variable}
+  .reg .b64 %o; .reg .b32 %r<4>;
+  ld.param.u64 %o, [out];
+  mov.u32 %r0, %aggr_smem_size; mov.u32 %r1, %total_smem_size; mov.u32 %r2, %dynamic_smem_size;
+  st.global.u32 [%o], %r0; st.global.u32 [%o+4], %r1; st.global.u32 [%o+8], %r2;
+  {use}
+  ret;
+}}"""
+
+
+@pytest.mark.parametrize(
+    ("static", "dynamic", "aggregate", "total"),
+    [(0, 0, 1024, 0), (0, 1, 1025, 128), (100, 0, 1136, 128), (1000, 1000, 3032, 2048)],
+)
+def test_sizes_of_shared_memory(cuda, out, static, dynamic, aggregate, total):
+    """The aggregate counts the 1024 bytes of the system, and static memory in units of 16."""
+    variable = f".shared .align 4 .b8 s[{static}];" if static else ""
+    use = "mov.u32 %r3, s; st.shared.u32 [%r3], %r0;" if static else ""
+    text = SHARED_SIZES.format(variable=variable, use=use)
+    kernel = cuda.cuModuleGetFunction(cuda.cuModuleLoadData(text.encode() + b"\0"), b"k")
+    cuda.launch(kernel, (int(out),), (ctypes.c_uint64,), shared=dynamic)
+    assert cells(cuda, out)[:3] == [aggregate, total, dynamic]
+
+
 def pointers(*values):
     """An array of pointers to ctypes values; the caller keeps the values."""
     return (ctypes.c_void_p * len(values))(*map(ctypes.addressof, values))

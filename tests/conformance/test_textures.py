@@ -99,6 +99,34 @@ def test_linear_memory_that_no_texture_has(cuda, context, offset, size):
     assert cuda.result("cuTexObjectCreate", resource, described(cuda), None) == "INVALID_VALUE"
 
 
+@pytest.mark.parametrize(
+    ("name", "channels"), [("UNORM_INT8X1", 1), ("SNORM_INT8X2", 2), ("UNORM_INT16X4", 4)]
+)
+def test_normalized_formats(cuda, context, name, channels):
+    """The name has the number of channels, and only arrays have such texels."""
+    descriptor = cuda.CUDA_ARRAY_DESCRIPTOR()
+    descriptor.Format = getattr(cuda.CUarray_format, f"CU_AD_FORMAT_{name}")
+    descriptor.Width, descriptor.Height = 16, 4
+    for other in {0, 1, 2, 3, 4} - {channels}:
+        descriptor.NumChannels = other
+        assert cuda.result("cuArrayCreate", descriptor) == "INVALID_VALUE"
+    descriptor.NumChannels = channels
+    said = cuda.cuArrayGetDescriptor(cuda.cuArrayCreate(descriptor))
+    assert (said.Format, said.NumChannels) == (descriptor.Format, channels)
+    pointer = cuda.cuMemAlloc(4096)
+    memory = of_linear(cuda, pointer, "u1", channels, 64)
+    memory.res.linear.format = descriptor.Format
+    assert cuda.result("cuTexObjectCreate", memory, described(cuda), None) == "INVALID_VALUE"
+
+
+def test_linear_memory_is_not_sampled(cuda, fetch):
+    pointer = cuda.cuMemAlloc(64)
+    cuda.cuMemcpyHtoD(pointer, numbers(16), 64)
+    how = described(cuda, mode=WRAP, filter_mode=LINEAR, flags=NORMALIZED)
+    texture = cuda.cuTexObjectCreate(of_linear(cuda, pointer, "f4", 1, 64), how, None)
+    assert fetch("float_1d", texture, f32(0.0, 0.5, 7.5)).tolist() == [[0.0] * 4] * 3
+
+
 @pytest.mark.parametrize("size", [0, 1, 2, 5, 399, (1 << 29) - 1, 1 << 31])
 def test_linear_memory_of_any_size(cuda, context, size):
     """No whole number of texels is asked for, nor that the memory is there."""

@@ -102,7 +102,6 @@ def test_formats_that_it_has_not():
 @pytest.mark.parametrize(
     ("fields", "words"),
     [
-        ({"maxAnisotropy": 2}, "not support anisotropic filtering"),
         (
             {
                 "filterMode": driver.CUfilter_mode.CU_TR_FILTER_MODE_LINEAR,
@@ -150,12 +149,6 @@ def test_views_of_compressed_blocks_are_refused():
     assert name(answer) == "NOT_SUPPORTED"
 
 
-def test_normalized_linear_memory_is_refused():
-    resource = of_linear(value(driver.cuMemAlloc(64)))
-    answer = driver.cuTexObjectCreate(resource, described(flags=NORMALIZED), None)
-    assert name(answer) == "NOT_SUPPORTED"
-
-
 @pytest.mark.parametrize(
     ("kernel", "height", "flags", "coordinates", "words"),
     [
@@ -170,10 +163,15 @@ def test_fetches_that_a_texture_has_not(kernel, height, flags, coordinates, word
     assert f"{words}" in log()
 
 
-def test_linear_memory_has_no_floating_point_coordinates():
-    texture = created(of_linear(value(driver.cuMemAlloc(64))))
-    assert fetched("float_1d", texture, FLOATS) == "NOT_SUPPORTED"
-    assert "a fetch from linear memory with floating-point coordinates is not implemented" in log()
+@pytest.mark.parametrize(
+    ("kernel", "ended"), [("level_2d", [0.0] * 2), ("grad_2d", "NOT_SUPPORTED")]
+)
+def test_gradients_of_an_anisotropic_texture(kernel, ended):
+    """A fetch without gradients has the same size in all directions."""
+    texture = created(of_array(created_array(16, 4)), maxAnisotropy=2)
+    assert fetched(kernel, texture, np.zeros((2, 2), np.float32)) == ended
+    if ended == "NOT_SUPPORTED":
+        assert "tex.grad with an anisotropic filter is not implemented" in log()
 
 
 # --- faults --------------------------------------------------------------------------------------

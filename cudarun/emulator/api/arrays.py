@@ -27,7 +27,7 @@ from cudarun.emulator.host.refusal import Refusal
 
 @call(1)
 def cuArrayCreate(pAllocateArray: CUDA_ARRAY_DESCRIPTOR) -> CUarray:
-    """Create an array of one or two dimensions of 8-, 16- or 32-bit integers, f16 or f32."""
+    """Create an array of one or two dimensions of integers, fractions or floats."""
     return CUarray(create_array(process.current(), pAllocateArray).handle)
 
 

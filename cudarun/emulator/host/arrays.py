@@ -43,6 +43,17 @@ _DTYPES: dict[Format, np.dtype[Any]] = {
     Format.CU_AD_FORMAT_FLOAT: np.dtype(np.float32),
 }
 _CHANNELS = (1, 2, 4)
+_NORMALIZED = {
+    getattr(Format, f"CU_AD_FORMAT_{sign}NORM_INT{bits}X{channels}"): (np.dtype(dtype), channels)
+    for (sign, bits), dtype in {
+        ("U", 8): np.uint8,
+        ("U", 16): np.uint16,
+        ("S", 8): np.int8,
+        ("S", 16): np.int16,
+    }.items()
+    for channels in _CHANNELS
+}
+"""The types and numbers of channels of formats whose integers are always read as fractions."""
 _ROW_ALIGNMENT = 16  # bytes of the largest surface access
 
 
@@ -56,7 +67,12 @@ class TexelFormat:
     @property
     def dtype(self) -> np.dtype[Any]:
         """Type of one channel."""
-        return _DTYPES[self.format]
+        return _NORMALIZED[self.format][0] if self.normalized else _DTYPES[self.format]
+
+    @property
+    def normalized(self) -> bool:
+        """Return whether integers are always read as fractions of the largest."""
+        return self.format in _NORMALIZED
 
     @property
     def bytes(self) -> int:
@@ -78,9 +94,11 @@ def texel_format(holder: object, field: str, channels: int) -> TexelFormat:
         format_ = enum_field(holder, field)
     except ValueError:  # the bindings make an enum of it
         raise Refusal("INVALID_VALUE", f"{field} is not a CUarray_format") from None
+    if format_ in _NORMALIZED and channels != _NORMALIZED[format_][1]:
+        raise Refusal("INVALID_VALUE", f"NumChannels is {channels}, with {format_.name}")
     if channels not in _CHANNELS:
         raise Refusal("INVALID_VALUE", f"NumChannels is {channels}; it must be 1, 2 or 4")
-    if format_ not in _DTYPES:
+    if format_ not in _DTYPES and format_ not in _NORMALIZED:
         raise Refusal("NOT_SUPPORTED", f"the emulated device does not support {format_.name}")
     return TexelFormat(format_, channels)
 

@@ -58,6 +58,12 @@ def create_surface(process: Process, resource: CUDA_RESOURCE_DESC) -> SurfaceObj
     geometry = {"cube": "a2d", "acube": "a2d"}.get(array.shape.geometry, array.shape.geometry)
     texel = array.texel
     surface = Surface(
-        geometry, array.address, array.shape.extent, array.pitch, texel.dtype, texel.channels
+        geometry,
+        array.address,
+        array.shape.extent,
+        array.pitch,
+        texel.dtype,
+        texel.channels,
+        texel.normalized,
     )
     return SurfaceObject(context, resource, surface)

@@ -168,21 +168,16 @@ def _of_arrays(
 
 
 def _of_linear(process: Process, linear: Any, description: CUDA_TEXTURE_DESC) -> Texture:
-    """Return a texture of linear memory; it has no address modes and no filter.
+    """Return a texture of linear memory; it has no address modes, no filter, no normalization.
 
     A partial texel at the end counts as one. The driver does not check that the memory exists.
     """
-    texel = texel_format(linear, "format", linear.numChannels)
+    texel = _format_in_memory(linear)
     size = linear.sizeInBytes
     if size > _MOST_LINEAR:
         raise Refusal("INVALID_VALUE", f"{size} bytes exceed the maximum for linear memory")
     memory = _TextureMemory(process, linear.devPtr, texel)
     flags = _checked_flags(description, cube=False)
-    if flags & CU_TRSF_NORMALIZED_COORDINATES:
-        raise Refusal(
-            "NOT_SUPPORTED",
-            "the emulated device does not support normalized coordinates for linear memory",
-        )
     count = -(-size // texel.bytes)
     sampler = Sampler((AddressMode.CLAMP,) * 3)
     return Texture(
@@ -192,13 +187,13 @@ def _of_linear(process: Process, linear: Any, description: CUDA_TEXTURE_DESC) ->
         sampler,
         promoted=_promoted(flags, texel),
         srgb=_is_srgb(flags, texel),
-        fetch_only=True,
+        linear=True,
     )
 
 
 def _of_pitched(process: Process, pitched: Any, description: CUDA_TEXTURE_DESC) -> Texture:
     """Return a texture of pitched memory; rows may overlap, a size of 0 is the maximum."""
-    texel = texel_format(pitched, "format", pitched.numChannels)
+    texel = _format_in_memory(pitched)
     width, height, pitch = pitched.width, pitched.height, pitched.pitchInBytes
     if width > _WIDEST or height > _HIGHEST:
         raise Refusal("INVALID_VALUE", f"unsupported texture size: width {width}, height {height}")
@@ -214,6 +209,14 @@ def _of_pitched(process: Process, pitched: Any, description: CUDA_TEXTURE_DESC) 
         promoted=_promoted(flags, texel),
         srgb=_is_srgb(flags, texel),
     )
+
+
+def _format_in_memory(memory: Any) -> TexelFormat:
+    """Return the format of linear or pitched memory; a normalized one is that of an array."""
+    texel = texel_format(memory, "format", memory.numChannels)
+    if texel.normalized:
+        raise Refusal("INVALID_VALUE", f"{texel.format.name} requires a CUDA array")
+    return texel
 
 
 class _TextureMemory:
@@ -253,7 +256,7 @@ def _checked_flags(description: CUDA_TEXTURE_DESC, *, cube: bool) -> int:
 
 def _promoted(flags: int, texel: TexelFormat) -> bool:
     """Return whether integers are read as fractions; those of 32 bits never are."""
-    return (
+    return texel.normalized or (
         texel.dtype.kind in "iu"
         and texel.dtype.itemsize < 4
         and not flags & CU_TRSF_READ_AS_INTEGER
@@ -270,8 +273,6 @@ def _is_srgb(flags: int, texel: TexelFormat) -> bool:
 def _sampler(description: CUDA_TEXTURE_DESC, texel: TexelFormat, *, cube: bool) -> Sampler:
     """Return the sampler that a ``CUDA_TEXTURE_DESC`` describes."""
     flags = _checked_flags(description, cube=cube)
-    if description.maxAnisotropy > 1:
-        raise Refusal("NOT_SUPPORTED", "the emulated device does not support anisotropic filtering")
     normalized, promoted = bool(flags & CU_TRSF_NORMALIZED_COORDINATES), _promoted(flags, texel)
     linear = description.filterMode == CUfilter_mode.CU_TR_FILTER_MODE_LINEAR
     between = description.mipmapFilterMode == CUfilter_mode.CU_TR_FILTER_MODE_LINEAR
@@ -291,6 +292,7 @@ def _sampler(description: CUDA_TEXTURE_DESC, texel: TexelFormat, *, cube: bool) 
         bias=min(max(bias, -_MOST_BIAS - 1), _MOST_BIAS),
         least=sampler_steps(description.minMipmapLevelClamp),
         most=sampler_steps(description.maxMipmapLevelClamp),
+        anisotropic=description.maxAnisotropy > 1,
         border=_border(description, modes, texel),
     )
 

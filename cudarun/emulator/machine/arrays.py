@@ -23,6 +23,7 @@ class Surface:
         pitch: Bytes from a row to the next one.
         dtype: The type of a channel.
         channels: Channels per texel.
+        normalized: Integers are fractions of the largest.
     """
 
     geometry: str
@@ -31,6 +32,7 @@ class Surface:
     pitch: int
     dtype: np.dtype[Any]
     channels: int
+    normalized: bool = False
 
     @property
     def texel(self) -> int:

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from cudarun.emulator.machine.gathers import gathered
-from cudarun.emulator.machine.handles import ILLEGAL_ADDRESS, Positions, by_object
+from cudarun.emulator.machine.handles import ILLEGAL_ADDRESS, by_object
 from cudarun.emulator.machine.levels import gradient_steps, lod_steps
 from cudarun.emulator.machine.texels import BeyondMemory, Texels
 from cudarun.emulator.machine.textures import CHANNELS, Place, Texture
@@ -48,36 +48,33 @@ class _OfTexture:
         self,
         active: Active,
         sources: Arrays,
-        fetch: Callable[[Texture, tuple[Texels, ...], Place, Texture], Array],
+        fetch: Callable[[Texture, tuple[Texels, ...], Place], Array],
     ) -> Array:
         """Return what is read by each lane: four words."""
         handles, *rest = sources
-        samplers = rest.pop(0) if self.sampler else handles
+        if self.sampler:  # of independent mode; hardware uses that of the texture object
+            del rest[0]
         given, rest = rest[: self._given], rest[self._given :]
         textures = active.batch.launch.config.textures
         words = np.zeros((len(handles), CHANNELS), dtype=np.uint32)
         for texture, positions, lane in by_object(active, handles, textures, "texture"):
-            unsuited = texture.unsuited(self.geometry, whole=self.whole)
+            unsuited = texture.unsuited(self.geometry, gradients=self.mode == "grad")
             if unsuited is not None:
                 what = f"{unsuited} is not implemented by the emulated device"
-                raise active.fault(_NOT_SUPPORTED, what, lane)
-            if self.mode == "grad" and len(texture.sizes) > 1 and "cube" in self.geometry:
-                what = "tex.grad of a mipmapped cube is not implemented by the emulated device"
                 raise active.fault(_NOT_SUPPORTED, what, lane)
             texels = texture.texels()
             if texels is None:
                 raise active.fault(ILLEGAL_ADDRESS, "texture fetch from freed memory", lane)
+            if texture.linear and not self.whole:
+                continue
             place = self._place(texture, [axis[positions] for axis in given],
                                 [operand[positions] for operand in rest])  # fmt: skip
-            lanes = np.arange(len(handles))[positions]
-            own = samplers[positions]
-            for sampled, some, _ in by_object(active, own, textures, "texture"):
-                try:
-                    words[lanes[some]] = fetch(texture, texels, _part(place, some), sampled)
-                except BeyondMemory as beyond:
-                    what = "texture fetch out of bounds of the texture's memory"
-                    lane = int(lanes[some][beyond.lane])
-                    raise active.fault(ILLEGAL_ADDRESS, what, lane) from None
+            try:
+                words[positions] = fetch(texture, texels, place)
+            except BeyondMemory as beyond:
+                what = "texture fetch out of bounds of the texture's memory"
+                lane = int(np.arange(len(handles))[positions][beyond.lane])
+                raise active.fault(ILLEGAL_ADDRESS, what, lane) from None
         return words
 
     def _place(self, texture: Texture, given: list[Array], rest: list[Array]) -> Place:
@@ -100,18 +97,6 @@ def _signed(offset: Array, bits: int) -> Array:
     half = 1 << (bits - 1)
     signed: Array = ((offset.view(np.int32).astype(np.int64) + half) & (2 * half - 1)) - half
     return signed
-
-
-def _part(place: Place, some: Positions) -> Place:
-    if isinstance(some, slice):
-        return place
-    return Place(
-        [axis[some] for axis in place.coordinates],
-        None if place.layers is None else place.layers[some],
-        None if place.offsets is None else [axis[some] for axis in place.offsets],
-        None if place.steps is None else place.steps[some],
-        place.whole,
-    )
 
 
 def _write(destinations: Arrays, words: Array, *, resident: bool, halves: str) -> None:
@@ -168,8 +153,8 @@ class Fetch(_OfTexture):
         return None
 
 
-def _fetched(texture: Texture, texels: tuple[Texels, ...], place: Place, sampled: Texture) -> Array:
-    return texture.fetch(texels, place, sampled.sampler)
+def _fetched(texture: Texture, texels: tuple[Texels, ...], place: Place) -> Array:
+    return texture.fetch(texels, place, texture.sampler)
 
 
 class Gather(_OfTexture):
@@ -184,10 +169,8 @@ class Gather(_OfTexture):
     def __call__(self, active: Active, sources: Arrays, destinations: Arrays) -> None:
         """Gather the texels around a place."""
 
-        def fetch(
-            texture: Texture, texels: tuple[Texels, ...], place: Place, sampled: Texture
-        ) -> Array:
-            return gathered(texture, texels, place, sampled.sampler, self.channel)
+        def fetch(texture: Texture, texels: tuple[Texels, ...], place: Place) -> Array:
+            return gathered(texture, texels, place, texture.sampler, self.channel)
 
         words = self._read(active, sources, fetch)
         _write(destinations, words, resident=self.resident, halves="")

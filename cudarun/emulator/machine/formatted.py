@@ -1,7 +1,8 @@
 """``sust.p``: stores of words that become texels of the surface's format (PTX manual 9.7.11.2).
 
 Details follow an H200 (``tests/golden``): integers saturate, and floats become halves by
-truncation, with their NaN payload.
+truncation, with their NaN payload. They become fractions after they are truncated 4 bits below the
+last bit of the integer without its sign; ties are rounded towards zero.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 Array = npt.NDArray[Any]
 Arrays = tuple[Array, ...]
 
-_CHANNELS = 4
+_GUARD = 1 << 4  # parts of the last bit of a fraction before it is rounded
 _UNITS = {1: ("u1", 1), 2: ("u2", 1), 4: ("u4", 1), 8: ("u8", 1), 16: ("u8", 2)}
 """The element and the count of an access of each texel size."""
 
@@ -47,7 +48,9 @@ class FormattedStore(OnSurface, MemoryAction):
             access = self.accesses[list(_UNITS).index(surface.texel)]
             texels = np.zeros((len(lanes), surface.channels), dtype=surface.dtype)
             for channel, words in enumerate(data[: surface.channels]):
-                texels[:, channel] = _converted(words[lanes].view(np.uint32), surface.dtype)
+                given = words[lanes].view(np.uint32)
+                convert = _fractions if surface.normalized else _converted
+                texels[:, channel] = convert(given, surface.dtype)
             units = texels.view(access.dtype)
             for view, index, positions in access.locate(active.some(lanes), addresses):
                 rows = slice(None) if positions is None else positions
@@ -65,3 +68,13 @@ def _converted(words: Array, dtype: np.dtype[Any]) -> Array:
     numbers = words if dtype.kind == "u" else words.view(np.int32)
     saturated: Array = np.clip(numbers, limits.min, limits.max).astype(dtype)
     return saturated
+
+
+def _fractions(words: Array, dtype: np.dtype[Any]) -> Array:
+    """Return floats as fractions of the largest integer of a type."""
+    limits = np.iinfo(dtype)
+    floats = np.nan_to_num(words.view(np.float32).astype(np.float64), nan=0.0)
+    parts = float(_GUARD * (limits.max + 1))
+    held = np.trunc(np.clip(floats, -1.0 if limits.min else 0.0, 1.0) * parts) / parts * limits.max
+    nearest = np.copysign(np.ceil(np.abs(held) - 0.5), held)
+    return nearest.astype(np.int64).astype(dtype)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from cudarun.emulator.machine.filters import STEPS, weighted
 from cudarun.emulator.machine.texels import Texels
 from cudarun.emulator.machine.textures import CHANNELS, Place, Sampler, Texture
 
@@ -27,8 +28,16 @@ def gathered(
     filtering = replace(sampler, linear=True)
     weight = np.zeros(len(place.coordinates[0]), dtype=np.int64)
     corners, _ = texture.around(texels[0], 0, place, filtering, weight)
-    kind, channels = texels[0].dtype, texels[0].channels
     words = np.zeros((len(weight), CHANNELS), dtype=np.uint32)
     for column, corner in enumerate(_ORDER):
-        words[:, column] = texture.words(kind, corners[corner], channels)[:, channel]
+        words[:, column] = _words(texture, texels[0], corners[corner])[:, channel]
     return words
+
+
+def _words(texture: Texture, texels: Texels, values: Array) -> Array:
+    """Return texels as words: fractions are those of a filter, which have 16 bits."""
+    if not texture.promoted or texture.srgb:
+        return texture.words(texels.dtype, values, texels.channels)
+    whole = np.full((1, len(values)), STEPS, dtype=np.int64)
+    fractions = weighted(values[None], texels.dtype, whole)
+    return np.ascontiguousarray(fractions).view(np.uint32)

@@ -42,11 +42,14 @@ _RECURSIVE_BATCH = 1 << 11
 _SHARED_UNIT = 128  # bytes in which shared memory is allocated
 _LARGEST_ID = (1 << 64) - 1
 
+_STATIC_UNIT = 16  # bytes in which static shared memory is counted
+
 # The reserved shared memory of a block, as an H200 has it with the driver of CUDA 13.0.
+_RESERVED_BYTES = 1024
 _RESERVED_SHARED = {
     "%reserved_smem_offset_begin": 0,
     "%reserved_smem_offset_end": 288,
-    "%reserved_smem_offset_cap": 1024,
+    "%reserved_smem_offset_cap": _RESERVED_BYTES,
     "%reserved_smem_offset_0": 0,
     "%reserved_smem_offset_1": 0,
 }
@@ -174,7 +177,9 @@ class Launch:
             "%gridid": self.config.grid_id & _LARGEST_ID,
             "%dynamic_smem_size": self.config.dynamic_shared,
             "%total_smem_size": _round_up(self.shared_bytes, _SHARED_UNIT),
-            "%aggr_smem_size": self.shared_bytes,
+            "%aggr_smem_size": _RESERVED_BYTES
+            + _round_up(self.kernel.static_shared, _STATIC_UNIT)
+            + self.config.dynamic_shared,
             "%is_explicit_cluster": int(self.config.cluster is not None),
             "%cluster_nctarank": self.cluster_blocks,
             "%current_graph_exec": 0,

@@ -55,6 +55,7 @@ class Sampler:
         bias: Steps that are added to the level of detail.
         least: The least level of detail, in steps.
         most: The greatest one.
+        anisotropic: Gradients of different lengths average several places.
         border: The texel beyond the border: its channels as 32-bit words.
     """
 
@@ -66,6 +67,7 @@ class Sampler:
     bias: int = 0
     least: int = 0
     most: int = 0
+    anisotropic: bool = False
     border: tuple[int, int, int, int] = (0, 0, 0, 0)
 
 
@@ -101,7 +103,7 @@ class Texture:
         first_layer: The layer of a view that is layer 0 of the texture.
         promoted: Integers are read as fractions of the largest: 255 as 1.0.
         srgb: Bytes are sRGB colors; the fourth channel is not.
-        fetch_only: The texture is linear memory, which has integer coordinates only.
+        linear: The texture is linear memory; at floating-point coordinates hardware reads zeros.
     """
 
     texels: Callable[[], tuple[Texels, ...] | None]
@@ -112,14 +114,16 @@ class Texture:
     first_layer: int = 0
     promoted: bool = False
     srgb: bool = False
-    fetch_only: bool = False
+    linear: bool = False
 
-    def unsuited(self, geometry: str, *, whole: bool) -> str | None:
+    def unsuited(self, geometry: str, *, gradients: bool) -> str | None:
         """Return the reason why a fetch of a geometry is not implemented for this texture."""
         if geometry != self.geometry:
             return f"a .{geometry} fetch from a .{self.geometry} texture"
-        if self.fetch_only and not whole:
-            return "a fetch from linear memory with floating-point coordinates"
+        if gradients and self.sampler.anisotropic:
+            return "tex.grad with an anisotropic filter"
+        if gradients and len(self.sizes) > 1 and "cube" in geometry:
+            return "tex.grad of a mipmapped cube"
         return None
 
     def size(self, axis: int, levels: Array | None = None) -> Array | int:
@@ -206,7 +210,7 @@ class Texture:
             whole = self._values(texels, level, place, places)
             if place.steps is not None:
                 whole[(place.steps < 0) | (place.steps >= len(self.sizes))] = 0
-            if self.geometry == "1d" and not self.fetch_only:
+            if self.geometry == "1d" and not self.linear:
                 whole[...] = 0  # hardware reads linear memory only
             return [whole], [weight]
         if "cube" in self.geometry:

@@ -22,7 +22,7 @@ CUBES = ("cube", "acube")
 
 @dataclass(frozen=True, eq=False)
 class Resource:
-    """An array or a mipmapped array.
+    """An array, a mipmapped array, or memory.
 
     Attributes:
         kind: The geometry: ``1d``, ``2d``, ``3d``, ``a1d``, ``a2d``, ``cube`` or ``acube``.
@@ -30,6 +30,7 @@ class Resource:
         flags: Flags of the array, in addition to those that the geometry requires.
         format: ``CUarray_format``, if not the one of the texels' type.
         mipmapped: Create a mipmapped array even for one level.
+        memory: ``linear`` or ``pitched`` memory in place of an array.
     """
 
     kind: str
@@ -37,6 +38,7 @@ class Resource:
     flags: int = 0
     format: int | None = None
     mipmapped: bool = False
+    memory: str = ""
 
     @property
     def channels(self) -> int:
@@ -45,7 +47,7 @@ class Resource:
 
     def words(self) -> bytes:
         """Everything that determines the resource."""
-        head = f"{self.kind} {self.flags} {self.format} {self.mipmapped} "
+        head = f"{self.kind} {self.flags} {self.format} {self.mipmapped} {self.memory}"
         return head.encode() + b"".join(
             f"{level.shape} {level.dtype.str} ".encode() + level.tobytes() for level in self.levels
         )
@@ -77,7 +79,8 @@ class Case:
         resource: What is read.
         operands: 32-bit words, a row per thread.
         sampling: How it is read.
-        more: Further operands: ``offset``, ``residency``.
+        more: Further operands: ``offset``, ``residency``, ``sampler``.
+        sampler: The sampling of the object that is passed as sampler, if another one.
     """
 
     name: str
@@ -86,6 +89,7 @@ class Case:
     operands: Array
     sampling: Sampling = field(default_factory=Sampling)
     more: str = ""
+    sampler: Sampling | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "operands", np.ascontiguousarray(self.operands))
@@ -93,6 +97,7 @@ class Case:
     def words(self) -> bytes:
         """Everything that determines the case."""
         head = f"{self.name} {self.instruction} {self.sampling} {self.more} "
+        head += f"{self.sampler} " if self.sampler is not None else ""
         return head.encode() + self.resource.words() + self.operands.tobytes()
 
     def with_sampling(self, name: str, **changes: Any) -> Case:

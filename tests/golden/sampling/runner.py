@@ -62,18 +62,22 @@ class Runner:
         else:
             how, view = described(cuda, case.sampling), viewed(cuda, case.sampling)
             handle = cuda.cuTexObjectCreate(resource_of(cuda, made, resource), how, view)
-        results = self._launched(case, int(handle))
+        sampler = handle
+        if case.sampler is not None:
+            how = described(cuda, case.sampler)
+            sampler = cuda.cuTexObjectCreate(resource_of(cuda, made, resource), how, None)
+        results = self._launched(case, int(handle), int(sampler))
         if case.instruction.startswith(("sust", "sured")):
             results = contents(cuda, made, resource)
         (cuda.cuSurfObjectDestroy if surface else cuda.cuTexObjectDestroy)(handle)
         destroyed(cuda, made, resource)
         return results
 
-    def _launched(self, case: Case, handle: int) -> Array:
+    def _launched(self, case: Case, handle: int, sampler: int) -> Array:
         cuda, count = self.cuda, len(case.operands)
         given, out = cuda.cuMemAlloc(case.operands.nbytes), cuda.cuMemAlloc(16 * count)
         cuda.cuMemcpyHtoD(given, case.operands, case.operands.nbytes)
-        values = (handle, handle, int(given), int(out), count)
+        values = (handle, sampler, int(given), int(out), count)
         grid = (-(-count // _THREADS), 1, 1)
         cuda.launch(
             self._kernel(program(case)), (values), _TYPES, grid=grid, block=(_THREADS, 1, 1)
@@ -112,7 +116,9 @@ def descriptor_of(cuda: Driver, resource: Resource) -> Any:
 
 
 def created(cuda: Driver, resource: Resource) -> Any:
-    """An array or a mipmapped array with the texels of a resource."""
+    """An array, a mipmapped array or memory with the texels of a resource."""
+    if resource.memory:
+        return _memory_with(cuda, resource)
     descriptor = descriptor_of(cuda, resource)
     if not is_mipmapped(resource):
         array = cuda.cuArray3DCreate(descriptor)
@@ -124,9 +130,29 @@ def created(cuda: Driver, resource: Resource) -> Any:
     return made
 
 
+_PITCH = 512
+
+
+def _memory_with(cuda: Driver, resource: Resource) -> Any:
+    texels = np.ascontiguousarray(resource.levels[0])
+    if resource.memory == "linear":
+        memory = cuda.cuMemAlloc(texels.nbytes)
+        cuda.cuMemcpyHtoD(memory, texels, texels.nbytes)
+        return memory
+    _, rows, columns, channels = texels.shape
+    padded = np.zeros((rows, _PITCH), np.uint8)
+    width = columns * channels * texels.itemsize
+    padded[:, :width] = texels.reshape(rows, -1).view(np.uint8)
+    memory = cuda.cuMemAlloc(padded.nbytes)
+    cuda.cuMemcpyHtoD(memory, padded, padded.nbytes)
+    return memory
+
+
 def destroyed(cuda: Driver, made: Any, resource: Resource) -> None:
     """Destroy what `created` made."""
-    if is_mipmapped(resource):
+    if resource.memory:
+        cuda.cuMemFree(made)
+    elif is_mipmapped(resource):
         cuda.cuMipmappedArrayDestroy(made)
     else:
         cuda.cuArrayDestroy(made)
@@ -166,9 +192,21 @@ def contents(cuda: Driver, array: Any, resource: Resource) -> Array:
 
 
 def resource_of(cuda: Driver, made: Any, resource: Resource) -> Any:
-    """The ``CUDA_RESOURCE_DESC`` of an array or a mipmapped array."""
+    """The ``CUDA_RESOURCE_DESC`` of what `created` made."""
     described_ = cuda.CUDA_RESOURCE_DESC()
-    if is_mipmapped(resource):
+    if resource.memory:
+        _, rows, columns, channels = resource.levels[0].shape
+        linear = resource.memory == "linear"
+        kind = "LINEAR" if linear else "PITCH2D"
+        described_.resType = getattr(cuda.CUresourcetype, f"CU_RESOURCE_TYPE_{kind}")
+        memory = described_.res.linear if linear else described_.res.pitch2D
+        memory.devPtr, memory.numChannels = made, channels
+        memory.format = descriptor_of(cuda, resource).Format
+        if linear:
+            memory.sizeInBytes = resource.levels[0].nbytes
+        else:
+            memory.width, memory.height, memory.pitchInBytes = columns, rows, _PITCH
+    elif is_mipmapped(resource):
         described_.resType = cuda.CUresourcetype.CU_RESOURCE_TYPE_MIPMAPPED_ARRAY
         described_.res.mipmap.hMipmappedArray = made
     else:

@@ -10,12 +10,18 @@ from pathlib import Path
 
 import numpy as np
 
-from tests.golden.sampling import filters, gradients, places, surfaces
+from tests.golden.sampling import filters, formats, gradients, places, surfaces
 from tests.golden.sampling.case import Array, Case
 
 RECORDED = Path(__file__).parents[1] / "sampling-h200.xz"
 _DIGITS = 12
-SUBJECTS = {"filters": filters, "places": places, "gradients": gradients, "surfaces": surfaces}
+SUBJECTS = {
+    "filters": filters,
+    "places": places,
+    "gradients": gradients,
+    "surfaces": surfaces,
+    "formats": formats,
+}
 
 
 def cases(subject: str) -> list[Case]:

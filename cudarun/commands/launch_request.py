@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Literal, TypeVar
 
 from cudarun.commands.declaration import Values
 from cudarun.commands.launch_options import SHOW_KINDS, WARMUP
+from cudarun.commands.python_functions import check_function
 from cudarun.errors import CudarunError, RequestError
 from cudarun.session.driver.selection import ALL
 from cudarun.session.image.image import Image
@@ -308,6 +309,8 @@ def _expectation(text: str, directory: Path) -> BufferExpectation:
     file = locate(path, directory)
     if not file.is_file():
         raise RequestError(f"{file}: no such file", option="--expect")
+    if function is not None:
+        check_function(os.path.abspath(file), function)
     return BufferExpectation(name, os.path.abspath(file), function, source)
 
 

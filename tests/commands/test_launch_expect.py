@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
+from cudarun.commands.python_functions import check_function
+from cudarun.errors import RequestError
 from tests.commands.limits import at_a_limit
 
 if TYPE_CHECKING:
@@ -118,7 +120,7 @@ def test_a_function_that_differs(run: Run) -> None:
         ("of_nothing", "TypeError: no argument is named 'z'; the names are a, n, x, y\n"),
         ("broken", "ValueError: no such thing\n"),
         ("objects", "TypeError: y: the function returned Python objects\n"),
-        ("missing", "AttributeError: module 'ref' has no attribute 'missing'\n"),
+        ("np.missing", "AttributeError: module 'numpy' has no attribute 'missing'\n"),
         ("dies", f"{sys.executable} ended with status 7 and no result\n"),
     ],
 )
@@ -129,6 +131,44 @@ def test_a_function_without_a_result(run: Run, function: str, message: str) -> N
     assert ran.out.splitlines()[-1] == f"not evaluated y == ref.py:{function}"
     assert "PASS y[0] == 1" in ran.out
     assert ('ref.py", line' in ran.err) == (function == "broken")
+
+
+def test_a_misspelled_function_is_refused_before_the_launch(run: Run) -> None:
+    ran = run(*SAXPY, "--expect", "y=ref.py:sapxy")
+    assert (ran.code, ran.out) == (2, "")
+    assert ran.err == (
+        "error: --expect: ref.py does not define 'sapxy'\nhint: did you mean saxpy?\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "is_certain"),
+    [
+        ("def g(): pass", True),
+        ("def f(): pass", False),
+        ("if True:\n  f = len", False),
+        ("from numpy import add as f", False),
+        ("import f.g", False),
+        ("from os import *", False),
+        ("def g():\n  global f", False),
+        ("globals()['f'] = len", False),
+        ("import sys\nsys.modules[__name__].g = len", False),
+        ("def __getattr__(name): return len", False),
+        ("for f in (len,): pass", False),
+        ("with open('x') as f: pass", False),
+        ("print 'f'", False),
+        ("x = '\\d'", True),
+        ("match [len]:\n  case [*f]: pass", False),
+    ],
+)
+def test_only_certain_misspellings_are_refused(tmp_path: Path, text: str, is_certain: bool) -> None:
+    path = tmp_path / "ref.py"
+    path.write_text(text)
+    try:
+        check_function(str(path), "f.member")
+        assert not is_certain
+    except RequestError:
+        assert is_certain
 
 
 def test_another_shape(run: Run) -> None:

@@ -184,6 +184,28 @@ def test_the_default_block(
 
 
 @pytest.mark.parametrize(
+    ("bounds", "options", "blocks"),
+    [
+        ("", ("--grid", "4x2"), 8),
+        ("", ("--grid", "8", "--block", "1"), 0),
+        ("", ("--grid", "1"), 0),
+        ("", ("--threads", "8"), 0),
+        (".reqntid 1", ("--grid", "8"), 0),
+    ],
+)
+def test_blocks_of_one_thread_are_noted(
+    run: Run, count: Callable[[str], None], bounds: str, options: tuple[str, ...], blocks: int
+) -> None:
+    count(bounds)
+    expected = [f"--grid without --block: each of the {blocks} blocks has 1 thread"][: blocks or 0]
+    for dry in ((), ("--dry-run",)):
+        document = run(*COUNT, *options, *dry, "--json").document
+        result = document if dry else document["outcomes"][0]["result"]
+        notes = [each["message"] for each in result["diagnostics"]]
+        assert [note for note in notes if "--block" in note] == expected
+
+
+@pytest.mark.parametrize(
     ("options", "geometry"),
     [
         (("--threads", "n"), "grid 1 × block 50 = 50 threads"),

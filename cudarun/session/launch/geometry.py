@@ -48,7 +48,14 @@ def resolve_geometry(
     integers = binding.integers
     threads = _extent("--threads", wanted.threads, integers)
     grid = _extent("--grid", wanted.grid, integers) or (1,)
-    block = _extent("--block", wanted.block, integers) or _default_block(threads, facts())
+    block = _extent("--block", wanted.block, integers)
+    notes = []
+    if block is None:
+        kernel = facts()
+        block = _default_block(threads, kernel)
+        is_required = kernel is not None and kernel.required_block is not None
+        if threads is None and prod(grid) > 1 and not is_required:
+            notes.append(f"--grid without --block: each of the {prod(grid)} blocks has 1 thread")
     cluster = _extent("--cluster", wanted.cluster, integers)
     shared_bytes = 0
     if wanted.shared_bytes is not None:
@@ -68,6 +75,7 @@ def resolve_geometry(
         shared_bytes=shared_bytes,
         cooperative=wanted.cooperative,
         cluster=None if cluster is None else _full(cluster),
+        notes=tuple(notes),
     )
 
 

@@ -223,7 +223,7 @@ def _plan_step(
     )
     geometry = resolve_geometry(request.geometry, binding, lambda: kernel)
     resolve_swaps(request, binding, binding.following)
-    said = [*debug.notes, *binding.warnings]
+    said = [*debug.notes, *binding.warnings, *geometry.notes]
     if facts and facts.has_unread_code:
         said.append(_unread(image))
     planned = LaunchPlan(

@@ -49,6 +49,7 @@ class Geometry:
         shared_bytes: The dynamic shared memory of a block.
         cooperative: Require all blocks to be resident, so that they can synchronize.
         cluster: The blocks of a cluster; ``None`` for the kernel's own.
+        notes: Notes on it, each a line.
     """
 
     grid: Extent
@@ -57,6 +58,7 @@ class Geometry:
     shared_bytes: int = 0
     cooperative: bool = False
     cluster: Extent | None = None
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -87,6 +87,11 @@ class BoundStep:
         return f"step {self.number} of {self.count}, {self.kernel.demangled}"
 
     @property
+    def notes(self) -> tuple[str, ...]:
+        """The notes on the kernel, its arguments and its geometry."""
+        return (*self.kernel.notes, *self.binding.warnings, *self.geometry.notes)
+
+    @property
     def rows(self) -> tuple[MemoryRow, ...]:
         """The variables of the image that it uses, and its buffers that are not arguments."""
         return (*self.variables.rows, *buffer_rows(self.binding.others))

@@ -68,7 +68,7 @@ def run_on(
         step_results(session, ran.buffers, ran.before, ran.steps, device, comparing=comparing)
     )
     geometry, kernel = last.geometry, last.kernel
-    said = [each for step in ran.steps for each in (*step.kernel.notes, *step.binding.warnings)]
+    said = [each for step in ran.steps for each in step.notes]
     warnings = [each for library in libraries for each in library.image.warnings]
     specs = all_buffers(ran.steps)
     errors = [error for each in results for error in each.errors]

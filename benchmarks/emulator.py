@@ -159,9 +159,9 @@ def _histogram(random: np.random.Generator, folder: Path, n: int) -> Case:
 
 def _mandelbrot(folder: Path, side: int) -> Case:
     limit, pixel = 50, np.float32(3.2 / side)
-    centre = np.array([-0.75, 0], np.float32)
+    center = np.array([-0.75, 0], np.float32)
     offsets = pixel * (np.arange(side, dtype=np.float32) - np.float32(0.5 * (side - 1)))
-    c = (centre[0] + offsets)[None, :] + 1j * (centre[1] + offsets)[:, None]
+    c = (center[0] + offsets)[None, :] + 1j * (center[1] + offsets)[:, None]
     z, steps = np.zeros_like(c), np.zeros(c.shape, np.uint8)
     for _ in range(limit):
         inside = np.abs(z) <= 2
@@ -171,7 +171,7 @@ def _mandelbrot(folder: Path, side: int) -> Case:
         buffer("image", np.zeros((side, side), np.uint8), folder, output=True),
         scalar("width", "i32", side),
         scalar("height", "i32", side),
-        Argument("centre", centre, ".param .align 8 .b8 {}[8]", "centre=float2:-0.75,0"),
+        Argument("center", center, ".param .align 8 .b8 {}[8]", "center=float2:-0.75,0"),
         scalar("pixel", "f32", float(pixel)),
         scalar("limit", "i32", limit),
     )

@@ -101,14 +101,14 @@ kernel void histogram(global const uchar *data, global unsigned int *bins, int n
 }
 
 kernel void mandelbrot(global uchar *image, int width, int height,
-                       float2 centre, float pixel, int limit) {
+                       float2 center, float pixel, int limit) {
     int column = get_global_id(0);
     int row = get_global_id(1);
     if (column >= width || row >= height) {
         return;
     }
-    float c_re = centre.x + pixel * (column - 0.5f * (width - 1));
-    float c_im = centre.y + pixel * (row - 0.5f * (height - 1));
+    float c_re = center.x + pixel * (column - 0.5f * (width - 1));
+    float c_im = center.y + pixel * (row - 0.5f * (height - 1));
 
     float re = 0.0f;
     float im = 0.0f;

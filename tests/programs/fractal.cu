@@ -1,13 +1,13 @@
 // Loops whose length differs by lane: Mandelbrot's and Julia's sets, Newton's method, distances by marching.
 // nvrtc --std=c++17 -lineinfo
 
-extern "C" __global__ void mandelbrot(unsigned short *image, int width, int height, double2 centre,
+extern "C" __global__ void mandelbrot(unsigned short *image, int width, int height, double2 center,
                                       double pixel, int limit)
 {
     int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
     if (x >= width || y >= height)
         return;
-    double cx = centre.x + (x - width / 2) * pixel, cy = centre.y + (y - height / 2) * pixel;
+    double cx = center.x + (x - width / 2) * pixel, cy = center.y + (y - height / 2) * pixel;
     double zx = 0, zy = 0;
     int count = 0;
     while (count < limit && __dadd_rn(__dmul_rn(zx, zx), __dmul_rn(zy, zy)) <= 4) {

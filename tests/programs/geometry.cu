@@ -48,7 +48,7 @@ extern "C" __global__ void move_points(const Vector *in, Vector *out, Motion mot
 
 // The nearest sphere that each ray of a camera meets; the scene in constant memory comes as an argument.
 struct Sphere {
-    Vector centre;
+    Vector center;
     float radius;
 };
 
@@ -76,7 +76,7 @@ extern "C" __global__ void trace(const __grid_constant__ Scene scene, Hit *hits,
     ray = {ray.x / length, ray.y / length, ray.z / length};
     Hit hit = {1e30f, -1, 0};
     for (int k = 0; k < scene.count; k++) {
-        Vector c = scene.spheres[k].centre;
+        Vector c = scene.spheres[k].center;
         float along = dot(c, ray), r = scene.spheres[k].radius;
         float inside = along * along - dot(c, c) + r * r;
         if (inside < 0)

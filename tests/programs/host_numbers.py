@@ -267,8 +267,8 @@ def geometry() -> Arrays:
     for y, x in np.ndindex(30, 40):
         ray = np.array([(x - 20) / 30, (y - 15) / 30, 1])
         ray /= np.linalg.norm(ray)
-        for k, (*centre, radius) in enumerate(scene):
-            roots = np.roots([1, -2 * ray @ centre, np.dot(centre, centre) - radius**2])
+        for k, (*center, radius) in enumerate(scene):
+            roots = np.roots([1, -2 * ray @ center, np.dot(center, center) - radius**2])
             if np.isreal(roots).all() and 0 < roots.real.min() < distances[y, x]:
                 distances[y, x], spheres[y, x] = roots.real.min(), k
     points = np.random.default_rng(16).standard_normal((300, 3)).astype(np.float32)
@@ -316,7 +316,7 @@ def _value(node: ast.expr) -> int:
 
 
 def unoptimised() -> Arrays:
-    """Twelve steps of Runge and Kutta's method around a centre."""
+    """Twelve steps of Runge and Kutta's method around a center."""
     rng = np.random.default_rng(15)
     angle, far = rng.uniform(0, 2 * np.pi, 12), rng.uniform(0.8, 2, 12)
     speed = rng.uniform(0.7, 1.2, 12) / np.sqrt(far)

@@ -17,11 +17,11 @@ extern "C" __global__ void heat(const float *__restrict__ in, float *__restrict_
     if (x >= width || y >= height)
         return;
     int i = threadIdx.y + 1, j = threadIdx.x + 1;
-    float centre = tile[i][j];
+    float center = tile[i][j];
     if (x > 0 && y > 0 && x < width - 1 && y < height - 1)
-        centre += rate * (tile[i - 1][j] + tile[i + 1][j] + tile[i][j - 1] + tile[i][j + 1] -
-                          4 * centre);
-    out[y * width + x] = centre;
+        center += rate * (tile[i - 1][j] + tile[i + 1][j] + tile[i][j - 1] + tile[i][j + 1] -
+                          4 * center);
+    out[y * width + x] = center;
 }
 
 // One step of the wave equation: a tile of each plane in shared memory, the planes before and behind in

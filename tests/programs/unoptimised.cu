@@ -21,7 +21,7 @@ __device__ State advance(const State &s, const State &d, double time)
     return out;
 }
 
-// Orbits around a centre, by Runge and Kutta; and how much of the energy is lost.
+// Orbits around a center, by Runge and Kutta; and how much of the energy is lost.
 extern "C" __global__ void orbit(State *states, double *energies, double step, int steps, double pull, int n)
 {
     int i = blockIdx.x * blockDim.x + threadIdx.x;

@@ -23,7 +23,7 @@ from cudarun.emulator.machine.bulk_copies import (
     write_chunks,
 )
 from cudarun.emulator.machine.tensor_boxes import CHUNK, Chunks, chunks, outside, swizzled
-from cudarun.emulator.machine.tensor_maps import BYTES, TensorMap, decode
+from cudarun.emulator.machine.tensor_maps import BYTES, TensorMap, decode, signed
 from cudarun.emulator.numerics.formats import to_tf32
 from cudarun.emulator.numerics.rounding import NEAREST
 from cudarun.emulator.numerics.types import TYPES
@@ -66,7 +66,7 @@ class _OfTensor(MemoryAction):
         for lane in range(active.count):
             alone = active.some(np.array([lane]))
             tensor = self._tensor(alone, int(maps[lane]))
-            at = [_signed(int(value[lane])) for value in coordinates]
+            at = [signed(int(value[lane]), 32) for value in coordinates]
             wrong = self._wrong(tensor, at)
             if wrong is not None:
                 raise alone.fault(_ILLEGAL_INSTRUCTION, f"coordinates {at}: {wrong}", 0)
@@ -119,11 +119,6 @@ def _packed(offsets: list[int]) -> list[int]:
         total = sum(offset << 5 * place for place, offset in enumerate(offsets))
         return [total >> 5 * place & 0x1F for place in range(3)]
     return offsets
-
-
-def _signed(value: int) -> int:
-    value &= 0xFFFF_FFFF
-    return value - (value >> 31 << 32)
 
 
 def _shared_places(alone: Active, address: int, tensor: TensorMap, box: Chunks) -> Array:

@@ -165,8 +165,8 @@ def decode(data: bytes) -> TensorMap | None:
     upper: tuple[int, ...] = ()
     if im2col:
         bits = _CORNER_BITS[rank]
-        lower = tuple(_signed(words[14] >> bits * place, bits) for place in range(rank - 2))
-        upper = tuple(_signed(words[14] >> 16 + bits * place, bits) for place in range(rank - 2))
+        lower = tuple(signed(words[14] >> bits * place, bits) for place in range(rank - 2))
+        upper = tuple(signed(words[14] >> 16 + bits * place, bits) for place in range(rank - 2))
     else:
         box += tuple((words[14] >> 8 * place & 255) + 1 for place in range(rank - 1))
     return TensorMap(
@@ -190,6 +190,7 @@ def decode(data: bytes) -> TensorMap | None:
     )
 
 
-def _signed(value: int, bits: int) -> int:
+def signed(value: int, bits: int) -> int:
+    """Return the lowest bits of a number as one with a sign."""
     value &= (1 << bits) - 1
     return value - (value >> bits - 1 << bits)

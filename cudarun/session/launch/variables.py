@@ -75,7 +75,8 @@ class VariableUse:
         """A row for each variable."""
         written = {each.symbol for each in self.written}
         read = {each.symbol: each for each in self.read if each.symbol not in written}
-        return tuple(_row(each) for each in (*self.written, *read.values()))
+        used = (*self.written, *read.values())
+        return tuple(_row(each, each.symbol, each.space) for each in used)
 
     def located(self, address: Callable[[str], int]) -> VariableUse:
         """Return the variables with their addresses; ``address`` returns that of a symbol."""
@@ -122,11 +123,11 @@ def variables_of(
 
 def variable_type(facts: VariableFacts) -> ScalarType | None:
     """Return the type of a variable's elements, if the image has it."""
-    told = _PTX_TYPE.fullmatch(facts.type or "")
-    if told is None:
+    found = _PTX_TYPE.fullmatch(facts.type or "")
+    if found is None:
         return None
-    letter = "i" if told["letter"] == "s" else told["letter"]
-    return SCALARS[f"{letter}{told['bits']}"]
+    letter = "i" if found["letter"] == "s" else found["letter"]
+    return SCALARS[f"{letter}{found['bits']}"]
 
 
 def element_address(
@@ -273,23 +274,23 @@ class _VariableResolver:
             RequestError: It does not match the variable.
         """
         assert isinstance(value, Element | UntypedNumber), "the parser refuses addresses"
-        told = variable_type(facts)
-        if isinstance(value, UntypedNumber) and told is None:
+        element = variable_type(facts)
+        if isinstance(value, UntypedNumber) and element is None:
             raise RequestError(
                 f"the image does not contain the type of {facts.demangled}",
                 hint=f"write the value with its type, such as {_typed_example(value, facts)}",
             )
         is_one = isinstance(value, UntypedNumber | Scalar)
-        if told is not None and is_one and facts.size > told.size:
-            count = facts.size // told.size
+        if element is not None and is_one and facts.size > element.size:
+            count = facts.size // element.size
             raise RequestError(
                 f"{facts.demangled} has {count} elements; {value} is one value",
-                hint=f"for all elements: '{facts.demangled}={told}[{count}]:{value}'"
+                hint=f"for all elements: '{facts.demangled}={element}[{count}]:{value}'"
                 if isinstance(value, UntypedNumber)
                 else None,
             )
         try:
-            typed = fit(value, Parameter(0, 0, facts.size, None, facts.type if told else None))
+            typed = fit(value, Parameter(0, 0, facts.size, None, facts.type if element else None))
         except ParameterMismatch as mismatch:
             raise RequestError(f"{facts.demangled}: {mismatch}") from None
         assert isinstance(typed, Element), "a number has received its type"
@@ -357,35 +358,24 @@ def _scalars(data: bytes, element: ScalarType) -> Iterator[Scalar]:
         yield Scalar(element, int.from_bytes(data[start : start + size], "little"))
 
 
-def _row(variable: ImageVariable) -> MemoryRow:
+def buffer_rows(buffers: Iterable[BufferSpec]) -> list[MemoryRow]:
+    """Return a row for each buffer that is not an argument."""
+    return [_row(spec) for spec in buffers]
+
+
+def _row(spec: BufferSpec, symbol: str | None = None, space: str = "global") -> MemoryRow:
     return MemoryRow(
-        name=variable.name,
-        symbol=variable.symbol,
-        space=variable.space,
-        type=str(variable),
-        nbytes=variable.nbytes,
-        value=None if variable.initial is None else _value_text(variable),
+        name=spec.name,
+        symbol=symbol,
+        space=space,
+        type=str(spec),
+        nbytes=spec.nbytes,
+        value=None if spec.initial is None else _value_text(spec.initial, spec.shape),
     )
 
 
-def buffer_rows(buffers: Iterable[BufferSpec]) -> list[MemoryRow]:
-    """Return a row for each buffer that is not an argument."""
-    return [
-        MemoryRow(
-            name=spec.name,
-            symbol=None,
-            space="global",
-            type=str(spec),
-            nbytes=spec.nbytes,
-            value=None if spec.initial is None else str(spec.initial),
-        )
-        for spec in buffers
-    ]
-
-
-def _value_text(variable: ImageVariable) -> str:
-    initial = variable.initial
-    if isinstance(initial, ListInitial) and not variable.shape:
+def _value_text(initial: Initial, shape: tuple[int, ...]) -> str:
+    if isinstance(initial, ListInitial) and not shape:
         [only] = initial.items
         return only.literal if isinstance(only, Element) else str(only)
     return str(initial)

@@ -135,21 +135,21 @@ def _lane(
     found: Answers[T],
 ) -> Steps[None]:
     """Read chunks in a worker, and in another one the rest of a chunk that killed it."""
-    worker = pool.acquire(spec)
     while waiting:
-        chunk = waiting.popleft()
-        worker.submit(_ReadParts(read, chunk))
-        outcome = yield worker
-        if outcome.error is None:
-            found.update(outcome.value or {})
-            continue
-        pool.discard(worker)
         worker = pool.acquire(spec)
-        if len(chunk) == 1:
-            found[chunk[0]] = outcome.error
-        else:
-            waiting.extend([index] for index in chunk)
-    pool.discard(worker)
+        is_usable = True
+        while waiting and is_usable:
+            chunk = waiting.popleft()
+            worker.submit(_ReadParts(read, chunk))
+            outcome = yield worker
+            is_usable = outcome.error is None
+            if outcome.error is None:
+                found.update(outcome.value or {})
+            elif len(chunk) == 1:
+                found[chunk[0]] = outcome.error
+            else:
+                waiting.extend([index] for index in chunk)
+        pool.discard(worker)
 
 
 class _Count:

@@ -120,8 +120,8 @@ def _part(handle: Handle, offset: int, size: int, *, to_write: bool = False) -> 
             f"{size} bytes at offset {offset} exceed the array's row of {width} bytes",
         )
     first = slice(1)
-    row: Bytes = array.box((first, first, slice(offset, offset + size)), to_write=to_write)
-    return row[0, 0]
+    part: Bytes = array.box((first, first, slice(offset, offset + size)), to_write=to_write)[0, 0]
+    return part
 
 
 def _copy(target: Bytes, source: Bytes) -> None:

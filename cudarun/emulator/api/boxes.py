@@ -167,8 +167,8 @@ def _in_array(array: CudaArray, x: int, y: int, z: int, copy: _Copy, *, to_write
         extent = f"{slices} slices of {rows} rows of {width} bytes at x={x}, y={y}, z={z}"
         text = "{} slices of {} rows of {} bytes".format(*array.size)
         raise Refusal("INVALID_VALUE", f"{extent} exceed the array's {text}")
-    slices, rows, width = (slice(at, at + count) for at, count in asked)
-    return array.box((slices, rows, width), to_write=to_write)
+    depth, height, length = (slice(at, at + count) for at, count in asked)
+    return array.box((depth, height, length), to_write=to_write)
 
 
 def _extent(shape: tuple[int, int, int], pitch: int, height: int) -> int:

@@ -43,7 +43,7 @@ class DetectorObserver(Observer):
         detect: Names of `DETECTORS`.
         count: Collect statistics.
         removal: A synchronizing instruction to remove; launches end at the first race then.
-        baseline: What is known of the launches without a removal: they add to it.
+        baseline: Facts of the launches without a removal, which add to it.
 
     Attributes:
         statistics: The statistics; ``None`` if they are not collected.

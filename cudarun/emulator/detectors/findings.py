@@ -76,7 +76,7 @@ class FirstRace(Exception):
 
 @dataclass(slots=True)
 class Baseline:
-    """What is known of the unmodified launches when a synchronizing instruction is removed.
+    """Facts of the unmodified launches, for launches without a synchronizing instruction.
 
     Attributes:
         mixed: The unordered pairs of a read and an atomic or volatile write. They are no races; a

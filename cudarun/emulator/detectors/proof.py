@@ -60,7 +60,7 @@ class Prover:
         limited: Limits the time of a variant.
 
     Attributes:
-        baseline: What is known of the unmodified launches; `DetectorObserver` collects it.
+        baseline: Facts of the unmodified launches, which `DetectorObserver` collects.
         variants: The variants of all launches; ``None`` if there was none, or the unmodified
             kernel has races.
     """

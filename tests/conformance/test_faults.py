@@ -96,3 +96,15 @@ def test_a_failed_assertion_is_told_on_stderr(run):
 
 def test_a_kernel_prints_to_stdout(in_new_process):
     assert in_new_process("greet.py").stdout == "hello 42\nhello 42\n"
+
+
+@pytest.mark.parametrize(
+    ("body", "answer"),
+    [
+        ("ld.u32 %r, [%l]; ld.u32 %r, [%s]; st.u32 [%l], %r;", "CUDA_SUCCESS"),
+        ("ld.global.u32 %r, [%l];", "INVALID_ADDRESS_SPACE"),
+        ("st.global.u32 [%s], %r;", "INVALID_ADDRESS_SPACE"),
+    ],
+)
+def test_global_memory_at_an_address_of_another_space(in_new_process, body, answer):
+    assert in_new_process("window_fault.py", body).stdout.strip() == answer

@@ -37,6 +37,7 @@ Arrays = tuple[Array, ...]
 
 _ILLEGAL_ADDRESS = 700
 _MISALIGNED_ADDRESS = 716
+_INVALID_ADDRESS_SPACE = 717
 _WRAP = 1 << 64
 
 
@@ -214,12 +215,18 @@ class Access:
             return active.batch.section(self.space)
         section = active.batch.section_at(address % _WRAP)
         if section is not None:
+            if self._is_foreign(section.name):
+                return None
             return None if self.writes and section.name == "param" else section
         for memory in active.batch.launch.memories:
             allocation = memory.find(address % _WRAP)
             if allocation is not None:
                 return allocation
         return None
+
+    def _is_foreign(self, space: str | None) -> bool:
+        """Return whether an access to global memory has an address in another space's window."""
+        return self.space == "global" and space in ("local", "shared")
 
     def _inside(self, active: Active, region: Region, addresses: Array) -> Piece | None:
         """Return the access if it is aligned and in one region for all lanes."""
@@ -298,7 +305,9 @@ class Access:
         return addresses + np.uint64(self.offset % _WRAP)
 
     def _sections(self, active: Active) -> list[Section]:
-        names = [self.space] if self._own_space else ["shared", "local", "param"]
+        if self._own_space:
+            return [active.batch.section(self.space)]
+        names = [name for name in ("shared", "local", "param") if not self._is_foreign(name)]
         return [active.batch.section(name) for name in names]
 
     def _in_allocations(self, memory: Memory, addresses: Array) -> npt.NDArray[np.bool_]:
@@ -331,6 +340,10 @@ class Access:
             what = f"misaligned address in a {access}"
             detail = f"{where} is misaligned by {off} for a {self.bytes}-byte access"
             return active.fault(_MISALIGNED_ADDRESS, what, lane, detail)
+        space = section_window(address)
+        if self._is_foreign(space):
+            what = f"{access} of global memory at an address of {space} memory"
+            return active.fault(_INVALID_ADDRESS_SPACE, what, lane, f"{where} is in {space} memory")
         detail = f"{where} {self._explain(active, address)}"
         return active.fault(_ILLEGAL_ADDRESS, f"illegal address in a {access}", lane, detail)
 

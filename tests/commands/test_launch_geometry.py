@@ -162,7 +162,7 @@ def test_as_many_threads_as_requested(run: Run, count: Callable[[str], None]) ->
         ("", ("--threads", "9,9,9"), "grid 2×2×3 × block 8×8×4 = 3072 threads (9×9×9 requested)"),
         ("", ("--threads", "2,1,9"), "grid 1×1×3 × block 2×1×4 = 24 threads (2×1×9 requested)"),
         ("", ("--block", "8"), "grid 1 × block 8 = 8 threads"),
-        ("", ("--grid", "8"), "grid 8 × block 1 = 8 threads"),
+        ("", ("--grid", "1"), "grid 1 × block 1 = 1 thread"),
         ("", ("--grid", "1", "--block", "1"), "grid 1 × block 1 = 1 thread"),
         (".reqntid 32, 2", ("--threads", "50"), "grid 2 × block 32×2 = 128 threads (50 requested)"),
         (".reqntid 32, 2", ("--grid", "3"), "grid 3 × block 32×2 = 192 threads"),
@@ -203,6 +203,7 @@ def test_blocks_of_one_thread_are_noted(
         result = document if dry else document["outcomes"][0]["result"]
         notes = [each["message"] for each in result["diagnostics"]]
         assert [note for note in notes if "--block" in note] == expected
+        assert result["block"] == [1 if options[0] == "--grid" else 8, 1, 1]
 
 
 @pytest.mark.parametrize(
